@@ -136,6 +136,8 @@ function asksForHelp(args: readonly string[]): boolean {
 }
 
 function messageOf(error: unknown): string {
+  // The error of a close hides the one that led to it.
+  if (error instanceof SuppressedError) return messageOf(error.suppressed)
   return error instanceof Error ? error.message : String(error)
 }
 

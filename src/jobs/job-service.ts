@@ -18,6 +18,7 @@ import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
 import { deleteConsumedJobs, markResultRead } from '../storage/jobs/deletion/zero-retention.ts'
 import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
+import { deleteLater, deleteObjects } from '../storage/objects/delete-objects.ts'
 import { findRecording, type StoredRecording } from '../storage/recordings/recordings.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/entity-types.ts'
@@ -166,9 +167,10 @@ export class JobService {
 
   /**
    * Deletes a job that has ended, with its result and, unless another job uses it, its recording.
+   * If their store is away, nobody can read them, and they are deleted when it is back.
    */
   async remove(job: JobId, by: Actor = { source: 'server' }): Promise<void> {
-    const { db, workFolder } = this.#deps
+    const { db, log, workFolder } = this.#deps
     const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job, by))
     if (!deleted) {
       throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
@@ -176,8 +178,11 @@ export class JobService {
     // Where others share it, soon; SQLite would do it at once, for each request.
     if (db.isShared) await db.dialect.scrub(db)
     this.#options.onDeleted?.(job.id)
-    for (const id of deleted.objects) await db.objects.delete(id)
+    const left = await deleteObjects(db.objects, deleted.objects)
     await removeCheckpoints(workFolder, job.id)
+    if (left.length === 0) return
+    log.warn({ jobId: job.id, objects: left.length }, 'objects of a deleted job not deleted yet')
+    void deleteLater(db.objects, left, { signal: this.#closed.signal })
   }
 
   /**

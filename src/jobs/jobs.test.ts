@@ -168,6 +168,17 @@ test('a deleted job leaves nothing: no row, no result, no recording', async (t) 
   await assert.rejects(service.jobs.service.remove({ id, account }), { code: 'job_not_found' })
 })
 
+test('a job is deleted while its object store is away', async (t) => {
+  const service = await openService(t)
+  await service.jobs.start()
+  const id = await service.submit({ seconds: 1 })
+  await service.ended(id)
+  const away = () => Promise.reject(new Error('away'))
+  t.mock.method(service.storage.db.objects, 'delete', away)
+  await service.jobs.service.remove({ id, account })
+  await assert.rejects(service.jobs.service.remove({ id, account }), { code: 'job_not_found' })
+})
+
 test('a recording is deleted with the last job that uses it', async (t) => {
   const service = await openService(t)
   await service.jobs.start()

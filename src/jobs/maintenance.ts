@@ -11,6 +11,7 @@ import {
 } from '../storage/jobs/deletion/zero-retention.ts'
 import { deleteEvents } from '../storage/jobs/events.ts'
 import { deleteExpiredTokens } from '../storage/live/live-sessions.ts'
+import { deleteObjects } from '../storage/objects/delete-objects.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
 import { deleteUnusedFiles } from '../storage/recordings/recordings.ts'
 
@@ -58,7 +59,7 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
   const { log, signal, uploadTtl, zeroRetentionWait } = options
   const shortest = [uploadTtl, zeroRetentionWait].map((seconds) => (seconds || Infinity) * 1000)
   const intervalMs = Math.min(INTERVAL_MS, ...shortest)
-  const state = { uploadsFrom: 0, orphansAt: 0 }
+  const state: State = { uploadsFrom: 0, orphansAt: 0, undeleted: [] }
   while (!signal.aborted) {
     await deleteExpired(options, state).catch((error) => {
       log.error({ err: error }, 'cannot delete expired data')
@@ -71,13 +72,14 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
  * Uploads stored before `uploadsFrom` were checked: they are deleted, or are deleted with the last
  * job that uses them.
  */
-type State = { uploadsFrom: number; orphansAt: number }
+type State = { uploadsFrom: number; orphansAt: number; undeleted: readonly string[] }
 
 async function deleteExpired(options: MaintenanceOptions, state: State): Promise<void> {
   const mayDelete = options.mayDelete?.() !== false
   await deleteConsumed(options, { mayDelete })
   if (!mayDelete) return
-  await deleteOldJobs(options)
+  await deleteRest(options, state)
+  await deleteOldJobs(options, state)
   await deleteOldUploads(options, state)
   await deleteExpiredKeys(options.db, { now: wallNow() })
   await deleteExpiredTokens(options.db, { now: wallNow() })
@@ -98,7 +100,7 @@ async function deleteOldOrphans(
   if (removed) log.info({ removed }, 'deleted expired orphaned objects')
 }
 
-async function deleteOldJobs(options: MaintenanceOptions): Promise<void> {
+async function deleteOldJobs(options: MaintenanceOptions, state: State): Promise<void> {
   const { db, log, onDeleted, retentionDays, signal } = options
   if (retentionDays === 0) return
   const endedBefore = wallNow() - retentionDays * DAY_MS
@@ -107,7 +109,7 @@ async function deleteOldJobs(options: MaintenanceOptions): Promise<void> {
     if (ids.length === 0) return
     removed += ids.length
     for (const id of ids) onDeleted?.(id)
-    await deleteObjects(options, objects)
+    await deleteRest(options, state, objects)
     log.info({ removed: ids.length }, 'deleted jobs past their retention')
   }
 }
@@ -136,22 +138,23 @@ async function deleteOldUploads(options: MaintenanceOptions, state: State): Prom
     if (state.uploadsFrom >= end) return
     const { ids, to } = await deleteUnusedFiles(db, { from: state.uploadsFrom, to: end })
     removed += ids.length
-    await deleteObjects(options, ids)
+    await deleteRest(options, state, ids)
     if (ids.length > 0) log.info({ removed: ids.length }, 'deleted uploads that no job used')
     state.uploadsFrom = to
   }
 }
 
 /**
- * A stop does not wait for the rest: those objects have no rows left, and the next start removes
- * them.
+ * Deletes objects that no row refers to, and what earlier passes could not delete. A stop does not
+ * wait for the rest: the next start removes them.
  */
-async function deleteObjects(
-  { db, signal }: MaintenanceOptions,
-  ids: readonly string[],
+async function deleteRest(
+  { db, log, signal }: MaintenanceOptions,
+  state: State,
+  ids: readonly string[] = [],
 ): Promise<void> {
-  for (const id of ids) {
-    if (signal.aborted) return
-    await db.objects.delete(id)
-  }
+  if (signal.aborted) return
+  state.undeleted = await deleteObjects(db.objects, [...state.undeleted, ...ids], { signal })
+  const left = state.undeleted.length
+  if (left > 0) log.warn({ objects: left }, 'expired objects not deleted yet')
 }

@@ -352,6 +352,8 @@ test('a block of code around a summary or a translation is none of it', async (t
   const { options } = await openChatModel(t, () => '```text\nHere are the points:\n– One\n```')
   const task = { style: 'bullet_points', transcript: 'Hi.' } as const
   assert.equal((await summarizeTranscript(task, options)).text, '- One')
+  const amid = await openChatModel(t, () => 'Sure:\n```json\n- One\n```\nTwo')
+  assert.equal((await summarizeTranscript(task, amid.options)).text, '- One\n- Two')
   const plain = await openChatModel(t, () => '```\nHallo.\n```')
   const german = { target: 'de', texts: ['Hi.'], context: '', before: [], informal: false }
   assert.deepEqual((await translateTexts(german, plain.options)).texts, ['Hallo.'])

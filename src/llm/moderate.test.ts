@@ -71,6 +71,12 @@ test('what is no sentence or no category is left out; after nonsense, halves are
   assert.equal(single.usage.requests, 5)
 })
 
+test('a bare list is one, too', async (t) => {
+  const list = [{ sentence: 1, category: 'threat' }]
+  const { flags } = await moderate(t, ['bad', 'good'], () => JSON.stringify(list))
+  assert.deepEqual(flags, [{ sentence: 0, category: 'threat' }])
+})
+
 test('a model that never returns a list of flags fails', async (t) => {
   await assert.rejects(
     moderate(t, ['good', 'bad'], () => 'All is well.'),

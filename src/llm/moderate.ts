@@ -108,9 +108,10 @@ async function askOnce(
   const request = { system, user, maxTokens, schema }
   const response = await memoize(request, () => model.complete({ ...request, signal }))
   addUsage(usage, response.usage)
-  const json = readJson(response.text) as { flags?: unknown } | undefined
-  if (response.isCut || !Array.isArray(json?.flags)) return undefined
-  return (json.flags as unknown[]).flatMap((one) => {
+  const json = readJson(response.text) as { flags?: unknown } | unknown[] | undefined
+  const found = Array.isArray(json) ? json : json?.flags
+  if (response.isCut || !Array.isArray(found)) return undefined
+  return (found as unknown[]).flatMap((one) => {
     const { sentence, category } = (one ?? {}) as { sentence?: unknown; category?: unknown }
     const part = Number.isInteger(sentence) ? parts[(sentence as number) - 1] : undefined
     if (!part || typeof category !== 'string' || !names.includes(category)) return []

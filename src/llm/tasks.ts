@@ -57,7 +57,9 @@ function asPoints(text: string): string {
     return line.replace(POINT, '').trim()
   })
   // Small models repeat themselves.
-  const points = [...new Set(lines)].filter((line) => line !== '').slice(0, MAX_POINTS)
+  const points = [...new Set(lines)]
+    .filter((line) => line !== '' && !line.startsWith('```'))
+    .slice(0, MAX_POINTS)
   return points.map((point) => `- ${point}`).join('\n')
 }
 

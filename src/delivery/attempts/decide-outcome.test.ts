@@ -50,4 +50,8 @@ test('what the receiver asks for replaces the usual delay, not the number of att
   const reason = 'the receiver responded with 503'
   assert.deepEqual(decisionOn(retryAfter), { outcome: 'retry', nextAt: now + 77_000, reason })
   assert.deepEqual(decisionOn(retryAfter, { tries: 7 }), { outcome: 'failed', reason })
+  const soon = { status: 503, responseHeaders: { 'retry-after': '1' } }
+  const without = { status: 503 }
+  assert.deepEqual(decisionOn(soon, { tries: 2 }), { outcome: 'retry', nextAt: now + 1000, reason })
+  assert.deepEqual(decisionOn(soon, { tries: 3 }), decisionOn(without, { tries: 3 }))
 })

@@ -11,10 +11,14 @@ export type Decision =
 /** The status of a receiver that wants no more deliveries. */
 export const HTTP_GONE = 410
 
+/** After so many attempts a `Retry-After` no longer shortens the delay. */
+const MAX_SHORT_WAITS = 3
+
 /**
  * Decides the outcome of an attempt. Any 2xx is a success. A receiver that is gone
  * gets nothing more. Anything else is retried until the attempts are used up, after the delay that
- * the receiver asks for or the default one.
+ * the receiver asks for or the default one. Later attempts wait for the default one at least, so
+ * that a receiver that asks for a second does not use up all attempts while it restarts.
  */
 export function decideOutcome(
   { kind, tries }: Pick<Delivery, 'kind' | 'tries'>,
@@ -30,5 +34,7 @@ export function decideOutcome(
   const delay = retryDelay({ kind, tries: tries + 1 }, { random, delays })
   if (delay === undefined) return { outcome: 'failed', reason }
   const retryAfter = parseRetryAfter(responseHeaders?.['retry-after'], { now })
-  return { outcome: 'retry', nextAt: now + (retryAfter ?? delay), reason }
+  const shortest = tries < MAX_SHORT_WAITS ? 0 : delay
+  const wait = retryAfter === undefined ? delay : Math.max(retryAfter, shortest)
+  return { outcome: 'retry', nextAt: now + wait, reason }
 }

@@ -30,8 +30,10 @@ export async function provideRecording(
   try {
     await saveRecording(deps, job, { size, signal })
   } catch (error) {
-    // A newer attempt that took over the job stores the recording under the same id.
-    if (!(error instanceof LeaseLostError)) await deps.db.objects.delete(id, { epoch })
+    // A newer attempt that took over the job stores the recording under the same id, and the row
+    // of the file may be stored although the database did not say so.
+    const mayBeNeeded = error instanceof LeaseLostError || deps.db.dialect.isOutcomeUnknown(error)
+    if (!mayBeNeeded) await deps.db.objects.delete(id, { epoch })
     throw error
   }
 }

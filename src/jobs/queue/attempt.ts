@@ -3,7 +3,7 @@ import { monotonicNow, wallNow } from '../../clock.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
-import { failJob, finishJob, type JobFailure } from '../../storage/jobs/end-job.ts'
+import { failJob, finishJob, hasFinished, type JobFailure } from '../../storage/jobs/end-job.ts'
 import { releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
 import { type JobProgress, recordProgress } from '../../storage/jobs/queue/progress.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
@@ -126,8 +126,15 @@ async function finish(
 ): Promise<void> {
   const { db, log, meter } = deps
   const { zeroRetention } = job
-  const write = () => {
-    return finishJob(db, job.lease, { result, redactedAudio, zeroRetention, usage, at: wallNow() })
+  let mayBeDone = false
+  const write = async () => {
+    try {
+      const end = { result, redactedAudio, zeroRetention, usage, at: wallNow() }
+      return (await finishJob(db, job.lease, end)) || (mayBeDone && hasFinished(db, job.lease))
+    } catch (error) {
+      mayBeDone ||= db.dialect.isOutcomeUnknown(error)
+      throw error
+    }
   }
   // A full disk fails the job; a store that is away, or briefly locked by another, does not.
   const isFatal = (error: unknown) => {
@@ -136,8 +143,9 @@ async function finish(
   let done = false
   try {
     done = await untilWritten(deps, write, { isFatal })
+    mayBeDone = done
   } finally {
-    if (!done && redactedAudio) await deleteRedactedAudio(deps, redactedAudio)
+    if (!mayBeDone && redactedAudio) await deleteRedactedAudio(deps, redactedAudio)
   }
   if (!done) return log.warn('result dropped: the lease was lost')
   await dropOriginal(deps, job, { isReplaced: redactedAudio !== undefined })

@@ -4,6 +4,7 @@ import test, { type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { oneChunk } from '../../../test/support/audio/fake-media.ts'
 import { addFile, addJob, claim, returnLost } from '../../../test/support/jobs/test-jobs.ts'
+import { createLossyDatabase } from '../../../test/support/storage/lossy-database.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { monotonicNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
@@ -17,6 +18,8 @@ const account = 'acme'
 type Given = {
   /** Called once the redacted recording is stored. */
   before?: (db: Db) => unknown
+  /** Whether the response to the end of the job is lost. */
+  losesResponse?: boolean
   /** Called while the attempt waits for the database. */
   pause?: (db: Db) => unknown
   stop?: AbortSignal
@@ -27,7 +30,10 @@ type Given = {
 /**
  * Makes an attempt that stores a redacted recording. Returns which of the two recordings remain.
  */
-async function attempt(t: TestContext, { before, pause, stop, isShared = false }: Given = {}) {
+async function attempt(
+  t: TestContext,
+  { before, pause, stop, isShared = false, losesResponse = false }: Given = {},
+) {
   const { db } = await openTestStorage(t)
   const { signal } = new AbortController()
   const store = (id: string) =>
@@ -44,13 +50,15 @@ async function attempt(t: TestContext, { before, pause, stop, isShared = false }
     const names = { [fileId]: 'original', [object]: 'redacted' }
     keptWhen[moment] = ids.map((id) => names[id] ?? id).sort()
   }
+  const lossy = createLossyDatabase(db)
   const deps = {
-    ...{ db, log: createLog('silent'), maxAttempts: 3, timeout: 0 },
+    ...{ db: lossy.db, log: createLog('silent'), maxAttempts: 3, timeout: 0 },
     stop: stop ?? signal,
     slot: { enter: async () => {}, leave() {}, decoded() {} },
     async transcribe() {
       const { size } = await store(object)
       await before?.(db)
+      if (losesResponse) lossy.loseNext()
       return { result: {}, redactedAudio: { object, size } }
     },
     discard: () => note('discarded'),
@@ -95,6 +103,17 @@ test('a redacted recording waits while the database refuses the end of its job',
   assert.equal(job.status, 'done')
   assert.deepEqual(keptWhen.paused, ['original', 'redacted'])
   assert.deepEqual(keptWhen.end, ['redacted'])
+})
+
+test('a redacted recording stays when only the response to the end of its job was lost', async (t) => {
+  const { job, object, keptWhen } = await attempt(t, { losesResponse: true })
+  assert.deepEqual([job.status, job.redactedAudio], ['done', { object, size: 5 }])
+  assert.deepEqual(keptWhen.end, ['redacted'])
+  const server = new AbortController()
+  const before = () => server.abort(new AppError('server_stopping'))
+  const stopped = await attempt(t, { losesResponse: true, stop: server.signal, before })
+  assert.equal(stopped.job.status, 'done')
+  assert.ok(stopped.keptWhen.end!.includes('redacted'))
 })
 
 test('a redacted recording is deleted when the server stops before its job has ended', async (t) => {

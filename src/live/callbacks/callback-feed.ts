@@ -167,12 +167,10 @@ export class CallbackFeed {
     const { last = -1, db, queue, onQueued, onDropped } = this.#options
     const rows = await this.#toRows(messages.filter(({ number }) => number > last))
     if (rows.length > 0) {
-      let dropped: number | undefined
-      try {
-        dropped = await queue(rows)
-      } finally {
-        if (dropped === undefined) await dropBodies(db, rows)
-      }
+      const dropped = await queue(rows).catch(async (error: unknown) => {
+        if (!db.dialect.isOutcomeUnknown(error)) await dropBodies(db, rows)
+        throw error
+      })
       if (dropped) onDropped(dropped)
       onQueued()
     }

@@ -5,7 +5,7 @@ import { wallNow } from '../../clock.ts'
 import type { Log } from '../../observability/log.ts'
 import { type Metrics, outcomeOf } from '../../observability/metrics.ts'
 import type { LiveCallback } from '../../storage/deliveries/delivery-outbox.ts'
-import type { JobFailure } from '../../storage/jobs/end-job.ts'
+import { hasFinished, type JobFailure } from '../../storage/jobs/end-job.ts'
 import type { Lease } from '../../storage/jobs/queue/lease.ts'
 import { dropResult, storeResultText } from '../../storage/jobs/results.ts'
 import { type DiskSessionStore, storeRecording } from '../../storage/live/disk-session-store.ts'
@@ -67,6 +67,8 @@ export class LiveJobFinisher {
   readonly #options: FinishLiveJobOptions
   readonly #session: ActiveSession & { feed?: Feed | undefined }
   #isLost = false
+  /** Whether an earlier try may have ended the job, and only its response was lost. */
+  #mayBeDone = false
 
   constructor(options: FinishLiveJobOptions, session: ActiveSession & { feed?: Feed | undefined }) {
     this.#options = options
@@ -133,18 +135,25 @@ export class LiveJobFinisher {
   async #store(outcome: Outcome): Promise<void> {
     const { db, objects } = this.#options.storage
     const { job, lease, store, feed } = this.#session
+    const wasDone = async () => this.#mayBeDone && (await hasFinished(db, lease))
+    if (await wasDone()) return
     const result = await storeResultText(db, outcome.result(), { isErasable: job.zeroRetention })
     let callbacks: LiveCallback[] = []
-    let isDone = false
+    let mayBeDone = false
     try {
       const { epoch } = lease
       const file = await keepAudio(objects, { job, store, epoch, ...outcome })
       callbacks = (await feed?.finish()) ?? []
       const { llm } = outcome
-      isDone = await finishLiveJob(db, lease, { result, file, llm, at: wallNow(), callbacks })
-      if (!isDone) throw new SessionLeaseLostError()
+      const end = { result, file, llm, at: wallNow(), callbacks }
+      mayBeDone = await finishLiveJob(db, lease, end)
+      if (!mayBeDone && !(await wasDone())) throw new SessionLeaseLostError()
+    } catch (error) {
+      mayBeDone = db.dialect.isOutcomeUnknown(error)
+      this.#mayBeDone ||= mayBeDone
+      throw error
     } finally {
-      if (!isDone) await Promise.all([dropResult(db, result), dropBodies(db, callbacks)])
+      if (!mayBeDone) await Promise.all([dropResult(db, result), dropBodies(db, callbacks)])
     }
   }
 }

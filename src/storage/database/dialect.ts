@@ -72,4 +72,9 @@ export type Dialect = {
   scrub(db: Transaction): Promise<void>
   /** Whether a transaction failed only because of others, so that it may be repeated. */
   isConflict(error: unknown): boolean
+  /**
+   * Whether a change may have been made although it failed: the response was lost with the
+   * connection.
+   */
+  isOutcomeUnknown(error: unknown): boolean
 }

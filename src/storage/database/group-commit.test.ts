@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { createLossyDatabase } from '../../../test/support/storage/lossy-database.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { countKeys, insertKey } from '../accounts/keys.ts'
 import type { Db } from './db.ts'
@@ -39,6 +40,41 @@ test('a request that fails leaves nothing and fails none of those beside it', as
   )
   assert.equal(await countKeys(db), 3)
   assert.equal(await write('later'), 'later', 'it goes on')
+})
+
+test('requests that may all be on disk are looked for before they are repeated', async (t) => {
+  const { db } = await openTestStorage(t)
+  const lossy = createLossyDatabase(db)
+  const seen: string[] = []
+  const findWritten = async (_: Db, hash: string) => {
+    seen.push(hash)
+    return hash === 'a' ? 'found a' : undefined
+  }
+  let tries = 0
+  const write = createGroupCommit(
+    lossy.db,
+    // As if it had not been written with the first try.
+    async (tx, hash: string) => (hash === 'b' && tries++ === 0 ? 'nothing' : addKey(tx, hash)),
+    { findWritten },
+  )
+  const first = write('first')
+  const others = ['a', 'b'].map(write)
+  await first
+  lossy.loseNext()
+  assert.deepEqual(await Promise.all(others), ['found a', 'stored b'])
+  assert.deepEqual(seen, ['a', 'b'])
+})
+
+test('requests that may all be on disk, and cannot be looked for, are rejected', async (t) => {
+  const { db } = await openTestStorage(t)
+  const lossy = createLossyDatabase(db)
+  const write = createGroupCommit(lossy.db, addKey)
+  const first = write('first')
+  const others = ['a', 'b'].map(write)
+  await first
+  lossy.loseNext()
+  for (const other of others) await assert.rejects(other, /Connection terminated/)
+  assert.equal(await countKeys(db), 3)
 })
 
 test('requests that may overlap are written at once, and fail together', async (t) => {

@@ -6,7 +6,7 @@ const MAX_TOGETHER = 50
 type PendingRequest<T, R> = { request: T; outcome: PromiseWithResolvers<R> }
 
 /** How requests are written together. */
-export type GroupOptions<T> = {
+export type GroupOptions<T, R> = {
   /**
    * Requests of one transaction are written in the order of these names, so that two processes lock
    * what they have in common in the same order.
@@ -17,6 +17,11 @@ export type GroupOptions<T> = {
    * together, where the database takes them so.
    */
   mayOverlap?: (request: T) => boolean
+  /**
+   * Returns what a request was written as, if it is on disk. With it, requests whose commit got no
+   * response are repeated, too; without, they are rejected.
+   */
+  findWritten?: (tx: Db, request: T) => Promise<R | undefined>
 }
 
 /**
@@ -28,7 +33,7 @@ export type GroupOptions<T> = {
 export function createGroupCommit<T, R>(
   db: Db,
   write: (tx: Db, request: T) => Promise<R>,
-  { orderBy, mayOverlap = () => false }: GroupOptions<T> = {},
+  { orderBy, mayOverlap = () => false, findWritten }: GroupOptions<T, R> = {},
 ): (request: T) => Promise<R> {
   const waiting: PendingRequest<T, R>[] = []
   let isWriting = false
@@ -45,13 +50,28 @@ export function createGroupCommit<T, R>(
     return keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key)).map(({ one }) => one)
   }
 
-  async function writeTogether(group: readonly PendingRequest<T, R>[]): Promise<void> {
+  async function writeTogether(
+    group: readonly PendingRequest<T, R>[],
+    { mayBeWritten = false } = {},
+  ): Promise<void> {
+    let isCommitting = false
     try {
-      const results = await inTransaction(db, (tx) => writeAll(tx, group))
+      const results = await inTransaction(db, async (tx) => {
+        isCommitting = false
+        const [{ request }] = group as [PendingRequest<T, R>]
+        const earlier = mayBeWritten ? await findWritten!(tx, request) : undefined
+        const written = earlier === undefined ? await writeAll(tx, group) : [earlier]
+        isCommitting = true
+        return written
+      })
       for (const [i, { outcome }] of group.entries()) outcome.resolve(results[i]!)
     } catch (error) {
-      if (group.length === 1) return group[0]!.outcome.reject(error)
-      for (const one of group) await writeTogether([one])
+      const isUnknown = isCommitting && db.dialect.isOutcomeUnknown(error)
+      const isRepeated = isUnknown ? findWritten && !mayBeWritten : group.length > 1
+      for (const one of group) {
+        if (isRepeated) await writeTogether([one], { mayBeWritten: isUnknown })
+        else one.outcome.reject(error)
+      }
     }
   }
 

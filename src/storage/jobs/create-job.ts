@@ -76,12 +76,18 @@ export function createJobWriter(db: Db): CreateJob {
     orderBy: ({ job }) => job.account,
     // What an earlier request has used up, or which key it had, is read before the job is written.
     mayOverlap: ({ options }) => !options.idempotency && !options.maxSecondsPerMonth,
+    findWritten: async (tx, { job }) => ((await hasJob(tx, job)) ? 'created' : undefined),
   })
   return async (job, options) => {
     const outcome = await write({ job, options })
     if (typeof outcome === 'object' && 'quotaError' in outcome) throw outcome.quotaError
     return outcome
   }
+}
+
+async function hasJob(tx: Db, { id, account }: NewJob): Promise<boolean> {
+  const query = tx.sql.selectFrom('jobs').select('id').where('id', '=', id)
+  return (await query.where('account', '=', account).executeTakeFirst()) !== undefined
 }
 
 /** A refusal must not roll back the transaction: other creations share it. */

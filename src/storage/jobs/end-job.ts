@@ -6,7 +6,7 @@ import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
 import { deleteFileWithoutJobs } from '../recordings/recordings.ts'
 import { idle, type Lease, whereLeased } from './queue/lease.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
-import { dropResult, storeResult, type WrittenResult } from './results.ts'
+import { dropResult, type ResultColumns, storeResult, type WrittenResult } from './results.ts'
 
 /** What a job ends with. A redacted recording replaces the original. */
 export type JobEnd = {
@@ -29,18 +29,44 @@ export async function finishJob(
   { result, redactedAudio, zeroRetention = false, usage, at }: JobEnd,
 ): Promise<boolean> {
   const stored = await storeResult(db, result, { isErasable: zeroRetention })
-  let done = false
+  const redacted = redactedAudio && redactedColumns(redactedAudio)
+  const change = { ...stored, ...redacted, status: 'done' as const }
+  return unlessRefused(db, stored, () => endJob(db, lease, { change, usage, at }))
+}
+
+/**
+ * Has a row take a stored result, and deletes the result if the row did not. Where that is unknown
+ * it stays; what no row refers to is deleted at the next start.
+ */
+export async function unlessRefused(
+  db: Db,
+  stored: Pick<ResultColumns, 'result_object'>,
+  take: () => Promise<boolean>,
+): Promise<boolean> {
+  let mayBeTaken = false
   try {
-    const redacted = redactedAudio && redactedColumns(redactedAudio)
-    done = await endJob(db, lease, {
-      change: { ...stored, ...redacted, status: 'done' },
-      usage,
-      at,
-    })
-    return done
+    mayBeTaken = await take()
+    return mayBeTaken
+  } catch (error) {
+    mayBeTaken = db.dialect.isOutcomeUnknown(error)
+    throw error
   } finally {
-    if (!done) await dropResult(db, stored)
+    if (!mayBeTaken) await dropResult(db, stored)
   }
+}
+
+/**
+ * Returns whether a job is done under a lease: an earlier try of its holder succeeded, and only its
+ * response was lost.
+ */
+export async function hasFinished(db: Db, { id, epoch }: Lease): Promise<boolean> {
+  const job = await db.sql
+    .selectFrom('jobs')
+    .select('status')
+    .where('id', '=', id)
+    .where('lease_epoch', '=', epoch)
+    .executeTakeFirst()
+  return job?.status === 'done'
 }
 
 /** Why a job failed, as its client sees it. `reason` is for programs, where they need one. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addJob, claim, resultOf } from '../../../test/support/jobs/test-jobs.ts'
+import { createLossyDatabase } from '../../../test/support/storage/lossy-database.ts'
 import {
   makeFolder,
   openFolder,
@@ -8,7 +9,7 @@ import {
 } from '../../../test/support/storage/test-storage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import { deleteEndedJob } from './deletion/delete-job.ts'
-import { finishJob } from './end-job.ts'
+import { finishJob, hasFinished } from './end-job.ts'
 import { findJob } from './jobs.ts'
 import {
   dropResult,
@@ -104,6 +105,26 @@ test('what cannot be stored leaves the result that was there', async (t) => {
   await assert.rejects(replaceResult({ ...db, sql }, read, long), /no room/)
   assert.deepEqual(await resultNow(db, read), long)
   assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 1)
+})
+
+test('a result whose commit got no response stays, and its holder finds the job done', async (t) => {
+  const { db } = await openTestStorage(t)
+  const lossy = createLossyDatabase(db)
+  await addJob(db)
+  const { id, lease } = (await claim(db))!
+  lossy.loseNext()
+  const end = { result: long, at: 2000 }
+  await assert.rejects(finishJob(lossy.db, lease, end), /Connection terminated/)
+  assert.equal(await finishJob(lossy.db, lease, end), false)
+  assert.equal(await hasFinished(db, lease), true)
+  assert.equal(await hasFinished(db, { id, epoch: lease.epoch + 1 }), false)
+  const { result: stored } = (await findJob(db, { id, account: 'acme' }))!
+  const read = { jobId: id, stored: stored! }
+  assert.deepEqual(await resultNow(db, read), long)
+  assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 1)
+  lossy.loseNext()
+  await assert.rejects(replaceResult(lossy.db, read, { ...long, second: 1 }), /terminated/)
+  assert.deepEqual(await resultNow(db, read), { ...long, second: 1 })
 })
 
 test('a server that is killed while it replaces a result leaves one of the two, and soon no other', async (t) => {

@@ -137,6 +137,7 @@ export async function replaceResult(
 ): Promise<boolean> {
   const columns = await storeResult(db, result, { isErasable: 'object' in stored })
   let isReplaced = false
+  let mayBeReplaced = false
   try {
     const read =
       'text' in stored
@@ -151,8 +152,12 @@ export async function replaceResult(
       if (job && llm) await recordTokenUsage(tx, { ...job, at: wallNow() }, llm)
       return job !== undefined
     })
+    mayBeReplaced = isReplaced
+  } catch (error) {
+    mayBeReplaced = db.dialect.isOutcomeUnknown(error)
+    throw error
   } finally {
-    if (!isReplaced) await dropResult(db, columns)
+    if (!mayBeReplaced) await dropResult(db, columns)
   }
   if (isReplaced && 'object' in stored) await db.objects.delete(stored.object)
   return isReplaced

@@ -66,9 +66,12 @@ export async function registerOwner(
     }
   }
 
-  let beating = Promise.resolve()
+  let beating: Promise<void> | undefined
   const timer = setInterval(() => {
-    beating = beating.then(beat)
+    // While the database stands still, a stop waits for one heartbeat and not for all that are due.
+    beating ??= beat().finally(() => {
+      beating = undefined
+    })
   }, heartbeatMs).unref()
   return async () => {
     clearInterval(timer)

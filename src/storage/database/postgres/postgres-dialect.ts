@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { toTsQuery, toTsVector } from '../../search/term-query.ts'
 import type { Dialect } from '../dialect.ts'
-import { isConflict } from './postgres-error.ts'
+import { isConflict, isOutcomeUnknown } from './postgres-error.ts'
 
 /**
  * Escapes that `json` refuses to read: the character of code 0 and lone surrogates. A backslash
@@ -59,4 +59,5 @@ export const postgresDialect: Omit<Dialect, 'scrub'> = {
   },
   isSettled: (tx) => sql`${sql.ref(tx)} < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
   isConflict,
+  isOutcomeUnknown,
 }

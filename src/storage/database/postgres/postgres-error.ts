@@ -48,6 +48,23 @@ export function isBroken(error: unknown): boolean {
   return isUnavailable(error) && !isResponse
 }
 
+/** The statement was not sent: there was no connection, or the server took none. */
+const NEVER_SENT: ReadonlySet<string> = new Set([
+  ...['57P03', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['EHOSTDOWN', 'ENOENT'],
+])
+
+/**
+ * Whether a change may have been made although it failed: the connection broke off before the
+ * response, as also happens while a commit waits for a standby.
+ */
+export function isOutcomeUnknown(error: unknown): boolean {
+  const { cause } = error as { cause?: unknown }
+  const reason = error instanceof AppError ? cause : error
+  if (!isBroken(reason) || reason instanceof AggregateError) return false
+  return !NEVER_SENT.has(codeOf(reason)) && !/^timeout e/.test((reason as Error).message)
+}
+
 /** Whether a transaction failed only because of others: it may be repeated as it is. */
 export function isConflict(error: unknown): boolean {
   const { cause } = error as { cause?: unknown }

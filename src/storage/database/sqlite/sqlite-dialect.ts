@@ -57,4 +57,5 @@ export const sqliteDialect: Dialect = {
   },
   isSettled: () => sql`1 = 1`,
   isConflict: () => false,
+  isOutcomeUnknown: () => false,
 }

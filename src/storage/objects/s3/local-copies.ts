@@ -4,21 +4,36 @@ import { join } from 'node:path'
 import type { LocalFile } from '../objects.ts'
 
 /** A file with the bytes of an object, which some programs may be using; 0 bytes until `made`. */
-type Copy = { path: string; size: number; made: Promise<void>; users: number }
+type Copy = {
+  path: string
+  size: number
+  made: Promise<void>
+  users: number
+  expiry?: NodeJS.Timeout
+}
+
+/** How long a copy is kept that nobody uses: other nodes delete objects, too. */
+const KEPT_MS = 5 * 60_000
 
 /**
  * Files with the bytes of objects, for programs that need a path. Copies that nobody uses are kept
- * up to `maxBytes` together; the ones used longest ago go first. The folder is for one process.
+ * for `keptMs`, and up to `maxBytes` together; the ones used longest ago go first. The folder is
+ * for one process.
  */
 export class LocalCopies {
   readonly #folder: string
   readonly #maxBytes: number
+  readonly #keptMs: number
   /** By the name of a version of an object; the one used last is last. */
   readonly #copies = new Map<string, Copy>()
 
-  constructor(folder: string, { maxBytes }: { maxBytes: number }) {
+  constructor(
+    folder: string,
+    { maxBytes, keptMs = KEPT_MS }: { maxBytes: number; keptMs?: number },
+  ) {
     this.#folder = folder
     this.#maxBytes = maxBytes
+    this.#keptMs = keptMs
   }
 
   /** Returns a path for a new file in the folder. */
@@ -30,8 +45,17 @@ export class LocalCopies {
   /** Keeps a file of `newPath` as the copy of a version. */
   async keep(version: string, file: { path: string; size: number }): Promise<void> {
     if (this.#copies.has(version)) return rm(file.path, { force: true })
-    this.#copies.set(version, { ...file, made: Promise.resolve(), users: 0 })
+    const copy = { ...file, made: Promise.resolve(), users: 0 }
+    this.#copies.set(version, copy)
+    this.#expire(version, copy)
     await this.#shrink()
+  }
+
+  /** Removes the copies of versions that begin with `start`; one in use when nobody uses it. */
+  async remove(start: string): Promise<void> {
+    for (const [version, copy] of [...this.#copies]) {
+      if (version.startsWith(start)) await this.#remove(version, copy)
+    }
   }
 
   /**
@@ -44,6 +68,7 @@ export class LocalCopies {
       const found = this.#copies.get(version)
       const copy = found ?? { path, size: 0, made: Promise.resolve(), users: 0 }
       copy.users++
+      clearTimeout(copy.expiry)
       if (!found) {
         copy.made = make(path).then((size) => {
           copy.size = size
@@ -53,7 +78,7 @@ export class LocalCopies {
       this.#copies.set(version, copy)
       try {
         await copy.made
-        return { path: copy.path, [Symbol.asyncDispose]: () => this.#release(copy) }
+        return { path: copy.path, [Symbol.asyncDispose]: () => this.#release(version, copy) }
       } catch (error) {
         if (this.#copies.get(version) === copy) this.#copies.delete(version)
         if (found) continue
@@ -65,22 +90,41 @@ export class LocalCopies {
 
   /** Removes the folder with all copies. */
   async close(): Promise<void> {
+    for (const { expiry } of this.#copies.values()) clearTimeout(expiry)
     await rm(this.#folder, { recursive: true, force: true })
   }
 
-  async #release(copy: Copy): Promise<void> {
+  async #release(version: string, copy: Copy): Promise<void> {
     copy.users--
+    if (copy.users === 0) {
+      if (this.#copies.get(version) !== copy) return rm(copy.path, { force: true })
+      this.#expire(version, copy)
+    }
     await this.#shrink()
+  }
+
+  #expire(version: string, copy: Copy): void {
+    clearTimeout(copy.expiry)
+    copy.expiry = setTimeout(() => {
+      // A file that cannot be removed goes with the folder.
+      this.#remove(version, copy).catch(() => {})
+    }, this.#keptMs).unref()
+  }
+
+  async #remove(version: string, copy: Copy): Promise<void> {
+    if (this.#copies.get(version) === copy) this.#copies.delete(version)
+    clearTimeout(copy.expiry)
+    if (copy.users === 0) await rm(copy.path, { force: true })
   }
 
   async #shrink(): Promise<void> {
     let total = 0
     for (const { size } of this.#copies.values()) total += size
-    for (const [version, { users, size, path }] of [...this.#copies]) {
+    for (const [version, copy] of [...this.#copies]) {
       if (total <= this.#maxBytes) return
-      if (users > 0 || !this.#copies.delete(version)) continue
-      total -= size
-      await rm(path, { force: true })
+      if (copy.users > 0 || this.#copies.get(version) !== copy) continue
+      total -= copy.size
+      await this.#remove(version, copy)
     }
   }
 }

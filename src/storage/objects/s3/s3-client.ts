@@ -21,6 +21,15 @@ const ANSWER_MS = 60_000
 /** Nothing was sent or received for this long. */
 const IDLE_MS = 30_000
 const MAX_SOCKETS = 64
+/**
+ * A request that moves little takes no longer, all its tries together: a server that takes
+ * connections and never answers holds nobody.
+ */
+const SHORT_REQUEST_MS = 20_000
+const SHORT_REQUESTS: ReadonlySet<string> = new Set([
+  ...['HeadObjectCommand', 'GetObjectCommand', 'DeleteObjectCommand', 'ListObjectsV2Command'],
+  ...['ListPartsCommand', 'ListMultipartUploadsCommand'],
+])
 
 /**
  * Creates a client with the credentials of the usual places: environment, shared file, web identity
@@ -49,6 +58,13 @@ export async function createS3(settings: ObjectStoreConfig): Promise<S3> {
       httpsAgent: { maxSockets: MAX_SOCKETS },
     },
   })
+  const { middlewareStack } = client
+  middlewareStack.add(
+    (next, { commandName = '' }) =>
+      (args) =>
+        SHORT_REQUESTS.has(commandName) ? inTime(next(args)) : next(args),
+    { step: 'initialize', name: 'inTime' },
+  )
   return {
     ...{ client, commands, bucket },
     prefix: prefix === '' ? '' : `${prefix}/`,
@@ -57,6 +73,25 @@ export async function createS3(settings: ObjectStoreConfig): Promise<S3> {
       ...(kmsKey && { SSEKMSKeyId: kmsKey }),
     },
   }
+}
+
+async function inTime<T extends { output: object }>(answer: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    const error = new Error(`no answer within ${SHORT_REQUEST_MS} ms`)
+    late.reject(Object.assign(error, { name: 'TimeoutError' }))
+  }, SHORT_REQUEST_MS)
+  // An answer that comes too late has a body that nobody reads.
+  late.promise.catch(() => answer.then(({ output }) => destroyBody(output)).catch(() => {}))
+  try {
+    return await Promise.race([answer, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function destroyBody(output: { Body?: { destroy?(): void } }): void {
+  output.Body?.destroy?.()
 }
 
 /** Returns what may be shown of the place: bucket and server. */

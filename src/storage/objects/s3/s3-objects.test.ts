@@ -132,6 +132,15 @@ else {
     assert.equal(await copies(), 0)
   })
 
+  test('no local copy is left of an object that was deleted', async (t) => {
+    const { objects, folder } = await openTest(t)
+    const id = randomUUID()
+    await objects.write(id, bytesOf('sound'), { ...options, isNeededHere: true })
+    assert.equal((await readdir(join(folder, 'me'))).length, 1)
+    await objects.delete(id)
+    assert.deepEqual(await readdir(join(folder, 'me')), [])
+  })
+
   test('a copy is not used for a newer object, and that of a dead process is removed', async (t) => {
     const { objects, folder } = await openTest(t)
     const id = randomUUID()

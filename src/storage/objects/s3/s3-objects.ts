@@ -106,6 +106,7 @@ function readingOf(s3: S3, copies: LocalCopies): ObjectReads {
   }
 }
 
+/** Names a version of an object; without an `etag`, returns how the names of all begin. */
 function versionOf(key: string, etag: string | undefined): string {
   return `${key} ${etag}`
 }
@@ -126,7 +127,10 @@ function writingOf(s3: S3, copies: LocalCopies): ObjectWrites {
     const stored = await upload(s3, source, { key, signal })
     if (epoch !== undefined) {
       const keys = await findKeys(s3, 'objects', id)
-      for (const other of keys.slice(0, -1)) await remove(other.key)
+      for (const other of keys.slice(0, -1)) {
+        await copies.remove(versionOf(other.key, ''))
+        await remove(other.key)
+      }
     }
     return { ...stored, key }
   }
@@ -164,7 +168,11 @@ function writingOf(s3: S3, copies: LocalCopies): ObjectWrites {
     },
     async delete(id, { epoch = Number.POSITIVE_INFINITY } = {}) {
       const keys = await findKeys(s3, 'objects', id)
-      for (const { key } of keys) if (epochOf(key) <= epoch) await remove(key)
+      for (const { key } of keys) {
+        if (epochOf(key) > epoch) continue
+        await copies.remove(versionOf(key, ''))
+        await remove(key)
+      }
     },
   }
 }

@@ -64,7 +64,7 @@ function findWritten(text: string): Entity[] {
   }).flat()
 }
 
-/** British National Insurance numbers, https://www.gov.uk/hmrc-internal-manuals/national-insurance-manual/nim39110 */
+/** British National Insurance numbers, see NIM39110 of HM Revenue & Customs. */
 const nationalInsurance = /^[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]$/
 
 function typeOfWritten(code: string): EntityType | undefined {

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { beginNewLiveJob } from '../../../test/support/live/sessions/test-live-jobs.ts'
+import { createLossyDatabase } from '../../../test/support/storage/lossy-database.ts'
+import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
+import { createLog } from '../../observability/log.ts'
+import { findJob } from '../../storage/jobs/jobs.ts'
+import { readResult } from '../../storage/jobs/results.ts'
+import type { Outcome } from '../messages/closing-messages.ts'
+import { type ActiveSession, LiveJobFinisher } from './finish-live-job.ts'
+
+const long = JSON.stringify({ text: 'x'.repeat(300_000) })
+
+test('a session whose end got no response keeps its result, and has ended', async (t) => {
+  const { db } = await openTestStorage(t)
+  const lossy = createLossyDatabase(db)
+  const job = await beginNewLiveJob(db)
+  const { signal } = new AbortController()
+  const options = {
+    storage: { db: lossy.db, objects: db.objects },
+    log: createLog('silent'),
+    signal,
+  }
+  const session = { job, lease: job.lease, store: {} } as unknown as ActiveSession
+  const finisher = new LiveJobFinisher(options, session)
+  const outcome = {
+    async *result() {
+      yield long
+    },
+    ...{ audioBytes: 0, duration: 0 },
+  } as unknown as Outcome
+  lossy.loseNext()
+  // Without a second try, as when the server stops.
+  await assert.rejects(
+    finisher.finish(outcome, AbortSignal.abort(new Error('stopping'))),
+    /stopping/,
+  )
+  await finisher.finish(outcome, signal)
+  assert.equal(finisher.isLost, false)
+  const { status, result } = (await findJob(db, { id: job.id, account: job.account }))!
+  assert.equal(status, 'done')
+  assert.equal(await readResult(db, result!), long)
+  assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 1)
+})
