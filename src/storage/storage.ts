@@ -21,7 +21,7 @@ import { type ConnectSqlite, openReadPool, openSqlite } from './database/sqlite/
 import { sqliteDialect } from './database/sqlite/sqlite-dialect.ts'
 import { type DeletionClock, openDeletionClock } from './jobs/deletion/deletion-clock.ts'
 import { type NodeState, OwnNode } from './nodes/nodes.ts'
-import { registerOwner } from './nodes/owners.ts'
+import { OWNER_TIMEOUT_MS, registerOwner } from './nodes/owners.ts'
 import { openDiskObjects } from './objects/disk/disk-objects.ts'
 import { restrictAccess, restrictFilesBelow } from './objects/disk/file-modes.ts'
 import { encryptObjects } from './objects/encryption/encrypted-objects.ts'
@@ -31,7 +31,7 @@ import { findObjectStoreId, requireSameObjectStore } from './objects/object-stor
 import type { Objects } from './objects/objects.ts'
 import { restoreOrphanObjects } from './objects/orphans/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
-import { beginSweep } from './objects/orphans/sweep.ts'
+import { beginSweep, removeUnfinished } from './objects/orphans/sweep.ts'
 import { diskOf, type MeasureDisk } from './space/disk.ts'
 import { type SpaceSettings, StorageLimits } from './space/storage-limits.ts'
 
@@ -149,6 +149,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const taken = await restoreOrphanObjects(db, earlierOrphans)
   if (taken > 0) log.info({ taken }, 'restored orphaned objects that are referenced again')
   const { done } = await beginSweep(sweeping, { isAlone })
+  const later = setTimeout(() => {
+    const removed = removeUnfinished(sweeping)
+    background.add(removed.catch((err) => log.error({ err }, 'cannot remove unfinished files')))
+  }, 2 * OWNER_TIMEOUT_MS).unref()
+  opened.defer(() => clearTimeout(later))
   const closed = restrictFilesBelow(open, closing).catch((err) => {
     log.warn({ err }, 'cannot remove the access of other users to files')
   })

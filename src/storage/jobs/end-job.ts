@@ -6,7 +6,7 @@ import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
 import { deleteFileWithoutJobs } from '../recordings/recordings.ts'
 import { idle, type Lease, whereLeased } from './queue/lease.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
-import { dropResult, type ResultColumns, storeResult, type WrittenResult } from './results.ts'
+import { storeResult, unlessRefused, type WrittenResult } from './results.ts'
 
 /** What a job ends with. A redacted recording replaces the original. */
 export type JobEnd = {
@@ -32,27 +32,6 @@ export async function finishJob(
   const redacted = redactedAudio && redactedColumns(redactedAudio)
   const change = { ...stored, ...redacted, status: 'done' as const }
   return unlessRefused(db, stored, () => endJob(db, lease, { change, usage, at }))
-}
-
-/**
- * Has a row take a stored result, and deletes the result if the row did not. Where that is unknown
- * it stays; what no row refers to is deleted at the next start.
- */
-export async function unlessRefused(
-  db: Db,
-  stored: Pick<ResultColumns, 'result_object'>,
-  take: () => Promise<boolean>,
-): Promise<boolean> {
-  let mayBeTaken = false
-  try {
-    mayBeTaken = await take()
-    return mayBeTaken
-  } catch (error) {
-    mayBeTaken = db.dialect.isOutcomeUnknown(error)
-    throw error
-  } finally {
-    if (!mayBeTaken) await dropResult(db, stored)
-  }
 }
 
 /**

@@ -94,6 +94,27 @@ export async function dropResult(
   if (result_object !== null) await db.objects.delete(result_object)
 }
 
+/**
+ * Has a row take a stored result, and deletes the result if the row did not. Where that is unknown
+ * it stays; what no row refers to is deleted at the next start.
+ */
+export async function unlessRefused(
+  db: Db,
+  stored: Pick<ResultColumns, 'result_object'>,
+  take: () => Promise<boolean>,
+): Promise<boolean> {
+  let mayBeTaken = false
+  try {
+    mayBeTaken = await take()
+    return mayBeTaken
+  } catch (error) {
+    mayBeTaken = db.dialect.isOutcomeUnknown(error)
+    throw error
+  } finally {
+    if (!mayBeTaken) await dropResult(db, stored)
+  }
+}
+
 /** Where the JSON text of a result is stored: in the row, or in an object of its own. */
 export type StoredResult = { text: string } | { object: string }
 
@@ -124,6 +145,27 @@ export async function readResult(db: Db, stored: StoredResult): Promise<string |
 /** A result of a finished job, as its row was read. */
 export type ReadResult = { jobId: string; stored: StoredResult }
 
+type Replacement = {
+  jobId: string
+  /** The column of the result that was read, and its value. */
+  read: readonly ['result' | 'result_object', string]
+  columns: ResultColumns
+  llm: LlmUsage | undefined
+}
+
+async function replaceRow(
+  tx: Db,
+  { jobId, read: [column, value], columns, llm }: Replacement,
+): Promise<boolean> {
+  const change = tx.sql.updateTable('jobs').set(columns).where('id', '=', jobId)
+  const job = await change
+    .where(column, '=', value)
+    .returning(['account', 'kind', 'key_id'])
+    .executeTakeFirst()
+  if (job && llm) await recordTokenUsage(tx, { ...job, at: wallNow() }, llm)
+  return job !== undefined
+}
+
 /**
  * Replaces a result that was read, in one statement, and counts what language models took for that
  * in its transaction. Returns false, and changes nothing, if the job was deleted meanwhile or
@@ -136,29 +178,12 @@ export async function replaceResult(
   { llm }: { llm?: LlmUsage | undefined } = {},
 ): Promise<boolean> {
   const columns = await storeResult(db, result, { isErasable: 'object' in stored })
-  let isReplaced = false
-  let mayBeReplaced = false
-  try {
-    const read =
-      'text' in stored
-        ? (['result', stored.text] as const)
-        : (['result_object', stored.object] as const)
-    isReplaced = await inTransaction(db, async (tx) => {
-      const change = tx.sql.updateTable('jobs').set(columns).where('id', '=', jobId)
-      const job = await change
-        .where(read[0], '=', read[1])
-        .returning(['account', 'kind', 'key_id'])
-        .executeTakeFirst()
-      if (job && llm) await recordTokenUsage(tx, { ...job, at: wallNow() }, llm)
-      return job !== undefined
-    })
-    mayBeReplaced = isReplaced
-  } catch (error) {
-    mayBeReplaced = db.dialect.isOutcomeUnknown(error)
-    throw error
-  } finally {
-    if (!mayBeReplaced) await dropResult(db, columns)
-  }
+  const read =
+    'text' in stored
+      ? (['result', stored.text] as const)
+      : (['result_object', stored.object] as const)
+  const replace = (tx: Db) => replaceRow(tx, { jobId, read, columns, llm })
+  const isReplaced = await unlessRefused(db, columns, () => inTransaction(db, replace))
   if (isReplaced && 'object' in stored) await db.objects.delete(stored.object)
   return isReplaced
 }

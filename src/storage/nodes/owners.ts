@@ -6,7 +6,7 @@ import { type Db, inTransaction } from '../database/db.ts'
 /** How often an owner says that it is alive. */
 const HEARTBEAT_MS = 10_000
 /** Two heartbeats may fail before an owner counts as dead. */
-const OWNER_TIMEOUT_MS = 3 * HEARTBEAT_MS
+export const OWNER_TIMEOUT_MS = 3 * HEARTBEAT_MS
 
 /** What others read about an owner: the columns of `owners` that it decides itself. */
 export type OwnerInfo = {

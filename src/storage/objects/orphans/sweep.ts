@@ -38,6 +38,13 @@ export async function beginSweep(
   return { done: finishSweep(options, () => removeOrphanObjects(db, earlier, given)) }
 }
 
+/**
+ * Removes what processes have left that had just died when this one started, and counted as alive.
+ */
+export async function removeUnfinished({ db }: Pick<SweepOptions, 'db'>): Promise<void> {
+  await db.objects.removeUnfinished(await findLiving(db))
+}
+
 async function findLiving(db: Db): Promise<ActiveOwners> {
   const { ids, since } = await findOwners(db)
   return { owners: ids, since }
