@@ -167,10 +167,17 @@ export class CallbackFeed {
     const { last = -1, db, queue, onQueued, onDropped } = this.#options
     const rows = await this.#toRows(messages.filter(({ number }) => number > last))
     if (rows.length > 0) {
-      const dropped = await queue(rows).catch(async (error: unknown) => {
-        if (!db.dialect.isOutcomeUnknown(error)) await dropBodies(db, rows)
+      let mayBeQueued = false
+      let dropped: number | undefined
+      try {
+        dropped = await queue(rows)
+        mayBeQueued = dropped !== undefined
+      } catch (error) {
+        mayBeQueued = db.dialect.isOutcomeUnknown(error)
         throw error
-      })
+      } finally {
+        if (!mayBeQueued) await dropBodies(db, rows)
+      }
       if (dropped) onDropped(dropped)
       onQueued()
     }
