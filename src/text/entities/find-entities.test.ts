@@ -82,6 +82,11 @@ const cases: Record<string, string[]> = {
   'It belongs to Zawadi Otieno. Is Zawadi available?': ['NAME Zawadi Otieno', 'NAME_GIVEN Zawadi'],
   'Mrs. van der Berg met Reverend Otieno.': ['NAME_FAMILY van der Berg', 'NAME_FAMILY Otieno'],
   'No Fastify runs here, and the name lookup failed.': [],
+  'Is Bluetooth available? Put me through to Sales. The doctor hill climbed.': [
+    'OCCUPATION doctor',
+  ],
+  'doctor patel is out': ['NAME_FAMILY patel'],
+  'I turned 5 pages. Age. Twelve people came. Apply at example dot com.': ['URL example dot com'],
   'my last name is achterberg and my date of birth is march fourth nineteen eighty two': [
     ...['NAME_FAMILY achterberg', 'DOB march fourth nineteen eighty two'],
   ],

@@ -37,7 +37,7 @@ const patterns: Pattern[] = [
   pattern('AGE', `\\b${amount}[- ](?:years?|months?|weeks?|days?)[- ]olds?\\b`),
   pattern(
     'AGE',
-    `\\b(?:aged|at age|age of|age is|(?:your|his|her|my|the) age[.?,]|(?<=^|[.?!] )(?:And )?[Aa]ge[?.,]|turn(?:ed|s|ing)|(?:I|you|we|they)(?:[’']ll)? turn|will turn) (?:uh,? |um,? |I'm |it's )?(?<e>${amount})(?![\\w%-]|,?\\d| (?:percent|dollars|degrees|miles|minutes|hours|days|times))`,
+    `\\b(?:aged|at age|age of|age is|(?:your|his|her|my|the) age[.?,]|(?<=^|[.?!] )(?:And )?[Aa]ge[?.,]|turn(?:ed|s|ing)|(?:I|you|we|they)(?:[’']ll)? turn|will turn) (?:uh,? |um,? |I'm |it's )?(?<e>${amount})(?![\\w%-]|,?\\d| (?:percent|dollars|degrees|miles|minutes|hours|days|times|people|pages|corners|points))`,
   ),
   pattern(
     'AGE',

@@ -107,7 +107,7 @@ const otherAt =
   /,?\s{1,8}at\s{1,8}(?:(?:gmail|g mail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton ?mail|gmx|live)(?!\p{L})|(?:\p{L} ){0,8}[\p{L}\d-]{1,63}(?:\s{1,8}dot\s{1,8}\p{L}{2,12}(?!\p{L})){1,3})/giu
 /** Words before "at" that make no address: "look at …", "find us at …". */
 const noAddress =
-  /^(?:look|us|me|it|you|online|available|found|visit|go|check|page|site|website|find|are|is|out|more|them|here|work|works|working|that|this|him|her)$/
+  /^(?:look|up|apply|register|join|shop|buy|listen|watch|subscribe|donate|us|me|it|you|online|available|found|visit|go|check|page|site|website|find|are|is|out|more|them|here|work|works|working|that|this|him|her)$/
 const joints = new Set([
   'dot',
   'underscore',

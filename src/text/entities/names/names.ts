@@ -7,6 +7,7 @@ import {
   endOfName,
   endOfParticles,
   isAcronym,
+  isCommon,
   isFamily,
   isGiven,
   isPlaceName,
@@ -77,7 +78,7 @@ const kin = new Set([
   ...['fiancé', 'fiancée', 'host', 'co-host', 'guest', 'roommate', 'assistant', 'mum', 'auntie'],
   ...['grandma', 'grandpa', 'grandson', 'granddaughter', 'stepson', 'stepdaughter', 'niece'],
   ...['pharmacist', 'physiotherapist', 'therapist', 'dentist', 'carer', 'caregiver', 'solicitor'],
-  ...['lawyer', 'accountant', 'teacher', 'landlord', 'tenant', 'customer', 'caller', 'client'],
+  ...['lawyer', 'accountant', 'teacher', 'landlord', 'tenant', 'customer', 'caller'],
   ...['patient', 'supervisor', 'trainer', 'babysitter', 'nana', 'granny'],
 ])
 const familyCue = new RegExp(`\\b(?:last name|surname|family name|maiden name)${lead}`, 'iu')
@@ -120,7 +121,10 @@ function cueBefore(text: string, tokens: readonly WordToken[], at: number): Name
   if (previous?.capital && civil.has(previous.lower) && token.capital && !previous.closed)
     return 'civil'
   if (previous && titles.test(previous.lower) && !previous.closed) {
-    if (isFamilyBehind(token) || endOfParticles(tokens, at) > at) return 'civil'
+    // "The doctor hill" is a hill.
+    const isEveryday = previous.lower === 'doctor' && isCommon(token.lower)
+    const isFamilyName = isFamilyBehind(token) && !isEveryday
+    if (isFamilyName || endOfParticles(tokens, at) > at) return 'civil'
   }
   const left = text.slice(Math.max(0, token.from - 70), token.from).replace(/’/g, "'")
   if (familyCue.test(left)) return 'family'
