@@ -9,7 +9,7 @@ import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { insertWebhook } from '../../src/storage/deliveries/endpoints/endpoints.ts'
-import { hum } from '../support/audio/recordings.ts'
+import { createToneWav } from '../support/audio/recordings.ts'
 import { runHere } from '../support/cli/run-here.ts'
 import { call, upload } from '../support/net/http-client.ts'
 import { sharedParts } from '../support/server/shared-parts.ts'
@@ -24,7 +24,7 @@ test('a backup that is taken while jobs run becomes a server with the same jobs,
   const server = await startServer()
   t.after(() => server.close())
   const submit = async (seconds: number) => {
-    const audio_url = await upload(server, hum(seconds))
+    const audio_url = await upload(server, createToneWav(seconds))
     const json = { audio_url, subtitles: true }
     return (await call<Job>(server, '/v2/pre-recorded', { json })).body.id
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { hum } from '../support/audio/recordings.ts'
+import { createToneWav } from '../support/audio/recordings.ts'
 import { runHere } from '../support/cli/run-here.ts'
 import { failAddOns } from '../support/jobs/failed-add-ons.ts'
 import { call, upload } from '../support/net/http-client.ts'
@@ -12,7 +12,7 @@ let id: string
 before(async () => {
   server = await startServer({ speech: createFakeSpeechEngine('One. Two.') })
   const requested = { sentences: true, subtitles: true, structured_data_extraction: true }
-  const json = { audio_url: await upload(server, hum(2)), ...requested }
+  const json = { audio_url: await upload(server, createToneWav(2)), ...requested }
   id = (await call<{ id: string }>(server, '/v2/pre-recorded', { json })).body.id
   await server.app.jobs.idle()
   await failAddOns(server, { id, names: ['sentences', 'subtitles'] })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { draw } from '../support/audio/draw-audio.ts'
+import { synthesizeAudio } from '../support/audio/synthesize-audio.ts'
 import {
   listDeliveries,
   type ReportingServer,
@@ -24,7 +24,7 @@ async function runSession(path: string): Promise<string> {
   const callback_config = { url: server.receiver.url + path }
   const { id, url } = await openSession(server, { callback: true, callback_config })
   const client = await connect(url)
-  client.send(draw('..####......'))
+  client.send(synthesizeAudio('..####......'))
   client.stop()
   await client.closed
   await server.app.delivery.idle()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { draw } from '../support/audio/draw-audio.ts'
+import { synthesizeAudio } from '../support/audio/synthesize-audio.ts'
 import {
   callbackOf,
   listDeliveries,
@@ -94,7 +94,7 @@ test('the account gets the events of a live session, in order', async () => {
   const from = server.receiver.at('/account').length
   const { id, url } = await openSession(server)
   const client = await connect(url)
-  client.send(draw('..###......'))
+  client.send(synthesizeAudio('..###......'))
   client.stop()
   await client.closed
   await server.app.delivery.idle()

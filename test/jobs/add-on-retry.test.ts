@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { generateKey } from '../../src/api/auth/generate-key.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { hum } from '../support/audio/recordings.ts'
+import { createToneWav } from '../support/audio/recordings.ts'
 import { failAddOns, failure } from '../support/jobs/failed-add-ons.ts'
 import { call, type ErrorBody, upload } from '../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
@@ -17,7 +17,7 @@ let server: TestServer
 let audioUrl: string
 before(async () => {
   server = await startServer({ speech: createFakeSpeechEngine('My name is Lena. It is terrible') })
-  audioUrl = await upload(server, hum(2))
+  audioUrl = await upload(server, createToneWav(2))
 })
 after(() => server.close())
 
@@ -123,7 +123,7 @@ test('a job that is not there, not done or of another account has nothing to mak
   assert.equal((await retry('no-id', 'sentences')).status, 404)
   const { body: live } = await call<{ id: string }>(server, '/v2/live', { json: {} })
   assert.equal((await retry(live.id, 'sentences')).status, 404)
-  const broken = await upload(server, hum(1))
+  const broken = await upload(server, createToneWav(1))
   const { body: failing } = await call<{ id: string }>(server, '/v2/pre-recorded', {
     json: { audio_url: broken, sentences: true, language_config: { languages: ['en'] } },
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { hum } from '../support/audio/recordings.ts'
+import { createToneWav } from '../support/audio/recordings.ts'
 import { call, upload } from '../support/net/http-client.ts'
 import { startServer, type TestServer } from '../support/server/start-server.ts'
 
@@ -20,7 +20,7 @@ let server: TestServer
 let audioUrl: string
 before(async () => {
   server = await startServer({ speech: createFakeSpeechEngine(SAID) })
-  audioUrl = await upload(server, hum(4))
+  audioUrl = await upload(server, createToneWav(4))
 })
 after(() => server.close())
 
@@ -124,7 +124,7 @@ test('nothing that was asked for is missing where nothing was said', async () =>
   const silent = await startServer({ speech: createFakeSpeechEngine('') })
   try {
     const json = {
-      audio_url: await upload(silent, hum(1)),
+      audio_url: await upload(silent, createToneWav(1)),
       ...{ sentences: true, subtitles: true, sentiment_analysis: true, summarization: true },
     }
     const { body } = await call<{ id: string }>(silent, '/v2/pre-recorded', { json })

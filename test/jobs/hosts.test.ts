@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import test from 'node:test'
 import { readConfig } from '../../src/config/config.ts'
-import { hum } from '../support/audio/recordings.ts'
+import { createToneWav } from '../support/audio/recordings.ts'
 import { upload } from '../support/net/http-client.ts'
 import { startServer, type TestServer } from '../support/server/start-server.ts'
 import { readDatabase } from '../support/storage/stored-text.ts'
@@ -66,7 +66,7 @@ test('no address that is built from a Host is stored', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const host = 'poisoned.example'
-  const audio_url = await upload(server, hum(1))
+  const audio_url = await upload(server, createToneWav(1))
   const created = await send(server, '/v2/pre-recorded', {
     host,
     'idempotency-key': 'one',

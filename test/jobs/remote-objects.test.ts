@@ -7,7 +7,7 @@ import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { decodeMedia, probeMedia } from '../../src/audio/media.ts'
 import { findJob } from '../../src/storage/jobs/jobs.ts'
 import { oneChunk } from '../support/audio/fake-media.ts'
-import { hum } from '../support/audio/recordings.ts'
+import { createToneWav } from '../support/audio/recordings.ts'
 import { ACCOUNT, openService } from '../support/jobs/test-service.ts'
 import { createMemoryObjects } from '../support/storage/objects/memory-objects.ts'
 import { makeFolder } from '../support/storage/test-storage.ts'
@@ -22,7 +22,7 @@ test('a job runs from upload to deletion over objects that are no files', async 
   const { jobs, storage, folder, ended } = await openService(t, { objects, media, speech })
   await jobs.start()
   const { signal } = new AbortController()
-  const upload = { filename: 'hum.wav', body: oneChunk(hum(4)), signal }
+  const upload = { filename: 'hum.wav', body: oneChunk(createToneWav(4)), signal }
   const { id: fileId } = await jobs.service.upload(ACCOUNT, upload)
   const params = { pii_redaction: true, pii_redaction_config: { audio: true } }
   const request = { params, customMetadata: null, fileId, source: null }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Disk } from '../../src/storage/space/disk.ts'
 import { fakeRecording } from '../support/audio/fake-media.ts'
-import { hum } from '../support/audio/recordings.ts'
+import { createToneWav } from '../support/audio/recordings.ts'
 import { openService } from '../support/jobs/test-service.ts'
 import { call, type ErrorBody, upload } from '../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
@@ -31,17 +31,17 @@ async function metricOf(server: TestServer, name: string): Promise<number> {
 
 test('below the reserve new work is refused with a clear body, and all the rest goes on', async (t) => {
   const server = await start(t)
-  const audio_url = await upload(server, hum(6))
+  const audio_url = await upload(server, createToneWav(6))
   const json = { audio_url }
   const { body: job } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
   assert.equal(await metricOf(server, 'steno_storage_low'), 0)
-  assert.ok((await metricOf(server, 'steno_storage_held_bytes')) > hum(6).length)
+  assert.ok((await metricOf(server, 'steno_storage_held_bytes')) > createToneWav(6).length)
 
   // The space of a server is judged by its own disk: this reserve no disk has.
   const low = await start(t, { STENO_MIN_FREE_BYTES: String(Number.MAX_SAFE_INTEGER) })
   const form = new FormData()
-  form.append('audio', new Blob([hum(1)]), 'a.wav')
+  form.append('audio', new Blob([createToneWav(1)]), 'a.wav')
   const refusals: [string, object][] = [
     ['/v2/upload', { method: 'POST', body: form }],
     ['/v2/upload', { json: { audio_url: 'http://127.0.0.1:1/a.wav' } }],
@@ -62,11 +62,13 @@ test('below the reserve new work is refused with a clear body, and all the rest 
 })
 
 test('an account beyond its share is refused, and another one is not', async (t) => {
-  const server = await start(t, { STENO_ACCOUNT_MAX_BYTES: String(hum(6).length + 10_000) })
-  const audio_url = await upload(server, hum(6))
+  const server = await start(t, {
+    STENO_ACCOUNT_MAX_BYTES: String(createToneWav(6).length + 10_000),
+  })
+  const audio_url = await upload(server, createToneWav(6))
   const form = () => {
     const form = new FormData()
-    form.append('audio', new Blob([hum(6)]), 'a.wav')
+    form.append('audio', new Blob([createToneWav(6)]), 'a.wav')
     return { method: 'POST', body: form }
   }
   const { status, headers, body } = await call<ErrorBody>(server, '/v2/upload', form())

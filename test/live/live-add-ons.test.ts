@@ -5,7 +5,7 @@ import { createApp } from '../../src/app/app.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
-import { chunksOf, draw } from '../support/audio/draw-audio.ts'
+import { chunksOf, synthesizeAudio } from '../support/audio/synthesize-audio.ts'
 import { openReceiver } from '../support/delivery/receiver.ts'
 import { connect, type LiveClient, openSession } from '../support/live/clients/live-client.ts'
 import { finalsOf, type LiveMessage, ofType } from '../support/live/clients/live-messages.ts'
@@ -31,7 +31,7 @@ type Job = {
 }
 
 const SAID = 'My name is Lena. I love the akmee report.'
-const speech = draw('....##########.....########.....')
+const speech = synthesizeAudio('....##########.....########.....')
 const everything = {
   ...{ named_entity_recognition: true, sentiment_analysis: true },
   ...{ custom_vocabulary: true, custom_spelling: true },
@@ -90,7 +90,7 @@ test('words are as the customer writes them in partials, finals and results alik
   })
   const client = await connect(url)
   const hasPartial = () => textsOf(client.messages, false).some((text) => text.includes('ACME'))
-  for (const chunk of chunksOf(draw('#'.repeat(1500)), 3200)) {
+  for (const chunk of chunksOf(synthesizeAudio('#'.repeat(1500)), 3200)) {
     if (hasPartial()) break
     const acks = ofType(client.messages, 'audio_chunk').length
     client.send(chunk)
@@ -302,14 +302,14 @@ test('a session that another process takes up has its words changed once, and ev
     post_processing: { summarization: true },
   })
   const client = await connect(url)
-  client.send(draw('....##########.....######'))
+  client.send(synthesizeAudio('....##########.....######'))
   await client.waitForType('sentiment_analysis')
   await first.app.close()
   const second = await start()
   const address = new URL(url)
   address.port = new URL(second.url).port
   const again = await connect(address.href)
-  again.send(draw('##.....'))
+  again.send(synthesizeAudio('##.....'))
   again.stop()
   assert.equal((await again.closed).code, 1000)
   const { result } = await jobOf(second, id)

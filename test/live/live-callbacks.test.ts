@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { chunksOf, draw } from '../support/audio/draw-audio.ts'
+import { chunksOf, synthesizeAudio } from '../support/audio/synthesize-audio.ts'
 import { type ReportingServer, startReportingServer } from '../support/delivery/reporting-server.ts'
 import { connect, type LiveClient, openSession } from '../support/live/clients/live-client.ts'
 import { allFlags as all } from '../support/live/sessions/live-flags.ts'
@@ -17,7 +17,7 @@ before(async () => {
 after(() => server.close())
 
 const none = Object.fromEntries(Object.keys(all).map((flag) => [flag, false]))
-const speech = draw('....##########.....########.....')
+const speech = synthesizeAudio('....##########.....########.....')
 
 type Requested = { flags?: Params; params?: Params; chunks?: readonly Uint8Array[] }
 

@@ -9,7 +9,7 @@ import { createFakeSpeechEngine, type FakeOptions } from '../../src/asr/engines/
 import { readConfig } from '../../src/config/config.ts'
 import { AppError } from '../../src/errors.ts'
 import { createLog } from '../../src/observability/log.ts'
-import { chunksOf, draw, interleave } from '../support/audio/draw-audio.ts'
+import { chunksOf, interleave, synthesizeAudio } from '../support/audio/synthesize-audio.ts'
 import { openReceiver } from '../support/delivery/receiver.ts'
 import { connect, type LiveClient, openSession } from '../support/live/clients/live-client.ts'
 import { finalsOf, ofType } from '../support/live/clients/live-messages.ts'
@@ -50,8 +50,8 @@ const GAINS: Record<string, number> = { a: 1, b: 0.3, c: 0.15 }
  */
 function talk(speakers: string): Buffer {
   const turns = [...speakers].map((voice) => {
-    if (voice === ' ') return draw('.'.repeat(20))
-    const audio = draw(`....${'#'.repeat(12)}....`)
+    if (voice === ' ') return synthesizeAudio('.'.repeat(20))
+    const audio = synthesizeAudio(`....${'#'.repeat(12)}....`)
     for (let at = 0; at < audio.length; at += 2) {
       audio.writeInt16LE(Math.round(audio.readInt16LE(at) * GAINS[voice]!), at)
     }

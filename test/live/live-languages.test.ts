@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createTonesEngine } from '../support/asr/many-languages.ts'
-import { type Spoken, speak } from '../support/asr/tones.ts'
+import { type Spoken, synthesizeSpeech } from '../support/asr/tones.ts'
 import { connect, openSession } from '../support/live/clients/live-client.ts'
 import { finalsOf } from '../support/live/clients/live-messages.ts'
 import { call } from '../support/net/http-client.ts'
@@ -23,7 +23,7 @@ async function listen(t: TestContext, spoken: readonly Spoken[], language_config
   const server = await start(t)
   const { url } = await openSession(server, { language_config })
   const client = await connect(url)
-  client.send(speak(spoken))
+  client.send(synthesizeSpeech(spoken))
   client.stop()
   await client.closed
   return finalsOf(client.messages).map(({ data }) => {
@@ -88,7 +88,7 @@ test('an alias of stt-fusion joins two models; the name itself is for recordings
     finalsOf(client.messages).map(({ data }) => data.utterance as { model?: string })
   do {
     const count = utterances().length
-    client.send(speak([{ language: 'de', seconds: 3 }, pause]))
+    client.send(synthesizeSpeech([{ language: 'de', seconds: 3 }, pause]))
     await client.until(() => utterances().length > count)
   } while (utterances().at(-1)!.model === 'small@r1')
   client.stop()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { chunksOf, draw } from '../support/audio/draw-audio.ts'
+import { chunksOf, synthesizeAudio } from '../support/audio/synthesize-audio.ts'
 import { connect, openSession } from '../support/live/clients/live-client.ts'
 import { finalsOf, ofType } from '../support/live/clients/live-messages.ts'
 import {
@@ -43,7 +43,7 @@ type Usage = {
 }
 
 const SAID = 'My name is Lena.'
-const speech = draw('....##########.....########.....')
+const speech = synthesizeAudio('....##########.....########.....')
 
 function respond(one: ChatCall): ChatReply {
   if (!one.messages[1]!.content.startsWith('{')) return 'Lena says her name.'
@@ -208,7 +208,7 @@ async function speakOn(t: TestContext, reply: (call: ChatCall) => ChatReply) {
   })
   const client = await connect(url)
   // Too short for a partial with all of the words.
-  const spoken = draw('....##########')
+  const spoken = synthesizeAudio('....##########')
   for (const chunk of chunksOf(spoken, 3200)) client.send(chunk)
   return { server, client, provider, id }
 }

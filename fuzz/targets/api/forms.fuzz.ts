@@ -6,12 +6,12 @@ import { readAudioPart } from '../../../src/api/bodies/multipart/audio-part.ts'
 import { formOptions, readParts } from '../../../src/api/bodies/multipart/form-stream.ts'
 import { AppError } from '../../../src/errors.ts'
 import { ownHeaders, requestRaw } from '../../../test/support/api/hostile-requests.ts'
-import { hum } from '../../../test/support/audio/recordings.ts'
+import { createToneWav } from '../../../test/support/audio/recordings.ts'
 import { startServer } from '../../../test/support/server/start-server.ts'
 import { mutated } from '../../mutations.ts'
 import { fuzz } from '../../run.ts'
 
-const recording = Buffer.from(hum(0.01)).toString('latin1')
+const recording = Buffer.from(createToneWav(0.01)).toString('latin1')
 
 function form(...parts: [head: string, content: string][]): Buffer {
   const text = parts.map(([head, content]) => `--b\r\n${head}\r\n\r\n${content}\r\n`)

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { requestRaw } from '../../../test/support/api/hostile-requests.ts'
-import { hum } from '../../../test/support/audio/recordings.ts'
+import { createToneWav } from '../../../test/support/audio/recordings.ts'
 import { upload } from '../../../test/support/net/http-client.ts'
 import { startServer } from '../../../test/support/server/start-server.ts'
 import { mutated } from '../../mutations.ts'
 import { fuzz } from '../../run.ts'
 
 const server = await startServer({ env: { STENO_CORS_ORIGINS: 'https://a.example' } })
-const file = new URL(await upload(server, hum(0.1))).pathname
+const file = new URL(await upload(server, createToneWav(0.1))).pathname
 const paths = [file, file, '/v2/capabilities', '/v2/pre-recorded?limit=1', '/dashboard', '/']
 
 /** Every header that the server reads, but those of a body: it would wait for one. */

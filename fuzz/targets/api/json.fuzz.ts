@@ -4,7 +4,7 @@ import { validateFields } from '../../../src/api/bodies/validation/validate-fiel
 import { preRecordedRequest } from '../../../src/api/schemas/jobs/pre-recorded-request.ts'
 import { AppError } from '../../../src/errors.ts'
 import { ownHeaders, requestRaw } from '../../../test/support/api/hostile-requests.ts'
-import { hum } from '../../../test/support/audio/recordings.ts'
+import { createToneWav } from '../../../test/support/audio/recordings.ts'
 import { upload } from '../../../test/support/net/http-client.ts'
 import { startServer } from '../../../test/support/server/start-server.ts'
 import { mutated } from '../../mutations.ts'
@@ -13,7 +13,7 @@ import { fuzz } from '../../run.ts'
 type Json = Record<string, unknown>
 
 const server = await startServer({ env: { STENO_ALLOW_PRIVATE_NETWORK: '' } })
-const audio_url = await upload(server, hum(0.1))
+const audio_url = await upload(server, createToneWav(0.1))
 
 const seeds: Json[] = [
   { audio_url },

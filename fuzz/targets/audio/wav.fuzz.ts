@@ -5,13 +5,13 @@ import { describeSamples, readSamples } from '../../../src/audio/containers/stor
 import { readWavLayout } from '../../../src/audio/containers/wav.ts'
 import { bytesPerSample } from '../../../src/audio/pcm.ts'
 import { AppError } from '../../../src/errors.ts'
-import { hum } from '../../../test/support/audio/recordings.ts'
+import { createToneWav } from '../../../test/support/audio/recordings.ts'
 import { fuzzBytes } from '../../guided.ts'
 
 /** What may be read at once, and how often: a header must not make a reader allocate or loop. */
 const [MAX_READ, MAX_READS] = [256 * 1024, 2500]
 
-const plain = Buffer.from(hum(0.01, 2))
+const plain = Buffer.from(createToneWav(0.01, 2))
 
 /** The same samples after a format chunk of 40 bytes that tells tag and bits. */
 function extensible(tag: number, bits: number): Buffer {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { embeddingOf, inLetters } from '../../../test/support/asr/talk.ts'
+import { embeddingOf, inLetters } from '../../../test/support/asr/dialogue.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
 import { createSessionSpeakers, type SessionSpeakers } from './session-speakers.ts'
 

@@ -12,8 +12,8 @@ function noise(): () => number {
   }
 }
 
-/** A hum that comes and goes twice a second, like syllables and pauses, and noise of a level. */
-function hum(seconds: number, level: (second: number) => number): Float32Array {
+/** A toneOf that comes and goes twice a second, like syllables and pauses, and noise of a level. */
+function toneOf(seconds: number, level: (second: number) => number): Float32Array {
   const next = noise()
   return Float32Array.from({ length: seconds * 16_000 }, (_, i) => {
     const t = i / 16_000
@@ -24,25 +24,25 @@ function hum(seconds: number, level: (second: number) => number): Float32Array {
 
 test('a voice with silent pauses is not noisy, at any volume', () => {
   for (const gain of [1, 0.01]) {
-    const quiet = hum(12, () => 0.001).map((sample) => gain * sample)
+    const quiet = toneOf(12, () => 0.001).map((sample) => gain * sample)
     assert.ok(findNoise(quiet).every((noisy) => noisy === 0))
   }
 })
 
 test('a voice whose pauses are nearly as loud is noisy', () => {
-  assert.ok(findNoise(hum(12, () => 0.1)).every((noisy) => noisy === 1))
+  assert.ok(findNoise(toneOf(12, () => 0.1)).every((noisy) => noisy === 1))
 })
 
 test('noise counts where it is: a quiet part of the recording stays as it was', () => {
-  const noisy = findNoise(hum(60, (t) => (t < 30 ? 0.001 : 0.1)))
+  const noisy = findNoise(toneOf(60, (t) => (t < 30 ? 0.001 : 0.1)))
   const at = (second: number) => noisy[Math.floor((second * 16_000) / VAD_FRAME)]
   assert.deepEqual([at(5), at(20), at(40), at(59)], [0, 0, 1, 1])
 })
 
 test('the noise of a room in a long pause is no noise', () => {
   const audio = new Float32Array(60 * 16_000)
-  audio.set(hum(30, () => 0.001))
-  const room = hum(30, () => 0.1).map((sample) => 0.02 * sample)
+  audio.set(toneOf(30, () => 0.001))
+  const room = toneOf(30, () => 0.1).map((sample) => 0.02 * sample)
   audio.set(room, 30 * 16_000)
   assert.ok(findNoise(audio).every((noisy) => noisy === 0))
 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { embeddingOf, type Talk, talk } from '../../../test/support/asr/talk.ts'
+import { createDialogue, type Dialogue, embeddingOf } from '../../../test/support/asr/dialogue.ts'
 import { splitUtterances } from '../../transcript/utterances.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
 import { diarize } from './diarize.ts'
 
-function diarizeTalks(talks: readonly Talk[], counts: SpeakerCounts = {}) {
+function diarizeTalks(talks: readonly Dialogue[], counts: SpeakerCounts = {}) {
   const utterances = talks.flatMap(({ words }, channel) =>
     splitUtterances(words, { channel, language: 'en' }),
   )
@@ -22,7 +22,7 @@ function digits(utterances: ReturnType<typeof diarizeTalks>): string {
 const dialogue = 'aaaaaaaaaa. bbbbbbbbbb. aaaaaaaa. bbbbbbbbbbbb. aaaaaaaaaa. bbbbbbbbb.'
 
 test('utterances end where the speaker changes, and speakers are counted as they appear', () => {
-  const clusteredWords = diarizeTalks([talk(dialogue)])
+  const clusteredWords = diarizeTalks([createDialogue(dialogue)])
   const turns = dialogue.split(' ').map((turn, i) => String(i % 2).repeat(turn.length - 1))
   assert.equal(digits(clusteredWords), turns.join(''))
   for (const { words } of clusteredWords)
@@ -30,11 +30,14 @@ test('utterances end where the speaker changes, and speakers are counted as they
 })
 
 test('equal input gives equal output', () => {
-  assert.deepEqual(diarizeTalks([talk(dialogue)]), diarizeTalks([talk(dialogue)]))
+  assert.deepEqual(
+    diarizeTalks([createDialogue(dialogue)]),
+    diarizeTalks([createDialogue(dialogue)]),
+  )
 })
 
 test('windows may come in any order', () => {
-  const talked = talk(dialogue)
+  const talked = createDialogue(dialogue)
   assert.deepEqual(
     diarizeTalks([{ ...talked, windows: talked.windows.toReversed() }]),
     diarizeTalks([talked]),
@@ -46,7 +49,8 @@ const short = `${dialogue} cccc. aaaaaaaaaa`
 
 test('counts are met as far as there are voices', () => {
   const speakers = (counts: SpeakerCounts, letters = dialogue) => {
-    return new Set(diarizeTalks([talk(letters)], counts).map(({ speaker }) => speaker)).size
+    return new Set(diarizeTalks([createDialogue(letters)], counts).map(({ speaker }) => speaker))
+      .size
   }
   assert.equal(speakers({}), 2)
   assert.equal(speakers({ exact: 1 }), 1)
@@ -57,8 +61,8 @@ test('counts are met as far as there are voices', () => {
 
 test('sides of a call have one speaker each, whatever they sound like', () => {
   const clusteredWords = diarizeTalks([
-    talk('aaaaaaa bbbbbbb aaaaaaa bbbbbbb'),
-    talk('  cccccccccccccccc'),
+    createDialogue('aaaaaaa bbbbbbb aaaaaaa bbbbbbb'),
+    createDialogue('  cccccccccccccccc'),
   ])
   assert.deepEqual(
     [...new Set(clusteredWords.map(({ channel, speaker }) => `${channel}${speaker}`))],
@@ -68,7 +72,10 @@ test('sides of a call have one speaker each, whatever they sound like', () => {
 
 test('a count splits the side of a call where two speak', () => {
   const clusteredWords = diarizeTalks(
-    [talk('cccccccccccc cccccccccc'), talk(`${dialogue} ${dialogue}`, { seed: 1 })],
+    [
+      createDialogue('cccccccccccc cccccccccc'),
+      createDialogue(`${dialogue} ${dialogue}`, { seed: 1 }),
+    ],
     { exact: 3 },
   )
   const speakers = new Set(clusteredWords.map(({ channel, speaker }) => `${channel}${speaker}`))
@@ -76,7 +83,7 @@ test('a count splits the side of a call where two speak', () => {
 })
 
 /** Both speakers on one channel, and both on a second with different noise. */
-const room = [talk(dialogue), talk(dialogue, { seed: 1 })]
+const room = [createDialogue(dialogue), createDialogue(dialogue, { seed: 1 })]
 
 test('microphones of one room hear the same speakers', () => {
   for (const counts of [{}, { exact: 2 }, { max: 2 }]) {
@@ -93,7 +100,7 @@ test('microphones of one room hear the same speakers', () => {
 })
 
 test('a speaker near only one microphone of a room is one more speaker, and counts are of all channels', () => {
-  const third = talk(`${dialogue} cccccccccccccccccccc.`, { seed: 1 })
+  const third = createDialogue(`${dialogue} cccccccccccccccccccc.`, { seed: 1 })
   const speakers = (counts: SpeakerCounts) => {
     return diarizeTalks([room[0]!, third], counts).map(({ speaker }) => speaker)
   }
@@ -106,7 +113,10 @@ test('a speaker near only one microphone of a room is one more speaker, and coun
 test('channels of a session are processed one after the other', () => {
   // Windows that alternate between the channels would be thinned as neighbors, and one channel
   // would drop out.
-  const [near, far] = [talk('aaaaaaaaaaaaaaaaaaaa'), talk('bbbbbbbbbbbbbbbbbbbb', { seed: 1 })]
+  const [near, far] = [
+    createDialogue('aaaaaaaaaaaaaaaaaaaa'),
+    createDialogue('bbbbbbbbbbbbbbbbbbbb', { seed: 1 }),
+  ]
   const same = far.words.map((word, i) => ({ ...word, text: near.words[i]!.text }))
   const clusteredWords = diarizeTalks([near, { ...far, words: same }])
   assert.deepEqual(
@@ -117,13 +127,13 @@ test('channels of a session are processed one after the other', () => {
 
 test('words without a window, and a transcript without words, are taken as they are', () => {
   assert.deepEqual(diarizeTalks([]), [])
-  const { words } = talk('aaa')
+  const { words } = createDialogue('aaa')
   const clusteredWords = diarizeTalks([{ words, speakers: 'aaa', windows: [] }], { min: 2 })
   assert.deepEqual(digits(clusteredWords), '000')
 })
 
 test('languages stay apart in utterances', () => {
-  const { words, windows } = talk('aaaaaa')
+  const { words, windows } = createDialogue('aaaaaa')
   const utterances = [
     { channel: 0, language: 'en', words: words.slice(0, 3) },
     { channel: 0, language: 'fr', words: words.slice(3) },
@@ -142,15 +152,17 @@ test('languages stay apart in utterances', () => {
 })
 
 test('confidence lies between 0 and 1, and is higher in a long turn than for a word at its edge', () => {
-  const clusteredWords = diarizeTalks([talk('aaaaaaaaaaaaaaa bbbbbbbbbbbbbbb aaaaaaaaaaaaaaa')])
+  const clusteredWords = diarizeTalks([
+    createDialogue('aaaaaaaaaaaaaaa bbbbbbbbbbbbbbb aaaaaaaaaaaaaaa'),
+  ])
   for (const { speakerConfidence } of clusteredWords)
     assert.ok(speakerConfidence > 0 && speakerConfidence < 1)
-  const unsure = diarizeTalks([{ ...talk('aaa'), windows: [] }])
+  const unsure = diarizeTalks([{ ...createDialogue('aaa'), windows: [] }])
   assert.ok(unsure[0]!.speakerConfidence < clusteredWords[0]!.speakerConfidence)
 })
 
 test('where two speak at once the confidence is low', () => {
-  const talked = talk(`${dialogue} aaaaaaaaaaaa`)
+  const talked = createDialogue(`${dialogue} aaaaaaaaaaaa`)
   const last = talked.words.at(-12)!.start * 16_000
   const windows = talked.windows.map((window, i) => {
     const both = embeddingOf({ a: 0.5, b: 0.5 }, 500 + i)
@@ -166,7 +178,7 @@ test('no word is lost or changed, and utterances are in order of time', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', 'a', 'b'), maxLength: 60 })
   fc.assert(
     fc.property(fc.array(letters, { maxLength: 3 }), fc.nat(4), (texts, exact) => {
-      const talks = texts.map((text, seed) => talk(text, { seed }))
+      const talks = texts.map((text, seed) => createDialogue(text, { seed }))
       const clusteredWords = diarizeTalks(talks, { exact })
       for (const [channel, { words }] of talks.entries()) {
         const ofChannel = clusteredWords.filter((utterance) => utterance.channel === channel)

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { hum } from '../../../test/support/audio/recordings.ts'
+import { createToneWav } from '../../../test/support/audio/recordings.ts'
 import { checkLimits } from './check-limits.ts'
 
 const { signal } = new AbortController()
@@ -13,7 +13,7 @@ async function wave(t: TestContext, seconds: number): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'steno-limits-'))
   t.after(() => rm(folder, { recursive: true }))
   const path = join(folder, 'long.wav')
-  await writeFile(path, hum(seconds))
+  await writeFile(path, createToneWav(seconds))
   return path
 }
 

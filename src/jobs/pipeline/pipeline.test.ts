@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { createFakeMedia, oneChunk } from '../../../test/support/audio/fake-media.ts'
-import { hum } from '../../../test/support/audio/recordings.ts'
+import { createToneWav } from '../../../test/support/audio/recordings.ts'
 import { ACCOUNT, type EndedJob, openService } from '../../../test/support/jobs/test-service.ts'
 import { createFakeSpeechEngine } from '../../asr/engines/fake.ts'
 import type { Segment } from '../../asr/engines/recognizer.ts'
@@ -60,7 +60,7 @@ test('each channel with a sound of its own is transcribed, an equal one once', a
 test('a real WAVE file is probed, decoded and transcribed, channel by channel', async (t) => {
   const service = await openService(t, { media: { probe: probeMedia, decode: decodeMedia } })
   const { signal } = new AbortController()
-  const upload = { filename: 'hum.wav', body: oneChunk(hum(7, 2)), signal }
+  const upload = { filename: 'hum.wav', body: oneChunk(createToneWav(7, 2)), signal }
   const file = await service.jobs.service.upload(ACCOUNT, upload)
   assert.deepEqual([file.extension, file.duration, file.channels], ['wav', 7, 2])
   await service.jobs.start()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { redacted } from '../../../test/support/text/say.ts'
+import { redacted } from '../../../test/support/text/build-transcript.ts'
 
 test('of two entities that overlap the longer one stays, and what the other has beside it is hidden', () => {
   assert.deepEqual(redacted(['We met Anna May 5th.']), ['We met [NAME_1] [DATE_1].'])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { rounds } from '../../../test/support/rounds.ts'
-import { linesOf, say } from '../../../test/support/text/say.ts'
+import { buildTranscript, linesOf } from '../../../test/support/text/build-transcript.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { documentsOf } from '../entities/document.ts'
 import { findEntities } from '../entities/find-entities.ts'
@@ -55,7 +55,7 @@ function checkWith(examples: [string[], PiiRedactionConfig][], property: Propert
 
 test('words ascend and never overlap, and no utterance is empty', () => {
   check((lines, config) => {
-    for (const { words } of redact(say(...lines), config).transcript.utterances) {
+    for (const { words } of redact(buildTranscript(...lines), config).transcript.utterances) {
       assert.ok(words.length > 0)
       for (const [i, { start, end, text }] of words.entries()) {
         assert.ok(start <= end && text !== '')
@@ -67,7 +67,7 @@ test('words ascend and never overlap, and no utterance is empty', () => {
 
 test('a mask keeps the words and their times', () => {
   check((lines, config) => {
-    const before = say(...lines)
+    const before = buildTranscript(...lines)
     const { transcript } = redact(before, { ...config, processed_text_type: 'MASK' })
     const bare = ({ utterances }: Transcript) => {
       return utterances.map(({ words }) => words.map(({ text: _, ...times }) => times))
@@ -78,7 +78,7 @@ test('a mask keeps the words and their times', () => {
 
 test('what is redacted once has nothing left to redact', () => {
   check((lines, config) => {
-    const { transcript } = redact(say(...lines), config)
+    const { transcript } = redact(buildTranscript(...lines), config)
     const again = redact(transcript, config)
     assert.deepEqual(linesOf(again.transcript), linesOf(transcript))
     assert.deepEqual(again.redacted, [])
@@ -94,7 +94,7 @@ const labelAsQuestion: [string[], PiiRedactionConfig] = [
 test('no entity is found in what is left', () => {
   const examples = [labelAsQuestion]
   checkWith(examples, (lines, { processed_text_type = 'MARKER' }) => {
-    const { transcript } = redact(say(...lines), { processed_text_type })
+    const { transcript } = redact(buildTranscript(...lines), { processed_text_type })
     for (const document of documentsOf(transcript)) {
       const text = document.text.replace(markers(), (marker) => '#'.repeat(marker.length))
       const left = findEntities({ ...document, text }).map(({ from, to }) => text.slice(from, to))
@@ -108,7 +108,7 @@ test('no entity is found in what is left', () => {
 
 test('whatever is silenced was said then', () => {
   check((lines, config) => {
-    const before = say(...lines)
+    const before = buildTranscript(...lines)
     for (const { channel, start, end } of redact(before, config).redacted) {
       const ofChannel = before.utterances.filter((one) => one.channel === channel)
       const words = ofChannel.flatMap(({ words }) => words)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { linesOf, redacted, say } from '../../../test/support/text/say.ts'
+import { buildTranscript, linesOf, redacted } from '../../../test/support/text/build-transcript.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import { redact } from './redaction.ts'
 
@@ -12,7 +12,7 @@ test('an entity becomes a marker, and what stands around it stays', () => {
 })
 
 test('a mask has as many characters as what it hides, and words keep their count and times', () => {
-  const before = say("This is José Smith's number: 415-555-0199.")
+  const before = buildTranscript("This is José Smith's number: 415-555-0199.")
   const { transcript } = redact(before, { processed_text_type: 'MASK' })
   assert.deepEqual(linesOf(transcript), ["This is #### #####'s number: ############."])
   const timesOf = ({ utterances }: typeof before) => {
@@ -22,7 +22,7 @@ test('a mask has as many characters as what it hides, and words keep their count
 })
 
 test('the words of an entity become one, from the first start to the last end', () => {
-  const before = say('I am John Smith today.')
+  const before = buildTranscript('I am John Smith today.')
   before.utterances[0]!.words[2]!.confidence = 0.5
   const [utterance] = redact(before).transcript.utterances
   const { text, start, end, confidence } = utterance!.words[2]!
@@ -41,7 +41,7 @@ test('the same words of a type have the same number, in the order of the utteran
 })
 
 test('numbers go by utterances, not by time across channels that speak at once', () => {
-  const before = say('0: I told my friend Anna about it.', '1: Hello Lena.')
+  const before = buildTranscript('0: I told my friend Anna about it.', '1: Hello Lena.')
   for (const word of before.utterances[1]!.words) {
     word.start -= 9.5
     word.end -= 9.5
@@ -63,7 +63,7 @@ test('of a name across utterances no possessive is left alone', () => {
 })
 
 test('an entity ends with the last of its words, though another speaker began later', () => {
-  const before = say('0/0: My card is 4111 1111', '0/1: Mm-hm.', '0/0: 1111 1111.')
+  const before = buildTranscript('0/0: My card is 4111 1111', '0/1: Mm-hm.', '0/0: 1111 1111.')
   for (const word of before.utterances[2]!.words) {
     word.start -= 19.5
     word.end -= 19.5
@@ -87,7 +87,7 @@ test('digits read aloud are the same as those written', () => {
 const dictated = ['My number is 415 555', '1: Mm-hm?', '01 99. Bye.', '415 555 0199']
 
 test('an entity across utterances is marked where it begins, and leaves nothing in later ones', () => {
-  const { transcript } = redact(say(...dictated))
+  const { transcript } = redact(buildTranscript(...dictated))
   assert.deepEqual(linesOf(transcript), [
     'My number is [PHONE_NUMBER_1].',
     'Mm-hm?',
@@ -116,7 +116,7 @@ test('what a speaker dictates goes on behind what another one on the channel say
 })
 
 test('what to silence is reported in seconds, by channel, a span for each utterance', () => {
-  const { redacted } = redact(say(...dictated, '1: My name is Lena.'))
+  const { redacted } = redact(buildTranscript(...dictated, '1: My name is Lena.'))
   assert.deepEqual(redacted, [
     { channel: 0, start: 1.5, end: 2.4 },
     { channel: 0, start: 20, end: 20.9 },
@@ -126,7 +126,7 @@ test('what to silence is reported in seconds, by channel, a span for each uttera
 })
 
 test('nothing to hide leaves the words as they are, and nothing to silence', () => {
-  const before = say('We shall see.')
+  const before = buildTranscript('We shall see.')
   const { transcript, redacted } = redact(before)
   assert.deepEqual([linesOf(transcript), redacted], [['We shall see.'], []])
 })
@@ -157,8 +157,11 @@ test('a marker is no entity, whatever stands before it', () => {
 })
 
 test('a language in which nothing is known is refused without a word of what was said', () => {
-  const french = say('Je suis Lena.').utterances.map((one) => ({ ...one, language: 'fr' }))
-  const utterances = [...say('Hello.').utterances, ...french]
+  const french = buildTranscript('Je suis Lena.').utterances.map((one) => ({
+    ...one,
+    language: 'fr',
+  }))
+  const utterances = [...buildTranscript('Hello.').utterances, ...french]
   assert.throws(
     () => redact({ utterances }),
     (error) => error instanceof AddOnFailure && /is in fr$/.test(error.message),
@@ -167,14 +170,16 @@ test('a language in which nothing is known is refused without a word of what was
 
 test('an utterance without words is in no language', () => {
   const silent = { channel: 0, language: 'fr', words: [] }
-  const { transcript } = redact({ utterances: [silent, ...say('I am Lena.').utterances] })
+  const { transcript } = redact({
+    utterances: [silent, ...buildTranscript('I am Lena.').utterances],
+  })
   assert.deepEqual(linesOf(transcript), ['', 'I am [NAME_GIVEN_1].'])
 })
 
 test('what is hidden is reported with what stands in its place', () => {
-  const { transcript } = redact(say('My name is John Smith.'))
+  const { transcript } = redact(buildTranscript('My name is John Smith.'))
   assert.deepEqual(transcript.hidden, [{ type: 'NAME', text: '[NAME_1]', start: 1.5, end: 2.4 }])
-  const masked = redact(say('My name is John Smith.'), { processed_text_type: 'MASK' })
+  const masked = redact(buildTranscript('My name is John Smith.'), { processed_text_type: 'MASK' })
   assert.equal(masked.transcript.hidden![0]!.text, '#### #####')
 })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sha256 } from '../../../src/api/auth/auth.ts'
 import { insertKey } from '../../../src/storage/accounts/keys.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { runHere } from '../../support/cli/run-here.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { kill, startChild } from '../../support/server/child-server.ts'
@@ -34,7 +34,7 @@ function audit(query = '', key = 'admin') {
 }
 
 test('who deleted a job, and who made and revoked keys, is listed for keys with the scope admin', async () => {
-  const json = { audio_url: await upload(server, hum(1)) }
+  const json = { audio_url: await upload(server, createToneWav(1)) }
   const { body: job } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
   await call(server, `/v2/pre-recorded/${job.id}`, { method: 'DELETE' })

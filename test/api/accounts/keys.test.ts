@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
 import type { Scope } from '../../../src/storage/accounts/keys.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { runHere } from '../../support/cli/run-here.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -152,7 +152,7 @@ test('the routes of both kinds delete no live job for a key without that scope',
     .values(row as never)
     .execute()
   const recorded = await call<{ id: string }>(server, '/v2/pre-recorded', {
-    json: { audio_url: await upload(server, hum(0.5)) },
+    json: { audio_url: await upload(server, createToneWav(0.5)) },
   })
   await server.app.jobs.idle()
   const request = await makeCaller({ scopes: ['read', 'write'] })

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
 import { createLink } from '../../../src/api/auth/sign-in.ts'
 import { deleteKey, type Scope } from '../../../src/storage/accounts/keys.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { audioForm, call, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -54,7 +54,7 @@ test('a browser signs in with a key and sees what the key sees, by a cookie no s
   )
   assert.deepEqual([view.account, view.scopes], ['test', ['read', 'write', 'live']])
   assert.ok(Date.parse(view.expires_at) > Date.now())
-  const audio_url = await upload(server, hum(1))
+  const audio_url = await upload(server, createToneWav(1))
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json: { audio_url } })
   assert.equal((await browse(`/v2/pre-recorded/${body.id}`, { headers: reads })).status, 200)
   const other = await signIn({ key: 'other-key' })
@@ -85,7 +85,7 @@ test('the cookie alone reads, and writes only with the token of its own sign-in'
 test('an upload with the cookie alone is refused, as a form of another page would send it', async () => {
   const { reads, writes } = await signIn()
   const send = async (headers: Record<string, string>) => {
-    const body = audioForm(hum(1))
+    const body = audioForm(createToneWav(1))
     const response = await fetch(`${server.url}/v2/upload`, { method: 'POST', headers, body })
     await response.body?.cancel()
     return response.headers.get('x-error-code') ?? response.status

@@ -5,7 +5,7 @@ import { sha256 } from '../../../src/api/auth/auth.ts'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { followClock, wallNow } from '../../../src/clock.ts'
 import { insertKey } from '../../../src/storage/accounts/keys.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { runHere } from '../../support/cli/run-here.ts'
 import { startChatProvider } from '../../support/llm/chat-provider.ts'
 import { call, upload } from '../../support/net/http-client.ts'
@@ -61,7 +61,7 @@ async function usage(query = '', key = server.key) {
 }
 
 async function transcribe(params: object = {}, key = server.key): Promise<string> {
-  const audio_url = await upload({ ...server, key }, hum(5))
+  const audio_url = await upload({ ...server, key }, createToneWav(5))
   const json = { audio_url, ...params }
   const { body } = await call<{ id: string }>({ ...server, key }, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
@@ -108,7 +108,7 @@ test('a period that ends before it begins, or is too long, is refused', async ()
 
 test('over the quota of the month new recordings and sessions get 402, and others do not', async () => {
   await transcribe()
-  const audio_url = await upload(server, hum(5))
+  const audio_url = await upload(server, createToneWav(5))
   const refused = await call<{ message: string }>(server, '/v2/pre-recorded', {
     json: { audio_url },
   })
@@ -117,7 +117,9 @@ test('over the quota of the month new recordings and sessions get 402, and other
     refused.body.message,
     /^QuotaExceeded: .* it used 10 s of the 12 s of this month, this takes 5 s \(STENO_ACCOUNT_MAX_SECONDS_PER_MONTH\); the next month begins at /,
   )
-  await call(server, '/v2/pre-recorded', { json: { audio_url: await upload(server, hum(2)) } })
+  await call(server, '/v2/pre-recorded', {
+    json: { audio_url: await upload(server, createToneWav(2)) },
+  })
   await server.app.jobs.idle()
   const session = await call<{ message: string }>(server, '/v2/live', { json: {} })
   assert.equal(session.status, 402)

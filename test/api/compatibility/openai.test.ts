@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { startChatProvider, textsToTranslate } from '../../support/llm/chat-provider.ts'
 import { call, sendRaw } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -26,7 +26,7 @@ function send<T>(path: string, { fields = {}, init = {}, on = server }: Sent = {
   const form = new FormData()
   const [first, ...rest] = Object.entries(fields)
   if (first) form.append(...first)
-  form.set('file', new Blob([hum(7)]), 'talk.wav')
+  form.set('file', new Blob([createToneWav(7)]), 'talk.wav')
   for (const field of rest) form.append(...field)
   return call<T>(on, path, { ...init, method: 'POST', body: form })
 }
@@ -206,7 +206,7 @@ test('a client that leaves before the answer cancels its job', async (t) => {
   t.after(() => slow.close())
   const leave = new AbortController()
   const form = new FormData()
-  form.set('file', new Blob([hum(2)]), 'talk.wav')
+  form.set('file', new Blob([createToneWav(2)]), 'talk.wav')
   const asked = fetch(`${slow.url}/v1/audio/transcriptions`, {
     ...{ method: 'POST', body: form, signal: leave.signal },
     headers: { authorization: `Bearer ${slow.key}` },

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { sha256 } from '../../../src/api/auth/auth.ts'
 import { type ErrorCode, statusOf } from '../../../src/errors.ts'
 import { insertKey } from '../../../src/storage/accounts/keys.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, sendRaw, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -149,7 +149,7 @@ test('a stored key opens what belongs to its account', async (t) => {
   const hash = sha256(key).toString('hex')
   const stored = { hash, account: 'other', prefix: 'steno_', createdAt: Date.now() }
   await insertKey(keys.app.storage.db, stored)
-  const audioUrl = await upload({ ...keys, key: OTHER_KEY }, hum(0.5))
+  const audioUrl = await upload({ ...keys, key: OTHER_KEY }, createToneWav(0.5))
   assert.equal((await call({ ...keys, key }, audioUrl)).status, 200)
   assert.equal((await call({ ...keys, key: hash }, audioUrl)).status, 401)
 })

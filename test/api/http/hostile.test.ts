@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { JobView } from '../../../src/api/schemas/jobs/job.ts'
 import { ownHeaders, type RawResponse, requestRaw } from '../../support/api/hostile-requests.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, sendRaw, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -13,7 +13,7 @@ let audioUrl: string
 
 before(async () => {
   server = await startServer()
-  audioUrl = await upload(server, hum(0.5))
+  audioUrl = await upload(server, createToneWav(0.5))
 })
 after(async () => {
   assert.equal((await call(server, '/health')).status, 200, 'the server outlives every test')

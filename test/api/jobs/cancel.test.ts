@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { runHere } from '../../support/cli/run-here.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -28,7 +28,7 @@ before(async () => {
     },
   }
   server = await startServer({ speech, env: { STENO_MAX_CONCURRENT_JOBS: '1' } })
-  audioUrl = await upload(server, hum(2))
+  audioUrl = await upload(server, createToneWav(2))
 })
 after(() => server.close())
 

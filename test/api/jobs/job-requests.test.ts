@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JobView } from '../../../src/api/schemas/jobs/job.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -13,7 +13,7 @@ let audioUrl: string
 before(async () => {
   const env = { STENO_MODEL_ALIASES: 'fast=stt-1,best=stt-3', STENO_MAX_VOCABULARY: '3' }
   server = await startServer({ env })
-  audioUrl = await upload(server, hum(1))
+  audioUrl = await upload(server, createToneWav(1))
 })
 after(() => server.close())
 

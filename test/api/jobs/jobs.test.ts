@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import type { JobView } from '../../../src/api/schemas/jobs/job.ts'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import type { SubmitRequest } from '../../../src/jobs/job-service.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -25,7 +25,7 @@ let audioUrl: string
 
 before(async () => {
   server = await startServer()
-  audioUrl = await upload(server, hum(6, 2))
+  audioUrl = await upload(server, createToneWav(6, 2))
 })
 after(() => server.close())
 
@@ -94,7 +94,7 @@ test('a job that waits shows every key, null where there is no value yet', async
     held.resolve()
     await slow.close()
   })
-  const address = await upload(slow, hum(1))
+  const address = await upload(slow, createToneWav(1))
   const { body: created } = await call<Created>(slow, '/v2/pre-recorded', {
     json: { audio_url: address },
   })
@@ -124,7 +124,7 @@ test('progress with wait answers when the job ends, or after that time', async (
     held.resolve()
     await slow.close()
   })
-  const address = await upload(slow, hum(1))
+  const address = await upload(slow, createToneWav(1))
   const json = { audio_url: address }
   const { body: created } = await call<Created>(slow, '/v2/pre-recorded', { json })
   const progress = async (wait: string) => {
@@ -146,7 +146,7 @@ test('progress with wait answers when the job ends, or after that time', async (
 })
 
 test('a deleted job is gone for every endpoint', async () => {
-  const address = await upload(server, hum(1))
+  const address = await upload(server, createToneWav(1))
   const { id } = await createDone({ audio_url: address })
   const path = `/v2/pre-recorded/${id}`
   const deleted = await call<string>(server, path, { method: 'DELETE' })
@@ -262,7 +262,7 @@ test('an account that has too many jobs waiting learns when to come back', async
     held.resolve()
     await full.close()
   })
-  const json = { audio_url: await upload(full, hum(1)) }
+  const json = { audio_url: await upload(full, createToneWav(1)) }
   const responses = []
   for (let i = 0; i < 3; i++)
     responses.push(await call<ErrorBody>(full, '/v2/pre-recorded', { json }))
@@ -279,7 +279,7 @@ test('an upload that is deleted while its job is created is an unknown one', asy
     return submit(account, { ...request, fileId: randomUUID() })
   })
   const { status, body } = await call<ErrorBody>(server, '/v2/pre-recorded', {
-    json: { audio_url: await upload(server, hum(1)) },
+    json: { audio_url: await upload(server, createToneWav(1)) },
   })
   assert.equal(status, 400)
   assert.deepEqual(body.validation_errors, ['audio_url must name an uploaded file that exists'])

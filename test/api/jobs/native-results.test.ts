@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { startServer } from '../../support/server/start-server.ts'
 
@@ -14,7 +14,7 @@ test('with native results sentiments are an array, and sentences have their word
   const server = await startServer({ speech, env: { STENO_ADDON_RESULTS: 'native' } })
   try {
     const json = {
-      audio_url: await upload(server, hum(2)),
+      audio_url: await upload(server, createToneWav(2)),
       ...{ sentences: true, sentiment_analysis: true, moderation: true },
     }
     const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })

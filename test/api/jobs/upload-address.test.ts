@@ -6,11 +6,11 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobView } from '../../../src/api/schemas/jobs/job.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, type Uploaded } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
-const recording = hum(1.5, 2)
+const recording = createToneWav(1.5, 2)
 const MAX_BYTES = 100_000
 
 /** What the source answers, path by path. */

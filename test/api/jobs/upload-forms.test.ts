@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { writeScheduler } from '../../../src/storage/objects/write-scheduler.ts'
 import { ownHeaders, requestRaw } from '../../support/api/hostile-requests.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type Uploaded } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 /** One byte per character, as the requests below are written. */
-const recording = Buffer.from(hum(0.2)).toString('latin1')
+const recording = Buffer.from(createToneWav(0.2)).toString('latin1')
 const END = '--b--\r\n'
 
 let server: TestServer

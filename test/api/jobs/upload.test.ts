@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MAX_IGNORED_BYTES } from '../../../src/api/bodies/multipart/audio-part.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import {
   audioForm,
   call,
@@ -15,7 +15,7 @@ import {
 } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
-const recording = hum(1.5, 2)
+const recording = createToneWav(1.5, 2)
 const MAX_BYTES = 2_000_000
 
 let server: TestServer
@@ -200,7 +200,7 @@ test('an upload that breaks off leaves nothing behind', async () => {
 
 test('ten uploads at once all arrive', async () => {
   const responses = await Promise.all(
-    Array.from({ length: 10 }, (_, i) => send<Uploaded>(audioForm(hum(0.5 + i / 10)))),
+    Array.from({ length: 10 }, (_, i) => send<Uploaded>(audioForm(createToneWav(0.5 + i / 10)))),
   )
   const durations = responses.map(({ body }) => body.audio_metadata.audio_duration)
   assert.deepEqual(durations, [0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { type JsonSchema, valuesOf } from '../../support/api/schema-values.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -22,7 +22,7 @@ before(async () => {
     STENO_MAX_LIVE_SESSIONS: '100000',
   }
   server = await startServer({ env })
-  audioUrl = await upload(server, hum(1))
+  audioUrl = await upload(server, createToneWav(1))
   const { body } = await call<{ components: { schemas: Record<string, JsonSchema> } }>(
     server,
     '/openapi.json',

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { createReadiness } from '../../../src/api/routes/operations/health.ts'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { AppError } from '../../../src/errors.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, type Uploaded } from '../../support/net/http-client.ts'
 import { startServer } from '../../support/server/start-server.ts'
 
@@ -77,7 +77,7 @@ test('every returned address is on the configured base, its path included', asyn
   t.after(() => server.close())
   const headers = { 'x-forwarded-host': 'elsewhere.example', 'x-forwarded-proto': 'https' }
   const form = new FormData()
-  form.set('audio', new Blob([hum(1)]), 'a.wav')
+  form.set('audio', new Blob([createToneWav(1)]), 'a.wav')
   const uploaded = await call<Uploaded>(server, '/v2/upload', { body: form, headers })
   const { id } = uploaded.body.audio_metadata
   assert.equal(uploaded.body.audio_url, `https://stt.example/api/file/${id}`)

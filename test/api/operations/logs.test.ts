@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
-import { chunksOf, draw } from '../../support/audio/draw-audio.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
+import { chunksOf, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { call, upload } from '../../support/net/http-client.ts'
@@ -25,7 +25,7 @@ async function start(t: TestContext, speech?: SpeechEngine) {
 test('a line about a request has its id, under one name', async (t) => {
   const { server, lines, reported } = await start(t)
   server.app.jobs.service.submit = () => Promise.reject(new Error('broken'))
-  const json = { audio_url: await upload(server, hum(1)) }
+  const json = { audio_url: await upload(server, createToneWav(1)) }
   const before = lines.length
   const { status, headers } = await call(server, '/v2/pre-recorded', { json })
   assert.equal(status, 500)
@@ -41,7 +41,7 @@ test('a line about a request has its id, under one name', async (t) => {
 
 test('a job is found in the log from its creation on', async (t) => {
   const { server, lines, reported } = await start(t)
-  const json = { audio_url: await upload(server, hum(6)) }
+  const json = { audio_url: await upload(server, createToneWav(6)) }
   const headers = { 'idempotency-key': 'one' }
   const created = await call<{ id: string }>(server, '/v2/pre-recorded', { json, headers })
   await call(server, '/v2/pre-recorded', { json, headers })
@@ -55,7 +55,7 @@ test('a job is found in the log from its creation on', async (t) => {
 test('a job that fails is found in the log', async (t) => {
   const onBatch = () => Promise.reject(new Error('broken'))
   const { server, reported } = await start(t, createFakeSpeechEngine('x', { onBatch }))
-  const json = { audio_url: await upload(server, hum(6)) }
+  const json = { audio_url: await upload(server, createToneWav(6)) }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
   assert.equal(reported('job failed').jobId, body.id)
@@ -65,7 +65,7 @@ test('a live session is found in the log, with the request of each client', asyn
   const { server, lines, reported } = await start(t)
   const { id, url } = await openSession(server)
   const client = await connect(url)
-  for (const chunk of chunksOf(draw('....##########.....'), 3200)) client.send(chunk)
+  for (const chunk of chunksOf(synthesizeAudio('....##########.....'), 3200)) client.send(chunk)
   client.stop()
   await client.closed
   const late = await connect(url)

@@ -12,8 +12,8 @@ import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { createLog, type Log } from '../../../src/observability/log.ts'
 import { createMetrics } from '../../../src/observability/metrics.ts'
-import { chunksOf, draw } from '../../support/audio/draw-audio.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
+import { chunksOf, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { makeOverdue } from '../../support/jobs/test-jobs.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
@@ -48,7 +48,7 @@ async function start(t: TestContext, options: Options = {}) {
 }
 
 async function submit(server: TestServer): Promise<string> {
-  const json = { audio_url: await upload(server, hum(6)) }
+  const json = { audio_url: await upload(server, createToneWav(6)) }
   const { status, body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   assert.equal(status, 201)
   return body.id
@@ -77,7 +77,7 @@ test('a job that is done shows in what ended, how long it waited, and how fast i
 
 test('a source that is slow shows in its stage, and not as work', async (t) => {
   const { server, read } = await start(t)
-  const recording = hum(6)
+  const recording = createToneWav(6)
   const requested = Promise.withResolvers<ServerResponse>()
   const source = createServer((_request, response) => requested.resolve(response))
   source.listen(0, '127.0.0.1')
@@ -177,7 +177,7 @@ test('a live session shows in its states and in what its client waited for', asy
   first.terminate()
   while ((await read())('steno_live_sessions', { state: 'disconnected' }) !== 1);
   const client = await connect(url)
-  const chunks = chunksOf(draw('....##########.....########.....'), 3200)
+  const chunks = chunksOf(synthesizeAudio('....##########.....########.....'), 3200)
   for (const chunk of chunks) client.send(chunk)
   client.stop()
   await client.closed
@@ -212,7 +212,7 @@ test('a session that fails has ended by the fault of the server', async (t) => {
   const { server, read } = await start(t, { speech: createFakeSpeechEngine('x', { onLive }) })
   const { url } = await openSession(server)
   const client = await connect(url)
-  client.send(draw('####'))
+  client.send(synthesizeAudio('####'))
   assert.equal((await client.closed).code, 4500)
   const value = await read()
   assert.equal(value('steno_jobs_ended_total', { kind: 'live', outcome: 'server_error' }), 1)

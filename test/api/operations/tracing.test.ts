@@ -8,8 +8,8 @@ import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { startPrivateServer } from '../../../src/cli/server/private-server.ts'
 import { createTracing } from '../../../src/observability/tracing.ts'
-import { chunksOf, draw } from '../../support/audio/draw-audio.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
+import { chunksOf, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { finalsOf } from '../../support/live/clients/live-messages.ts'
@@ -65,7 +65,7 @@ function only(spans: readonly CollectedSpan[], name: string): CollectedSpan {
 }
 
 async function runJob(server: TestServer): Promise<string> {
-  const audio_url = await upload(server, hum(6))
+  const audio_url = await upload(server, createToneWav(6))
   const json = { audio_url }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
@@ -127,7 +127,7 @@ test('a live session is traced with the final of each utterance, and no word of 
   const { spans, requests } = await trace(t, async (server) => {
     opened = await openSession(server)
     const client = await connect(opened.url)
-    const audio = draw('....##########.....########.....')
+    const audio = synthesizeAudio('....##########.....########.....')
     for (const chunk of chunksOf(audio, 3200)) client.send(chunk)
     client.stop()
     await client.closed

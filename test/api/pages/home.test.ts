@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { readVersion } from '../../../src/config/version.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -66,7 +66,7 @@ test('a host name in the page is text', async () => {
 })
 
 test('the header x-steno-warning names the fields that nothing reads', async () => {
-  const audio_url = await upload(server, hum(1))
+  const audio_url = await upload(server, createToneWav(1))
   const warningOf = async (json: Record<string, unknown>, path = '/v2/pre-recorded') => {
     const { status, headers } = await call(server, path, { json })
     assert.equal(status, 201)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
-const recording = hum(2)
+const recording = createToneWav(2)
 const size = recording.length
 
 let server: TestServer
@@ -105,7 +105,7 @@ test('a download that is given up harms nobody', async () => {
 })
 
 test('audio that vanished from the disk is 404', async () => {
-  const audioUrl = await upload(server, hum(0.5))
+  const audioUrl = await upload(server, createToneWav(0.5))
   await server.app.storage.objects.delete(audioUrl.split('/').at(-1)!)
   for (const method of ['GET', 'HEAD']) {
     const headers = { 'x-service-key': server.key }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { runHere } from '../../support/cli/run-here.ts'
 import { indexNow } from '../../support/jobs/index-now.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
@@ -29,7 +29,7 @@ after(() => server.close())
 
 /** Transcribes a recording, and indexes it without waiting for the usual interval. */
 async function transcribe(params: Record<string, unknown> = {}): Promise<string> {
-  const json = { audio_url: await upload(server, hum(2)), ...params }
+  const json = { audio_url: await upload(server, createToneWav(2)), ...params }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
   await indexNow(server)

@@ -6,7 +6,7 @@ import type {
   ApiSharedRecording,
   ApiShareList,
 } from '../../../src/cli/server/api-types.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { addDoneJob } from '../../support/jobs/done-job.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -21,7 +21,7 @@ after(() => server.close())
 const spoken = [utteranceOf('we sale the bred', { speaker: 0 })]
 
 async function open(given: object = {}) {
-  const audio = await upload(server, hum(1))
+  const audio = await upload(server, createToneWav(1))
   const fileId = audio.split('/').at(-1)!
   const id = await addDoneJob(server, spoken, { fileId })
   const path = `/v2/pre-recorded/${id}`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { runHere } from '../../support/cli/run-here.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -10,7 +10,7 @@ let server: TestServer
 let id: string
 before(async () => {
   server = await startServer({ speech: createFakeSpeechEngine('Hello there.') })
-  const json = { audio_url: await upload(server, hum(2)) }
+  const json = { audio_url: await upload(server, createToneWav(2)) }
   id = (await call<{ id: string }>(server, '/v2/pre-recorded', { json })).body.id
   await server.app.jobs.idle()
 })

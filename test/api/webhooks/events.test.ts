@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
 import { deleteKey } from '../../../src/storage/accounts/keys.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -46,7 +46,7 @@ async function take(events: AsyncGenerator<Event>, count: number): Promise<Event
 }
 
 async function createJob(): Promise<string> {
-  const audio_url = await upload(server, hum(1))
+  const audio_url = await upload(server, createToneWav(1))
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json: { audio_url } })
   return body.id
 }

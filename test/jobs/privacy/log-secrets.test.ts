@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test from 'node:test'
-import { chunksOf, draw } from '../../support/audio/draw-audio.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
+import { chunksOf, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { call, sendRaw, upload } from '../../support/net/http-client.ts'
@@ -31,7 +31,7 @@ test('nothing secret reaches the log at the level trace, whatever is asked of th
   t.after(() => server.close())
   const request = (path: string, options = {}) => call(server, path, options)
 
-  const json = { audio_url: await upload(server, hum(6)), callback_url: nowhere }
+  const json = { audio_url: await upload(server, createToneWav(6)), callback_url: nowhere }
   const { body } = await request('/v2/pre-recorded', { json })
   await request('/v2/pre-recorded', { json: { audio_url: nowhere } })
   await request('/v2/upload', { json: { audio_url: nowhere } })
@@ -51,7 +51,7 @@ test('nothing secret reaches the log at the level trace, whatever is asked of th
 
   const { url } = await openSession(server, { callback: true, callback_config: { url: nowhere } })
   const client = await connect(url)
-  for (const chunk of chunksOf(draw('....##########.....'), 3200)) client.send(chunk)
+  for (const chunk of chunksOf(synthesizeAudio('....##########.....'), 3200)) client.send(chunk)
   client.stop()
   await client.closed
   await (await connect(`${url}${wrongKey}`)).closed

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { checkPrivacy } from '../../../src/cli/doctor/checks.ts'
 import { readConfig } from '../../../src/config/config.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { runSteno } from '../../support/cli/run-steno.ts'
 import { upload } from '../../support/net/http-client.ts'
 import { startChild } from '../../support/server/child-server.ts'
@@ -29,7 +29,7 @@ test('whatever a server creates in a folder that was there before is for its use
   const folder = join(await makeFolder(t), 'data')
   await mkdir(folder, { mode: 0o755 })
   const server = (await startChild(t, folder))!
-  await upload(server, hum(1))
+  await upload(server, createToneWav(1))
   assert.deepEqual(await openFiles(folder), [])
   server.process.kill('SIGTERM')
   await server.ended

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { openReceiver } from '../../support/delivery/receiver.ts'
 import {
   type ChatCall,
@@ -60,7 +60,7 @@ async function start(t: TestContext) {
 test('whatever a job asks for, only redacted text leaves: to the model and to the callback', async (t) => {
   const { server, provider, receiver, toProvider, toReceiver } = await start(t)
   const json = {
-    ...{ audio_url: await upload(server, hum(12)), ...everything, callback: true },
+    ...{ audio_url: await upload(server, createToneWav(12)), ...everything, callback: true },
     callback_config: { url: toReceiver.through(`${receiver.url}/done`) },
   }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })

@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import type { Log } from '../../../src/observability/log.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { openReceiver } from '../../support/delivery/receiver.ts'
 import { call, upload } from '../../support/net/http-client.ts'
@@ -91,7 +91,7 @@ async function start(t: TestContext, log?: Log) {
   }
   t.after(() => server.close())
   async function run(fields: Record<string, unknown>): Promise<View> {
-    const audio_url = await upload(server, hum(12, 2))
+    const audio_url = await upload(server, createToneWav(12, 2))
     const callback_config = { url: `${receiver.url}/job` }
     const json = { audio_url, ...everything, callback: true, callback_config, ...fields }
     const { status, body } = await call<View>(server, '/v2/pre-recorded', { json })
@@ -159,7 +159,7 @@ test('a job whose words are in a language without redaction fails, and shows non
   }
   const server = await startServer({ speech, log })
   t.after(() => server.close())
-  const json = { audio_url: await upload(server, hum(3)), pii_redaction: true }
+  const json = { audio_url: await upload(server, createToneWav(3)), pii_redaction: true }
   const { body } = await call<View>(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
   const { body: job } = await call<View>(server, `/v2/pre-recorded/${body.id}`)
@@ -185,7 +185,11 @@ test('a server that is killed while it recognizes leaves nothing unredacted once
   t.after(() => database.close())
   database.exec(`create trigger held before update of result on jobs
     begin select raise(fail, 'held'); end`)
-  const json = { audio_url: await upload(first, hum(20)), pii_redaction: true, ...everything }
+  const json = {
+    audio_url: await upload(first, createToneWav(20)),
+    pii_redaction: true,
+    ...everything,
+  }
   const { body } = await call<View>(first, '/v2/pre-recorded', { json })
   // What was heard is kept for the next attempt as long as the job is not at its end.
   while ((await secretsInFiles(folder)).length === 0) await delay(10)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import {
   type ChatCall,
   type ChatReply,
@@ -74,7 +74,7 @@ async function start(t: TestContext, reply = respond, spoken = 'Hello Lena Smith
     provider.close()
   })
   async function transcribe(fields: object): Promise<Job> {
-    const json = { audio_url: await upload(server, hum(7)), ...fields }
+    const json = { audio_url: await upload(server, createToneWav(7)), ...fields }
     const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
     await server.app.jobs.idle()
     const job = (await call<Job>(server, `/v2/pre-recorded/${body.id}`)).body
@@ -344,7 +344,7 @@ test('a model of this machine that is not installed is named, with the command',
   const env = { STENO_LLM_URL: 'embedded:smollm2-135m' }
   const server = await startServer({ speech: createFakeSpeechEngine('Hello.'), env })
   t.after(() => server.close())
-  const json = { audio_url: await upload(server, hum(3)), summarization: true }
+  const json = { audio_url: await upload(server, createToneWav(3)), summarization: true }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
   const job = (await call<Job>(server, `/v2/pre-recorded/${body.id}`)).body

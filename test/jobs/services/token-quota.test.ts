@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { startChatProvider } from '../../support/llm/chat-provider.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer } from '../../support/server/start-server.ts'
@@ -34,7 +34,7 @@ async function start(t: TestContext) {
     provider.close()
   })
   async function transcribe(params: object, key = server.key) {
-    const audio_url = await upload({ ...server, key }, hum(3))
+    const audio_url = await upload({ ...server, key }, createToneWav(3))
     const json = { audio_url, ...params }
     const { body } = await call<{ id: string }>({ ...server, key }, '/v2/pre-recorded', { json })
     await server.app.jobs.idle()

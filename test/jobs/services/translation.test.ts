@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { createFakeSpeechEngine, type FakeOptions } from '../../../src/asr/engines/fake.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { startServer } from '../../support/server/start-server.ts'
 
@@ -39,7 +39,7 @@ async function start(
   t.after(() => server.close())
   async function transcribe(targets: string[], fields: object = {}) {
     const json = {
-      ...{ audio_url: await upload(server, hum(4)), translation: true, ...fields },
+      ...{ audio_url: await upload(server, createToneWav(4)), translation: true, ...fields },
       translation_config: { target_languages: targets },
     }
     const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { chunksOf, draw } from '../../support/audio/draw-audio.ts'
+import { chunksOf, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
 import { fakeTimeouts } from '../../support/fake-timeouts.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { ackedRanges, ofType } from '../../support/live/clients/live-messages.ts'
@@ -58,7 +58,7 @@ test('a session that is too long gets an error, ends as after a stop, and is clo
   await withServer({ STENO_LIVE_MAX_S: '2' }, async (other) => {
     const { id, url } = await openSession(other)
     const client = await connect(url)
-    for (const chunk of chunksOf(draw('#'.repeat(25)), 3200)) client.send(chunk)
+    for (const chunk of chunksOf(synthesizeAudio('#'.repeat(25)), 3200)) client.send(chunk)
     assert.equal((await client.closed).code, 4408)
     assert.equal(ofType(client.messages, 'error')[0]?.data.code, 'session_timeout')
     assert.equal(ofType(client.messages, 'post_final_transcript').length, 1)
@@ -158,7 +158,7 @@ test('a client that is too far ahead is not read until it was caught up with', a
   try {
     const { url } = await openSession(other)
     const client = await connect(url)
-    const chunks = chunksOf(draw('#'.repeat(400)), 32_000)
+    const chunks = chunksOf(synthesizeAudio('#'.repeat(400)), 32_000)
     for (const chunk of chunks) client.send(chunk)
     await client.until(() => ackedRanges(client.messages).length >= 3)
     const ponged = new Promise((resolve) => client.socket.once('pong', resolve))
@@ -204,7 +204,7 @@ test('a client that has to wait because the server is behind is not taken for id
   const other = await startServer({ speech: speechEngine, env })
   try {
     const client = await connect((await openSession(other)).url)
-    client.send(draw('#'.repeat(20)))
+    client.send(synthesizeAudio('#'.repeat(20)))
     await client.waitForType('audio_chunk')
     idle.pass()
     release.resolve()

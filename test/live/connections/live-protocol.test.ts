@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { wavHeader } from '../../../src/audio/containers/wav-header.ts'
-import { chunksOf, draw, interleave } from '../../support/audio/draw-audio.ts'
+import { chunksOf, interleave, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
 import { connect, type LiveClient, openSession } from '../../support/live/clients/live-client.ts'
 import {
   ackedRanges,
@@ -58,7 +58,7 @@ function typesOf(messages: readonly LiveMessage[]): string[] {
   return messages.map(({ type }) => type).filter((type) => type !== 'audio_chunk')
 }
 
-const speech = draw('....##########.....########.....')
+const speech = synthesizeAudio('....##########.....########.....')
 
 test('a session sends what it recognizes, ends in order with 1000, and is a job that is done', async () => {
   const { id, client, code, job } = await run(chunksOf(speech, 3200), {
@@ -308,8 +308,8 @@ test('what a callback selects is in the result, and not on the socket', async ()
 })
 
 test('channels are recognized separately, with ids of their own, and billed each', async () => {
-  const left = draw('..######..........')
-  const right = draw('..........######..', { seed: 1 })
+  const left = synthesizeAudio('..######..........')
+  const right = synthesizeAudio('..........######..', { seed: 1 })
   const { client, job } = await run([interleave([left, right])], { channels: 2 })
   const finals = finalsOf(client.messages).map(({ data }) => [data.id, data.utterance.channel])
   assert.deepEqual(finals, [
@@ -323,7 +323,10 @@ test('channels are recognized separately, with ids of their own, and billed each
 for (const bit_depth of [8, 16, 24, 32] as const) {
   for (const sample_rate of [8000, 48_000]) {
     test(`${bit_depth} bits at ${sample_rate} Hz are recognized and recorded as they came`, async () => {
-      const bytes = draw('...######......', { sampleRate: sample_rate, bitDepth: bit_depth })
+      const bytes = synthesizeAudio('...######......', {
+        sampleRate: sample_rate,
+        bitDepth: bit_depth,
+      })
       const { id, client, job } = await run(chunksOf(bytes, 1001), { bit_depth, sample_rate })
       assert.equal(finalsOf(client.messages).length, 1)
       const { start } = finalsOf(client.messages)[0]!.data.utterance
@@ -351,7 +354,7 @@ for (const [encoding, tag, quiet] of [
 }
 
 test('an utterance is cut at its longest, without a speech event', async () => {
-  const { client } = await run(chunksOf(draw(`${'#'.repeat(120)}.....`), 32_000))
+  const { client } = await run(chunksOf(synthesizeAudio(`${'#'.repeat(120)}.....`), 32_000))
   const finals = finalsOf(client.messages)
   assert.ok(finals.length >= 3)
   for (const { data } of finals) assert.ok(data.utterance.end - data.utterance.start <= 5)
@@ -360,7 +363,7 @@ test('an utterance is cut at its longest, without a speech event', async () => {
 })
 
 test('silence and no sound at all end done with an empty transcript', async () => {
-  const silent = await run([draw('..........')])
+  const silent = await run([synthesizeAudio('..........')])
   assert.equal(silent.job.result.transcription.full_transcript, '')
   assert.deepEqual(silent.job.result.transcription.utterances, [])
   assert.deepEqual(silent.job.result.transcription.languages, [])
@@ -391,7 +394,7 @@ test('an add-on that is not there answers per utterance, and in the result', asy
 
 test('nothing ends after the end of the sound, whichever way its milliseconds are rounded', async () => {
   for (const samples of [11_111, 11_100]) {
-    const { client, job } = await run([draw('..#####').subarray(0, 2 * samples)])
+    const { client, job } = await run([synthesizeAudio('..#####').subarray(0, 2 * samples)])
     const { audio_duration: seconds = 0 } = job.result.metadata
     assert.ok(finalsOf(client.messages)[0]!.data.utterance.end <= seconds)
     assert.ok(ofType(client.messages, 'speech_end')[0]!.data.time <= seconds)

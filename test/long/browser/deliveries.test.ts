@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
 import { startReportingServer } from '../../support/delivery/reporting-server.ts'
 import { call, upload } from '../../support/net/http-client.ts'
@@ -17,7 +17,7 @@ test('deliveries appear as they happen, and are sent again on request', { skip }
   await page.getByRole('link', { name: 'Deliveries' }).click()
   await page.getByText('Nothing was delivered yet.').waitFor()
 
-  const audio_url = await upload(server, hum(1))
+  const audio_url = await upload(server, createToneWav(1))
   await call(server, '/v2/pre-recorded', { json: { audio_url } })
   const row = page.getByRole('row', { name: /transcription\.success/ })
   await row.getByText('Delivered').waitFor()

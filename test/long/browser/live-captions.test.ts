@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
 import { startServer } from '../../support/server/start-server.ts'
 
@@ -15,7 +15,7 @@ test('captions of a microphone appear, and the end of the session is a recording
   const folder = mkdtempSync(join(tmpdir(), 'steno-microphone-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const microphone = join(folder, 'microphone.wav')
-  writeFileSync(microphone, hum(20))
+  writeFileSync(microphone, createToneWav(20))
   const server = await startServer()
   t.after(() => server.close())
   const browser = await openBrowser(t, { microphone })

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'node:test'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
 import { call } from '../../support/net/http-client.ts'
 import { samplesOf } from '../../support/samples/samples.ts'
@@ -23,7 +23,7 @@ test('the sample for the microphone of a page sends speech and stops', {
   const sample = samplesOf('docs/migration.md').find(({ file }) => file === 'microphone.mjs')
   assert.ok(sample)
   const microphone = join(await makeFolder(t), 'microphone.wav')
-  writeFileSync(microphone, hum(20))
+  writeFileSync(microphone, createToneWav(20))
   const server = await startServer()
   t.after(() => server.close())
   const site = createServer(({ url }, response) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
 import { call } from '../../support/net/http-client.ts'
 import { startServer } from '../../support/server/start-server.ts'
@@ -40,7 +40,7 @@ test('a form made from the schemas asks for all that add-ons take', { skip }, as
   await (await chosen).setFiles({
     name: 'a.wav',
     mimeType: 'audio/wav',
-    buffer: Buffer.from(hum(2)),
+    buffer: Buffer.from(createToneWav(2)),
   })
   await page
     .getByRole('row', { name: /a\.wav/ })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -28,8 +28,8 @@ async function startHeld(t: TestContext, env: Record<string, string> = {}) {
     while (held.length < count) await delay(5)
   }
   const [mine, other] = [
-    await upload(server, hum(31)),
-    await upload(as(server, OTHER_KEY), hum(31)),
+    await upload(server, createToneWav(31)),
+    await upload(as(server, OTHER_KEY), createToneWav(31)),
   ]
   return { server, held, untilHeld, own: mine, other }
 }

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { audioForm, call, type Uploaded } from '../../support/net/http-client.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
@@ -30,7 +30,7 @@ type Job = {
 
 /** Uploads the n-th recording: each has another length, hence another transcript. */
 async function upload(server: ChildServer, n: number): Promise<string> {
-  const form = audioForm(hum(8 + n * 5, 1 + (n % 2)))
+  const form = audioForm(createToneWav(8 + n * 5, 1 + (n % 2)))
   const { body } = await call<Uploaded>(server, '/v2/upload', { method: 'POST', body: form })
   return body.audio_url
 }

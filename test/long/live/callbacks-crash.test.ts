@@ -13,7 +13,7 @@ import { createLog } from '../../../src/observability/log.ts'
 import { liveFolder } from '../../../src/storage/data-folder.ts'
 import { createDiskSessionStore } from '../../../src/storage/live/disk-session-store.ts'
 import { beginLiveJob } from '../../../src/storage/live/live-jobs.ts'
-import { draw } from '../../support/audio/draw-audio.ts'
+import { synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
 import { openReceiver, type Received, type Receiver } from '../../support/delivery/receiver.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { startSlowClosingClient } from '../../support/live/clients/slow-closing-client.ts'
@@ -153,7 +153,7 @@ async function startOn(t: TestContext, folder: string, speech: SpeechEngine) {
   return { url, key: 'key', app, close }
 }
 
-const speech = draw('..####......')
+const speech = synthesizeAudio('..####......')
 
 function typesOf(bodies: readonly string[]): string[] {
   return bodies.map((body) => (JSON.parse(body) as { payload: { type: string } }).payload.type)

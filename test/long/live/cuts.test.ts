@@ -10,7 +10,7 @@ import {
   assertRecognized,
   assertSame,
   jobOf,
-  undisturbed,
+  transcribeUndisturbed,
 } from '../../support/live/live-comparison.ts'
 import { randomClient, randomParams, within } from '../../support/live/random-client.ts'
 import { type CuttingProxy, startProxy } from '../../support/net/cutting-proxy.ts'
@@ -74,7 +74,7 @@ test('a session that is cut again and again is the same as one that never was', 
     const random = createRandom(seed)
     const audio = makeLiveAudio(random, { seconds: 4 + 20 * random() })
     const params = randomParams(random)
-    const expected = await undisturbed(server, audio, params)
+    const expected = await transcribeUndisturbed(server, audio, params)
     const proxy = await startProxy(server.url)
     const stream = streamOf(audio)
     const storm = cutAtRandom(proxy, random, {

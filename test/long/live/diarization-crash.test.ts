@@ -12,7 +12,7 @@ import {
   assertRecognized,
   assertSame,
   type Transcript,
-  undisturbed,
+  transcribeUndisturbed,
   untilDone,
 } from '../../support/live/live-comparison.ts'
 import { randomClient, within } from '../../support/live/random-client.ts'
@@ -61,7 +61,7 @@ test('speakers are those of an undisturbed session after every kill of its serve
       realtime_processing: { diarization: true, sentiment_analysis: true },
       messages_config: { receive_lifecycle_events: true },
     }
-    const expected = await undisturbed(steady, audio, params)
+    const expected = await transcribeUndisturbed(steady, audio, params)
     const { id, url } = await openSession(server, { ...params, ...audio.params })
     const manner = randomClient(random, audio)
     const client = startSlowClosingClient({

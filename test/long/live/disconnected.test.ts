@@ -20,14 +20,14 @@ import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { wavHeader } from '../../../src/audio/containers/wav-header.ts'
 import { readConfig } from '../../../src/config/config.ts'
-import { draw } from '../../support/audio/draw-audio.ts'
+import { synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
 import { connect, type LiveClient, openSession } from '../../support/live/clients/live-client.ts'
 import { call } from '../../support/net/http-client.ts'
 import { sharedParts } from '../../support/server/shared-parts.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
-const speech = draw('..####......')
+const speech = synthesizeAudio('..####......')
 const recording = Buffer.concat([wavHeader(format, speech.length), speech])
 
 type Job = { status: string; error_code: number | null; file: { audio_duration: number | null } }

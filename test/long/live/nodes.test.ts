@@ -9,7 +9,7 @@ import { makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
 import {
   assertRecognized,
   assertSame,
-  undisturbed,
+  transcribeUndisturbed,
   untilDone,
 } from '../../support/live/live-comparison.ts'
 import { randomClient, randomParams, within } from '../../support/live/random-client.ts'
@@ -93,7 +93,7 @@ describe('nodes of one database', { skip: noPostgres }, () => {
         const audio = makeLiveAudio(random, { seconds: 10 + 20 * random() })
         // Add-ons of a session end after some seconds, which nodes that start may take from them.
         const params = { ...randomParams(random), realtime_processing: {}, post_processing: {} }
-        const expected = await undisturbed(steady, audio, params)
+        const expected = await transcribeUndisturbed(steady, audio, params)
         const { id, url } = await openSession(server, { ...params, ...audio.params })
         const manner = { ...randomClient(random, audio), deafs: 0 }
         const client = startSlowClosingClient({ url, stream: streamOf(audio), random, ...manner })

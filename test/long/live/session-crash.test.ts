@@ -22,7 +22,7 @@ import {
   assertSame,
   jobOf,
   type Transcript,
-  undisturbed,
+  transcribeUndisturbed,
   untilDone,
 } from '../../support/live/live-comparison.ts'
 import { randomClient, randomParams, within } from '../../support/live/random-client.ts'
@@ -71,7 +71,7 @@ type Session = { id: string; audio: LiveTestAudio; expected: Transcript; client:
 async function begin(server: ChildServer, random: () => number, options: Begin): Promise<Session> {
   const audio = makeLiveAudio(random, { seconds: options.seconds })
   const params = randomParams(random)
-  const expected = await undisturbed(steady, audio, params)
+  const expected = await transcribeUndisturbed(steady, audio, params)
   const { id, url } = await openSession(server, { ...params, ...audio.params })
   const { onMessage, deafs } = options
   const manner = { ...randomClient(random, audio), ...(deafs !== undefined && { deafs }) }
@@ -201,7 +201,7 @@ test('a session to which nobody comes after a restart ends when the time for tha
   const line = await startLine(t, env)
   const first = await line.start()
   const audio = makeLiveAudio(createRandom(SEED), { seconds: 3 })
-  const expected = await undisturbed(steady, audio, {})
+  const expected = await transcribeUndisturbed(steady, audio, {})
   const { id, url } = await openSession(first, audio.params)
   const client = await connect(url)
   client.send(audio.audio)
@@ -255,7 +255,7 @@ test('after a loss of power a session goes on with what was on the disk', async 
     const random = createRandom(SEED + round)
     const audio = makeLiveAudio(random, { seconds: 8 + 10 * random() })
     const params = randomParams(random)
-    const expected = await undisturbed(steady, audio, params)
+    const expected = await transcribeUndisturbed(steady, audio, params)
     const first = await startOn(folder)
     const { id, url } = await openSession(first, { ...params, ...audio.params })
     const stream = streamOf(audio)

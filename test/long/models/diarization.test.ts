@@ -7,7 +7,7 @@ import { createFakeSpeechEngine, type FakeOptions } from '../../../src/asr/engin
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { createLog } from '../../../src/observability/log.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -101,7 +101,7 @@ test('channels have speakers of their own', async () => {
 
 async function resultOfFake(options: FakeOptions) {
   const speech = createFakeSpeechEngine('hello world', options)
-  const { server, resultOf } = await startJobs(speech, hum(12))
+  const { server, resultOf } = await startJobs(speech, createToneWav(12))
   try {
     return await resultOf({ diarization: true })
   } finally {

@@ -13,7 +13,7 @@ import {
   speakWav,
   type TestModel,
 } from '../../support/asr/many-languages.ts'
-import { type Spoken, speak } from '../../support/asr/tones.ts'
+import { type Spoken, synthesizeSpeech } from '../../support/asr/tones.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -226,7 +226,7 @@ test('a model that is removed while it is loaded finishes its batches', async (t
   const request = { model: 'stt-1', languages: ['de'], codeSwitching: false, vocabulary: [] }
   const { finals } = speech.route(request)
   const path = join(folder, 'pcm')
-  await writeFile(path, speak([{ language: 'de', seconds: 2 }]))
+  await writeFile(path, synthesizeSpeech([{ language: 'de', seconds: 2 }]))
   const batch = { channel: 0, path, segments: [{ start: 0, end: 32_000 }], ...finals }
   const { signal } = new AbortController()
   await speech.runBatch(batch, { signal })

@@ -5,10 +5,10 @@ import { remoteOptions } from '../../../src/app/remote-asr.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { createLog, type Log } from '../../../src/observability/log.ts'
 import { createTonesEngine, speakWav, type TestModel } from '../../support/asr/many-languages.ts'
-import { type Spoken, speak } from '../../support/asr/tones.ts'
+import { type Spoken, synthesizeSpeech } from '../../support/asr/tones.ts'
 import {
   respond,
-  speak as say,
+  respondWithText,
   startTranscriptionServer,
 } from '../../support/asr/transcription-server.ts'
 import { captureLog } from '../../support/captured-log.ts'
@@ -98,7 +98,7 @@ test('the language is what the remote engine says, for each utterance', async (t
     }
     const period = (rises.at(-1)! - rises[0]!) / (rises.length - 1)
     const pitch = Math.round(16_000 / period / 100) * 100
-    say(`tone ${pitch}`, { language: languages[pitch]! })(response, request)
+    respondWithText(`tone ${pitch}`, { language: languages[pitch]! })(response, request)
   }
   const spoken = ['en', 'de'].flatMap((language) => [{ language, seconds: 3 }, pause])
   const { result } = await transcribe(started, spoken, {
@@ -177,7 +177,7 @@ test('a job is tried again while the engine fails, and ends with what stood in t
     /its only attempt failed: .*the remote engine: it responds with 503/,
   )
   started.remote.next.push(respond({}, 503))
-  started.remote.usual = say('dzień dobry')
+  started.remote.usual = respondWithText('dzień dobry')
   const again = await transcribe(started, [{ language: 'en', seconds: 3 }, pause], polish)
   assert.equal(again.result.transcription.utterances[0]!.text, 'dzień dobry')
 })
@@ -189,7 +189,9 @@ async function listen(
 ) {
   const { url } = await openSession(server, { language_config: { languages } })
   const client = await connect(url)
-  client.send(speak([{ language: 'en', seconds }, pause, { language: 'en', seconds }, pause]))
+  client.send(
+    synthesizeSpeech([{ language: 'en', seconds }, pause, { language: 'en', seconds }, pause]),
+  )
   client.stop()
   await client.closed
   return finalsOf(client.messages).map(({ data }) => data.utterance.text.trim())

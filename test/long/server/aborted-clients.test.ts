@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { findKnownObjects } from '../../../src/storage/recordings/recordings.ts'
 import { oneChunk } from '../../support/audio/fake-media.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { addJob } from '../../support/jobs/test-jobs.ts'
 import { audioForm, upload } from '../../support/net/http-client.ts'
 import { rounds } from '../../support/rounds.ts'
@@ -17,7 +17,7 @@ import { startServer, type TestServer } from '../../support/server/start-server.
 
 const TIMES = rounds(2)
 /** More than the buffers between server and client hold. */
-const LONG = hum(900)
+const LONG = createToneWav(900)
 /** A list of them is longer than those buffers. */
 const JOBS = 800
 
@@ -79,7 +79,7 @@ async function untilIndexed({ app }: TestServer): Promise<void> {
 type Way = { name: string; request: Buffer; bytes: number; answered?: number }
 
 async function waysToLeave(server: TestServer, longJob: string): Promise<Way[]> {
-  const [long, short] = [await post(server, LONG), await post(server, hum(1))]
+  const [long, short] = [await post(server, LONG), await post(server, createToneWav(1))]
   const download = get(server, new URL(await upload(server, LONG)).pathname)
   const list = get(server, '/v2/pre-recorded?limit=1000')
   const job = get(server, `/v2/pre-recorded/${longJob}`)

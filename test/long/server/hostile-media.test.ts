@@ -15,7 +15,7 @@ import {
   mp4,
   ogg,
 } from '../../support/audio/hostile-media.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { tryUpload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer } from '../../support/server/start-server.ts'
 
@@ -92,7 +92,7 @@ test('files of one account that take long do not delay an upload of another', as
     }),
   )
   const other = { url: server.url, key: OTHER_KEY }
-  const { status } = await tryUpload(other, Buffer.from(hum(1)))
+  const { status } = await tryUpload(other, Buffer.from(createToneWav(1)))
   assert.equal(status, 200)
   // With two cores one of them is looked into meanwhile; more where there are more.
   assert.ok(ended < slow.length - 2, `${ended} of ${slow.length} went before`)

@@ -9,14 +9,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { buffer, text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { startSteno } from '../../support/cli/run-steno.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { type ChildServer, startChild } from '../../support/server/child-server.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
 
 /** A file that no buffer between server and client holds. */
-const LONG = hum(1500)
+const LONG = createToneWav(1500)
 
 type Fields = Record<string, unknown>
 
@@ -38,7 +38,7 @@ const BOUNDARY = '--b\r\ncontent-disposition: form-data; name="audio"; filename=
 
 /** An upload of which the first half is sent. */
 async function beginUpload(t: TestContext, server: ChildServer, folder: string) {
-  const bytes = Buffer.from(hum(2))
+  const bytes = Buffer.from(createToneWav(2))
   const length = `content-length: ${BOUNDARY.length + bytes.length + '\r\n--b--\r\n'.length}`
   const type = 'content-type: multipart/form-data; boundary=b'
   const start = head(server, 'POST /v2/upload HTTP/1.1', type, length) + BOUNDARY
@@ -63,7 +63,7 @@ async function beginDownload(t: TestContext, server: ChildServer, url: string) {
 
 /** Creates a job that takes a whole slot, as those of recordings over 30 s do. */
 async function createJob(server: ChildServer): Promise<string> {
-  const json = { audio_url: await upload(server, hum(31)) }
+  const json = { audio_url: await upload(server, createToneWav(31)) }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   return body.id
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { startChild } from '../../support/server/child-server.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
@@ -12,7 +12,7 @@ test('an error that nobody caught is logged and ends the server; the next one go
   const env = { FAKE_BATCH_MS: '600000' }
   const server = (await startChild(t, folder, { env, silent: true }))!
   const log = text(server.process.stderr!)
-  const json = { audio_url: await upload(server, hum(1)) }
+  const json = { audio_url: await upload(server, createToneWav(1)) }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   server.process.send('surprise')
   assert.deepEqual(await server.ended, { code: 1, signal: null })

@@ -9,7 +9,7 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'
-import { hum } from '../../support/audio/recordings.ts'
+import { createToneWav } from '../../support/audio/recordings.ts'
 import { openReceiver } from '../../support/delivery/receiver.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { makeLiveAudio, recordingOf, streamOf } from '../../support/live/live-audio.ts'
@@ -29,7 +29,7 @@ const LONG_TEXT = 'hello world '.repeat(3000)
 
 async function upload(server: ChildServer, n: number): Promise<string> {
   for (;;) {
-    const form = audioForm(hum(5 + n, 1))
+    const form = audioForm(createToneWav(5 + n, 1))
     const { status, body } = await call<Uploaded>(server, '/v2/upload', {
       method: 'POST',
       body: form,
@@ -75,7 +75,7 @@ async function serveAudio(t: TestContext): Promise<string> {
     const seconds = /^\/(\d+)\.wav$/.exec(request.url!)?.[1]
     // A client of another test may still ask for what listened at this port before.
     if (!seconds) return void response.writeHead(404).end()
-    response.end(hum(Number(seconds), 1))
+    response.end(createToneWav(Number(seconds), 1))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import { hum } from '../audio/recordings.ts'
+import { createToneWav } from '../audio/recordings.ts'
 import { SOURCE_PATH, type UnreliableReceiver } from '../delivery/unreliable-receiver.ts'
 import type { OpenedSession } from '../live/clients/live-client.ts'
 import {
@@ -95,7 +95,8 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
     const isBad = random() < 0.2
     const hasLocalAudio = isVaried && !isBad && random() < 0.3
     const source = hasLocalAudio ? receivers[0]!.url + SOURCE_PATH : NOWHERE
-    const audio_url = isBad || hasLocalAudio ? source : await upload(server, hum(1 + 4 * random()))
+    const audio_url =
+      isBad || hasLocalAudio ? source : await upload(server, createToneWav(1 + 4 * random()))
     const params = isVaried ? kinds[Math.floor(random() * kinds.length)] : {}
     const { n, url, method, common } = request('pre-recorded')
     const json = { audio_url, ...params, ...common, callback_config: { url, method } }

@@ -8,7 +8,7 @@ import type { SpeechEngineOptions } from '../../../src/asr/engine-options.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { wavHeader } from '../../../src/audio/containers/wav-header.ts'
 import { createLog } from '../../../src/observability/log.ts'
-import { describeTones, embeddedTones, type Spoken, speak } from './tones.ts'
+import { describeTones, embeddedTones, type Spoken, synthesizeSpeech } from './tones.ts'
 
 /** A model to install; `memoryBytes` also orders models: the larger, the better and slower. */
 export type TestModel = {
@@ -60,7 +60,7 @@ export async function createTonesEngine(
 
 /** Returns a recording of tones, one channel as a WAV file. */
 export function speakWav(spans: readonly Spoken[]): Uint8Array<ArrayBuffer> {
-  const samples = speak(spans)
+  const samples = synthesizeSpeech(spans)
   const header = wavHeader({ encoding: 's16', sampleRate: 16_000, channels: 1 }, samples.byteLength)
   return new Uint8Array(Buffer.concat([header, samples]))
 }

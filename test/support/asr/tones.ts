@@ -16,7 +16,7 @@ const pitches: Readonly<Record<string, number>> = { en: 200, fr: 300, de: 400, e
 export type Spoken = { language?: string; seconds: number }
 
 /** Returns the samples of some spans, 16-bit at 16 kHz. */
-export function speak(spans: readonly Spoken[]): Buffer {
+export function synthesizeSpeech(spans: readonly Spoken[]): Buffer {
   const parts = spans.map(({ language, seconds }) => {
     const samples = new Int16Array(Math.round(seconds * SAMPLE_RATE))
     const step = language ? (2 * Math.PI * pitches[language]!) / SAMPLE_RATE : 0

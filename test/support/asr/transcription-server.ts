@@ -40,7 +40,7 @@ export function respond(
 }
 
 /** Answers in the form that was asked for: a text, its segment and its words. */
-export function speak(text: string, { language = 'english' } = {}): Responder {
+export function respondWithText(text: string, { language = 'english' } = {}): Responder {
   return (response, request) => {
     const seconds = (request.audio.length - 44) / 32_000
     const texts = text.split(' ')
@@ -83,7 +83,7 @@ export async function startTranscriptionServer(): Promise<TranscriptionServer> {
   const { port } = server.address() as AddressInfo
   const opened: TranscriptionServer = {
     url: `http://127.0.0.1:${port}/v1`,
-    ...{ seen: [], next: [], usual: speak('hello world'), aborted: 0 },
+    ...{ seen: [], next: [], usual: respondWithText('hello world'), aborted: 0 },
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

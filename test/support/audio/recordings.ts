@@ -2,7 +2,7 @@
 const RATE = 8000
 
 /** Builds a WAVE file that hums in each channel at a pitch of its own; 16 bits at 8 kHz. */
-export function hum(seconds: number, channels = 1): Uint8Array<ArrayBuffer> {
+export function createToneWav(seconds: number, channels = 1): Uint8Array<ArrayBuffer> {
   const frames = Math.round(seconds * RATE)
   const size = frames * channels * 2
   const file = Buffer.alloc(44 + size)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { checkAccount, list, untilSettled } from '../api/account-checks.ts'
 import type { BusyAccount, RequestKind } from '../api/busy-account.ts'
-import { hum } from '../audio/recordings.ts'
+import { createToneWav } from '../audio/recordings.ts'
 import type { ReceivedJob } from '../delivery/expected-lanes.ts'
 import type { OpenedSession } from '../live/clients/live-client.ts'
 import {
@@ -15,7 +15,7 @@ import {
   assertRecognized,
   assertSame,
   type Transcript,
-  undisturbed,
+  transcribeUndisturbed,
 } from '../live/live-comparison.ts'
 import { randomClient, randomParams } from '../live/random-client.ts'
 import { allFlags } from '../live/sessions/live-flags.ts'
@@ -80,7 +80,7 @@ export function createWork(
   }
 
   async function addJob(): Promise<void> {
-    const sound = hum(1 + 9 * random())
+    const sound = createToneWav(1 + 9 * random())
     const expecting = transcribe(steady, sound)
     const uploaded = () => ({ method: 'POST', body: audioForm(sound) })
     const { audio_url } = await insist<Uploaded>(server, '/v2/upload', 200, uploaded)
@@ -92,7 +92,7 @@ export function createWork(
     const audio = makeLiveAudio(random, { seconds })
     const processing = { realtime_processing: {}, post_processing: {} }
     const params = { ...randomParams(random), ...processing, messages_config: flags }
-    const wanted = await undisturbed(steady, audio, params)
+    const wanted = await transcribeUndisturbed(steady, audio, params)
     const { id, url } = await create<OpenedSession>('/v2/live', 'live', {
       ...{ ...params, ...audio.params },
     })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JobView } from '../../../src/api/schemas/jobs/job.ts'
 import type { DeliveryView } from '../../../src/api/schemas/webhooks/delivery.ts'
 import type { EndpointView } from '../../../src/api/schemas/webhooks/endpoint.ts'
-import { hum } from '../audio/recordings.ts'
+import { createToneWav } from '../audio/recordings.ts'
 import { call, upload } from '../net/http-client.ts'
 import { startServer, type TestServer } from '../server/start-server.ts'
 import { openReceiver, type Receiver, type Response } from './receiver.ts'
@@ -38,7 +38,7 @@ export async function startReportingServer(
   const env = { STENO_ALLOW_PRIVATE_NETWORK: '127.0.0.1', ...envOf(receiver.url) }
   const server = await startServer({ clock, env })
   const { jobs, delivery } = server.app
-  const audioUrl = await upload(server, hum(0.5))
+  const audioUrl = await upload(server, createToneWav(0.5))
 
   async function run(fields: Record<string, unknown> = {}): Promise<JobView> {
     const json = { audio_url: audioUrl, ...fields }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
-import { hum } from '../audio/recordings.ts'
+import { createToneWav } from '../audio/recordings.ts'
 
 /** A delivery that arrived completely, with a valid signature. */
 export type Arrival = {
@@ -74,7 +74,7 @@ export async function openUnreliable(options: UnreliableOptions): Promise<Unreli
     const { method = '', url: path = '' } = request
     const begun = ++places
     if (path === '/place') return void response.end(String(begun))
-    if (path === SOURCE_PATH) return void response.end(hum(2))
+    if (path === SOURCE_PATH) return void response.end(createToneWav(2))
     const dice = random()
     if (dice < 0.04) return void request.socket.destroy()
     const body = await text(request)

@@ -30,7 +30,7 @@ export type Transcript = {
  * Returns the transcript of an undisturbed session: its client sends everything at once and stays
  * to the end.
  */
-export async function undisturbed(
+export async function transcribeUndisturbed(
   server: Server,
   audio: LiveTestAudio,
   params: Record<string, unknown>,

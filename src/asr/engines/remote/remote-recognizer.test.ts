@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import {
   respond,
-  speak,
+  respondWithText,
   startTranscriptionServer,
 } from '../../../../test/support/asr/transcription-server.ts'
 import type { AppError } from '../../../errors.ts'
@@ -26,7 +26,7 @@ beforeEach(() => {
   server.next.length = 0
   server.seen.length = 0
   server.aborted = 0
-  server.usual = speak('hello world')
+  server.usual = respondWithText('hello world')
 })
 
 const apiKey = 'key-that-nobody-may-see'
@@ -104,7 +104,7 @@ test('a server that knows no word times, or a text alone, is asked for what it k
 test('the language is identified, among the allowed ones', async (t) => {
   const remote = create(t)
   const task = { path, segments: [{ start: 0, end: 320_000 }], model: 'remote', isMixed: false }
-  server.usual = speak('guten Tag', { language: 'german' })
+  server.usual = respondWithText('guten Tag', { language: 'german' })
   const [german] = (await remote.identify({ ...task, languages: ['en', 'de'] }, call())).flat()
   assert.deepEqual(german!.probabilities, [{ language: 'de', probability: 0.9 }])
   assert.equal(german!.seconds, 20)
@@ -153,7 +153,7 @@ test('nonsense, and errors that stay, fail as what may pass', async (t) => {
 
 test('a prompt that comes back as text was no speech: it is asked for again without', async (t) => {
   const remote = create(t)
-  server.next.push(speak('Ada, Turing, Lovelace'), speak('yes'))
+  server.next.push(respondWithText('Ada, Turing, Lovelace'), respondWithText('yes'))
   const vocabulary = ['Ada', 'Turing', 'Lovelace']
   const [found] = await remote.recognize({ ...batch, segments: [second(0)], vocabulary }, call())
   assert.deepEqual(
@@ -181,7 +181,7 @@ test('a final keeps the words of its own segment, and gets silence after a short
   const segment = second(3)
   const utterance = { path, segment, context: { start: 40_000, end: 72_000 } }
   const settings = { language: 'en', languages: ['en'], vocabulary: [] }
-  server.usual = speak('a b c d')
+  server.usual = respondWithText('a b c d')
   const { words } = await remote.recognizeFinal(utterance, settings, call('live'))
   assert.deepEqual(
     words.map(({ text }) => text),

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { embeddingOf, inLetters, talk } from '../../../../test/support/asr/talk.ts'
+import { createDialogue, embeddingOf, inLetters } from '../../../../test/support/asr/dialogue.ts'
 import type { Word } from '../../../transcript/transcript.ts'
 import { findSpeakers } from '../clustering/find-speakers.ts'
 import { assignWords } from './word-speakers.ts'
 
 function assign(letters: string, count = 2): string {
-  const { words, windows } = talk(letters)
+  const { words, windows } = createDialogue(letters)
   return inLetters(
     assignWords(words, { windows, centroids: findSpeakers(windows).centroids(count) }).speakerOf,
   )
@@ -24,7 +24,7 @@ test('turns change where they do also without a pause', () => {
 
 test('a change falls on the sentence end or pause next to it', () => {
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
-  const { words, windows } = talk('aaaaaaaaaabbbbbbbbbb')
+  const { words, windows } = createDialogue('aaaaaaaaaabbbbbbbbbb')
   const turnAfter = (turnWords: readonly Word[]) => {
     return inLetters(assignWords(turnWords, { windows, centroids }).speakerOf).indexOf('b')
   }
@@ -43,8 +43,8 @@ test('a change falls on the sentence end or pause next to it', () => {
 })
 
 test('a word that sounds like another for a moment does not change the speaker', () => {
-  const { words, windows } = talk('aaaaaaaaaaaaaaaa')
-  const other = talk('bbbbbbbbbbbbbbbb').windows
+  const { words, windows } = createDialogue('aaaaaaaaaaaaaaaa')
+  const other = createDialogue('bbbbbbbbbbbbbbbb').windows
   const middle = Math.floor(windows.length / 2)
   const mixed = windows.map((window, i) => (i === middle ? other[i]! : window))
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
@@ -55,7 +55,7 @@ test('a word that sounds like another for a moment does not change the speaker',
 })
 
 test('words that no window holds go with their neighbors', () => {
-  const { words, windows } = talk('aaaaaaaa bbbbbbbb')
+  const { words, windows } = createDialogue('aaaaaaaa bbbbbbbb')
   const deaf = windows.filter(({ end }) => end < words[12]!.start * 16_000)
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   const recognized = assignWords(words, { windows: deaf, centroids })
@@ -65,20 +65,23 @@ test('words that no window holds go with their neighbors', () => {
 
 test('without a voice or a word there is nothing to give', () => {
   assert.deepEqual(assignWords([], { windows: [], centroids: [] }), { speakerOf: [], margins: [] })
-  const { speakerOf, margins } = assignWords(talk('aa').words, { windows: [], centroids: [] })
+  const { speakerOf, margins } = assignWords(createDialogue('aa').words, {
+    windows: [],
+    centroids: [],
+  })
   assert.deepEqual(speakerOf, [0, 0])
   for (const margin of margins) assert.ok(margin < 0)
 })
 
 test('the margin is large inside a turn and small for a stranger', () => {
-  const { words, windows } = talk('aaaaaaaa bbbbbbbb cccccccc')
+  const { words, windows } = createDialogue('aaaaaaaa bbbbbbbb cccccccc')
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   const { margins } = assignWords(words, { windows: windows.slice(), centroids })
   assert.ok(margins[4]! > margins[20]!)
 })
 
 test('voices are learned again from what they said', () => {
-  const { words, windows } = talk('aaaaaaaaaaaa bbbbbbbbbbbb aaaaaaaaaaaa bbbbbbbbbbbb')
+  const { words, windows } = createDialogue('aaaaaaaaaaaa bbbbbbbbbbbb aaaaaaaaaaaa bbbbbbbbbbbb')
   // Vectors of one window each are as uncertain as a window.
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   const { margins } = assignWords(words, { windows, centroids })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { embeddingOf } from '../../../../test/support/asr/talk.ts'
+import { embeddingOf } from '../../../../test/support/asr/dialogue.ts'
 import { clusterEmbeddings, mergeClusters } from './agglomerative-clustering.ts'
 import { dot } from './vectors.ts'
 

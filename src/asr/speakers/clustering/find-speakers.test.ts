@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { embeddingOf, inLetters, talk } from '../../../../test/support/asr/talk.ts'
+import { createDialogue, embeddingOf, inLetters } from '../../../../test/support/asr/dialogue.ts'
 import { assignWords } from '../assignment/word-speakers.ts'
 import { findSpeakers } from './find-speakers.ts'
 import { dot } from './vectors.ts'
@@ -23,14 +23,14 @@ test('as many voices are found as speak', () => {
     [two, 'ab'],
     [four, 'abcd'],
   ] as const) {
-    const speakers = findSpeakers(talk(letters).windows)
+    const speakers = findSpeakers(createDialogue(letters).windows)
     assert.equal(speakers.count, names.length)
     assert.equal(namesOf(speakers.centroids(speakers.count)), names)
   }
 })
 
 test('a count below the voices found merges voices, one above takes more', () => {
-  const speakers = findSpeakers(talk(four).windows)
+  const speakers = findSpeakers(createDialogue(four).windows)
   assert.equal(speakers.centroids(2).length, 2)
   assert.equal(speakers.centroids(1).length, 1)
   assert.equal(speakers.centroids(6).length, 6)
@@ -41,7 +41,7 @@ test('a count below the voices found merges voices, one above takes more', () =>
 
 test('the voices most alike are merged first', () => {
   // a and e sound similar; b does not.
-  const windows = talk(two).windows.map((window, i) => {
+  const windows = createDialogue(two).windows.map((window, i) => {
     const mixture = i % 3 === 0 ? { a: 1 } : i % 3 === 1 ? { a: 0.75, e: 0.6 } : { b: 1 }
     return { ...window, embedding: embeddingOf(mixture, i) }
   })
@@ -50,7 +50,7 @@ test('the voices most alike are merged first', () => {
 
 /** Words of a talk that go to the wrong speaker at this speaker count. */
 function wrongWords(letters: string, count: number): number {
-  const { words, windows, speakers } = talk(letters)
+  const { words, windows, speakers } = createDialogue(letters)
   const centroids = findSpeakers(windows).centroids(count)
   const recognized = inLetters(assignWords(words, { windows, centroids }).speakerOf)
   return [...recognized].filter((speaker, i) => speaker !== speakers[i]).length
@@ -63,7 +63,7 @@ test('a voice too short to be counted is found when it is asked for, and takes n
     [`${dialogue}cccc dddd. aaaaaaaaaa`, 2, 4],
     [`${dialogue}ccccc dddd ccc. aaaaaaaaaa`, 3, 4],
   ] as const) {
-    assert.equal(findSpeakers(talk(letters).windows).count, counted)
+    assert.equal(findSpeakers(createDialogue(letters).windows).count, counted)
     assert.equal(wrongWords(letters, requested), 0)
   }
 })
@@ -74,7 +74,7 @@ test('voices that are wanted and not there leave the others nearly whole', () =>
 })
 
 test('with more voices requested than found, a moment of noise is no voice', () => {
-  const { windows } = talk('aaaaaaaaaaaa '.repeat(10))
+  const { windows } = createDialogue('aaaaaaaaaaaa '.repeat(10))
   // Three overlapping windows: less than two seconds.
   const at = windows.findIndex(({ start, end }) => end - start === 19_200 && start > 160_000)
   for (const [i, window] of windows.slice(at, at + 3).entries()) {
@@ -91,19 +91,19 @@ test('with more voices requested than found, a moment of noise is no voice', () 
 })
 
 test('there are never more voices than windows, and none without windows', () => {
-  assert.equal(findSpeakers(talk('a').windows).centroids(3).length, 1)
+  assert.equal(findSpeakers(createDialogue('a').windows).centroids(3).length, 1)
   assert.equal(findSpeakers([]).count, 0)
   assert.deepEqual(findSpeakers([]).centroids(2), [])
 })
 
 test('a speech of one short word has a voice', () => {
-  const speakers = findSpeakers(talk('a').windows)
+  const speakers = findSpeakers(createDialogue('a').windows)
   assert.equal(speakers.count, 1)
   assert.equal(speakers.centroids(1).length, 1)
 })
 
 test('a moment of another voice is not counted as one', () => {
-  const { windows } = talk('aaaaaaaa '.repeat(12))
+  const { windows } = createDialogue('aaaaaaaa '.repeat(12))
   for (const [i, window] of windows.slice(20, 23).entries()) {
     window.embedding = embeddingOf({ z: 1 }, i)
   }
@@ -112,7 +112,7 @@ test('a moment of another voice is not counted as one', () => {
 
 test('more voices than are looked for end as the twenty that are', () => {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'].map((name) => name.repeat(20)).join(' ')
-  const speakers = findSpeakers(talk(letters).windows)
+  const speakers = findSpeakers(createDialogue(letters).windows)
   assert.ok(speakers.count >= 18 && speakers.count <= 20, `${speakers.count}`)
   assert.equal(speakers.centroids(30).length, 20)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { talk } from '../../../../test/support/asr/talk.ts'
+import { createDialogue } from '../../../../test/support/asr/dialogue.ts'
 import { inferSpeakers } from './vbx.ts'
 import { meanVector } from './vectors.ts'
 
@@ -10,7 +10,7 @@ function weightsOf(posteriors: readonly Float64Array[]): number[] {
 }
 
 function embeddingsOf(letters: string): Float32Array[] {
-  return talk(letters).windows.map(({ embedding }) => embedding)
+  return createDialogue(letters).windows.map(({ embedding }) => embedding)
 }
 
 test('a voice that is split over two beginnings ends as one', () => {
@@ -63,7 +63,7 @@ test('a voice of four seconds is kept in half a minute and not in ten', () => {
     [1400, false],
   ] as const) {
     const embeddings = embeddingsOf('a'.repeat(words))
-    const odd = talk('b'.repeat(10)).windows.map(({ embedding }) => embedding)
+    const odd = createDialogue('b'.repeat(10)).windows.map(({ embedding }) => embedding)
     const audio = [...embeddings, ...odd]
     const start = audio.map((_, t) => (t < embeddings.length ? 0 : 1))
     const [, other] = weightsOf(inferSpeakers(audio, { start, speakerCount: 2 }))
@@ -73,7 +73,7 @@ test('a voice of four seconds is kept in half a minute and not in ten', () => {
 
 test('a voice that is let off with an eighth of its price is kept in ten minutes too', () => {
   const embeddings = embeddingsOf('a'.repeat(1400))
-  const odd = talk('b'.repeat(10)).windows.map(({ embedding }) => embedding)
+  const odd = createDialogue('b'.repeat(10)).windows.map(({ embedding }) => embedding)
   const audio = [...embeddings, ...odd]
   const start = audio.map((_, t) => (t < embeddings.length ? 0 : 1))
   const [, other] = weightsOf(inferSpeakers(audio, { start, speakerCount: 2, penaltyScale: 0.125 }))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { redacted } from '../../../../test/support/text/say.ts'
+import { redacted } from '../../../../test/support/text/build-transcript.ts'
 
 test('a name is hidden where no cue tells it, too', () => {
   const lines = [

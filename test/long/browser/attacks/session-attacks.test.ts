@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { generateKey } from '../../../../src/api/auth/generate-key.ts'
-import { hum } from '../../../support/audio/recordings.ts'
+import { createToneWav } from '../../../support/audio/recordings.ts'
 import { openBrowser, openPage, untilTrue, whyNoBrowser } from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
 import { call, upload } from '../../../support/net/http-client.ts'
@@ -97,7 +97,7 @@ test('hostile names of files, metadata, speakers, webhooks and keys stay text', 
   const { db } = server.app.storage
   const scopes = ['read', 'write', 'live', 'keys'] as const
   const { key } = await generateKey(db, { account: 'test', name: markup, scopes })
-  const fileId = (await upload(server, hum(2))).split('/').at(-1)!
+  const fileId = (await upload(server, createToneWav(2))).split('/').at(-1)!
   const id = await addDoneJob(server, [utteranceOf('some words', { speaker: 0 })], { fileId })
   await db.sql
     .updateTable('jobs')

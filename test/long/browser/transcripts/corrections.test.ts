@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { hum } from '../../../support/audio/recordings.ts'
+import { createToneWav } from '../../../support/audio/recordings.ts'
 import {
   checkPage,
   openBrowser,
@@ -114,7 +114,7 @@ test('a person corrects words and speakers, and takes it back', { skip }, async 
 
 test('a link shows one recording to somebody without a key', { skip }, async (t) => {
   const browser = await openBrowser(t)
-  const fileId = (await upload(server, hum(12))).split('/').at(-1)!
+  const fileId = (await upload(server, createToneWav(12))).split('/').at(-1)!
   const id = await addDoneJob(server, spoken, { fileId })
   const json = { base_version: 0, operations: [{ op: 'name_speaker', speaker: 0, name: 'Ann' }] }
   await call(server, `/v2/pre-recorded/${id}/transcript/edits`, { method: 'PATCH', json })

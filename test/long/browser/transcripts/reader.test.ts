@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test, { type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import { hum } from '../../../support/audio/recordings.ts'
+import { createToneWav } from '../../../support/audio/recordings.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
 import { call, upload } from '../../../support/net/http-client.ts'
@@ -94,7 +94,7 @@ test('a failed recording tells what it means and what to do, and is tried again'
 }, async (t) => {
   const { page, problems, server } = await openServer(t, async (server) => {
     const json = {
-      audio_url: await upload(server, hum(2)),
+      audio_url: await upload(server, createToneWav(2)),
       ...{ diarization: true, custom_metadata: { note: 'kept' } },
     }
     const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createFakeSpeechEngine } from '../../../../src/asr/engines/fake.ts'
-import { hum } from '../../../support/audio/recordings.ts'
+import { createToneWav } from '../../../support/audio/recordings.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
 import { indexNow } from '../../../support/jobs/index-now.ts'
@@ -31,7 +31,7 @@ async function open(t: TestContext, microphone?: string) {
 
 /** Stores a recording with an Arabic name and two utterances; resolves to its id. */
 async function addMeeting(server: TestServer): Promise<string> {
-  const fileId = (await upload(server, hum(12))).split('/').at(-1)!
+  const fileId = (await upload(server, createToneWav(12))).split('/').at(-1)!
   const spoken = [
     utteranceOf(arabic, { speaker: 0, language: 'ar' }),
     utteranceOf(hebrew, { start: 6, speaker: 1, language: 'he' }),
@@ -154,7 +154,7 @@ test('captions of Arabic begin at the right', { skip }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-microphone-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const microphone = join(folder, 'microphone.wav')
-  writeFileSync(microphone, hum(20))
+  writeFileSync(microphone, createToneWav(20))
   const { page, problems } = await open(t, microphone)
   await page.getByRole('link', { name: 'Live', exact: true }).click()
   await page.getByRole('button', { name: 'Start' }).click()

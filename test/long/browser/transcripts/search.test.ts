@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { hum } from '../../../support/audio/recordings.ts'
+import { createToneWav } from '../../../support/audio/recordings.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
 import { indexNow } from '../../../support/jobs/index-now.ts'
@@ -25,7 +25,10 @@ test('what was said is searched by phrase, speaker, kind, day and metadata', {
     utteranceOf('is the budget open', { start: 5, speaker: 1 }),
   ])
   await addDoneJob(server, [utteranceOf('a budget of words')], { kind: 'live' })
-  const json = { audio_url: await upload(server, hum(2)), custom_metadata: { team: 'red' } }
+  const json = {
+    audio_url: await upload(server, createToneWav(2)),
+    custom_metadata: { team: 'red' },
+  }
   await call(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
   const operations = [{ op: 'name_speaker', speaker: 0, name: 'Ann' }]

@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { openPostgres } from '../../../../src/storage/database/postgres/postgres.ts'
-import { hum } from '../../../support/audio/recordings.ts'
+import { createToneWav } from '../../../support/audio/recordings.ts'
 import { openReceiver } from '../../../support/delivery/receiver.ts'
 import { audioForm, call, type Uploaded } from '../../../support/net/http-client.ts'
 import { type ChildServer, kill, startChild } from '../../../support/server/child-server.ts'
@@ -18,7 +18,7 @@ const JOBS = 12
 type Job = { id: string; status: string; completed_at: string | null }
 
 async function create(server: ChildServer, n: number, callback: string): Promise<string> {
-  const form = audioForm(hum(5 + n, 1))
+  const form = audioForm(createToneWav(5 + n, 1))
   const { body } = await call<Uploaded>(server, '/v2/upload', { method: 'POST', body: form })
   const json = {
     audio_url: body.audio_url,

@@ -1,5 +1,5 @@
 import { createFakeSpeechEngine } from '../../../../src/asr/engines/fake.ts'
-import { draw } from '../../audio/draw-audio.ts'
+import { synthesizeAudio } from '../../audio/synthesize-audio.ts'
 import { call } from '../../net/http-client.ts'
 import { startServer, type TestServer } from '../../server/start-server.ts'
 
@@ -11,7 +11,7 @@ export type SessionJob = {
 }
 
 /** Two utterances with a pause. */
-export const speech = draw('....##########.....########.....')
+export const speech = synthesizeAudio('....##########.....########.....')
 
 /** Returns the job of a session. */
 export async function jobOf(id: string, of: Pick<TestServer, 'url' | 'key'>): Promise<SessionJob> {

@@ -9,7 +9,7 @@ const STEP = 0.5
  * Creates utterances of ten seconds each, one per line. A line may begin with its channel, or
  * channel and speaker: `1: yes`, `0/2: yes`.
  */
-export function say(...lines: string[]): Transcript {
+export function buildTranscript(...lines: string[]): Transcript {
   const utterances = lines.map((line, i): Utterance => {
     const [, channel = '0', speaker, phrase] = /^(?:(\d)(?:\/(\d))?: )?(.*)$/s.exec(line)!
     const words = phrase!.split(' ').map((text, k) => {
@@ -29,5 +29,5 @@ export function linesOf({ utterances }: Transcript): string[] {
 
 /** Returns what is left of lines after redaction. */
 export function redacted(lines: readonly string[], config: PiiRedactionConfig = {}): string[] {
-  return linesOf(redact(say(...lines), config).transcript)
+  return linesOf(redact(buildTranscript(...lines), config).transcript)
 }

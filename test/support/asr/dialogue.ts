@@ -46,14 +46,14 @@ export function embeddingOf(shares: Record<string, number>, seed: number): Float
 }
 
 /** Words of one channel, their speakers, and their windows. */
-export type Talk = { words: Word[]; speakers: string; windows: WindowEmbedding[] }
+export type Dialogue = { words: Word[]; speakers: string; windows: WindowEmbedding[] }
 
 /**
  * A talk in letters: each is a word of 0.3 s by the speaker of that name, followed by 0.1 s; a
  * blank is a pause of half a second, a period ends the sentence of the word before. `seed` makes it
  * another recording.
  */
-export function talk(letters: string, { seed = 0 }: { seed?: number } = {}): Talk {
+export function createDialogue(letters: string, { seed = 0 }: { seed?: number } = {}): Dialogue {
   const words: Word[] = []
   let at = 1
   for (const letter of letters) {

@@ -9,7 +9,7 @@ const SECONDS = 0.1
  * for speech, anything else is silence. No two tenths of a hum are alike, so that tests can detect
  * repeats.
  */
-export function draw(audio: string, options: DrawOptions = {}): Buffer<ArrayBuffer> {
+export function synthesizeAudio(audio: string, options: DrawOptions = {}): Buffer<ArrayBuffer> {
   const { sampleRate = 16_000, bitDepth = 16, seed = 0 } = options
   const perCharacter = Math.round(sampleRate * SECONDS)
   const bytes = Buffer.alloc((audio.length * perCharacter * bitDepth) / 8)
