@@ -12,7 +12,7 @@ function noise(): () => number {
   }
 }
 
-/** A toneOf that comes and goes twice a second, like syllables and pauses, and noise of a level. */
+/** A tone that comes and goes twice a second, like syllables and pauses, and noise of a level. */
 function toneOf(seconds: number, level: (second: number) => number): Float32Array {
   const next = noise()
   return Float32Array.from({ length: seconds * 16_000 }, (_, i) => {
