@@ -225,6 +225,8 @@ test('a session that says much is queued together, ten times a second at most', 
   await session.append(session.begin, note(transcript(session, 'one')))
   feed.wake()
   await queued.promise
+  // It has read all there is, and pauses.
+  await feed.feed()
   queued = Promise.withResolvers()
   for (const text of ['two', 'three']) {
     await session.append(note(transcript(session, text)))
