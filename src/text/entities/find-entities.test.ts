@@ -86,6 +86,9 @@ const cases: Record<string, string[]> = {
     'OCCUPATION doctor',
   ],
   'doctor patel is out': ['NAME_FAMILY patel'],
+  'i live at forty two maple avenue': ['LOCATION_ADDRESS_STREET forty two maple avenue'],
+  'twenty people down the road and ten minutes by road': ['DURATION ten minutes'],
+  'We sold 1,234,567 units.': [],
   'I turned 5 pages. Age. Twelve people came. Apply at example dot com.': ['URL example dot com'],
   'my last name is achterberg and my date of birth is march fourth nineteen eighty two': [
     ...['NAME_FAMILY achterberg', 'DOB march fourth nineteen eighty two'],

@@ -129,6 +129,8 @@ export function findAmounts(text: string): Entity[] {
       /pounds$/.test(text.slice(from, to)) &&
       /\b(?:weigh\w*|lost|gained|lift\w*) (?:about |only |over )?$/i.test(before(text, from))
     if (type === 'MONEY' && weight) return false
+    // Thousands of units are sold, not taken.
+    if (type === 'DOSE' && /,\d{3}.* units?$/.test(text.slice(from, to))) return false
     return !(type === 'DURATION' && /^(?:one|a) (?:day|second|minute)$/i.test(text.slice(from, to)))
   })
 }

@@ -2,6 +2,7 @@ import { amount } from '../amounts/quantities.ts'
 import type { Entity } from '../entity-types.ts'
 import { before, matchPatterns, type Pattern } from '../matching.ts'
 import { wordList } from '../word-lists.ts'
+import { isUncased } from '../word-tokens.ts'
 import { isCommon } from './name-words.ts'
 
 const street =
@@ -110,12 +111,22 @@ const beforeState = new RegExp(
   'gu',
 )
 
+/** Streets where a recognizer writes small letters only: "forty two maple avenue". */
+const uncasedStreet: Pattern = {
+  type: 'LOCATION_ADDRESS_STREET',
+  pattern: new RegExp(
+    `\\b(?:${amount}|${house}) (?:(?!(?:the|a|of|on|in|down|to|and|or|at|by|up|along|off|minutes?|hours?|miles?|people|more|other|new|old)\\b)\\p{Ll}{2,20} ){1,2}(?:street|avenue|road|lane|boulevard|crescent|terrace)\\b`,
+    'gu',
+  ),
+  score: 0.8,
+}
+
 /** Finds streets, postal codes by shape, and clinics and companies by their second word. */
 export function findPlaces(text: string): Entity[] {
   const cities = matchPatterns(text, [{ type: 'LOCATION_CITY', pattern: beforeState, score: 0.85 }])
   const namesakes = matchPatterns(text, [{ type: 'LOCATION_CITY', pattern: namesake, score: 0.86 }])
   return [
-    ...matchPatterns(text, patterns),
+    ...matchPatterns(text, isUncased(text) ? [...patterns, uncasedStreet] : patterns),
     ...namesakes,
     ...cities.filter((city) => isCity(text, city)),
   ]
