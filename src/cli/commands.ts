@@ -1,5 +1,6 @@
 import { readVersion } from '../config/version.ts'
 import { UsageError } from './arguments.ts'
+import { messageOf } from './error-message.ts'
 import { sanitize, sanitizeLines } from './terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from './terminal/terminal.ts'
 
@@ -133,12 +134,6 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   return (end < 0 ? args : args.slice(0, end)).some((arg) => arg === '--help' || arg === '-h')
-}
-
-function messageOf(error: unknown): string {
-  // The error of a close hides the one that led to it.
-  if (error instanceof SuppressedError) return messageOf(error.suppressed)
-  return error instanceof Error ? error.message : String(error)
 }
 
 function programHelp(): string {

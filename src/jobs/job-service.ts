@@ -178,10 +178,11 @@ export class JobService {
     // Where others share it, soon; SQLite would do it at once, for each request.
     if (db.isShared) await db.dialect.scrub(db)
     this.#options.onDeleted?.(job.id)
-    const left = await deleteObjects(db.objects, deleted.objects)
+    const onFailure = (err: unknown) => {
+      log.warn({ err, jobId: job.id }, 'objects of a deleted job not deleted yet')
+    }
+    const left = await deleteObjects(db.objects, deleted.objects, { onFailure })
     await removeCheckpoints(workFolder, job.id)
-    if (left.length === 0) return
-    log.warn({ jobId: job.id, objects: left.length }, 'objects of a deleted job not deleted yet')
     void deleteLater(db.objects, left, { signal: this.#closed.signal })
   }
 

@@ -154,7 +154,7 @@ async function deleteRest(
   ids: readonly string[] = [],
 ): Promise<void> {
   if (signal.aborted) return
-  state.undeleted = await deleteObjects(db.objects, [...state.undeleted, ...ids], { signal })
-  const left = state.undeleted.length
-  if (left > 0) log.warn({ objects: left }, 'expired objects not deleted yet')
+  const onFailure = (err: unknown) => log.warn({ err }, 'expired objects not deleted yet')
+  const all = [...state.undeleted, ...ids]
+  state.undeleted = await deleteObjects(db.objects, all, { signal, onFailure })
 }

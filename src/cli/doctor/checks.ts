@@ -6,6 +6,7 @@ import { type Config, readConfig, unknownSettings } from '../../config/config.ts
 import { REINSTALL, REINSTALL_MODELS } from '../../config/installation.ts'
 import { createLog } from '../../observability/log.ts'
 import { diskOf, reserveOf } from '../../storage/space/disk.ts'
+import { messageOf } from '../error-message.ts'
 import { listenError, localUrl, tryListening } from '../server/server-url.ts'
 import { SAMPLE } from '../server/start-message.ts'
 import { findExposures } from './exposure.ts'
@@ -209,8 +210,4 @@ export async function checkRecognition(config: Config, signal: AbortSignal): Pro
   } finally {
     await speech.close()
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -24,7 +24,7 @@ const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
 /** What a person does when no server listens. */
 const START_HINT = `start one with '${commandName} serve', or name another with --server or STENO_URL`
 
-/** What follows an answer that no Steno server gives. */
+/** What follows a response that no Steno server gives. */
 const NO_STENO = 'is the address that of a Steno server?'
 
 type Init = RequestInit & { duplex?: 'half' }

@@ -2,7 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { type LiveCallback, liveCallbackBody } from '../../storage/deliveries/delivery-outbox.ts'
-import { dropResult, MAX_INLINE_RESULT_BYTES, storeResultText } from '../../storage/jobs/results.ts'
+import {
+  dropResult,
+  dropUnlessTaken,
+  MAX_INLINE_RESULT_BYTES,
+  storeResultText,
+} from '../../storage/jobs/results.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'
 import type { ChunkRecord } from '../recovery/session-log.ts'
 import { inChunks } from '../result/result-messages.ts'
@@ -167,17 +172,11 @@ export class CallbackFeed {
     const { last = -1, db, queue, onQueued, onDropped } = this.#options
     const rows = await this.#toRows(messages.filter(({ number }) => number > last))
     if (rows.length > 0) {
-      let mayBeQueued = false
-      let dropped: number | undefined
-      try {
-        dropped = await queue(rows)
-        mayBeQueued = dropped !== undefined
-      } catch (error) {
-        mayBeQueued = db.dialect.isOutcomeUnknown(error)
-        throw error
-      } finally {
-        if (!mayBeQueued) await dropBodies(db, rows)
-      }
+      const dropped = await dropUnlessTaken(
+        db,
+        () => queue(rows),
+        () => dropBodies(db, rows),
+      )
       if (dropped) onDropped(dropped)
       onQueued()
     }

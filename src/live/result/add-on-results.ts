@@ -35,7 +35,7 @@ export type CollectOptions = {
   hasServices: boolean
 }
 
-/** Answers as JSON texts by key, what they lack, and what language models took for them. */
+/** Responses as JSON texts by key, what they lack, and what language models took for them. */
 type CollectedResults = {
   responses: Record<string, string>
   warnings: string[]
@@ -74,7 +74,7 @@ export async function collectAddOnResults(
     ...wanted.flatMap((type) => warningsOf(type, gathered[type]!)),
     ...translations.warnings(),
   ]
-  return { responses: responses, warnings, usage: translations.usage }
+  return { responses, warnings, usage: translations.usage }
 }
 
 function nothing(): CollectedFindings {

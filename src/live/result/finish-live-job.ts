@@ -7,7 +7,7 @@ import { type Metrics, outcomeOf } from '../../observability/metrics.ts'
 import type { LiveCallback } from '../../storage/deliveries/delivery-outbox.ts'
 import { hasFinished, type JobFailure } from '../../storage/jobs/end-job.ts'
 import type { Lease } from '../../storage/jobs/queue/lease.ts'
-import { dropResult, storeResultText } from '../../storage/jobs/results.ts'
+import { dropResult, dropUnlessTaken, storeResultText } from '../../storage/jobs/results.ts'
 import { type DiskSessionStore, storeRecording } from '../../storage/live/disk-session-store.ts'
 import {
   failLiveJob,
@@ -139,22 +139,19 @@ export class LiveJobFinisher {
     if (await wasDone()) return
     const result = await storeResultText(db, outcome.result(), { isErasable: job.zeroRetention })
     let callbacks: LiveCallback[] = []
-    let mayBeDone = false
-    try {
+    const finish = async () => {
       const { epoch } = lease
       const file = await keepAudio(objects, { job, store, epoch, ...outcome })
       callbacks = (await feed?.finish()) ?? []
       const { llm } = outcome
-      const end = { result, file, llm, at: wallNow(), callbacks }
-      mayBeDone = await finishLiveJob(db, lease, end)
-      if (!mayBeDone && !(await wasDone())) throw new SessionLeaseLostError()
-    } catch (error) {
-      mayBeDone = db.dialect.isOutcomeUnknown(error)
-      this.#mayBeDone ||= mayBeDone
-      throw error
-    } finally {
-      if (!mayBeDone) await Promise.all([dropResult(db, result), dropBodies(db, callbacks)])
+      return finishLiveJob(db, lease, { result, file, llm, at: wallNow(), callbacks })
     }
+    const drop = () => Promise.all([dropResult(db, result), dropBodies(db, callbacks)])
+    const isDone = await dropUnlessTaken(db, finish, drop).catch((error) => {
+      this.#mayBeDone ||= db.dialect.isOutcomeUnknown(error)
+      throw error
+    })
+    if (!isDone && !(await wasDone())) throw new SessionLeaseLostError()
   }
 }
 

@@ -95,23 +95,25 @@ export async function dropResult(
 }
 
 /**
- * Has a row take a stored result, and deletes the result if the row did not. Where that is unknown
- * it stays; what no row refers to is deleted at the next start.
+ * Has rows take objects that were stored for them: `take` resolves to false or undefined if they
+ * did not, and then `drop` deletes the objects. Where the outcome is unknown they stay; what no row
+ * refers to is deleted at the next start.
  */
-export async function unlessRefused(
-  db: Db,
-  stored: Pick<ResultColumns, 'result_object'>,
-  take: () => Promise<boolean>,
-): Promise<boolean> {
+export async function dropUnlessTaken<T>(
+  db: Pick<Db, 'dialect'>,
+  take: () => Promise<T>,
+  drop: () => Promise<unknown>,
+): Promise<T> {
   let mayBeTaken = false
   try {
-    mayBeTaken = await take()
-    return mayBeTaken
+    const taken = await take()
+    mayBeTaken = taken !== undefined && taken !== false
+    return taken
   } catch (error) {
     mayBeTaken = db.dialect.isOutcomeUnknown(error)
     throw error
   } finally {
-    if (!mayBeTaken) await dropResult(db, stored)
+    if (!mayBeTaken) await drop()
   }
 }
 
@@ -183,7 +185,11 @@ export async function replaceResult(
       ? (['result', stored.text] as const)
       : (['result_object', stored.object] as const)
   const replace = (tx: Db) => replaceRow(tx, { jobId, read, columns, llm })
-  const isReplaced = await unlessRefused(db, columns, () => inTransaction(db, replace))
+  const isReplaced = await dropUnlessTaken(
+    db,
+    () => inTransaction(db, replace),
+    () => dropResult(db, columns),
+  )
   if (isReplaced && 'object' in stored) await db.objects.delete(stored.object)
   return isReplaced
 }

@@ -16,8 +16,11 @@ function openStore(failures: number) {
 
 test('what cannot be deleted is left, the object that failed last', async () => {
   const store = openStore(1)
-  const left = await deleteObjects(store, ['a', 'b', 'c'])
+  const errors: unknown[] = []
+  const onFailure = (error: unknown) => errors.push(error)
+  const left = await deleteObjects(store, ['a', 'b', 'c'], { onFailure })
   assert.deepEqual(left, ['b', 'c', 'a'])
+  assert.match(String(errors), /^Error: away$/)
   assert.deepEqual(await deleteObjects(store, left), [])
   const signal = AbortSignal.abort()
   assert.deepEqual(await deleteObjects(store, left, { signal }), left)

@@ -5,19 +5,20 @@ import type { Objects } from './objects.ts'
 const PAUSE_MS = 10_000
 
 /**
- * Deletes objects until one cannot be deleted, or until `signal` aborts. Returns those that are
- * left, the one that cannot be deleted last.
+ * Deletes objects until one cannot be deleted, which `onFailure` learns, or until `signal` aborts.
+ * Returns those that are left, the one that cannot be deleted last.
  */
 export async function deleteObjects(
   objects: Pick<Objects, 'delete'>,
   ids: readonly string[],
-  { signal }: { signal?: AbortSignal } = {},
+  { signal, onFailure }: { signal?: AbortSignal; onFailure?: (error: unknown) => void } = {},
 ): Promise<string[]> {
   for (const [i, id] of ids.entries()) {
     if (signal?.aborted) return ids.slice(i)
     try {
       await objects.delete(id)
-    } catch {
+    } catch (error) {
+      onFailure?.(error)
       return [...ids.slice(i + 1), id]
     }
   }

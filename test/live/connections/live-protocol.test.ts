@@ -323,10 +323,8 @@ test('channels are recognized separately, with ids of their own, and billed each
 for (const bit_depth of [8, 16, 24, 32] as const) {
   for (const sample_rate of [8000, 48_000]) {
     test(`${bit_depth} bits at ${sample_rate} Hz are recognized and recorded as they came`, async () => {
-      const bytes = synthesizeAudio('...######......', {
-        sampleRate: sample_rate,
-        bitDepth: bit_depth,
-      })
+      const format = { sampleRate: sample_rate, bitDepth: bit_depth }
+      const bytes = synthesizeAudio('...######......', format)
       const { id, client, job } = await run(chunksOf(bytes, 1001), { bit_depth, sample_rate })
       assert.equal(finalsOf(client.messages).length, 1)
       const { start } = finalsOf(client.messages)[0]!.data.utterance

@@ -1,5 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { ObjectStoreConfig } from '../../../config/object-store.ts'
+import { inTime } from './in-time.ts'
 
 /** A connected client, and the values that every request repeats. */
 export type S3 = {
@@ -23,7 +24,7 @@ const IDLE_MS = 30_000
 const MAX_SOCKETS = 64
 /**
  * A request that moves little takes no longer, all its tries together: a server that takes
- * connections and never answers holds nobody.
+ * connections and never responds holds nobody.
  */
 const SHORT_REQUEST_MS = 20_000
 const SHORT_REQUESTS: ReadonlySet<string> = new Set([
@@ -36,7 +37,10 @@ const SHORT_REQUESTS: ReadonlySet<string> = new Set([
  * or container. Those of the machine (EC2) are asked for only if `AWS_EC2_METADATA_DISABLED` is
  * `false`: elsewhere that address belongs to nobody.
  */
-export async function createS3(settings: ObjectStoreConfig): Promise<S3> {
+export async function createS3(
+  settings: ObjectStoreConfig,
+  { shortRequestMs = SHORT_REQUEST_MS } = {},
+): Promise<S3> {
   process.env.AWS_EC2_METADATA_DISABLED ??= 'true'
   // Loaded here: without this setting a start does not read the library.
   const commands = await import('@aws-sdk/client-s3')
@@ -62,7 +66,7 @@ export async function createS3(settings: ObjectStoreConfig): Promise<S3> {
   middlewareStack.add(
     (next, { commandName = '' }) =>
       (args) =>
-        SHORT_REQUESTS.has(commandName) ? inTime(next(args)) : next(args),
+        SHORT_REQUESTS.has(commandName) ? inTime(next(args), shortRequestMs) : next(args),
     { step: 'initialize', name: 'inTime' },
   )
   return {
@@ -73,25 +77,6 @@ export async function createS3(settings: ObjectStoreConfig): Promise<S3> {
       ...(kmsKey && { SSEKMSKeyId: kmsKey }),
     },
   }
-}
-
-async function inTime<T extends { output: object }>(answer: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    const error = new Error(`no answer within ${SHORT_REQUEST_MS} ms`)
-    late.reject(Object.assign(error, { name: 'TimeoutError' }))
-  }, SHORT_REQUEST_MS)
-  // An answer that comes too late has a body that nobody reads.
-  late.promise.catch(() => answer.then(({ output }) => destroyBody(output)).catch(() => {}))
-  try {
-    return await Promise.race([answer, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function destroyBody(output: { Body?: { destroy?(): void } }): void {
-  output.Body?.destroy?.()
 }
 
 /** Returns what may be shown of the place: bucket and server. */

@@ -128,8 +128,8 @@ function writingOf(s3: S3, copies: LocalCopies): ObjectWrites {
     if (epoch !== undefined) {
       const keys = await findKeys(s3, 'objects', id)
       for (const other of keys.slice(0, -1)) {
-        await copies.remove(versionOf(other.key, ''))
         await remove(other.key)
+        await copies.remove(versionOf(other.key, ''))
       }
     }
     return { ...stored, key }
@@ -170,8 +170,8 @@ function writingOf(s3: S3, copies: LocalCopies): ObjectWrites {
       const keys = await findKeys(s3, 'objects', id)
       for (const { key } of keys) {
         if (epochOf(key) > epoch) continue
-        await copies.remove(versionOf(key, ''))
         await remove(key)
+        await copies.remove(versionOf(key, ''))
       }
     },
   }

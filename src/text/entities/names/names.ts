@@ -76,7 +76,7 @@ const kin = new Set([
   ...['uncle', 'aunt', 'cousin', 'nephew', 'niece', 'friend', 'friends', 'boss', 'manager'],
   ...['colleague', 'coworker', 'neighbor', 'neighbour', 'partner', 'girlfriend', 'boyfriend'],
   ...['fiancé', 'fiancée', 'host', 'co-host', 'guest', 'roommate', 'assistant', 'mum', 'auntie'],
-  ...['grandma', 'grandpa', 'grandson', 'granddaughter', 'stepson', 'stepdaughter', 'niece'],
+  ...['grandma', 'grandpa', 'grandson', 'granddaughter', 'stepson', 'stepdaughter'],
   ...['pharmacist', 'physiotherapist', 'therapist', 'dentist', 'carer', 'caregiver', 'solicitor'],
   ...['lawyer', 'accountant', 'teacher', 'landlord', 'tenant', 'customer', 'caller'],
   ...['patient', 'supervisor', 'trainer', 'babysitter', 'nana', 'granny'],

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
+import { createLog } from '../../observability/log.ts'
+import { OwnNode } from './nodes.ts'
+import { registerOwner } from './owners.ts'
+
+test('a stop waits for one heartbeat of a database that stands still, not for all', async (t) => {
+  const { db } = await openTestStorage(t)
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const log = createLog('silent')
+  const begun = Promise.withResolvers<void>()
+  const isBack = Promise.withResolvers<void>()
+  let beats = 0
+  async function runMaintenance(): Promise<void> {
+    beats++
+    begun.resolve()
+    await isBack.promise
+  }
+  const node = new OwnNode({ roles: [], version: '', isDraining: false }, log)
+  const options = { log, isAlone: true, onNodesLost() {}, node, heartbeatMs: 10 }
+  const end = await registerOwner({ ...db, runMaintenance }, options)
+  t.mock.timers.tick(10)
+  await begun.promise
+  t.mock.timers.tick(50)
+  const ended = end()
+  isBack.resolve()
+  await ended
+  assert.equal(beats, 1)
+})

@@ -1,0 +1,22 @@
+type Response = { output: { Body?: { destroy?(): void } } }
+
+/**
+ * Returns the response to a request if it begins within `ms`; rejects with a `TimeoutError`
+ * otherwise. Nobody reads the body of a response that begins too late, so it is destroyed.
+ */
+export async function inTime<T extends { output: object }>(
+  response: Promise<T>,
+  ms: number,
+): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    const error = new Error(`no response within ${ms} ms`)
+    late.reject(Object.assign(error, { name: 'TimeoutError' }))
+    response.then(({ output }: Response) => output.Body?.destroy?.()).catch(() => {})
+  }, ms)
+  try {
+    return await Promise.race([response, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
