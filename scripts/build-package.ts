@@ -7,7 +7,7 @@ import { globSync } from 'node:fs'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, extname, join } from 'node:path'
-import { recipeId } from '../src/asr/models/embedded-record.ts'
+import { recipeId } from '../src/asr/models/bundled-record.ts'
 import { SAMPLE } from '../src/cli/server/start-message.ts'
 
 const root = join(import.meta.dirname, '..')

@@ -1,4 +1,4 @@
-// Makes the embedded model that tells voices apart: node scripts/convert-speaker-model.ts
+// Makes the built-in model that tells voices apart: node scripts/convert-speaker-model.ts
 // FINAL.EXT.RAW OUT.onnx FINAL.EXT.RAW lies in the package that
 // src/asr/speakers/embedding/model/README.md names.
 

@@ -1,9 +1,9 @@
-// Puts the embedded models into place and compiles the modules; `npm ci` runs it. `npm run models`
+// Puts the bundled models into place and compiles the modules; `npm ci` runs it. `npm run models`
 // runs it again.
 
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { installModels } from '../src/asr/models/install-embedded.ts'
+import { installModels } from '../src/asr/models/install-bundled.ts'
 import { readConfig } from '../src/config/config.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { moonshinePackage, voiceDetectorPackage } from '../src/asr/models/embedded-packages.ts'
+import { moonshinePackage, vadPackage } from '../src/asr/models/bundled-packages.ts'
 import { SAMPLE } from '../src/cli/server/start-message.ts'
 import { describeLicenses, reportLicenses } from './release/licenses.ts'
 import {
@@ -96,7 +96,7 @@ function writeSbom(): string {
   const sbom = completeSbom(JSON.parse(run('npm', ...args)) as Sbom, {
     name: manifest.name,
     shipped: licenses.accepted,
-    models: [moonshinePackage, voiceDetectorPackage],
+    models: [moonshinePackage, vadPackage],
   })
   console.log(`ok    bill of materials with ${sbom.components.length} components`)
   const name = `${manifest.name}-${manifest.version}.cdx.json`

@@ -3,10 +3,10 @@
  * them writes is due at the same moment for all, however wrong the clock of its machine is.
  */
 
-/** Machines that keep time differ by less. */
+/** Synchronized machines differ by less than this. */
 const TOLERATED_MS = 1000
-/** A slower answer says too little about the moment at which it was given. */
-const MAX_ANSWER_MS = 1000
+/** A response that takes longer is too inexact to follow. */
+const MAX_RESPONSE_MS = 1000
 
 /** What is added to the clocks of this machine. */
 const correction = { wall: 0, steady: 0 }
@@ -20,20 +20,20 @@ export function wallNow(): number {
  * Returns milliseconds since 1970, read when the process started and counted up from there. Leases
  * and delays use it, so setting the system clock neither ends nor extends one.
  */
-export function monotonicNow(): number {
+export function steadyNow(): number {
   return Math.round(ownSteady()) + correction.steady
 }
 
-/** Asks another clock for its time, and follows it from now on. Returns by how much it differs. */
-export async function followClock(ask: () => Promise<number>): Promise<number> {
-  const askedAt = ownSteady()
-  const answer = await ask()
-  const answeredAt = ownSteady()
-  if (answeredAt - askedAt > MAX_ANSWER_MS) return correction.wall
-  const theirs = Math.round(answer + (answeredAt - askedAt) / 2)
+/** Reads another clock and follows it from now on. Returns by how much the wall clock differs. */
+export async function followClock(read: () => Promise<number>): Promise<number> {
+  const sentAt = ownSteady()
+  const response = await read()
+  const receivedAt = ownSteady()
+  if (receivedAt - sentAt > MAX_RESPONSE_MS) return correction.wall
+  const theirs = Math.round(response + (receivedAt - sentAt) / 2)
   if (Math.abs(theirs - wallNow()) > TOLERATED_MS) correction.wall = theirs - Date.now()
-  if (Math.abs(theirs - monotonicNow()) > TOLERATED_MS) {
-    correction.steady = theirs - Math.round(answeredAt)
+  if (Math.abs(theirs - steadyNow()) > TOLERATED_MS) {
+    correction.steady = theirs - Math.round(receivedAt)
   }
   return correction.wall
 }

@@ -119,7 +119,7 @@ export type AppErrorOptions = ErrorOptions & {
 }
 
 /**
- * The only error class of the project. `detail` says what went wrong, including the value. It
+ * The only error that clients see. `detail` says what went wrong, including the value. It
  * reaches the user, so it must never hold a key, a token, audio, text of a transcript or a path.
  */
 export class AppError extends Error {

@@ -7,7 +7,7 @@
 import { loadMoonshine } from '../../src/asr/engines/moonshine/decoder.ts'
 import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
 import type { Segment } from '../../src/asr/engines/recognizer.ts'
-import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
+import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import { loadVad } from '../../src/asr/segmentation/vad.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
@@ -16,8 +16,8 @@ import type { PcmFile } from '../../src/asr/speech-engine.ts'
 export type BareTask = { pcm: PcmFile; part: Segment; segments: Segment[] }
 
 const [folder = ''] = process.argv.slice(2)
-const files = embeddedModels(folder)
-const detector = await loadVad(files.voiceDetector)
+const files = bundledModels(folder)
+const detector = await loadVad(files.vad)
 const model = await loadMoonshine(files.moonshineBase, moonshineDimensions.base)
 const signal = new AbortController().signal
 

@@ -1,16 +1,17 @@
 /**
  * `npm run bench -- biasing [--corpus DIR]`: what a list of words does in the decoder of the
- * embedded model, without the later repair of the text: how many words of the recordings that come
+ * bundled model, without the later repair of the text: how many words of the recordings that come
  * out wrong come out right when they are listed, alone and among others; how many listed words
  * appear that nobody said; words on recordings without speech; and the time it takes.
  */
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
-import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
+import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
 import { normalizeLevel } from '../../src/asr/segmentation/gain.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
-import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
+import { SAMPLE_RATE } from '../../src/audio/pcm.ts'
 import { alignWords, comparableWords } from '../../test/support/asr/word-errors.ts'
 import { decodeCorpus, readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'
@@ -33,7 +34,7 @@ const clips = [...decoded].flatMap(([recording, { path, samples }]) => {
 const spoken = clips.filter(({ said }) => said.length > 0)
 const silent = clips.filter(({ transcript, said }) => transcript !== null && said.length === 0)
 const model = await createMoonshine(
-  embeddedModels(join(import.meta.dirname, '../../models')).moonshineBase,
+  bundledModels(join(import.meta.dirname, '../../models')).moonshineBase,
   'base',
 )
 

@@ -8,7 +8,7 @@
 import { loadMoonshine } from '../../src/asr/engines/moonshine/decoder.ts'
 import { wordsOf } from '../../src/asr/engines/moonshine/words.ts'
 import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
-import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
+import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
 import { alignByAttention } from '../../src/asr/recognition/attention-alignment.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import {
@@ -31,8 +31,8 @@ type Outcome = Sample & { right: boolean }
 type Weights = { weights: number[]; bias: number }
 
 const { models } = readConfig({})
-const files = embeddedModels(models.folder)
-const detector = await loadVad(files.voiceDetector)
+const files = bundledModels(models.folder)
+const detector = await loadVad(files.vad)
 const model = await loadMoonshine(files.moonshineBase, moonshineDimensions.base)
 const { name, recordings } = await readCorpus()
 const usable = recordings.filter((r) => r.transcript && !REPEATING.has(r.group))

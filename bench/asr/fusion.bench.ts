@@ -7,7 +7,7 @@ import { findTestWeights } from '../../scripts/test-tools/test-weights.ts'
 import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
 import { convertWhisper } from '../../src/asr/engines/whisper/convert.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'
-import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
+import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
 import { joinRecognitions } from '../../src/asr/recognition/fusion.ts'
 import { recognizeSegments } from '../../src/asr/recognition/recognize-segments.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
@@ -38,8 +38,8 @@ if (weights.missing) {
 const folder = await temporaryFolder()
 const { signal } = new AbortController()
 await convertWhisper(weights.folder!, folder, { signal })
-const files = embeddedModels(readConfig({}).models.folder)
-const detector = await loadVad(files.voiceDetector)
+const files = bundledModels(readConfig({}).models.folder)
+const detector = await loadVad(files.vad)
 const recognizers = [
   await createMoonshine(files.moonshineBase, 'base'),
   await createWhisper({ id: 'whisper-base', revision: 'test', languages: [], folder }),

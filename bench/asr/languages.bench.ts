@@ -10,7 +10,7 @@ import { findTestWeights } from '../../scripts/test-tools/test-weights.ts'
 import { convertWhisper } from '../../src/asr/engines/whisper/convert.ts'
 import { isWrittenWithoutSpaces } from '../../src/asr/engines/whisper/tokenizer.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'
-import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
+import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
 import { recognizeSegments } from '../../src/asr/recognition/recognize-segments.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import {
@@ -51,7 +51,7 @@ const signal = new AbortController().signal
 await convertWhisper(weights.folder!, folder, { signal })
 const stored = { id: 'whisper-base', revision: 'test', languages: [], folder }
 const recognizer = await createWhisper(stored)
-const detector = await loadVad(embeddedModels(readConfig({}).models.folder).voiceDetector)
+const detector = await loadVad(bundledModels(readConfig({}).models.folder).vad)
 const { name, recordings } = await readCorpus({ everyLanguage: true })
 const { decoded, dispose } = await decodeCorpus(sample(recordings))
 const usable = [...decoded].filter(([, pcm]) => pcm.samples <= LONGEST * 16_000)

@@ -28,7 +28,7 @@ for (const [{ group, transcript }, pcm] of decoded) {
   const sums = groups.get(group) ?? { words: 0, live: 0, cleaned: 0, recorded: 0, invented: 0 }
   groups.set(group, sums)
   const recognized = await transcribeLive(engine.live!, pcm)
-  const cleaned = await transcribeLive(engine.live!, pcm, { isEnhanced: true })
+  const cleaned = await transcribeLive(engine.live!, pcm, { isDenoised: true })
   finals.push(...recognized.finals)
   if (transcript === '') {
     sums.invented += recognized.words.length + cleaned.words.length

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { LiveEngine } from '../../src/asr/live-engine.ts'
-import { type PcmFile, SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
+import type { PcmFile } from '../../src/asr/speech-engine.ts'
+import { SAMPLE_RATE } from '../../src/audio/pcm.ts'
 import {
   type LastWord,
   startsAfterPause,
@@ -9,9 +10,9 @@ import {
 } from '../../src/live/recognition/adjacent-utterances.ts'
 import {
   createEndpointer,
+  type EndpointerState,
   type EndpointingOptions,
-  type EndpointState,
-  initialEndpoint,
+  initialEndpointerState,
   segmentsOf,
   type UtteranceSegments,
 } from '../../src/live/recognition/endpointing.ts'
@@ -38,12 +39,12 @@ export const defaultEndpointing: EndpointingOptions = {
 export async function transcribeLive(
   live: LiveEngine,
   pcm: PcmFile,
-  { isEnhanced = false, endpointing = defaultEndpointing } = {},
+  { isDenoised = false, endpointing = defaultEndpointing } = {},
 ): Promise<LiveRecognition> {
   const path = `${pcm.path}.live`
   const hearing: LiveRecognition = { words: [], finals: [] }
   let last: LastWord | null = null
-  for (const found of await findUtterances(live, pcm, { path, isEnhanced, endpointing })) {
+  for (const found of await findUtterances(live, pcm, { path, isDenoised, endpointing })) {
     const { start, end } = found.segment
     const started = performance.now()
     const utterance = { ...found, segment: trimToPrevious(found, last) }
@@ -66,14 +67,14 @@ export async function findUtterances(
   pcm: PcmFile,
   {
     path,
-    isEnhanced,
+    isDenoised,
     endpointing,
-  }: { path: string; isEnhanced: boolean; endpointing: EndpointingOptions },
+  }: { path: string; isDenoised: boolean; endpointing: EndpointingOptions },
 ): Promise<(UtteranceSegments & { path: string })[]> {
   const format = { encoding: 's16' as const, sampleRate: SAMPLE_RATE, channels: 1 }
-  const audio = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
+  const audio = { path: pcm.path, start: 0, format, isDenoised, channels: [path] }
   const endpointer = createEndpointer(endpointing)
-  const state: EndpointState = initialEndpoint()
+  const state: EndpointerState = initialEndpointerState()
   const utterances: (UtteranceSegments & { path: string })[] = []
   const take = (events: ReturnType<typeof endpointer.step>) => {
     for (const event of events) {

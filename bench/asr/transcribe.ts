@@ -1,4 +1,4 @@
-import { readRecognitionRequest } from '../../src/asr/routing/recognition-request.ts'
+import { readRecognitionRequest } from '../../src/asr/model-selection/recognition-request.ts'
 import type { PcmFile, SpeechEngine } from '../../src/asr/speech-engine.ts'
 import { assembleTranscript } from '../../src/jobs/pipeline/assemble-transcript.ts'
 import type { Word } from '../../src/transcript/transcript.ts'
@@ -9,7 +9,7 @@ export async function transcribe(
   pcm: PcmFile,
 ): Promise<{ words: Word[]; uncovered: number }> {
   const signal = new AbortController().signal
-  const { finals } = engine.route(readRecognitionRequest({}))
+  const { finals } = engine.selectModels(readRecognitionRequest({}))
   const batches = await engine.planRecognition([{ ...pcm, channel: 0 }], finals, { signal })
   const recognized = await Promise.all(batches.map((batch) => engine.runBatch(batch, { signal })))
   const { utterances } = assembleTranscript(

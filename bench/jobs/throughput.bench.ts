@@ -10,7 +10,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createApp } from '../../src/app/app.ts'
 import type { Segment } from '../../src/asr/engines/recognizer.ts'
-import { readRecognitionRequest } from '../../src/asr/routing/recognition-request.ts'
+import { readRecognitionRequest } from '../../src/asr/model-selection/recognition-request.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
@@ -43,7 +43,7 @@ const config = readConfig({
 })
 const app = await createApp(config, { log: createLog('warn') })
 const address = await app.http.listen({ host: '127.0.0.1', port: 0 })
-const { finals } = app.speech.route(readRecognitionRequest({}))
+const { finals } = app.speech.selectModels(readRecognitionRequest({}))
 const { signal } = new AbortController()
 const batches = await app.speech.planRecognition([{ ...pcm, channel: 0 }], finals, { signal })
 const segments = batches.flatMap((batch) => batch.segments).sort((a, b) => a.start - b.start)

@@ -81,7 +81,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   made.defer(() => services.close())
 
   const { clock, delays } = overrides
-  const onEnded = (jobId: string) => jobs.service.deleteReadJob(jobId)
+  const onEnded = (jobId: string) => jobs.service.deleteDeliveredJob(jobId)
   const observers = { log, metrics, tracing }
   const delivery = new DeliveryService({ config, ...observers, storage, clock, delays, onEnded })
   made.defer(() => delivery.close())
@@ -90,12 +90,12 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const base = { config, log, metrics, tracing, storage, speech }
   const { drainMs = DRAIN_MS, graceMs } = overrides
-  const isWorker = roles.includes('worker')
+  const runsJobs = roles.includes('worker')
   const jobs = new Jobs({
     ...base,
     resultBuilder,
     services,
-    isWorker,
+    runsJobs,
     onEvents,
     onDeleted,
     graceMs,

@@ -1,9 +1,5 @@
-import {
-  type EngineOptions,
-  MAX_TRANSLATED,
-  SAMPLE_RATE,
-  type SpeechEngine,
-} from '../asr/speech-engine.ts'
+import { type EngineOptions, MAX_TRANSLATED, type SpeechEngine } from '../asr/speech-engine.ts'
+import { SAMPLE_RATE } from '../audio/pcm.ts'
 import type {
   ChannelAudio,
   ServiceCallOptions,

@@ -7,9 +7,9 @@ import { createFairSemaphore } from '../workers/fair-semaphore.ts'
 
 /** What translates on a server without a language model. */
 export type Translator = {
-  /** Returns the languages that it translated from when it was asked last. */
+  /** Returns the source languages that it had when last queried. */
   sources(): string[]
-  /** The same with the languages into which it does, as `es-en`. */
+  /** Returns the language pairs, as `es-en`, that it had when last queried. */
   pairs(): string[]
   /** Answers a request for a translation, or says why not. */
   translate(request: ServiceRequest, options: ServiceCallOptions): Promise<Translation>

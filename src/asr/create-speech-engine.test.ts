@@ -1,4 +1,5 @@
-/** The real embedded model, in its worker processes, on real and generated audio. */
+/** The real bundled model, in its worker processes, on real and generated audio. */
+
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,13 +8,14 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'
 import { decodeMedia } from '../audio/media.ts'
+import { SAMPLE_RATE } from '../audio/pcm.ts'
 import { readConfig } from '../config/config.ts'
 import { createLog } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Word } from '../transcript/transcript.ts'
 import { createSpeechEngine } from './create-speech-engine.ts'
 import type { Segment } from './engines/recognizer.ts'
-import { type Batch, type PcmFile, SAMPLE_RATE, type SpeechEngine } from './speech-engine.ts'
+import type { Batch, PcmFile, SpeechEngine } from './speech-engine.ts'
 import { WorkerPool } from './workers/pool.ts'
 
 const signal = new AbortController().signal

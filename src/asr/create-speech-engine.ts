@@ -5,14 +5,14 @@ import { defaultLimits, type SpeechEngineOptions } from './engine-options.ts'
 import { REMOTE } from './engines/remote/remote-id.ts'
 import { identifyLanguages } from './languages/identify-languages.ts'
 import { createLiveEngine } from './live/worker-client.ts'
-import { joinSegments } from './recognition/fusion.ts'
-import { createModelInstaller } from './routing/model-installer.ts'
+import { createModelInstaller } from './model-selection/model-installer.ts'
 import {
   capabilitiesOf,
   findMostAccurate,
   languagesOf,
-  routeRecognition,
-} from './routing/routing.ts'
+  selectModels,
+} from './model-selection/select-models.ts'
+import { joinSegments } from './recognition/fusion.ts'
 import { ARRANGE_TIMEOUT_PER_SECOND } from './segmentation/arrange-channels.ts'
 import { detectSpeech } from './segmentation/detect-speech.ts'
 import { planRecognition } from './segmentation/plan-recognition.ts'
@@ -73,7 +73,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     get remote() {
       return remote?.describe()
     },
-    route: (request) => chooseRoute(request, recognizers, options),
+    selectModels: (request) => chooseModels(request, recognizers, options),
     workers,
     live,
     arrangeChannels: (task, options) => arrangeChannels(task, recognizers, options),
@@ -112,16 +112,16 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   }
 }
 
-function chooseRoute(
-  request: Parameters<SpeechEngine['route']>[0],
+function chooseModels(
+  request: Parameters<SpeechEngine['selectModels']>[0],
   { available }: Pick<Recognizers, 'available'>,
   { aliases = {}, models: limits = defaultLimits }: SpeechEngineOptions,
-): ReturnType<SpeechEngine['route']> {
+): ReturnType<SpeechEngine['selectModels']> {
   const named = { ...request, model: modelBehind(request.model, aliases) }
   const known = languagesOf(available())
   // A model may have been pulled a moment ago.
   const isFresh = named.languages.some((code) => !known.includes(code))
-  return routeRecognition(named, available({ isFresh }), (languages) => {
+  return selectModels(named, available({ isFresh }), (languages) => {
     return suggestModel(languages, { memoryBytes: limits.memory })
   })
 }
@@ -167,11 +167,11 @@ async function runBatch(
 
 function recognize(
   batch: Batch,
-  { remote, isEmbedded, processesOf, joined }: Recognizers,
+  { remote, isBundled, processesOf, joined }: Recognizers,
   { model, signal }: { model: string; signal: AbortSignal },
 ) {
   if (remote && model === REMOTE) return remote.recognize(batch, { signal, use: 'batch' })
-  const perSecond = isEmbedded(model) ? RECOGNIZE_TIMEOUT_PER_SECOND : STORED_TIMEOUT_PER_SECOND
+  const perSecond = isBundled(model) ? RECOGNIZE_TIMEOUT_PER_SECOND : STORED_TIMEOUT_PER_SECOND
   const timeout = timeoutFor(batch.segments, perSecond)
   const task = { kind: 'recognize' as const, ...batch, model }
   return processesOf(model, 'batch', joined).run(task, { signal, timeout })

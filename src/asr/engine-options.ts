@@ -5,7 +5,7 @@ import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { RecognizerInfo } from './engines/recognizer.ts'
 import type { RemoteOptions } from './engines/remote/remote-recognizer.ts'
-import type { AvailableRecognizers } from './routing/routing.ts'
+import type { AvailableRecognizers } from './model-selection/select-models.ts'
 
 /** The folder that holds the models, and how many processes load them. */
 export type SpeechEngineOptions = {
@@ -28,7 +28,7 @@ export type SpeechEngineOptions = {
   remote?: RemoteOptions | undefined
   /** Installs the models that requests need; closed with the engine. */
   pulls?: PullQueue | undefined
-  /** Prepacks the embedded models, which takes a process some seconds. */
+  /** Prepacks the bundled models, which takes a process some seconds. */
   prepacks?: boolean
   /** What the worker processes load, and the module that they run; for tests. */
   recognizers?: AvailableRecognizers

@@ -1,7 +1,7 @@
 import type { AudioFormat } from '../audio/audio-format.ts'
 import type { Word } from '../transcript/transcript.ts'
 import type { DraftText, RecognitionSettings, Segment } from './engines/recognizer.ts'
-import type { LanguageIdentification } from './routing/routing.ts'
+import type { LanguageIdentification } from './model-selection/select-models.ts'
 
 /**
  * The audio of a live session: a growing file of raw frames, and for each channel the file that
@@ -13,7 +13,7 @@ export type LiveAudio = {
   start: number
   format: AudioFormat
   /** Whether the audio is denoised before recognition. */
-  isEnhanced: boolean
+  isDenoised: boolean
   /** Path of each channel's samples. */
   channels: readonly string[]
 }
@@ -55,11 +55,11 @@ export type SpeakerEmbedding = { embedding: Float32Array; seconds: number }
 
 /**
  * Final text of an utterance. Times are seconds from the start of the session. `speaker` is present
- * if it was requested and there is enough speech; `speakerError` says why the embedding failed.
+ * if it was requested and there is enough speech; `embeddingError` says why the embedding failed.
  */
 export type FinalResult = {
   words: Word[]
-  /** The word before them, where the context was recognized, too, and has one. */
+  /** The last word of the context before them, if the context was recognized. */
   wordBefore?: string
   /** The id of the recognizer, with its revision where it is known: `id@revision`. */
   model: string
@@ -68,10 +68,10 @@ export type FinalResult = {
   languageConfidence?: number
   /** The speech was too short or too unclear to identify its language. */
   isLanguageUnclear?: true
-  /** For the customer: options that the recognizer had to ignore. */
+  /** For the user: options that the recognizer had to ignore. */
   warnings: string[]
-  speaker?: SpeakerEmbedding
-  speakerError?: string
+  speakerEmbedding?: SpeakerEmbedding
+  embeddingError?: string
 }
 
 /** One utterance on one channel: the file of its samples, and the range that it covers. */
@@ -117,7 +117,7 @@ export type LiveEngine = {
     options: LiveTaskOptions,
   ): Promise<SpeechFrames>
   /**
-   * Recognizes an utterance that has ended, with `wantsSpeaker` also its speaker embedding. Runs
+   * Recognizes an utterance that has ended, with `wantsEmbedding` also its speaker embedding. Runs
    * before partials. With `identification`, its language is identified first, and chooses the
    * settings; where that is unclear, it is the language of the utterance before.
    */
@@ -125,7 +125,7 @@ export type LiveEngine = {
     utterance: LiveUtterance,
     options: LiveTaskOptions &
       RecognitionSettings & {
-        wantsSpeaker?: boolean
+        wantsEmbedding?: boolean
         /** What the utterance before said within `context`, and the last partial of this one. */
         draft?: DraftText | undefined
         identification?: LanguageIdentification | undefined

@@ -10,11 +10,8 @@ import type {
   Segment,
 } from './engines/recognizer.ts'
 import type { LiveEngine } from './live-engine.ts'
-import type { RecognitionRequest } from './routing/recognition-request.ts'
-import type { LanguageIdentification, RecognitionRoute } from './routing/routing.ts'
-
-/** Samples per second of all PCM that reaches recognition. */
-export const SAMPLE_RATE = 16_000
+import type { RecognitionRequest } from './model-selection/recognition-request.ts'
+import type { LanguageIdentification, ModelSelection } from './model-selection/select-models.ts'
 
 /**
  * The recognition result of one segment. Word times are seconds from the start of the recording.
@@ -50,7 +47,7 @@ export type ArrangeTask = {
  * A file to recognize, as a channel of the result. `sourceChannels` are all channels that hold its
  * speech: those of its scene, and those into which it leaks.
  */
-export type RecognizedChannel = ChannelPcm & { sourceChannels: number[] }
+export type ChannelToRecognize = ChannelPcm & { sourceChannels: number[] }
 
 /** Segments of one channel that are recognized together, and how. Plain data. */
 export type Batch = RecognitionSettings & {
@@ -64,10 +61,7 @@ export type Batch = RecognitionSettings & {
 export type SpeechPart = { channel: number; maxSeconds: number }
 
 /** Returns the speech found on a channel earlier, or has it found and keeps it. */
-export type CheckpointSpeech = (
-  part: SpeechPart,
-  find: () => Promise<Segment[]>,
-) => Promise<Segment[]>
+export type CacheSpeech = (part: SpeechPart, find: () => Promise<Segment[]>) => Promise<Segment[]>
 
 /** Segments of a file whose languages are identified. Plain data. */
 export type IdentifyTask = {
@@ -93,21 +87,22 @@ export type LanguageSpan = {
 }
 
 /**
- * Segments of a file, of at most `MAX_TRANSLATED` seconds and in one language, to say in English.
+ * Segments of a file to translate into English: in one language, of at most `MAX_TRANSLATED`
+ * seconds.
  */
-export type SpokenTask = { path: string; segments: readonly Segment[]; language: string }
+export type SpeechTranslationTask = { path: string; segments: readonly Segment[]; language: string }
 
-/** The same with the id of the recognizer that translates. Plain data. */
-export type TranslateTask = SpokenTask & { model: string }
+/** A `SpeechTranslationTask` with the id of the recognizer that translates. Plain data. */
+export type TranslateTask = SpeechTranslationTask & { model: string }
 
-/** The longest segment that recognizers translate as one, in seconds: Whisper hears 30. */
+/** The longest segment that recognizers translate as one, in seconds: Whisper takes 30. */
 export const MAX_TRANSLATED = 28
 
 /** A channel, and what is identified on it. */
 export type LanguagePart = IdentifyTask & { channel: number }
 
 /** Returns what was identified earlier, or has it identified and keeps it. */
-export type CheckpointLanguages = (
+export type CacheLanguages = (
   part: LanguagePart,
   identify: () => Promise<LanguageSpan[][]>,
 ) => Promise<LanguageSpan[][]>
@@ -136,7 +131,7 @@ export type EmbeddingPart = {
  * Returns the file with the embeddings of a part: one that was kept, or one that `embed` has
  * written, completely or not at all.
  */
-export type CheckpointEmbeddings = (
+export type CacheEmbeddings = (
   part: EmbeddingPart,
   embed: (file: string) => Promise<void>,
 ) => Promise<string>
@@ -146,7 +141,7 @@ export type DiarizationTask = {
   transcript: Transcript
   channels: readonly ChannelPcm[]
   counts: SpeakerCounts
-  checkpointEmbeddings: CheckpointEmbeddings
+  checkpointEmbeddings: CacheEmbeddings
 }
 
 /** An utterance with its speaker, and the confidence in it from 0 to 1. */
@@ -166,9 +161,9 @@ export type ModelInstaller = {
 /** A model that is not installed yet. */
 export type MissingModel = {
   model: CatalogModel
-  /** Undefined: nobody has asked for it. */
+  /** Undefined while no request has started the download. */
   progress: PullProgress | undefined
-  /** Why it could not be installed a moment ago. */
+  /** Why the last attempt to install it failed. */
   failure: AppError | undefined
 }
 
@@ -191,14 +186,14 @@ export type SpeechEngine = {
    * Chooses the recognizers of a request. Throws `language_not_installed` when none knows any of
    * its languages.
    */
-  route(request: RecognitionRequest): RecognitionRoute
+  selectModels(request: RecognitionRequest): ModelSelection
   /** Number of worker processes, hence of batches that run at the same time. */
   readonly workers: number
   /**
    * Decides which channels are one scene, and writes the files to recognize into a folder: see
    * `arrangeChannels`.
    */
-  arrangeChannels(task: ArrangeTask, options: EngineOptions): Promise<RecognizedChannel[]>
+  arrangeChannels(task: ArrangeTask, options: EngineOptions): Promise<ChannelToRecognize[]>
   /**
    * Detects the speech of all channels and groups it into batches; these depend on the channels and
    * the settings only.
@@ -207,7 +202,7 @@ export type SpeechEngine = {
     channels: readonly ChannelPcm[],
     settings: RecognitionSettings,
     options: EngineOptions & {
-      checkpointSpeech?: CheckpointSpeech
+      checkpointSpeech?: CacheSpeech
       /** Longest segment; default: what the recognizer of `settings` takes. */
       maxSeconds?: number
     },
@@ -216,7 +211,7 @@ export type SpeechEngine = {
   identifyLanguages(
     batches: readonly Batch[],
     identification: LanguageIdentification,
-    options: EngineOptions & { checkpointLanguages?: CheckpointLanguages },
+    options: EngineOptions & { checkpointLanguages?: CacheLanguages },
   ): Promise<Batch[]>
   /** Languages whose speech some installed model translates into English. */
   readonly translatedLanguages: readonly string[]
@@ -224,7 +219,7 @@ export type SpeechEngine = {
    * Translates segments into English from their audio, a text for each. Rejects with
    * `engine_unavailable` when no installed model knows the language.
    */
-  translate(task: SpokenTask, options: EngineOptions): Promise<string[]>
+  translate(task: SpeechTranslationTask, options: EngineOptions): Promise<string[]>
   /** Recognizes one batch; the result has one item per segment, in the same order. */
   runBatch(batch: Batch, options: EngineOptions): Promise<RecognizedSegment[]>
   /**

@@ -15,7 +15,7 @@ export const REINSTALL = isPackage
   ? "install it again with 'npm install -g steno-server'"
   : "run 'npm ci' in the project folder"
 
-/** What a person does when the embedded models are missing. */
+/** What a person does when the bundled models are missing. */
 export const REINSTALL_MODELS = isPackage
   ? `run '${commandName} setup'`
   : "run 'npm run models' in the project folder"

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { listedLanguages } from '../asr/languages/languages.ts'
-import { readRecognitionRequest } from '../asr/routing/recognition-request.ts'
-import { monotonicNow, wallNow } from '../clock.ts'
+import { readRecognitionRequest } from '../asr/model-selection/recognition-request.ts'
+import { steadyNow, wallNow } from '../clock.ts'
 import { hasZeroRetention } from '../config/zero-retention.ts'
 import { AppError } from '../errors.ts'
 import type { Actor } from '../storage/accounts/audit-log.ts'
@@ -15,7 +15,10 @@ import {
   jobOfSameRequest,
 } from '../storage/jobs/create-job.ts'
 import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
-import { deleteConsumedJobs, markResultRead } from '../storage/jobs/deletion/zero-retention.ts'
+import {
+  deleteDeliveredJobs,
+  markResultDelivered,
+} from '../storage/jobs/deletion/zero-retention.ts'
 import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
 import { deleteLater, deleteObjects } from '../storage/objects/delete-objects.ts'
@@ -95,7 +98,8 @@ export class JobService {
     const listed = listedLanguages(params)
     const requested = readRecognitionRequest(params)
     // The attempt installs a model that is missing.
-    if (!this.#deps.speech.installer?.findMissing(requested)) this.#deps.speech.route(requested)
+    if (!this.#deps.speech.installer?.findMissing(requested))
+      this.#deps.speech.selectModels(requested)
     if (params.pii_redaction === true) refuseUnredactable(listed)
     if (!fileId && !source) throw new TypeError('submit: neither fileId nor source is given')
     await this.#deps.space.checkAccount(account)
@@ -105,7 +109,7 @@ export class JobService {
       filename: source && filenameOf(source),
       source: fileId ? null : source,
     }
-    const times = { createdAt: wallNow(), runAfter: monotonicNow() }
+    const times = { createdAt: wallNow(), runAfter: steadyNow() }
     const { maxQueuedPerAccount: maxQueued, maxSecondsPerMonth } = this.#deps.config.jobs
     const zeroRetention = hasZeroRetention(this.#deps.config.storage, account)
     const asked = { params, paramsText, customMetadata, keyId, zeroRetention }
@@ -167,7 +171,7 @@ export class JobService {
 
   /**
    * Deletes a job that has ended, with its result and, unless another job uses it, its recording.
-   * If their store is away, nobody can read them, and they are deleted when it is back.
+   * If the object store is unavailable, the deletion of the objects is retried later.
    */
   async remove(job: JobId, by: Actor = { source: 'server' }): Promise<void> {
     const { db, log, workFolder } = this.#deps
@@ -175,8 +179,8 @@ export class JobService {
     if (!deleted) {
       throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
     }
-    // Where others share it, soon; SQLite would do it at once, for each request.
-    if (db.isShared) await db.dialect.scrub(db)
+    // PostgreSQL erases deleted rows soon; SQLite would do it for each request, which is too slow.
+    if (db.isShared) await db.dialect.eraseDeletedRows(db)
     this.#options.onDeleted?.(job.id)
     const onFailure = (err: unknown) => {
       log.warn({ err, jobId: job.id }, 'objects of a deleted job not deleted yet')
@@ -187,12 +191,13 @@ export class JobService {
   }
 
   /**
-   * Notes that the owner has read the whole result of an ended job, of which nothing may be kept.
+   * Records that the account has read the whole result of an ended zero-retention job.
    */
   async markResultRead(job: Pick<JobId, 'id' | 'account'>): Promise<void> {
     const { db, log } = this.#deps
     try {
-      if (await markResultRead(db, job, { at: wallNow() })) await this.deleteReadJob(job.id)
+      if (await markResultDelivered(db, job, { at: wallNow() }))
+        await this.deleteDeliveredJob(job.id)
     } catch (error) {
       // Maintenance deletes it when it has waited long enough.
       log.error({ err: error, jobId: job.id }, 'cannot record that a result was read')
@@ -200,10 +205,10 @@ export class JobService {
   }
 
   /** Deletes a zero-retention job once its result was read and no delivery is pending. */
-  async deleteReadJob(id: string): Promise<void> {
+  async deleteDeliveredJob(id: string): Promise<void> {
     const { db, log } = this.#deps
     try {
-      for (const gone of await deleteConsumedJobs(db, { id })) this.#options.onDeleted?.(gone)
+      for (const gone of await deleteDeliveredJobs(db, { id })) this.#options.onDeleted?.(gone)
     } catch (error) {
       log.error({ err: error, jobId: id }, 'cannot delete a job that was delivered')
     }

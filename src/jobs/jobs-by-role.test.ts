@@ -7,7 +7,7 @@ import { findJob } from '../storage/jobs/jobs.ts'
 
 test('a process without the worker role accepts jobs, and a worker on the same storage runs them', async (t) => {
   const folder = await makeFolder(t)
-  const accepting = await openService(t, { folder, isShared: true, isWorker: false })
+  const accepting = await openService(t, { folder, isShared: true, runsJobs: false })
   await accepting.jobs.start()
   assert.equal(accepting.jobs.runner, undefined)
   const id = await accepting.submit({ seconds: 1 })

@@ -29,7 +29,7 @@ export type JobsOptions = Observers & {
   /** Called when a job was deleted. */
   onDeleted?: (jobId: string) => void
   /** Whether this process runs jobs and deletes what has expired; default true. */
-  isWorker?: boolean
+  runsJobs?: boolean
   /** Milliseconds that running jobs may continue after the server begins to stop. */
   graceMs?: number | undefined
   /** For tests: milliseconds a job waits when there is no space. */
@@ -46,7 +46,7 @@ export class Jobs {
   readonly runner: JobRunner | undefined
 
   constructor(options: JobsOptions) {
-    const { config, storage, speech, resultBuilder, services, isWorker = true } = options
+    const { config, storage, speech, resultBuilder, services, runsJobs = true } = options
     const waiters = new JobWaiters({ db: storage.db })
     const onEvents = () => {
       waiters.check()
@@ -61,7 +61,7 @@ export class Jobs {
       resolve: options.resolve ?? createResolver(),
       media: options.media ?? { probe: probeMedia, decode: decodeMedia },
     }
-    this.runner = isWorker ? new JobRunner({ ...options, onEvents, deps, log }) : undefined
+    this.runner = runsJobs ? new JobRunner({ ...options, onEvents, deps, log }) : undefined
     this.service = new JobService({
       deps,
       runner: this.runner,
@@ -82,7 +82,7 @@ export class Jobs {
   }
 
   /**
-   * Starts no more jobs, lets running ones end for a moment, and returns the rest to the queue.
+   * Starts no more jobs, gives running ones a grace period, and returns the rest to the queue.
    * Jobs that are still submitted wait for the next start.
    */
   async drain(): Promise<void> {

@@ -6,7 +6,7 @@ import type { Db } from '../storage/database/db.ts'
 import { deleteExpiredKeys } from '../storage/jobs/create-job.ts'
 import { deleteExpiredJobs } from '../storage/jobs/deletion/retention.ts'
 import {
-  deleteConsumedJobs,
+  deleteDeliveredJobs,
   deleteEndedRecordings,
 } from '../storage/jobs/deletion/zero-retention.ts'
 import { deleteEvents } from '../storage/jobs/events.ts'
@@ -124,7 +124,7 @@ async function deleteConsumed(
 ): Promise<void> {
   const recordings = await deleteEndedRecordings(db)
   const waitedSince = mayDelete ? wallNow() - zeroRetentionWait * 1000 : 0
-  const ids = await deleteConsumedJobs(db, { waitedSince })
+  const ids = await deleteDeliveredJobs(db, { waitedSince })
   for (const id of ids) onDeleted?.(id)
   if (ids.length + recordings === 0) return
   log.info({ removed: ids.length, recordings }, 'deleted jobs under zero retention')

@@ -44,7 +44,7 @@ export type SessionOptions = {
   channelPaths: readonly string[]
   engine: LiveEngine
   /** Chooses the recognizers, and diarizes the session when all audio is recognized. */
-  speech: Pick<SpeechEngine, 'languages' | 'route' | 'diarize'>
+  speech: Pick<SpeechEngine, 'languages' | 'selectModels' | 'diarize'>
   /** Counts what its clients have not read. */
   unread?: UnreadShare | undefined
   /** Returns whether its account exceeds its share of an overloaded machine. */
@@ -94,7 +94,7 @@ export type SessionComponents = {
 
 type ComponentOptions = {
   log: Log
-  /** Aborted when the session is left. */
+  /** Aborted when the session is suspended. */
   signal: AbortSignal
 }
 
@@ -164,11 +164,11 @@ function createRecognition(
   const loop = {
     ...running,
     engine: options.engine,
-    route: options.speech.route(requestOf(params)),
+    selection: options.speech.selectModels(requestOf(params)),
     audio: {
       ...options.audioFile,
       format: formatOf(params),
-      isEnhanced: params.pre_processing.audio_enhancer,
+      isDenoised: params.pre_processing.audio_enhancer,
       channels: options.channelPaths,
     },
     endpointing: endpointingOf(params, config),
@@ -176,7 +176,7 @@ function createRecognition(
       installed: options.speech.languages,
       decided: earlier?.snapshot?.language ?? null,
     }),
-    change: options.text.applyTransforms,
+    applyTransforms: options.text.applyTransforms,
     speakers: wantsSpeakers(params)
       ? countsOf(params.realtime_processing.diarization_config)
       : undefined,

@@ -7,9 +7,9 @@ import {
   connect,
   flags,
   next,
+  oneSecond,
   open,
   params,
-  second,
   stop,
   typesUntilEnd,
   utterance,
@@ -60,7 +60,7 @@ test('once the last messages are made, nothing is said to what a client still se
   const connection = await connect(session)
   connection.receive(stop, false)
   await finishing.promise
-  for (const late of [second, stop]) connection.receive(late, late === second)
+  for (const late of [oneSecond, stop]) connection.receive(late, late === oneSecond)
   stored.resolve()
   await ended
   const lines = (await Array.fromAsync(store.readLines())).flat()
@@ -105,7 +105,7 @@ test('the last two messages wait until the result is stored', async (t) => {
 test('a session that is left stores no result, and tells clients to come again', async (t) => {
   const { session, ended, outcomes } = await open(t)
   const connection = await connect(session)
-  connection.receive(second, true)
+  connection.receive(oneSecond, true)
   await session.suspend()
   assert.equal(connection.closeCode, 1012)
   assert.equal(await ended, 'suspended')
@@ -116,11 +116,11 @@ test('a session that is left stores no result, and tells clients to come again',
 test('what comes while a session is left is not taken', async (t) => {
   const { session, store } = await open(t)
   const connection = await connect(session)
-  connection.receive(second, true)
+  connection.receive(oneSecond, true)
   const suspending = session.suspend()
-  connection.receive(second, true)
+  connection.receive(oneSecond, true)
   await suspending
-  assert.equal(store.audioBytes, second.length)
+  assert.equal(store.audioBytes, oneSecond.length)
 })
 
 test('a lost engine fails the session, and its clients get an error', async (t) => {
@@ -129,7 +129,7 @@ test('a lost engine fails the session, and its clients get an error', async (t) 
   }
   const { session, ended, sent } = await open(t, { fake: { onLive } })
   const connection = await connect(session)
-  connection.receive(second, true)
+  connection.receive(oneSecond, true)
   const types = await typesUntilEnd(connection)
   assert.equal(types.at(-1), 'error')
   assert.equal(connection.closeCode, 4500)
@@ -148,9 +148,9 @@ test('a session that fails tells nothing any more while its end is stored', asyn
   }
   const { session, ended, store } = await open(t, { fake: { onLive }, fail })
   const connection = await connect(session)
-  connection.receive(second, true)
+  connection.receive(oneSecond, true)
   await failing.promise
-  connection.receive(second, true)
+  connection.receive(oneSecond, true)
   for (let i = 0; i < 50; i++) await new Promise(setImmediate)
   failed.resolve()
   assert.equal(await ended, 'failed')
@@ -163,12 +163,12 @@ test('a session that another server has taken stops at once, and writes no more'
   const lost = new AbortController()
   const { session, ended, sent, store } = await open(t, { lost: lost.signal })
   const connection = await connect(session)
-  connection.receive(second, true)
+  connection.receive(oneSecond, true)
   await next(connection.messages(), 'audio_chunk')
   lost.abort()
   const { audioBytes, logBytes } = store
   assert.equal(connection.closeCode, 1012)
-  connection.receive(second, true)
+  connection.receive(oneSecond, true)
   assert.equal(await ended, 'lease_lost')
   await store.sync()
   assert.deepEqual([store.audioBytes, store.logBytes, sent], [audioBytes, logBytes, []])
@@ -193,7 +193,7 @@ test('a disk that fails leads out of the process, not to a failed job', async (t
   store.sync = async () => {
     throw new AppError('storage_full')
   }
-  connection.receive(second, true)
+  connection.receive(oneSecond, true)
   await typesUntilEnd(connection)
   assert.equal(connection.closeCode, 1011)
   assert.equal(await ended, 'suspended')
@@ -206,10 +206,10 @@ test('the client that came last is heard, and only that', async (t) => {
   const first = await connect(session)
   const later = await connect(session)
   assert.equal(first.closeCode, 4409)
-  first.receive(second, true)
-  later.receive(second, true)
+  first.receive(oneSecond, true)
+  later.receive(oneSecond, true)
   await next(later.messages(), 'audio_chunk')
-  assert.equal(store.audioBytes, second.length)
+  assert.equal(store.audioBytes, oneSecond.length)
 })
 
 /**

@@ -39,7 +39,7 @@ export type ChatModel = {
 
 type LlmFailureOptions = { status?: number; exception?: string; cause?: unknown }
 
-/** Why a model gave no response; the message may reach the customer. */
+/** Why a model gave no response; the message may reach the user. */
 export class LlmFailure extends Error {
   readonly status: number
   readonly exception: string

@@ -22,7 +22,7 @@ const CHAPTER_TOKENS = 768
 const IN_ITS_LANGUAGE = 'Write in the language of the transcript.'
 const NOTES = `Note the main facts, decisions and names of this part in a few short lines. ${IN_ITS_LANGUAGE}`
 
-/** Answers a prompt of a customer about a transcript. */
+/** Answers a prompt of a user about a transcript. */
 export function runPrompt(
   { prompt, transcript }: { prompt: string; transcript: string },
   options: AskOptions,

@@ -7,12 +7,12 @@ export type TranslationTask = {
   /** The code of the language to translate into. */
   target: string
   texts: readonly string[]
-  /** What the customer says about the recording; empty without. */
+  /** What the user says about the recording; empty without. */
   context: string
   /** Texts that came before, for the meaning only. */
   before: readonly string[]
   informal: boolean
-  /** What the customer wants written in one way, such as names of products. */
+  /** What the user wants written in one way, such as names of products. */
   terms?: readonly string[]
 }
 

@@ -12,7 +12,7 @@ export type PullProgress = { fraction: number; secondsLeft: number | null }
 export type PullState = { name: string; progress: PullProgress } | { name: string; failure: string }
 
 /**
- * Pulls a model. Rejects with an `Error` that names the file and the server, as far as customers
+ * Pulls a model. Rejects with an `Error` that names the file and the server, as far as users
  * may see it.
  */
 export type RunPull = (

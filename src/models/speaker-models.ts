@@ -23,7 +23,7 @@ export type AddedSpeakerModel = {
 export type InstalledRecord = Omit<AddedSpeakerModel, 'kind' | 'path'> & { file: string }
 
 /**
- * Returns the folder of installed models inside the models folder, separate from the embedded ones.
+ * Returns the folder of installed models inside the models folder, separate from the bundled ones.
  */
 export function installedFolder(folder: string): string {
   return join(folder, 'added')

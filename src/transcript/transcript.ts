@@ -5,7 +5,7 @@
 export type Word = { text: string; start: number; end: number; confidence: number }
 
 /** How words were recognized. */
-export type Recognized = {
+export type RecognitionInfo = {
   language: string
   /** How probable the language is, from 0 to 1; only where it was identified and is reported. */
   languageConfidence?: number
@@ -14,7 +14,7 @@ export type Recognized = {
 }
 
 /** What one speaker says without a pause: words between two pauses, on one channel. */
-export type Utterance = Recognized & {
+export type Utterance = RecognitionInfo & {
   channel: number
   words: Word[]
   /** From diarization, numbered from 0 by first appearance; absent without it. */

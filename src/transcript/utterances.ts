@@ -1,4 +1,4 @@
-import type { Recognized, Utterance, Word } from './transcript.ts'
+import type { RecognitionInfo, Utterance, Word } from './transcript.ts'
 
 /** A pause that ends an utterance, in seconds. */
 const PAUSE = 0.8
@@ -16,7 +16,7 @@ const MAX_WORDS = 40
  */
 export function splitUtterances(
   words: readonly Word[],
-  whose: Pick<Utterance, 'channel' | keyof Recognized>,
+  whose: Pick<Utterance, 'channel' | keyof RecognitionInfo>,
 ): Utterance[] {
   return splitAtPauses(words)
     .flatMap((run) => splitLong(run, run.map(markOf)))

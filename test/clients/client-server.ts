@@ -42,7 +42,7 @@ export const clientSettings = {
 const KEY = 'a-key-of-the-tests'
 const WAV_HEADER_BYTES = 44
 
-/** Starts `steno serve` with its embedded model, on a free port. */
+/** Starts `steno serve` with its bundled model, on a free port. */
 export async function startClientServer(): Promise<ClientServer> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-clients-'))
   const recording = join(import.meta.dirname, '../fixtures/speech.wav')

@@ -22,7 +22,7 @@ const allowed: Record<string, readonly string[]> = {
     'models',
   ],
   delivery: ['storage', 'net'],
-  jobs: ['asr', 'text', 'storage', 'audio', 'transcript', 'net'],
+  jobs: ['asr', 'text', 'storage', 'audio', 'transcript', 'net', 'workers'],
   live: ['asr', 'text', 'storage', 'audio', 'transcript'],
   asr: ['audio', 'transcript', 'workers', 'models'],
   text: ['audio', 'transcript', 'workers'],

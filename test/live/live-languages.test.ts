@@ -35,7 +35,7 @@ async function listen(t: TestContext, spoken: readonly Spoken[], language_config
 test('a session in two languages: each final by the model of its language', async (t) => {
   const spoken = ['en', 'de', 'en'].flatMap((language) => [{ language, seconds: 3 }, pause])
   const finals = await listen(t, spoken, { languages: [], code_switching: true })
-  assert.deepEqual(finals, ['en: en embedded', 'de: de many', 'en: en embedded'])
+  assert.deepEqual(finals, ['en: en bundled', 'de: de many', 'en: en bundled'])
 })
 
 test('without code switching the first clear language stays', async (t) => {

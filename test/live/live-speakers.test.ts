@@ -1,11 +1,12 @@
 // Two voices that take turns in a live session, over the real server with the real models.
+
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
-import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
 import { decodeMedia } from '../../src/audio/media.ts'
+import { SAMPLE_RATE } from '../../src/audio/pcm.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { connect, openSession } from '../support/live/clients/live-client.ts'

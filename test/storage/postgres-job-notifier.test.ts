@@ -67,7 +67,7 @@ describe('hints about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () =
     t.after(() => close())
     const env = { STENO_DATABASE_URL: (await takeDatabase(t)).url }
     const worker = await openService(t, { env })
-    const submitter = await openService(t, { env, folder: worker.folder, isWorker: false })
+    const submitter = await openService(t, { env, folder: worker.folder, runsJobs: false })
     close = async () => {
       await submitter.close()
       await worker.close()

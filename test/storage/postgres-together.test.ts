@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { createLog } from '../../src/observability/log.ts'
 import { type Db, inTransaction } from '../../src/storage/database/db.ts'
-import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
+import { recordOutcome } from '../../src/storage/deliveries/deliveries.ts'
 import { leaseDueDeliveries } from '../../src/storage/deliveries/delivery-leases.ts'
 import { queueLiveCallbacks } from '../../src/storage/deliveries/delivery-outbox.ts'
 import { createJobWriter } from '../../src/storage/jobs/create-job.ts'
@@ -116,7 +116,7 @@ describe('two servers', { skip: noPostgres }, () => {
           sent.push(delivery.id)
           const response = { requestHeaders: {}, responseHeaders: null, responseBody: null }
           const attempt = { at: 1, ms: 0, status: 200, error: null, ...response }
-          return settleDelivery([db, other][i]!, { delivery, attempt, outcome: 'delivered' })
+          return recordOutcome([db, other][i]!, { delivery, attempt, outcome: 'delivered' })
         }),
       )
       await Promise.all([...settled, ...jobs.map((job) => queueOne(other, job, round + 1))])

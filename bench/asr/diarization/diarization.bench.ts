@@ -5,7 +5,7 @@
  */
 import { rm } from 'node:fs/promises'
 import { createSpeechEngine } from '../../../src/asr/create-speech-engine.ts'
-import { readRecognitionRequest } from '../../../src/asr/routing/recognition-request.ts'
+import { readRecognitionRequest } from '../../../src/asr/model-selection/recognition-request.ts'
 import { readSamples } from '../../../src/asr/segmentation/read-samples.ts'
 import { type ChannelWindows, diarize } from '../../../src/asr/speakers/diarize.ts'
 import { diarizationGrid, speechRegions } from '../../../src/asr/speakers/embedding/regions.ts'
@@ -99,7 +99,7 @@ async function run({ id, file }: Conversation): Promise<Recognized> {
   })
   const channels = media.channels.filter(({ sameAs }) => sameAs === null)
   const started = performance.now()
-  const { finals } = engine.route(readRecognitionRequest({}))
+  const { finals } = engine.selectModels(readRecognitionRequest({}))
   const batches = await Promise.all(
     (await engine.planRecognition(channels, finals, { signal })).map(async (batch) => {
       return { channel: batch.channel, segments: await engine.runBatch(batch, { signal }) }

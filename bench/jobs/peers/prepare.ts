@@ -7,8 +7,8 @@ import llamaTokenizer from 'llama-tokenizer-js'
 import {
   type ModelPackage,
   moonshinePackage,
-  voiceDetectorPackage,
-} from '../../../src/asr/models/embedded-packages.ts'
+  vadPackage,
+} from '../../../src/asr/models/bundled-packages.ts'
 import { readModel, writeModel } from '../../../src/asr/onnx/onnx.ts'
 
 /** A program to compare with, and the arguments of its process before the part and the files. */
@@ -103,7 +103,7 @@ async function writeModelFolder(folder: string, weights: string): Promise<string
 
 /** The same model of the voice detector, with the inputs in the order that sherpa-onnx expects. */
 async function writeVoiceDetector(folder: string): Promise<string> {
-  const content = await fetchPackage(voiceDetectorPackage, join(folder, 'silero'))
+  const content = await fetchPackage(vadPackage, join(folder, 'silero'))
   const file = join(folder, 'silero-vad.onnx')
   const model = readModel(join(content, 'weights/silero_vad_op18_ifless.onnx'))
   const order = ['input', 'state', 'sr']

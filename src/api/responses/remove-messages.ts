@@ -11,7 +11,7 @@ export function removeMessages(result: string): string {
   return at < 0 ? result : `${result.slice(0, at)}}`
 }
 
-/** Does the same for a text that is read in chunks; what follows is not read. */
+/** Yields a live result without its messages, from chunks; what follows them is not read. */
 export async function* removeMessagesFromChunks(
   result: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {

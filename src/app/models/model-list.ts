@@ -1,11 +1,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { embeddedModels } from '../../asr/models/embedded-packages.ts'
-import { findDamage, type InstallRecord } from '../../asr/models/embedded-record.ts'
+import { bundledModels } from '../../asr/models/bundled-packages.ts'
+import { findDamage, type InstallRecord } from '../../asr/models/bundled-record.ts'
 import { xvectorModelPath } from '../../asr/speakers/embedding/xvector-model.ts'
 import type { Config } from '../../config/config.ts'
+import { bundledModelList } from '../../models/bundled-models.ts'
 import { downloadBytes, type MeasurementSource, readCatalog } from '../../models/catalog.ts'
-import { embeddedModelList } from '../../models/embedded-models.ts'
 import { findDamagedFiles, isInstalled } from '../../models/install/install.ts'
 import {
   readStoredModels,
@@ -30,12 +30,12 @@ const unknown = {
 }
 
 /**
- * Lists the models that a server with this folder could use: embedded, built in, added, installed
+ * Lists the models that a server with this folder could use: bundled, built in, added, installed
  * from the catalog.
  */
 export async function listLocalModels(folder: string, depth: CheckOptions): Promise<ListedModel[]> {
   return [
-    ...(await listEmbedded(folder, depth)),
+    ...(await listBundled(folder, depth)),
     ...(await listAdded(folder, depth)),
     ...(await listStored(folder, depth)),
   ]
@@ -63,15 +63,15 @@ export function listRemoteModels({ remote }: Pick<Config['models'], 'remote'>): 
   return [{ ...base, engine: 'remote', purpose, languages, bytes: 0, state: 'configured' }]
 }
 
-async function listEmbedded(folder: string, { hashes }: CheckOptions): Promise<ListedModel[]> {
+async function listBundled(folder: string, { hashes }: CheckOptions): Promise<ListedModel[]> {
   const damaged = await findDamage(folder, { hashes })
-  const { record } = embeddedModels(folder)
+  const { record } = bundledModels(folder)
   const isRecorded = !damaged.includes(basename(record))
   const { files }: Pick<InstallRecord, 'files'> = isRecorded
     ? JSON.parse(await readFile(record, 'utf8'))
     : { files: {} }
   const telephone = await stat(xvectorModelPath).catch(() => undefined)
-  return embeddedModelList.map(({ id, ...model }) => {
+  return bundledModelList.map(({ id, ...model }) => {
     const measured: MeasurementSource | undefined =
       model.kind === 'recognition' ? 'itself' : undefined
     const base = { ...unknown, ...model, measured, name: id, origin: 'program' as const }

@@ -32,7 +32,7 @@ export function createModelStore({ config: { models }, pulls }: ModelStoreOption
     async remove(name) {
       if (pulls.progressOf({ id: name })) throw new AppError('model_pulled', name)
       const outcome = await removeModel(folder, { name, signal })
-      if (outcome === 'embedded') throw new AppError('model_required', name)
+      if (outcome === 'bundled') throw new AppError('model_required', name)
       if (outcome === 'unknown' || outcome === 'not-installed') {
         throw new AppError('model_not_found', name)
       }

@@ -10,7 +10,7 @@ import { conversions } from './conversions.ts'
 /** What to pull, from where and where to. */
 export type ToPull = { folder: string; model: CatalogModel; sources: ModelSources }
 
-/** How far it is, and how it ended. `isPublic`: customers may see the problem. */
+/** How far it is, and how it ended. `isPublic`: users may see the problem. */
 export type FromPull =
   | { step: InstallStep }
   | { problem: string; isPublic: boolean }

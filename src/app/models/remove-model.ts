@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeSpeakerModel } from '../../asr/models/install-speaker-model.ts'
+import { bundledModelList } from '../../models/bundled-models.ts'
 import { readCatalog } from '../../models/catalog.ts'
-import { embeddedModelList } from '../../models/embedded-models.ts'
 import { removeStoredModel } from '../../models/install/install.ts'
 import { storeFolder } from '../../models/install/installed-models.ts'
 import {
@@ -15,7 +15,7 @@ import {
  * What became of a removal: the model was of the store or an added one, is not installed, comes
  * with the program, or is unknown.
  */
-export type Removal = 'removed' | SpeakerModelKind | 'not-installed' | 'embedded' | 'unknown'
+export type Removal = 'removed' | SpeakerModelKind | 'not-installed' | 'bundled' | 'unknown'
 
 /** Removes a model of the store, or one that was added from a file, by its name or kind. */
 export async function removeModel(
@@ -26,7 +26,7 @@ export async function removeModel(
     const wasThere = await removeStoredModel(folder, { id: name, signal })
     return wasThere ? 'removed' : 'not-installed'
   }
-  if (embeddedModelList.some(({ id }) => id === name)) return 'embedded'
+  if (bundledModelList.some(({ id }) => id === name)) return 'bundled'
   const kind = speakerModelKinds.find((kind) => kind === name) ?? findByName(folder, name)
   if (kind === undefined || !(await removeSpeakerModel(folder, kind))) return 'unknown'
   return kind

@@ -16,7 +16,7 @@ test('the fake engine recognizes its words where a growing file has sound, partl
     path,
     start: 0,
     format: { encoding: 's16' as const, sampleRate: 16_000, channels: 1 },
-    isEnhanced: false,
+    isDenoised: false,
     channels: [pcm],
   }
 

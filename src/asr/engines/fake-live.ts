@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import {
   convertAudio,
@@ -11,8 +12,6 @@ import type { FinalEmbedding } from '../live/utterance-embedder.ts'
 import { type LiveEngine, type LiveUtterance, MAX_DETECT_FRAMES } from '../live-engine.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
-
 /** How the fake live recognizer behaves. */
 export type FakeLiveOptions = {
   /** Emits one word, a hash of the samples, instead of the text: for tests that compare runs. */
@@ -70,7 +69,7 @@ export function createFakeLiveEngine(
         levels: recognized.map((frames) => frames.map(decibels)),
       }
     },
-    async recognizeFinal(utterance, { signal, model, language = usual!, wantsSpeaker = false }) {
+    async recognizeFinal(utterance, { signal, model, language = usual!, wantsEmbedding = false }) {
       await onLive?.('final', signal)
       signal.throwIfAborted()
       const recognized = readUtterance(utterance)
@@ -79,7 +78,9 @@ export function createFakeLiveEngine(
       const spoken = recognized.hasSpeech ? spread(texts, recognized, step) : []
       const words = spoken.map((word) => ({ ...word, confidence: options.confidence ?? 0.9 }))
       const speaker =
-        wantsSpeaker && recognized.hasSpeech && (await embedUtterance(recognized, options, signal))
+        wantsEmbedding &&
+        recognized.hasSpeech &&
+        (await embedUtterance(recognized, options, signal))
       return { words, model, language, warnings: [...warnings], ...speaker }
     },
     async recognizePartial(utterance, { signal, model, language = usual! }) {
@@ -132,14 +133,14 @@ async function embedUtterance(
   try {
     await onLive?.('embed', signal)
   } catch (error) {
-    return { speakerError: String(error) }
+    return { embeddingError: String(error) }
   }
   const step = fingerprint
     ? Number.parseInt(hash, 16)
     : Math.floor(-decibels(peak) / VOICE_DECIBELS)
   const embedding = new Float32Array(VOICES)
   embedding[step % VOICES] = 1
-  return { speaker: { embedding, seconds: end - start } }
+  return { speakerEmbedding: { embedding, seconds: end - start } }
 }
 
 /** Reads an utterance and finds the seconds between which it is not silent. */

@@ -1,7 +1,8 @@
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
-import { languagesOf, routeRecognition } from '../routing/routing.ts'
+import { languagesOf, selectModels } from '../model-selection/select-models.ts'
 import { diarizeChannels, type SpeakerWork } from '../speakers/diarize-channels.ts'
-import { type Batch, SAMPLE_RATE, type SpeechEngine } from '../speech-engine.ts'
+import type { Batch, SpeechEngine } from '../speech-engine.ts'
 import { createFakeLiveEngine, type FakeLiveOptions } from './fake-live.ts'
 import type { RecognizerCapabilities, Segment } from './recognizer.ts'
 
@@ -42,7 +43,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
   const speakers = fakeSpeakers(options)
   return {
     languages: languagesOf(available),
-    route: (request) => routeRecognition(request, available),
+    selectModels: (request) => selectModels(request, available),
     workers: 2,
     live: createFakeLiveEngine(words, options),
     async arrangeChannels({ channels, mode }) {

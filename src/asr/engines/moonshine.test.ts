@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import ort from 'onnxruntime-node'
-import { embeddedModels } from '../models/embedded-packages.ts'
+import type { Word } from '../../transcript/transcript.ts'
+import { bundledModels } from '../models/bundled-packages.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { opensWord, textOf } from './moonshine/tokens.ts'
 import { createMoonshine } from './moonshine.ts'
@@ -16,8 +17,23 @@ const { InferenceSession } = ort as unknown as {
 /** Samples that the header of the file takes. */
 const HEADER = 22
 
-const tiny = () => createMoonshine(embeddedModels(join(root, 'models')).moonshineTiny, 'tiny')
+const tiny = () => createMoonshine(bundledModels(join(root, 'models')).moonshineTiny, 'tiny')
 const speech = readSamples(join(root, 'test/fixtures/two-voices.wav'), HEADER, 8 * 16_000)
+
+/**
+ * Calls for several tokens round differently than calls for one, which may move the border of two
+ * words by a frame (decision 0106).
+ */
+function assertSameWords(words: readonly Word[], expected: readonly Word[]): void {
+  assert.deepEqual(
+    words.map(({ text }) => text),
+    expected.map(({ text }) => text),
+  )
+  for (const [i, { start, end }] of words.entries()) {
+    assert.ok(Math.abs(start - expected[i]!.start) < 0.05, `${start} ${expected[i]!.start}`)
+    assert.ok(Math.abs(end - expected[i]!.end) < 0.05, `${end} ${expected[i]!.end}`)
+  }
+}
 
 test('a draft, right or wrong in parts, saves calls of the model and changes no text', async (t) => {
   const model = await tiny()
@@ -26,10 +42,7 @@ test('a draft, right or wrong in parts, saves calls of the model and changes no 
   const recognize = async (draft?: DraftText) => {
     mock.resetCalls()
     const [{ words }] = (await model.recognize([speech], { ...options, draft })) as [Recognition]
-    return {
-      text: words.map(({ text, start, end }) => [text, start, end]),
-      calls: mock.callCount(),
-    }
+    return { words, calls: mock.callCount() }
   }
   const { tokens } = await model.recognizePartial(speech, { ...options, draft: [] })
   const plain = await recognize()
@@ -42,7 +55,7 @@ test('a draft, right or wrong in parts, saves calls of the model and changes no 
     tokens.toSpliced(place, 0, 5000),
   ]) {
     const drafted = await recognize({ text: '', model: 'moonshine-base', tokens: draft })
-    assert.deepEqual(drafted.text, plain.text)
+    assertSameWords(drafted.words, plain.words)
     assert.ok(drafted.calls < plain.calls / 2, `${drafted.calls} of ${plain.calls} calls`)
   }
   const foreign = await recognize({ text: '', model: 'whisper-base', tokens })
@@ -51,10 +64,10 @@ test('a draft, right or wrong in parts, saves calls of the model and changes no 
   const half = tokens.findIndex((token, i) => i > tokens.length / 2 && opensWord(token))
   const text = textOf(tokens.slice(0, half))
   const begun = await recognize({ text, tokens: [] })
-  assert.deepEqual(begun.text, plain.text)
+  assertSameWords(begun.words, plain.words)
   assert.ok(begun.calls < 0.7 * plain.calls, `${begun.calls} of ${plain.calls} calls`)
   const whole = await recognize({ text, model: 'moonshine-tiny', tokens: tokens.slice(half) })
-  assert.deepEqual(whole.text, plain.text)
+  assertSameWords(whole.words, plain.words)
   assert.ok(whole.calls < plain.calls / 2, `${whole.calls} of ${plain.calls} calls`)
   await model.close()
 })

@@ -1,9 +1,9 @@
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { alignByAttention } from '../recognition/attention-alignment.ts'
 import { memoizeBias } from '../recognition/vocabulary-bias.ts'
 import { alignToEnergy, loudness } from '../recognition/word-boundaries.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
 import {
   describeMoonshine,
   isMoonshine,

@@ -27,7 +27,7 @@ export type RecognizerInfo = {
   /** The commit or version of its weights, where it is known. */
   readonly revision?: string
   readonly capabilities: RecognizerCapabilities
-  /** Absent: good and fast. */
+  /** When absent, the model is taken to be accurate and fast. */
   readonly estimate?: RecognizerEstimate
   /**
    * The models of the API that prefer it to others of a language, which they use where there are

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Device } from '../../config/config.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
 import type {
   LanguageProbability,
   RecognizeOptions,

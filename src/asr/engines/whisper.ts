@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Device } from '../../config/config.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
 import type {
   PartialRecognition,
   PartialRecognizeOptions,

@@ -1,21 +1,21 @@
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
+import { mapConcurrently } from '../../workers/map-concurrently.ts'
 import type { LanguageProbability, Segment } from '../engines/recognizer.ts'
-import type { LanguageIdentification } from '../routing/routing.ts'
-import { planBatches } from '../segmentation/batches.ts'
-import {
-  type Batch,
-  type CheckpointLanguages,
-  type EngineOptions,
-  type IdentifyTask,
-  type LanguagePart,
-  type LanguageSpan,
-  SAMPLE_RATE,
+import type { LanguageIdentification } from '../model-selection/select-models.ts'
+import { groupSegments } from '../segmentation/batches.ts'
+import type {
+  Batch,
+  CacheLanguages,
+  EngineOptions,
+  IdentifyTask,
+  LanguagePart,
+  LanguageSpan,
 } from '../speech-engine.ts'
-import { mapConcurrently } from '../workers/map-concurrently.ts'
 
 /** How languages are identified, in how many tasks at a time, and where the results are kept. */
 export type IdentifyOptions = EngineOptions & {
   identify(task: IdentifyTask, signal: AbortSignal): Promise<LanguageSpan[][]>
-  checkpointLanguages?: CheckpointLanguages | undefined
+  checkpointLanguages?: CacheLanguages | undefined
   limit: number
 }
 
@@ -204,7 +204,7 @@ function planByLanguage(
         .filter((one) => one.language === language)
         .map(({ segment, probability }) => ({ ...segment, languageConfidence: probability }))
       const { path } = ofChannel[0]!
-      return planBatches(segments).map((some) => ({ channel, path, segments: some, ...finals }))
+      return groupSegments(segments).map((some) => ({ channel, path, segments: some, ...finals }))
     })
   })
 }

@@ -1,3 +1,4 @@
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { LanguageProbability, Recognizer } from '../engines/recognizer.ts'
 import { quietestPoint } from '../recognition/recognize-with-repair.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
@@ -5,7 +6,7 @@ import type { Range } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import type { Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
-import { type IdentifyTask, type LanguageSpan, SAMPLE_RATE } from '../speech-engine.ts'
+import type { IdentifyTask, LanguageSpan } from '../speech-engine.ts'
 
 /** The middle of a longer segment suffices to identify its language; in seconds. */
 const MAX_IDENTIFIED_SECONDS = 15

@@ -1,10 +1,8 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
 import { type AudioFormat, frameBytes } from '../../audio/audio-format.ts'
-import { decodePcm, type Planes, toInt16 } from '../../audio/pcm.ts'
+import { decodePcm, type Planes, SAMPLE_RATE, toInt16 } from '../../audio/pcm.ts'
 import { createResampler } from '../../audio/resample.ts'
 import { AppError } from '../../errors.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
-
 /** The location and the amount of raw audio. */
 export type RawAudio = {
   path: string

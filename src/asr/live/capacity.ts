@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import type { Recognizer } from '../engines/recognizer.ts'
 import type { Vad } from '../segmentation/vad.ts'
 import { CONTEXT, VAD_FRAME } from '../segmentation/vad-frames.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
-
 /** Processor seconds that a session takes per second of speech; partials at their rarest pace. */
 export type LiveCosts = { vad: number; finals: number; partials: number }
 

@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { decodeMedia } from '../../audio/media.ts'
 import { readConfig } from '../../config/config.ts'
 import type { LiveAudio } from '../live-engine.ts'
-import { embeddedModels } from '../models/embedded-packages.ts'
+import { bundledModels } from '../models/bundled-packages.ts'
 import { loadVad } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { createLiveVad } from './live-vad.ts'
@@ -14,7 +14,7 @@ import { createLiveVad } from './live-vad.ts'
 const folder = mkdtempSync(join(tmpdir(), 'steno-listener-'))
 after(() => rmSync(folder, { recursive: true }))
 
-const detector = await loadVad(embeddedModels(readConfig({}).models.folder).voiceDetector)
+const detector = await loadVad(bundledModels(readConfig({}).models.folder).vad)
 const signal = new AbortController().signal
 const fixture = new URL('../../../test/fixtures/jfk.flac', import.meta.url).pathname
 const { channels } = await decodeMedia(fixture, join(folder, 'jfk'), { signal, maxSeconds: 60 })
@@ -22,7 +22,7 @@ const jfk = readFileSync(channels[0]!.path)
 const speech = new Int16Array(jfk.buffer, jfk.byteOffset, jfk.length / 2)
 
 /** Live audio whose channels are these 16-bit samples at 16 kHz. */
-function audioOf(name: string, planes: Int16Array[], { isEnhanced = false } = {}) {
+function audioOf(name: string, planes: Int16Array[], { isDenoised = false } = {}) {
   const interleaved = new Int16Array(planes[0]!.length * planes.length)
   for (const [channel, plane] of planes.entries()) {
     for (const [i, sample] of plane.entries()) interleaved[i * planes.length + channel] = sample
@@ -33,7 +33,7 @@ function audioOf(name: string, planes: Int16Array[], { isEnhanced = false } = {}
     path,
     start: 0,
     format: { encoding: 's16', sampleRate: 16_000, channels: planes.length },
-    isEnhanced,
+    isDenoised,
     channels: planes.map((_, channel) => `${path}.${channel}`),
   }
   return { audio, frames: planes[0]!.length }
@@ -69,13 +69,13 @@ async function recognize(
   return { probabilities, levels, samples }
 }
 
-for (const isEnhanced of [false, true]) {
-  const kind = isEnhanced ? 'cleaned sound' : 'sound'
+for (const isDenoised of [false, true]) {
+  const kind = isDenoised ? 'cleaned sound' : 'sound'
   test(`${kind} gives the same frames whatever the requests, also after a restart`, async () => {
     // Not a whole number of frames.
     const sound = speech.subarray(0, 4 * 16_000 + 100)
-    const planes = isEnhanced ? [sound] : [sound, sound.toReversed()]
-    const audio = audioOf(`same-${isEnhanced}`, planes, { isEnhanced })
+    const planes = isDenoised ? [sound] : [sound, sound.toReversed()]
+    const audio = audioOf(`same-${isDenoised}`, planes, { isDenoised })
     const atOnce = await recognize(audio)
     const live = await recognize(audio, { step: 12_345, restart: 19 })
     assert.equal(atOnce.probabilities[0]!.length, Math.ceil(sound.length / VAD_FRAME))

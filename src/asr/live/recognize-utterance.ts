@@ -1,3 +1,4 @@
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type {
   PartialRecognition,
@@ -13,8 +14,6 @@ import { normalizeLevel } from '../segmentation/gain.ts'
 import { pausesOf } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { detectSpeechInRange, fileSegments, splitSegments } from '../segmentation/segments.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
-
 /**
  * Recognizes an utterance that has ended, like a recording of its own. The text of its last partial
  * as `options.draft` makes it cheaper.
@@ -123,7 +122,7 @@ export function stableWords(
   seconds: number,
   { minPartialWordConfidence }: Pick<RecognizerThresholds, 'minPartialWordConfidence'>,
 ): Word[] {
-  const isSettled = ({ start, end, confidence }: Word, i: number) => {
+  const isStable = ({ start, end, confidence }: Word, i: number) => {
     if (i < agreed || end < seconds - FAR_BACK) return true
     return (
       confidence >= minPartialWordConfidence &&
@@ -131,7 +130,7 @@ export function stableWords(
       end < seconds - END_MARGIN_SECONDS
     )
   }
-  const doubtful = words.findIndex((word, i) => !isSettled(word, i))
+  const doubtful = words.findIndex((word, i) => !isStable(word, i))
   return doubtful < 0 ? words : words.slice(0, doubtful)
 }
 

@@ -4,6 +4,6 @@ import { openDenoisedSamples, type SampleSource } from './denoising/denoised-sam
 
 /** Opens the samples from `from` (counted in the whole session) on. */
 export async function openSamples(audio: LiveAudio, from: number): Promise<SampleSource> {
-  if (audio.isEnhanced) return openDenoisedSamples(audio, from)
+  if (audio.isDenoised) return openDenoisedSamples(audio, from)
   return { read: (request, range) => convertAudio({ ...audio, ...request }, range), close() {} }
 }

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { decodeMedia } from '../../audio/media.ts'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import type { EmbedOptions, Region, SpeakerEmbedder } from '../speakers/embedding/embedder.ts'
 import { openXvectorEmbedder } from '../speakers/embedding/xvector-embedder.ts'
 import { xvectorModelPath } from '../speakers/embedding/xvector-model.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
 import { createSessionSpeakers } from './session-speakers.ts'
 import { createUtteranceEmbedder } from './utterance-embedder.ts'
 
@@ -57,7 +57,7 @@ test('the voice is listened to where the words are, four seconds of them at most
   const step = createUtteranceEmbedder(async () => embedder)
   const utterance = { path, segment: { start: 0, end: 20 * SAMPLE_RATE } }
   const words = [...wordsBetween(2, 5), ...wordsBetween(8, 19)]
-  const { speaker } = await step(utterance, words, signal)
+  const { speakerEmbedding: speaker } = await step(utterance, words, signal)
   const [{ regions, samples }] = recognized as [(typeof recognized)[number]]
   assert.equal(regions[0]!.start, 0)
   assert.ok(Math.abs(regions[1]!.start - 6 * SAMPLE_RATE) < 100)
@@ -88,8 +88,11 @@ test('a model that cannot be loaded is an error, and is tried again', async (t) 
     if (++loads === 1) throw new Error('no model')
     return stubEmbedder().embedder
   })
-  assert.deepEqual(await step(utterance, wordsBetween(0, 1), signal), { speakerError: 'no model' })
-  for (const _ of [1, 2]) assert.ok((await step(utterance, wordsBetween(0, 1), signal)).speaker)
+  assert.deepEqual(await step(utterance, wordsBetween(0, 1), signal), {
+    embeddingError: 'no model',
+  })
+  for (const _ of [1, 2])
+    assert.ok((await step(utterance, wordsBetween(0, 1), signal)).speakerEmbedding)
   assert.equal(loads, 2)
   const stop = new AbortController()
   stop.abort(new Error('left'))
@@ -128,7 +131,7 @@ test('the built-in model tells two voices that take turns apart, and knows them 
         end: Math.round((end / speed) * SAMPLE_RATE),
       }
       const words = wordsBetween(start / speed, end / speed)
-      const { speaker } = await step({ path: file, segment }, words, signal)
+      const { speakerEmbedding: speaker } = await step({ path: file, segment }, words, signal)
       reported.push(voices.speakerOf(0, speaker))
     }
   }

@@ -1,10 +1,10 @@
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { FinalResult, LiveUtterance } from '../live-engine.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { meanVector } from '../speakers/clustering/vectors.ts'
 import { defaultGrid, type Region, type SpeakerEmbedder } from '../speakers/embedding/embedder.ts'
 import { speechRegions } from '../speakers/embedding/regions.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /**
  * Samples of an utterance that are embedded at most: for two spans of four seconds the model
@@ -13,7 +13,7 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 const MAX_EMBEDDED_SAMPLES = 4 * SAMPLE_RATE
 
 /** The speaker embedding of an utterance, sent with its final text. */
-export type FinalEmbedding = Pick<FinalResult, 'speaker' | 'speakerError'>
+export type FinalEmbedding = Pick<FinalResult, 'speakerEmbedding' | 'embeddingError'>
 
 /**
  * Embeds the speaker of an utterance, from the regions of its words; never rejects unless it is
@@ -46,7 +46,7 @@ export function createUtteranceEmbedder(open: () => Promise<SpeakerEmbedder>): U
     } catch (error) {
       signal.throwIfAborted()
       // The text is ready: it does not wait for an embedding that may never come.
-      return { speakerError: error instanceof Error ? error.message : String(error) }
+      return { embeddingError: error instanceof Error ? error.message : String(error) }
     }
   }
 }
@@ -82,6 +82,6 @@ async function embedUtterance(
   const lengths = windows.map(({ start, end }) => end - start)
   const speech = regions.reduce((sum, { start, end }) => sum + end - start, 0)
   return {
-    speaker: { embedding: meanVector(embeddings, lengths), seconds: speech / SAMPLE_RATE },
+    speakerEmbedding: { embedding: meanVector(embeddings, lengths), seconds: speech / SAMPLE_RATE },
   }
 }

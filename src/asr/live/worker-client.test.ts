@@ -1,4 +1,5 @@
 /** Live recognition with the real models, in its processes. */
+
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -7,12 +8,13 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { wordErrors } from '../../../test/support/asr/word-errors.ts'
 import { decodeMedia } from '../../audio/media.ts'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import { readConfig } from '../../config/config.ts'
 import { createLog } from '../../observability/log.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
 import type { LiveAudio, LiveEngine } from '../live-engine.ts'
-import { type PcmFile, SAMPLE_RATE, type SpeechEngine } from '../speech-engine.ts'
+import type { PcmFile, SpeechEngine } from '../speech-engine.ts'
 
 const signal = new AbortController().signal
 const finals = { model: 'moonshine-base', language: 'en', languages: [], vocabulary: [], signal }
@@ -128,15 +130,15 @@ test('a final of a session that is behind lets another one pass, and comes whole
 test('the voice of an utterance comes with its words if it is asked for', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 4) }
   const plain = await live.recognizeFinal(utterance, finals)
-  const { speaker, ...rest } = await live.recognizeFinal(utterance, {
+  const { speakerEmbedding: speaker, ...rest } = await live.recognizeFinal(utterance, {
     ...finals,
-    wantsSpeaker: true,
+    wantsEmbedding: true,
   })
   assert.deepEqual(rest, plain)
   assert.equal(speaker!.embedding.length, 128)
   assert.ok(speaker!.seconds > 1 && speaker!.seconds < 4, `${speaker!.seconds} s of speech`)
-  const again = await live.recognizeFinal(utterance, { ...finals, wantsSpeaker: true })
-  assert.deepEqual(again.speaker, speaker)
+  const again = await live.recognizeFinal(utterance, { ...finals, wantsEmbedding: true })
+  assert.deepEqual(again.speakerEmbedding, speaker)
 })
 
 test('the text around an utterance that was cut is recognized but not returned', async () => {
@@ -219,11 +221,11 @@ test('the last partial as the draft of a final changes no text', async () => {
 async function listenToAll(
   pcm: PcmFile,
   name: string,
-  { isEnhanced = false } = {},
+  { isDenoised = false } = {},
 ): Promise<string> {
   const path = join(folder, name)
   const format = { encoding: 's16' as const, sampleRate: SAMPLE_RATE, channels: 1 }
-  const audio: LiveAudio = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
+  const audio: LiveAudio = { path: pcm.path, start: 0, format, isDenoised, channels: [path] }
   for (let from = 0, got = 1; got > 0; from += got) {
     const request = { from, frames: pcm.samples, isEnd: true }
     got = (await live.detectSpeech(audio, request, { signal })).probabilities[0]!.length
@@ -233,8 +235,8 @@ async function listenToAll(
 
 test('cleaning noise away does not move the words', async () => {
   const [plain, cleaned] = await Promise.all(
-    [false, true].map(async (isEnhanced) => {
-      const path = await listenToAll(jfk, `enhanced-${isEnhanced}`, { isEnhanced })
+    [false, true].map(async (isDenoised) => {
+      const path = await listenToAll(jfk, `enhanced-${isDenoised}`, { isDenoised })
       return (await live.recognizeFinal({ path, segment: seconds(0, 11) }, finals)).words
     }),
   )

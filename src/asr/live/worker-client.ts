@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Log } from '../../observability/log.ts'
 import type { RecognitionSettings } from '../engines/recognizer.ts'
 import {
@@ -8,7 +9,6 @@ import {
   type LiveUtterance,
   type PartialResult,
 } from '../live-engine.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
 import type { WorkerRole } from '../workers/protocol.ts'
 import { type CapacityOptions, joinCosts, type LiveCapacity, measureCapacity } from './capacity.ts'
@@ -42,7 +42,7 @@ const priority = {
 /** Dependencies of the live processes. */
 export type LiveEngineOptions = {
   start(role: Extract<WorkerRole, 'live' | 'partials' | 'vad'>, workers: number): WorkerPool
-  /** Returns the processes that have a model; `usual` have the embedded ones. */
+  /** Returns the processes that have a model; `usual` have the bundled ones. */
   processesOf(model: string, usual: WorkerPool): TaskRunner
   workers: number
   /** Seconds between two partials of an utterance, on a machine that is not busy. */
@@ -189,7 +189,7 @@ async function recognizeFinal(
   requested: Parameters<LiveEngine['recognizeFinal']>[1],
   { processesOf, counted }: Finals,
 ): Promise<FinalResult> {
-  const { signal, isLowPriority = false, wantsSpeaker = false, draft } = requested
+  const { signal, isLowPriority = false, wantsEmbedding = false, draft } = requested
   const rank = isLowPriority ? priority.finalBehind : priority.final
   const how = {
     ...{ signal, timeout: timeoutFor(utterance), priority: rank },
@@ -204,11 +204,11 @@ async function recognizeFinal(
       languageBefore,
     }))
   const chosen = identified?.settings ?? requested
-  const task = { kind: 'final' as const, utterance, draft, wantsSpeaker, ...settingsOf(chosen) }
+  const task = { kind: 'final' as const, utterance, draft, wantsEmbedding, ...settingsOf(chosen) }
   const first = counted(processesOf(task.model).run(task, how), { isLowPriority })
   const { fusedWith } = chosen
   if (fusedWith === undefined) return { ...(await first), ...identified?.found }
-  const other = { ...task, model: fusedWith, wantsSpeaker: false }
+  const other = { ...task, model: fusedWith, wantsEmbedding: false }
   const second = (signal: AbortSignal) => {
     return counted(processesOf(fusedWith).run(other, { ...how, signal }), { isLowPriority })
   }

@@ -3,9 +3,9 @@
  * result.
  */
 
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import { openDiarizationPipeline } from '../speakers/embedding/diarization-pipeline.ts'
 import { openFbankEmbedder } from '../speakers/embedding/fbank-embedder.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
 import { checkSegmentation } from './check-segmentation.ts'
 import type { ModelCheckResult, SpeakerModelFiles } from './model-check.ts'
 

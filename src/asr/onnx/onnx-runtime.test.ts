@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { embeddedModels } from '../models/embedded-packages.ts'
+import { bundledModels } from '../models/bundled-packages.ts'
 import { knownDevices, loadModel } from './onnx-runtime.ts'
 
 test('a device that the library does not have is named in the error', async () => {
-  const { voiceDetector } = embeddedModels(join(import.meta.dirname, '../../../models'))
+  const { vad } = bundledModels(join(import.meta.dirname, '../../../models'))
   const device = process.platform === 'win32' ? 'coreml' : 'dml'
   assert.ok(knownDevices().includes('cpu') && !knownDevices().includes(device))
   const message = new RegExp(`^STENO_DEVICE=${device} cannot be used: .*backend not found`)
-  await assert.rejects(loadModel(voiceDetector, { device }), { message })
+  await assert.rejects(loadModel(vad, { device }), { message })
 })

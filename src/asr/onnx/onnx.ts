@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import protobuf from 'protobufjs'
 
 /**
- * The part of the ONNX model format that the embedded models use. Field numbers are those of
+ * The part of the ONNX model format that the bundled models use. Field numbers are those of
  * onnx.proto (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), IR version 8; a field that
  * is not listed here is lost, so this serves the pinned models and no others.
  */

@@ -15,7 +15,7 @@ const WORDLESS_SECONDS = 3
 export type RecognizedWords = { confidences: readonly number[]; uncovered?: number }
 
 /**
- * Returns a warning for the customer when the recognizer was unsure of most words, or found none in
+ * Returns a warning for the user when the recognizer was unsure of most words, or found none in
  * speech. A recognizer that knows one language turns another one into fluent text of its own; its
  * confidence is the only sign of that.
  */

@@ -1,7 +1,7 @@
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { RecognizeOptions } from '../engines/recognizer.ts'
 import { joinRanges, keptRanges, type Range, restoreWordTimes } from '../segmentation/pauses.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
 import {
   type RecognitionModels,
   type RecognizedAudio,
@@ -14,7 +14,7 @@ const SURE_CONFIDENCE = 0.75
 const MARGIN_SECONDS = 0.1
 
 /** The audio of a segment, and the pauses in it, in samples. */
-export type SpokenSegment = { audio: Float32Array; pauses: readonly Range[] }
+export type SegmentAudio = { audio: Float32Array; pauses: readonly Range[] }
 
 /**
  * Recognizes segments. Those that were spoken in fragments, such as digits with pauses, are
@@ -23,7 +23,7 @@ export type SpokenSegment = { audio: Float32Array; pauses: readonly Range[] }
  */
 export async function recognizeSegments(
   models: RecognitionModels,
-  segments: readonly SpokenSegment[],
+  segments: readonly SegmentAudio[],
   options: RecognizeOptions,
 ): Promise<RecognizedAudio[]> {
   const ranges = segments.map(({ audio, pauses }) => keptRanges(audio.length, pauses))

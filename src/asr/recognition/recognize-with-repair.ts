@@ -1,3 +1,4 @@
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type {
   Recognition,
@@ -15,13 +16,12 @@ import {
 } from '../segmentation/pauses.ts'
 import type { Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
 import {
   dropRepeatedPhrases,
+  extendShortWords,
   isTooShort,
   MIN_WORD_SECONDS,
-  widenShortWords,
-} from './word-lengths.ts'
+} from './word-durations.ts'
 
 /** The recognition result of one piece of audio; times in seconds from its start. */
 export type RecognizedAudio = {
@@ -184,7 +184,7 @@ async function repair(
   const { language, warnings, logProbability } = recognition
   const words = capabilities.wordTimes ? dropRepeatedPhrases(recognition.words) : recognition.words
   const respond = (found: Word[], uncovered: number) => ({
-    words: capabilities.wordTimes ? widenShortWords(found) : found,
+    words: capabilities.wordTimes ? extendShortWords(found) : found,
     language,
     uncovered,
     warnings,

@@ -19,7 +19,7 @@ import {
 } from '../../audio/channels/scene.ts'
 import { SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
 import type { Planes } from '../../audio/pcm.ts'
-import type { ArrangeTask, ChannelPcm, RecognizedChannel } from '../speech-engine.ts'
+import type { ArrangeTask, ChannelPcm, ChannelToRecognize } from '../speech-engine.ts'
 import { normalizeLevel } from './gain.ts'
 import { readSamples } from './read-samples.ts'
 import type { Vad } from './vad.ts'
@@ -43,7 +43,7 @@ export async function arrangeChannels(
   detector: Pick<Vad, 'detect'>,
   { channels, mode, center, folder }: ArrangeTask,
   signal: AbortSignal,
-): Promise<RecognizedChannel[]> {
+): Promise<ChannelToRecognize[]> {
   const middle = channels.findIndex(({ channel }) => channel === center)
   const analysis = createSceneAnalysis(channels.length, middle < 0 ? undefined : middle)
   const samples = channels[0]!.samples

@@ -1,5 +1,6 @@
-import { type EngineOptions, type PcmFile, SAMPLE_RATE } from '../speech-engine.ts'
-import { mapConcurrently } from '../workers/map-concurrently.ts'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
+import { mapConcurrently } from '../../workers/map-concurrently.ts'
+import type { EngineOptions, PcmFile } from '../speech-engine.ts'
 import type { TaskRunner } from '../workers/pool.ts'
 import { timeoutFor } from '../workers/task-timeouts.ts'
 import type { DetectedSpeech } from './segments.ts'

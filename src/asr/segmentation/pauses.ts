@@ -1,6 +1,6 @@
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { Segment } from '../engines/recognizer.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /** A silence of so many seconds between words is a pause: the closure of a stop is shorter. */

@@ -1,14 +1,14 @@
+import { mapConcurrently } from '../../workers/map-concurrently.ts'
 import type { RecognitionSettings, Segment } from '../engines/recognizer.ts'
-import type { Batch, ChannelPcm, CheckpointSpeech, EngineOptions } from '../speech-engine.ts'
-import { mapConcurrently } from '../workers/map-concurrently.ts'
-import { planBatches } from './batches.ts'
+import type { Batch, CacheSpeech, ChannelPcm, EngineOptions } from '../speech-engine.ts'
+import { groupSegments } from './batches.ts'
 
 /** How speech is found, on how many channels at a time, and where it is kept. */
 export type PlanOptions = EngineOptions & {
   findSpeech(pcm: ChannelPcm, options: EngineOptions): Promise<Segment[]>
   /** Longest segment that the recognizer takes, in seconds. */
   maxSeconds: number
-  checkpointSpeech?: CheckpointSpeech
+  checkpointSpeech?: CacheSpeech
   limit: number
 }
 
@@ -33,7 +33,7 @@ export async function planRecognition(
     { limit, signal },
   )
   return channels.flatMap(({ channel, path }, i) => {
-    return planBatches(segments[i]!).map((batch) => ({
+    return groupSegments(segments[i]!).map((batch) => ({
       channel,
       path,
       segments: batch,

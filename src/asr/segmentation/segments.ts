@@ -1,5 +1,5 @@
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Segment } from '../engines/recognizer.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
 import { findNoise } from './noise.ts'
 import { findPauses, omittedSamples, type Range } from './pauses.ts'
 import type { Vad } from './vad.ts'

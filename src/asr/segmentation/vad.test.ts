@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '../../config/config.ts'
-import { embeddedModels } from '../models/embedded-packages.ts'
+import { bundledModels } from '../models/bundled-packages.ts'
 import { loadVad } from './vad.ts'
 import { CONTEXT, VAD_FRAME } from './vad-frames.ts'
 
-const detector = await loadVad(embeddedModels(readConfig({}).models.folder).voiceDetector)
+const detector = await loadVad(bundledModels(readConfig({}).models.folder).vad)
 
 /** A buzz of 120 Hz with the formants of an open vowel, loud from `from` to `to` seconds. */
 function vowel(seconds: number, from: number, to: number): Float32Array {

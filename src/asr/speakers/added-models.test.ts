@@ -1,4 +1,5 @@
 /** Installed models in the worker processes of a real engine; the models are stubs of our own. */
+
 import assert from 'node:assert/strict'
 import { appendFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -12,19 +13,14 @@ import {
   writeMeanSquareModel,
   writePitchModel,
 } from '../../../test/support/asr/models/stand-in-speaker-models.ts'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import { hashFile } from '../../models/files/hash-file.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
 import { createLog } from '../../observability/log.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
 import { installSpeakerModel } from '../models/install-speaker-model.ts'
-import {
-  type CheckpointEmbeddings,
-  type PcmFile,
-  SAMPLE_RATE,
-  type SpeakerCounts,
-  type SpeechEngine,
-} from '../speech-engine.ts'
+import type { CacheEmbeddings, PcmFile, SpeakerCounts, SpeechEngine } from '../speech-engine.ts'
 import { readEmbeddings } from './embedding/embedding-files.ts'
 import { chooseSpeakerModel } from './embedding/speaker-model.ts'
 
@@ -80,7 +76,7 @@ async function makeTalk(folder: string): Promise<{ pcm: PcmFile; transcript: Tra
 async function diarize(engine: SpeechEngine, folder: string, counts: SpeakerCounts = {}) {
   const { pcm, transcript } = await makeTalk(folder)
   const files: string[] = []
-  const checkpointEmbeddings: CheckpointEmbeddings = async ({ part, model }, embed) => {
+  const checkpointEmbeddings: CacheEmbeddings = async ({ part, model }, embed) => {
     const file = join(folder, `embeddings-${part}-${model}`)
     await embed(file)
     files[part] = file

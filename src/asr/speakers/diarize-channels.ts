@@ -1,4 +1,5 @@
 import type { Transcript, Word } from '../../transcript/transcript.ts'
+import { mapConcurrently } from '../../workers/map-concurrently.ts'
 import type { Segment } from '../engines/recognizer.ts'
 import type {
   DiarizationTask,
@@ -7,7 +8,6 @@ import type {
   SpeakerTask,
   SpeakerUtterance,
 } from '../speech-engine.ts'
-import { mapConcurrently } from '../workers/map-concurrently.ts'
 import { retryAfterCrash } from '../workers/retry-after-crash.ts'
 import type { EmbedTask } from './diarizer.ts'
 

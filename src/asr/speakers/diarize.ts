@@ -1,4 +1,4 @@
-import type { Recognized, Transcript, Utterance, Word } from '../../transcript/transcript.ts'
+import type { RecognitionInfo, Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { splitUtterances } from '../../transcript/utterances.ts'
 import type { SpeakerCounts, SpeakerUtterance } from '../speech-engine.ts'
 import { isSameRoom } from './assignment/same-room.ts'
@@ -11,7 +11,7 @@ import type { WindowEmbedding } from './embedding/embedder.ts'
 export type ChannelWindows = { channel: number; windows: readonly WindowEmbedding[] }
 
 /** A word with its speaker; `speaker` is numbered within the channel. */
-type AttributedWord = { word: Word; recognized: Recognized; speaker: number; margin: number }
+type AttributedWord = { word: Word; recognized: RecognitionInfo; speaker: number; margin: number }
 /** The words of one channel, in order of time. */
 export type ChannelWords = { channel: number; words: AttributedWord[] }
 

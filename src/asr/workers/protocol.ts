@@ -16,9 +16,9 @@ import type { EmbedTask } from '../speakers/diarizer.ts'
 import type {
   ArrangeTask,
   Batch,
+  ChannelToRecognize,
   IdentifyTask,
   LanguageSpan,
-  RecognizedChannel,
   RecognizedSegment,
   SpeakerTask,
   SpeakerUtterance,
@@ -57,14 +57,14 @@ export type Task =
 /** The result of each kind of task. */
 export type TaskResult = {
   detect: DetectedSpeech
-  arrange: RecognizedChannel[]
+  arrange: ChannelToRecognize[]
   recognize: RecognizedSegment[]
   'recognize-all': RecognizedSegment[][]
   embed: null
   speakers: SpeakerUtterance[]
   identify: LanguageSpan[][]
   translate: string[]
-  speaker: Pick<FinalResult, 'speaker' | 'speakerError'>
+  speaker: Pick<FinalResult, 'speakerEmbedding' | 'embeddingError'>
   vad: SpeechFrames
   final: FinalResult
   partial: PartialResult
@@ -76,7 +76,7 @@ export type TaskResult = {
 type EndedUtterance = {
   utterance: LiveUtterance
   draft?: DraftText | undefined
-  wantsSpeaker: boolean
+  wantsEmbedding: boolean
 }
 
 /** A task, or the request to cancel one. */

@@ -1,3 +1,4 @@
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import { AppError } from '../../errors.ts'
 import type { RecognitionSettings, RecognizeOptions, Recognizer } from '../engines/recognizer.ts'
 import { identifyLanguageSpans } from '../languages/language-spans.ts'
@@ -15,12 +16,7 @@ import { type DetectedSpeech, detectSpeechInRange } from '../segmentation/segmen
 import type { Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME, WARM_UP } from '../segmentation/vad-frames.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
-import {
-  type Batch,
-  type RecognizedSegment,
-  SAMPLE_RATE,
-  type TranslateTask,
-} from '../speech-engine.ts'
+import type { Batch, RecognizedSegment, TranslateTask } from '../speech-engine.ts'
 import type { Task } from './protocol.ts'
 import type { Perform } from './serve-recognition-tasks.ts'
 
@@ -62,12 +58,12 @@ export function createFinalTasks(models: LoadedModels, embedUtterance: Utterance
   return async (task, signal) => {
     switch (task.kind) {
       case 'final': {
-        const { utterance, wantsSpeaker } = task
+        const { utterance, wantsEmbedding } = task
         const recognizer = find(recognizers, task.model)
         const model = nameOf(recognizer)
         const options = { ...optionsOf(task, signal), draft: task.draft }
         const final = await recognizeFinal({ detector, recognizer }, utterance, options)
-        if (!wantsSpeaker || final.words.length === 0) return { ...final, model }
+        if (!wantsEmbedding || final.words.length === 0) return { ...final, model }
         return { ...final, model, ...(await embedUtterance(utterance, final.words, signal)) }
       }
       case 'speaker':

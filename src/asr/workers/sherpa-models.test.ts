@@ -82,7 +82,7 @@ test('recordings and live speech are recognized by imported models', { skip }, a
   // One process for both, as on a device.
   const { engine, path, segment } = await open(t, { isJoined: true, isLive: true })
   const request = { languages: ['ru'], codeSwitching: false, vocabulary: [] }
-  const { finals, partials } = engine.route({ model: 'stt-3', ...request })
+  const { finals, partials } = engine.selectModels({ model: 'stt-3', ...request })
   assert.deepEqual([finals.model, partials.model], ['whole', 'stream'])
   const [found] = await engine.runBatch(
     { channel: 0, path, segments: [segment], ...finals },
@@ -105,7 +105,7 @@ test('one process with batches of all jobs gives the text of many processes', {
     const { engine, path, segment } = await open(t, { isJoined })
     const batches = ['ru', 'uk'].flatMap((language) => {
       const request = { languages: [language], codeSwitching: false, vocabulary: [] }
-      const { finals } = engine.route({ model: 'stt-3', ...request })
+      const { finals } = engine.selectModels({ model: 'stt-3', ...request })
       return Array.from({ length: 4 }, (_, i) => {
         const segments = [
           { start: 0, end: segment.end - 1000 * i },

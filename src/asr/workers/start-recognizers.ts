@@ -1,12 +1,12 @@
 import type { StoredModel } from '../../models/install/installed-models.ts'
 import { defaultLimits, type SpeechEngineOptions } from '../engine-options.ts'
-import { embeddedRecognizers } from '../engines/embedded-recognizers.ts'
+import { bundledRecognizers } from '../engines/bundled-recognizers.ts'
 import { REMOTE } from '../engines/remote/remote-id.ts'
 import { createRemoteRecognizer } from '../engines/remote/remote-recognizer.ts'
 import { createRemoteRunner } from '../engines/remote/remote-runner.ts'
+import { createInstalledRecognizers } from '../model-selection/installed-recognizers.ts'
+import { type AvailableRecognizers, findMostAccurate } from '../model-selection/select-models.ts'
 import { prepackInBackground } from '../models/prepacked/prepack-in-background.ts'
-import { createInstalledRecognizers } from '../routing/installed-recognizers.ts'
-import { type AvailableRecognizers, findMostAccurate } from '../routing/routing.ts'
 import { SEGMENTS_TOGETHER } from '../segmentation/batches.ts'
 import { createBatchingRunner } from './dynamic-batching.ts'
 import { ModelPools, type ModelUse } from './model-pools.ts'
@@ -18,7 +18,7 @@ import type { WorkerRole } from './protocol.ts'
  * remote recognizer, if any, is listed like an installed one.
  */
 export function startRecognizers(options: SpeechEngineOptions) {
-  const { folder, workers, log, recognizers: embedded = embeddedRecognizers } = options
+  const { folder, workers, log, recognizers: bundled = bundledRecognizers } = options
   const { models: limits = defaultLimits } = options
   const { start, reload } = createPoolStarter(options)
   const pool = start('batch', workers)
@@ -27,7 +27,7 @@ export function startRecognizers(options: SpeechEngineOptions) {
     prepackInBackground(folder, log, reload)
   }
   const installed = createInstalledRecognizers({
-    ...{ folder, embedded, memory: limits.memory },
+    ...{ folder, bundled, memory: limits.memory },
     ...(options.describe && { describe: options.describe }),
     onTooLarge: ({ id, memoryBytes }) => {
       log.error(
@@ -49,12 +49,12 @@ export function startRecognizers(options: SpeechEngineOptions) {
     ...{ workers, ...limits },
     start: (model, _, count) => start('model', count, model),
   })
-  const isEmbedded = (id: string) => {
-    return [...embedded.finals, ...embedded.partials].some((one) => one.id === id)
+  const isBundled = (id: string) => {
+    return [...bundled.finals, ...bundled.partials].some((one) => one.id === id)
   }
-  /** Returns the processes that have a model, or load it; `usual` have the embedded ones. */
+  /** Returns the processes that have a model, or load it; `usual` have the bundled ones. */
   const processesOf = (id: string, use: ModelUse, usual: TaskRunner): TaskRunner => {
-    if (isEmbedded(id)) return usual
+    if (isBundled(id)) return usual
     const model = installed.findStored(id) ?? modelPools.find(id)
     // The pool knows best what to answer when there is no such model.
     if (!model) return usual
@@ -72,15 +72,15 @@ export function startRecognizers(options: SpeechEngineOptions) {
   }
   return {
     ...{ start, pool, joined, modelPools, remote, available, translators },
-    ...{ isEmbedded, processesOf, liveProcessesOf },
+    ...{ isBundled, processesOf, liveProcessesOf },
   }
 }
 
-/** Starts processes; `reload` has those with the embedded models load them again. */
+/** Starts processes; `reload` has those with the bundled models load them again. */
 function createPoolStarter(options: SpeechEngineOptions) {
   const { folder, log, metrics, models: limits = defaultLimits } = options
   const { entry = new URL('worker.ts', import.meta.url) } = options
-  const withEmbedded: WorkerPool[] = []
+  const withBundled: WorkerPool[] = []
   const start = (role: WorkerRole, count: number, model?: StoredModel) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
     const isBatch = role === 'batch'
@@ -92,11 +92,11 @@ function createPoolStarter(options: SpeechEngineOptions) {
       ...{ entry, args, workers: count, atStart, idleSeconds, log, onLost },
     })
     pool.start()
-    if (['batch', 'live', 'partials'].includes(role)) withEmbedded.push(pool)
+    if (['batch', 'live', 'partials'].includes(role)) withBundled.push(pool)
     return pool
   }
   const reload = () => {
-    for (const one of withEmbedded) one.reload()
+    for (const one of withBundled) one.reload()
   }
   return { start, reload }
 }

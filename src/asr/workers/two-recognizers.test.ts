@@ -1,14 +1,16 @@
 /** What a task says about recognition reaches the recognizer in its process, and comes back. */
+
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { echoes } from '../../../test/support/asr/two-recognizers.ts'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import { createLog } from '../../observability/log.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
-import type { RecognitionRequest } from '../routing/recognition-request.ts'
-import { type Batch, SAMPLE_RATE } from '../speech-engine.ts'
+import type { RecognitionRequest } from '../model-selection/recognition-request.ts'
+import type { Batch } from '../speech-engine.ts'
 
 const { signal } = new AbortController()
 const second = { start: 0, end: SAMPLE_RATE }
@@ -46,7 +48,7 @@ test('a recording is recognized by the model that knows its language', async (t)
   const { engine, pcm } = await open(t)
   assert.deepEqual(engine.languages, ['en', 'fr', 'de'])
   for (const { language, final } of expected) {
-    const { finals } = engine.route(request(language))
+    const { finals } = engine.selectModels(request(language))
     const batches = await engine.planRecognition([{ ...pcm, channel: 3 }], finals, { signal })
     assert.deepEqual(batches, [{ channel: 3, path: pcm.path, segments: [second], ...finals }])
     const batch = JSON.parse(JSON.stringify(batches[0])) as Batch
@@ -63,7 +65,7 @@ test('an utterance of a session is recognized by the model that knows its langua
   const live = engine.live!
   const utterance = { path: pcm.path, segment: second }
   for (const { language, ...models } of expected) {
-    const { finals, partials } = engine.route(request(language))
+    const { finals, partials } = engine.selectModels(request(language))
     const final = await live.recognizeFinal(utterance, { signal, ...finals })
     assert.equal(final.words[0]!.text, `${models.final} ${language} Steno`)
     assert.deepEqual([final.model, final.language], [models.final, language])
@@ -93,7 +95,7 @@ test('segments are as long as the recognizer takes them', async (t) => {
     ['en', 30],
     ['fr', 5],
   ] as const) {
-    const { finals } = engine.route(request(language))
+    const { finals } = engine.selectModels(request(language))
     const batches = await engine.planRecognition(channels, finals, {
       signal,
       checkpointSpeech(part, find) {

@@ -1,6 +1,7 @@
 /** A recognition process: loads the models of its role, then runs one task after the other. */
 
 import { join } from 'node:path'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Device } from '../../config/config.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
 import type { MoonshineSize } from '../engines/moonshine/capabilities.ts'
@@ -9,13 +10,12 @@ import type { Recognizer } from '../engines/recognizer.ts'
 import { loadStored } from '../engines/stored-recognizers.ts'
 import { createLiveVad, type LiveVad } from '../live/live-vad.ts'
 import { createUtteranceEmbedder } from '../live/utterance-embedder.ts'
-import { embeddedModels } from '../models/embedded-packages.ts'
+import { bundledModels } from '../models/bundled-packages.ts'
 import { findPrepacked } from '../models/prepacked/prepacked-models.ts'
 import { loadVad, type Vad } from '../segmentation/vad.ts'
 import { createDiarizer, type Diarizer } from '../speakers/diarizer.ts'
 import { openXvectorEmbedder } from '../speakers/embedding/xvector-embedder.ts'
 import { xvectorModelPath } from '../speakers/embedding/xvector-model.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { WorkerRole } from './protocol.ts'
 import {
   createFinalTasks,
@@ -35,9 +35,9 @@ const [folder = '', role = 'batch', stored = '', device = 'cpu'] = process.argv.
 /** Loads the models of the role, and returns the function that runs its tasks. */
 async function load(): Promise<Perform> {
   if (role === 'diarization') return createDiarizationTasks(createDiarizer())
-  const files = embeddedModels(folder)
-  if (role === 'partials') return createPartialTasks([await loadEmbedded('tiny')])
-  const detector = await loadVad(files.voiceDetector)
+  const files = bundledModels(folder)
+  if (role === 'partials') return createPartialTasks([await loadBundled('tiny')])
+  const detector = await loadVad(files.vad)
   if (role === 'vad') return createVadTasks(createLiveVad(detector), detector)
   // Always the built-in model: live speakers are assigned while others wait, by a threshold tuned
   // for it.
@@ -48,13 +48,13 @@ async function load(): Promise<Perform> {
     const recognizer = await loadStored(JSON.parse(stored) as StoredModel, { device })
     return createModelTasks({ detector, recognizers: [recognizer] }, embedUtterance)
   }
-  const models = { detector, recognizers: [await loadEmbedded('base')] }
+  const models = { detector, recognizers: [await loadBundled('base')] }
   if (role === 'batch') return createRecordingTasks(models, createDiarizer())
   return createFinalTasks(models, embedUtterance)
 }
 
 /** Loads the prepacked form of a model where there is one that this process can load. */
-async function loadEmbedded(size: MoonshineSize): Promise<Recognizer> {
+async function loadBundled(size: MoonshineSize): Promise<Recognizer> {
   const load = (from: string) => createMoonshine(join(from, `moonshine-${size}`), size)
   const prepacked = findPrepacked(folder)
   return prepacked ? load(prepacked).catch(() => load(folder)) : load(folder)

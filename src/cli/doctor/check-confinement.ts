@@ -10,7 +10,7 @@ const texts: Record<Confinement, string> = {
 }
 
 /**
- * Checks how well decoders, which process customers' bytes, are isolated from the rest of the
+ * Checks how well decoders, which process users' files, are isolated from the rest of the
  * machine.
  */
 export async function checkConfinement(): Promise<Finding> {

@@ -49,7 +49,7 @@ export function checkSettings(env: Record<string, string | undefined>): Finding[
 
 /** Checks whether every byte of the models is as installed. */
 export async function checkModelFiles({ models: { folder } }: Config): Promise<Finding> {
-  const { findDamage } = await import('../../asr/models/embedded-record.ts')
+  const { findDamage } = await import('../../asr/models/bundled-record.ts')
   const damaged = await findDamage(folder, { hashes: true })
   if (damaged.length === 0) return { state: 'ok', text: `models in ${folder}, checksums match` }
   const text = `models in ${folder}: missing or damaged: ${damaged.join(', ')}`
@@ -72,9 +72,9 @@ export async function checkDevice({ models }: Config): Promise<Finding | undefin
   const { device, folder } = models
   if (device === 'cpu') return undefined
   const { knownDevices, loadModel } = await import('../../asr/onnx/onnx-runtime.ts')
-  const { embeddedModels } = await import('../../asr/models/embedded-packages.ts')
+  const { bundledModels } = await import('../../asr/models/bundled-packages.ts')
   try {
-    const session = await loadModel(embeddedModels(folder).voiceDetector, { device })
+    const session = await loadModel(bundledModels(folder).vad, { device })
     await session.release()
     const text = `device ${device} loads a model; Steno was never tested on it`
     return { state: 'warn', text, remedy: `compare some texts with those of STENO_DEVICE=cpu` }

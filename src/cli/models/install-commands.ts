@@ -3,8 +3,8 @@ import { canonicalLanguage, transcriptionCodes } from '../../api/schemas/models/
 import { conversions } from '../../app/models/conversions.ts'
 import { readConfig } from '../../config/config.ts'
 import { REINSTALL_MODELS } from '../../config/installation.ts'
+import { bundledModelList } from '../../models/bundled-models.ts'
 import { type CatalogModel, readCatalog } from '../../models/catalog.ts'
-import { embeddedModelList } from '../../models/embedded-models.ts'
 import {
   type CheckpointForm,
   describeCheckpoint,
@@ -148,7 +148,7 @@ function sayCredit({ license, credit }: CatalogModel, progress: ProgressDisplay)
 function findModel(name: string): CatalogModel {
   const model = readCatalog().find(({ id }) => id === name)
   if (model) return model
-  if (embeddedModelList.some(({ id }) => id === name)) {
+  if (bundledModelList.some(({ id }) => id === name)) {
     throw new UsageError(`${name} comes with Steno; to install it again, ${REINSTALL_MODELS}`)
   }
   const names = readCatalog().map(({ id }) => id)

@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal/terminal.ts'
 
 const reasons = {
   'not-installed': 'it is not installed',
-  embedded: 'it comes with Steno, which needs it',
+  bundled: 'it comes with Steno, which needs it',
   unknown: 'no such model was added',
 }
 

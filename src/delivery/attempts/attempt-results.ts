@@ -4,8 +4,8 @@ import type { Db } from '../../storage/database/db.ts'
 import { createGroupCommit } from '../../storage/database/group-commit.ts'
 import {
   type Delivery,
+  recordOutcome,
   type Settlement,
-  settleDelivery,
 } from '../../storage/deliveries/deliveries.ts'
 import type { Clock } from '../system-clock.ts'
 import { disableFailingEndpoint } from './disable-endpoint.ts'
@@ -42,7 +42,7 @@ export class AttemptResults {
     this.#options = options
     const { db, settings, clock } = options
     const write = async (tx: Db, { delivery, settlement }: EndedAttempt) => {
-      await settleDelivery(tx, settlement)
+      await recordOutcome(tx, settlement)
       if (settlement.outcome === 'delivered') return undefined
       return disableFailingEndpoint(tx, settings, { delivery, settlement, at: clock.now() })
     }

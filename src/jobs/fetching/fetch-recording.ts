@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import { saveFetchedRecording } from '../../storage/recordings/fetched-recording.ts'
 import { findRecording } from '../../storage/recordings/recordings.ts'
-import type { SpaceIntake } from '../../storage/space/storage-limits.ts'
+import type { DiskReservation } from '../../storage/space/storage-limits.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { PipelineDeps } from '../pipeline/pipeline-deps.ts'
 import { LeaseLostError } from '../queue/lease-heartbeat.ts'
@@ -14,7 +14,7 @@ type RecordingDeps = Pick<PipelineDeps, 'db' | 'media' | 'resolve' | 'space'> & 
 }
 
 /** Ensures that the recording of a job is stored; a remote one is fetched once. */
-export async function provideRecording(
+export async function ensureRecording(
   deps: RecordingDeps,
   job: ClaimedJob,
   { signal }: { signal: AbortSignal },
@@ -26,7 +26,7 @@ export async function provideRecording(
   using intake = deps.space.open(job.account, 'accepted')
   const { epoch } = job.lease
   const fetched = { id, epoch, account: job.account, source, signal, intake }
-  const { size } = await fetchRecording(deps, fetched)
+  const { size } = await downloadRecording(deps, fetched)
   try {
     await saveRecording(deps, job, { size, signal })
   } catch (error) {
@@ -46,11 +46,11 @@ export type SourceToFetch = {
   account: string
   source: string
   signal: AbortSignal
-  intake: SpaceIntake
+  intake: DiskReservation
 }
 
 /** Fetches `source` into the object `id`, within the configured limits. */
-export function fetchRecording(
+export function downloadRecording(
   { db, config, resolve }: Pick<RecordingDeps, 'db' | 'config' | 'resolve'>,
   { id, epoch, account, source, signal, intake }: SourceToFetch,
 ): Promise<{ size: number }> {

@@ -1,4 +1,4 @@
-import type { RecognizedChannel } from '../../asr/speech-engine.ts'
+import type { ChannelToRecognize } from '../../asr/speech-engine.ts'
 import type { ChannelMode } from '../../audio/channels/scene.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import { bytesPerSample } from '../../audio/pcm.ts'
@@ -6,7 +6,7 @@ import type { Checkpoints } from './checkpoints.ts'
 import type { PipelineDeps } from './pipeline-deps.ts'
 
 /** What to recognize of a recording, and whether several channels were taken as one. */
-export type ChannelArrangement = { channels: RecognizedChannel[]; mode: 'mix' | 'separate' }
+export type ChannelArrangement = { channels: ChannelToRecognize[]; mode: 'mix' | 'separate' }
 
 type Options = {
   params: Readonly<Record<string, unknown>>

@@ -1,11 +1,11 @@
 import type { RecognizedSegment } from '../../asr/speech-engine.ts'
-import type { Recognized, Transcript, Word } from '../../transcript/transcript.ts'
+import type { RecognitionInfo, Transcript, Word } from '../../transcript/transcript.ts'
 import { splitUtterances } from '../../transcript/utterances.ts'
 
 /** The recognized segments of one batch of a channel. */
 export type RecognizedBatch = { channel: number; segments: readonly RecognizedSegment[] }
 
-type Run = { whose: Recognized & { channel: number }; words: Word[] }
+type Run = { whose: RecognitionInfo & { channel: number }; words: Word[] }
 
 /**
  * Joins recognized segments into utterances. The words of a channel run on across segments while

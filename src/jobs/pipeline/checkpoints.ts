@@ -3,11 +3,11 @@ import { basename, join, relative } from 'node:path'
 import type { Segment } from '../../asr/engines/recognizer.ts'
 import type {
   Batch,
-  CheckpointEmbeddings,
-  CheckpointLanguages,
-  CheckpointSpeech,
+  CacheEmbeddings,
+  CacheLanguages,
+  CacheSpeech,
+  ChannelToRecognize,
   LanguageSpan,
-  RecognizedChannel,
   RecognizedSegment,
 } from '../../asr/speech-engine.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
@@ -28,16 +28,16 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
   /** Keeps how the channels were taken; `folder` gets the files to recognize. */
-  arrange(work: (folder: string) => Promise<RecognizedChannel[]>): Promise<RecognizedChannel[]>
-  checkpointSpeech: CheckpointSpeech
-  checkpointLanguages: CheckpointLanguages
+  arrange(work: (folder: string) => Promise<ChannelToRecognize[]>): Promise<ChannelToRecognize[]>
+  checkpointSpeech: CacheSpeech
+  checkpointLanguages: CacheLanguages
   /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
   findRecognized(batch: Batch): RecognizedSegment[] | undefined
   saveRecognized(batch: Batch, recognized: RecognizedSegment[]): Promise<void>
   /**
    * Embeddings of another model, used before the last server restart, are not reused.
    */
-  checkpointEmbeddings: CheckpointEmbeddings
+  checkpointEmbeddings: CacheEmbeddings
   /** Opens the responses of services; the caller closes them. */
   openResponses(): Promise<CheckpointFile<unknown>>
 }
@@ -123,10 +123,10 @@ async function decodeOnce(
 
 async function arrangeOnce(
   folder: string,
-  work: (folder: string) => Promise<RecognizedChannel[]>,
-): Promise<RecognizedChannel[]> {
+  work: (folder: string) => Promise<ChannelToRecognize[]>,
+): Promise<ChannelToRecognize[]> {
   const summary = join(folder, 'arrangement.json')
-  const earlier = await readJson<RecognizedChannel[]>(summary)
+  const earlier = await readJson<ChannelToRecognize[]>(summary)
   if (earlier) {
     const channels = earlier.map((stored) => ({ ...stored, path: join(folder, stored.path) }))
     if (await allComplete(channels.map((file) => ({ ...file, sameAs: null })))) return channels

@@ -208,7 +208,7 @@ test('an attempt with another model recognizes everything itself', async (t) => 
   async function onBatch([segment]: readonly Segment[]): Promise<void> {
     const number = segment!.start / 80_000
     if (number === 1 && crashes-- > 0) throw new AppError('engine_failed', 'the worker crashed')
-    recognized.push(`${speech.route(request).finals.model} ${number}`)
+    recognized.push(`${speech.selectModels(request).finals.model} ${number}`)
   }
   const request = { model: 'stt-1', languages: [], codeSwitching: false, vocabulary: [] }
   const before = createFakeSpeechEngine('before', { onBatch, model: 'before' })
@@ -217,7 +217,7 @@ test('an attempt with another model recognizes everything itself', async (t) => 
   const speech: SpeechEngine = {
     ...before,
     workers: 0,
-    route: (request) => (crashes > 0 ? before : after).route(request),
+    selectModels: (request) => (crashes > 0 ? before : after).selectModels(request),
     runBatch: (batch, options) => {
       return (batch.model === 'before' ? before : after).runBatch(batch, options)
     },

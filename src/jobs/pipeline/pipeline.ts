@@ -1,11 +1,10 @@
-import { warnOfLowConfidence } from '../../asr/recognition/low-confidence.ts'
 import {
   type RecognitionRequest,
   readRecognitionRequest,
-} from '../../asr/routing/recognition-request.ts'
-import type { RecognitionRoute } from '../../asr/routing/routing.ts'
+} from '../../asr/model-selection/recognition-request.ts'
+import type { ModelSelection } from '../../asr/model-selection/select-models.ts'
+import { warnOfLowConfidence } from '../../asr/recognition/low-confidence.ts'
 import type { Batch, ChannelPcm, SpeechEngine } from '../../asr/speech-engine.ts'
-import { mapConcurrently } from '../../asr/workers/map-concurrently.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Config } from '../../config/config.ts'
@@ -25,7 +24,8 @@ import { sumUsage, type Usage, usageOf } from '../../text/result/token-usage.ts'
 import type { ResultOptions } from '../../text/result/transcript-result.ts'
 import { servedAddOns } from '../../text/service-add-ons/service-add-on.ts'
 import { roundTo } from '../../transcript/rounding.ts'
-import { provideRecording } from '../fetching/fetch-recording.ts'
+import { mapConcurrently } from '../../workers/map-concurrently.ts'
+import { ensureRecording } from '../fetching/fetch-recording.ts'
 import type { AttemptMetrics } from '../queue/attempt-metrics.ts'
 import type { JobSlot } from '../queue/job-slots.ts'
 import { arrangeRecording } from './arrange-recording.ts'
@@ -73,9 +73,9 @@ export async function transcribe(
   const request = readRecognitionRequest(job.params)
 
   progress.enter('fetch')
-  await meter.stage('fetch', () => provideRecording(deps, job, { signal }))
+  await meter.stage('fetch', () => ensureRecording(deps, job, { signal }))
   await installMissing(deps.speech, request, { progress, signal, slot, meter })
-  const route = deps.speech.route(request)
+  const selection = deps.speech.selectModels(request)
   const fetchedAt = performance.now()
   await meter.stage('wait', () => slot.enter(signal))
   const enteredAt = performance.now()
@@ -89,9 +89,9 @@ export async function transcribe(
   await saveMediaProperties(deps.db, job.lease, audio)
   progress.enter('detect speech')
   const { channels, mode, found } = await meter.stage('detect speech', () => {
-    return planBatches(deps, job, { ...step, decoded, route })
+    return prepareBatches(deps, job, { ...step, decoded, selection })
   })
-  const batches = await identifyLanguages(deps.speech, found, { ...step, route, meter })
+  const batches = await identifyLanguages(deps.speech, found, { ...step, selection, meter })
   const recognized = await meter.stage('recognize', () => recognize(deps.speech, batches, step))
   const diarized = await diarizeChannels(deps, job, { ...step, recognized, channels, meter })
   const workMs = performance.now() - enteredAt
@@ -103,7 +103,7 @@ export async function transcribe(
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
     format: deps.config.addOnResults,
-    warnings: [...warnOfDuration(decoded), ...warningsOf(route.warnings, recognized)],
+    warnings: [...warnOfDuration(decoded), ...warningsOf(selection.warnings, recognized)],
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
     served: servedAddOns(deps.services),
@@ -152,13 +152,13 @@ async function installMissing(
   })
 }
 
-type DecodedRecording = { decoded: DecodedMedia; route: RecognitionRoute }
+type DecodedRecording = { decoded: DecodedMedia; selection: ModelSelection }
 
 /** Arranges the channels of a decoded recording, and plans batches of the speech in them. */
-async function planBatches(
+async function prepareBatches(
   deps: PipelineDeps,
   { params }: ClaimedJob,
-  { decoded, route: { finals, maxSeconds }, ...step }: Step & DecodedRecording,
+  { decoded, selection: { finals, maxSeconds }, ...step }: Step & DecodedRecording,
 ) {
   const { signal, progress, checkpoints } = step
   const arranged = await arrangeRecording(deps, decoded, { ...step, params })
@@ -172,13 +172,13 @@ async function planBatches(
   return { ...arranged, found }
 }
 
-type RouteOptions = { route: RecognitionRoute; meter: AttemptMetrics }
+type SelectionOptions = { selection: ModelSelection; meter: AttemptMetrics }
 
-/** Plans the batches anew by the languages that are spoken in them, if that is not known. */
+/** Identifies the language of each segment, if it is unknown, and regroups the batches. */
 async function identifyLanguages(
   speech: SpeechEngine,
   batches: readonly Batch[],
-  { route: { identification }, meter, checkpoints, progress, signal }: Step & RouteOptions,
+  { selection: { identification }, meter, checkpoints, progress, signal }: Step & SelectionOptions,
 ): Promise<readonly Batch[]> {
   if (!identification) return batches
   progress.enter('identify languages')

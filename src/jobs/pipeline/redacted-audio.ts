@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RecognizedChannel } from '../../asr/speech-engine.ts'
+import type { ChannelToRecognize } from '../../asr/speech-engine.ts'
 import type { SampleSpan } from '../../audio/beep.ts'
 import type { DecodedChannel } from '../../audio/channels/channel-files.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
@@ -34,7 +34,7 @@ export function wantsRedactedAudio(params: Record<string, unknown>): boolean {
 /** What to mask, in which recognized channels, and for which account. */
 type Redaction = {
   redacted: readonly SilencedSpan[]
-  recognized: readonly Pick<RecognizedChannel, 'channel' | 'sourceChannels'>[]
+  recognized: readonly Pick<ChannelToRecognize, 'channel' | 'sourceChannels'>[]
   signal: AbortSignal
   account: string
 }

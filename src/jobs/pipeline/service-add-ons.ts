@@ -1,4 +1,3 @@
-import { mapConcurrently } from '../../asr/workers/map-concurrently.ts'
 import type { Log } from '../../observability/log.ts'
 import { type AddOnError, AddOnFailure } from '../../text/result/steps/envelope.ts'
 import type {
@@ -10,6 +9,7 @@ import type {
   ServiceRequest,
   Services,
 } from '../../text/service-add-ons/service-add-on.ts'
+import { mapConcurrently } from '../../workers/map-concurrently.ts'
 import { type CheckpointFile, hashOf } from './checkpoint-file.ts'
 
 /** The responses so far, by the hash of their request. */

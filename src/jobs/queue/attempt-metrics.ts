@@ -1,4 +1,4 @@
-import { monotonicNow } from '../../clock.ts'
+import { steadyNow } from '../../clock.ts'
 import { type JobOutcome, type Metrics, outcomeOf } from '../../observability/metrics.ts'
 import { noTracing, type Tracing, traced } from '../../observability/tracing.ts'
 import type { JobFailure } from '../../storage/jobs/end-job.ts'
@@ -28,7 +28,7 @@ export type AttemptMetrics = {
 /** Starts measuring an attempt at a job that was just claimed. */
 export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers, job: ClaimedJob) {
   const claimedAt = performance.now()
-  metrics?.jobQueueSeconds.observe(Math.max(0, monotonicNow() - job.dueAt) / 1000)
+  metrics?.jobQueueSeconds.observe(Math.max(0, steadyNow() - job.dueAt) / 1000)
   const attributes = { 'steno.job.id': job.id, 'steno.job.attempt': job.attempt }
   const span = tracing.start('job attempt', attributes)
   let recognized: { audioSeconds: number; workSeconds: number } | undefined

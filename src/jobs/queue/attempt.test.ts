@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { addJob, claim, returnLost } from '../../../test/support/jobs/test-jobs.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { monotonicNow } from '../../clock.ts'
+import { steadyNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { createLog } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
@@ -24,7 +24,7 @@ async function attempt(
 ) {
   const { db } = await openTestStorage(t)
   await addJob(db)
-  const job = (await claim(db, { now: monotonicNow() }))!
+  const job = (await claim(db, { now: steadyNow() }))!
   const discardedWhile: unknown[] = []
   const deps: AttemptDeps = {
     db,
@@ -66,7 +66,7 @@ test('a failure of the recording ends the job at once, its space freed before th
 })
 
 test('a failure of the engine costs an attempt, and the stages are kept for the next', async (t) => {
-  const before = monotonicNow()
+  const before = steadyNow()
   const { after, row, discardedWhile } = await attempt(t, fail('engine_failed'))
   assert.equal(after.status, 'queued')
   assert.deepEqual(discardedWhile, [])
@@ -79,7 +79,7 @@ test('a source that could not be reached is fetched again, and at last named as 
     const detail = 'its name could not be looked up'
     return Promise.reject(new AppError('source_unreachable', detail, { isTransient: true }))
   }
-  const before = monotonicNow()
+  const before = steadyNow()
   const { after, row } = await attempt(t, unreached)
   assert.deepEqual([after.status, row.attempt], ['queued', 1])
   assert.ok(row.run_after >= before + 5000, 'after a pause')
@@ -94,7 +94,7 @@ test('a source that is not there ends the job at once', async (t) => {
 })
 
 test('a job that finds no space frees its own, and waits without losing an attempt', async (t) => {
-  const before = monotonicNow()
+  const before = steadyNow()
   const { after, row, discardedWhile } = await attempt(t, fail('storage_full'), { maxAttempts: 1 })
   assert.equal(after.status, 'queued')
   assert.equal(row.attempt, 0)
@@ -105,7 +105,7 @@ test('a job that finds no space frees its own, and waits without losing an attem
 
 test('a job that has waited for space for a day fails, and only then', async (t) => {
   const waited = (hours: number) => {
-    const since = monotonicNow() - hours * 3_600_000
+    const since = steadyNow() - hours * 3_600_000
     return ({ job }: Step) => {
       job.spaceWaitSince = since
       throw new AppError('storage_full', 'no space is left')
@@ -113,7 +113,7 @@ test('a job that has waited for space for a day fails, and only then', async (t)
   }
   const early = await attempt(t, waited(23))
   assert.equal(early.after.status, 'queued')
-  assert.ok(early.row.storage_wait_since! < monotonicNow() - 22 * 3_600_000, 'since when is kept')
+  assert.ok(early.row.storage_wait_since! < steadyNow() - 22 * 3_600_000, 'since when is kept')
   const { after } = await attempt(t, waited(25))
   assert.deepEqual([after.status, after.errorCode], ['error', 503])
   assert.match(after.postSessionMetadata, /no space is left/)
@@ -123,14 +123,14 @@ test('while no recognizer works, a job waits without losing an attempt', async (
   const { after, row } = await attempt(t, fail('engine_unavailable'), { maxAttempts: 1 })
   assert.equal(after.status, 'queued')
   assert.equal(row.attempt, 0)
-  assert.ok(row.run_after > monotonicNow() + 20_000)
+  assert.ok(row.run_after > steadyNow() + 20_000)
 })
 
 test('while the object store is away, a job waits without losing an attempt', async (t) => {
   const { after, row } = await attempt(t, fail('object_store_unavailable'), { maxAttempts: 1 })
   assert.equal(after.status, 'queued')
   assert.equal(row.attempt, 0)
-  assert.ok(row.run_after > monotonicNow() + 2000)
+  assert.ok(row.run_after > steadyNow() + 2000)
 })
 
 test('when the engine fails the last attempt, the job says how often it was tried', async (t) => {
@@ -180,8 +180,8 @@ test('a server that stops hands the job back as if it had not been tried', async
 
 test('the result of an attempt whose job went to another owner is dropped', async (t) => {
   const { after, discardedWhile } = await attempt(t, async ({ db }) => {
-    await returnLost(db, { now: monotonicNow() + 60_000 })
-    await claim(db, { now: monotonicNow() + 60_000 })
+    await returnLost(db, { now: steadyNow() + 60_000 })
+    await claim(db, { now: steadyNow() + 60_000 })
     return { stale: true }
   })
   assert.deepEqual([after.status, after.result], ['processing', null])

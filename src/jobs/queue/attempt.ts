@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { monotonicNow, wallNow } from '../../clock.ts'
+import { steadyNow, wallNow } from '../../clock.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
@@ -20,8 +20,8 @@ import { type LeaseHeartbeat, LeaseLostError, startHeartbeat } from './lease-hea
 /** Base delay before the next attempt. It doubles each time, plus up to 50% random jitter. */
 const RETRY_PAUSE_MS = 1000
 /**
- * The same for fetching an unreachable source again. It is longer because names and networks take a
- * while to recover.
+ * Base delay before an unreachable source is fetched again. It is longer because names and networks
+ * take a while to recover.
  */
 const FETCH_PAUSE_MS = 5000
 /**
@@ -32,7 +32,7 @@ const PAUSES: ReadonlyMap<ErrorCode, number> = new Map<ErrorCode, number>([
   ['database_unavailable', 0],
   ['object_store_unavailable', 5000],
 ])
-/** What is written when these are back. */
+/** Errors after which a write is retried until the store is available. */
 const STORES: ReadonlySet<ErrorCode> = new Set(['database_unavailable', 'object_store_unavailable'])
 /** Delay of a job for which there is no disk space. */
 const SPACE_PAUSE_MS = 30_000
@@ -90,7 +90,7 @@ export async function runAttempt(given: AttemptDeps, job: ClaimedJob): Promise<v
     await finish(deps, job, transcribed)
   } catch (error) {
     failure = heartbeat.signal.aborted ? heartbeat.signal.reason : error
-    await settleFailure(deps, job, { error: failure })
+    await recordFailure(deps, job, { error: failure })
   } finally {
     await heartbeat.close()
     meter.close(failure)
@@ -156,7 +156,7 @@ async function finish(
 }
 
 /** Decides what happens to a job whose attempt failed, and writes it. */
-async function settleFailure(
+async function recordFailure(
   deps: Deps,
   job: ClaimedJob,
   { error }: { error: unknown },
@@ -169,13 +169,13 @@ async function settleFailure(
     return log.info('attempt ended: the job was canceled')
   }
   if (code === 'server_stopping') {
-    await releaseJob(db, job.lease, { runAfter: monotonicNow() })
+    await releaseJob(db, job.lease, { runAfter: steadyNow() })
     return log.info('job returned to the queue: the server stops')
   }
   const pause = PAUSES.get(code)
   if (pause !== undefined) {
     // Not the job's fault: it waits for as long as no recognizer, or no store, is available.
-    const write = () => releaseJob(db, job.lease, { runAfter: monotonicNow() + pause })
+    const write = () => releaseJob(db, job.lease, { runAfter: steadyNow() + pause })
     await untilWritten(deps, write)
     return log.warn({ err: error }, 'the attempt cannot continue, the job waits')
   }
@@ -205,7 +205,7 @@ async function settleFailure(
  */
 async function waitForSpace(deps: Deps, job: ClaimedJob, error: unknown): Promise<boolean> {
   const { db, log, spacePauseMs = SPACE_PAUSE_MS } = deps
-  const now = monotonicNow()
+  const now = steadyNow()
   const since = job.spaceWaitSince ?? now
   if (now - since > MAX_SPACE_WAIT_MS) return false
   await discard(deps, job.id)
@@ -226,8 +226,8 @@ async function dropOriginal(
 }
 
 /**
- * Anything that cannot be removed now is removed at the next start; it must not keep a job from
- * ending.
+ * Removes checkpoints. A failure is only logged, since it must not keep a job from ending; the next
+ * start removes what is left.
  */
 async function discard({ log, discard }: AttemptDeps, jobId: string): Promise<void> {
   await discard(jobId).catch((error) => log.warn({ err: error }, 'checkpoints not removed'))
@@ -235,7 +235,7 @@ async function discard({ log, discard }: AttemptDeps, jobId: string): Promise<vo
 
 function nextRun(attempt: number, firstPauseMs: number): number {
   const pause = firstPauseMs * 2 ** (attempt - 1)
-  return monotonicNow() + pause + Math.round((Math.random() * pause) / 2)
+  return steadyNow() + pause + Math.round((Math.random() * pause) / 2)
 }
 
 function describeFailure(error: unknown, attempts: number): JobFailure {

@@ -26,7 +26,7 @@ export type Limits = { slots: number; maxPerAccount: number }
 
 /** The slot of one attempt. */
 export type JobSlot = {
-  /** Waits until the attempt may do more than wait for others; rejects when `signal` aborts. */
+  /** Waits for a slot; rejects when `signal` aborts. */
   enter(signal: AbortSignal): Promise<void>
   /** States how many seconds of audio were decoded, all channels counted. */
   decoded(seconds: number): void

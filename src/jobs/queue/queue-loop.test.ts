@@ -12,7 +12,7 @@ import { addFile, addJob, claim, makeOverdue } from '../../../test/support/jobs/
 import { ACCOUNT, openService } from '../../../test/support/jobs/test-service.ts'
 import { createFakeSpeechEngine } from '../../asr/engines/fake.ts'
 import type { Segment } from '../../asr/engines/recognizer.ts'
-import { monotonicNow } from '../../clock.ts'
+import { steadyNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { findJob, type Job } from '../../storage/jobs/jobs.ts'
 import { LEASE_MS } from './lease-heartbeat.ts'
@@ -111,7 +111,7 @@ test('attempts are counted over all failures, then the job says so', async (t) =
 test('a job that a killed server was running is resumed at the start, whatever its lease', async (t) => {
   const service = await openService(t)
   const id = await service.submit({ seconds: 1 })
-  await claim(service.storage.db, { now: monotonicNow(), leaseMs: 900_000 })
+  await claim(service.storage.db, { now: steadyNow(), leaseMs: 900_000 })
   await service.jobs.start()
   assert.equal((await service.ended(id)).status, 'done')
 })
@@ -120,7 +120,7 @@ test('a job whose lease expired is resumed at the next poll of the queue', async
   const service = await openService(t)
   await service.jobs.start()
   const { db } = service.storage
-  const later = monotonicNow() + 900_000
+  const later = steadyNow() + 900_000
   const fileId = await addFile(db, { account: ACCOUNT, createdAt: Date.now() })
   const id = await addJob(db, { account: ACCOUNT, fileId, runAfter: later })
   assert.ok(await claim(db, { now: later, leaseMs: -900_001 }))
@@ -134,7 +134,7 @@ test('a job that was killed with its server too often ends, and its checkpoints 
   await service.storage.db.sql.updateTable('jobs').set({ interruptions: 99 }).execute()
   const stages = join(service.folder, 'work', id)
   await mkdir(stages, { recursive: true })
-  await claim(service.storage.db, { now: monotonicNow() })
+  await claim(service.storage.db, { now: steadyNow() })
   await service.jobs.start()
   const job = await service.ended(id)
   assert.deepEqual([job.status, job.errorCode], ['error', 500])
@@ -254,10 +254,10 @@ test('the queue is polled at least once per lease, however far off the next job 
   // So that the pauses of the queue are the only long ones.
   const env = { STENO_JOB_TIMEOUT_S: '0', STENO_FETCH_TIMEOUT_S: '5' }
   const { jobs, storage } = await openService(t, { env })
-  await addJob(storage.db, { account: ACCOUNT, runAfter: monotonicNow() + 900_000 })
+  await addJob(storage.db, { account: ACCOUNT, runAfter: steadyNow() + 900_000 })
   // The start makes jobs queued by an earlier server due, so the job is put off again afterwards.
   await jobs.start()
-  const later = monotonicNow() + 900_000
+  const later = steadyNow() + 900_000
   await storage.db.sql.updateTable('jobs').set({ status: 'queued', run_after: later }).execute()
   const timeouts = t.mock.method(globalThis, 'setTimeout')
   const pauses = () => timeouts.mock.calls.map(({ arguments: [, ms] }) => Number(ms))

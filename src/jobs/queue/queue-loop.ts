@@ -1,4 +1,4 @@
-import { monotonicNow, wallNow } from '../../clock.ts'
+import { steadyNow, wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { outcomeOf } from '../../observability/metrics.ts'
 import type { JobFailure } from '../../storage/jobs/end-job.ts'
@@ -58,7 +58,7 @@ export class QueueLoop {
 
   /** Requeues the jobs whose owner is dead, then starts taking jobs. */
   async start(): Promise<void> {
-    await makeWaitingDue(this.#options.db, { now: monotonicNow() })
+    await makeWaitingDue(this.#options.db, { now: steadyNow() })
     await this.#returnJobs()
     this.#endListening = this.#options.db.jobNotifier?.listen(() => {
       if (this.#slots.findStartable()) this.#woken.resolve()
@@ -139,7 +139,7 @@ export class QueueLoop {
     const { db, queueTimeout } = this.#options
     await this.#failExpired()
     // One timestamp for both: what becomes due while polling is what the loop then waits for.
-    const now = monotonicNow()
+    const now = steadyNow()
     // Until no slot is free or no job is left. Slots that the queue leaves free go to waiting
     // attempts.
     while (
@@ -150,7 +150,7 @@ export class QueueLoop {
     const latest = now + (db.isShared ? SHARED_POLL_MS : LEASE_MS)
     const { due = latest, oldest } = await findNextDue(db, { now })
     const overdue = queueTimeout > 0 && oldest ? oldest + queueTimeout * 1000 + 1 : due
-    return Math.max(0, Math.min(due, overdue, latest) - monotonicNow())
+    return Math.max(0, Math.min(due, overdue, latest) - steadyNow())
   }
 
   /** Starts the next queued job that fits the limits. Returns false if there is none. */
@@ -180,7 +180,7 @@ export class QueueLoop {
   /** Ends the waiting jobs that will get no attempt. */
   async #failExpired(): Promise<void> {
     const { db, maxAttempts, queueTimeout } = this.#options
-    const now = monotonicNow()
+    const now = steadyNow()
     await this.#returnJobs()
     const reason = 'the server stopped or hung each time the job was running'
     const lost = toFailure(new AppError('attempts_exhausted', reason))
@@ -197,7 +197,7 @@ export class QueueLoop {
   /** Requeues the jobs of dead owners, and those whose owner has stood still for too long. */
   async #returnJobs(): Promise<void> {
     const { db, log } = this.#options
-    const now = monotonicNow()
+    const now = steadyNow()
     const returned = await returnAbandonedJobs(db, { now })
     if (returned > 0) {
       log.info({ returned }, 'resuming jobs of an earlier run')

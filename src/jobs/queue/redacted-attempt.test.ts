@@ -6,7 +6,7 @@ import { oneChunk } from '../../../test/support/audio/fake-media.ts'
 import { addFile, addJob, claim, returnLost } from '../../../test/support/jobs/test-jobs.ts'
 import { createLossyDatabase } from '../../../test/support/storage/lossy-database.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { monotonicNow } from '../../clock.ts'
+import { steadyNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { createLog } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
@@ -41,7 +41,7 @@ async function attempt(
   const fileId = await addFile(db)
   await store(fileId)
   await addJob(db, { fileId })
-  const job = (await claim(db, { now: monotonicNow() }))!
+  const job = (await claim(db, { now: steadyNow() }))!
   if (isShared) await addJob(db, { fileId })
   const object = randomUUID()
   const keptWhen: Record<string, string[]> = {}
@@ -87,8 +87,8 @@ test('an original that another job uses is kept', async (t) => {
 test('a redacted recording is deleted when the job went to another owner', async (t) => {
   const { job, keptWhen } = await attempt(t, {
     async before(db) {
-      await returnLost(db, { now: monotonicNow() + 60_000 })
-      await claim(db, { now: monotonicNow() + 60_000 })
+      await returnLost(db, { now: steadyNow() + 60_000 })
+      await claim(db, { now: steadyNow() + 60_000 })
     },
   })
   assert.equal(job.status, 'processing')

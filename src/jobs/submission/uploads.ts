@@ -7,7 +7,7 @@ import type { Db } from '../../storage/database/db.ts'
 import { insertRecording, type StoredRecording } from '../../storage/recordings/recordings.ts'
 import type { StorageLimits } from '../../storage/space/storage-limits.ts'
 import { roundTo } from '../../transcript/rounding.ts'
-import { fetchRecording } from '../fetching/fetch-recording.ts'
+import { downloadRecording } from '../fetching/fetch-recording.ts'
 import { filenameOf } from '../fetching/source-url.ts'
 import type { MediaDeps } from '../pipeline/pipeline-deps.ts'
 
@@ -58,7 +58,7 @@ export async function fetchUpload(
   const id = randomUUID()
   await deps.space.checkAccount(account)
   using intake = deps.space.open(account, 'new')
-  const { size } = await fetchRecording(deps, { id, account, source, signal, intake })
+  const { size } = await downloadRecording(deps, { id, account, source, signal, intake })
   return await registerUpload(
     deps,
     { id, account, filename: filenameOf(source), source, size },

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allFlags as all } from '../../../test/support/live/sessions/live-flags.ts'
 import {
-  at,
   chunk,
+  emptyChunk,
   expectedOf,
   format,
   message,
-  none,
-  note,
-  nothing,
+  noFlags,
+  noteMessage,
   openSession,
   type Session,
+  sentAt,
   transcript,
 } from '../../../test/support/live/sessions/test-callback-feed.ts'
 import { createRandom } from '../../../test/support/random.ts'
@@ -30,8 +30,12 @@ test('what a session tells is queued in its order, numbered, and not before it i
   const session = await openSession(t)
   const feed = await session.openFeed()
   const first = chunk(3200)
-  await session.append(`begin ${at}`, session.begin, writeRecord({ kind: 'chunk', chunk: first }))
-  await session.write(note(transcript(session, 'hello')))
+  await session.append(
+    `begin ${sentAt}`,
+    session.begin,
+    writeRecord({ kind: 'chunk', chunk: first }),
+  )
+  await session.write(noteMessage(transcript(session, 'hello')))
   await feed.feed()
   assert.deepEqual((await session.queued()).events, ['live.start_session', 'live.audio_chunk'])
   await session.store.sync()
@@ -40,7 +44,7 @@ test('what a session tells is queued in its order, numbered, and not before it i
   assert.deepEqual(seqs, [0, 1, 2])
   assert.deepEqual(events, ['live.start_session', 'live.audio_chunk', 'live.transcript'])
   const options = { sessionId: session.id, format }
-  const ack = acknowledgment({ before: nothing, chunk: first }, options)
+  const ack = acknowledgment({ before: emptyChunk, chunk: first }, options)
   assert.deepEqual(
     bodies,
     expectedOf(session, [session.startText, ack, transcript(session, 'hello')]),
@@ -49,7 +53,7 @@ test('what a session tells is queued in its order, numbered, and not before it i
 
 test('a flag of the callback selects its messages, whatever the client is sent', async (t) => {
   const session = await openSession(t, {
-    flags: { ...none, receive_partial_transcripts: true, receive_errors: true },
+    flags: { ...noFlags, receive_partial_transcripts: true, receive_errors: true },
   })
   const feed = await session.openFeed()
   const refused: ServerMessage = {
@@ -61,10 +65,10 @@ test('a flag of the callback selects its messages, whatever the client is sent',
   await session.append(
     session.begin,
     writeRecord({ kind: 'chunk', chunk: chunk(3200) }),
-    note(transcript(session, 'par', false)),
-    note(transcript(session, 'final')),
-    note(message(session, refused)),
-    note(message(session, { type: 'end_session' })),
+    noteMessage(transcript(session, 'par', false)),
+    noteMessage(transcript(session, 'final')),
+    noteMessage(message(session, refused)),
+    noteMessage(message(session, { type: 'end_session' })),
   )
   assert.ok(await session.end(feed))
   const texts = [transcript(session, 'par', false), message(session, refused)]
@@ -79,7 +83,7 @@ test('the last two messages are queued with the end of the job, after all others
   const final = `${message(session, { type: 'end_session' }).replace('end_session', 'post_final_transcript').slice(0, -1)},"data":{}}`
   const last = message(session, { type: 'end_session' })
   const refused = transcript(session, 'told by the next process')
-  await session.append(session.begin, note(final), note(last), note(refused))
+  await session.append(session.begin, noteMessage(final), noteMessage(last), noteMessage(refused))
   await feed.feed()
   const before = ['live.start_session', 'live.transcript']
   assert.deepEqual((await session.queued()).events, before)
@@ -101,12 +105,12 @@ function createWriter(
 ) {
   const expected: string[] = []
   const isSelected = (text: string) => flags[flagOf(headOf(JSON.parse(text)))]
-  let before = nothing
+  let before = emptyChunk
   let count = 0
 
   function tell(text: string): string {
     if (isSelected(text)) expected.push(text)
-    return note(text)
+    return noteMessage(text)
   }
 
   function acknowledge(isPart: boolean): string {
@@ -171,7 +175,7 @@ test('whenever a feed ends and another goes on, each message is queued once, in 
 test('a long message is queued as an object, and removed again when it could not be queued', async (t) => {
   const session = await openSession(t)
   const text = transcript(session, 'é'.repeat(300_000))
-  await session.append(session.begin, note(text))
+  await session.append(session.begin, noteMessage(text))
   const full = new Error('no room')
   const refused = await session.openFeed({ queueHeld: () => Promise.reject(full) })
   await assert.rejects(refused.feed(), full)
@@ -199,9 +203,9 @@ test('a feed whose database refuses tries again, and queues nothing twice', asyn
     },
     onQueued: queued.resolve,
   })
-  await session.append(session.begin, note(transcript(session, 'one')))
+  await session.append(session.begin, noteMessage(transcript(session, 'one')))
   feed.wake()
-  await session.append(note(transcript(session, 'two')))
+  await session.append(noteMessage(transcript(session, 'two')))
   await queued.promise
   await feed.feed()
   const { bodies } = await session.queued()
@@ -222,14 +226,14 @@ test('a session that says much is queued together, ten times a second at most', 
     onQueued: () => queued.resolve(),
     pauseMs: 100,
   })
-  await session.append(session.begin, note(transcript(session, 'one')))
+  await session.append(session.begin, noteMessage(transcript(session, 'one')))
   feed.wake()
   await queued.promise
   // It has read all there is, and pauses.
   await feed.feed()
   queued = Promise.withResolvers()
   for (const text of ['two', 'three']) {
-    await session.append(note(transcript(session, text)))
+    await session.append(noteMessage(transcript(session, text)))
     feed.wake()
   }
   t.mock.timers.tick(99)
@@ -264,7 +268,7 @@ test('a feed that is closed leaves the rest of the log, and the end of the job, 
     },
   })
   const texts = ['a', 'b', 'c'].map((text) => transcript(session, text.repeat(100_000)))
-  await session.append(session.begin, ...texts.map(note))
+  await session.append(session.begin, ...texts.map(noteMessage))
   await assert.rejects(feed.finish(), { name: 'AbortError' })
   await assert.rejects(feed.finish(), { name: 'AbortError' })
   assert.deepEqual((await session.queued()).seqs, [0, 1])
@@ -283,9 +287,15 @@ test('while too many wait, partials, speech events and acknowledgments are left 
   const error = { status_code: 400, exception: 'InvalidMessage', message: 'unreadable' }
   const data = { code: 'invalid_message', message: 'unreadable' }
   const failure = message(session, { type: 'error', error, data })
-  await session.append(session.begin, note(partial), note(final))
+  await session.append(session.begin, noteMessage(partial), noteMessage(final))
   await feed.feed()
-  await session.append(note(partial), note(speech), ack, note(final), note(failure))
+  await session.append(
+    noteMessage(partial),
+    noteMessage(speech),
+    ack,
+    noteMessage(final),
+    noteMessage(failure),
+  )
   await feed.feed()
   assert.deepEqual(dropped, [3])
   const { seqs, bodies } = await session.queued()
@@ -296,7 +306,7 @@ test('while too many wait, partials, speech events and acknowledgments are left 
 test('a feed whose job another process took queues nothing more, and leaves no object', async (t) => {
   const session = await openSession(t)
   const old = await session.openFeed()
-  await session.append(session.begin, note(transcript(session, 'x'.repeat(300_000))))
+  await session.append(session.begin, noteMessage(transcript(session, 'x'.repeat(300_000))))
   const feed = await session.openFeed()
   await old.feed()
   assert.deepEqual((await session.queued()).seqs, [0])

@@ -3,8 +3,8 @@ import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { type LiveCallback, liveCallbackBody } from '../../storage/deliveries/delivery-outbox.ts'
 import {
+  deleteUnlessReferenced,
   dropResult,
-  dropUnlessTaken,
   MAX_INLINE_RESULT_BYTES,
   storeResultText,
 } from '../../storage/jobs/results.ts'
@@ -20,7 +20,7 @@ import {
 
 /** Options of a callback feed. */
 export type CallbackFeedOptions = SelectionOptions & {
-  store: Pick<SessionStore, 'readStoredLines'>
+  store: Pick<SessionStore, 'readDurableLines'>
   db: Db
   /** The number of the last message that was queued before; undefined when none was. */
   last: number | undefined
@@ -111,7 +111,7 @@ export class CallbackFeed {
     const { end, number, before } = this.#place
     if (end === undefined) return []
     const messages: SelectedMessage[] = []
-    for await (const lines of this.#options.store.readStoredLines(end)) {
+    for await (const lines of this.#options.store.readDurableLines(end)) {
       const read = lines.flatMap(({ text }) => this.#select(text, before).message ?? [])
       messages.push(...read.filter(({ isAtEnd }) => isAtEnd))
     }
@@ -149,7 +149,7 @@ export class CallbackFeed {
     const { store } = this.#options
     const { signal } = this.#closing
     signal.throwIfAborted()
-    for await (const lines of store.readStoredLines(this.#place.offset)) {
+    for await (const lines of store.readDurableLines(this.#place.offset)) {
       const place = { ...this.#place }
       let messages: NumberedMessage[] = []
       for (const { text, end } of lines) {
@@ -172,7 +172,7 @@ export class CallbackFeed {
     const { last = -1, db, queue, onQueued, onDropped } = this.#options
     const rows = await this.#toRows(messages.filter(({ number }) => number > last))
     if (rows.length > 0) {
-      const dropped = await dropUnlessTaken(
+      const dropped = await deleteUnlessReferenced(
         db,
         () => queue(rows),
         () => dropBodies(db, rows),

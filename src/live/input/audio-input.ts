@@ -176,7 +176,7 @@ export class AudioInput {
     const isSent = stored && !stored.chunk.isPart
     if (text && !isSent) lines.push(writeRecord({ kind: 'message', head: ackHead, text }))
     const appended = journal.append({ ...(stored && { audio: stored.audio }), lines })
-    void appended.stored.then(() => {
+    void appended.durable.then(() => {
       if (text) outbox.acknowledge(text)
       metrics.stored(arrivedAt)
     })

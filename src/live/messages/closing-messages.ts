@@ -60,7 +60,7 @@ export type ClosingMessagesOptions = {
   onSent(): void
   emitter: MessageEmitter
   journal: Journal
-  /** Aborted when the session is left: then nothing is stored any more. */
+  /** Aborted when the session is suspended; then nothing more is stored. */
   signal: AbortSignal
 }
 

@@ -3,7 +3,7 @@ import { failedEnvelope } from '../../text/result/steps/envelope.ts'
 import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
 import { floorTo, roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
-import type { ChannelEvent } from '../recognition/channel.ts'
+import type { ChannelEvent } from '../recognition/channel-recognizer.ts'
 import type { Journal } from '../recovery/journal.ts'
 import { type AddOnRecord, type UtteranceRecord, writeRecord } from '../recovery/session-log.ts'
 import { type AlreadySent, speechKey } from '../recovery/session-recovery.ts'
@@ -131,7 +131,7 @@ export class MessageEmitter {
     return summary
   }
 
-  /** Does the same with the answers to prompts. */
+  /** Sends the answers to prompts that `make` returns, if any, as `summarized` does a summary. */
   async prompted(make: MakeAtEnd): Promise<ServiceEnvelope | undefined> {
     const { sent } = this.#options
     const prompted = sent.prompted ?? (await make(this.#memoize('prompted')))
@@ -201,7 +201,7 @@ export class MessageEmitter {
   #measure(id: string, endedAt: number | undefined): void {
     const { journal, metrics = noMetrics } = this.#options
     if (endedAt === undefined) return
-    void journal.append({ lines: [] }).stored.then(() => metrics.final({ id, endedAt }))
+    void journal.append({ lines: [] }).durable.then(() => metrics.final({ id, endedAt }))
   }
 
   /** Starts a group of add-ons on an utterance. */

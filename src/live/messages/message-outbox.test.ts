@@ -32,7 +32,7 @@ function openOutbox(
   const stored: string[] = []
   const append = ({ lines }: Entry): AppendOutcome => {
     stored.push(...lines)
-    return { written: Promise.resolve(), stored: Promise.resolve() }
+    return { written: Promise.resolve(), durable: Promise.resolve() }
   }
   const journal = { append, isLarge: more.isLarge ?? false } as unknown as Journal
   const routing = routingOf({

@@ -103,7 +103,7 @@ export class MessageOutbox {
     const isKept = isReliable(head) || !journal.isLarge
     if (!isKept) warn(warningTexts.unkept)
     const lines = isKept ? [writeRecord({ kind: 'message', head, text })] : []
-    const { stored } = journal.append({ lines })
+    const { durable } = journal.append({ lines })
     if (!isForSocket) return async () => {}
     const number = isReliable(head) ? ++this.#numbered : undefined
     const outgoing: OutgoingMessage = {
@@ -112,7 +112,7 @@ export class MessageOutbox {
       ...(head.variant === 'partial' && { isPartial: true }),
       ...(isLast && { isLast }),
     }
-    return () => stored.then(() => this.#deliver(outgoing))
+    return () => durable.then(() => this.#deliver(outgoing))
   }
 
   /** Whether any receiver selects acknowledgments of chunks. */
@@ -135,7 +135,7 @@ export class MessageOutbox {
   disconnect(code: number): void {
     const connection = this.#connection
     if (!connection) return
-    void this.#options.journal.append({ lines: [] }).stored.then(() => connection.end(code))
+    void this.#options.journal.append({ lines: [] }).durable.then(() => connection.end(code))
   }
 
   /** Detaches the client, if there is one, and ends its connection. */

@@ -9,7 +9,7 @@ export type PartialTranslationsOptions = {
   /** Sends what was translated, as long as its utterance is open. */
   send(said: UtteranceWithId, envelope: ServiceEnvelope): void
   log: Log
-  /** Aborted when the session is left. */
+  /** Aborted when the session is suspended. */
   signal: AbortSignal
 }
 

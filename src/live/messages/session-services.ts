@@ -22,7 +22,7 @@ export type ServiceEnvelope = Envelope & { usage?: Usage }
 /** Computes a part of a response, or returns the stored response to an identical request. */
 export type Memoize = ServiceCallOptions['memoize']
 
-/** Options of a call: `signal` aborts when the session is left, `memoize` stores responses. */
+/** Options of a call: `signal` aborts when the session is suspended, `memoize` stores responses. */
 export type CallOptions = { signal: AbortSignal; memoize: Memoize }
 
 /** The add-ons of one session that services answer. They reject only when aborted. */
@@ -50,12 +50,12 @@ export type ServiceSession = {
   params: Readonly<Record<string, unknown>>
 }
 
-/** A translation that comes later is of no use to those who read along. Seconds. */
+/** Seconds that the translation of a final may take; later, readers have moved on. */
 const TRANSLATION_LIMIT = 20
-/** Of a partial: by then there are newer ones. Seconds. */
+/** Seconds that the translation of a partial may take; later, there are newer partials. */
 const PARTIAL_LIMIT = 5
 /**
- * Bounds each add-on at the end of a session; each request has a time limit of its own. Seconds.
+ * Seconds that each add-on may take at the end of a session; each request has its own limit.
  */
 const END_LIMIT = 600
 

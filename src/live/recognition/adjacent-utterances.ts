@@ -1,4 +1,4 @@
-import { SAMPLE_RATE } from '../../asr/speech-engine.ts'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { UtteranceSegments } from './endpointing.ts'
 
@@ -71,4 +71,11 @@ export function withoutOverlap(words: readonly Word[], last: LastWord | null): r
 /** Keeps letters and digits only: a cut changes case and punctuation. */
 function bare(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+}
+
+/** Moves the start of words that begin before `earliest` and reach beyond it. */
+export function beginAfter(words: readonly Word[], earliest: number): readonly Word[] {
+  return words.map((word) => {
+    return word.start < earliest && word.end > earliest ? { ...word, start: earliest } : word
+  })
 }

@@ -1,11 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { setImmediate as turn } from 'node:timers/promises'
 import { countsOf } from '../../asr/speakers/requested-counts.ts'
-import type {
-  CheckpointEmbeddings,
-  SpeakerUtterance,
-  SpeechEngine,
-} from '../../asr/speech-engine.ts'
+import type { CacheEmbeddings, SpeakerUtterance, SpeechEngine } from '../../asr/speech-engine.ts'
 import type { Log } from '../../observability/log.ts'
 import { type AddOnError, diarizationFailed, timedOut } from '../../text/result/steps/envelope.ts'
 import { roundTo } from '../../transcript/rounding.ts'
@@ -46,7 +42,7 @@ const BATCH = 500
 /**
  * Finds the speaker of each word of a session, as for a recording, and writes the outcome to its
  * log: the utterances of the result, split anew at speaker changes, or the reason why there are
- * none. Rejects only when the session is left.
+ * none. Rejects only when the session is suspended.
  */
 export async function diarizeSession(options: DiarizeSessionOptions): Promise<void> {
   const { journal, duration, log, signal } = options
@@ -88,7 +84,7 @@ async function diarize(options: DiarizeSessionOptions): Promise<UtteranceView[]>
     }),
   )
   const counts = countsOf(params.realtime_processing.diarization_config)
-  const checkpointEmbeddings: CheckpointEmbeddings = async ({ channel, part }, embed) => {
+  const checkpointEmbeddings: CacheEmbeddings = async ({ channel, part }, embed) => {
     const file = `${channelPaths[channel]}.embeddings-${part}`
     await embed(file)
     return file

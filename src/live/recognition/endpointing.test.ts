@@ -3,9 +3,9 @@ import test from 'node:test'
 import fc from 'fast-check'
 import {
   createEndpointer,
-  type EndpointEvent,
-  type EndpointState,
-  initialEndpoint,
+  type EndpointerEvent,
+  type EndpointerState,
+  initialEndpointerState,
   segmentsOf,
 } from './endpointing.ts'
 
@@ -24,15 +24,15 @@ function read(audio: string): Input[] {
 function run(
   inputs: readonly Input[],
   { isEnd = true, ...changed }: Partial<typeof options> & { isEnd?: boolean } = {},
-): EndpointEvent[] {
+): EndpointerEvent[] {
   const { step, finish } = createEndpointer({ ...options, ...changed })
-  const state = initialEndpoint()
+  const state = initialEndpointerState()
   const events = inputs.flatMap(({ probability, level }) => step(state, probability, level))
   return isEnd ? [...events, ...finish(state)] : events
 }
 
 /** `start 2`, `end 5`, `0:2-5` for an utterance; pauses are omitted. */
-function words(events: readonly EndpointEvent[]): string {
+function words(events: readonly EndpointerEvent[]): string {
   return events
     .flatMap((event) => {
       if (event.type === 'speech_start') return [`start ${event.frame}`]
@@ -120,7 +120,7 @@ test('a pause comes once the padding is there, and equals the utterance if silen
 
 /** Returns the segments recognized for frames 20 to 30 once `heard` frames have arrived. */
 function pieces({ after = 0, from = 20, recognized = 99, isCut = false }) {
-  const state = { ...initialEndpoint(), frame: recognized, from: isCut ? 30 : null }
+  const state = { ...initialEndpointerState(), frame: recognized, from: isCut ? 30 : null }
   return segmentsOf({ number: 1, from, to: 30 }, { state, after })
 }
 
@@ -174,10 +174,10 @@ test('a state that went through JSON goes on as if nothing had been', () => {
   fc.assert(
     fc.property(sounds, fc.nat(1200), (audio, at) => {
       const { step, finish } = createEndpointer(options)
-      let state = initialEndpoint()
-      const events: EndpointEvent[] = []
+      let state = initialEndpointerState()
+      const events: EndpointerEvent[] = []
       for (const [i, { probability, level }] of audio.entries()) {
-        if (i === at) state = JSON.parse(JSON.stringify(state)) as EndpointState
+        if (i === at) state = JSON.parse(JSON.stringify(state)) as EndpointerState
         events.push(...step(state, probability, level))
       }
       assert.deepEqual([...events, ...finish(state)], run(audio))

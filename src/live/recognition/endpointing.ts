@@ -1,6 +1,5 @@
 import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
-import { SAMPLE_RATE } from '../../asr/speech-engine.ts'
-
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 /** How speech is split into utterances; times in seconds. */
 export type EndpointingOptions = {
   /** `speech_threshold`: nearer 1, less audio counts as speech. */
@@ -20,14 +19,14 @@ export type EndpointingOptions = {
 export type UtteranceSpan = { number: number; from: number; to: number }
 
 /** An event of an endpointer. `pause` means that an utterance ends there unless speech goes on. */
-export type EndpointEvent =
+export type EndpointerEvent =
   | { type: 'speech_start'; frame: number }
   | { type: 'speech_end'; frame: number }
   | { type: 'pause'; utterance: UtteranceSpan }
   | { type: 'utterance'; utterance: UtteranceSpan }
 
 /** The state of an endpointer; plain data, so that a session can be resumed. */
-export type EndpointState = {
+export type EndpointerState = {
   /** Frames processed. */
   frame: number
   /** `silent` → `speaking` after enough voiced frames, and back after enough silence. */
@@ -82,7 +81,7 @@ const CLOSE_SHARE = 0.7
 const LEVEL_SCALE = 40
 
 /** Returns the state of a channel before any audio. */
-export function initialEndpoint(): EndpointState {
+export function initialEndpointerState(): EndpointerState {
   const nothing = { from: null, voiced: 0, lastSpeech: 0, number: 0, recent: [] }
   return { frame: 0, phase: 'silent', ...nothing }
 }
@@ -105,7 +104,7 @@ export function createEndpointer(options: EndpointingOptions) {
   const endFrames = Math.max(PAD_FRAMES + 1, toFrames(options.hangover + options.endpointing))
   const maxFrames = toFrames(options.maxSeconds) - MARGIN_FRAMES
 
-  function step(state: EndpointState, probability: number, level: number): EndpointEvent[] {
+  function step(state: EndpointerState, probability: number, level: number): EndpointerEvent[] {
     const at = state.frame++
     state.recent.push(probability + level / LEVEL_SCALE)
     if (state.recent.length > CUT_FRAMES) state.recent.shift()
@@ -114,7 +113,7 @@ export function createEndpointer(options: EndpointingOptions) {
       : whileSpeaking(state, at, probability)
   }
 
-  function whileSilent(state: EndpointState, at: number, probability: number): EndpointEvent[] {
+  function whileSilent(state: EndpointerState, at: number, probability: number): EndpointerEvent[] {
     if (probability < open) {
       if (at + 1 - state.lastSpeech >= gapFrames) [state.from, state.voiced] = [null, 0]
       return []
@@ -127,7 +126,11 @@ export function createEndpointer(options: EndpointingOptions) {
     return [{ type: 'speech_start', frame: state.from }]
   }
 
-  function whileSpeaking(state: EndpointState, at: number, probability: number): EndpointEvent[] {
+  function whileSpeaking(
+    state: EndpointerState,
+    at: number,
+    probability: number,
+  ): EndpointerEvent[] {
     if (probability >= close) state.lastSpeech = at + 1
     if (state.from === null && probability >= open) state.from = at
     const silence = at + 1 - state.lastSpeech
@@ -139,16 +142,16 @@ export function createEndpointer(options: EndpointingOptions) {
   }
 
   /** Ends speech when the audio ends. */
-  function finish(state: EndpointState): EndpointEvent[] {
+  function finish(state: EndpointerState): EndpointerEvent[] {
     return state.phase === 'speaking' ? end(state) : []
   }
 
   return { step, finish }
 }
 
-function end(state: EndpointState): EndpointEvent[] {
+function end(state: EndpointerState): EndpointerEvent[] {
   const { from, lastSpeech } = state
-  const events: EndpointEvent[] = [{ type: 'speech_end', frame: lastSpeech }]
+  const events: EndpointerEvent[] = [{ type: 'speech_end', frame: lastSpeech }]
   if (from !== null) {
     events.push({ type: 'utterance', utterance: spanOf(state, from, lastSpeech) })
     state.number++
@@ -157,7 +160,7 @@ function end(state: EndpointState): EndpointEvent[] {
   return events
 }
 
-function cut(state: EndpointState, now: number): EndpointEvent {
+function cut(state: EndpointerState, now: number): EndpointerEvent {
   const from = state.from!
   const { recent } = state
   const quietest = now - recent.length + quietestOf(recent.slice(0, -KNOWN_FRAMES))
@@ -168,7 +171,7 @@ function cut(state: EndpointState, now: number): EndpointEvent {
   return { type: 'utterance', utterance }
 }
 
-function spanOf({ number }: EndpointState, from: number, to: number): UtteranceSpan {
+function spanOf({ number }: EndpointerState, from: number, to: number): UtteranceSpan {
   return { number, from, to: Math.max(to, from + 1) }
 }
 
@@ -213,7 +216,7 @@ type Piece = { start: number; end: number }
  */
 export function segmentsOf(
   { from, to }: UtteranceSpan,
-  { state, after }: { state: EndpointState; after: number },
+  { state, after }: { state: EndpointerState; after: number },
 ): UtteranceSegments {
   const isCut = state.from === to
   const limit = isCut ? to : state.frame

@@ -4,7 +4,7 @@ import { BUSY_PARTIAL_INTERVALS } from '../../asr/live-engine.ts'
 const SHEDDING_LOAD = 0.4
 const FULLY_LOADED = 0.9
 /** With more load, a final that may be in vain is not begun. */
-const EARLY_LOAD = 0.6
+const SPECULATION_LOAD = 0.6
 
 /** Returns how many times the usual interval lies between two partials of an utterance. */
 export function partialIntervals(load: number): number {
@@ -17,6 +17,6 @@ export function partialIntervals(load: number): number {
  * four minutes of speech, 30 were in vain; begun at the end of the utterance, a final comes 0.17 s
  * later.
  */
-export function beginsEarly(load: number): boolean {
-  return load < EARLY_LOAD
+export function allowsSpeculativeFinals(load: number): boolean {
+  return load < SPECULATION_LOAD
 }

@@ -256,21 +256,21 @@ const finalsIn = (all: readonly string[]) => all.filter((what) => what.startsWit
 
 /** Marks every word; those of finals wait for `final`, those of partials for `partial`. */
 function marking({ final, partial }: { final?: Promise<void>; partial?: Promise<void> }) {
-  const change: SessionText['applyTransforms'] = async ({ words }, { isPartial }) => {
+  const applyTransforms: SessionText['applyTransforms'] = async ({ words }, { isPartial }) => {
     await (isPartial ? partial : final)
     return words.map((word) => ({ ...word, text: `${word.text}!` }))
   }
-  return change
+  return applyTransforms
 }
 
 test('finals and partials are sent in changed words, a final also after a slow partial', async () => {
   const slow = new Promise<void>(() => {})
   const audio = `${'#'.repeat(60)}${pause}`
-  const { advance } = open([audio], { partials: true, change: marking({}) })
+  const { advance } = open([audio], { partials: true, applyTransforms: marking({}) })
   const reported = await advance()
   assert.ok(reported.some((what) => what.startsWith('partial') && what.endsWith('!')))
   assert.equal(reported.at(-1), 'final 0 0 0-64!')
-  const held = open([audio], { partials: true, change: marking({ partial: slow }) })
+  const held = open([audio], { partials: true, applyTransforms: marking({ partial: slow }) })
   assert.deepEqual(
     (await held.advance()).filter((what) => !what.startsWith('speech')),
     ['final 0 0 0-64!'],
@@ -280,7 +280,7 @@ test('finals and partials are sent in changed words, a final also after a slow p
 test('finals stay in order while words are changed, and a snapshot in between loses none', async () => {
   const slow = Promise.withResolvers<void>()
   const audio = `${'#'.repeat(170)}${pause}${'.'.repeat(160)}`
-  const first = open([audio], { change: marking({ final: slow.promise }) })
+  const first = open([audio], { applyTransforms: marking({ final: slow.promise }) })
   first.recognition.setAvailable(audio.length * FRAME)
   first.recognition.end()
   const running = first.run()
@@ -290,7 +290,7 @@ test('finals stay in order while words are changed, and a snapshot in between lo
   assert.deepEqual([snapshot.language, snapshot.channels[0]!.lastWord], [null, null])
   slow.resolve()
   await running
-  const resumed = open([audio], { change: marking({}), from: snapshot })
+  const resumed = open([audio], { applyTransforms: marking({}), from: snapshot })
   assert.equal(finalsIn(first.reported).length, 2)
   assert.deepEqual(finalsIn(await resumed.advance()), finalsIn(first.reported))
 })

@@ -1,16 +1,17 @@
 import { createSessionSpeakers, type SessionSpeakers } from '../../asr/live/session-speakers.ts'
 import type { LiveAudio, LiveEngine } from '../../asr/live-engine.ts'
-import type { RecognitionRoute } from '../../asr/routing/routing.ts'
+import type { ModelSelection } from '../../asr/model-selection/select-models.ts'
 import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
-import { SAMPLE_RATE, type SpeakerCounts } from '../../asr/speech-engine.ts'
+import type { SpeakerCounts } from '../../asr/speech-engine.ts'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
-import type { EndedUtterance, Snapshot } from '../recovery/session-log.ts'
+import type { PendingUtterance, Snapshot } from '../recovery/session-log.ts'
 import { AudioPace } from './audio-pace.ts'
-import { Channel, type ChannelEvent } from './channel.ts'
-import { createEndpointer, type EndpointingOptions, initialEndpoint } from './endpointing.ts'
+import { type ChannelEvent, ChannelRecognizer } from './channel-recognizer.ts'
+import { createEndpointer, type EndpointingOptions, initialEndpointerState } from './endpointing.ts'
 import { EventQueue } from './event-queue.ts'
-import { createFinalOrder } from './final-order.ts'
+import { createFinalSequencer } from './final-sequencer.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
 import { SpeechLoad } from './speech-load.ts'
@@ -19,19 +20,19 @@ import { SpeechLoad } from './speech-load.ts'
 export type RecognitionLoopOptions = {
   engine: LiveEngine
   /** The recognizers of the session. */
-  route: RecognitionRoute
+  selection: ModelSelection
   audio: LiveAudio
   endpointing: EndpointingOptions
   language: SessionLanguage
-  change: SessionText['applyTransforms']
+  applyTransforms: SessionText['applyTransforms']
   /** Requests speaker labels, with the number of speakers as the client states it. */
   speakers?: SpeakerCounts | undefined
   /** Finals name their model. */
   namesModels?: boolean | undefined
   partialIntervalMs: number
-  /** Called with warnings for the customer, also repeatedly. */
+  /** Called with warnings for the user, also repeatedly. */
   warn(text: string): void
-  /** Returns whether the work of others takes precedence: the account exceeds its share. */
+  /** Returns whether the account exceeds its share, so that its work gets low priority. */
   isOverShare?: (() => boolean) | undefined
   /** Returns whether any consumer wants partials now. */
   wantsPartials(): boolean
@@ -49,8 +50,8 @@ export type RecognitionEvent =
   | { type: 'snapshot'; snapshot: Snapshot }
 
 /**
- * A session with more unprocessed audio than this is behind, and so is one whose audio runs further
- * ahead of the clock: it can wait.
+ * A session gets low priority if it has more unprocessed audio than this, or if its audio is
+ * further ahead of the clock.
  */
 const BEHIND_SECONDS = 2
 /** Every so many frames (5 s), a snapshot is written from which the session can resume. */
@@ -75,10 +76,10 @@ type FrameRange = { from: number; to: number; isEnd: boolean; signal: AbortSigna
  */
 export class RecognitionLoop {
   readonly #options: RecognitionLoopOptions
-  readonly #channels: Channel[]
+  readonly #channels: ChannelRecognizer[]
   readonly #events = new EventQueue<RecognitionEvent>()
   readonly #speakers: SessionSpeakers | undefined
-  readonly #earlier: readonly EndedUtterance[]
+  readonly #earlier: readonly PendingUtterance[]
   /** Frames processed, of 32 ms; and available frames in the session's own format. */
   #position: number
   #snapshotAt: number
@@ -91,7 +92,7 @@ export class RecognitionLoop {
 
   constructor(options: RecognitionLoopOptions, from?: Snapshot) {
     this.#options = options
-    const { engine, route, audio, language, change, speakers, log, signal } = options
+    const { engine, selection, audio, language, applyTransforms, speakers, log, signal } = options
     const { warn, partialIntervalMs, namesModels } = options
     // One listener for the whole session: one for each wait would be a hundred thousand.
     signal.addEventListener('abort', () => this.#wake?.(), { once: true })
@@ -103,20 +104,20 @@ export class RecognitionLoop {
     const sessionSpeakers =
       speakers && createSessionSpeakers({ channels, counts: speakers }, from?.speakers)
     this.#speakers = sessionSpeakers
-    const oneOrder = createFinalOrder()
+    const oneOrder = createFinalSequencer()
     const shared = {
-      ...{ engine, route, endpointer, language, change, speakers: sessionSpeakers },
+      ...{ engine, selection, endpointer, language, applyTransforms, speakers: sessionSpeakers },
       ...{ emit: (event: ChannelEvent) => this.#events.push(event), warn, partialIntervalMs },
       ...{ onWork, log, signal, namesModels },
     }
     this.#channels = audio.channels.map((path, channel) => {
       const start = from?.channels[channel] ?? {
-        endpoint: initialEndpoint(),
+        endpoint: initialEndpointerState(),
         after: 0,
         lastWord: null,
       }
-      const order = sessionSpeakers ? oneOrder : createFinalOrder()
-      return new Channel({ ...shared, channel, path, order }, start)
+      const order = sessionSpeakers ? oneOrder : createFinalSequencer()
+      return new ChannelRecognizer({ ...shared, channel, path, order }, start)
     })
     this.#position = from?.position ?? 0
     this.#snapshotAt = this.#position
@@ -166,7 +167,7 @@ export class RecognitionLoop {
   }
 
   async #recognize(): Promise<void> {
-    for (const warning of this.#options.route.warnings) this.#options.warn(warning)
+    for (const warning of this.#options.selection.warnings) this.#options.warn(warning)
     await this.#restoreSamples()
     for (const ended of this.#earlier) this.#channels[ended.channel]!.resume(ended)
     for (;;) {
@@ -296,9 +297,9 @@ export class RecognitionLoop {
   }
 
   /** Utterances whose final is not emitted yet, in the order in which they are emitted. */
-  #ended(): EndedUtterance[] {
+  #ended(): PendingUtterance[] {
     const ended = this.#channels.flatMap((channel) => channel.ended)
-    return ended.sort((a, b) => a.place - b.place).map(({ utterance }) => utterance)
+    return ended.sort((a, b) => a.sequence - b.sequence).map(({ utterance }) => utterance)
   }
 
   /** Resolves when there are more frames of audio than `seen`, or when no more follow. */

@@ -7,14 +7,16 @@ import { plainText } from '../../../test/support/live/plain-text.ts'
 import { createFakeSpeechEngine } from '../../asr/engines/fake.ts'
 import { createLog } from '../../observability/log.ts'
 import type { Snapshot } from '../recovery/session-log.ts'
-import { initialEndpoint } from './endpointing.ts'
+import { initialEndpointerState } from './endpointing.ts'
 import { RecognitionLoop } from './recognition-loop.ts'
 import { createSessionLanguage } from './session-language.ts'
 
 /** A snapshot of a process whose model recognized Italian; one utterance awaits its text. */
 const snapshot: Snapshot = {
   position: 62,
-  channels: [{ endpoint: { ...initialEndpoint(), frame: 62 }, after: 16_000, lastWord: null }],
+  channels: [
+    { endpoint: { ...initialEndpointerState(), frame: 62 }, after: 16_000, lastWord: null },
+  ],
   ended: [
     {
       channel: 0,
@@ -48,14 +50,14 @@ test('a session resumes with another model, in a language that this one knows', 
           return speech.live!.recognizeFinal(utterance, options)
         },
       },
-      route: speech.route(request),
+      selection: speech.selectModels(request),
       audio: {
-        ...{ path, start: 0, isEnhanced: false, channels: [channel] },
+        ...{ path, start: 0, isDenoised: false, channels: [channel] },
         format: { encoding: 's16', sampleRate: 16_000, channels: 1 },
       },
       endpointing: { threshold: 0.6, hangover: 0.25, endpointing: 0.05, maxSeconds: 5 },
       language: createSessionLanguage(config, { installed, decided: snapshot.language }),
-      change: plainText.applyTransforms,
+      applyTransforms: plainText.applyTransforms,
       partialIntervalMs: 0,
       warn: assert.fail,
       wantsPartials: () => false,

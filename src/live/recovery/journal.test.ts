@@ -44,7 +44,7 @@ async function openJournal(t: TestContext) {
   const append = (line: string) => {
     const appended = journal.append({ audio: Buffer.from(line), lines: [line] })
     void appended.written.then(() => stored.push(`${line} written`))
-    void appended.stored.then(() => stored.push(line))
+    void appended.durable.then(() => stored.push(line))
   }
   return { journal, faults, broken, leaving, stored, append, store, log }
 }

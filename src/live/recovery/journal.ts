@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../observability/log.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'
 
-/** Something to be stored: audio, and the log lines that report it. */
+/** What one write stores: audio, and the log lines that report it. */
 export type Entry = { audio?: Uint8Array; lines: readonly string[] }
 
 /**
- * How far an entry is stored. `written`: it can be read, and a killed process loses nothing of it.
- * `stored`: it is on the disk. Neither settles if the session is left, or its disk fails, before.
+ * How far an entry got. `written`: it can be read and survives the death of the process. `durable`:
+ * it is synced to the disk. Both stay pending if the session is suspended or its disk fails first.
  */
-export type AppendOutcome = { written: Promise<void>; stored: Promise<void> }
+export type AppendOutcome = { written: Promise<void>; durable: Promise<void> }
 
 /** A write to a full disk is retried after this time; meanwhile nothing is acknowledged. */
 const RETRY_MS = 1000
@@ -31,12 +31,12 @@ export type JournalOptions = {
 type PendingEntry = Entry & {
   bytes: number
   written: PromiseWithResolvers<void>
-  stored: PromiseWithResolvers<void>
+  durable: PromiseWithResolvers<void>
 }
 
 /**
  * Stores what happens in a session, in order; what `append` returns resolves in the same order.
- * Entries that arrive while the disk is busy are stored together with the next sync. Writes to a
+ * Entries that arrive while the disk is busy become durable with the next sync. Writes to a
  * full disk are retried for as long as the session lives: the client keeps what was not
  * acknowledged.
  */
@@ -47,7 +47,7 @@ export class Journal {
   #bytes = 0
   #logBytes: number
   /** What `progress` has not yielded yet, and why nothing more can be stored. */
-  readonly #steps = new Set<'written' | 'stored'>()
+  readonly #steps = new Set<'written' | 'durable'>()
   #failure: { error: unknown } | undefined
   #wake: (() => void) | undefined
 
@@ -73,13 +73,13 @@ export class Journal {
     return this.#logBytes > maxLogBytes
   }
 
-  /** Stores an entry after all earlier ones; nothing more is stored of a session that was left. */
+  /** Stores an entry after all earlier ones. A suspended session stores nothing more. */
   append(entry: Entry): AppendOutcome {
-    const [written, stored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const appended = { written: written.promise, stored: stored.promise }
+    const [written, durable] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const appended = { written: written.promise, durable: durable.promise }
     if (this.#options.signal.aborted) return appended
     const bytes = bytesOf(entry)
-    this.#waiting.push({ ...entry, bytes, written, stored })
+    this.#waiting.push({ ...entry, bytes, written, durable })
     this.#bytes += bytes
     for (const line of entry.lines) this.#logBytes += line.length + 1
     this.#storing ??= this.#store()
@@ -87,10 +87,10 @@ export class Journal {
   }
 
   /**
-   * Yields when more was written or stored since that was last yielded, until the session is left.
+   * Yields when more is written or durable than at the last yield, until the session is suspended.
    * Throws when nothing more can be stored until the files are reopened. Has one consumer.
    */
-  async *progress(): AsyncGenerator<'written' | 'stored'> {
+  async *progress(): AsyncGenerator<'written' | 'durable'> {
     const { signal } = this.#options
     signal.addEventListener('abort', () => this.#wake?.(), { once: true })
     while (!signal.aborted) {
@@ -108,7 +108,7 @@ export class Journal {
     }
   }
 
-  #report(step: 'written' | 'stored'): void {
+  #report(step: 'written' | 'durable'): void {
     this.#steps.add(step)
     this.#wake?.()
   }
@@ -118,12 +118,12 @@ export class Journal {
     this.#wake?.()
   }
 
-  /** Resolves when all entries are on the disk, or the session was left. */
+  /** Resolves when all entries are durable, or the session is suspended. */
   async flushed(): Promise<void> {
     while (this.#storing) await this.#storing
   }
 
-  /** Resolves likewise, to whether everything is stored within this time. */
+  /** Resolves likewise, to whether everything is durable within this time. */
   async flushedWithin(timeoutMs: number): Promise<boolean> {
     const waiting = new AbortController()
     const late = delay(timeoutMs, false, { signal: waiting.signal }).catch(() => false)
@@ -149,15 +149,15 @@ export class Journal {
         this.#fail(error)
         break
       }
-      for (const { stored } of batch) stored.resolve()
-      this.#report('stored')
+      for (const { durable } of batch) durable.resolve()
+      this.#report('durable')
     }
     this.#storing = undefined
   }
 
   /**
-   * Retries until the write succeeds; returns false when the session is left before that, or the
-   * files are broken.
+   * Retries until the write succeeds; returns false when the session is suspended before that, or
+   * the files are broken.
    */
   async #write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<boolean> {
     const { store, log, signal, retryMs = RETRY_MS } = this.#options

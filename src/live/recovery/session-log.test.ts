@@ -7,7 +7,7 @@ import {
   type TextMessage,
   writeMessage,
 } from '../messages/server-messages.ts'
-import { initialEndpoint } from '../recognition/endpointing.ts'
+import { initialEndpointerState } from '../recognition/endpointing.ts'
 import { audioAfter, type LogRecord, readRecord, readRecords, writeRecord } from './session-log.ts'
 
 const chunk = { at: 1_700_000_000_000, received: 3244, audio: 3200 }
@@ -48,7 +48,7 @@ const records: LogRecord[] = [
     kind: 'snapshot',
     snapshot: {
       position: 62,
-      channels: [{ endpoint: initialEndpoint(), after: 0, lastWord: null }],
+      channels: [{ endpoint: initialEndpointerState(), after: 0, lastWord: null }],
       ended: [],
       language: null,
       work: 0.5,

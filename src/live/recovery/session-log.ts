@@ -4,7 +4,11 @@ import type { AddOnGroup, AddOnResults } from '../messages/realtime-add-ons.ts'
 import { headOf, type MessageHead } from '../messages/server-messages.ts'
 import type { ServiceEnvelope } from '../messages/session-services.ts'
 import type { LastWord } from '../recognition/adjacent-utterances.ts'
-import type { EndpointState, UtteranceSegments, UtteranceSpan } from '../recognition/endpointing.ts'
+import type {
+  EndpointerState,
+  UtteranceSegments,
+  UtteranceSpan,
+} from '../recognition/endpointing.ts'
 
 /**
  * A line of a session's log: enough to resume the session after a crash, and to list in its result
@@ -25,7 +29,7 @@ export type LogRecord =
   | { kind: 'diarized'; diarized: DiarizedRecord }
   /** The outcome of the summary, before it is sent: it is binding from then on. */
   | { kind: 'summary'; summary: ServiceEnvelope }
-  /** The same of the prompts. */
+  /** The outcome of the prompts, likewise. */
   | { kind: 'prompted'; prompted: ServiceEnvelope }
   | { kind: 'answer'; answer: ResponseRecord }
   /** The result lacks something, in the words that its reader gets. */
@@ -79,8 +83,9 @@ export type AddOnRecord = {
 }
 
 /**
- * A response of a service, by the hash of what was asked. It is of use until its purpose is logged:
- * the findings in an utterance, by its id, or what comes at the end, by the kind of its record.
+ * A response of a service, by the hash of its request. It is needed until the log has the result
+ * that it serves: the findings of an utterance (`purpose` is its id), or a record at the end of the
+ * session (`purpose` is its kind).
  */
 export type ResponseRecord = { purpose: string; key: string; value: unknown }
 
@@ -92,14 +97,14 @@ export type ResponseRecord = { purpose: string; key: string; value: unknown }
 export type DiarizedRecord = { count: number; seconds: number; error: AddOnError | null }
 
 /** An utterance that has ended, and the samples that are recognized for it. */
-export type EndedUtterance = UtteranceSegments & { channel: number; span: UtteranceSpan }
+export type PendingUtterance = UtteranceSegments & { channel: number; span: UtteranceSpan }
 
 /**
  * The position of a channel, with the first sample that no utterance took, and the last word that
  * was emitted and its language; older logs lack that.
  */
 export type ChannelState = {
-  endpoint: EndpointState
+  endpoint: EndpointerState
   after: number
   lastWord: LastWord | null
   language?: string
@@ -114,7 +119,7 @@ export type Snapshot = {
    * Ended utterances without final text, in the order in which they ended; without diarization, in
    * that order per channel.
    */
-  ended: EndedUtterance[]
+  ended: PendingUtterance[]
   /** The speakers so far, if speakers are labeled. */
   speakers?: SpeakersState
   language: string | null
@@ -276,8 +281,8 @@ const kinds = new Set<LogRecord['kind']>([
 ])
 
 /**
- * Returns the bytes of audio after a line that states them. A line that no process wrote, as a
- * power failure may leave one, returns more than there can be: the log is cut there.
+ * Returns the total bytes of audio that the record of a chunk states; undefined for other lines.
+ * For a line that a power failure damaged, it returns more than there can be: the log is cut there.
  */
 export function audioAfter(line: string): number | undefined {
   const kind = kindOf(line)

@@ -1,7 +1,7 @@
 import {
   type RecognitionRequest,
   readRecognitionRequest,
-} from '../../asr/routing/recognition-request.ts'
+} from '../../asr/model-selection/recognition-request.ts'
 import type { LiveConfig } from '../../config/live.ts'
 import type { TextSession } from '../../text/live/session-text.ts'
 import type { FormatParams } from '../input/format-params.ts'

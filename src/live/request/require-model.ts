@@ -1,4 +1,4 @@
-import type { RecognitionRequest } from '../../asr/routing/recognition-request.ts'
+import type { RecognitionRequest } from '../../asr/model-selection/recognition-request.ts'
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import { AppError } from '../../errors.ts'
 
@@ -14,7 +14,7 @@ const MAX_WAIT_SECONDS = 300
 export function requireModel(speech: SpeechEngine, request: RecognitionRequest): void {
   const { installer } = speech
   const missing = installer?.findMissing(request)
-  if (!installer || !missing) return void speech.route(request)
+  if (!installer || !missing) return void speech.selectModels(request)
   const { model, progress, failure } = missing
   const refuse = (detail: string, retryAfter: number) => {
     return new AppError('language_not_installed', detail, { retryAfter })

@@ -22,7 +22,7 @@ export type ResultOptions = {
   duration: number
   channels: number
   work: number
-  /** What the customer should know: what was left out, and why. */
+  /** What the user should know: what was left out, and why. */
   warnings: readonly string[]
   /** What language models took, if any were asked. */
   usage?: Usage | undefined

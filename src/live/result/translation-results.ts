@@ -57,7 +57,7 @@ export class TranslationResults {
     }
   }
 
-  /** Returns what the customer should know: which languages lack utterances. */
+  /** Returns what the user should know: which languages lack utterances. */
   warnings(): string[] {
     return this.#targets.flatMap(({ language, found, failures }) => {
       if (failures === 0 || found.length === 0) return []

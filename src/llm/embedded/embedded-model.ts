@@ -14,7 +14,7 @@ const CANCEL_SECONDS = 15
 export type EmbeddedModelOptions = {
   /** Returns the path of the GGUF file; undefined when it is not installed. */
   findFile(): string | undefined
-  /** What the customer reads when it is not there. */
+  /** What the user reads when it is not there. */
   missing: string
   contextTokens: number
   usesGpu: boolean

@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import {
-  behave,
   type Responder,
   refuse,
   sendPart,
+  serveNormally,
   startModelServer,
 } from '../../../test/support/asr/model-server.ts'
 import { createDownloadClient, type Download, downloadFile } from './download.ts'
@@ -150,7 +150,7 @@ test('a damaged or too large part is fetched anew', async () => {
 })
 
 test('a server without ranges sends everything again', async () => {
-  const ignore: Responder = (response, asked) => behave(response, { ...asked, offset: 0 })
+  const ignore: Responder = (response, asked) => serveNormally(response, { ...asked, offset: 0 })
   await download([sendPart(100_000, 'cut'), ignore])
   assert.equal(server.seen.length, 2)
 })
@@ -248,7 +248,7 @@ test('changed bytes are never kept', async () => {
   const change: Responder = (response, asked) => {
     const changed = Buffer.from(asked.content)
     changed[399_999]! ^= 1
-    behave(response, { ...asked, content: changed })
+    serveNormally(response, { ...asked, content: changed })
   }
   await download([change])
   rmSync(path)

@@ -19,9 +19,9 @@ import { after, beforeEach, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { deflateRawSync } from 'node:zlib'
 import {
-  behave,
   refuse,
   sendPart,
+  serveNormally,
   startModelServer,
 } from '../../../test/support/asr/model-server.ts'
 import type { CatalogFile, CatalogModel } from '../catalog.ts'
@@ -270,7 +270,7 @@ test('two pulls of one model fetch it once', async () => {
   const isWaiting = () => steps.some(({ stage }) => stage === 'waiting')
   server.next.push(async (response, asked) => {
     while (!isWaiting() && !response.closed) await setImmediate()
-    behave(response, asked)
+    serveNormally(response, asked)
   })
   const both = await Promise.all([
     pullModel(folder, model, options()),

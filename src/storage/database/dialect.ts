@@ -64,12 +64,12 @@ export type Dialect = {
   /** How terms are stored with utterances, and how they are searched for. */
   readonly search: SearchDialect
   /** Whether no transaction that still runs can have a lower number than `tx`. */
-  isSettled(tx: string): RawBuilder<SqlBool>
+  isVisible(tx: string): RawBuilder<SqlBool>
   /**
    * Erases what deleted rows have left behind, now or soon, as far as the database can and no
    * reader still needs it.
    */
-  scrub(db: Transaction): Promise<void>
+  eraseDeletedRows(db: Transaction): Promise<void>
   /** Whether a transaction failed only because of others, so that it may be repeated. */
   isConflict(error: unknown): boolean
   /**

@@ -149,7 +149,7 @@ export type Settlement = {
  * Records how an attempt ended, and makes the next delivery of its lane due, in one transaction. An
  * attempt whose delivery was deleted meanwhile, or went to another sender, leaves nothing.
  */
-export function settleDelivery(db: Db, settlement: Settlement): Promise<void> {
+export function recordOutcome(db: Db, settlement: Settlement): Promise<void> {
   return inTransaction(db, (tx) => settle(tx, settlement))
 }
 

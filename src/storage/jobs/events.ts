@@ -34,7 +34,7 @@ export async function readEvents(
     .selectFrom('events')
     .selectAll()
     .where(sql<boolean>`(tx, seq) > (${tx}, ${seq})`)
-    .where(dialect.isSettled('tx'))
+    .where(dialect.isVisible('tx'))
   if (account !== undefined) query = query.where('account', '=', account)
   const rows = await query.orderBy('tx').orderBy('seq').limit(limit).execute()
   return rows.map(({ job_id: jobId, delivery_id: deliveryId, ...row }) => {
@@ -47,7 +47,7 @@ export async function lastEventCursor({ sql: db, dialect }: Queryable): Promise<
   const row = await db
     .selectFrom('events')
     .select(['tx', 'seq'])
-    .where(dialect.isSettled('tx'))
+    .where(dialect.isVisible('tx'))
     .orderBy('tx', 'desc')
     .orderBy('seq', 'desc')
     .limit(1)

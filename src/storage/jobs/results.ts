@@ -41,8 +41,8 @@ export function storeResult(
 }
 
 /**
- * The same for JSON text that comes in chunks, none of which ends within a character. A long text
- * is never in memory as a whole.
+ * Writes the JSON text of a long result from chunks, none of which ends within a character, and
+ * returns the columns of the row. A long text is never in memory as a whole.
  */
 export async function storeResultText(
   db: Db,
@@ -99,7 +99,7 @@ export async function dropResult(
  * did not, and then `drop` deletes the objects. Where the outcome is unknown they stay; what no row
  * refers to is deleted at the next start.
  */
-export async function dropUnlessTaken<T>(
+export async function deleteUnlessReferenced<T>(
   db: Pick<Db, 'dialect'>,
   take: () => Promise<T>,
   drop: () => Promise<unknown>,
@@ -185,7 +185,7 @@ export async function replaceResult(
       ? (['result', stored.text] as const)
       : (['result_object', stored.object] as const)
   const replace = (tx: Db) => replaceRow(tx, { jobId, read, columns, llm })
-  const isReplaced = await dropUnlessTaken(
+  const isReplaced = await deleteUnlessReferenced(
     db,
     () => inTransaction(db, replace),
     () => dropResult(db, columns),

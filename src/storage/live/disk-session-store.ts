@@ -7,7 +7,7 @@ import { type LogLine, readAt, readLog, writeAt } from '../objects/disk/file-io.
 import type { Objects } from '../objects/objects.ts'
 import type { Orphans } from '../objects/orphans/orphans.ts'
 import { SessionAppender } from './session-appender.ts'
-import type { SessionStore, StoredSizes } from './session-store.ts'
+import type { DurableSizes, SessionStore } from './session-store.ts'
 
 /** A session store in a folder of its own: a file for the audio, and one for the log. */
 export type DiskSessionStore = SessionStore & {
@@ -81,7 +81,7 @@ export async function openDiskSessionStore(
 
 function diskSessionStore(
   { folder, audio, log }: { folder: string; audio: FileHandle; log: FileHandle },
-  sizes: StoredSizes,
+  sizes: DurableSizes,
 ): DiskSessionStore {
   const appender = new SessionAppender({ audio, log, audioStart: AUDIO_START }, sizes)
   return {
@@ -110,7 +110,7 @@ function diskSessionStore(
         yield lines.map(({ text }) => text)
       }
     },
-    readStoredLines: (start) => readLog(log, { start, size: appender.storedLogBytes }),
+    readDurableLines: (start) => readLog(log, { start, size: appender.storedLogBytes }),
     readWrittenLines: (part) => readLog(log, part),
     async close() {
       await appender.close()
@@ -131,7 +131,7 @@ function pathsOf(folder: string): { audio: string; log: string } {
 async function readSent(
   log: FileHandle,
   { audioAfter, audioSize }: { audioAfter(line: string): number | undefined; audioSize: number },
-): Promise<StoredSizes> {
+): Promise<DurableSizes> {
   const sent = { audioBytes: 0, logBytes: 0 }
   for await (const lines of readLog(log, { size: (await log.stat()).size })) {
     for (const { text, end } of lines) {

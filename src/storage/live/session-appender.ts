@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { storageError } from '../database/sqlite/storage-error.ts'
 import { writeAt } from '../objects/disk/file-io.ts'
-import type { SessionStore, StoredSizes } from './session-store.ts'
+import type { DurableSizes, SessionStore } from './session-store.ts'
 
 /** The arguments of one `write` call. */
 type Entry = {
@@ -20,13 +20,13 @@ export type AppendedFiles = { audio: FileHandle; log: FileHandle; audioStart: nu
  */
 export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
   readonly #files: AppendedFiles
-  #sizes: StoredSizes
+  #sizes: DurableSizes
   #waiting: Entry[] = []
   #isWriting = false
   /** Settles with the last call of `write`. */
   #lastWrite: Promise<void> = Promise.resolve()
   /** The sync that has not begun yet, and the last one. */
-  #nextSync: Promise<StoredSizes> | undefined
+  #nextSync: Promise<DurableSizes> | undefined
   #lastSync: Promise<unknown> = Promise.resolve()
   /** Files whose bytes may not be on disk yet. */
   readonly #unsynced = new Set<FileHandle>()
@@ -36,14 +36,14 @@ export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
   #end: { error: unknown } | undefined
   #storedLogBytes: number
 
-  constructor(files: AppendedFiles, sizes: StoredSizes) {
+  constructor(files: AppendedFiles, sizes: DurableSizes) {
     this.#files = files
     this.#sizes = sizes
     this.#storedLogBytes = sizes.logBytes
   }
 
   /** How many bytes of each file are valid. */
-  get sizes(): StoredSizes {
+  get sizes(): DurableSizes {
     return { ...this.#sizes }
   }
 
@@ -62,7 +62,7 @@ export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
     return written.promise
   }
 
-  sync(): Promise<StoredSizes> {
+  sync(): Promise<DurableSizes> {
     if (!this.#nextSync) {
       this.#nextSync = settled(this.#lastSync).then(() => this.#syncNow())
       this.#lastSync = this.#nextSync
@@ -130,7 +130,7 @@ export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
     }
   }
 
-  async #syncNow(): Promise<StoredSizes> {
+  async #syncNow(): Promise<DurableSizes> {
     this.#nextSync = undefined
     await settled(this.#lastWrite)
     if (this.#end) throw this.#end.error

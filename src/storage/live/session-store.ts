@@ -1,13 +1,13 @@
 import type { LogLine } from '../objects/disk/file-io.ts'
 
-/** How many bytes of audio and of the log of a session are stored. */
-export type StoredSizes = { audioBytes: number; logBytes: number }
+/** How many bytes of the audio and the log of a session are durable. */
+export type DurableSizes = { audioBytes: number; logBytes: number }
 
 /**
  * Where the audio and the log of one live session are stored; both are append-only, and one process
  * writes at a time. The data of one `write` call counts as a whole or not at all. A failed write (a
  * full disk) also fails those waiting behind it, because their lines may build on it; later ones
- * may succeed again. After a failed `sync` nothing works any more: it is unknown what is durable.
+ * may succeed again. After a failed `sync` every call fails: it is unknown what is durable.
  *
  * `test/support/live/stores/session-store-conformance.ts` checks an implementation.
  */
@@ -25,7 +25,7 @@ export type SessionStore = {
    * Resolves when everything passed to `write` before is durable, to how much that is; fails if one
    * of these writes failed since the last sync. Concurrent calls share a sync.
    */
-  sync(): Promise<StoredSizes>
+  sync(): Promise<DurableSizes>
   /** Reads audio from byte `from` up to byte `to`, which must have been written. */
   readAudio(from: number, to: number): Promise<Uint8Array>
   /**
@@ -34,7 +34,7 @@ export type SessionStore = {
    */
   readLines(): AsyncGenerator<string[]>
   /** Reads the lines that are durable, from byte `start` of the log, where a line must begin. */
-  readStoredLines(start: number): AsyncGenerator<LogLine[]>
+  readDurableLines(start: number): AsyncGenerator<LogLine[]>
   /** Waits for everything passed to `write`; from then on, nothing is written. */
   close(): Promise<void>
   /** Deletes what is stored, if anything is; the session must be closed. */

@@ -91,7 +91,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     const { store } = await open()
     const copy = join(folder, 'first', id)
     await Promise.all(writeCalls(store, { count: 3 }))
-    const durable = async () => (await Array.fromAsync(store.readStoredLines(0))).flat().length
+    const durable = async () => (await Array.fromAsync(store.readDurableLines(0))).flat().length
     assert.deepEqual([await durable(), (await linesOf(store)).length], [0, 3])
     await store.sync()
     assert.deepEqual([await durable(), existsSync(copy)], [3, true])

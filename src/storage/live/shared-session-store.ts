@@ -16,7 +16,7 @@ import {
   readBatches,
   type SessionBatch,
 } from './session-batches.ts'
-import type { StoredSizes } from './session-store.ts'
+import type { DurableSizes } from './session-store.ts'
 
 /** A session whose audio and log are in the shared database, with a copy on this machine. */
 export type SharedSessionOptions = {
@@ -155,7 +155,7 @@ function sharedStore(session: SharedSessionOptions, { local, next }: Copy): Disk
     sync: () => batches.sync(),
     readAudio: (from, to) => local.readAudio(from, to),
     readLines: () => local.readLines(),
-    readStoredLines: (start) => local.readWrittenLines({ start, size: batches.stored.logBytes }),
+    readDurableLines: (start) => local.readWrittenLines({ start, size: batches.durable.logBytes }),
     readWrittenLines: (part) => local.readWrittenLines(part),
     async close() {
       await batches.close()
@@ -176,14 +176,14 @@ type PendingWrites = { audio: Uint8Array[]; lines: string[] }
 /** Writes to the copy, and with each sync stores what was written as a batch of the database. */
 class BatchSync {
   /** The sizes of what is in the database. */
-  readonly stored: StoredSizes
+  readonly durable: DurableSizes
   readonly #session: SharedSessionOptions
   readonly #local: DiskSessionStore
   readonly #closing = new AbortController()
   #seq: number
   #pending: PendingWrites = { audio: [], lines: [] }
   #lastWrite: Promise<void> = Promise.resolve()
-  #nextSync: Promise<StoredSizes> | undefined
+  #nextSync: Promise<DurableSizes> | undefined
   #lastSync: Promise<unknown> = Promise.resolve()
   /** Whether a write failed since the copy was last known to work. */
   #isDoubtful = false
@@ -191,7 +191,7 @@ class BatchSync {
   #end: { error: unknown } | undefined
 
   constructor(session: SharedSessionOptions, { local, next }: Copy) {
-    this.stored = { audioBytes: local.audioBytes, logBytes: local.logBytes }
+    this.durable = { audioBytes: local.audioBytes, logBytes: local.logBytes }
     this.#session = session
     this.#local = local
     this.#seq = next
@@ -216,7 +216,7 @@ class BatchSync {
     this.#pending.lines.push(...lines)
   }
 
-  sync(): Promise<StoredSizes> {
+  sync(): Promise<DurableSizes> {
     if (!this.#nextSync) {
       this.#nextSync = settled(this.#lastSync).then(() => this.#syncNow())
       this.#lastSync = this.#nextSync
@@ -224,7 +224,7 @@ class BatchSync {
     return this.#nextSync
   }
 
-  async #syncNow(): Promise<StoredSizes> {
+  async #syncNow(): Promise<DurableSizes> {
     this.#nextSync = undefined
     await settled(this.#lastWrite)
     if (this.#end) throw this.#end.error
@@ -235,7 +235,7 @@ class BatchSync {
     const { audio, lines } = this.#pending
     this.#pending = { audio: [], lines: [] }
     if (audio.length > 0 || lines.length > 0) await this.#store({ audio, lines })
-    return { ...this.stored }
+    return { ...this.durable }
   }
 
   async #store({ audio, lines }: PendingWrites): Promise<void> {
@@ -252,8 +252,8 @@ class BatchSync {
       throw this.#end.error
     }
     this.#seq++
-    this.stored.audioBytes += batch.audio.length
-    this.stored.logBytes += batch.log.length
+    this.durable.audioBytes += batch.audio.length
+    this.durable.logBytes += batch.log.length
   }
 
   async close(): Promise<void> {

@@ -73,8 +73,8 @@ export async function deleteUnusedFiles(
 
 /**
  * Deletes the row of a file unless a job still uses it; returns whether nothing uses it now. A job
- * that was left with a redacted recording still names the original, but has no claim to it; nor has
- * one of which nothing is kept, once it has ended.
+ * with a redacted recording still stores the id of the original, but does not keep it; nor does a
+ * zero-retention job that has ended.
  */
 export async function deleteFileWithoutJobs(tx: Db, id: string): Promise<boolean> {
   await tx.dialect.lockRows?.(tx, 'files', sql`id = ${id}`)
@@ -119,7 +119,7 @@ export async function findKnownObjects(
  * Returns which of these objects are recordings that jobs name but have given up: a redacted one
  * has replaced them, or nothing is kept of the job.
  */
-export async function findGivenUpRecordings(db: Db, ids: readonly string[]): Promise<Set<string>> {
+export async function findReleasedRecordings(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db.sql
     .selectFrom('jobs')
     .select('file_id as id')

@@ -16,11 +16,11 @@ export type SpaceSettings = {
 /** The dependencies of `StorageLimits`. */
 export type StorageLimitsOptions = SpaceSettings & { db: Db; disk: MeasureDisk }
 
-/** New work is refused early; accepted work may use all but the last part of the reserve. */
-export type IntakeKind = 'new' | 'accepted'
+/** New work is refused below the reserve; accepted work may use all of it but `LAST_PART`. */
+export type WorkKind = 'new' | 'accepted'
 
 /** Bytes being written for an account; they count as stored until it is closed. */
-export type SpaceIntake = Disposable & {
+export type DiskReservation = Disposable & {
   /**
    * Counts bytes about to be written. Fails like `checkAccount`, or for accepted work with
    * `storage_full`.
@@ -41,9 +41,9 @@ export type SpaceState = Pick<StoredBytes, 'total' | 'largest'> & {
  * cannot wait.
  */
 const LAST_PART = 0.25
-/** The disk is measured again after this many bytes of one stream. */
+/** The disk is measured again after at most this many bytes of one stream. */
 const STEP_BYTES = 1024 * 1024
-/** Unless the reserve divided by this number is less. */
+/** It is also measured at least so many times while one stream fills the reserve. */
 const STEPS_OF_RESERVE = 8
 const MIN_STEP_BYTES = 64 * 1024
 /** Seconds after which a refused client may succeed: jobs end, the operator frees space. */
@@ -111,7 +111,7 @@ export class StorageLimits {
   }
 
   /** Starts counting what is written for an account. */
-  open(account: string, kind: IntakeKind): SpaceIntake {
+  open(account: string, kind: WorkKind): DiskReservation {
     let counted = 0
     let checkedAt = 0
     const add = async (bytes: number) => {

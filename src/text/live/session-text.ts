@@ -159,7 +159,7 @@ function createStepRunner(
     warn(name, [...(warnings.get(name) ?? []), budgetExceeded(name).message])
   }
 
-  /** Stores the warnings for the customer, and logs each once. */
+  /** Stores the warnings for the user, and logs each once. */
   function warn(name: Name, all: readonly string[]): void {
     if (all.length === 0) return
     const isNew = all.length > (warnings.get(name)?.length ?? 0)
@@ -179,7 +179,7 @@ const sample: Word = { text: 'Hello', start: 0, end: 1, confidence: 1 }
 /** The text steps of one session. */
 export type SessionText = {
   /**
-   * Returns the words as the customer spells them, or unchanged where a step fails. Rejects when
+   * Returns the words as the user spells them, or unchanged where a step fails. Rejects when
    * aborted.
    */
   applyTransforms(utterance: UtteranceWords, options: TransformOptions): Promise<readonly Word[]>
@@ -189,7 +189,7 @@ export type SessionText = {
     utterancesJson: string,
     options: { signal: AbortSignal },
   ): Promise<Envelope>
-  /** Returns the warnings for the customer: what has been left out so far, and why. */
+  /** Returns the warnings for the user: what has been left out so far, and why. */
   warnings(): string[]
   close(): Promise<void>
 }

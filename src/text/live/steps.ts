@@ -11,7 +11,7 @@ import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 /** A transform ready to run: it prepares its configuration once, and per language of the words. */
 export type PreparedTransform = {
   apply(utterance: UtteranceWords): Word[]
-  /** Returns the warnings for the customer: what has been left out of all utterances so far. */
+  /** Returns the warnings for the user: what has been left out of all utterances so far. */
   warnings(): string[]
 }
 

@@ -21,7 +21,7 @@ export type ToThread =
 
 /**
  * A message from the thread, one for each task. `fault` is the kind of an unexpected error, `ms`
- * the processor time of the task in milliseconds, and `warnings` are for the customer and cover all
+ * the processor time of the task in milliseconds, and `warnings` are for the user and cover all
  * tasks of this step so far.
  */
 export type FromThread = { ms?: number } & (

@@ -22,7 +22,7 @@ export type ResultOptions = {
   diarizationError?: AddOnError | undefined
   /** The seconds that diarization took. */
   diarizationSeconds?: number | undefined
-  /** Warnings for the customer: what was left out, and why. */
+  /** Warnings for the user: what was left out, and why. */
   warnings?: readonly string[]
   /** The add-ons for which services can be called; see `servedAddOns`. */
   served?: readonly string[]

@@ -13,7 +13,7 @@ function request(task: string, fields: Omit<ServiceRequest, 'service' | 'model'>
 
 type Prompt = string | readonly string[]
 
-/** Answers the prompts of a customer, one by one. */
+/** Answers the prompts of a user, one by one. */
 export const audioToLlm: ServiceAddOn = {
   name: 'audio_to_llm',
   languages: 'all',
@@ -68,7 +68,7 @@ export const summarization: ServiceAddOn = {
   },
 }
 
-/** Finds the values of the classes that the customer names, as the JSON text of an object. */
+/** Finds the values of the classes that the user names, as the JSON text of an object. */
 export const structuredData: ServiceAddOn = {
   name: 'structured_data_extraction',
   languages: 'all',

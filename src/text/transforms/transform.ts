@@ -29,6 +29,6 @@ export type TransformResult = {
   transcript: Transcript
   made?: AddOnOutput
   redacted?: RedactedSpan[]
-  /** Warnings for the customer, which go into the metadata of the result. */
+  /** Warnings for the user, which go into the metadata of the result. */
   warnings?: string[]
 }

@@ -18,12 +18,12 @@ const MAX_IN_ALL = 65_536
 /** A spelling, or a vocabulary, for the transcripts of one session, which come one by one. */
 export type SessionReplacer = {
   apply(transcript: Transcript): Transcript
-  /** Returns the warnings for the customer: what has been left out of all transcripts so far. */
+  /** Returns the warnings for the user: what has been left out of all transcripts so far. */
   warnings(): string[]
 }
 
 /**
- * Bounds what the replacements of one customer add to the utterances of one transcript or session:
+ * Bounds what the replacements of one user add to the utterances of one transcript or session:
  * a result, and everything derived from it, must not grow far beyond the speech. Lengths are
  * characters (UTF-16 code units).
  */

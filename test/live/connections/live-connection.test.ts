@@ -5,8 +5,8 @@ import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import {
   jobOf,
-  jobThat,
   speech,
+  waitForJob,
   withServer,
 } from '../../support/live/sessions/live-session-jobs.ts'
 import { call, sendRaw } from '../../support/net/http-client.ts'
@@ -23,11 +23,11 @@ test('a session is queued until its client comes, then processing, and cannot be
   assert.equal((await jobOf(id, server)).status, 'queued')
   assert.equal((await call(server, `/v2/live/${id}`, { method: 'DELETE' })).status, 403)
   const client = await connect(url)
-  await jobThat(id, ({ status }) => status === 'processing', server)
+  await waitForJob(id, ({ status }) => status === 'processing', server)
   assert.equal((await call(server, `/v2/live/${id}`, { method: 'DELETE' })).status, 403)
   assert.equal((await call(server, `/v2/live/${id}/file`)).status, 404)
   client.close(1000)
-  await jobThat(id, ({ status }) => status === 'done', server)
+  await waitForJob(id, ({ status }) => status === 'done', server)
   assert.equal((await call(server, `/v2/live/${id}`, { method: 'DELETE' })).status, 202)
   assert.equal((await (await connect(url)).closed).code, 4410)
 })
@@ -74,7 +74,7 @@ test('a client that closes with 1000 ends the session, any other close does not'
   const second = await connect(url)
   assert.equal((await jobOf(id, server)).status, 'processing')
   second.close(1000)
-  const { result } = await jobThat(id, ({ status }) => status === 'done', server)
+  const { result } = await waitForJob(id, ({ status }) => status === 'done', server)
   const types = result!.messages.map((text) => JSON.parse(text).type)
   assert.ok(types.includes('post_final_transcript'))
 })
@@ -86,7 +86,7 @@ test('a client that leaves right behind its stop gets its result all the same', 
   client.stop()
   client.close(1001)
   await client.closed
-  await jobThat(id, ({ status }) => status === 'done', server)
+  await waitForJob(id, ({ status }) => status === 'done', server)
 })
 
 test('a server that stops tells its clients to come again', async () => {

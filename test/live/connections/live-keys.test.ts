@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
 import { deleteKey } from '../../../src/storage/accounts/keys.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
-import { jobThat, speech } from '../../support/live/sessions/live-session-jobs.ts'
+import { speech, waitForJob } from '../../support/live/sessions/live-session-jobs.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 let server: TestServer
@@ -30,7 +30,7 @@ test('a session ends with its key, and what was said until then is kept', async 
   await server.app.live.endRevoked()
   assert.equal((await client.closed).code, 4401)
   assert.equal((await (await connect(url)).closed).code, 4401)
-  const { result } = await jobThat(id, ({ status }) => status === 'done', server)
+  const { result } = await waitForJob(id, ({ status }) => status === 'done', server)
   assert.ok(result)
   // One whose key is still there goes on.
   other.client.stop()

@@ -7,8 +7,8 @@ import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { ackedRanges, ofType } from '../../support/live/clients/live-messages.ts'
 import {
   jobOf,
-  jobThat,
   speech,
+  waitForJob,
   withServer,
 } from '../../support/live/sessions/live-session-jobs.ts'
 import { call } from '../../support/net/http-client.ts'
@@ -40,7 +40,7 @@ test('a session whose client does not come back ends as after a stop', async () 
     client.send(speech)
     await client.waitForType('audio_chunk')
     client.terminate()
-    const { result } = await jobThat(id, ({ status }) => status === 'done', other)
+    const { result } = await waitForJob(id, ({ status }) => status === 'done', other)
     assert.ok(result)
   })
 })
@@ -48,7 +48,7 @@ test('a session whose client does not come back ends as after a stop', async () 
 test('a session nobody connects to fails with 408', async () => {
   await withServer({ STENO_LIVE_CONNECT_TIMEOUT_S: '1' }, async (other) => {
     const { id, url } = await openSession(other)
-    const { error_code } = await jobThat(id, ({ status }) => status === 'error', other)
+    const { error_code } = await waitForJob(id, ({ status }) => status === 'error', other)
     assert.equal(error_code, 408)
     assert.equal((await (await connect(url)).closed).code, 4410)
   })

@@ -70,7 +70,7 @@ async function start(
   return { url, key: 'key', folder: data, db: app.storage.db, logged, close }
 }
 
-async function jobThat(server: Server, id: string, is: (job: Job) => boolean): Promise<Job> {
+async function waitForJob(server: Server, id: string, is: (job: Job) => boolean): Promise<Job> {
   for (;;) {
     const { body } = await call<Job>(server, `/v2/live/${id}`)
     if (is(body)) return body
@@ -138,7 +138,7 @@ test('a session that failed keeps what was recorded', async (t) => {
   const { id, url, client } = await begin(server)
   lose()
   assert.equal((await client.closed).code, 4500)
-  const { status, error_code, file } = await jobThat(server, id, () => true)
+  const { status, error_code, file } = await waitForJob(server, id, () => true)
   const seconds = speech.length / 32_000
   assert.deepEqual([status, error_code, file.audio_duration], ['error', 500, seconds])
   assert.deepEqual(await recordingOf(server, id), recording)
@@ -154,10 +154,10 @@ test('a failure that cannot be stored is stored when that works again', async (t
   const { id, client } = await begin(server)
   lose()
   await refused
-  assert.equal((await jobThat(server, id, () => true)).status, 'processing')
+  assert.equal((await waitForJob(server, id, () => true)).status, 'processing')
   await accept()
   assert.equal((await client.closed).code, 4500)
-  assert.equal((await jobThat(server, id, () => true)).error_code, 500)
+  assert.equal((await waitForJob(server, id, () => true)).error_code, 500)
   await server.close()
   assert.deepEqual(await readdir(join(server.folder, 'live')), [])
 })
@@ -173,7 +173,7 @@ test('a server that stops leaves a failure that it could not store to the next o
   await server.close()
   assert.equal((await client.closed).code, 1012)
   const next = await start(t, { folder: server.folder })
-  await jobThat(next, id, ({ status }) => status === 'done')
+  await waitForJob(next, id, ({ status }) => status === 'done')
   assert.deepEqual(await recordingOf(next, id), recording)
 })
 
@@ -186,7 +186,7 @@ test('a session whose folder cannot be made is begun when it can', async (t) => 
   assert.equal((await (await connect(url)).closed).code, 1011)
   assert.equal((await (await connect(url)).closed).code, 1011)
   await rm(inTheWay)
-  await jobThat(server, id, ({ status }) => status === 'done')
+  await waitForJob(server, id, ({ status }) => status === 'done')
   assert.equal((await (await connect(url)).closed).code, 4410)
 })
 
@@ -200,7 +200,7 @@ test('a session that cannot be read after a restart is taken up when it can', as
   const failed = server.logged('cannot resume a live session')
   await failed // The second try.
   await putBack()
-  await jobThat(server, id, ({ status }) => status === 'done')
+  await waitForJob(server, id, ({ status }) => status === 'done')
   assert.deepEqual(await recordingOf(server, id), recording)
 })
 
@@ -214,7 +214,7 @@ test('a session whose disk broke is taken up when its files can be read again', 
   assert.equal((await client.closed).code, 1011)
   await failed
   await putBack()
-  const { file } = await jobThat(server, id, ({ status }) => status === 'done')
+  const { file } = await waitForJob(server, id, ({ status }) => status === 'done')
   assert.ok(file.audio_duration! >= speech.length / 32_000)
 })
 
@@ -235,7 +235,7 @@ test('a session that another process has taken is let go', async (t) => {
   await server.db.sql.updateTable('jobs').set({ lease_epoch: 7 }).where('id', '=', id).execute()
   client.stop()
   assert.equal((await client.closed).code, 1012, 'the client is to find the other one')
-  assert.equal((await jobThat(server, id, () => true)).status, 'processing')
+  assert.equal((await waitForJob(server, id, () => true)).status, 'processing')
   await server.close()
   assert.deepEqual(await readdir(join(server.folder, 'live')), [id], 'its files are not ours')
 })
@@ -251,12 +251,12 @@ test('sessions of a server that offers none any more fail, with what was recorde
     engine,
     env: { STENO_LIVE_SLOTS: '0', STENO_LIVE_CONNECT_TIMEOUT_S: '300' },
   })
-  const { error_code } = await jobThat(server, id, ({ status }) => status === 'error')
+  const { error_code } = await waitForJob(server, id, ({ status }) => status === 'error')
   assert.equal(error_code, 503)
   assert.deepEqual(await recordingOf(server, id), recording)
   assert.equal((await (await connect(on(server, url))).closed).code, 4410)
   assert.equal((await (await connect(on(server, queued.url))).closed).code, 4410)
-  assert.equal((await jobThat(server, queued.id, () => true)).error_code, 503)
+  assert.equal((await waitForJob(server, queued.id, () => true)).error_code, 503)
   assert.deepEqual(await readdir(join(server.folder, 'live')), [])
   assert.equal((await call(server, `/v2/live/${id}`, { method: 'DELETE' })).status, 202)
 })

@@ -27,9 +27,9 @@ type Result = {
 
 async function makeModels(t: TestContext): Promise<string> {
   const folder = await makeFolder(t)
-  const embedded = readConfig({}).models.folder
+  const bundled = readConfig({}).models.folder
   for (const name of ['moonshine-base', 'silero-vad.onnx']) {
-    symlinkSync(join(embedded, name), join(folder, name))
+    symlinkSync(join(bundled, name), join(folder, name))
   }
   return folder
 }

@@ -74,7 +74,7 @@ const switching = { language_config: { code_switching: true } }
 test('a recording in four languages: each part by the model of its language', async (t) => {
   const { server } = await start(t, [many])
   const { heard, languages, warnings } = await transcribe(server, four, switching)
-  assert.deepEqual(heard, ['en: en embedded', 'fr: fr many', 'de: de many', 'es: es many'])
+  assert.deepEqual(heard, ['en: en bundled', 'fr: fr many', 'de: de many', 'es: es many'])
   assert.deepEqual(languages.toSorted(), ['de', 'en', 'es', 'fr'])
   assert.deepEqual(warnings, [])
 })
@@ -128,7 +128,7 @@ test('a result names models with their versions on request, and how sure the lan
   const { utterances } = await transcribe(server, four.slice(0, 4), switching)
   assert.deepEqual(
     utterances.map(({ model }) => model),
-    ['embedded@1', 'many@r1'],
+    ['bundled@1', 'many@r1'],
   )
   for (const { language_confidence: sure } of utterances) assert.ok(sure! > 0.9 && sure! <= 1)
   const { server: usual } = await start(t, [many])
@@ -163,7 +163,7 @@ test('stt-3 is the most accurate model, stt-fusion joins two', async (t) => {
 test('with English alone installed nothing is identified', async (t) => {
   const { server } = await start(t, [])
   const { heard, warnings } = await transcribe(server, [{ language: 'en', seconds: 3 }])
-  assert.deepEqual([heard, warnings], [['en: en embedded'], []])
+  assert.deepEqual([heard, warnings], [['en: en bundled'], []])
 })
 
 test('a model is taken up and given back while the server runs', async (t) => {
@@ -224,7 +224,7 @@ test('a job that stops between identification and recognition does not identify 
 test('a model that is removed while it is loaded finishes its batches', async (t) => {
   const { folder, speech } = await createTonesEngine(t, [many])
   const request = { model: 'stt-1', languages: ['de'], codeSwitching: false, vocabulary: [] }
-  const { finals } = speech.route(request)
+  const { finals } = speech.selectModels(request)
   const path = join(folder, 'pcm')
   await writeFile(path, synthesizeSpeech([{ language: 'de', seconds: 2 }]))
   const batch = { channel: 0, path, segments: [{ start: 0, end: 32_000 }], ...finals }
@@ -262,6 +262,6 @@ test('speech is translated into English by the model that knows its language', a
   assert.deepEqual(
     english!.utterances.map(({ text }) => text.split(' ').slice(0, -1).join(' ')),
     // English speech is copied.
-    ['en embedded', ...['fr', 'de', 'es'].map((code) => `english of ${code} many`)],
+    ['en bundled', ...['fr', 'de', 'es'].map((code) => `english of ${code} many`)],
   )
 })

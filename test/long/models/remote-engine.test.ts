@@ -122,13 +122,13 @@ test('models choose: preferred by some, by name, joined with another', async (t)
     const { result } = await transcribe(started, spoken, { ...english, ...fields })
     return result.transcription.utterances[0]!.model
   }
-  assert.equal(await modelOf({}), 'embedded@1')
+  assert.equal(await modelOf({}), 'bundled@1')
   assert.equal(await modelOf({ model: 'stt-3' }), 'remote@large')
   assert.equal(await modelOf({ model: 'gpu' }), 'remote@large')
   assert.equal(await modelOf({ model: 'remote' }), 'remote@large')
   const joined = await start(t)
   const { result } = await transcribe(joined, spoken, { ...english, model: 'stt-fusion' })
-  assert.match(result.transcription.utterances[0]!.model, /^remote@large\+embedded/)
+  assert.match(result.transcription.utterances[0]!.model, /^remote@large\+bundled/)
 })
 
 test('capabilities and the list of models name the engine, and what is known of it', async (t) => {
@@ -208,7 +208,7 @@ test('a live session goes on with a model of this machine when the engine fails'
   const finals = await listen(started, ['en'])
   assert.deepEqual(
     finals.map((text) => text.split(' ').slice(0, 2).join(' ')),
-    ['en embedded', 'en embedded'],
+    ['en bundled', 'en bundled'],
   )
   const { length } = started.remote.seen
   await listen(started, ['en'])

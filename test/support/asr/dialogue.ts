@@ -1,7 +1,7 @@
 import type { WindowEmbedding } from '../../../src/asr/speakers/embedding/embedder.ts'
 import { diarizationGrid, speechRegions } from '../../../src/asr/speakers/embedding/regions.ts'
 import { slidingWindows } from '../../../src/asr/speakers/embedding/windows.ts'
-import { SAMPLE_RATE } from '../../../src/asr/speech-engine.ts'
+import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'
 import type { Word } from '../../../src/transcript/transcript.ts'
 
 const DIMENSION = 128

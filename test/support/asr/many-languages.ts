@@ -8,7 +8,7 @@ import type { SpeechEngineOptions } from '../../../src/asr/engine-options.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { wavHeader } from '../../../src/audio/containers/wav-header.ts'
 import { createLog } from '../../../src/observability/log.ts'
-import { describeTones, embeddedTones, type Spoken, synthesizeSpeech } from './tones.ts'
+import { bundledTones, describeTones, type Spoken, synthesizeSpeech } from './tones.ts'
 
 /** A model to install; `memoryBytes` also orders models: the larger, the better and slower. */
 export type TestModel = {
@@ -36,7 +36,7 @@ export async function removeTones(models: string, id: string): Promise<void> {
   await rm(join(models, 'store', id), { recursive: true })
 }
 
-/** Creates an engine with the embedded English model and some installed ones. */
+/** Creates an engine with the bundled English model and some installed ones. */
 export async function createTonesEngine(
   t: Pick<TestContext, 'after'>,
   models: readonly TestModel[],
@@ -44,10 +44,10 @@ export async function createTonesEngine(
 ): Promise<{ folder: string; speech: SpeechEngine }> {
   const folder = await mkdtemp(join(tmpdir(), 'steno-models-'))
   for (const model of models) await installTones(folder, model)
-  const embedded = describeTones(embeddedTones)
+  const bundled = describeTones(bundledTones)
   const speech = createSpeechEngine({
     ...{ folder, workers: 1, log: createLog('silent'), describe: describeTones },
-    recognizers: { finals: [embedded], partials: [embedded] },
+    recognizers: { finals: [bundled], partials: [bundled] },
     entry: new URL('./workers/tones-worker.ts', import.meta.url),
     ...options,
   })

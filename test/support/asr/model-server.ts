@@ -25,7 +25,7 @@ export type ModelServer = {
 }
 
 /** Sends what was asked for, as a server should. */
-export const behave: Responder = (response, { content, offset }) => {
+export const serveNormally: Responder = (response, { content, offset }) => {
   const total = content.length
   const range = { 'content-range': `bytes ${offset}-${total - 1}/${total}` }
   response.writeHead(offset > 0 ? 206 : 200, {
@@ -71,7 +71,7 @@ export async function startModelServer(): Promise<ModelServer> {
     const content = files.get(path)
     if (!content) return void response.writeHead(404).end()
     const offset = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
-    const manner = next.shift() ?? behave
+    const manner = next.shift() ?? serveNormally
     manner(response, { content, offset, request, arrived: () => model.arrived() })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

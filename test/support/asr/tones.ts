@@ -6,7 +6,7 @@ import type {
   Recognizer,
   RecognizerInfo,
 } from '../../../src/asr/engines/recognizer.ts'
-import { SAMPLE_RATE } from '../../../src/asr/speech-engine.ts'
+import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'
 import type { StoredModel } from '../../../src/models/install/installed-models.ts'
 
 /** The pitch of each language, in hertz. */
@@ -103,8 +103,8 @@ export function loadTones(model: StoredModel): Recognizer {
 }
 
 /** The model of every installation: English alone. */
-export const embeddedTones: StoredModel = {
-  id: 'embedded',
+export const bundledTones: StoredModel = {
+  id: 'bundled',
   ...{ kind: 'recognition', engine: 'moonshine', languages: ['en'] },
   ...{ revision: '1', memoryBytes: 1, folder: '' },
 }

@@ -5,7 +5,7 @@ import {
   type AttemptRecord,
   type Delivery,
   findDueEndpoints,
-  settleDelivery,
+  recordOutcome,
   toDelivery,
 } from '../../../src/storage/deliveries/deliveries.ts'
 import { failJob, finishJob } from '../../../src/storage/jobs/end-job.ts'
@@ -100,6 +100,6 @@ export async function failAll(db: Db, deliveries: readonly Delivery[], at = 11_0
   const reason = 'it answered 500'
   for (const delivery of deliveries) {
     const attempt = attemptAt(at, 500)
-    await settleDelivery(db, { delivery, attempt, outcome: 'failed', reason })
+    await recordOutcome(db, { delivery, attempt, outcome: 'failed', reason })
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { monotonicNow } from '../../../src/clock.ts'
+import { steadyNow } from '../../../src/clock.ts'
 import type { Db } from '../../../src/storage/database/db.ts'
 import type { Job } from '../../../src/storage/jobs/jobs.ts'
 import {
@@ -47,7 +47,7 @@ export async function addJob(db: Db, given: TestJob = {}): Promise<string | unde
 
 /** Makes a waiting job one that has waited for so many seconds in a moment, but not yet. */
 export async function makeOverdue(db: Db, id: string, seconds: number): Promise<void> {
-  const runAfter = monotonicNow() - seconds * 1000 + 300
+  const runAfter = steadyNow() - seconds * 1000 + 300
   await db.sql.updateTable('jobs').set({ run_after: runAfter }).where('id', '=', id).execute()
 }
 

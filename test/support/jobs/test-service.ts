@@ -29,7 +29,7 @@ export type ServiceOptions = {
   /** See `StorageOptions`. */
   isShared?: boolean
   /** Whether it runs jobs; default true. */
-  isWorker?: boolean
+  runsJobs?: boolean
   heartbeatMs?: number
   /** Replaces the objects on disk. */
   objects?: Objects
@@ -75,7 +75,7 @@ export async function openService(
     disk,
     objects,
     isShared = false,
-    isWorker = true,
+    runsJobs = true,
     heartbeatMs,
     spacePauseMs = 10,
     services,
@@ -96,7 +96,7 @@ export async function openService(
     speech: speech ?? createFakeSpeechEngine('hello world'),
     log,
     graceMs,
-    isWorker,
+    runsJobs,
     spacePauseMs,
     ...(resolve && { resolve }),
     services,

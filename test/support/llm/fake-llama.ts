@@ -1,5 +1,5 @@
 /**
- * Stands in for `node-llama-cpp` in the process of an embedded model, which it is imported into
+ * Stands in for `node-llama-cpp` in the process of an bundled model, which it is imported into
  * before all else: `fakeLlamaEnvironment` has the variables. Its model writes what `user` says:
  * `WORDSxMS` writes so many words with the id of its process, one in so many milliseconds; `loop`
  * writes the same word, and `held` at last whether it was computed from what the model held. A

@@ -11,9 +11,9 @@ export type SlowBody = Pick<IncomingMessage, 'complete' | 'destroyed'> & {
  * A phone at the edge of its network sends more; 1 GB within the hour needs a hundred times this.
  */
 const MIN_BYTES_PER_SECOND = 2000
-/** How long a client with a key may send nothing: a tunnel, a change of network. */
+/** Seconds that a client with a key may send nothing: in a tunnel, while it changes networks. */
 const TIMEOUT = 120
-/** The same without a key: such bodies are discarded, whatever they are. */
+/** Seconds that a client without a valid key may send nothing; its body is discarded anyway. */
 const UNAUTHENTICATED_TIMEOUT = 10
 const TICK_MS = 1000
 

@@ -58,7 +58,7 @@ export function toSubmissionError(error: unknown): unknown {
   return isGone ? validationError([unknownUpload]) : error
 }
 
-/** Does the same for a live session, which names no recording. */
+/** Turns the parsed request of a live session, which names no recording, into that of `live`. */
 export function toLiveSubmission({
   errors,
   contradictions,

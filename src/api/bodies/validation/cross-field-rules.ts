@@ -23,7 +23,7 @@ export function findMissing(request: PreRecordedRequest, limit: MetadataLimit): 
   return [...errors, ...tooLong(request, limit)]
 }
 
-/** Does the same for a live session, whose features are nested deeper. */
+/** Finds such errors in the request of a live session, whose features are nested deeper. */
 export function findMissingLive(request: LiveRequest, limit: MetadataLimit): FieldError[] {
   const missing = missingConfigs(request.realtime_processing ?? {})
   const errors = missing.map(({ path, rule }): FieldError => {
@@ -142,7 +142,7 @@ export function findContradictions(
   return errors
 }
 
-/** Does the same for a live session: its number of speakers. */
+/** Finds contradictions in the number of speakers of a live session. */
 export function findLiveContradictions({ realtime_processing }: LiveRequest): FieldError[] {
   return contradictingSpeakers(realtime_processing).map(({ path, rule }) => {
     return { path: ['realtime_processing', ...path], rule }

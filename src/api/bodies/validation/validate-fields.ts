@@ -110,7 +110,7 @@ export function errorOfLines({ lines, cut }: ErrorLines): AppError | undefined {
   return new AppError('request_invalid', detail, { validationErrors: lines })
 }
 
-/** Does the same for errors that are not lines yet. */
+/** Returns the 400 that lists the errors of fields, or undefined when there are none. */
 export function validationError(errors: readonly FieldError[]): AppError | undefined {
   return errorOfLines(errorLines(errors))
 }

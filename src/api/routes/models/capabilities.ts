@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
+import { bundledModelList } from '../../../models/bundled-models.ts'
 import { downloadBytes, readCatalog } from '../../../models/catalog.ts'
-import { embeddedModelList } from '../../../models/embedded-models.ts'
 import { readStoredModels, readStoredRecord } from '../../../models/install/installed-models.ts'
 import { readSpeakerModels } from '../../../models/speaker-models.ts'
 import { publishSchema } from '../../openapi/publish-schema.ts'
@@ -65,7 +65,7 @@ export function capabilityRoutes({
 /** Reads what is installed at each request: models come and go while the server runs. */
 function describeModels(folder: string, remote: App['speech']['remote']) {
   const stored = readStoredModels(folder)
-  const base = embeddedModelList.map(({ id, kind, engine = null, languages, license, credit }) => {
+  const base = bundledModelList.map(({ id, kind, engine = null, languages, license, credit }) => {
     const languageCodes = [...languages]
     const fields = { name: id, kind, engine, languages: languageCodes, license }
     return { ...fields, version: null, credit, ...wordTimesOf({ kind }) }

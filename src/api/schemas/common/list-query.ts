@@ -78,7 +78,7 @@ const Query = Type.Object({
   ),
 })
 
-/** The same where both kinds of jobs are listed. */
+/** The query where pre-recorded and live jobs are listed together. */
 const TwinQuery = Type.Object({
   ...Query.properties,
   kind: AnyOf(['pre-recorded', 'live'], 'Jobs of any of these kinds'),

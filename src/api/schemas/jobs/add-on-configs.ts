@@ -35,7 +35,7 @@ export const HttpUrl = Type.String({ format: 'http-url', maxLength: MAX_URL_CHAR
 
 /** A word or a short phrase of a vocabulary. */
 const Term = Type.String({ minLength: 1, maxLength: MAX_TERM_CHARS })
-/** The same, where an empty one is valid. */
+/** A term that may be empty. */
 const AnyTerm = Type.String({ maxLength: MAX_TERM_CHARS })
 
 /** Defines a list of transcription languages: the known codes and the operator's own. */

@@ -1,4 +1,4 @@
-import { moonshinePackage } from '../../models/embedded-packages.ts'
+import { moonshinePackage } from '../../models/bundled-packages.ts'
 import type { RecognizerInfo, RecognizerThresholds } from '../recognizer.ts'
 
 /** The sizes of Moonshine for English. */

@@ -1,5 +1,5 @@
 import { createTransform } from '../../../audio/channels/fourier.ts'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 
 /** Samples from frame to frame: 10 ms. */
 const HOP = 160

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { wavHeader } from '../../../audio/containers/wav-header.ts'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
-
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 /**
  * What a server is asked for: words and segments with times, segments, or a text alone. Not every
  * server, nor every model of one, knows the first.

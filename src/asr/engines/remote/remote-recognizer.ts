@@ -1,16 +1,11 @@
 import { open } from 'node:fs/promises'
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import { AppError } from '../../../errors.ts'
 import { readCatalog } from '../../../models/catalog.ts'
 import { createFairSemaphore } from '../../../workers/fair-semaphore.ts'
 import { wordsWithin } from '../../live/recognize-utterance.ts'
 import type { FinalResult, LiveUtterance } from '../../live-engine.ts'
-import {
-  type Batch,
-  type IdentifyTask,
-  type LanguageSpan,
-  type RecognizedSegment,
-  SAMPLE_RATE,
-} from '../../speech-engine.ts'
+import type { Batch, IdentifyTask, LanguageSpan, RecognizedSegment } from '../../speech-engine.ts'
 import type { LanguageProbability, RecognizerInfo, Segment } from '../recognizer.ts'
 import { type ResponseFormat, responseFormats, writeForm } from './form.ts'
 import { languageCodeOf } from './language-names.ts'

@@ -42,7 +42,7 @@ export function createRemoteRunner({
         throw new AppError('engine_failed', 'it is down')
       const call = { signal: options.signal, use: 'live' as const }
       const final = await remote.recognizeFinal(task.utterance, task, call)
-      if (!task.wantsSpeaker || final.words.length === 0) return final
+      if (!task.wantsEmbedding || final.words.length === 0) return final
       const embed = { kind: 'speaker' as const, utterance: task.utterance, words: final.words }
       return { ...final, ...(await processes.run(embed, options)) }
     } catch (error) {

@@ -1,4 +1,4 @@
-import { MIN_WORD_SECONDS, widenShortWords } from '../../recognition/word-lengths.ts'
+import { extendShortWords, MIN_WORD_SECONDS } from '../../recognition/word-durations.ts'
 
 /** A text with its times, in seconds from the start of the audio. */
 export type TimedText = { text: string; start: number; end: number }
@@ -62,7 +62,7 @@ function clampTimes(words: readonly TimedText[], seconds: number): TimedText[] {
     return { ...word, end: Math.max(word.start, Math.min(word.end, next)), confidence: 1 }
   })
   const isShort = apart.some(({ start, end }) => end - start < MIN_WORD_SECONDS)
-  const wide: readonly TimedWordConfidence[] = isShort ? widenShortWords(apart) : apart
+  const wide: readonly TimedWordConfidence[] = isShort ? extendShortWords(apart) : apart
   return wide.map(({ text, start, end }) => {
     const from = Math.min(Math.max(0, start), seconds)
     return { text, start: from, end: Math.min(Math.max(from, end), seconds) }

@@ -3,12 +3,12 @@
  * Runtime of its own, which must not meet another one, and it ends its process where a file is not
  * as it expects.
  */
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import '../../onnx/no-telemetry.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OfflineRecognizer } from 'sherpa-onnx-node'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { divisionOf } from './hotwords.ts'
 import { readSherpaLayout, readTokens, type SherpaLayout } from './layout.ts'
 import type { FromSherpa, SherpaSetup, SherpaTask, SherpaText, ToSherpa } from './protocol.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { RecognizerConfig } from 'sherpa-onnx-node'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { SherpaFamily, SherpaLayout } from './layout.ts'
 import type { SherpaSetup } from './protocol.ts'
 

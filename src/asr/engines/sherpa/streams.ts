@@ -1,5 +1,5 @@
 import type { OnlineRecognizer, OnlineStream } from 'sherpa-onnx-node'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { SherpaTask, SherpaText } from './protocol.ts'
 
 /** Streams that are kept; the one that was continued least recently goes first. */

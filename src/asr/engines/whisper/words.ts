@@ -1,7 +1,7 @@
 import type { Word } from '../../../transcript/transcript.ts'
 import { alignByAttention } from '../../recognition/attention-alignment.ts'
 import { alignToEnergy, loudness } from '../../recognition/word-boundaries.ts'
-import { MIN_WORD_SECONDS } from '../../recognition/word-lengths.ts'
+import { MIN_WORD_SECONDS } from '../../recognition/word-durations.ts'
 import { wordConfidence } from './confidence.ts'
 import { type Decoding, meanLogProbability } from './decode.ts'
 import type { TokenRange, WhisperTokenizer } from './tokenizer.ts'

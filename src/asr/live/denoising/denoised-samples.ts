@@ -1,9 +1,8 @@
-import type { Planes } from '../../../audio/pcm.ts'
+import { type Planes, SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { DetectRequest, LiveAudio } from '../../live-engine.ts'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { convertAudio } from '../audio-conversion.ts'
 import { createDenoiser, type Denoiser } from './denoiser.ts'
-import { loadNoiseFilter } from './rnnoise.ts'
+import { loadFrameDenoiser } from './rnnoise.ts'
 
 /**
  * The filter adapts to its input. It restarts every 16 s and gets two seconds of lead-in before its
@@ -26,7 +25,7 @@ type Pass = {
 
 /** Opens the denoised samples of a session's audio, starting at `from`. */
 export async function openDenoisedSamples(audio: LiveAudio, from: number): Promise<SampleSource> {
-  const openFilter = await loadNoiseFilter()
+  const openFilter = await loadFrameDenoiser()
   const ready: number[][] = audio.channels.map(() => [])
   let readyFrom = from
   let pass: Pass | undefined

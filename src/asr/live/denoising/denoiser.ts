@@ -1,6 +1,6 @@
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import { createResampler } from '../../../audio/resample.ts'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
-import { type NoiseFilter, RNNOISE_FRAME } from './rnnoise.ts'
+import { type FrameDenoiser, RNNOISE_FRAME } from './rnnoise.ts'
 
 /**
  * Share of the original audio in the output. The recognizer was trained on noise and misses the
@@ -24,7 +24,7 @@ export type Denoiser = {
 }
 
 /** Creates a denoiser around a fresh filter, which it closes. */
-export function createDenoiser(filter: NoiseFilter): Denoiser {
+export function createDenoiser(filter: FrameDenoiser): Denoiser {
   const up = createResampler(SAMPLE_RATE, FILTER_RATE)
   const down = createResampler(FILTER_RATE, SAMPLE_RATE)
   let pending = new Float32Array(0)

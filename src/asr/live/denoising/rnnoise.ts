@@ -8,7 +8,7 @@ export const RNNOISE_FRAME = 480
  * A pass of RNNoise over one channel at 48 kHz. Each output frame belongs to the input of the call
  * before.
  */
-export type NoiseFilter = {
+export type FrameDenoiser = {
   /** Denoises `RNNOISE_FRAME` samples (-1 to 1). */
   clean(frame: Float32Array): Float32Array
   close(): void
@@ -49,13 +49,13 @@ let loading: Promise<Exports> | undefined
  * package's own loader expects a browser, so the module is instantiated without it, when it is
  * first needed.
  */
-export async function loadNoiseFilter(): Promise<() => NoiseFilter> {
+export async function loadFrameDenoiser(): Promise<() => FrameDenoiser> {
   loading ??= load()
   const wasm = await loading
   return () => openFilter(wasm)
 }
 
-function openFilter(wasm: Exports): NoiseFilter {
+function openFilter(wasm: Exports): FrameDenoiser {
   const state = wasm.f(0)
   const buffer = wasm.g(RNNOISE_FRAME * FLOAT)
   const samples = () => new Float32Array(wasm.c.buffer, buffer, RNNOISE_FRAME)

@@ -5,7 +5,7 @@ import type { Log } from '../../../observability/log.ts'
 import { findPrepacked, prepackedName } from './prepacked-models.ts'
 
 /**
- * Prepacks the embedded models in a process of the lowest priority, where that was not done yet and
+ * Prepacks the bundled models in a process of the lowest priority, where that was not done yet and
  * the models folder can be written; then calls `onDone`, and processes that load a model from then
  * on share it. Without it all works the same and takes more memory, so a failure is only logged.
  * The process takes seconds and may outlive the server.

@@ -1,3 +1,4 @@
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import '../../onnx/no-telemetry.ts'
 import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
@@ -13,7 +14,6 @@ import {
   type WritableModel,
   writeModel,
 } from '../../onnx/onnx.ts'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { isSameSource, prepackedGraphs, prepackedName, prepackedRoot } from './prepacked-models.ts'
 
 /** Less free space than this, in bytes, is left to others. */
@@ -27,7 +27,7 @@ const WORK_PREFIX = '.work-'
 const WORK_EXPIRES_MS = 600_000
 
 /**
- * Writes the embedded models with their weights packed for this processor, as ONNX Runtime packs
+ * Writes the bundled models with their weights packed for this processor, as ONNX Runtime packs
  * them at each load, beside each graph in a file that all recognition processes map. Does nothing
  * where models are not prepacked, when they are there or another process writes them, or with
  * little free space. Rejects when the folder cannot be written, or when the packed models compute

@@ -1,5 +1,5 @@
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { Word } from '../../../transcript/transcript.ts'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { dot, meanVector } from '../clustering/vectors.ts'
 import type { WindowEmbedding } from '../embedding/embedder.ts'
 

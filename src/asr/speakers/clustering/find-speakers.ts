@@ -1,4 +1,4 @@
-import { SAMPLE_RATE } from '../../speech-engine.ts'
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { WindowEmbedding } from '../embedding/embedder.ts'
 import { type Cluster, clusterEmbeddings, mergeClusters } from './agglomerative-clustering.ts'
 import { inferSpeakers } from './vbx.ts'

@@ -1,7 +1,8 @@
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import '../../onnx/no-telemetry.ts'
 import type { Clustering, SpeakerSegment } from 'sherpa-onnx-node'
 import { REINSTALL } from '../../../config/installation.ts'
-import { SAMPLE_RATE, type SpeakerCounts } from '../../speech-engine.ts'
+import type { SpeakerCounts } from '../../speech-engine.ts'
 
 /** One speaker's turn in a recording, in seconds; turns of different speakers may overlap. */
 export type SpeakerTurn = { start: number; end: number; speaker: number }

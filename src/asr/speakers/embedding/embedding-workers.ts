@@ -1,5 +1,5 @@
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import { AppError } from '../../../errors.ts'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
 import type { WorkerPool } from '../../workers/pool.ts'
 import type { EmbedTask } from '../diarizer.ts'
 import type { SpeakerModelSpec } from './speaker-model.ts'

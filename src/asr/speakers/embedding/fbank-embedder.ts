@@ -1,5 +1,5 @@
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import { floats, floatsOf, loadModel, type Session } from '../../onnx/onnx-runtime.ts'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { createLogMel, frameSizes, framesIn } from '../features/log-mel.ts'
 import { defaultGrid, type SpeakerEmbedder, type WindowEmbedding } from './embedder.ts'
 import { checkRegions, normalize, slidingWindows } from './windows.ts'

@@ -1,6 +1,6 @@
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { Word } from '../../../transcript/transcript.ts'
 import type { Segment } from '../../engines/recognizer.ts'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { speechRegions } from './regions.ts'
 import type { SpeakerModelSpec } from './speaker-model.ts'
 

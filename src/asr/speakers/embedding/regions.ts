@@ -1,5 +1,5 @@
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { Word } from '../../../transcript/transcript.ts'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
 import type { Region, WindowGrid } from './embedder.ts'
 
 /** Words closer than this share a region, in seconds: at a longer pause the speaker may change. */

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { writeMeanFrameModel } from '../../../../test/support/asr/models/stand-in-speaker-models.ts'
 import { createResampler } from '../../../audio/resample.ts'
+import { subtractCepstralMean } from '../features/cepstral-mean.ts'
 import { mfcc } from '../features/mfcc.ts'
-import { subtractSlidingMean } from '../features/sliding-mean.ts'
 import type { Region, WindowEmbedding } from './embedder.ts'
 import { openXvectorEmbedder } from './xvector-embedder.ts'
 import { xvectorModelPath } from './xvector-model.ts'
@@ -85,7 +85,7 @@ function framesOf({ start, end }: Region): Float32Array {
   const resampler = createResampler(16_000, 8000)
   const audio = Float32Array.of(...resampler.write(man), ...resampler.flush())
   const frames = mfcc(audio.subarray(start / 2, end / 2))
-  subtractSlidingMean(frames, 23)
+  subtractCepstralMean(frames, 23)
   return frames
 }
 
@@ -197,7 +197,7 @@ test('a model that is not there is an error', async () => {
   await assert.rejects(openXvectorEmbedder({ modelPath: `${xvectorModelPath}.none` }))
 })
 
-test('the embedded model is the one whose origin is on record', () => {
+test('the built-in model is the one whose origin is on record', () => {
   const record = readFileSync(new URL('model/README.md', import.meta.url), 'utf8')
   const hash = createHash('sha256').update(readFileSync(xvectorModelPath)).digest('hex')
   assert.ok(record.includes(`| sha256 of \`xvector-8k.onnx\` | \`${hash}\` |`))

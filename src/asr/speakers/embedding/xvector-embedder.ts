@@ -1,9 +1,9 @@
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import { createResampler } from '../../../audio/resample.ts'
 import { floats, floatsOf, loadModel, type Session } from '../../onnx/onnx-runtime.ts'
-import { SAMPLE_RATE } from '../../speech-engine.ts'
+import { subtractCepstralMean } from '../features/cepstral-mean.ts'
 import { frameSizes, framesIn } from '../features/log-mel.ts'
 import { CEPSTRA, mfcc, TELEPHONE_RATE } from '../features/mfcc.ts'
-import { subtractSlidingMean } from '../features/sliding-mean.ts'
 import {
   defaultGrid,
   type Region,
@@ -59,7 +59,7 @@ function extractFeatures(samples: Float32Array, regions: readonly Region[]): Reg
     all.set(frames, at)
     at += frames.length
   }
-  subtractSlidingMean(all, CEPSTRA)
+  subtractCepstralMean(all, CEPSTRA)
   at = 0
   return cepstra.map(({ length }, i) => {
     at += length

@@ -4,7 +4,7 @@
  */
 const KEPT_VARIABLES = ['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'NODE_COMPILE_CACHE']
 
-/** Returns the environment of processes that handle customer data: no settings, keys or secrets. */
+/** Returns the environment of processes that handle user data: no settings, keys or secrets. */
 export function bareEnvironment(): Record<string, string> {
   return Object.fromEntries(
     KEPT_VARIABLES.flatMap((name) => {

@@ -10,7 +10,7 @@ import { isConflict, isOutcomeUnknown } from './postgres-error.ts'
 const UNREADABLE = String.raw`(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})`
 
 /** The wording of PostgreSQL. */
-export const postgresDialect: Omit<Dialect, 'scrub'> = {
+export const postgresDialect: Omit<Dialect, 'eraseDeletedRows'> = {
   now: () => sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
   isIn: (value, values) => sql`${value} = any(${values})`,
   jsonFields(column, fields) {
@@ -57,7 +57,7 @@ export const postgresDialect: Omit<Dialect, 'scrub'> = {
       await sql`select ${sql.join(settings)}`.execute(database)
     },
   },
-  isSettled: (tx) => sql`${sql.ref(tx)} < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
+  isVisible: (tx) => sql`${sql.ref(tx)} < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
   isConflict,
   isOutcomeUnknown,
 }

@@ -87,7 +87,7 @@ export async function openPostgres(
       vacuum.runIfDue()
       await addUpBytes(main)
     }
-    const dialect = { ...postgresDialect, scrub: async () => vacuum.note() }
+    const dialect = { ...postgresDialect, eraseDeletedRows: async () => vacuum.note() }
     const handles = { sql: main, reader, jobNotifier }
     return { ...handles, dialect, isShared: true, runMaintenance, close }
   } catch (error) {
@@ -147,7 +147,7 @@ async function prepare(
   { version, signal, onMigration, onEmpty }: OpenPostgresOptions,
 ): Promise<void> {
   const found = await readVersion(main)
-  if (version !== 'move') await refuseMove(main)
+  if (version !== 'move') await refuseTransfer(main)
   if (isCurrent(found)) return
   if (version === 'known') return
   const isCreated = version === 'create' || version === 'move'
@@ -166,7 +166,7 @@ async function prepare(
 }
 
 /** Throws while a data folder is being moved into the database. */
-async function refuseMove(main: Kysely<Tables>): Promise<void> {
+async function refuseTransfer(main: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{ found: boolean }>`
     select to_regclass('store_move') is not null as found`.execute(main)
   if (!rows[0]!.found) return

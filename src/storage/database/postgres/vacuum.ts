@@ -19,7 +19,7 @@ export type VacuumOptions = {
   pauseMs?: number
 }
 
-/** The tables with what customers say, in parameters, names, addresses, audio and words. */
+/** The tables with what users say, in parameters, names, addresses, audio and words. */
 export const VACUUMED_TABLES = [
   'jobs',
   'files',

@@ -52,10 +52,10 @@ export const sqliteDialect: Dialect = {
       return rows[0]!.count
     },
   },
-  async scrub({ sql: database }) {
+  async eraseDeletedRows({ sql: database }) {
     await sql`pragma wal_checkpoint(truncate)`.execute(database)
   },
-  isSettled: () => sql`1 = 1`,
+  isVisible: () => sql`1 = 1`,
   isConflict: () => false,
   isOutcomeUnknown: () => false,
 }

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { endNewJob } from '../../../../test/support/delivery/test-deliveries.ts'
 import { filesHolding } from '../../../../test/support/storage/folder-search.ts'
 import { openTestStorage } from '../../../../test/support/storage/test-storage.ts'
-import { deleteConsumedJobs } from './zero-retention.ts'
+import { deleteDeliveredJobs } from './zero-retention.ts'
 
 test('the journal of the database keeps nothing of what was deleted', async (t) => {
   const { db, folder } = await openTestStorage(t)
@@ -11,6 +11,6 @@ test('the journal of the database keeps nothing of what was deleted', async (t) 
   await db.sql.updateTable('jobs').set({ zero_retention: 1 }).execute()
   const needles = [Buffer.from('Zanzibar')]
   assert.notDeepEqual(await filesHolding(folder, needles), [])
-  assert.deepEqual(await deleteConsumedJobs(db, { waitedSince: 9000 }), [id])
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 9000 }), [id])
   assert.deepEqual(await filesHolding(folder, needles), [])
 })

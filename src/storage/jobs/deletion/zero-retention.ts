@@ -29,7 +29,7 @@ export type ConsumedJobOptions = {
  * under way. Returns their ids. Objects go before the row that names them, so what a crash cuts off
  * is found and deleted again.
  */
-export async function deleteConsumedJobs(
+export async function deleteDeliveredJobs(
   db: Db,
   options: ConsumedJobOptions = {},
 ): Promise<string[]> {
@@ -44,7 +44,7 @@ export async function deleteConsumedJobs(
     }
     if (jobs.length < BATCH) break
   }
-  if (deleted.length > 0) await db.dialect.scrub(db)
+  if (deleted.length > 0) await db.dialect.eraseDeletedRows(db)
   return deleted
 }
 
@@ -106,7 +106,7 @@ export async function deleteEndedRecordings(
  * Notes that the owner of a job has read its result; returns false, and changes nothing, unless it
  * is an ended job of which nothing is kept.
  */
-export async function markResultRead(
+export async function markResultDelivered(
   db: Db,
   { id, account }: Pick<JobId, 'id' | 'account'>,
   { at }: { at: number },

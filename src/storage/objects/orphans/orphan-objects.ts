@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../database/db.ts'
 import { isAbandoned } from '../../nodes/owners.ts'
-import { findGivenUpRecordings, findKnownObjects } from '../../recordings/recordings.ts'
+import { findKnownObjects, findReleasedRecordings } from '../../recordings/recordings.ts'
 import type { Orphans } from './orphans.ts'
 
 /**
@@ -70,7 +70,7 @@ export async function removeOrphanObjects(
     if (signal.aborted) break
     const known = await findKnownObjects(db, ids)
     const lost = ids.filter((id) => !known.has(id))
-    const givenUp = await findGivenUpRecordings(db, lost)
+    const givenUp = await findReleasedRecordings(db, lost)
     for (const id of lost) {
       if (signal.aborted) break
       const isKept = orphans && !givenUp.has(id)

@@ -18,7 +18,7 @@ export type Envelope = {
   sources?: Source[]
 }
 
-/** Ends an add-on with an error that the customer can act on. */
+/** Ends an add-on with an error that the user can act on. */
 export class AddOnFailure extends Error {
   readonly error: AddOnError
 

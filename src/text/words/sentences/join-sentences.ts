@@ -102,7 +102,7 @@ function sentenceMark(text: string, language: string): string | undefined {
   return mark
 }
 
-/** Does the same where no mark ends the sentence: it goes on unless a capital says otherwise. */
+/** Settles a border without a mark: the sentence goes on unless a capital starts another one. */
 function settleUnmarked(
   { words, language }: Utterance,
   at: number,

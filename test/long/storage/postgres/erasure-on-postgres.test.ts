@@ -135,9 +135,9 @@ describe('with a server', { skip: noPostgres }, () => {
     const headers = { 'x-service-key': OTHER_KEY }
     const id = await create(headers)
     await server.app.jobs.idle()
-    const scrub = t.mock.method(server.app.storage.db.dialect, 'scrub')
+    const eraseDeletedRows = t.mock.method(server.app.storage.db.dialect, 'eraseDeletedRows')
     const path = `/v2/pre-recorded/${id}`
     assert.equal((await call(server, path, { method: 'DELETE', headers })).status, 202)
-    assert.equal(scrub.mock.callCount(), 1)
+    assert.equal(eraseDeletedRows.mock.callCount(), 1)
   })
 })

@@ -9,8 +9,8 @@ import {
   findDueEndpoints,
   KEPT_ATTEMPTS,
   MAX_DUE_ENDPOINTS,
+  recordOutcome,
   type Settlement,
-  settleDelivery,
   shiftDueTimes,
 } from '../../../../src/storage/deliveries/deliveries.ts'
 import {
@@ -63,10 +63,10 @@ const delivered = (delivery: Delivery, at = 11_000): Settlement => {
 
 test('the next of a lane follows when the one before it was delivered', async ({ db }) => {
   const { first } = await addLane(db)
-  await settleDelivery(db, delivered(first))
+  await recordOutcome(db, delivered(first))
   const [second, ...others] = await takeAll(db, 11_005)
   assert.deepEqual([second?.event, others], ['transcription.success', []])
-  await settleDelivery(db, delivered(second!))
+  await recordOutcome(db, delivered(second!))
   assert.deepEqual(await takeAll(db, 1e9), [])
   const ended = await findDelivery(db, { id: first.id, account: 'acme' })
   assert.deepEqual(
@@ -80,7 +80,7 @@ test('a delivery that is to be tried again keeps its lane waiting until its mome
 }) => {
   const { first, endpointId } = await addLane(db)
   const retry = { outcome: 'retry' as const, nextAt: 20_000, reason: 'it answered 500' }
-  await settleDelivery(db, { delivery: first, attempt: attemptAt(11_000, 500), ...retry })
+  await recordOutcome(db, { delivery: first, attempt: attemptAt(11_000, 500), ...retry })
   assert.deepEqual(await takeAll(db, 19_999), [])
   const due = [{ endpointId, account: 'acme', nextAt: 20_000, isProven: false }]
   assert.deepEqual(await findDueEndpoints(db, { until: 20_000 }), due)
@@ -96,13 +96,13 @@ test('a delivery that is given up is followed by the next, unless its lane ends'
   const { first, jobId } = await addLane(db)
   const failed = { outcome: 'failed' as const, reason: 'it answered 410' }
   const attempt = attemptAt(11_000, 410)
-  await settleDelivery(db, { delivery: first, attempt, ...failed })
+  await recordOutcome(db, { delivery: first, attempt, ...failed })
   const [second] = await takeAll(db, 12_000)
   assert.equal(second?.event, 'transcription.success')
 
   await db.sql.updateTable('deliveries').set({ state: 'waiting' }).execute()
   await db.sql.updateTable('deliveries').set({ state: 'due' }).where('id', '=', first.id).execute()
-  await settleDelivery(db, { delivery: first, attempt, ...failed, endsLane: true })
+  await recordOutcome(db, { delivery: first, attempt, ...failed, endsLane: true })
   assert.deepEqual(await takeAll(db, 1e9), [])
   const rows = await db.sql.selectFrom('deliveries').selectAll().execute()
   const ends = rows.map(({ job_id, state, reason }) => [job_id, state, reason])
@@ -115,14 +115,14 @@ test('an endpoint shows since when it fails, and that it works again', async ({ 
     const reason = `it answered 500 at ${at}`
     return { delivery: first, attempt: attemptAt(at, 500), outcome: 'retry', nextAt: 0, reason }
   }
-  await settleDelivery(db, fail(11_000))
-  await settleDelivery(db, fail(12_000))
+  await recordOutcome(db, fail(11_000))
+  await recordOutcome(db, fail(12_000))
   const failing = await endpointOf(db, endpointId)
   assert.deepEqual(
     [failing.failing_since, failing.last_failure, failing.last_success_at],
     [11_005, 'it answered 500 at 12000', null],
   )
-  await settleDelivery(db, delivered(first, 13_000))
+  await recordOutcome(db, delivered(first, 13_000))
   const working = await endpointOf(db, endpointId)
   assert.deepEqual([working.failing_since, working.last_success_at], [null, 13_005])
 })
@@ -133,7 +133,7 @@ test('failures that are far apart do not count as one time of failing', async ({
   for (const hours of [0, 18, 36, 57, 60]) {
     const retry = { outcome: 'retry' as const, nextAt: 0, reason: 'it answered 500' }
     const attempt = attemptAt(hours * hour, 500)
-    await settleDelivery(db, { delivery: first, attempt, ...retry })
+    await recordOutcome(db, { delivery: first, attempt, ...retry })
     const { failing_since } = await endpointOf(db, endpointId)
     assert.equal(failing_since, (hours < 57 ? 0 : 57) * hour + 5)
   }
@@ -146,10 +146,10 @@ test('what comes of an attempt is noted though its delivery was given up meanwhi
   await disableEndpoint(db, endpointId, { reason: 'for the test', at: 11_000 })
   await failEndpointDeliveries(db, endpointId, { reason: 'disabled', at: 11_000 })
   const retry = { outcome: 'retry' as const, nextAt: 0, reason: 'it answered 500' }
-  await settleDelivery(db, { delivery: first, attempt: attemptAt(11_000, 500), ...retry })
+  await recordOutcome(db, { delivery: first, attempt: attemptAt(11_000, 500), ...retry })
   const given = await findDelivery(db, { id: first.id, account: 'acme' })
   assert.deepEqual([given?.state, given?.reason, given?.attempts], ['failed', 'disabled', 1])
-  await settleDelivery(db, delivered(first, 12_000))
+  await recordOutcome(db, delivered(first, 12_000))
   const taken = await findDelivery(db, { id: first.id, account: 'acme' })
   assert.deepEqual([taken?.state, taken?.reason, taken?.attempts], ['delivered', null, 2])
   assert.equal((await findAttempts(db, [first.id])).get(first.id)?.length, 2)
@@ -160,8 +160,8 @@ test('each attempt is noted, with what was sent and what came back', async ({ db
   const { first } = await addLane(db)
   const attempt = attemptAt(11_000, null)
   const reason = 'nothing listens at the address'
-  await settleDelivery(db, { delivery: first, attempt, outcome: 'retry', nextAt: 0, reason })
-  await settleDelivery(db, delivered(first, 12_000))
+  await recordOutcome(db, { delivery: first, attempt, outcome: 'retry', nextAt: 0, reason })
+  await recordOutcome(db, delivered(first, 12_000))
   const attempts = await findAttempts(db, [first.id, randomUUID()])
   assert.deepEqual(attempts.get(first.id), [
     { number: 1, ...attempt },
@@ -180,8 +180,8 @@ test('of many attempts at a delivery the newest are kept, with their numbers, an
     return { delivery, attempt: attemptAt(at, 500), ...retry }
   }
   const count = KEPT_ATTEMPTS + 2
-  await settleDelivery(db, fail(other, 1))
-  for (let i = 0; i < count; i++) await settleDelivery(db, fail(first, i))
+  await recordOutcome(db, fail(other, 1))
+  for (let i = 0; i < count; i++) await recordOutcome(db, fail(first, i))
   const attempts = await findAttempts(db, [first.id, other.id])
   assert.deepEqual(
     attempts.get(first.id)?.map(({ number }) => number),
@@ -240,17 +240,17 @@ test('a delivery goes to another sender when its lease has ended or its owner is
   assert.equal(taken.id, held.id)
   await renewDeliveries(atTime(db, 20_000), [held.id], { leaseMs: 1000 })
 
-  await settleDelivery(db, delivered(held))
+  await recordOutcome(db, delivered(held))
   assert.equal((await findAttempts(db, [held.id])).get(held.id)?.length, 0, 'too late')
   assert.equal((await take(db, 11_502))?.id, held.id, 'the owner "next" has no row')
-  await settleDelivery(db, delivered({ ...held, leaseEpoch: taken.leaseEpoch + 1 }))
+  await recordOutcome(db, delivered({ ...held, leaseEpoch: taken.leaseEpoch + 1 }))
   assert.equal((await findAttempts(db, [held.id])).get(held.id)?.length, 1)
 })
 
 test('an attempt at a delivery that was deleted meanwhile leaves nothing', async ({ db }) => {
   const { first, jobId } = await addLane(db)
   await inTransaction(db, (tx) => deleteEndedJob(tx, { id: jobId, account: 'acme' }))
-  await settleDelivery(db, delivered(first))
+  await recordOutcome(db, delivered(first))
   assert.deepEqual(await findAttempts(db, [first.id]), new Map([[first.id, []]]))
   assert.deepEqual(await db.sql.selectFrom('deliveries').selectAll().execute(), [])
 })
@@ -258,7 +258,7 @@ test('an attempt at a delivery that was deleted meanwhile leaves nothing', async
 test('a deleted job takes all that was to be told of it along', async ({ db }) => {
   const { first, jobId } = await addLane(db)
   const kept = await endNewJob(db, { params, result: {} })
-  await settleDelivery(db, delivered(first))
+  await recordOutcome(db, delivered(first))
   const object = randomUUID()
   const change = db.sql.updateTable('deliveries').set({ body_object: object })
   await change.where('id', '=', first.id).execute()
@@ -278,7 +278,7 @@ test('what an endpoint has yet to be told can be given up', async ({ db }) => {
   await inTransaction(db, async (tx) => {
     for (let i = 0; i < 120; i++) await addJob({ ...db, ...tx }, { maxQueued: 1000 })
   })
-  await settleDelivery(db, delivered(first))
+  await recordOutcome(db, delivered(first))
   const givenUp = { reason: 'the webhook was removed', at: 12_000 }
   await failEndpointDeliveries(db, endpointId, givenUp)
   assert.equal((await takeAll(db, 1e9)).length, 241, 'it is not disabled')
@@ -294,7 +294,7 @@ test('what an endpoint has yet to be told can be given up', async ({ db }) => {
 
 test('the log forgets what ended long ago', async ({ db }) => {
   const { first } = await addLane(db)
-  await settleDelivery(db, delivered(first, 11_000))
+  await recordOutcome(db, delivered(first, 11_000))
   const none = { deleted: 0, objects: [] }
   assert.deepEqual(await deleteOldDeliveries(db, { endedBefore: 11_005 }), none)
   const object = randomUUID()
@@ -311,7 +311,7 @@ test('the log forgets what ended long ago', async ({ db }) => {
 test('what waits for a moment that only a turned clock explains is due', async ({ db }) => {
   const { first } = await addLane(db)
   const retry = { outcome: 'retry' as const, nextAt: 90_000, reason: 'it answered 500' }
-  await settleDelivery(db, { delivery: first, attempt: attemptAt(11_000, 500), ...retry })
+  await recordOutcome(db, { delivery: first, attempt: attemptAt(11_000, 500), ...retry })
   assert.equal(await correctDueTimes(db, { now: 12_000, latest: 90_000 }), 0)
   assert.equal(await correctDueTimes(db, { now: 12_000, latest: 89_999 }), 1)
   assert.equal((await takeAll(db, 12_000)).length, 1)
@@ -344,11 +344,11 @@ test('of very many endpoints that have something due, the earliest of each accou
 
 test('an endpoint that took what it was told last is known to work', async ({ db }) => {
   const { first } = await addLane(db)
-  await settleDelivery(db, delivered(first))
+  await recordOutcome(db, delivered(first))
   const find = async () => (await findDueEndpoints(db, { until: 1e9 }))[0]!
   assert.equal((await find()).isProven, true)
   const [second] = await takeAll(db, 1e9)
   const retry = { outcome: 'retry' as const, nextAt: 20_000, reason: 'it answered 500' }
-  await settleDelivery(db, { delivery: second!, attempt: attemptAt(12_000, 500), ...retry })
+  await recordOutcome(db, { delivery: second!, attempt: attemptAt(12_000, 500), ...retry })
   assert.equal((await find()).isProven, false)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type Db, inTransaction } from '../../../../src/storage/database/db.ts'
-import { settleDelivery } from '../../../../src/storage/deliveries/deliveries.ts'
+import { recordOutcome } from '../../../../src/storage/deliveries/deliveries.ts'
 import {
   ENDPOINT_GONE,
   type LiveCallback,
@@ -182,7 +182,7 @@ test('the messages of a session are queued in order, each once', async ({ db }) 
     assert.deepEqual(others, [], 'one at a time')
     if (!next) break
     bodies.push(next.body)
-    await settleDelivery(db, { delivery: next, attempt: attemptAt(3000), outcome: 'delivered' })
+    await recordOutcome(db, { delivery: next, attempt: attemptAt(3000), outcome: 'delivered' })
   }
   assert.deepEqual(bodies, ['0', '1', '2'])
 })
@@ -200,7 +200,7 @@ test('what follows in a lane whose receiver is gone is noted as failed', async (
   await queueMessages(db, id, [0, 1])
   const [first] = await takeAll(db)
   const gone = { outcome: 'failed' as const, reason: ENDPOINT_GONE, endsLane: true }
-  await settleDelivery(db, { delivery: first!, attempt: attemptAt(3000, 410), ...gone })
+  await recordOutcome(db, { delivery: first!, attempt: attemptAt(3000, 410), ...gone })
   await queueMessages(db, id, [2])
   await queueMessages(db, randomUUID(), [0])
   const rows = await db.sql.selectFrom('deliveries').selectAll().where('job_id', '=', id).execute()
@@ -216,7 +216,7 @@ test('a webhook that said it was gone hears of the same job again when it is ena
   const id = (await addJob(db))!
   const [created] = await takeAll(db)
   const gone = { outcome: 'failed' as const, reason: ENDPOINT_GONE }
-  await settleDelivery(db, { delivery: created!, attempt: attemptAt(3000, 410), ...gone })
+  await recordOutcome(db, { delivery: created!, attempt: attemptAt(3000, 410), ...gone })
   await inTransaction(db, (tx) => {
     return queueWebhooks(tx, { id, account: 'acme' }, ['transcription.success'], { at: 4000 })
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { inTransaction } from '../../../../src/storage/database/db.ts'
-import { settleDelivery } from '../../../../src/storage/deliveries/deliveries.ts'
+import { recordOutcome } from '../../../../src/storage/deliveries/deliveries.ts'
 import { queueLiveCallbacks } from '../../../../src/storage/deliveries/delivery-outbox.ts'
 import { resendDelivery, resendFailed } from '../../../../src/storage/deliveries/resending.ts'
 import {
@@ -45,7 +45,7 @@ test('a delivery that waits for its next attempt is due at once, one after it is
   await endNewJob(db, { result: {} })
   const [first] = await takeAll(db)
   const retry = { outcome: 'retry' as const, nextAt: 90_000, reason: 'it answered 500' }
-  await settleDelivery(db, { delivery: first!, attempt: attemptAt(11_000, 500), ...retry })
+  await recordOutcome(db, { delivery: first!, attempt: attemptAt(11_000, 500), ...retry })
   const second = await db.sql
     .selectFrom('deliveries')
     .select('id')

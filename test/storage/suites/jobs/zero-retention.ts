@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../../../src/storage/database/db.ts'
-import { settleDelivery } from '../../../../src/storage/deliveries/deliveries.ts'
+import { recordOutcome } from '../../../../src/storage/deliveries/deliveries.ts'
 import {
-  deleteConsumedJobs,
+  deleteDeliveredJobs,
   deleteEndedRecordings,
-  markResultRead,
+  markResultDelivered,
 } from '../../../../src/storage/jobs/deletion/zero-retention.ts'
 import { failJob, finishJob } from '../../../../src/storage/jobs/end-job.ts'
 import { enqueueJob } from '../../../../src/storage/jobs/queue/queue.ts'
@@ -50,7 +50,7 @@ async function endJob(db: Db, { params = {}, fileId, fails = false }: Given = {}
 async function deliverAll(db: Db): Promise<void> {
   for (let due = await takeAll(db); due.length > 0; due = await takeAll(db)) {
     for (const delivery of due) {
-      await settleDelivery(db, { delivery, attempt: attemptAt(9500), outcome: 'delivered' })
+      await recordOutcome(db, { delivery, attempt: attemptAt(9500), outcome: 'delivered' })
     }
   }
 }
@@ -70,64 +70,64 @@ async function assertGone(db: Db, deleted: readonly string[], ids: readonly stri
 
 test('a result waits until its owner has read it', async ({ db }) => {
   const id = await endJob(db)
-  assert.deepEqual(await deleteConsumedJobs(db, { waitedSince: 8999 }), [])
-  assert.equal(await markResultRead(db, { id, account: 'other' }, { at: 9100 }), false)
-  assert.equal(await markResultRead(db, { id, account }, { at: 9100 }), true)
-  assert.equal(await markResultRead(db, { id, account }, { at: 9200 }), false)
-  assert.deepEqual(await deleteConsumedJobs(db, { id: 'another', waitedSince: 8999 }), [])
-  await assertGone(db, await deleteConsumedJobs(db, { id, waitedSince: 8999 }), [id])
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 8999 }), [])
+  assert.equal(await markResultDelivered(db, { id, account: 'other' }, { at: 9100 }), false)
+  assert.equal(await markResultDelivered(db, { id, account }, { at: 9100 }), true)
+  assert.equal(await markResultDelivered(db, { id, account }, { at: 9200 }), false)
+  assert.deepEqual(await deleteDeliveredJobs(db, { id: 'another', waitedSince: 8999 }), [])
+  await assertGone(db, await deleteDeliveredJobs(db, { id, waitedSince: 8999 }), [id])
 })
 
 test('what nobody reads goes when it has waited, and what is kept stays', async ({ db }) => {
   const id = await endJob(db, { fails: true })
-  await assertGone(db, await deleteConsumedJobs(db, { waitedSince: 9000 }), [id])
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 9000 }), [id])
   const kept = (await addJob(db))!
   const { lease } = (await claim(db))!
   await finishJob(db, lease, { result: {}, at: 9000 })
-  assert.equal(await markResultRead(db, { id: kept, account }, { at: 9100 }), false)
-  assert.deepEqual(await deleteConsumedJobs(db, { waitedSince: 99_999 }), [])
+  assert.equal(await markResultDelivered(db, { id: kept, account }, { at: 9100 }), false)
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 99_999 }), [])
 })
 
 test('a job that has not ended is not delivered, however old it is', async ({ db }) => {
   const { id } = await beginNewLiveJob(db, { zeroRetention: true })
-  assert.equal(await markResultRead(db, { id, account }, { at: 9100 }), false)
-  assert.deepEqual(await deleteConsumedJobs(db, { waitedSince: 99_999 }), [])
+  assert.equal(await markResultDelivered(db, { id, account }, { at: 9100 }), false)
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 99_999 }), [])
 })
 
 test('what a callback is still to receive stays, however long that takes', async ({ db }) => {
   const id = await endJob(db, { params: callbackTo('https://calls.example/') })
-  await markResultRead(db, { id, account }, { at: 9100 })
-  assert.deepEqual(await deleteConsumedJobs(db, { waitedSince: 99_999 }), [])
+  await markResultDelivered(db, { id, account }, { at: 9100 })
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 99_999 }), [])
   await deliverAll(db)
-  await assertGone(db, await deleteConsumedJobs(db, { waitedSince: 0 }), [id])
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 0 }), [id])
 })
 
 test('a result that a callback accepted needs no other reader', async ({ db }) => {
   const id = await endJob(db, { params: callbackTo('https://calls.example/') })
   await deliverAll(db)
-  await assertGone(db, await deleteConsumedJobs(db, { waitedSince: 0 }), [id])
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 0 }), [id])
 })
 
 test('a result that a callback failed to take waits for a reader', async ({ db }) => {
   const id = await endJob(db, { params: callbackTo('https://calls.example/') })
   await failAll(db, await takeAll(db))
-  assert.deepEqual(await deleteConsumedJobs(db, { waitedSince: 8999 }), [])
-  await assertGone(db, await deleteConsumedJobs(db, { waitedSince: 9000 }), [id])
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 8999 }), [])
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 9000 }), [id])
 })
 
 test('webhooks hold no result: they are told first, but not for ever', async ({ db }) => {
   await addWebhook(db)
   const id = await endJob(db)
-  await markResultRead(db, { id, account }, { at: 9100 })
-  assert.deepEqual(await deleteConsumedJobs(db, { waitedSince: 8999 }), [])
+  await markResultDelivered(db, { id, account }, { at: 9100 })
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 8999 }), [])
   await deliverAll(db)
-  await assertGone(db, await deleteConsumedJobs(db, { waitedSince: 8999 }), [id])
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 8999 }), [id])
   const unread = await endJob(db)
   await deliverAll(db)
-  assert.deepEqual(await deleteConsumedJobs(db, { waitedSince: 8999 }), [])
-  await assertGone(db, await deleteConsumedJobs(db, { waitedSince: 9000 }), [unread])
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 8999 }), [])
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 9000 }), [unread])
   const untold = await endJob(db)
-  await assertGone(db, await deleteConsumedJobs(db, { waitedSince: 9000 }), [untold])
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 9000 }), [untold])
 })
 
 async function* bytes(): AsyncGenerator<Uint8Array> {
@@ -173,11 +173,11 @@ test('a recording whose row is gone is deleted, not kept as an orphan', async ({
 
 test('a deletion that was cut off goes on', async ({ db }) => {
   const id = await endJob(db)
-  await markResultRead(db, { id, account }, { at: 9100 })
+  await markResultDelivered(db, { id, account }, { at: 9100 })
   for (const object of (await Array.fromAsync(db.objects.list())).flat()) {
     await db.objects.delete(object)
   }
-  await assertGone(db, await deleteConsumedJobs(db, { waitedSince: 0 }), [id])
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 0 }), [id])
 })
 
 test('of a session no recording is kept', async ({ db }) => {
@@ -192,5 +192,5 @@ test('of a session no recording is kept', async ({ db }) => {
     JSON.stringify(used),
   )
   const waitedSince = Date.now() + 1000
-  await assertGone(db, await deleteConsumedJobs(db, { waitedSince }), [id])
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince }), [id])
 })

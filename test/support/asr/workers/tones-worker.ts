@@ -11,7 +11,7 @@ import {
 } from '../../../../src/asr/workers/recognition-tasks.ts'
 import { serveRecognitionTasks } from '../../../../src/asr/workers/serve-recognition-tasks.ts'
 import type { StoredModel } from '../../../../src/models/install/installed-models.ts'
-import { embeddedTones, loadTones } from '../tones.ts'
+import { bundledTones, loadTones } from '../tones.ts'
 
 const [, role, stored] = process.argv.slice(2)
 
@@ -37,7 +37,7 @@ await serveRecognitionTasks(async () => {
     const recognizers = [loadTones(JSON.parse(stored!) as StoredModel)]
     return createModelTasks({ detector, recognizers }, async () => ({}))
   }
-  const recognizers = [loadTones(embeddedTones)]
+  const recognizers = [loadTones(bundledTones)]
   if (role === 'batch') return createRecordingTasks({ detector, recognizers }, createDiarizer())
   if (role === 'partials') return createPartialTasks(recognizers)
   return createFinalTasks({ detector, recognizers }, async () => ({}))

@@ -19,7 +19,7 @@ export async function jobOf(id: string, of: Pick<TestServer, 'url' | 'key'>): Pr
 }
 
 /** Polls until the job is as expected. */
-export async function jobThat(
+export async function waitForJob(
   id: string,
   is: (job: SessionJob) => boolean,
   of: TestServer,

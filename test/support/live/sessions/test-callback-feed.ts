@@ -31,13 +31,13 @@ import { allFlags as all } from './live-flags.ts'
 import { beginNewLiveJob } from './test-live-jobs.ts'
 
 /** Selects no message at all. */
-export const none = Object.fromEntries(
+export const noFlags = Object.fromEntries(
   Object.keys(all).map((flag) => [flag, false]),
 ) as MessageFlags
 /** The audio format of the client. */
 export const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 /** When everything was sent. */
-export const at = Date.parse('2026-03-04T05:06:07.089Z')
+export const sentAt = Date.parse('2026-03-04T05:06:07.089Z')
 
 /**
  * Opens the log of a session with a callback, over real files and a real store, and its readers.
@@ -48,7 +48,7 @@ export async function openSession(
 ) {
   const { db, folder } = await openTestStorage(t)
   const callback_config = { url: 'https://hooks.example/live', ...flags }
-  const params = { messages_config: none, callback: true, callback_config }
+  const params = { messages_config: noFlags, callback: true, callback_config }
   const routing = routingOf(params)
   const id = 'd5a1b6e4-0b0e-4f0a-9f0e-3f5d0f3f6a10'
   const job = await beginNewLiveJob(db, { id, params, startMessage })
@@ -61,7 +61,7 @@ export async function openSession(
   async function openFeed(
     changed: Partial<CallbackFeedOptions> & { queueHeld?: QueueCallbacks } = {},
   ) {
-    lease = (await beginLiveJob(db, id, { owner: 'server', at }))!
+    lease = (await beginLiveJob(db, id, { owner: 'server', at: sentAt }))!
     const held = lease
     const { queueHeld = queue, ...options } = changed
     const feed = new CallbackFeed({
@@ -91,7 +91,7 @@ export async function openSession(
   async function end(feed: CallbackFeed): Promise<boolean> {
     const result = { result: '{}', result_object: null, result_size: null }
     const callbacks = await feed.finish()
-    return finishLiveJob(db, lease, { result, file: undefined, at, callbacks })
+    return finishLiveJob(db, lease, { result, file: undefined, at: sentAt, callbacks })
   }
 
   /** Returns what is queued: numbers, events and bodies. */
@@ -113,7 +113,7 @@ export async function openSession(
   const objects = async () => (await Array.fromAsync(db.objects.list())).flat()
   const start = { sessionId: id, at: job.createdAt }
   const startText = writeMessage({ type: 'start_session' }, start)
-  const begin = note(startText)
+  const begin = noteMessage(startText)
   return { id, db, folder, store, openFeed, write, append, end, queued, objects, begin, startText }
 }
 
@@ -121,13 +121,13 @@ export async function openSession(
 export type Session = Awaited<ReturnType<typeof openSession>>
 
 /** Returns the log line of a message. */
-export function note(text: string): string {
+export function noteMessage(text: string): string {
   return writeRecord({ kind: 'message', head: headOf(JSON.parse(text)), text })
 }
 
 /** Returns the text of a message, as sent at a fixed time. */
 export function message({ id }: Pick<Session, 'id'>, message: ServerMessage): string {
-  return writeMessage(message, { sessionId: id, at })
+  return writeMessage(message, { sessionId: id, at: sentAt })
 }
 
 /** Returns the text of a final transcript, or of a partial one. */
@@ -149,8 +149,8 @@ export function expectedOf({ id }: Pick<Session, 'id'>, texts: readonly string[]
 
 /** Returns the record of a chunk after which this many bytes were received, all of them audio. */
 export function chunk(received: number): ChunkRecord {
-  return { at, received, audio: received }
+  return { at: sentAt, received, audio: received }
 }
 
 /** The state before the first audio. */
-export const nothing = chunk(0)
+export const emptyChunk = chunk(0)

@@ -1,7 +1,7 @@
 import type { DraftText } from '../../../../src/asr/engines/recognizer.ts'
 import { type LiveEngine, MAX_DETECT_FRAMES } from '../../../../src/asr/live-engine.ts'
 import type { SpeakerCounts } from '../../../../src/asr/speech-engine.ts'
-import type { ChannelEvent } from '../../../../src/live/recognition/channel.ts'
+import type { ChannelEvent } from '../../../../src/live/recognition/channel-recognizer.ts'
 import { RecognitionLoop } from '../../../../src/live/recognition/recognition-loop.ts'
 import { createSessionLanguage } from '../../../../src/live/recognition/session-language.ts'
 import type { Snapshot } from '../../../../src/live/recovery/session-log.ts'
@@ -24,7 +24,7 @@ type Options = {
   words?: readonly Omit<Word, 'confidence'>[]
   /** The word before those of each final. */
   wordBefore?: string
-  change?: SessionText['applyTransforms']
+  applyTransforms?: SessionText['applyTransforms']
   /** Requests diarization; utterances of the same frame count share a speaker. */
   speakers?: SpeakerCounts
   /** The load of the machine. */
@@ -71,10 +71,10 @@ export function open(channels: readonly string[], options: Options = {}) {
       }
     },
     async recognizeFinal({ path, segment }, { signal, draft, ...requested }) {
-      const { wantsSpeaker = false, isLowPriority = false } = requested
+      const { wantsEmbedding = false, isLowPriority = false } = requested
       yielding.push(isLowPriority)
       drafts.push(draft)
-      calls.push(`final ${path}${wantsSpeaker ? ' with voice' : ''}`)
+      calls.push(`final ${path}${wantsEmbedding ? ' with voice' : ''}`)
       await before?.('final', segment)
       signal.throwIfAborted()
       if (segment.end > samples) throw new TypeError('the samples are too short')
@@ -88,7 +88,7 @@ export function open(channels: readonly string[], options: Options = {}) {
         words,
         ...(options.wordBefore && { wordBefore: options.wordBefore }),
         ...{ model: 'm', language: 'en', warnings: [] },
-        ...(wantsSpeaker && { speaker: { embedding, seconds: 2 } }),
+        ...(wantsEmbedding && { speakerEmbedding: { embedding, seconds: 2 } }),
       }
     },
     async recognizePartial({ segment }, { signal }) {
@@ -102,13 +102,13 @@ export function open(channels: readonly string[], options: Options = {}) {
   const recognition = new RecognitionLoop(
     {
       engine,
-      route: { finals: settings, partials: settings, maxSeconds: 15, warnings: [] },
+      selection: { finals: settings, partials: settings, maxSeconds: 15, warnings: [] },
       warn() {},
       audio: {
         path: 'sound',
         start: 0,
         format: { encoding: 's16', sampleRate: 16_000, channels: channels.length },
-        isEnhanced: false,
+        isDenoised: false,
         channels: channels.map((_, i) => `channel ${i}`),
       },
       endpointing: { threshold: 0.6, hangover: 0.25, endpointing: 0.05, maxSeconds: 5 },
@@ -116,7 +116,7 @@ export function open(channels: readonly string[], options: Options = {}) {
         { languages: [], code_switching: false },
         { installed: ['en', 'fr'] },
       ),
-      change: options.change ?? plainText.applyTransforms,
+      applyTransforms: options.applyTransforms ?? plainText.applyTransforms,
       speakers,
       partialIntervalMs,
       wantsPartials: () => partials,

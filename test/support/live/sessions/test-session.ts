@@ -105,9 +105,9 @@ export async function next(
 }
 
 export const stop = Buffer.from('{"type":"stop_recording"}')
-export const second = Buffer.alloc(32_000)
+export const oneSecond = Buffer.alloc(32_000)
 /** A second of a tone, which the fake engine takes for speech, and a second of silence. */
 export const utterance = Buffer.concat([
   Buffer.from(Int16Array.from({ length: 16_000 }, (_, i) => 8000 * Math.sin(i / 5)).buffer),
-  second,
+  oneSecond,
 ])

@@ -55,7 +55,7 @@ export function createMemorySessionStore(
     async *readLines() {
       for (let at = 0; at < stored.lines.length; at += 100) yield stored.lines.slice(at, at + 100)
     },
-    async *readStoredLines(start) {
+    async *readDurableLines(start) {
       let end = 0
       const read: LogLine[] = []
       for (const text of stored.lines.slice(0, durableLines)) {

@@ -94,7 +94,7 @@ export function testSessionStore(
   test(`${name}: durable lines are read from any on, what was only written is not`, async (t) => {
     const { store, reopen } = await create(t)
     const storedFrom = async (from: SessionStore, start: number) => {
-      return (await Array.fromAsync(from.readStoredLines(start))).flat()
+      return (await Array.fromAsync(from.readDurableLines(start))).flat()
     }
     await Promise.all(writeCalls(store, { count: 3 }))
     assert.deepEqual(await storedFrom(store, 0), [])

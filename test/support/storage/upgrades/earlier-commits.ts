@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../../../..')
 const STORE_PATHS = ['src/storage', 'src/live']
 const STORE_FILE =
   /\/(migrations\/.*|postgres\/(schema|later-versions)|(disk-)?objects|object-(place|header)|encrypted-chunks|(live-|session-|shared-live-)?files|data-folder|session-log)\.ts$/
-/** What the files of the embedded models depend on. */
+/** What the files of the bundled models depend on. */
 const MODEL_PATHS = [
   ...['src/asr/models', 'src/asr/onnx', 'src/asr/onnx-runtime.ts'],
   'scripts/install-models.ts',

@@ -20,7 +20,7 @@ export type AvailableRecognizers = {
 }
 
 /** How speech in one language is recognized. */
-export type LanguageRoute = {
+export type LanguageModels = {
   language: string
   finals: RecognitionSettings
   partials: RecognitionSettings
@@ -31,13 +31,13 @@ export type LanguageIdentification = {
   /** The id of the recognizer that identifies. */
   model: string
   /** The languages to choose from, at least two; the first is used before one is known. */
-  languages: readonly LanguageRoute[]
+  languages: readonly LanguageModels[]
   /** Whether the language may change from utterance to utterance. */
   perUtterance: boolean
 }
 
 /** How a request is recognized. Plain data. */
-export type RecognitionRoute = {
+export type ModelSelection = {
   /** For recordings and final utterances, as long as the language is not identified. */
   finals: RecognitionSettings
   /** For open utterances, likewise. */
@@ -46,7 +46,7 @@ export type RecognitionRoute = {
   maxSeconds: number
   /** Present when the language is identified before recognition. */
   identification?: LanguageIdentification
-  /** For the customer: the options that cannot be honored. */
+  /** For the user: the options that cannot be honored. */
   warnings: readonly string[]
 }
 
@@ -81,17 +81,17 @@ export function capabilitiesOf(
  * A vocabulary goes to recognizers that use one. It is no reason for a warning where they do not:
  * `custom_vocabulary` is applied to the recognized text in any case.
  */
-export function routeRecognition(
+export function selectModels(
   request: RecognitionRequest,
   all: AvailableRecognizers,
   suggest: Suggest = suggestModel,
-): RecognitionRoute {
+): ModelSelection {
   const available = request.model === REMOTE ? remoteOf(all) : all
   const installed = languagesOf(available)
   const { languages } = request
   chooseLanguage(languages, installed, suggest)
   const usable = languages.length > 0 ? languages.filter(isIn(installed)) : installed
-  const routes = usable.map((language) => routeLanguage(language, request, available))
+  const routes = usable.map((language) => selectForLanguage(language, request, available))
   const identifier =
     routes.length > 1 ? chooseIdentifier(available.finals, { usable, routes }) : undefined
   const known = identifier?.capabilities.languages ?? []
@@ -124,22 +124,22 @@ export function routeRecognition(
  * known yet.
  */
 export function settingsFor(
-  route: RecognitionRoute,
+  selection: ModelSelection,
   use: 'finals' | 'partials',
   language: string | undefined,
 ): RecognitionSettings {
-  const routeOfLanguage = route.identification?.languages.find((one) => one.language === language)
-  return routeOfLanguage
-    ? routeOfLanguage[use]
-    : { ...route[use], language: language ?? route[use].language }
+  const ofLanguage = selection.identification?.languages.find((one) => one.language === language)
+  return ofLanguage
+    ? ofLanguage[use]
+    : { ...selection[use], language: language ?? selection[use].language }
 }
 
 /** Returns the settings for speech in one language, which some recognizer knows. */
-function routeLanguage(
+function selectForLanguage(
   language: string,
   { model, vocabulary }: RecognitionRequest,
   available: AvailableRecognizers,
-): LanguageRoute {
+): LanguageModels {
   const speak = ({ capabilities }: RecognizerInfo) => capabilities.languages.includes(language)
   const candidates = preferred(available.finals.filter(speak), model)
   const accurate = candidates.toSorted((a, b) => estimateOf(a).wer - estimateOf(b).wer)
@@ -196,7 +196,7 @@ function estimateOf({ estimate = DEFAULT_ESTIMATE }: RecognizerInfo) {
  */
 function chooseIdentifier(
   finals: readonly RecognizerInfo[],
-  { usable, routes }: { usable: readonly string[]; routes: readonly LanguageRoute[] },
+  { usable, routes }: { usable: readonly string[]; routes: readonly LanguageModels[] },
 ): RecognizerInfo | undefined {
   const used = new Set(routes.map(({ finals }) => finals.model))
   const rank = (one: RecognizerInfo) => [
@@ -219,7 +219,7 @@ function routeToOne(
   usable: readonly string[],
   request: RecognitionRequest,
   available: AvailableRecognizers,
-): RecognitionRoute {
+): ModelSelection {
   const final = chooseRecognizer(available.finals, usable)!
   const spoken = usable.filter(isIn(final.capabilities.languages))
   const partial = chooseRecognizer(available.partials, spoken) ?? final
@@ -254,7 +254,7 @@ function find(model: string, { finals }: AvailableRecognizers): RecognizerInfo {
   return finals.find(({ id }) => id === model)!
 }
 
-function maxSecondsOf(routes: readonly LanguageRoute[], available: AvailableRecognizers): number {
+function maxSecondsOf(routes: readonly LanguageModels[], available: AvailableRecognizers): number {
   const models = routes.flatMap(({ finals: { model, fusedWith = model } }) => [model, fusedWith])
   return Math.min(...models.map((id) => capabilitiesOf(id, available).maxSeconds))
 }
@@ -279,7 +279,7 @@ function warningsOf(
 /** `stt-fusion` needs two recognizers of a language. */
 function warningsOfFusion(
   { model }: RecognitionRequest,
-  routes: readonly LanguageRoute[],
+  routes: readonly LanguageModels[],
 ): string[] {
   const alone = routes.filter(({ finals }) => finals.fusedWith === undefined)
   if (model !== 'stt-fusion' || alone.length === 0) return []

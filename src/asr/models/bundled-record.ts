@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isPackage } from '../../config/installation.ts'
-import { embeddedModels, moonshinePackage, voiceDetectorPackage } from './embedded-packages.ts'
+import { bundledModels, moonshinePackage, vadPackage } from './bundled-packages.ts'
 
 /** The installed state: the recipe that produced it, and size and SHA-256 of each file. */
 export type InstallRecord = {
@@ -11,7 +11,7 @@ export type InstallRecord = {
   files: Record<string, { bytes: number; sha256: string }>
 }
 
-/** Whether `folder` holds all embedded models, made by the recipe of this version. */
+/** Whether `folder` holds all bundled models, made by the recipe of this version. */
 export async function isCurrent(folder: string): Promise<boolean> {
   const [installed, recipe] = await Promise.all([readRecord(folder), recipeId()])
   if (installed?.recipe !== recipe) return false
@@ -41,7 +41,7 @@ export async function findDamage(
 
 /** Reads what is installed in `folder`; undefined when nothing is. */
 export async function readRecord(folder: string): Promise<InstallRecord | undefined> {
-  const { record } = embeddedModels(folder)
+  const { record } = bundledModels(folder)
   if (!existsSync(record)) return undefined
   try {
     return JSON.parse(await readFile(record, 'utf8')) as InstallRecord
@@ -57,15 +57,15 @@ export async function readRecord(folder: string): Promise<InstallRecord | undefi
 export async function recipeId(): Promise<string> {
   if (isPackage) return readFile(new URL('recipe.txt', import.meta.url), 'utf8')
   const files = [
-    ...['install-embedded.ts', '../onnx/onnx.ts', '../onnx/onnx-graph.ts'],
+    ...['install-bundled.ts', '../onnx/onnx.ts', '../onnx/onnx-graph.ts'],
     ...['graphs/published-decoder.ts', 'graphs/int8-matmul.ts', 'graphs/write-rotary.ts'],
     ...['graphs/write-moonshine-encoder.ts', 'graphs/write-moonshine-decoder.ts'],
-    ...['graphs/write-voice-detector.ts', '../engines/moonshine/encoder.ts'],
+    ...['graphs/write-vad.ts', '../engines/moonshine/encoder.ts'],
   ]
   const texts = await Promise.all(
     files.map((file) => readFile(new URL(file, import.meta.url), 'utf8')),
   )
-  const sources = [moonshinePackage.integrity, voiceDetectorPackage.integrity, ...texts]
+  const sources = [moonshinePackage.integrity, vadPackage.integrity, ...texts]
   return hash('sha256', Buffer.from(sources.join('\n')), 'hex')
 }
 

@@ -1,13 +1,13 @@
 import type { DraftText } from '../../asr/engines/recognizer.ts'
 import type { SessionSpeakers } from '../../asr/live/session-speakers.ts'
 import type { FinalResult, LiveEngine } from '../../asr/live-engine.ts'
-import { type RecognitionRoute, settingsFor } from '../../asr/routing/routing.ts'
+import { type ModelSelection, settingsFor } from '../../asr/model-selection/select-models.ts'
 import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
-import type { Word } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
-import type { ChannelState, EndedUtterance } from '../recovery/session-log.ts'
+import type { ChannelState, PendingUtterance } from '../recovery/session-log.ts'
 import {
+  beginAfter,
   contextText,
   type LastWord,
   lastWordOf,
@@ -18,19 +18,19 @@ import {
 } from './adjacent-utterances.ts'
 import {
   type createEndpointer,
-  type EndpointEvent,
-  type EndpointState,
+  type EndpointerEvent,
+  type EndpointerState,
   frameTime,
   segmentsOf,
   type UtteranceSegments,
   type UtteranceSpan,
 } from './endpointing.ts'
-import type { FinalOrder } from './final-order.ts'
-import { beginsEarly, partialIntervals } from './load-shedding.ts'
+import type { FinalSequencer } from './final-sequencer.ts'
+import { allowsSpeculativeFinals, partialIntervals } from './load-shedding.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
 
-/** What is recognized on a channel, in the order in which it is emitted. */
+/** The events of a channel, in the order in which it emits them. */
 export type ChannelEvent =
   | { type: 'speech_start'; time: number; channel: number }
   | { type: 'speech_end'; time: number; channel: number }
@@ -50,8 +50,8 @@ export type RecognizedFinal = {
   endedAt?: number | undefined
 }
 
-/** An utterance whose final text is not emitted yet, and its place in the order of `FinalOrder`. */
-export type AwaitedUtterance = { place: number; utterance: EndedUtterance }
+/** An utterance whose final is pending, and its place in the order of `FinalSequencer`. */
+export type OrderedUtterance = { sequence: number; utterance: PendingUtterance }
 
 /** Options of a channel. */
 export type ChannelOptions = {
@@ -59,19 +59,19 @@ export type ChannelOptions = {
   /** The file with its samples. */
   path: string
   engine: LiveEngine
-  route: RecognitionRoute
+  selection: ModelSelection
   endpointer: ReturnType<typeof createEndpointer>
   language: SessionLanguage
-  /** Applies the customer's spelling to words. */
-  change: SessionText['applyTransforms']
-  order: FinalOrder
+  /** Applies the user's spelling to words. */
+  applyTransforms: SessionText['applyTransforms']
+  order: FinalSequencer
   /** Labels speakers, if requested; then `order` must be shared by all channels. */
   speakers?: SessionSpeakers | undefined
   /** Finals name their model. */
   namesModels?: boolean | undefined
   partialIntervalMs: number
   emit(event: ChannelEvent): void
-  /** Called with a warning for the customer. */
+  /** Called with a warning for the user. */
   warn(text: string): void
   /** Called with the seconds that a recognition took. */
   onWork(seconds: number): void
@@ -104,12 +104,12 @@ type LastPartial = { number: number; text: string; draft: DraftText; lastSpeech:
  * those that have ended, which are emitted in order. Recognition of a final starts as soon as its
  * utterance may have ended, and is usually done by the time silence has lasted long enough.
  */
-export class Channel {
+export class ChannelRecognizer {
   readonly #options: ChannelOptions
-  readonly #endpoint: EndpointState
+  readonly #endpoint: EndpointerState
   /** First sample that no utterance took. */
   #after: number
-  #ended: AwaitedUtterance[] = []
+  #ended: OrderedUtterance[] = []
   /** The words of the last ended utterance with words, and the last of those already emitted. */
   #lastWords: Promise<readonly LastWord[]>
   #lastSent: LastWord | null
@@ -118,7 +118,7 @@ export class Channel {
   #sentLanguage: string | null
   /** The first language that was clear; it stays unless languages may change. */
   #clearLanguage: Promise<string | null> = Promise.resolve(null)
-  #early: SpeculativeFinal | undefined
+  #speculative: SpeculativeFinal | undefined
   #partial: AbortController | undefined
   #last: LastPartial | undefined
   #nextPartialAt = 0
@@ -147,7 +147,7 @@ export class Channel {
   }
 
   /** Utterances whose final text is not emitted yet. */
-  get ended(): readonly AwaitedUtterance[] {
+  get ended(): readonly OrderedUtterance[] {
     return this.#ended
   }
 
@@ -156,9 +156,9 @@ export class Channel {
     for (const event of this.#options.endpointer.step(this.#endpoint, probability, level)) {
       this.#handle(event, isLowPriority)
     }
-    if (this.#early && this.#endpoint.lastSpeech > this.#early.span.to) {
-      this.#early.stop.abort() // Speech goes on.
-      this.#early = undefined
+    if (this.#speculative && this.#endpoint.lastSpeech > this.#speculative.span.to) {
+      this.#speculative.stop.abort() // Speech goes on.
+      this.#speculative = undefined
     }
   }
 
@@ -169,13 +169,13 @@ export class Channel {
   }
 
   /** Recognizes an utterance that ended before the restart. */
-  resume(ended: EndedUtterance): void {
+  resume(ended: PendingUtterance): void {
     this.#recognize(ended, { final: this.#final(ended, { isLowPriority: true }) })
   }
 
   /** Resolves when few enough finals are pending or, with `all`, none. */
   async waitForFinals({ all = false } = {}): Promise<void> {
-    if (all || this.#ended.length > MAX_ENDED) await this.#options.order.last
+    if (all || this.#ended.length > MAX_ENDED) await this.#options.order.tail
   }
 
   /**
@@ -194,14 +194,14 @@ export class Channel {
     const stop = new AbortController()
     this.#partial = stop
     try {
-      const { engine, route, language, change } = this.#options
+      const { engine, selection, language, applyTransforms } = this.#options
       const { channel, signal, partialIntervalMs, emit } = this.#options
       const { segment } = this.#segmentsOf({ number, from, to: frame })
       const utterance = { path: this.#options.path, segment }
       const recognized = await engine.recognizePartial(utterance, {
         signal: AbortSignal.any([signal, stop.signal]),
         isLowPriority,
-        ...settingsFor(route, 'partials', language.current ?? this.#recentLanguage),
+        ...settingsFor(selection, 'partials', language.current ?? this.#recentLanguage),
         draft: last?.draft.tokens,
         isFirst: !last?.text,
       })
@@ -216,7 +216,7 @@ export class Channel {
         words: beginAfter(recognized.words, span.start - LEAD_SECONDS),
       }
       const changing = AbortSignal.any([signal, stop.signal])
-      const words = await change(utterances, { signal: changing, isPartial: true })
+      const words = await applyTransforms(utterances, { signal: changing, isPartial: true })
       if (stop.signal.aborted) return
       const view = viewLiveUtterance({ ...utterances, words }, span)
       const draft = { text: '', model: recognized.model, tokens: recognized.draft }
@@ -225,7 +225,7 @@ export class Channel {
       const interval = partialIntervalMs * partialIntervals(engine.load)
       this.#nextPartialAt = Math.max(this.#nextPartialAt, now + interval)
       if (view.words.length === 0 || view.text === last?.text) return
-      while (this.#ended.length > 0) await this.#options.order.last
+      while (this.#ended.length > 0) await this.#options.order.tail
       if (stop.signal.aborted) return
       emit({ type: 'partial', channel, number, view, begunAt: began })
     } catch (error) {
@@ -239,10 +239,10 @@ export class Channel {
 
   /** The language of the last utterance; its model is the best guess for the next one. */
   get #recentLanguage(): string | undefined {
-    return this.#options.route.identification && (this.#sentLanguage ?? undefined)
+    return this.#options.selection.identification && (this.#sentLanguage ?? undefined)
   }
 
-  #handle(event: EndpointEvent, isLowPriority: boolean): void {
+  #handle(event: EndpointerEvent, isLowPriority: boolean): void {
     const { channel, emit, engine } = this.#options
     switch (event.type) {
       case 'speech_start':
@@ -250,37 +250,39 @@ export class Channel {
         emit({ type: event.type, time: frameTime(event.frame), channel })
         break
       case 'pause':
-        if (!isLowPriority && beginsEarly(engine.load)) this.#beginEarly(event.utterance)
+        if (!isLowPriority && allowsSpeculativeFinals(engine.load))
+          this.#beginSpeculativeFinal(event.utterance)
         break
       case 'utterance':
         this.#end(event.utterance, isLowPriority)
     }
   }
 
-  #beginEarly(span: UtteranceSpan): void {
-    this.#early?.stop.abort()
+  #beginSpeculativeFinal(span: UtteranceSpan): void {
+    this.#speculative?.stop.abort()
     const stop = new AbortController()
     const ended = this.#endedOf(span)
     const final = this.#final(ended, { isLowPriority: false, stop })
     final.catch(() => {}) // The consumer of the promise sees the error.
-    this.#early = { span, final, stop }
+    this.#speculative = { span, final, stop }
   }
 
   #end(span: UtteranceSpan, isLowPriority: boolean): void {
     this.#partial?.abort()
     this.#partial = undefined
     this.#nextPartialAt = 0 // The first partial of the next utterance is due at once.
-    const early = this.#early
-    this.#early = undefined
-    const isSame = early && early.span.number === span.number && early.span.to === span.to
-    if (!isSame) early?.stop.abort()
+    const speculative = this.#speculative
+    this.#speculative = undefined
+    const isSame =
+      speculative && speculative.span.number === span.number && speculative.span.to === span.to
+    if (!isSame) speculative?.stop.abort()
     const ended = this.#endedOf(span)
     this.#after = ended.segment.end
-    const final = isSame ? early.final : this.#final(ended, { isLowPriority })
+    const final = isSame ? speculative.final : this.#final(ended, { isLowPriority })
     this.#recognize(ended, { final, endedAt: performance.now() })
   }
 
-  #endedOf(span: UtteranceSpan): EndedUtterance {
+  #endedOf(span: UtteranceSpan): PendingUtterance {
     return { channel: this.#options.channel, span, ...this.#segmentsOf(span) }
   }
 
@@ -290,12 +292,13 @@ export class Channel {
 
   /** Emits the final text after those of the earlier utterances. */
   #recognize(
-    ended: EndedUtterance,
+    ended: PendingUtterance,
     { final, endedAt }: { final: Promise<FinalResult>; endedAt?: number },
   ): void {
-    const { channel, emit, warn, language, change, order, speakers, signal } = this.#options
+    const { channel, emit, warn, language, applyTransforms, order, speakers, signal } =
+      this.#options
     const { number, from, to } = ended.span
-    this.#ended.push({ place: order.begun++, utterance: ended })
+    this.#ended.push({ sequence: order.nextSequence++, utterance: ended })
     const before = this.#lastWords
     this.#lastWords = final.then(
       ({ words }) => (words.length > 0 ? words : before),
@@ -313,17 +316,19 @@ export class Channel {
       },
       () => clearBefore,
     )
-    order.last = order.last.then(async () => {
+    order.tail = order.tail.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
       try {
         const { words: rough, wordBefore, language: recognized, ...rest } = await final
-        const { speaker: embedding, warnings, isLanguageUnclear: isUnclear = false } = rest
+        const { speakerEmbedding: embedding, warnings, isLanguageUnclear: isUnclear = false } = rest
         for (const warning of warnings) warn(warning)
         const words = startsAfterPause(ended)
           ? beginAfter(rough, span.start - LEAD_SECONDS)
           : withoutOverlap(withoutRepeat(rough, this.#lastSent, wordBefore), this.#lastSent)
         const written =
-          words.length > 0 ? await change({ channel, language: recognized, words }, { signal }) : []
+          words.length > 0
+            ? await applyTransforms({ channel, language: recognized, words }, { signal })
+            : []
         // Update all state at once, from the recognized text: later results depend on it.
         this.#lastSent = lastWordOf(words) ?? this.#lastSent
         if (words.length > 0) language.recognized(recognized, { isUnclear })
@@ -349,10 +354,10 @@ export class Channel {
   }
 
   async #final(
-    ended: EndedUtterance,
+    ended: PendingUtterance,
     { isLowPriority, stop }: { isLowPriority: boolean; stop?: AbortController },
   ): Promise<FinalResult> {
-    const { engine, route, speakers, log, onWork } = this.#options
+    const { engine, selection, speakers, log, onWork } = this.#options
     const [before, clear] = [this.#lastLanguage, this.#clearLanguage]
     const last = this.#last?.number === ended.span.number ? this.#last : undefined
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
@@ -365,36 +370,29 @@ export class Channel {
     const utterance = { path: this.#options.path, segment, context }
     let attempts = 0
     // The language that decides may still be on its way.
-    const isDecided = route.identification?.perUtterance === false
+    const isDecided = selection.identification?.perUtterance === false
     const decided = isDecided ? ((await clear) ?? undefined) : undefined
     const began = performance.now()
     const final = await retryEngineCall(
       () => {
-        const wantsSpeaker = speakers !== undefined && attempts++ < EMBEDDING_ATTEMPTS
+        const wantsEmbedding = speakers !== undefined && attempts++ < EMBEDDING_ATTEMPTS
         const current = this.#options.language.current ?? decided
         return engine.recognizeFinal(utterance, {
-          ...{ signal, isLowPriority, wantsSpeaker, draft },
-          ...settingsFor(route, 'finals', current),
-          identification: current === undefined ? route.identification : undefined,
+          ...{ signal, isLowPriority, wantsEmbedding, draft },
+          ...settingsFor(selection, 'finals', current),
+          identification: current === undefined ? selection.identification : undefined,
           languageBefore: () => before,
         })
       },
       { signal, log },
     )
     onWork((performance.now() - began) / 1000)
-    const { speakerError } = final
-    if (speakerError !== undefined) log.warn({ speakerError }, 'speaker embedding failed')
+    const { embeddingError } = final
+    if (embeddingError !== undefined) log.warn({ embeddingError }, 'speaker embedding failed')
     return final
   }
 }
 
 function describeFinal({ model, languageConfidence }: Omit<FinalResult, 'words' | 'language'>) {
   return { model, ...(languageConfidence !== undefined && { languageConfidence }) }
-}
-
-/** Moves the start of words that begin before `earliest` and reach beyond it. */
-function beginAfter(words: readonly Word[], earliest: number): readonly Word[] {
-  return words.map((word) => {
-    return word.start < earliest && word.end > earliest ? { ...word, start: earliest } : word
-  })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { dropRepeatedPhrases, isTooShort, widenShortWords } from './word-lengths.ts'
+import { dropRepeatedPhrases, extendShortWords, isTooShort } from './word-durations.ts'
 
 function word(text: string, start: number, end: number) {
   return { text, start, end, confidence: 0.9 }
@@ -12,18 +12,18 @@ function timesOf(words: readonly { start: number; end: number }[]) {
 }
 
 test('a short word grows into the silence before it, then into the one after it', () => {
-  const wide = widenShortWords([
+  const wide = extendShortWords([
     word('iron', 0, 1),
     word('they', 1.3, 1.32),
     word('say', 1.32, 1.8),
   ])
   assert.deepEqual(timesOf(wide)[1], [1.248, 1.32])
-  const late = widenShortWords([word('iron', 0, 1), word('the', 1, 1.02), word('say', 1.5, 1.8)])
+  const late = extendShortWords([word('iron', 0, 1), word('the', 1, 1.02), word('say', 1.5, 1.8)])
   assert.deepEqual(timesOf(late)[1], [1, 1.054])
 })
 
 test('a word that is too short takes time from longer neighbors', () => {
-  const wide = widenShortWords([word('iron', 0, 1), word('a', 1, 1.01), word('say', 1.01, 1.8)])
+  const wide = extendShortWords([word('iron', 0, 1), word('a', 1, 1.01), word('say', 1.01, 1.8)])
   assert.deepEqual(timesOf(wide), [
     [0, 0.97],
     [0.97, 1.01],
@@ -64,7 +64,7 @@ test('words keep their order, never overlap, and none stays too short where ther
         at = start + length
         return word('alongside', start, at)
       })
-      const wide = widenShortWords(words)
+      const wide = extendShortWords(words)
       for (const [i, one] of wide.entries()) {
         assert.ok(!isTooShort(one))
         assert.ok(i === 0 || one.start >= wide[i - 1]!.end - 1e-9)

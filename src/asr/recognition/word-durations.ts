@@ -63,7 +63,7 @@ function spoken(words: readonly Word[]): number {
  * after it, and last into neighbors that are longer than they need be. Words ascend and do not
  * overlap; so do the results.
  */
-export function widenShortWords(words: readonly Word[]): Word[] {
+export function extendShortWords(words: readonly Word[]): Word[] {
   const wide = words.map((word) => ({ ...word }))
   for (const [i, word] of wide.entries()) {
     const before = wide[i - 1]

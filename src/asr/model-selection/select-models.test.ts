@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { RecognizerCapabilities, RecognizerInfo } from '../engines/recognizer.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
-import { languagesOf, routeRecognition } from './routing.ts'
+import { languagesOf, selectModels } from './select-models.ts'
 
 function recognizer(
   id: string,
@@ -17,9 +17,9 @@ const english = recognizer('english', ['en'])
 const many = recognizer('many', ['de', 'en', 'fr'], { vocabulary: true })
 const small = recognizer('small', ['en'])
 
-function route(request: Partial<RecognitionRequest>, finals = [english, many]) {
+function select(request: Partial<RecognitionRequest>, finals = [english, many]) {
   const usual = { model: 'stt-1', languages: [], codeSwitching: false, vocabulary: [] }
-  return routeRecognition({ ...usual, ...request }, { finals, partials: [small] })
+  return selectModels({ ...usual, ...request }, { finals, partials: [small] })
 }
 
 test('the languages are those of all recognizers, each once', () => {
@@ -28,7 +28,7 @@ test('the languages are those of all recognizers, each once', () => {
 
 test('of equal recognizers the first that knows the language is used', () => {
   for (const model of ['stt-1', 'stt-3']) {
-    const { finals, partials, warnings } = route({ model, languages: ['en'] })
+    const { finals, partials, warnings } = select({ model, languages: ['en'] })
     const settings = { language: 'en', languages: ['en'], vocabulary: [] }
     assert.deepEqual(finals, { model: 'english', ...settings })
     assert.deepEqual(partials, { model: 'small', ...settings })
@@ -37,48 +37,48 @@ test('of equal recognizers the first that knows the language is used', () => {
 })
 
 test('of several languages the recognizer that knows most is used, without a language', () => {
-  const { finals } = route({ languages: ['en', 'fr'] })
+  const { finals } = select({ languages: ['en', 'fr'] })
   assert.deepEqual([finals.model, finals.language], ['many', undefined])
   assert.deepEqual(finals.languages, ['en', 'fr'])
-  assert.equal(route({}).finals.model, 'many')
+  assert.equal(select({}).finals.model, 'many')
 })
 
 test('where none knows all of several languages, the chosen one gets what it knows of them', () => {
   const german = recognizer('german', ['de', 'it'])
   const request = { languages: ['fr', 'de', 'en'] }
-  const { finals, partials, warnings } = route(request, [german, english])
+  const { finals, partials, warnings } = select(request, [german, english])
   assert.deepEqual([finals.model, finals.language], ['german', 'de'])
   assert.deepEqual(partials, finals)
   assert.deepEqual(warnings, ['language_config: german does not know fr, en, left out'])
 })
 
 test('where no small recognizer knows the language, the other makes the partials', () => {
-  assert.equal(route({ languages: ['de'] }).partials.model, 'many')
+  assert.equal(select({ languages: ['de'] }).partials.model, 'many')
 })
 
 test('a language that nothing knows is refused, one beside others is a warning', () => {
-  assert.throws(() => route({ languages: ['it'] }), { code: 'language_not_installed' })
-  const { finals, warnings } = route({ languages: ['it', 'en'] })
+  assert.throws(() => select({ languages: ['it'] }), { code: 'language_not_installed' })
+  const { finals, warnings } = select({ languages: ['it', 'en'] })
   assert.equal(finals.language, 'en')
   assert.deepEqual(warnings, ['language_config: english does not know it, left out'])
 })
 
 test('code switching is a warning where a recognizer knows one language', () => {
   const requested = { languages: [], codeSwitching: true }
-  assert.match(route(requested, [english]).warnings.join(), /^language_config: english knows en/)
-  assert.deepEqual(route(requested).warnings, [])
-  assert.deepEqual(route({ ...requested, languages: ['en'] }).warnings, [])
+  assert.match(select(requested, [english]).warnings.join(), /^language_config: english knows en/)
+  assert.deepEqual(select(requested).warnings, [])
+  assert.deepEqual(select({ ...requested, languages: ['en'] }).warnings, [])
 })
 
 test('a vocabulary goes to recognizers that use one, and is no warning elsewhere', () => {
   const vocabulary = ['Steno']
-  assert.deepEqual(route({ languages: ['fr'], vocabulary }).finals.vocabulary, vocabulary)
-  const { finals, warnings } = route({ languages: ['en'], vocabulary })
+  assert.deepEqual(select({ languages: ['fr'], vocabulary }).finals.vocabulary, vocabulary)
+  const { finals, warnings } = select({ languages: ['en'], vocabulary })
   assert.deepEqual([finals.vocabulary, warnings], [[], []])
 })
 
 test('word times that are not measured are a warning', () => {
-  const { warnings } = route({}, [recognizer('rough', ['en'], { wordTimes: false })])
+  const { warnings } = select({}, [recognizer('rough', ['en'], { wordTimes: false })])
   assert.deepEqual(warnings, ['rough does not measure word times: they are estimates'])
 })
 
@@ -88,20 +88,23 @@ const poor = { ...recognizer('poor', ['en', 'de']), estimate: { wer: 0.4, realTi
 
 test('stt-1 is the fastest good model, stt-3 the most accurate, stt-fusion the two best', () => {
   const all = [poor, exact, fast]
-  const routeTo = (model: string) => route({ model, languages: ['de'] }, all).finals
-  assert.equal(routeTo('stt-1').model, 'fast')
-  assert.deepEqual([routeTo('stt-3').model, routeTo('stt-3').fusedWith], ['exact', undefined])
-  const { model, fusedWith } = routeTo('stt-fusion')
+  const selectFinals = (model: string) => select({ model, languages: ['de'] }, all).finals
+  assert.equal(selectFinals('stt-1').model, 'fast')
+  assert.deepEqual(
+    [selectFinals('stt-3').model, selectFinals('stt-3').fusedWith],
+    ['exact', undefined],
+  )
+  const { model, fusedWith } = selectFinals('stt-fusion')
   assert.deepEqual([model, fusedWith], ['exact', 'fast'])
 })
 
 test('without a good model the most accurate is used', () => {
   const worse = { ...recognizer('worse', ['de']), estimate: { wer: 0.5, realTimeFactor: 0.001 } }
-  assert.equal(route({ languages: ['de'] }, [worse, poor]).finals.model, 'poor')
+  assert.equal(select({ languages: ['de'] }, [worse, poor]).finals.model, 'poor')
 })
 
 test('a fusion for which there is one model alone is a warning', () => {
-  const { finals, warnings } = route({ model: 'stt-fusion', languages: ['de'] }, [fast])
+  const { finals, warnings } = select({ model: 'stt-fusion', languages: ['de'] }, [fast])
   assert.equal(finals.fusedWith, undefined)
   assert.deepEqual(warnings, [
     'stt-fusion: no second model is installed for de, fast is used alone',
@@ -111,7 +114,7 @@ test('a fusion for which there is one model alone is a warning', () => {
 const listener = recognizer('listener', ['en', 'fr', 'de', 'it'], { identifiesLanguages: true })
 
 test('several languages are identified where a model can, and each has its own models', () => {
-  const { finals, identification, warnings } = route({}, [english, listener])
+  const { finals, identification, warnings } = select({}, [english, listener])
   assert.equal(finals.model, 'english')
   const models = identification!.languages.map((candidate) => [
     candidate.language,
@@ -125,13 +128,13 @@ test('several languages are identified where a model can, and each has its own m
   ])
   assert.deepEqual([identification!.model, identification!.perUtterance], ['listener', false])
   assert.deepEqual(warnings, [])
-  assert.equal(route({ codeSwitching: true }, [listener]).identification!.perUtterance, true)
-  assert.equal(route({ languages: ['fr'] }, [english, listener]).identification, undefined)
-  assert.equal(route({}, [english]).identification, undefined)
+  assert.equal(select({ codeSwitching: true }, [listener]).identification!.perUtterance, true)
+  assert.equal(select({ languages: ['fr'] }, [english, listener]).identification, undefined)
+  assert.equal(select({}, [english]).identification, undefined)
 })
 
 test('languages without a model are left out of those that are identified', () => {
-  const { identification, warnings } = route({ languages: ['fr', 'ja', 'de'] }, [listener])
+  const { identification, warnings } = select({ languages: ['fr', 'ja', 'de'] }, [listener])
   const languages = identification!.languages.map(({ language }) => language)
   assert.deepEqual(languages, ['fr', 'de'])
   assert.deepEqual(warnings, ['language_config: ja left out, no model'])
@@ -139,6 +142,6 @@ test('languages without a model are left out of those that are identified', () =
 
 test('speech is cut as short as the strictest model of several languages wants it', () => {
   const brief = recognizer('brief', ['en'], { maxSeconds: 10 })
-  assert.equal(route({ languages: ['en', 'fr'] }, [brief, listener]).maxSeconds, 10)
-  assert.equal(route({ languages: ['fr'] }, [brief, listener]).maxSeconds, 30)
+  assert.equal(select({ languages: ['en', 'fr'] }, [brief, listener]).maxSeconds, 10)
+  assert.equal(select({ languages: ['fr'] }, [brief, listener]).maxSeconds, 30)
 })

@@ -1,7 +1,7 @@
 import type { EngineName, ModelKind } from './catalog.ts'
 
 /** A model that comes with the program. */
-export type EmbeddedModel = {
+export type BundledModel = {
   id: string
   kind: ModelKind
   /** What a person reads instead of the kind. */
@@ -17,7 +17,7 @@ export type EmbeddedModel = {
 /**
  * The models that `npm ci` or the first use of a package installs, and the one of the repository.
  */
-export const embeddedModelList: readonly EmbeddedModel[] = [
+export const bundledModelList: readonly BundledModel[] = [
   {
     id: 'moonshine-base',
     kind: 'recognition',

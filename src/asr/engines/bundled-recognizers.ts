@@ -1,8 +1,8 @@
-import type { AvailableRecognizers } from '../routing/routing.ts'
+import type { AvailableRecognizers } from '../model-selection/select-models.ts'
 import { describeMoonshine } from './moonshine/capabilities.ts'
 
 /** The recognizers that every installation has; the worker processes load them. */
-export const embeddedRecognizers: AvailableRecognizers = {
+export const bundledRecognizers: AvailableRecognizers = {
   finals: [describeMoonshine('base')],
   partials: [describeMoonshine('tiny')],
 }

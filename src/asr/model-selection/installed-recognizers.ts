@@ -1,7 +1,7 @@
 import { readStoredModels, type StoredModel } from '../../models/install/installed-models.ts'
 import type { RecognizerInfo } from '../engines/recognizer.ts'
 import { describeStored } from '../engines/stored-recognizers.ts'
-import type { AvailableRecognizers } from './routing.ts'
+import type { AvailableRecognizers } from './select-models.ts'
 
 /** Milliseconds after which the folder is read again. */
 const FRESH_MS = 3000
@@ -10,7 +10,7 @@ const FRESH_MS = 3000
 export type InstalledRecognizersOptions = {
   /** The folder of the models. */
   folder: string
-  embedded: AvailableRecognizers
+  bundled: AvailableRecognizers
   /** Most bytes of memory that models may take: a larger one is left out. */
   memory: number
   /** For tests. */
@@ -23,27 +23,27 @@ export type InstalledRecognizersOptions = {
 export type InstalledRecognizers = {
   /** Reads the folder again if that was some seconds ago, or with `isFresh` in any case. */
   available(options?: { isFresh?: boolean }): AvailableRecognizers
-  /** Returns the installed model of a recognizer; undefined for embedded ones. */
+  /** Returns the installed model of a recognizer; undefined for bundled ones. */
   findStored(id: string): StoredModel | undefined
 }
 
 /**
  * Keeps track of the models that are pulled and removed while the server runs. An installed model
- * with the id of an embedded one is left out. A streaming model is preferred for open utterances.
+ * with the id of a bundled one is left out. A streaming model is preferred for open utterances.
  */
 export function createInstalledRecognizers(
   options: InstalledRecognizersOptions,
 ): InstalledRecognizers {
-  const { folder, embedded, memory, describe = describeStored, onTooLarge } = options
+  const { folder, bundled, memory, describe = describeStored, onTooLarge } = options
   const tooLarge = new Set<string>()
   let readAt = Number.NEGATIVE_INFINITY
   let stored = new Map<string, StoredModel>()
-  let recognizers = embedded
+  let recognizers = bundled
 
   function read(): void {
     readAt = performance.now()
-    const known = new Set([...embedded.finals, ...embedded.partials].map(({ id }) => id))
-    const finals = [...embedded.finals]
+    const known = new Set([...bundled.finals, ...bundled.partials].map(({ id }) => id))
+    const finals = [...bundled.finals]
     const streaming: RecognizerInfo[] = []
     stored = new Map()
     for (const model of readStoredModels(folder)) {
@@ -58,7 +58,7 @@ export function createInstalledRecognizers(
       finals.push(info)
       if (model.kind === 'streaming-recognition') streaming.push(info)
     }
-    recognizers = { finals, partials: [...streaming, ...embedded.partials] }
+    recognizers = { finals, partials: [...streaming, ...bundled.partials] }
   }
 
   return {

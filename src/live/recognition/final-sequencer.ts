@@ -3,9 +3,9 @@
  * own order, or the session has one for all: the speaker of a final depends on all finals emitted
  * before it.
  */
-export type FinalOrder = { last: Promise<void>; begun: number }
+export type FinalSequencer = { tail: Promise<void>; nextSequence: number }
 
 /** Creates an order in which nothing has been emitted yet. */
-export function createFinalOrder(): FinalOrder {
-  return { last: Promise.resolve(), begun: 0 }
+export function createFinalSequencer(): FinalSequencer {
+  return { tail: Promise.resolve(), nextSequence: 0 }
 }

