@@ -141,11 +141,24 @@ test('16-bit sound at 16 kHz is stored as it is', async (t) => {
 
 test('the sound of a film starts when the film says so', async (t) => {
   const reference = (await decode(t, 'speech.wav')).channels[0]!
-  const film = await decode(t, 'films/late-sound.mp4')
-  assert.ok(Math.abs(lateness(film.channels[0]!, reference) - 500) <= 5)
-  assert.ok(Math.abs(film.duration - 4.5) < 0.08)
-  const described = await probeMedia(fixture('films/late-sound.mp4'), { signal })
-  assert.ok(Math.abs(described.duration - 4.5) < 0.08)
+  for (const name of ['films/late-sound.mp4', 'films/late-sound.mkv']) {
+    const film = await decode(t, name)
+    const late = lateness(film.channels[0]!, reference)
+    assert.ok(Math.abs(late - 500) <= 5, `${name}: ${late} ms`)
+    assert.ok(Math.abs(film.duration - 4.5) < 0.08, `${name}: ${film.duration} s`)
+    const { duration } = await probeMedia(fixture(name), { signal })
+    assert.ok(Math.abs(duration - 4.5) < 0.08, `${name}: ${duration} s`)
+  }
+})
+
+test('a film states the length of its sound, not of its picture, unless it is cut off', async (t) => {
+  const whole = await decode(t, 'films/late-sound.mkv')
+  assert.ok(Math.abs(whole.statedSeconds! - 4.5) < 0.08, `${whole.statedSeconds} s`)
+  const path = join(temporaryFolder(t), 'cut.mkv')
+  writeFileSync(path, readFileSync(fixture('films/late-sound.mkv')).subarray(0, 12_000))
+  const cut = await decode(t, path)
+  assert.ok(cut.duration < 3, `${cut.duration} s`)
+  assert.ok(Math.abs(cut.statedSeconds! - 6) < 0.08, `${cut.statedSeconds} s`)
 })
 
 test('channels stay apart, and equal ones are found even after a lossy codec', async (t) => {

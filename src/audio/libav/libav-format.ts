@@ -84,10 +84,13 @@ export function keepTrack(format: FormatContext, index: number): void {
   }
 }
 
-/** Yields the packets of one track; skips damaged parts. Each is valid until the next is read. */
+/**
+ * Yields the packets of one track, or of all; skips damaged parts. Each is valid until the next is
+ * read.
+ */
 export async function* readPackets(
   format: FormatContext,
-  { track, heartbeat }: { track: number; heartbeat: Heartbeat },
+  { track, heartbeat }: { track?: number; heartbeat: Heartbeat },
 ): AsyncGenerator<Packet> {
   const packet = new Packet()
   packet.alloc()
@@ -98,7 +101,7 @@ export async function* readPackets(
       const code = format.readFrameSync(packet)
       if (code === AVERROR_EOF) return
       errors = code < 0 ? errors + 1 : 0
-      if (code >= 0 && packet.streamIndex === track) yield packet
+      if (code >= 0 && (track === undefined || packet.streamIndex === track)) yield packet
       packet.unref()
     }
   } finally {

@@ -20,6 +20,9 @@ import type { Heartbeat, MediaInfo } from '../decoder/decoder-messages.ts'
 import { defaultDelay, losesBlock } from './encoder-delay.ts'
 import { check, keepTrack, openFormat, readPackets, seconds } from './libav-format.ts'
 
+/** A file of which less than this share is there was cut off. */
+const LEAST_OF_STATED = 0.95
+
 /** An opened file and the one audio track that is decoded. */
 export type OpenedMedia = {
   format: FormatContext
@@ -69,8 +72,12 @@ export async function openMedia(path: string, options: OpenOptions): Promise<Ope
     }
     checkAudioFormat({ sampleRate, channels })
 
-    const { lead, delay } = startOf(format, { track, codec, firstPacket })
-    const ofTrack = declared.ofTrack || (declared.ofFile ? 0 : await countDuration(path, options))
+    // The length of a film may be that of its picture.
+    const isStated = declared.ofTrack || (declared.ofFile && !format.streams.some(isPicture))
+    const measured = isStated ? undefined : await measureTracks(path, options)
+    const { lead, delay } = startOf(format, { track, codec, firstPacket, ...measured })
+    const isCut = measured && measured.end < LEAST_OF_STATED * declared.ofFile
+    const ofTrack = declared.ofTrack || (isCut ? 0 : (measured?.duration ?? 0))
     const duration = ofTrack ? lead + ofTrack - delay : declared.ofFile
     checkDeclaredDuration(duration, options.bytes)
     const extension = extensionOf(options.extension, format)
@@ -120,39 +127,56 @@ function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: num
   return { ofTrack: Math.max(0, ofTrack), ofFile: Math.max(0, ofFile) }
 }
 
+/** What the packets of a file say about its tracks, in seconds. */
+type MeasuredTracks = {
+  /** How long the audio track is. */
+  duration: number
+  /** When the last of the tracks ends. */
+  end: number
+  /** When the first picture is shown; undefined when there is none. */
+  pictureStart: number | undefined
+}
+
 /**
- * Counts the duration of recordings that do not state it, such as those of browsers and bare
- * streams. It reads their packets, which takes a second for hours of audio, and decodes none. It
- * stops reading a stream that is too long.
+ * Measures the tracks of recordings that do not state the length of their audio, such as those of
+ * browsers, bare streams and many films. It reads their packets, which takes a second for hours of
+ * audio, and decodes none. It stops reading a stream that is too long.
  */
-async function countDuration(
+async function measureTracks(
   path: string,
   { demuxer, heartbeat, maxSeconds = Number.POSITIVE_INFINITY, part }: OpenOptions,
-): Promise<number> {
+): Promise<MeasuredTracks> {
   const format = openFormat(path, demuxer, part)
   try {
     check(format.findStreamInfoSync(null))
     const track = pickTrack(format)
-    keepTrack(format, track.index)
     const start = seconds(track.startTime, track) ?? 0
-    let [packets, sum, end] = [0, 0, 0]
-    for await (const packet of readPackets(format, { track: track.index, heartbeat })) {
-      const length = seconds(packet.duration, track) ?? 0
+    let [packets, sum, duration, end] = [0, 0, 0, 0]
+    let pictureStart: number | undefined
+    for await (const packet of readPackets(format, { heartbeat })) {
+      const stream = format.streams[packet.streamIndex]!
+      const at = seconds(packet.pts, stream)
+      const length = seconds(packet.duration, stream) ?? 0
+      end = Math.max(end, (at ?? 0) + length)
+      if (isPicture(stream) && at !== undefined) pictureStart = Math.min(at, pictureStart ?? at)
+      if (stream.index !== track.index) continue
       sum += length
-      end = Math.max(end, (seconds(packet.pts, track) ?? 0) + length - start)
-      checkPacketRate(++packets, Math.max(sum, end))
+      duration = Math.max(duration, (at ?? 0) + length - start)
+      checkPacketRate(++packets, Math.max(sum, duration))
       checkLength(sum, maxSeconds)
     }
-    return Math.max(sum, end)
+    return { duration: Math.max(sum, duration), end, pictureStart }
   } finally {
     format.closeInputSync()
   }
 }
 
+type FirstAudio = { track: Stream; codec: string; firstPacket: Packet }
+
 /** Returns the silence before the audio, and how much of the decoded audio was never recorded. */
 function startOf(
   format: FormatContext,
-  { track, codec, firstPacket }: { track: Stream; codec: string; firstPacket: Packet },
+  { track, codec, firstPacket, pictureStart }: FirstAudio & Partial<MeasuredTracks>,
 ): Pick<OpenedMedia, 'lead' | 'delay'> {
   const { sampleRate } = track.codecpar
   const isMarked = firstPacket.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null
@@ -161,7 +185,9 @@ function startOf(
   const lostSeconds = lost ? (seconds(firstPacket.duration, track) ?? 0) : 0
 
   const recording = (seconds(track.startTime, track) ?? 0) + delay
-  const pictures = format.streams.filter(isPicture).flatMap((s) => seconds(s.startTime, s) ?? [])
+  const stated = format.streams.filter(isPicture).flatMap((s) => seconds(s.startTime, s) ?? [])
+  // Without a decoder of pictures, libav does not know when H.264 in Matroska starts.
+  const pictures = pictureStart === undefined ? stated : [...stated, pictureStart]
   return { lead: recording - Math.min(recording, ...pictures) + lostSeconds, delay }
 }
 

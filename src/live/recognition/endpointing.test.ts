@@ -90,6 +90,18 @@ test('an utterance that gets too long is cut where it is quietest, without a spe
   assert.equal(words(run(audio)), 'start 0, 0:0-126, end 173, 1:126-173')
 })
 
+test('the silence after an utterance does not count as its length', () => {
+  for (const silence of [1, 4, 12]) {
+    const audio = read(`${'#'.repeat(149 - silence)}${'.'.repeat(40)}`)
+    const [start, end] = ['start 0', `end ${149 - silence}`]
+    const whole = `0:0-${149 - silence}`
+    assert.equal(
+      words(run(audio)),
+      [start, ...(silence < 9 ? [whole, end] : [end, whole])].join(', '),
+    )
+  }
+})
+
 test('an utterance is not cut in what was heard just now', () => {
   const audio = read(`${'#'.repeat(140)}...${'#'.repeat(30)}${'.'.repeat(12)}`)
   const [, first] = run(audio).filter(({ type }) => type !== 'pause')

@@ -93,9 +93,9 @@ export function initialEndpointerState(): EndpointerState {
  *
  * Silent: three voiced frames start speech, and with it an utterance; a shorter voiced span is a
  * click. Speaking: an utterance, and speech with it, ends when no frame was voiced for the hangover
- * plus `endpointing`. An utterance that reaches `maxSeconds` is cut where it is quietest, and the
- * rest of it starts the next one; speech goes on. After a cut within a pause no utterance is open
- * until voice returns.
+ * plus `endpointing`. An utterance that reaches `maxSeconds` in a pause ends where its last speech
+ * ended, and none is open until voice returns. Within speech it is cut where it is quietest, and the
+ * rest of it starts the next one. In both cases speech goes on.
  */
 export function createEndpointer(options: EndpointingOptions) {
   const open = opensAbove(options.threshold)
@@ -136,7 +136,11 @@ export function createEndpointer(options: EndpointingOptions) {
     const silence = at + 1 - state.lastSpeech
     if (silence >= endFrames) return end(state)
     if (state.from === null) return []
-    if (at + 1 - state.from >= maxFrames) return [cut(state, at + 1)]
+    if (at + 1 - state.from >= maxFrames) {
+      if (silence >= PAD_FRAMES) return [endInPause(state, state.from)]
+      // With a frame or two of silence, it is not known yet whether a pause begins.
+      if (silence === 0) return [cut(state, state.from, at + 1)]
+    }
     if (silence !== PAD_FRAMES) return []
     return [{ type: 'pause', utterance: spanOf(state, state.from, state.lastSpeech) }]
   }
@@ -160,13 +164,21 @@ function end(state: EndpointerState): EndpointerEvent[] {
   return events
 }
 
-function cut(state: EndpointerState, now: number): EndpointerEvent {
-  const from = state.from!
+/** Ends an utterance that is too long where its last speech ended. */
+function endInPause(state: EndpointerState, from: number): EndpointerEvent {
+  const utterance = spanOf(state, from, state.lastSpeech)
+  state.from = null
+  state.number++
+  return { type: 'utterance', utterance }
+}
+
+/** Cuts an utterance that is too long where it is quietest. */
+function cut(state: EndpointerState, from: number, now: number): EndpointerEvent {
   const { recent } = state
   const quietest = now - recent.length + quietestOf(recent.slice(0, -KNOWN_FRAMES))
   const at = Math.max(quietest, from + 1)
-  const utterance = spanOf(state, from, Math.min(at, state.lastSpeech))
-  state.from = state.lastSpeech > at ? at : null
+  const utterance = spanOf(state, from, at)
+  state.from = at
   state.number++
   return { type: 'utterance', utterance }
 }

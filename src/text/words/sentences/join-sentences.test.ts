@@ -111,6 +111,26 @@ test('utterances do not grow beyond what a reader takes in', () => {
   assert.equal(join(first, second).length, 2)
 })
 
+test('after a full stop the next utterance begins with a capital, also of another speaker', () => {
+  const [first, second] = said(['I like it best.', 'in a case of need.'])
+  for (const [change, expected] of [
+    [{ speaker: 1 }, 'In a case of need.'],
+    [{ language: 'fr' }, 'In a case of need.'],
+  ] as const) {
+    const utterances = [
+      { ...first!, speaker: 0 },
+      { ...second!, speaker: 0, ...change },
+    ]
+    assert.deepEqual(textsOf(joinSentences({ utterances }).utterances)[1], expected)
+  }
+  const interrupted = said(['I like', 'in a case of need.', 'The rest.'])
+  interrupted[1]!.speaker = 1
+  assert.equal(
+    textsOf(joinSentences({ utterances: interrupted }).utterances)[1],
+    'in a case of need.',
+  )
+})
+
 test('only case, marks and borders change: words, times and confidences stay', () => {
   const words = fc.constantFrom(
     'the',

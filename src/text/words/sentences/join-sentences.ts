@@ -48,10 +48,15 @@ function tidied(word: Word, language: string): Word {
 
 /** Appends an utterance to the one before it on its channel, if its sentence goes on there. */
 function join(last: Utterance, next: Utterance): boolean {
-  if (last.language !== next.language || last.speaker !== next.speaker) return false
-  const [first, end] = [next.words[0], next.words.at(-1)]
+  const [before, first, end] = [last.words.at(-1)!, next.words[0], next.words.at(-1)]
   if (!first || !end) return false
-  if (first.start - last.words.at(-1)!.end >= MAX_PAUSE_SECONDS) return false
+  const isOthers = last.language !== next.language || last.speaker !== next.speaker
+  if (isOthers || first.start - before.end >= MAX_PAUSE_SECONDS) {
+    const words = [...last.words, ...next.words]
+    const hasEnded = sentenceMark(before.text, last.language) !== undefined
+    if (hasEnded) capitalizeAfter(before, first, { ...next, words })
+    return false
+  }
   const at = last.words.length
   const both = { ...last, words: [...last.words, ...next.words].map((word) => ({ ...word })) }
   const goesOn = settle(both, at, { isInside: false })
@@ -86,10 +91,14 @@ function settle(utterance: Utterance, at: number, place: { isInside: boolean }):
     next.text = lowerFunctionWord(next.text)
     return true
   }
-  if (isSmall(next.text) && mark !== '…' && isCased(words)) {
-    next.text = capitalize(next.text, language)
-  }
+  capitalizeAfter(previous, next, utterance)
   return false
+}
+
+/** Capitalizes the word after the end of a sentence, unless that trails off. */
+function capitalizeAfter(previous: Word, next: Word, { words, language }: Utterance): void {
+  if (!isSmall(next.text) || /(?:\.\.|…)$/.test(previous.text) || !isCased(words)) return
+  next.text = capitalize(next.text, language)
 }
 
 /** Returns the mark with which a word ends its sentence, or undefined where none does. */
