@@ -204,6 +204,19 @@ test('a chained Ogg may change its rate and its channels from link to link', asy
   assert.ok(Math.abs(lateness(ends[0]!, ends[1]!)) <= 5)
 })
 
+test('the length of a chained Ogg is that of all its links, also of one format', async (t) => {
+  const path = join(temporaryFolder(t), 'chain.ogg')
+  const links = ['encodings/speech.opus', 'spanish.ogg'].map((name) => readFileSync(fixture(name)))
+  writeFileSync(path, Buffer.concat(links))
+  const { duration } = await probeMedia(path, { signal })
+  assert.ok(Math.abs(duration - 12.6) < 0.1, `${duration}`)
+})
+
+test('the length is that of the track that is decoded, not of the first', async () => {
+  const { duration } = await probeMedia(fixture('irregular/second-track.m4a'), { signal })
+  assert.ok(Math.abs(duration - 4) < 0.1, `${duration}`)
+})
+
 test('a chained Ogg that ends within the headers of a link gives the links before it', async (t) => {
   const path = join(temporaryFolder(t), 'cut.ogg')
   const bytes = readFileSync(fixture('irregular/changing.ogg'))

@@ -26,14 +26,18 @@ test('a chain is divided where its format changes', () => {
   const [a, b, c] = [link(1, 'mono'), link(2, 'mono'), link(3, 'stereo')]
   const size = a.length + b.length + c.length
   assert.deepEqual(linksOf(a, b, c), [
-    { start: 0, end: a.length + b.length },
-    { start: a.length + b.length, end: size },
+    { start: 0, end: a.length + b.length, links: 2 },
+    { start: a.length + b.length, end: size, links: 1 },
   ])
 })
 
-test('a file of one link, of links of one format, or of several streams stays whole', () => {
+test('a chain of links of one format is one part', () => {
+  const [a, b] = [link(1, 'mono'), link(2, 'mono')]
+  assert.deepEqual(linksOf(a, b), [{ start: 0, end: a.length + b.length, links: 2 }])
+})
+
+test('a file of one link, also of several streams, has no parts', () => {
   assert.deepEqual(linksOf(link(1, 'mono')), [])
-  assert.deepEqual(linksOf(link(1, 'mono'), link(2, 'mono')), [])
   assert.deepEqual(linksOf(link(1, 'picture', 'mono')), [])
   assert.deepEqual(linksOf(Buffer.from('no Ogg')), [])
 })

@@ -1,7 +1,7 @@
 import type { ByteSource } from './byte-source.ts'
 
-/** A part of a file, in bytes. */
-export type ByteRange = { start: number; end: number }
+/** A part of a file, in bytes, and how many links of a chain it holds. */
+export type ByteRange = { start: number; end: number; links?: number }
 
 /** A page: 27 bytes of header with the number of its segments, and their sizes (RFC 3533). */
 const [HEADER, MAX_SEGMENTS] = [27, 255]
@@ -19,7 +19,8 @@ type Page = { serial: number; isBeginning: boolean; content: ByteRange }
 
 /**
  * Returns the parts of a chained Ogg file that differ in codec, rate or channels: libav decodes a
- * chain as long as these stay. Returns no part for any other file.
+ * chain as long as these stay, but takes the length of its last link for that of all. Returns no
+ * part for any other file.
  */
 export function findOggLinks(source: ByteSource): ByteRange[] {
   if (!isChained(source)) return []
@@ -39,9 +40,13 @@ export function findOggLinks(source: ByteSource): ByteRange[] {
     isStart = isBeginning
     at = content.end
   }
+  if (starts.length < 2) return []
   const parts = starts.filter(({ format }, i) => format !== starts[i - 1]?.format)
-  if (parts.length < 2) return []
-  return parts.map(({ at: start }, i) => ({ start, end: parts[i + 1]?.at ?? source.size }))
+  return parts.map((part, i) => {
+    const next = parts[i + 1]
+    const links = (next ? starts.indexOf(next) : starts.length) - starts.indexOf(part)
+    return { start: part.at, end: next?.at ?? source.size, links }
+  })
 }
 
 /** Every link has other serial numbers than the one before it. */

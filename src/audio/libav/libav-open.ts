@@ -72,12 +72,14 @@ export async function openMedia(path: string, options: OpenOptions): Promise<Ope
     }
     checkAudioFormat({ sampleRate, channels })
 
-    // The length of a film may be that of its picture.
-    const isStated = declared.ofTrack || (declared.ofFile && !format.streams.some(isPicture))
+    // The length of a film may be that of its picture, that of a chain is that of its last link.
+    const isFilm = format.streams.some(isPicture)
+    const isChain = (options.part?.links ?? 1) > 1
+    const isStated = !isChain && (declared.ofTrack || (declared.ofFile && !isFilm))
     const measured = isStated ? undefined : await measureTracks(path, options)
     const { lead, delay } = startOf(format, { track, codec, firstPacket, ...measured })
     const isCut = measured && measured.end < LEAST_OF_STATED * declared.ofFile
-    const ofTrack = declared.ofTrack || (isCut ? 0 : (measured?.duration ?? 0))
+    const ofTrack = measured ? (isCut ? 0 : measured.duration) : declared.ofTrack
     const duration = ofTrack ? lead + ofTrack - delay : declared.ofFile
     checkDeclaredDuration(duration, options.bytes)
     const extension = extensionOf(options.extension, format)
@@ -99,10 +101,14 @@ function pickTrack(format: FormatContext): Stream {
     const supported = `at most ${MAX_TRACKS} are supported`
     throw new AppError('media_unsupported', `${streams.length} tracks; ${supported}`)
   }
-  const tracks = streams.filter((s) => s.codecpar.codecType === AVMEDIA_TYPE_AUDIO)
-  const track = tracks.find((s) => s.hasDisposition(AV_DISPOSITION_DEFAULT)) ?? tracks[0]
+  const track = preferredTrack(streams)
   if (track) return track
   throw new AppError('media_without_audio', 'the file holds no audio')
+}
+
+function preferredTrack(streams: readonly Stream[]): Stream | undefined {
+  const tracks = streams.filter((s) => s.codecpar.codecType === AVMEDIA_TYPE_AUDIO)
+  return tracks.find((s) => s.hasDisposition(AV_DISPOSITION_DEFAULT)) ?? tracks[0]
 }
 
 async function takePacket(
@@ -121,7 +127,7 @@ async function takePacket(
  * not.
  */
 function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: number } {
-  const audio = format.streams.find((s) => s.codecpar.codecType === AVMEDIA_TYPE_AUDIO)
+  const audio = preferredTrack(format.streams)
   const ofTrack = audio ? (seconds(audio.duration, audio) ?? 0) : 0
   const ofFile = format.duration === AV_NOPTS_VALUE ? 0 : Number(format.duration) / 1e6
   return { ofTrack: Math.max(0, ofTrack), ofFile: Math.max(0, ofFile) }

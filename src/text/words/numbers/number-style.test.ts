@@ -35,6 +35,7 @@ test('digits: numbers, years, times, ordinals and decimals', () => {
     'one hundred five, two hundred and five': '105, 205',
     'three point oh five, version three point oh': '3.05, version 3.0',
     'At seven oh five p.m. or eleven oh five a.m.': 'At 7:05 p.m. or 11:05 a.m.',
+    'A thirty second break on thirty second street.': 'A 30 second break on 32nd street.',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'digits'), expected)

@@ -44,6 +44,8 @@ const SCALE = /^(?:hundred|thousand|million|billion|trillion)$/
 /** A number before these is a part of a fraction, an ordinal or a decade, which stay words. */
 const PARTIAL =
   /^(?:(?:hundred|thousand|million|billion)ths?|(?:twen|thir|for|fif|six|seven|eigh|nine)ties)$/
+/** After these, "thirty second" is a number of seconds. */
+const BEFORE_DURATION = /^(?:an?|another|each|every|per|first|last|next)$/i
 /** Ordinals below this stay words: first of all, wait a second, third party. */
 const FIRST_ORDINAL = 10
 
@@ -70,7 +72,9 @@ function spokenNumberAt(
   at: number,
 ): { text: string; count: number } | undefined {
   const { parts, owners } = unbrokenWords(words, at)
-  const number = readLongNumber(parts, precedingNumber(words, at))
+  const found = readLongNumber(parts, precedingNumber(words, at))
+  const number =
+    found?.isOrdinal && isDuration(words, { at, parts, found }) ? beforeUnit(parts, found) : found
   if (!number || PARTIAL.test(parts[number.words] ?? '')) return undefined
   const time = timeOfDay(number, { parts, owners })
   if (time) return time
@@ -83,6 +87,19 @@ function spokenNumberAt(
   const whole = writeDigits(number.value, number)
   const text = decimals.length > 0 ? `${whole}.${decimals.join('')}` : whole
   return { text, count: owners[last - 1]! + 1 }
+}
+
+/** Whether "thirty second" is a duration: a thirty second break, the next thirty second block. */
+function isDuration(
+  words: readonly Word[],
+  { at, parts, found }: { at: number; parts: readonly string[]; found: SpokenNumber },
+): boolean {
+  const isSecond = found.words > 1 && parts[found.words - 1] === 'second'
+  return isSecond && BEFORE_DURATION.test(partsOf(words[at - 1]?.text ?? '').core)
+}
+
+function beforeUnit(parts: readonly string[], { words }: SpokenNumber): SpokenNumber | undefined {
+  return readNumber(parts.slice(0, words - 1))
 }
 
 /** "A hundred and fifty" is 150; "a hundred" alone stays words. */
