@@ -94,8 +94,8 @@ export function initialEndpointerState(): EndpointerState {
  * Silent: three voiced frames start speech, and with it an utterance; a shorter voiced span is a
  * click. Speaking: an utterance, and speech with it, ends when no frame was voiced for the hangover
  * plus `endpointing`. An utterance that reaches `maxSeconds` in a pause ends where its last speech
- * ended, and none is open until voice returns. Within speech it is cut where it is quietest, and the
- * rest of it starts the next one. In both cases speech goes on.
+ * ended, and none is open until voice returns. Within speech it is cut where it is quietest, and
+ * the rest of it starts the next one. In both cases speech goes on.
  */
 export function createEndpointer(options: EndpointingOptions) {
   const open = opensAbove(options.threshold)
