@@ -52,7 +52,7 @@ async function deleteExpired({
   let count = 0
   while (!signal.aborted) {
     const { deleted, objects } = await deleteOldDeliveries(db, { endedBefore })
-    for (const id of objects) await db.objects.delete(id)
+    await db.deletions.delete(objects, { signal })
     count += deleted
     if (deleted === 0) break
   }

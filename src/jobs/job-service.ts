@@ -21,7 +21,6 @@ import {
 } from '../storage/jobs/deletion/zero-retention.ts'
 import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
-import { deleteLater, deleteObjects } from '../storage/objects/delete-objects.ts'
 import { findRecording, type StoredRecording } from '../storage/recordings/recordings.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/entity-types.ts'
@@ -174,7 +173,7 @@ export class JobService {
    * If the object store is unavailable, the deletion of the objects is retried later.
    */
   async remove(job: JobId, by: Actor = { source: 'server' }): Promise<void> {
-    const { db, log, workFolder } = this.#deps
+    const { db, workFolder } = this.#deps
     const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job, by))
     if (!deleted) {
       throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
@@ -182,12 +181,8 @@ export class JobService {
     // PostgreSQL erases deleted rows soon; SQLite would do it for each request, which is too slow.
     if (db.isShared) await db.dialect.eraseDeletedRows(db)
     this.#options.onDeleted?.(job.id)
-    const onFailure = (err: unknown) => {
-      log.warn({ err, jobId: job.id }, 'objects of a deleted job not deleted yet')
-    }
-    const left = await deleteObjects(db.objects, deleted.objects, { onFailure })
+    await db.deletions.delete(deleted.objects)
     await removeCheckpoints(workFolder, job.id)
-    void deleteLater(db.objects, left, { signal: this.#closed.signal })
   }
 
   /**

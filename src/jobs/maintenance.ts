@@ -11,7 +11,6 @@ import {
 } from '../storage/jobs/deletion/zero-retention.ts'
 import { deleteEvents } from '../storage/jobs/events.ts'
 import { deleteExpiredTokens } from '../storage/live/live-sessions.ts'
-import { deleteObjects } from '../storage/objects/delete-objects.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
 import { deleteUnusedFiles } from '../storage/recordings/recordings.ts'
 
@@ -59,7 +58,7 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
   const { log, signal, uploadTtl, zeroRetentionWait } = options
   const shortest = [uploadTtl, zeroRetentionWait].map((seconds) => (seconds || Infinity) * 1000)
   const intervalMs = Math.min(INTERVAL_MS, ...shortest)
-  const state: State = { uploadsFrom: 0, orphansAt: 0, undeleted: [] }
+  const state: State = { uploadsFrom: 0, orphansAt: 0 }
   while (!signal.aborted) {
     await deleteExpired(options, state).catch((error) => {
       log.error({ err: error }, 'cannot delete expired data')
@@ -72,14 +71,13 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
  * Uploads stored before `uploadsFrom` were checked: they are deleted, or are deleted with the last
  * job that uses them.
  */
-type State = { uploadsFrom: number; orphansAt: number; undeleted: readonly string[] }
+type State = { uploadsFrom: number; orphansAt: number }
 
 async function deleteExpired(options: MaintenanceOptions, state: State): Promise<void> {
   const mayDelete = options.mayDelete?.() !== false
   await deleteConsumed(options, { mayDelete })
   if (!mayDelete) return
-  await deleteRest(options, state)
-  await deleteOldJobs(options, state)
+  await deleteOldJobs(options)
   await deleteOldUploads(options, state)
   await deleteExpiredKeys(options.db, { now: wallNow() })
   await deleteExpiredTokens(options.db, { now: wallNow() })
@@ -100,7 +98,7 @@ async function deleteOldOrphans(
   if (removed) log.info({ removed }, 'deleted expired orphaned objects')
 }
 
-async function deleteOldJobs(options: MaintenanceOptions, state: State): Promise<void> {
+async function deleteOldJobs(options: MaintenanceOptions): Promise<void> {
   const { db, log, onDeleted, retentionDays, signal } = options
   if (retentionDays === 0) return
   const endedBefore = wallNow() - retentionDays * DAY_MS
@@ -109,7 +107,7 @@ async function deleteOldJobs(options: MaintenanceOptions, state: State): Promise
     if (ids.length === 0) return
     removed += ids.length
     for (const id of ids) onDeleted?.(id)
-    await deleteRest(options, state, objects)
+    await db.deletions.delete(objects, { signal })
     log.info({ removed: ids.length }, 'deleted jobs past their retention')
   }
 }
@@ -138,23 +136,8 @@ async function deleteOldUploads(options: MaintenanceOptions, state: State): Prom
     if (state.uploadsFrom >= end) return
     const { ids, to } = await deleteUnusedFiles(db, { from: state.uploadsFrom, to: end })
     removed += ids.length
-    await deleteRest(options, state, ids)
+    await db.deletions.delete(ids, { signal })
     if (ids.length > 0) log.info({ removed: ids.length }, 'deleted uploads that no job used')
     state.uploadsFrom = to
   }
-}
-
-/**
- * Deletes objects that no row refers to, and what earlier passes could not delete. A stop does not
- * wait for the rest: the next start removes them.
- */
-async function deleteRest(
-  { db, log, signal }: MaintenanceOptions,
-  state: State,
-  ids: readonly string[] = [],
-): Promise<void> {
-  if (signal.aborted) return
-  const onFailure = (err: unknown) => log.warn({ err }, 'expired objects not deleted yet')
-  const all = [...state.undeleted, ...ids]
-  state.undeleted = await deleteObjects(db.objects, all, { signal, onFailure })
 }

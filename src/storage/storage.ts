@@ -27,6 +27,7 @@ import { restrictAccess, restrictFilesBelow } from './objects/disk/file-modes.ts
 import { encryptObjects } from './objects/encryption/encrypted-objects.ts'
 import { type KeySource, loadObjectKeys } from './objects/encryption/object-keys.ts'
 import { noteObjectKeys } from './objects/encryption/used-keys.ts'
+import { ObjectDeletions } from './objects/object-deletions.ts'
 import { findObjectStoreId, requireSameObjectStore } from './objects/object-store-id.ts'
 import type { Objects } from './objects/objects.ts'
 import { restoreOrphanObjects } from './objects/orphans/orphan-objects.ts'
@@ -123,7 +124,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const objects = keys ? encryptObjects(stored, { keys, ...decrypted }) : stored
   const { close: closeDatabase, ...database } = await openDatabase(options, objects)
   opened.defer(closeDatabase)
-  const db = { ...database, objects, owner }
+  const deletions = new ObjectDeletions({ objects, log })
+  opened.defer(() => deletions.close())
+  const db = { ...database, objects, deletions, owner }
   opened.defer(() => deletionClock.close())
   await noteObjectKeys(db, keys)
 

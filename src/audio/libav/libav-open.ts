@@ -80,7 +80,9 @@ export async function openMedia(path: string, options: OpenOptions): Promise<Ope
     const { lead, delay } = startOf(format, { track, codec, firstPacket, ...measured })
     const isCut = measured && measured.end < LEAST_OF_STATED * declared.ofFile
     const ofTrack = measured ? (isCut ? 0 : measured.duration) : declared.ofTrack
-    const duration = ofTrack ? lead + ofTrack - delay : declared.ofFile
+    // Matroska counts from the start of the file, where the sound may not begin yet.
+    const unused = options.demuxer === 'matroska' ? (seconds(track.startTime, track) ?? 0) : 0
+    const duration = lead + (ofTrack ? ofTrack - delay : Math.max(0, declared.ofFile - unused))
     checkDeclaredDuration(duration, options.bytes)
     const extension = extensionOf(options.extension, format)
     const info = { extension, duration, channels, sampleRate, codec }

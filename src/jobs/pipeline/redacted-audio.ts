@@ -81,29 +81,21 @@ export async function storeRedactedAudio(
 
 type DropDeps = { db: Db; log: Log }
 
-/**
- * Deletes the redacted recording stored for a job that then did not take it. What cannot be deleted
- * now is deleted at the next start.
- */
-export async function deleteRedactedAudio(
-  { db, log }: DropDeps,
+/** Deletes the redacted recording stored for a job that then did not take it. */
+export function deleteRedactedAudio(
+  { db }: Pick<DropDeps, 'db'>,
   { object }: RedactedAudio,
 ): Promise<void> {
-  await db.objects.delete(object).catch((error) => {
-    log.warn({ err: error }, 'redacted recording not deleted')
-  })
+  return db.deletions.delete([object])
 }
 
-/**
- * Deletes the original of a job that ended with a redacted recording, unless another job uses it.
- * What cannot be deleted now is deleted at the next start.
- */
+/** Deletes the original of a job that ended with a redacted recording, unless others use it. */
 export async function deleteOriginal(
   { db, log }: DropDeps,
   { account, file: { id } }: ClaimedJob,
 ): Promise<void> {
   try {
-    if (!(await findRecording(db, { id, account }))) await db.objects.delete(id)
+    if (!(await findRecording(db, { id, account }))) await db.deletions.delete([id])
   } catch (error) {
     log.error({ err: error }, 'original recording not deleted')
   }

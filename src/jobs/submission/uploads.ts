@@ -87,7 +87,7 @@ async function registerUpload(
     await insertRecording(db, file)
     return file
   } catch (error) {
-    if (!db.dialect.isOutcomeUnknown(error)) await db.objects.delete(id)
+    if (!db.dialect.isOutcomeUnknown(error)) await db.deletions.delete([id])
     throw asUploadError(error)
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
+import type { ObjectDeletions } from '../objects/object-deletions.ts'
 import type { Objects } from '../objects/objects.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
@@ -34,6 +35,8 @@ export type Database = {
  */
 export type Db = Database & {
   readonly objects: Objects
+  /** Deletes objects that no row refers to, also if their store is away at the moment. */
+  readonly deletions: ObjectDeletions
   /** The id under which this process claims what it works on. */
   readonly owner: string
 }

@@ -136,7 +136,7 @@ test('a server that is killed while it replaces a result leaves one of the two, 
     const kill = () => {
       throw new Error('killed')
     }
-    const killed = { ...db, objects: { ...db.objects, delete: kill } }
+    const killed = { ...db, deletions: { delete: kill } as unknown as Db['deletions'] }
     if (killedAt === 'transaction') killed.sql = { transaction: kill } as unknown as Db['sql']
     await assert.rejects(replaceResult(killed, read, { ...long, second: 1 }))
     assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 2)

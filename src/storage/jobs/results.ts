@@ -91,7 +91,7 @@ export async function dropResult(
   db: Db,
   { result_object }: Pick<ResultColumns, 'result_object'>,
 ): Promise<void> {
-  if (result_object !== null) await db.objects.delete(result_object)
+  if (result_object !== null) await db.deletions.delete([result_object])
 }
 
 /**
@@ -190,6 +190,6 @@ export async function replaceResult(
     () => inTransaction(db, replace),
     () => dropResult(db, columns),
   )
-  if (isReplaced && 'object' in stored) await db.objects.delete(stored.object)
+  if (isReplaced && 'object' in stored) await db.deletions.delete([stored.object])
   return isReplaced
 }

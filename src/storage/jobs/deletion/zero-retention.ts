@@ -39,7 +39,7 @@ export async function deleteDeliveredJobs(
     for (const job of jobs) {
       for (const object of await listObjects(db, job.id)) await db.objects.delete(object)
       const gone = await inTransaction(db, (tx) => deleteEndedJob(tx, job))
-      for (const object of gone?.objects ?? []) await db.objects.delete(object)
+      await db.deletions.delete(gone?.objects ?? [])
       deleted.push(job.id)
     }
     if (jobs.length < BATCH) break
@@ -96,7 +96,7 @@ export async function deleteEndedRecordings(
   let deleted = 0
   for (const { file } of rows) {
     if (!(await inTransaction(db, (tx) => deleteFileWithoutJobs(tx, file)))) continue
-    await db.objects.delete(file)
+    await db.deletions.delete([file])
     deleted++
   }
   return deleted

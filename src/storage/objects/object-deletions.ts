@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../../observability/log.ts'
+import type { Objects } from './objects.ts'
+
+/** How long objects wait for their store to be back. */
+const PAUSE_MS = 10_000
+
+/**
+ * Deletes objects that no row refers to. While their store is away, it tries again until the server
+ * stops; the next start then removes them.
+ */
+export class ObjectDeletions {
+  readonly #objects: Pick<Objects, 'delete'>
+  readonly #log: Log
+  readonly #pauseMs: number
+  readonly #closed = new AbortController()
+  #waiting: string[] = []
+  #retrying: Promise<void> | undefined
+
+  constructor(options: { objects: Pick<Objects, 'delete'>; log: Log; pauseMs?: number }) {
+    this.#objects = options.objects
+    this.#log = options.log
+    this.#pauseMs = options.pauseMs ?? PAUSE_MS
+  }
+
+  /** Deletes objects at once if possible, or after `signal` aborts later; never rejects. */
+  async delete(ids: readonly string[], { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    // A store that is away would hold up each caller.
+    const left = this.#waiting.length > 0 ? ids : await this.#deleteAll(ids, signal)
+    this.#waiting.push(...left)
+    if (this.#waiting.length > 0) this.#retrying ??= this.#retry()
+  }
+
+  /** Ends the retries. */
+  async close(): Promise<void> {
+    this.#closed.abort()
+    await this.#retrying
+  }
+
+  /** Returns the objects that are left after the first failure, the one that failed last. */
+  async #deleteAll(ids: readonly string[], signal = this.#closed.signal): Promise<string[]> {
+    for (const [i, id] of ids.entries()) {
+      if (signal.aborted) return ids.slice(i)
+      try {
+        await this.#objects.delete(id)
+      } catch (err) {
+        this.#log.warn({ err, objects: ids.length - i }, 'objects not deleted yet')
+        return [...ids.slice(i + 1), id]
+      }
+    }
+    return []
+  }
+
+  async #retry(): Promise<void> {
+    const { signal } = this.#closed
+    while (this.#waiting.length > 0 && !signal.aborted) {
+      await delay(this.#pauseMs, undefined, { signal, ref: false }).catch(() => {})
+      const waiting = [...this.#waiting]
+      const left = await this.#deleteAll(waiting)
+      this.#waiting = [...left, ...this.#waiting.slice(waiting.length)]
+    }
+    this.#retrying = undefined
+  }
+}
