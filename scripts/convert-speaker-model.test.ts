@@ -17,7 +17,7 @@ function convert(...args: string[]): { status: number | null; stderr: string } {
   return spawnSync(process.execPath, options, { encoding: 'utf8' })
 }
 
-test('the script writes a model that loads', async () => {
+test('the conversion script writes a loadable model', async () => {
   writeFileSync(source, networkBytes())
   assert.equal(convert(source, target).status, 0)
   const session = await loadModel(target)
@@ -25,7 +25,7 @@ test('the script writes a model that loads', async () => {
   await session.release()
 })
 
-test('a damaged file, or none, ends with a reason and no model', () => {
+test('a damaged source file or a missing argument exits with an error message', () => {
   writeFileSync(source, networkBytes().subarray(0, 900))
   const damaged = convert(source, join(folder, 'none.onnx'))
   assert.equal(damaged.status, 1)

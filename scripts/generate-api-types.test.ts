@@ -7,12 +7,12 @@ const file = new URL('../src/cli/server/api-types.ts', import.meta.url)
 /** The formatter may break lines elsewhere, and leaves out brackets. */
 const bare = (text: string) => text.replaceAll(/[\s|()]+/g, '')
 
-test('the types of the command line are those that the API publishes', async () => {
+test('the API types of the command line match the published schemas', async () => {
   const current = generateApiTypes(await readSchemas())
   assert.equal(bare(await readFile(file, 'utf8')), bare(current), "run 'npm run api-types'")
 })
 
-test('objects, lists, choices and references become their types', () => {
+test('objects, arrays, enums and references become TypeScript types', () => {
   const empty = Object.fromEntries(ROOTS.map((name) => [name, {}]))
   const upload: Schema = {
     properties: {

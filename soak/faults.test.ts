@@ -10,7 +10,7 @@ function take(choose: () => Fault, count: number): Fault[] {
   return Array.from({ length: count }, choose)
 }
 
-test('after a round without a fault each fault comes once, in another order for each seed', () => {
+test('each fault occurs once after a round without one, in an order set by the seed', () => {
   const orders = [1, 2].map((seed) => {
     const choose = createFaultChoice({ random: createRandom(seed), fillDisk })
     assert.equal(choose(), 'none')
@@ -20,14 +20,14 @@ test('after a round without a fault each fault comes once, in another order for 
   assert.notDeepEqual(orders[0], orders[1])
 })
 
-test('a disk that cannot be filled is left alone, and faults go on at random', () => {
+test('without a disk that can be filled the full-disk fault is never chosen', () => {
   const choose = createFaultChoice({ random: createRandom(1), fillDisk: undefined })
   const chosen = take(choose, 200)
   assert.ok(!chosen.includes('full disk'))
   assert.equal(new Set(chosen.slice(8)).size, 7)
 })
 
-test('a fault that is asked for comes in every round', () => {
+test("'only' selects the same fault in every round", () => {
   const choose = createFaultChoice({ random: createRandom(1), fillDisk, only: 'kill' })
   assert.deepEqual(take(choose, 3), ['kill', 'kill', 'kill'])
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { describeSlopes, slopeOf } from './samples.ts'
 
-test('the slope is that of the line through the points', () => {
+test('the slope is that of the regression line through the points', () => {
   assert.equal(
     slopeOf([
       { x: 0, y: 5 },
@@ -14,7 +14,7 @@ test('the slope is that of the line through the points', () => {
   assert.equal(slopeOf([{ x: 3, y: 1 }]), 0)
 })
 
-test('growth is told of the process that lived longest, once it is warm', () => {
+test('describeSlopes reports the growth of the longest-lived process after its warm-up', () => {
   const minute = 60_000
   const samples = Array.from({ length: 11 }, (_, i) => {
     const pid = i < 2 ? 1 : 2

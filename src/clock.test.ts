@@ -13,7 +13,7 @@ function assertAhead(ms: number): void {
   }
 }
 
-test('a process follows another clock that differs by much, and goes back to its own', async () => {
+test('the clock follows another one that differs by more than a second, and returns', async () => {
   for (const ahead of [HOUR_MS, -HOUR_MS, 0]) {
     const told = await followClock(async () => Date.now() + ahead)
     assert.ok(Math.abs(told - ahead) < 1000)
@@ -26,7 +26,7 @@ test('a clock that differs by less than a second is not followed', async () => {
   assert.ok(Math.abs(wallNow() - Date.now()) < 100)
 })
 
-test('an answer that came late is not believed', async () => {
+test('a time reading that arrives late is ignored', async () => {
   const asked = followClock(async () => {
     const until = performance.now() + 1100
     while (performance.now() < until);

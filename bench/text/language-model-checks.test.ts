@@ -62,12 +62,12 @@ test('a model that answers well passes every check', async () => {
   assert.equal(checks, 21)
 })
 
-test('a model that answers nothing passes no check', async () => {
+test('a model that answers with empty text passes no check', async () => {
   const { failed, checks } = await failuresOf(() => '')
   assert.equal(Object.values(failed).flat().length, checks)
 })
 
-test('inventions, other forms and other languages fail', async () => {
+test('invented facts, wrong formats and wrong languages in answers fail their checks', async () => {
   const wrong: Record<string, string> = {
     extraction: '{"name": ["Lena", "Tom"], "phone": ["555"]}',
     translation: '{"translations": ["Hello [NAME_1], your lamp is on its way."]}',
@@ -99,7 +99,7 @@ test('a translation that lost most of its text is too short', async () => {
   assert.deepEqual(failed.translations, ['has about its length', 'has Hallo'])
 })
 
-test('the set asks for nothing that its transcripts do not say', () => {
+test('the check set requests only values that occur in its transcripts', () => {
   const { transcripts, extractions, prompts, summaries } = readSet()
   for (const { of, values } of extractions) {
     for (const value of Object.values(values).flat()) {
@@ -112,7 +112,7 @@ test('the set asks for nothing that its transcripts do not say', () => {
   assert.equal(textOf(lecture!).split('Karvala').length, 2)
 })
 
-test('a selection has its tasks only, and one that there is not is named', () => {
+test('selectTasks returns only the selected tasks and names an unknown one in its error', () => {
   const { prompts, names, moderation, transcripts } = selectTasks(set, ['names', 'prompts'])
   assert.deepEqual({ prompts, names, moderation, transcripts }, { ...pick(set), moderation: [] })
   assert.throws(() => selectTasks(set, ['songs']), /no task songs; there are prompts, extractions/)

@@ -6,7 +6,7 @@ const read = (message: object) => readMessage(JSON.stringify(message))
 const mediaFormat = { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 }
 const start = { streamSid: 'MZ1', callSid: 'CA1', tracks: ['outbound', 'inbound'], mediaFormat }
 
-test('messages are read as providers send them, numbers as texts included', () => {
+test('readMessage parses the messages of providers, including numbers sent as strings', () => {
   assert.deepEqual(read({ event: 'start', start }), {
     ...{ event: 'start', callId: 'CA1', streamId: 'MZ1', tracks: ['inbound', 'outbound'] },
   })
@@ -23,7 +23,7 @@ test('messages are read as providers send them, numbers as texts included', () =
   }
 })
 
-test('what cannot be read is refused', () => {
+test('readMessage rejects malformed messages and other audio formats', () => {
   assert.throws(() => readMessage('nonsense'), /no JSON/)
   assert.throws(() => readMessage('[]'), /no JSON with an event/)
   assert.throws(() => read({ event: 'start', start: { ...start, tracks: ['x'] } }), /no track/)

@@ -12,7 +12,7 @@ const valuesOf = (mixed: Buffer, channels: number) => {
   ])
 }
 
-test('tracks are interleaved as far as both have come', () => {
+test('the mixer interleaves tracks up to the time that both have reached', () => {
   const mixer = new TrackMixer(2)
   assert.equal(mixer.add(0, chunk(1), 0).length, 0)
   assert.equal(mixer.add(0, chunk(2), 20).length, 0)
@@ -22,7 +22,7 @@ test('tracks are interleaved as far as both have come', () => {
   assert.deepEqual(valuesOf(mixer.finish(), 2), [[0xff, 5]])
 })
 
-test('a track that is not sent is silence a second later', () => {
+test('a track that sends no audio is filled with silence after one second', () => {
   const mixer = new TrackMixer(2)
   const parts = Array.from({ length: 100 }, (_, i) => mixer.add(0, chunk(1), i * CHUNK_MS))
   assert.deepEqual(valuesOf(Buffer.concat(parts), 2), Array(50).fill([1, 0xff]))
@@ -31,7 +31,7 @@ test('a track that is not sent is silence a second later', () => {
   assert.deepEqual(rest, [[1, 7], ...Array(49).fill([1, 0xff])])
 })
 
-test('gaps become silence, repeats count once, jitter and wrong times change nothing', () => {
+test('the mixer fills gaps, drops duplicates and tolerates jitter and wrong timestamps', () => {
   const mixer = new TrackMixer(1)
   const times = [0, 100, 100, 140, 1e9, undefined]
   const parts = times.map((ms, i) => mixer.add(0, chunk(i), ms))

@@ -9,7 +9,7 @@ async function read(bytes: Buffer, partSize = bytes.length) {
   return Array.fromAsync(readEvents(parts()))
 }
 
-test('events are read from any parts, with data of both places and their payload', async () => {
+test('the reader parses events from chunks of any size and merges their data', async () => {
   const fields = { data: { rate: 1, width: 2 }, data_length: 11, payload_length: 3 }
   const header = JSON.stringify({ type: 'audio-chunk', ...fields })
   const one = Buffer.from(`${header}\n{"rate":16}\n\0{`)
@@ -27,7 +27,7 @@ test('events are read from any parts, with data of both places and their payload
   }
 })
 
-test('a stream that ends within an event yields what came before', async () => {
+test('a stream that ends within an event yields the events before it', async () => {
   const all = Buffer.concat([writeEvent('ping'), writeEvent('transcript', { text: 'x' })])
   const events = await read(all.subarray(0, -1))
   assert.deepEqual(
@@ -36,7 +36,7 @@ test('a stream that ends within an event yields what came before', async () => {
   )
 })
 
-test('what is no event, or too large, ends the reading', async () => {
+test('a malformed or oversized event ends the reading with an error', async () => {
   const problems: [string, RegExp][] = [
     ['GET / HTTP/1.1\n', /no JSON/],
     ['[]\n', /no object/],

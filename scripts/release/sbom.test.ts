@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { completeSbom } from './sbom.ts'
 
-test('a bill of materials lists what is shipped, licenses as reviewed, and the models', () => {
+test('the bill of materials lists shipped packages, reviewed licenses and models', () => {
   const component = (name: string) => ({ name, version: '1.0.0', 'bom-ref': `${name}@1.0.0` })
   const sbom = completeSbom(
     {

@@ -9,15 +9,15 @@ const ready: VersionFiles = {
   tags: ['v1.2.2'],
 }
 
-test('a version is released once its files agree', () => {
+test('a version whose files agree has no release errors', () => {
   assert.deepEqual(findVersionErrors(ready), [])
 })
 
-test('a version is released of its own tag', () => {
+test('a version that is already tagged may be released from its own tag', () => {
   assert.deepEqual(findVersionErrors({ ...ready, tags: ['v1.2.3'], tag: 'v1.2.3' }), [])
 })
 
-test('the notes of a release are the entry of its version', () => {
+test('the release notes are the changelog entry of the version', () => {
   assert.equal(releaseNotes(ready.changelog), '- News.\n')
 })
 
@@ -36,7 +36,7 @@ const wrong: [string, Partial<VersionFiles>, RegExp][] = [
   ['no repository', { manifest: { name: 'steno-server', version: '1.2.3' } }, /no repository/],
 ]
 for (const [name, change, problem] of wrong) {
-  test(`${name} stops a release`, () => {
+  test(`${name} prevents a release`, () => {
     const problems = findVersionErrors({ ...ready, ...change })
     assert.ok(
       problems.some((one) => problem.test(one)),

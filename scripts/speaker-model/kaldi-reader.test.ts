@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readNnet3 } from './kaldi-reader.ts'
 import { networkBytes } from './small-network.fixture.ts'
 
-test('wiring and components are read with their fields', () => {
+test('readNnet3 reads the wiring and the components with their fields', () => {
   const { wiring, components } = readNnet3(networkBytes())
   assert.equal(wiring[0], 'input-node name=input dim=4')
   assert.equal(wiring.at(-1), 'output-node name=output input=t4.affine objective=linear')
@@ -24,7 +24,7 @@ test('wiring and components are read with their fields', () => {
   assert.ok(period?.kind === 'number' && period.integer === 4)
 })
 
-test('a file that is cut anywhere is an error that tells the position', () => {
+test('a file truncated anywhere throws an error that names the byte position', () => {
   const whole = networkBytes()
   for (let length = 0; length < whole.length; length += 13) {
     assert.throws(
@@ -35,7 +35,7 @@ test('a file that is cut anywhere is an error that tells the position', () => {
   assert.throws(() => readNnet3(whole.subarray(0, whole.length - 1)), /\(byte \d+/)
 })
 
-test('damage is named', () => {
+test('readNnet3 describes the damage of a malformed file', () => {
   const damaged = (from: string, to: string) => () =>
     readNnet3(networkBytes((s) => s.replace(from, to)))
   assert.throws(damaged('\0B', 'xx'), /not a binary Kaldi file/)

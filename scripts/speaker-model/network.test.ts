@@ -12,7 +12,7 @@ test('the layers are found from the output back to the input', () => {
   assert.equal(varianceFloor, Math.fround(0.01))
 })
 
-test('a network of another form is refused by the name of what does not fit', () => {
+test('a network of an unsupported form is refused with the name of the mismatch', () => {
   const read = (from: string, to: string) => () => {
     return readXVectorNetwork(readNnet3(networkBytes((latin) => latin.replaceAll(from, to))))
   }

@@ -51,17 +51,17 @@ async function worstDifference(format: WeightFormat): Promise<number> {
   }
 }
 
-test('the graph computes what the stored network does step by step, for each window', async () => {
+test('the ONNX graph computes the same as the stored network for each window', async () => {
   const difference = await worstDifference({ halfPrecision: false })
   assert.ok(difference < 1e-4, `${difference}`)
 })
 
-test('16-bit weights are rounded weights and nothing else', async () => {
+test('16-bit weights change the output only by rounding', async () => {
   const difference = await worstDifference({ halfPrecision: true })
   assert.ok(difference > 1e-5 && difference < 2e-2, `${difference}`)
 })
 
-test('offsets that are not in equal steps are refused', () => {
+test('offsets that are not evenly spaced are refused', () => {
   const bytes = networkBytes((latin) => latin.replace('Offset(t1.norm, 2)', 'Offset(t1.norm, 3)'))
   const network = readXVectorNetwork(readNnet3(bytes))
   assert.throws(() => toOnnx(network, { halfPrecision: true }), /not in equal steps/)

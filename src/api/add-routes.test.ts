@@ -16,7 +16,7 @@ test('addRoutes adds the routes of all groups to the server itself', async (t) =
   assert.deepEqual(other.json(), { b: 2 })
 })
 
-test('addRoutes refuses a group that adds a hook or a parser, which would hold for all', async (t) => {
+test('addRoutes rejects a group that adds a global hook or parser', async (t) => {
   const http = Fastify()
   t.after(() => http.close())
   await assert.rejects(
@@ -30,7 +30,7 @@ test('addRoutes refuses a group that adds a hook or a parser, which would hold f
   assert.equal((await http.inject('/')).statusCode, 404)
 })
 
-test('addRoutes lets a group follow the life of the server', async () => {
+test('addRoutes lets a group add an onClose hook', async () => {
   const http = Fastify()
   const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>()
   await addRoutes(http, async (routes) => void routes.addHook('onClose', async () => onClosed()))

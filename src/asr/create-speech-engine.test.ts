@@ -83,7 +83,7 @@ function noise(): () => number {
   }
 }
 
-test('real speech becomes its words, with times that ascend and confidence', async () => {
+test('real speech is transcribed with confidences and ascending times', async () => {
   const words = await recognizeSegment(jfk)
   assert.equal(wordErrors(speech, words.map((word) => word.text).join(' ')).errors, 0)
   for (const [i, { start, end, confidence }] of words.entries()) {
@@ -94,14 +94,14 @@ test('real speech becomes its words, with times that ascend and confidence', asy
   assert.ok(Math.abs((request?.start ?? 0) - 3.4) < 0.3, `ask starts at ${request?.start}`)
 })
 
-test('the same recording gives the same result, byte for byte', async () => {
+test('recognition is deterministic: the same recording gives the same result', async () => {
   assert.equal(
     JSON.stringify(await recognizeSegment(jfk)),
     JSON.stringify(await recognizeSegment(jfk)),
   )
 })
 
-test('silence, noise, tones and clicks give no words', async () => {
+test('silence, noise, tones and clicks yield no words', async () => {
   const random = noise()
   const sounds: Record<string, (i: number) => number> = {
     silence: () => 0,
@@ -122,12 +122,12 @@ test('silence, noise, tones and clicks give no words', async () => {
   }
 })
 
-test('a recording too short to hold a word gives none', async () => {
+test('a recording too short for a word yields no words', async () => {
   assert.deepEqual(await recognizeSegment(await generate('short', 0.05, () => 0.1)), [])
   assert.deepEqual(await recognizeSegment(await generate('empty', 0, () => 0)), [])
 })
 
-test('neighbors in a batch do not change the text', async () => {
+test('the text of a segment does not depend on the others in its batch', async () => {
   const [segment] = await findSpeech(jfk)
   const half = { start: segment!.start, end: segment!.start + 3 * SAMPLE_RATE }
   const recognize = (segments: Segment[]) => {
@@ -141,14 +141,14 @@ test('neighbors in a batch do not change the text', async () => {
   )
 })
 
-test('speech 40 dB below the usual level is recognized all the same', async () => {
+test('speech 40 dB below the usual level is recognized', async () => {
   const stored = await readFile(jfk.path)
   const quiet = await generate('quiet', 11, (i) => stored.readInt16LE(i * 2) / 32_768 / 100)
   const recognized = (await recognizeSegment(quiet)).map((word) => word.text).join(' ')
   assert.ok(wordErrors(speech, recognized).errors <= 2, recognized)
 })
 
-test('speech across the border of two detection tasks is found like elsewhere', async () => {
+test('speech across the border of two detection tasks is segmented as elsewhere', async () => {
   const speech = await readFile(jfk.path)
   const findAt = async (second: number) => {
     const path = join(folder, `at-${second}`)
@@ -164,13 +164,13 @@ test('speech across the border of two detection tasks is found like elsewhere', 
   }
 })
 
-test('a vanished recording is an error of its own, and the worker goes on', async () => {
+test('a missing recording fails with storage_unreadable, and the worker continues', async () => {
   const gone = { path: join(folder, 'gone'), samples: 16_000 }
   await assert.rejects(plan(gone), { code: 'storage_unreadable' })
   await engine.checkReady({ signal })
 })
 
-test('processes that ended are counted by what they were for', async (t) => {
+test('crashed processes are counted by their role', async (t) => {
   const metrics = createMetrics()
   const broken = createSpeechEngine({
     folder: join(folder, 'no-models'),
@@ -188,7 +188,7 @@ test('processes that ended are counted by what they were for', async (t) => {
   assert.deepEqual((await counted()).sort(), ['batch', 'live', 'partials', 'vad'])
 })
 
-test('short recordings that come together are recognized in one task', async (t) => {
+test('short recordings that arrive together are recognized in one task', async (t) => {
   const [batch] = await plan(jfk)
   const [segment] = batch!.segments
   const short = (seconds: number): Batch => {

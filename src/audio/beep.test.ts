@@ -20,13 +20,13 @@ function partAt(samples: Int16Array, pitch: number): number {
   return (2 * (sum(Math.sin) ** 2 + sum(Math.cos) ** 2)) / (samples.length * energy)
 }
 
-test('what is beeped over is a tone of 1 kHz at -20 dB of full scale', () => {
+test('the beep is a tone of 1 kHz at -20 dB of full scale', () => {
   const middle = beeped(9000).slice(5000, 11_000)
   assert.ok(partAt(middle, 1000) > 0.999)
   assert.equal(Math.max(...middle), 3277)
 })
 
-test('nothing of what was there is under the tone, and all else is as it was', () => {
+test('the beep replaces the original audio completely and changes nothing else', () => {
   const [one, other] = [beeped(9000), beeped(-321)]
   const { start, end } = span
   assert.deepEqual(one.slice(start, end), other.slice(start, end))
@@ -34,7 +34,7 @@ test('nothing of what was there is under the tone, and all else is as it was', (
   assert.ok(one.slice(end).every((sample) => sample === 9000))
 })
 
-test('the tone comes and goes within 8 ms, alike at both ends', () => {
+test('the beep fades in and out within 8 ms', () => {
   const samples = beeped(0)
   const loudest = (from: number, to: number) =>
     Math.max(...samples.slice(from, to).map((sample) => Math.abs(sample)))
@@ -48,7 +48,7 @@ test('the tone comes and goes within 8 ms, alike at both ends', () => {
   assert.equal(loudest(11_856, 11_872), 3277)
 })
 
-test('the tone is the same however the channel is cut into blocks', () => {
+test('the beep is the same however the channel is split into blocks', () => {
   const samples = new Int16Array(16_000).fill(77)
   for (const [at, end] of [
     [0, 4001],

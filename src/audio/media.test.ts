@@ -52,7 +52,7 @@ function lateness(audio: Int16Array, reference: Int16Array): number {
   return best / 16
 }
 
-test('a recording is described without being decoded', async () => {
+test('probeMedia describes a recording without decoding it', async () => {
   const described = await probeMedia(fixture('same-channels.mp3'), { signal })
   assert.ok(Math.abs(described.duration - 4) < 0.05)
   assert.deepEqual(
@@ -67,7 +67,7 @@ test('a recording is described without being decoded', async () => {
   )
 })
 
-test('paths may be relative, and lead through links', async (t) => {
+test('media paths may be relative and symbolic links', async (t) => {
   const folder = temporaryFolder(t)
   const link = join(folder, 'link to.flac')
   symlinkSync(fixture('jfk.flac'), link)
@@ -79,7 +79,7 @@ test('paths may be relative, and lead through links', async (t) => {
   assert.ok(existsSync(channels[0]!.path))
 })
 
-test('a recording that does not state its length is measured', async () => {
+test('a recording without a stated length is measured', async () => {
   for (const [name, extension] of [
     ['irregular/recorder.webm', 'webm'],
     ['encodings/speech.aac', 'aac'],
@@ -91,7 +91,7 @@ test('a recording that does not state its length is measured', async () => {
   }
 })
 
-test('every format gives the same sound at the same time', async (t) => {
+test('every format decodes to the same audio at the same time', async (t) => {
   const { channels } = await decode(t, 'speech.wav')
   const reference = channels[0]!
   for (const name of [
@@ -119,7 +119,7 @@ test('every format gives the same sound at the same time', async (t) => {
   }
 })
 
-test('where the container states the length to the sample, that is what comes out', async (t) => {
+test('an exact length stated by the container is kept to the sample', async (t) => {
   for (const name of [
     'encodings/speech.m4a',
     'encodings/speech.opus',
@@ -132,14 +132,14 @@ test('where the container states the length to the sample, that is what comes ou
   }
 })
 
-test('16-bit sound at 16 kHz is stored as it is', async (t) => {
+test('16-bit audio at 16 kHz is stored unchanged', async (t) => {
   const { channels, duration } = await decode(t, 'speech.wav')
   const bytes = readFileSync(fixture('speech.wav')).subarray(44)
   assert.deepEqual(Buffer.from(channels[0]!.buffer, channels[0]!.byteOffset, bytes.length), bytes)
   assert.equal(duration, 4)
 })
 
-test('the sound of a film starts when the film says so', async (t) => {
+test('the audio of a film starts at its stated time', async (t) => {
   const reference = (await decode(t, 'speech.wav')).channels[0]!
   for (const name of ['films/late-sound.mp4', 'films/late-sound.mkv']) {
     const film = await decode(t, name)
@@ -161,7 +161,7 @@ test('a film states the length of its sound, not of its picture, unless it is cu
   assert.ok(Math.abs(cut.statedSeconds! - 6) < 0.08, `${cut.statedSeconds} s`)
 })
 
-test('channels stay apart, and equal ones are found even after a lossy codec', async (t) => {
+test('channels are separated, and duplicates detected even after a lossy codec', async (t) => {
   const two = await decode(t, 'two-channels.wav')
   assert.deepEqual(two.sameAs, [null, null])
   const reference = (await decode(t, 'speech.wav')).channels[0]!
@@ -170,14 +170,14 @@ test('channels stay apart, and equal ones are found even after a lossy codec', a
   assert.deepEqual((await decode(t, 'same-channels.mp3')).sameAs, [null, 0])
 })
 
-test('damage in the middle costs what is damaged, and later words keep their time', async (t) => {
+test('damage in the middle affects only its part and shifts no later audio', async (t) => {
   const whole = (await decode(t, 'encodings/speech.m4a')).channels[0]!
   const damaged = await decode(t, 'irregular/damaged.m4a')
   assert.ok(Math.abs(damaged.duration - 4) < 0.03, `${damaged.duration}`)
   assert.equal(lateness(damaged.channels[0]!.subarray(32_000), whole.subarray(32_000)), 0)
 })
 
-test('a pause of the recorder stays a pause', async (t) => {
+test('a pause of the recorder becomes silence', async (t) => {
   const reference = (await decode(t, 'speech.wav')).channels[0]!
   const { channels, duration } = await decode(t, 'irregular/pause.webm')
   assert.ok(Math.abs(duration - 4) < 0.02, `${duration}`)
@@ -186,7 +186,7 @@ test('a pause of the recorder stays a pause', async (t) => {
   assert.ok(Math.abs(late) <= 5, `${late} ms late`)
 })
 
-test('a stream may change its rate and its channels on the way', async (t) => {
+test('a stream may change its sample rate and channels', async (t) => {
   const { channels, duration } = await decode(t, 'irregular/changing.aac')
   assert.equal(channels.length, 2)
   assert.ok(Math.abs(duration - 4.1) < 0.1, `${duration}`)
@@ -194,7 +194,7 @@ test('a stream may change its rate and its channels on the way', async (t) => {
   assert.ok(Math.abs(lateness(channels[0]!, reference)) < 100)
 })
 
-test('a chained Ogg may change its rate and its channels from link to link', async (t) => {
+test('a chained Ogg file may change its sample rate and channels between links', async (t) => {
   const { channels, duration } = await decode(t, 'irregular/changing.ogg')
   assert.equal(channels.length, 1)
   assert.ok(Math.abs(duration - 4) < 0.001, `${duration}`)
@@ -217,14 +217,14 @@ test('the length is that of the track that is decoded, not of the first', async 
   assert.ok(Math.abs(duration - 4) < 0.1, `${duration}`)
 })
 
-test('a chained Ogg that ends within the headers of a link gives the links before it', async (t) => {
+test('an Ogg chain that ends in the headers of a link yields the links before it', async (t) => {
   const path = join(temporaryFolder(t), 'cut.ogg')
   const bytes = readFileSync(fixture('irregular/changing.ogg'))
   writeFileSync(path, bytes.subarray(0, bytes.lastIndexOf('\x01vorbis') + 100))
   assert.ok(Math.abs((await decode(t, path)).duration - 2) < 0.001)
 })
 
-test('an mp4 without its index is refused in plain words', async (t) => {
+test('an mp4 without its index is rejected with a readable message', async (t) => {
   const path = join(temporaryFolder(t), 'cut.mp4')
   writeFileSync(path, readFileSync(fixture('films/late-sound.mp4')).subarray(0, 2000))
   await assert.rejects(decode(t, path), {
@@ -232,14 +232,14 @@ test('an mp4 without its index is refused in plain words', async (t) => {
   })
 })
 
-test('a file cut short gives what is there', async (t) => {
+test('a truncated file yields the audio it contains', async (t) => {
   const path = join(temporaryFolder(t), 'cut')
   writeFileSync(path, readFileSync(fixture('same-channels.mp3')).subarray(0, 16_000))
   const { duration } = await decode(t, path)
   assert.ok(duration > 1.8 && duration < 2, `${duration}`)
 })
 
-test('the length that a file states is kept, also where its end is missing', async (t) => {
+test('the stated length is reported, even where the end is missing', async (t) => {
   const folder = temporaryFolder(t)
   for (const [name, seconds] of [
     ['speech.wav', 4],
@@ -261,7 +261,7 @@ test('the length that a file states is kept, also where its end is missing', asy
   }
 })
 
-test('audio after the length that a WAV file states is counted, not read', async (t) => {
+test('audio after the stated length of a WAV file is reported, not read', async (t) => {
   const folder = temporaryFolder(t)
   const path = join(folder, 'joined.wav')
   writeFileSync(path, Buffer.concat([1, 2].map(() => readFileSync(fixture('speech.wav')))))
@@ -272,7 +272,7 @@ test('audio after the length that a WAV file states is counted, not read', async
   assert.equal(short?.decoded?.unreadSeconds, media.unreadSeconds)
 })
 
-test('files that hold nothing to hear are refused, each for its reason', async (t) => {
+test('files without audio are rejected with the matching error code', async (t) => {
   const folder = temporaryFolder(t)
   const write = (name: string, content: string | Buffer) => {
     writeFileSync(join(folder, name), content)
@@ -306,7 +306,7 @@ function absurdFlac(): Buffer {
   return bytes
 }
 
-test('the length is checked before decoding and while decoding', async (t) => {
+test('the duration limit is checked before and during decoding', async (t) => {
   const folder = temporaryFolder(t)
   const limits = { signal, maxSeconds: 3 }
   await assert.rejects(decodeMedia(fixture('jfk.flac'), folder, limits), {
@@ -321,7 +321,7 @@ test('the length is checked before decoding and while decoding', async (t) => {
   assert.equal(existsSync(join(folder, 'ch0.pcm')), false)
 })
 
-test('a full disk is reported as such and leaves nothing behind', {
+test('a full disk is reported as storage_full and leaves no files', {
   skip: process.platform !== 'linux',
 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-'))
@@ -341,7 +341,7 @@ test('a full disk is reported as such and leaves nothing behind', {
   assert.equal(existsSync(join(folder, 'ch0.pcm')), false)
 })
 
-test('progress grows to the end', async (t) => {
+test('decoding progress increases to 1', async (t) => {
   const seen: number[] = []
   await decode(t, 'jfk.flac', { onProgress: (fraction) => seen.push(fraction) })
   assert.equal(seen.at(-1), 1)

@@ -9,7 +9,7 @@ function decodeOne(encoding: SampleEncoding, bytes: number[]): number {
 const float = (value: number) => [...new Uint8Array(Float32Array.of(value).buffer)]
 const double = (value: number) => [...new Uint8Array(Float64Array.of(value).buffer)]
 
-test('every encoding gives its lowest, middle and highest sample', () => {
+test('every encoding decodes its lowest, middle and highest sample', () => {
   const cases: [SampleEncoding, number[], number][] = [
     ['u8', [0], -1],
     ['u8', [128], 0],
@@ -30,7 +30,7 @@ test('every encoding gives its lowest, middle and highest sample', () => {
   }
 })
 
-test('companded bytes expand to the levels of G.711', () => {
+test('companded bytes decode to the levels of G.711', () => {
   const levels = (encoding: SampleEncoding, bytes: number[]) =>
     bytes.map((byte) => decodeOne(encoding, [byte]) * 32_768)
   assert.deepEqual(
@@ -40,7 +40,7 @@ test('companded bytes expand to the levels of G.711', () => {
   assert.deepEqual(levels('alaw', [0x2a, 0xaa, 0x55, 0xd5, 0xc5]), [-32_256, 32_256, -8, 8, 264])
 })
 
-test('channels are taken apart in order and an incomplete frame is left out', () => {
+test('channels are deinterleaved, and an incomplete frame is dropped', () => {
   const bytes = new Uint8Array(Int16Array.of(1, 2, 3, 4, 5).buffer)
   const planes = decodePcm(bytes, { encoding: 's16', channels: 2 })
   assert.deepEqual(
@@ -52,7 +52,7 @@ test('channels are taken apart in order and an incomplete frame is left out', ()
   )
 })
 
-test('bytes may start anywhere in their buffer', () => {
+test('decodePcm accepts bytes at any offset of their buffer', () => {
   const bytes = Uint8Array.of(9, 0x00, 0x40, 9)
   assert.deepEqual(
     [...decodePcm(bytes.subarray(1, 3), { encoding: 's16', channels: 1 })[0]!],
@@ -60,14 +60,14 @@ test('bytes may start anywhere in their buffer', () => {
   )
 })
 
-test('float samples that are no sound become silence', () => {
+test('invalid float samples become silence', () => {
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY, -1e30]) {
     assert.equal(decodeOne('f32', float(value)), 0)
     assert.equal(decodeOne('f64', double(value)), 0)
   }
 })
 
-test('16-bit samples survive the way through floats, and others are rounded and clipped', () => {
+test('16-bit samples round-trip through floats; others are rounded and clipped', () => {
   const all = Int16Array.from({ length: 65_536 }, (_, i) => i - 32_768)
   const planes = decodePcm(new Uint8Array(all.buffer), { encoding: 's16', channels: 1 })
   assert.deepEqual(toInt16(planes[0]!), all)

@@ -24,7 +24,7 @@ function withBeeps(samples: Int16Array, spans: readonly SampleSpan[]): Int16Arra
   return copy
 }
 
-test('all channels are there in their order, each with its own tones, the rest to the sample', async (t) => {
+test('all channels are written in order, with beeps only in their own spans', async (t) => {
   const [one, two] = [await store(t, 7), await store(t, 13)]
   const spans = [
     [
@@ -54,7 +54,7 @@ test('all channels are there in their order, each with its own tones, the rest t
   }
 })
 
-test('a long recording comes in blocks of a second', async (t) => {
+test('a long recording is written in blocks of a second', async (t) => {
   const { path } = await store(t, 1)
   const pieces = await Array.fromAsync(redactedWave([{ path, spans: [] }], { samples: SAMPLES }))
   assert.deepEqual(
@@ -63,7 +63,7 @@ test('a long recording comes in blocks of a second', async (t) => {
   )
 })
 
-test('a file that is cut short fails', async (t) => {
+test('a truncated file fails', async (t) => {
   const { path } = await store(t, 1)
   const wave = redactedWave([{ path, spans: [] }], { samples: SAMPLES + 1 })
   await assert.rejects(Array.fromAsync(wave), { code: 'storage_unreadable' })

@@ -31,7 +31,7 @@ function decibels(samples: Float32Array): number {
 
 const rates = [22_050, 32_000, 44_100, 48_000, 96_000, 44_056, 191_999]
 
-test('tones up to 7 kHz keep their level within 0.1 dB', () => {
+test('resampling keeps tones up to 7 kHz within 0.1 dB', () => {
   for (const rate of rates) {
     for (const frequency of [100, 1000, 4000, 6000, 7000]) {
       const level = decibels(resample(tone(frequency, rate), rate))
@@ -40,7 +40,7 @@ test('tones up to 7 kHz keep their level within 0.1 dB', () => {
   }
 })
 
-test('tones above 8 kHz leave less than -80 dB after', () => {
+test('resampling attenuates tones above 8 kHz below -80 dB', () => {
   for (const rate of rates) {
     for (const frequency of [8000, 8200, 9000, 10_500, 0.49 * rate]) {
       const level = decibels(resample(tone(frequency, rate), rate))
@@ -49,7 +49,7 @@ test('tones above 8 kHz leave less than -80 dB after', () => {
   }
 })
 
-test('telephone sound keeps its band and gains no mirror image', () => {
+test('upsampling telephone audio keeps its band without mirror images', () => {
   const output = resample(tone(3000, 8000), 8000)
   const expected = tone(3000, 16_000)
   const error = output.map((sample, i) => sample - expected[i]!)
@@ -58,7 +58,7 @@ test('telephone sound keeps its band and gains no mirror image', () => {
   assert.ok(decibels(resample(tone(3400, 8000), 8000)) > -0.1)
 })
 
-test('times stay: sample n of the output is the input at the same moment', () => {
+test('resampling does not shift the audio in time', () => {
   for (const rate of [8000, 11_025, 44_100, 48_000, 44_056]) {
     const output = resample(tone(440, rate), rate)
     const expected = tone(440, 16_000)
@@ -68,7 +68,7 @@ test('times stay: sample n of the output is the input at the same moment', () =>
   }
 })
 
-test('n samples become n × 16000 / rate, rounded', () => {
+test('resampling n samples yields n × 16000 / rate samples, rounded', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 3000 }), fc.constantFrom(8000, ...rates), (n, rate) => {
       const output = resample(new Float32Array(n), rate)
@@ -78,7 +78,7 @@ test('n samples become n × 16000 / rate, rounded', () => {
   )
 })
 
-test('cutting the input anywhere changes nothing', () => {
+test('resampling does not depend on how the input is split', () => {
   const noise = Float32Array.from({ length: 5000 }, (_, i) => Math.sin(i * i))
   fc.assert(
     fc.property(
@@ -92,7 +92,7 @@ test('cutting the input anywhere changes nothing', () => {
   )
 })
 
-test('16 kHz passes unchanged', () => {
+test('audio at 16 kHz is not resampled', () => {
   const audio = tone(1000, 16_000)
   assert.deepEqual(resample(audio, 16_000, [100]), audio)
 })

@@ -20,7 +20,7 @@ async function join(source: AsyncIterable<Planes>): Promise<number[]> {
   return all
 }
 
-test('silence comes in blocks of a second at most', () => {
+test('silence is produced in blocks of at most a second', () => {
   const lengths = [...silentPlanes(40_000.4, 3)].map((planes) => planes.map((p) => p.length))
   assert.deepEqual(lengths, [
     [16_000, 16_000, 16_000],
@@ -29,7 +29,7 @@ test('silence comes in blocks of a second at most', () => {
   ])
 })
 
-test('the start is moved by silence before the sound and by leaving out its beginning', async () => {
+test('alignStart pads the start with silence or trims it', async () => {
   const samples = (count: number) => count / 16_000
   const audio = blocks(3, 3, 3)
   const options = { lead: samples(2), delay: samples(4) }

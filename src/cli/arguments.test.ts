@@ -8,21 +8,21 @@ const options = {
   tag: { type: 'string', multiple: true },
 } as const
 
-test('an option that takes one value is refused a second one, however it is written', () => {
+test('a single-value option given twice is rejected in any notation', () => {
   for (const args of ['--name a --name b', '-n a --name=b', '-na -n a']) {
     const parse = () => parseArguments(args.split(' '), options)
     assert.throws(parse, { name: 'UsageError', message: /^--name takes one value/ }, args)
   }
 })
 
-test('switches and lists may stand several times, and what is behind the dashes is no option', () => {
+test('flags and lists may be repeated, and arguments after -- are not options', () => {
   const args = '--quiet --quiet --tag a --tag b --name c -- --name d'.split(' ')
   const { values, positionals } = parseArguments(args, options)
   assert.deepEqual({ ...values }, { quiet: true, tag: ['a', 'b'], name: 'c' })
   assert.deepEqual(positionals, ['--name', 'd'])
 })
 
-test('what is not known is refused with what is', () => {
+test('an unknown option is rejected with the known ones', () => {
   const refusal = /^UsageError: Unknown option '--nam' \(options: --name, --quiet, --tag\)$/
   assert.throws(() => parseArguments(['--nam'], options), refusal)
   assert.throws(() => parseArguments(['--name'], options), UsageError)

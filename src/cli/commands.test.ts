@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runHere as run } from '../../test/support/cli/run-here.ts'
 
-test('wrong usage ends with code 2 and says what is known', async () => {
+test('incorrect usage exits with code 2 and shows the known commands', async () => {
   const cases: [args: string[], message: RegExp][] = [
     [[], /^Steno turns speech into text/],
     [
@@ -108,7 +108,7 @@ test('wrong usage ends with code 2 and says what is known', async () => {
   }
 })
 
-test('settings that cannot be used end with code 2 and a line for each', async () => {
+test('invalid settings exit with code 2 and one line each', async () => {
   const bad = { STENO_PORT: 'x', STENO_LOG_LEVEL: 'loud' }
   const { code, stderr } = await run(['serve'], bad)
   const [first, second, hint] = stderr.split('\n')

@@ -15,7 +15,7 @@ function problems(env: Record<string, string>): string[] {
   }
 }
 
-test('without a variable every setting has its default', () => {
+test('without variables every setting has its default', () => {
   const { http, keys, network, storage, live } = readConfig({})
   assert.deepEqual(
     [http.host, http.port, http.authHeaderNames],
@@ -26,7 +26,7 @@ test('without a variable every setting has its default', () => {
   assert.equal(live.idleTimeout, 0)
 })
 
-test('limits are those of an own machine, or of the public service', () => {
+test('limits default to those of a private machine or a public service', () => {
   const limitsOf = (env: Record<string, string>) => {
     const { storage, media } = readConfig(env)
     return [storage.maxFileBytes, media.maxAudio]
@@ -37,11 +37,11 @@ test('limits are those of an own machine, or of the public service', () => {
   assert.deepEqual(limitsOf(changed), [1_000_000_000, 60])
 })
 
-test('an empty value counts as not set', () => {
+test('an empty value counts as unset', () => {
   assert.equal(readConfig({ STENO_PORT: '', STENO_HOST: '' }).http.port, 7070)
 })
 
-test('each variable at fault has a line of its own', () => {
+test('each invalid variable yields one error line', () => {
   const lines = problems({
     STENO_PORT: '70000',
     STENO_TRUST_PROXY: 'yes',
@@ -63,7 +63,7 @@ test('each variable at fault has a line of its own', () => {
   ])
 })
 
-test('a process has some roles only where others can have the rest', () => {
+test('a process may have only some roles if others can provide the rest', () => {
   const database = { STENO_DATABASE_URL: 'postgres://db.example/steno' }
   const all = ['api', 'worker', 'live', 'delivery']
   assert.deepEqual(readConfig({}).node, { roles: all, url: undefined })
@@ -77,7 +77,7 @@ test('a process has some roles only where others can have the rest', () => {
   ])
 })
 
-test('a database is given by its address, and no message repeats the address', () => {
+test('a database is configured by URL, which no error message shows', () => {
   const url = 'postgresql://me:secret@db.example/steno?sslmode=require'
   const { database } = readConfig({ STENO_DATABASE_URL: url }).storage
   const usual = { connections: 10, statementSeconds: 30, startSeconds: 60 }
@@ -88,7 +88,7 @@ test('a database is given by its address, and no message repeats the address', (
   ])
 })
 
-test('objects are on disk, or in S3-compatible storage with options', () => {
+test('objects are stored on disk, or in S3-compatible storage with options', () => {
   const read = (value: string) => readConfig({ STENO_OBJECT_STORE: value }).storage.objectStore
   assert.equal(read(''), undefined)
   assert.equal(read('disk'), undefined)
@@ -118,7 +118,7 @@ test('objects are on disk, or in S3-compatible storage with options', () => {
   }
 })
 
-test('an answer of a language model may take half an hour, or as long as its next piece', () => {
+test('the answer timeout of a language model is at least STENO_LLM_TIMEOUT_S', () => {
   const limits = (values: object) => {
     const { llm } = readConfig({ STENO_LLM_URL: 'embedded:m', ...values })
     return [llm!.timeout, llm!.answerTimeout]
@@ -128,7 +128,7 @@ test('an answer of a language model may take half an hour, or as long as its nex
   assert.deepEqual(limits({ STENO_LLM_ANSWER_TIMEOUT_S: '300' }), [120, 300])
 })
 
-test('lists are split at commas, and keys and aliases at their first mark', () => {
+test('lists are split at commas, keys and aliases at the first separator', () => {
   const config = readConfig({
     STENO_API_KEYS: 'me:a:b, you:c',
     STENO_MODEL_ALIASES: 'fast=stt-1',
@@ -142,7 +142,7 @@ test('lists are split at commas, and keys and aliases at their first mark', () =
   assert.deepEqual(config.http.authHeaderNames, ['x-key', 'x-other'])
 })
 
-test('the rate limit is two numbers, or off', () => {
+test('the rate limit is two numbers, or 0 for off', () => {
   const read = (value: string) => readConfig({ STENO_RATE_LIMIT: value }).http.rateLimit
   assert.deepEqual(read(''), { perMinute: 600, burst: 100 })
   assert.deepEqual(read('60/5'), { perMinute: 60, burst: 5 })
@@ -152,7 +152,7 @@ test('the rate limit is two numbers, or off', () => {
   }
 })
 
-test('the private network is closed, open, or open for some', () => {
+test('the private network is closed, open, or open for listed entries', () => {
   const read = (value: string) => {
     return readConfig({ STENO_ALLOW_PRIVATE_NETWORK: value }).network.allowPrivateNetwork
   }
@@ -161,7 +161,7 @@ test('the private network is closed, open, or open for some', () => {
   assert.deepEqual(read('10.0.0.0/8,nas.local'), ['10.0.0.0/8', 'nas.local'])
 })
 
-test('what is no host, address or range is refused for the private network, and named', () => {
+test('an invalid entry for the private network is rejected by name', () => {
   const value = (entry: string) => ({ STENO_ALLOW_PRIVATE_NETWORK: entry })
   const right = 'nas,nas.local,my_nas.local,10.0.0.0/8,10.1.2.3,fd00::/8,::1,0.0.0.0/0,a-1.b2'
   assert.deepEqual(problems(value(right)), [])
@@ -190,14 +190,14 @@ test('what is no host, address or range is refused for the private network, and 
 
 const secret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 251).toString('base64')}`
 
-test('without a variable deliveries have their limits, and only callbacks are sent', () => {
+test('delivery settings have defaults, and no webhooks are configured', () => {
   assert.deepEqual(readConfig({}).delivery, {
     ...{ timeout: 10, userAgent: 'steno', headerPrefixes: [], secrets: [], webhooks: [] },
     ...{ maxQueuedLive: 10_000, disableAfterDays: 5, logDays: 30 },
   })
 })
 
-test('the settings of deliveries are read', () => {
+test('delivery settings are read from their variables', () => {
   const config = readConfig({
     STENO_CALLBACK_TIMEOUT_S: '600',
     STENO_CALLBACK_USER_AGENT: 'Example Speech/2.0 (+https://example.com)',
@@ -244,7 +244,7 @@ const wrongDelivery: Record<string, readonly string[]> = {
 }
 
 for (const [name, values] of Object.entries(wrongDelivery)) {
-  test(`${name} is refused, by its name and without its value, where it cannot be used`, () => {
+  test(`an invalid ${name} is rejected by its name and without its value`, () => {
     for (const value of values) {
       const [line = '', ...others] = problems({ [name]: value })
       assert.ok(line.startsWith(`${name} must `) && others.length === 0, value)
@@ -253,7 +253,7 @@ for (const [name, values] of Object.entries(wrongDelivery)) {
   })
 }
 
-test('the commands look for a server where this machine would run one', () => {
+test('client commands default to the address of the local server', () => {
   const { url, key, local, authHeaderName } = readClientConfig({
     STENO_KEY: 'k',
     STENO_PORT: '8080',
@@ -263,12 +263,12 @@ test('the commands look for a server where this machine would run one', () => {
   assert.deepEqual(local, { host: '127.0.0.1', port: 8080 })
 })
 
-test('a misspelt setting is found, a variable of another program is none', () => {
+test('a misspelled setting is detected, and other variables are ignored', () => {
   const env = { STENO_PROT: '1', STENO_PORT: '1', STENO_URL: 'http://x', PATH: '/bin' }
   assert.deepEqual(unknownSettings(env), ['STENO_PROT'])
 })
 
-test('the models of a package are in the cache folder of the user, on each platform', () => {
+test('models of an installed package are in the cache folder of the platform', () => {
   const home = homedir()
   assert.equal(userCacheFolder({}, 'linux'), join(home, '.cache'))
   assert.equal(userCacheFolder({ XDG_CACHE_HOME: '/caches' }, 'linux'), '/caches')

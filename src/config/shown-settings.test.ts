@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { shownSettings } from './shown-settings.ts'
 
-test('settings are shown without anything secret', () => {
+test('settings are shown without secrets', () => {
   const env = {
     STENO_PORT: '7070',
     STENO_API_KEYS: 'a:secret',

@@ -31,7 +31,7 @@ function checkLane(received: readonly Received[], count: number): void {
   }
 }
 
-test('whatever fails, and whenever the server stops, each job gets all its events, one by one and in order', async (t) => {
+test("despite failures and restarts each job's events arrive one by one in order", async (t) => {
   const storage = await openTestStorage(t)
   let statuses: number[] = []
   let received: Received[] = []

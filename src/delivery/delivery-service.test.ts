@@ -14,7 +14,7 @@ import { findAttempts } from '../storage/deliveries/delivery-log.ts'
 import { addSecret, generateSecret } from '../storage/deliveries/endpoints/signing-secrets.ts'
 import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
 
-test('what a job asked for goes out as soon as it is woken, signed, and is noted', async (t) => {
+test('a queued callback is sent when woken, signed and logged', async (t) => {
   const service = await openDelivery(t)
   const { db } = service.storage
   const secret = generateSecret()
@@ -38,7 +38,7 @@ test('what a job asked for goes out as soon as it is woken, signed, and is noted
   assert.deepEqual([attempt!.status, attempt!.responseBody], [200, 'heard'])
 })
 
-test('a secret of the settings signs when none is stored', async (t) => {
+test('a configured secret signs when none is stored', async (t) => {
   const secret = generateSecret()
   const service = await openDelivery(t, { env: { STENO_WEBHOOK_SECRETS: `acme:${secret}` } })
   const receiver = await openTestReceiver(t)
@@ -52,7 +52,7 @@ test('a secret of the settings signs when none is stored', async (t) => {
   assert.equal(other!.headers['webhook-signature'], undefined)
 })
 
-test('a receiver that fails is tried again with the same id, until it takes it', async (t) => {
+test('a failing receiver is retried with the same id until it succeeds', async (t) => {
   const service = await openDelivery(t)
   const statuses = [500, 302, 404, 200]
   const receiver = await openTestReceiver(t, () => statuses.shift())
@@ -67,7 +67,7 @@ test('a receiver that fails is tried again with the same id, until it takes it',
   assert.equal(seconds[3]! - seconds[0]!, 8)
 })
 
-test('attempts that are used up end a delivery, and the next of its job follows', async (t) => {
+test('after all attempts fail, the next delivery of the job follows', async (t) => {
   const service = await openDelivery(t)
   const receiver = await openTestReceiver(t, ({ body }) => (body.includes('"seq":0') ? 500 : 200))
   const jobId = await queueMessages(service, receiver.url, { count: 2 })
@@ -78,7 +78,7 @@ test('attempts that are used up end a delivery, and the next of its job follows'
   assert.deepEqual([second!.state, second!.attempts], ['delivered', 1])
 })
 
-test('a callback of a recording has its eight attempts over most of a day', async (t) => {
+test('a callback of a recording has eight attempts over most of a day', async (t) => {
   const service = await openDelivery(t)
   const receiver = await openTestReceiver(t, () => 500)
   const jobId = await endNewJob(service.storage.db, { params: callbackTo(receiver.url) })
@@ -89,7 +89,7 @@ test('a callback of a recording has its eight attempts over most of a day', asyn
   assert.deepEqual(await service.momentsOf(delivery!.id), moments)
 })
 
-test('a receiver that says when is asked then, and not before', async (t) => {
+test("a receiver's Retry-After is respected", async (t) => {
   const service = await openDelivery(t)
   const receiver = await openTestReceiver(t, ({ path }, response) => {
     if (receiver.at(path).length > 1) return 200
@@ -102,7 +102,7 @@ test('a receiver that says when is asked then, and not before', async (t) => {
   assert.deepEqual(await service.momentsOf(delivery!.id), [0, 600])
 })
 
-test('a redirect is a failure; its target gets nothing', async (t) => {
+test('a redirect is a failure and is not followed', async (t) => {
   const service = await openDelivery(t)
   const target = await openTestReceiver(t)
   const receiver = await openTestReceiver(t, (_, response) => {
@@ -115,7 +115,7 @@ test('a redirect is a failure; its target gets nothing', async (t) => {
   assert.equal(target.received.length, 0)
 })
 
-test('a receiver that is gone gets no more events of the job, but of others', async (t) => {
+test('after a 410 the receiver gets no more events of that job, but of others', async (t) => {
   const service = await openDelivery(t)
   const receiver = await openTestReceiver(t, ({ path }) => (path === '/gone' ? 410 : 200))
   const gone = await queueMessages(service, `${receiver.url}/gone`, { count: 3 })
@@ -128,7 +128,7 @@ test('a receiver that is gone gets no more events of the job, but of others', as
   assert.ok((await service.deliveries(other)).every(({ state }) => state === 'delivered'))
 })
 
-test('a receiver that never answers holds up nobody', async (t) => {
+test('a receiver that never responds does not delay others', async (t) => {
   const service = await openDelivery(t, { timeout: 600 })
   const stalled = await openTestReceiver(t, () => undefined)
   const healthy = await openTestReceiver(t)
@@ -143,7 +143,7 @@ test('a receiver that never answers holds up nobody', async (t) => {
   })
 })
 
-test('deliveries of many jobs share no lane: one that fails does not hold up the next', async (t) => {
+test('a failing delivery does not delay those of other jobs', async (t) => {
   const service = await openDelivery(t)
   const receiver = await openTestReceiver(t, ({ path }) => (path === '/bad' ? 500 : 200))
   const bad = await queueMessages(service, `${receiver.url}/bad`, { count: 2 })
@@ -153,7 +153,7 @@ test('deliveries of many jobs share no lane: one that fails does not hold up the
   assert.deepEqual(states, ['due', 'waiting'])
 })
 
-test('a private receiver is never reached, and the delivery says why', async (t) => {
+test('a private receiver is never contacted, and the delivery has the reason', async (t) => {
   const canary = await openTestReceiver(t)
   const service = await openDelivery(t, { env: { STENO_ALLOW_PRIVATE_NETWORK: 'false' } })
   const jobId = await queueMessages(service, canary.url)
@@ -163,7 +163,7 @@ test('a private receiver is never reached, and the delivery says why', async (t)
   assert.deepEqual([delivery!.state, delivery!.reason], ['failed', 'it is not a public address'])
 })
 
-test('what was on its way when the server stopped is sent again, with the same id', async (t) => {
+test('a request interrupted by a stop is sent again with the same id', async (t) => {
   const service = await openDelivery(t)
   let isStalled = true
   const receiver = await openTestReceiver(t, () => (isStalled ? undefined : 200))
@@ -182,7 +182,7 @@ test('what was on its way when the server stopped is sent again, with the same i
   assert.notEqual(ids[1], ids[2])
 })
 
-test('a request that is answered while the server stops is noted', async (t) => {
+test('a response received while the server stops is recorded', async (t) => {
   const service = await openDelivery(t, { graceMs: 60_000 })
   const retryAfter = Promise.withResolvers<() => void>()
   const receiver = await openTestReceiver(t, (_, response) => {
@@ -198,7 +198,7 @@ test('a request that is answered while the server stops is noted', async (t) => 
   assert.equal((await service.deliveries(jobId))[0]!.state, 'delivered')
 })
 
-test('a job that is deleted takes its deliveries with it, also one on its way', async (t) => {
+test('deleting a job deletes its deliveries and aborts a running one', async (t) => {
   const service = await openDelivery(t, { timeout: 600 })
   const { db } = service.storage
   const cut = Promise.withResolvers<void>()
@@ -218,7 +218,7 @@ test('a job that is deleted takes its deliveries with it, also one on its way', 
   assert.deepEqual(log, [])
 })
 
-test('a job that is deleted just when its deliveries were read gets nothing', async (t) => {
+test('a job deleted after its deliveries were read sends nothing', async (t) => {
   const service = await openDelivery(t)
   const { sql } = service.storage.db
   const receiver = await openTestReceiver(t)
@@ -240,7 +240,7 @@ test('a job that is deleted just when its deliveries were read gets nothing', as
   assert.equal(receiver.received.length, 0)
 })
 
-test('a result that is lost takes its attempts like a receiver that is down', async (t) => {
+test('a lost result counts as a failed attempt each time', async (t) => {
   const service = await openDelivery(t)
   const { db } = service.storage
   const receiver = await openTestReceiver(t)
@@ -259,7 +259,7 @@ test('a result that is lost takes its attempts like a receiver that is down', as
   assert.equal(receiver.received.length, 0)
 })
 
-test('a result of megabytes arrives whole, with a valid signature', async (t) => {
+test('a result of several megabytes arrives complete with a valid signature', async (t) => {
   const secret = generateSecret()
   const service = await openDelivery(t, { env: { STENO_WEBHOOK_SECRETS: `acme:${secret}` } })
   const receiver = await openTestReceiver(t)
@@ -272,7 +272,7 @@ test('a result of megabytes arrives whole, with a valid signature', async (t) =>
   assert.deepEqual(reported.payload, result)
 })
 
-test('webhooks hear of the events that they want', async (t) => {
+test('webhooks receive the events they subscribe to', async (t) => {
   const service = await openDelivery(t)
   const { db } = service.storage
   const receiver = await openTestReceiver(t)
@@ -289,7 +289,7 @@ test('webhooks hear of the events that they want', async (t) => {
   assert.equal(await claim(db), undefined)
 })
 
-test('webhooks of the settings get events', async (t) => {
+test('configured webhooks receive events', async (t) => {
   const receiver = await openTestReceiver(t)
   const service = await openDelivery(t, { env: { STENO_WEBHOOKS: `acme=${receiver.url}/hook` } })
   await endNewJob(service.storage.db)

@@ -15,7 +15,7 @@ import { DuePoller } from './due-poller.ts'
 
 const MINUTE_MS = 60_000
 
-test('what is queued beside the server goes out within a minute, without a wake', async (t) => {
+test('deliveries queued by another process are sent within a minute', async (t) => {
   const service = await openDelivery(t)
   const receiver = await openTestReceiver(t)
   await service.delivery.idle()
@@ -26,7 +26,7 @@ test('what is queued beside the server goes out within a minute, without a wake'
   })
 })
 
-test('the poller looks when asked and once a minute, and not in between', async (t) => {
+test('the poller polls on request and once a minute', async (t) => {
   const { db } = await openTestStorage(t)
   const clock = new TestClock()
   let ready = Promise.withResolvers<void>()
@@ -53,7 +53,7 @@ test('the poller looks when asked and once a minute, and not in between', async 
   assert.equal((await poller.poll()).length, 1)
 })
 
-test('a clock that was turned back leaves nothing waiting for days', async (t) => {
+test('deliveries do not wait for days after the clock is turned back', async (t) => {
   const service = await openDelivery(t)
   const { clock } = service
   let status = 500
@@ -69,7 +69,7 @@ test('a clock that was turned back leaves nothing waiting for days', async (t) =
   assert.ok(delivery!.endedAt! < clock.now() + MINUTE_MS)
 })
 
-test('a clock that was turned back an hour makes a retry no later', async (t) => {
+test('a retry is not delayed by a clock that is turned back an hour', async (t) => {
   const service = await openDelivery(t)
   const { clock } = service
   const statuses = [500, 200]
@@ -86,7 +86,7 @@ test('a clock that was turned back an hour makes a retry no later', async (t) =>
   await until(t, () => receiver.received.length === 2)
 })
 
-test('when more is due than is looked for, it is looked again once one had its turn', async (t) => {
+test('with more due endpoints than a poll returns, it polls again after a turn', async (t) => {
   const { db } = await openTestStorage(t)
   const clock = new TestClock()
   let ready = Promise.withResolvers<void>()
@@ -111,7 +111,7 @@ test('when more is due than is looked for, it is looked again once one had its t
   assert.ok(!found.has(first[0]!.endpointId), 'what is due in ten minutes is left to a later look')
 })
 
-test('a clock that was turned back while no server ran delays no delivery', async (t) => {
+test('a clock turned back while no server runs delays no delivery', async (t) => {
   const service = await openDelivery(t)
   const { clock } = service
   await service.delivery.close()

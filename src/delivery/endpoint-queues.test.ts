@@ -34,7 +34,7 @@ function failOften(queues: EndpointQueues, queue: EndpointQueue): void {
   endAll(queues, queue, false)
 }
 
-test('an endpoint has 16 requests in flight, an account 64, all of them 256', () => {
+test('an endpoint has 16 requests in flight, an account 64, and all of them 256', () => {
   const queues = new EndpointQueues()
   const added = ['1', '2', '3', '4', '5'].map((id) => addQueue(queues, id))
   assert.deepEqual(
@@ -51,7 +51,7 @@ test('an endpoint has 16 requests in flight, an account 64, all of them 256', ()
   assert.deepEqual(queues.ready(0), [])
 })
 
-test('an endpoint that failed five times in a row has two, until it succeeds', () => {
+test('an endpoint is limited to two requests after five failures, until a success', () => {
   const queues = new EndpointQueues()
   const queue = addQueue(queues, '1')
   const flights = fill(queues, queue)
@@ -67,7 +67,7 @@ test('an endpoint that failed five times in a row has two, until it succeeds', (
   assert.equal(fill(queues, queue).length, 16)
 })
 
-test('endpoints that fail leave half of the room of their account to those that work', () => {
+test("failing endpoints leave half of an account's capacity to working ones", () => {
   const queues = new EndpointQueues()
   const failing = Array.from({ length: 40 }, (_, i) => addQueue(queues, `f${i}`))
   for (const queue of failing) failOften(queues, queue)
@@ -83,7 +83,7 @@ test('endpoints that fail leave half of the room of their account to those that 
   )
 })
 
-test('endpoints that have room and a due delivery take turns', () => {
+test('endpoints with capacity and a due delivery take turns', () => {
   const queues = new EndpointQueues()
   const [first, second] = [addQueue(queues, '1'), addQueue(queues, '2')]
   queues.schedule({ endpointId: '3', account: 'a', nextAt: 10 })
@@ -95,7 +95,7 @@ test('endpoints that have room and a due delivery take turns', () => {
   )
 })
 
-test('the next moment is that of an endpoint that has room', () => {
+test('the next due time considers only endpoints with capacity', () => {
   const queues = new EndpointQueues()
   const queue = addQueue(queues, '1')
   fill(queues, queue)
@@ -107,7 +107,7 @@ test('the next moment is that of an endpoint that has room', () => {
   assert.equal(queues.nextAt(), 0)
 })
 
-test('an endpoint without events is forgotten, with its failures', () => {
+test('an idle endpoint is removed together with its failures', () => {
   const queues = new EndpointQueues()
   const queue = addQueue(queues, '1')
   fill(queues, queue)
@@ -118,7 +118,7 @@ test('an endpoint without events is forgotten, with its failures', () => {
   assert.equal(queues.freeSlots(anew), 16)
 })
 
-test('an endpoint of which nothing is known has four, until it succeeds', () => {
+test('an endpoint without a record has four requests in flight, until a success', () => {
   const queues = new EndpointQueues()
   const queue = addUnproven(queues, '1')
   const [first] = fill(queues, queue)
@@ -129,7 +129,7 @@ test('an endpoint of which nothing is known has four, until it succeeds', () => 
   assert.equal(fill(queues, queue).length, 13)
 })
 
-test('endpoints of which nothing is known leave half of all room to those that work', () => {
+test('endpoints without a record leave half of the capacity to proven ones', () => {
   const queues = new EndpointQueues()
   for (let i = 0; i < 80; i++) {
     const queue = addUnproven(queues, `new${i}`, `account${i % 5}`)

@@ -41,7 +41,7 @@ function createSilentClock(): TestClock {
   return clock
 }
 
-test('the service is not idle when a delivery became due during its query', async (t) => {
+test('the service is not idle if a delivery becomes due during its query', async (t) => {
   const { storage, hold } = await openBusyStorage(t)
   const clock = createSilentClock()
   const metrics = createMetrics()

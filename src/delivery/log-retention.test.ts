@@ -9,7 +9,7 @@ import {
 
 const HOUR_MS = 3_600_000
 
-test('deliveries that ended long ago are forgotten, with their attempts, and no others', async (t) => {
+test('deliveries past their retention are deleted with their attempts', async (t) => {
   const service = await openDelivery(t, { env: { STENO_DELIVERY_LOG_DAYS: '2' } })
   const { sql } = service.storage.db
   const receiver = await openTestReceiver(t)
@@ -28,7 +28,7 @@ test('deliveries that ended long ago are forgotten, with their attempts, and no 
   assert.equal(await count('delivery_attempts'), 1)
 })
 
-test('a log without a limit is kept as long as its jobs', async (t) => {
+test('without a retention limit deliveries are kept as long as their jobs', async (t) => {
   const service = await openDelivery(t, { env: { STENO_DELIVERY_LOG_DAYS: '0' } })
   const receiver = await openTestReceiver(t)
   await queueMessages(service, receiver.url)
@@ -38,7 +38,7 @@ test('a log without a limit is kept as long as its jobs', async (t) => {
   assert.equal((await service.deliveries()).length, 1)
 })
 
-test('receivers of callbacks are forgotten once their deliveries are, however long these are kept', async (t) => {
+test('callback receivers are deleted with their last delivery', async (t) => {
   const service = await openDelivery(t, { env: { STENO_DELIVERY_LOG_DAYS: '0' } })
   const { sql } = service.storage.db
   const receiver = await openTestReceiver(t)

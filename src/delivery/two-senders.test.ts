@@ -41,7 +41,7 @@ test('two senders over one database never send the same attempt', async (t) => {
   assert.ok(deliveries.every(({ attempts }) => attempts === 1))
 })
 
-test('what a dead sender had under way is sent by another, and its late result is dropped', async (t) => {
+test('deliveries of a dead sender are sent by another, and its results dropped', async (t) => {
   const storage = await openTestStorage(t)
   const dead = { ...storage, db: { ...storage.db, owner: 'dead' } }
   await renewOwner(dead.db, storage.node)

@@ -9,7 +9,7 @@ import { JobWaiters } from './job-waiters.ts'
 const NEVER = 1_000_000
 const signal = new AbortController().signal
 
-test('a wait ends when the job has ended and somebody says so', async (t) => {
+test('a waiter resolves once the job has ended and check() is called', async (t) => {
   const { db } = await openTestStorage(t)
   const [id, other] = [(await addJob(db))!, (await addJob(db))!]
   const waiters = new JobWaiters({ db, pollMs: NEVER })
@@ -29,7 +29,7 @@ test('a wait ends when the job has ended and somebody says so', async (t) => {
   await assert.rejects(still, /gone/)
 })
 
-test('a job that another server ends, or that is gone, is noticed by itself', async (t) => {
+test('a job that is deleted or ended elsewhere is noticed by polling', async (t) => {
   const { db } = await openTestStorage(t)
   const waiters = new JobWaiters({ db, pollMs: 1 })
   await waiters.ended('4e7d6a3c-0b43-4a53-9c54-a0f0a0a0a0a0', signal)
@@ -40,7 +40,7 @@ test('a job that another server ends, or that is gone, is noticed by itself', as
   await ended
 })
 
-test('a database that fails ends the waiters', async (t) => {
+test('a database failure rejects the waiters', async (t) => {
   const { db } = await openTestStorage(t)
   const id = (await addJob(db))!
   const waiters = new JobWaiters({ db, pollMs: NEVER })

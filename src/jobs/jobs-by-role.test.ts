@@ -5,7 +5,7 @@ import { ACCOUNT, openService } from '../../test/support/jobs/test-service.ts'
 import { makeFolder } from '../../test/support/storage/test-storage.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 
-test('a process without the worker role accepts jobs, and a worker on the same storage runs them', async (t) => {
+test('without the worker role jobs are accepted, and run by another process', async (t) => {
   const folder = await makeFolder(t)
   const accepting = await openService(t, { folder, isShared: true, runsJobs: false })
   await accepting.jobs.start()

@@ -21,7 +21,7 @@ async function listFiles({ folder }: TestService): Promise<string[]> {
     .map((name) => name.name)
 }
 
-test('a queued job waits for the start, then ends with its transcript', async (t) => {
+test('a queued job waits for the start and ends with its transcript', async (t) => {
   const service = await openService(t)
   const id = await service.submit({ seconds: 7 }, { customMetadata: { team: 'red' } })
   const before = await findJob(service.storage.db, { id, account })
@@ -37,7 +37,7 @@ test('a queued job waits for the start, then ends with its transcript', async (t
   assert.deepEqual(await readdir(join(service.folder, 'work')), [], 'no stages are left')
 })
 
-test('a job is taken as soon as it is there, and many are all done', async (t) => {
+test('a submitted job is started immediately, and all of many end', async (t) => {
   const service = await openService(t)
   await service.jobs.start()
   const ids = []
@@ -45,7 +45,7 @@ test('a job is taken as soon as it is there, and many are all done', async (t) =
   for (const id of ids) assert.equal((await service.ended(id)).status, 'done')
 })
 
-test('what cannot be transcribed is refused before it is queued', async (t) => {
+test('an untranscribable request is rejected before it is queued', async (t) => {
   const speech = createFakeSpeechEngine('bonjour', { languages: ['en', 'fr'] })
   const service = await openService(t, { speech, env: { STENO_MAX_QUEUED_JOBS: '1' } })
   const language = { language_config: { languages: ['xx'] } }
@@ -71,7 +71,7 @@ test('an upload of another account cannot be used', async (t) => {
   await jobs.service.submit('other', request)
 })
 
-test('an upload is known by what is found in it', async (t) => {
+test('an upload is described from its content', async (t) => {
   const { jobs, storage } = await openService(t)
   const body = fakeRecording({ seconds: 3, channels: 2 })
   const file = await jobs.service.upload(account, { filename: 'talk.wav', body, signal })
@@ -81,7 +81,7 @@ test('an upload is known by what is found in it', async (t) => {
   assert.deepEqual([duration, channels], [3, 2])
 })
 
-test('an upload that is empty, too large or no recording leaves nothing behind', async (t) => {
+test('an empty, oversized or invalid upload leaves no files', async (t) => {
   const service = await openService(t, { env: { STENO_MAX_FILE_BYTES: '100' } })
   const cases = [
     ['', 'upload_invalid'],
@@ -95,14 +95,14 @@ test('an upload that is empty, too large or no recording leaves nothing behind',
   assert.deepEqual(await listFiles(service), [])
 })
 
-test('a start removes the stages of jobs that are gone', async (t) => {
+test('the start removes checkpoints of deleted jobs', async (t) => {
   const service = await openService(t)
   await mkdir(join(service.folder, 'work', randomUUID(), 'pcm'), { recursive: true })
   await service.jobs.start()
   assert.deepEqual(await readdir(join(service.folder, 'work')), [])
 })
 
-test('an upload that no job uses is deleted when its time is up, another is kept', async (t) => {
+test('an unused upload is deleted after its time to live, a used one is kept', async (t) => {
   const service = await openService(t, { env: { STENO_UPLOAD_TTL_S: '1' } })
   const id = await service.submit({ seconds: 1 })
   const upload = { filename: null, body: fakeRecording({ seconds: 1 }), signal }
@@ -115,7 +115,7 @@ test('an upload that no job uses is deleted when its time is up, another is kept
   assert.deepEqual(await listFiles(service), [file!.id])
 })
 
-test('a job past its retention is deleted with all it had, a recent one is kept', async (t) => {
+test('a job past its retention is deleted with its files, a recent one is kept', async (t) => {
   const service = await openService(t, { env: { STENO_RETENTION_DAYS: '2' } })
   const { db } = service.storage
   await service.jobs.start()
@@ -138,7 +138,7 @@ test('a job past its retention is deleted with all it had, a recent one is kept'
   assert.deepEqual(await listFiles(service), [file!.id])
 })
 
-test('a request that came before gets the same job, one with another body none', async (t) => {
+test('a repeated idempotent request returns the same job, a changed one conflicts', async (t) => {
   const { jobs } = await openService(t)
   const idempotency = { account, key: 'k', fingerprint: 'one' }
   const request = { params: {}, customMetadata: null, fileId: null, source: 'https://a.example/b' }
@@ -152,7 +152,7 @@ test('a request that came before gets the same job, one with another body none',
   })
 })
 
-test('a deleted job leaves nothing: no row, no result, no recording', async (t) => {
+test('deleting a job removes its row, result and recording', async (t) => {
   const service = await openService(t)
   await service.jobs.start()
   // Long enough for its result to be stored as an object.
@@ -168,7 +168,7 @@ test('a deleted job leaves nothing: no row, no result, no recording', async (t) 
   await assert.rejects(service.jobs.service.remove({ id, account }), { code: 'job_not_found' })
 })
 
-test('a job is deleted while its object store is away', async (t) => {
+test('a job can be deleted while the object store is unavailable', async (t) => {
   const service = await openService(t)
   await service.jobs.start()
   const id = await service.submit({ seconds: 1 })
@@ -192,7 +192,7 @@ test('a recording is deleted with the last job that uses it', async (t) => {
   await assert.rejects(service.storage.objects.check(fileId), { code: 'file_not_found' })
 })
 
-test('a job that has not ended is not deleted', async (t) => {
+test('a job that has not ended cannot be deleted', async (t) => {
   const { jobs, submit } = await openService(t)
   const id = await submit({ seconds: 1 })
   await assert.rejects(jobs.service.remove({ id, account }), { code: 'job_active' })
@@ -202,7 +202,7 @@ test('a job that has not ended is not deleted', async (t) => {
   })
 })
 
-test('a service that is closing takes no job', async (t) => {
+test('a closing service accepts no jobs', async (t) => {
   const service = await openService(t)
   const id = await service.submit({ seconds: 1 })
   const file = (await findJob(service.storage.db, { id, account }))!.file!

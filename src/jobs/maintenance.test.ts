@@ -12,7 +12,7 @@ import { findLiveSession } from '../storage/live/live-sessions.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
 import { runMaintenance } from './maintenance.ts'
 
-test('keys of old requests and tokens of sessions that ended long ago are forgotten', async (t) => {
+test('expired idempotency keys and session tokens are deleted', async (t) => {
   const { db } = await openTestStorage(t)
   const idempotency = { account: 'acme', key: 'k', fingerprint: 'f' }
   const old = newLiveJob({ createdAt: 1000 })
@@ -30,7 +30,7 @@ test('keys of old requests and tokens of sessions that ended long ago are forgot
   assert.equal(await findByIdempotencyKey(db, idempotency, { now: 2000 }), undefined)
 })
 
-test('a job past its retention is named to those who deliver for it', async (t) => {
+test('the deletion of an expired job is reported to onDeleted', async (t) => {
   const { db } = await openTestStorage(t)
   const old = await endNewJob(db, { at: 2000 })
   await endNewJob(db, { at: Date.now() })
@@ -61,7 +61,7 @@ test('the expired objects of a store that is away wait for it', async (t) => {
   assert.ok(waiting.includes(id!))
 })
 
-test('nothing old is deleted while the clock is not believed', async (t) => {
+test('no data expires while the clock is not trusted', async (t) => {
   const { db } = await openTestStorage(t)
   const old = await endNewJob(db, { at: 2000 })
   const stop = new AbortController()
@@ -78,7 +78,7 @@ test('nothing old is deleted while the clock is not believed', async (t) => {
   assert.equal((await db.sql.selectFrom('jobs').select('id').executeTakeFirstOrThrow()).id, old)
 })
 
-test('one pass deletes a bounded number of jobs', async (t) => {
+test('one pass deletes a limited number of jobs', async (t) => {
   const { db } = await openTestStorage(t)
   await inTransaction(db, async (tx) => {
     for (let n = 0; n < 2050; n++) await addJob(tx, { createdAt: n + 1, maxQueued: 10_000 })

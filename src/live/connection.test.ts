@@ -23,7 +23,7 @@ function message(text: string, more: Partial<OutgoingMessage> = {}): OutgoingMes
   return { text, ...more }
 }
 
-test('messages come in order, and all of them before the end', async () => {
+test('messages are delivered in order, all of them before the close', async () => {
   const { connection } = open()
   const drained = drain(connection)
   connection.push(message('a'))
@@ -34,7 +34,7 @@ test('messages come in order, and all of them before the end', async () => {
   assert.equal(connection.closeCode, 1000)
 })
 
-test('frames are handed on until the server ends the connection', () => {
+test('frames are passed on until the server ends the connection', () => {
   const { connection, received } = open()
   connection.receive(new Uint8Array(3), true)
   connection.end(4400)
@@ -42,7 +42,7 @@ test('frames are handed on until the server ends the connection', () => {
   assert.deepEqual(received, ['frame 3'])
 })
 
-test('a lost connection tells the code of who ended it', () => {
+test('a lost connection reports the close code of the side that ended it', () => {
   const lost = open()
   lost.connection.socketClosed(1001)
   assert.deepEqual(lost.received, ['lost 1001'])
@@ -52,7 +52,7 @@ test('a lost connection tells the code of who ended it', () => {
   assert.deepEqual(ended.received, ['lost 1013'])
 })
 
-test('what must arrive stays until it is confirmed', () => {
+test('numbered messages are kept until they are confirmed', () => {
   const { connection, received } = open()
   for (let number = 1; number <= 3; number++)
     connection.push(message(`m${number}`, { sequence: number }))
@@ -66,7 +66,7 @@ test('what must arrive stays until it is confirmed', () => {
   assert.deepEqual(connection.takeUndelivered(), [])
 })
 
-test('a client that reads slowly gets no partials', async () => {
+test('a slow client receives no partials', async () => {
   const { connection } = open()
   connection.push(message('x'.repeat(300_000)))
   connection.push(message('partial', { isPartial: true }))
@@ -75,7 +75,7 @@ test('a client that reads slowly gets no partials', async () => {
   assert.deepEqual((await drain(connection)).slice(1), ['final'])
 })
 
-test('a client that reads nothing is closed with 1013, and loses nothing that must arrive', async () => {
+test('a client that reads nothing is closed with 1013 and keeps undelivered messages', async () => {
   const { connection } = open()
   connection.push(message('x'.repeat(9_000_000), { sequence: 1 }))
   connection.push(message('one more', { sequence: 2 }))
@@ -84,7 +84,7 @@ test('a client that reads nothing is closed with 1013, and loses nothing that mu
   assert.equal(connection.takeUndelivered().length, 2)
 })
 
-test('the last messages of a session are waited for, however long they are', async () => {
+test('the last messages of a session are sent however long they are', async () => {
   const { connection } = open()
   const long = 'x'.repeat(9_000_000)
   connection.push(message(long, { isLast: true }))
@@ -93,7 +93,7 @@ test('the last messages of a session are waited for, however long they are', asy
   assert.deepEqual(await drain(connection), [long, 'end'])
 })
 
-test('what a client missed comes first, and is never too much', async () => {
+test('missed messages are sent first, without counting as backlog', async () => {
   const { connection } = open()
   const missed = Array.from({ length: 20 }, (_, i) => {
     return message(`${i} ${'x'.repeat(1_000_000)}`, { sequence: i + 1 })
@@ -108,7 +108,7 @@ test('what a client missed comes first, and is never too much', async () => {
   assert.deepEqual(texts.slice(-2), ['new', 'newer'])
 })
 
-test('what must arrive is kept though the server has ended the connection', () => {
+test('numbered messages are kept after the server has ended the connection', () => {
   const { connection } = open()
   connection.end(1013)
   connection.push(message('too late for this one', { sequence: 1 }))

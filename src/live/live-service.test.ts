@@ -52,7 +52,7 @@ async function openLive(t: TestContext) {
   return { db, live, id, token, storage, speech, statusOf }
 }
 
-test('a session that another server takes stops at once in the first, and goes on in the other', async (t) => {
+test('a session taken over by another server stops in the first one at once', async (t) => {
   const { db, id, live, token, storage, speech, statusOf } = await openLive(t)
   const leaseOf = async () => {
     const columns = ['lease_epoch', 'lease_until'] as const
@@ -93,7 +93,7 @@ function settled(db: Db): Promise<void> {
   return inTransaction(db, async () => {})
 }
 
-test('a session to which nobody came in time is given up', async (t) => {
+test('a session whose client does not connect in time fails', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { db, live, token, statusOf } = await openLive(t)
   t.mock.timers.tick(TIMEOUT_S * 1000)
@@ -102,7 +102,7 @@ test('a session to which nobody came in time is given up', async (t) => {
   assert.equal(await live.connect(token), 4410)
 })
 
-test('a session whose client comes at the last moment is not given up', async (t) => {
+test('a session whose client connects at the last moment does not fail', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { db, id, statusOf } = await openLive(t)
   assert.ok(await beginLiveJob(db, id, { owner: 'server', at: Date.now() }))
@@ -111,7 +111,7 @@ test('a session whose client comes at the last moment is not given up', async (t
   assert.equal(await statusOf(), 'processing')
 })
 
-test('a client whose session ends while it connects gets an error', async (t) => {
+test('a client whose session ends while it connects gets 4410', async (t) => {
   const { db, id, live, token, statusOf } = await openLive(t)
   let connected: Promise<unknown> | undefined
   await inTransaction(db, async (tx) => {
@@ -122,7 +122,7 @@ test('a client whose session ends while it connects gets an error', async (t) =>
   assert.equal(await connected, 4410)
 })
 
-test('the threads for the texts of a session start when it is created', async (t) => {
+test('creating a session starts the text threads for its add-ons', async (t) => {
   const prepare = t.mock.method(liveText, 'prepare', () => {})
   const { live } = await openLive(t)
   const realtime_processing = { named_entity_recognition: true }
@@ -135,7 +135,7 @@ test('the threads for the texts of a session start when it is created', async (t
   assert.deepEqual(requested, { params: realtime_processing, language: 'en' })
 })
 
-test('a server that offers no sessions says so, and when to ask again', async (t) => {
+test('without a live engine creating a session fails with a retry time', async (t) => {
   const storage = await openTestStorage(t)
   const { folder } = storage
   const config = readConfig({ STENO_DATA_DIR: folder })

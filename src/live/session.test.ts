@@ -25,7 +25,7 @@ import { writeRecord } from './recovery/session-log.ts'
 import { recoverSession } from './recovery/session-recovery.ts'
 import { SessionLeaseLostError } from './result/finish-live-job.ts'
 
-test('a session goes from open to over, and tells it in the order of the contract', async (t) => {
+test('a session sends its lifecycle messages in the documented order', async (t) => {
   const { session, ended, outcomes } = await open(t)
   const connection = await connect(session)
   connection.receive(utterance, true)
@@ -48,7 +48,7 @@ test('a session goes from open to over, and tells it in the order of the contrac
   assert.equal(await session.connect(), 4410)
 })
 
-test('once the last messages are made, nothing is said to what a client still sends', async (t) => {
+test('after the final messages client frames get no response', async (t) => {
   const stored = Promise.withResolvers<void>()
   const finishing = Promise.withResolvers<void>()
   const { session, store, ended } = await open(t, {
@@ -68,7 +68,7 @@ test('once the last messages are made, nothing is said to what a client still se
   assert.match(last, /"type":"end_session"/)
 })
 
-test('the message that the session was created has the moment of its job', async (t) => {
+test('start_session has the creation time of the job', async (t) => {
   const createdAt = Date.parse('2026-03-04T05:06:07.089Z')
   const callback_config = { ...flags, url: 'https://hooks.example' }
   const { session, store } = await open(t, {
@@ -102,7 +102,7 @@ test('the last two messages wait until the result is stored', async (t) => {
   await last
 })
 
-test('a session that is left stores no result, and tells clients to come again', async (t) => {
+test('suspending closes clients with 1012 and stores no result', async (t) => {
   const { session, ended, outcomes } = await open(t)
   const connection = await connect(session)
   connection.receive(oneSecond, true)
@@ -113,7 +113,7 @@ test('a session that is left stores no result, and tells clients to come again',
   assert.equal(await session.connect(), 1012)
 })
 
-test('what comes while a session is left is not taken', async (t) => {
+test('audio received during suspend is not stored', async (t) => {
   const { session, store } = await open(t)
   const connection = await connect(session)
   connection.receive(oneSecond, true)
@@ -123,7 +123,7 @@ test('what comes while a session is left is not taken', async (t) => {
   assert.equal(store.audioBytes, oneSecond.length)
 })
 
-test('a lost engine fails the session, and its clients get an error', async (t) => {
+test('a failed engine fails the session with an error message and 4500', async (t) => {
   const onLive = () => {
     throw new TypeError('a mistake in the engine')
   }
@@ -138,7 +138,7 @@ test('a lost engine fails the session, and its clients get an error', async (t) 
   assert.equal(await session.connect(), 4410)
 })
 
-test('a session that fails tells nothing any more while its end is stored', async (t) => {
+test('a failed session sends nothing more while its end is stored', async (t) => {
   const onLive = () => Promise.reject(new Error('lost'))
   const failing = Promise.withResolvers<void>()
   const failed = Promise.withResolvers<void>()
@@ -159,7 +159,7 @@ test('a session that fails tells nothing any more while its end is stored', asyn
   assert.equal(connection.closeCode, 4500)
 })
 
-test('a session that another server has taken stops at once, and writes no more', async (t) => {
+test('a session that lost its lease stops at once and writes nothing more', async (t) => {
   const lost = new AbortController()
   const { session, ended, sent, store } = await open(t, { lost: lost.signal })
   const connection = await connect(session)
@@ -175,7 +175,7 @@ test('a session that another server has taken stops at once, and writes no more'
   assert.equal(await session.connect(), 1012)
 })
 
-test('a session whose end finds that another server has taken it sends no error', async (t) => {
+test('a session that finds its lease lost at the end sends no error', async (t) => {
   const finish = () => Promise.reject(new SessionLeaseLostError())
   const { session, ended, sent, store } = await open(t, { finish })
   const connection = await connect(session)
@@ -187,7 +187,7 @@ test('a session whose end finds that another server has taken it sends no error'
   assert.ok(!lines.some((line) => line.includes('"type":"error"')))
 })
 
-test('a disk that fails leads out of the process, not to a failed job', async (t) => {
+test('a failing disk suspends the session and does not fail the job', async (t) => {
   const { session, ended, sent, store } = await open(t)
   const connection = await connect(session)
   store.sync = async () => {
@@ -201,7 +201,7 @@ test('a disk that fails leads out of the process, not to a failed job', async (t
   assert.equal(await session.connect(), 1011)
 })
 
-test('the client that came last is heard, and only that', async (t) => {
+test('a second client replaces the first with 4409', async (t) => {
   const { session, store } = await open(t)
   const first = await connect(session)
   const later = await connect(session)
@@ -251,7 +251,7 @@ async function resume(t: TestContext, lines: readonly string[]) {
   return { speakers, utterances: transcription.utterances, work: metadata.transcription_time }
 }
 
-test('speakers at the end are told apart once, also when the process that did is gone', async (t) => {
+test('completed diarization is not repeated after a restart', async (t) => {
   const view = (speaker: number) => {
     const words = [{ text: 'a', start: 0, end: 1, confidence: 1 }]
     const span = { start: 0, end: 1 }
@@ -270,7 +270,7 @@ test('speakers at the end are told apart once, also when the process that did is
   assert.deepEqual([done.speakers, done.utterances, done.work], [0, [view(7)], 1])
 })
 
-test('a session whose log is full ends as after a stop, and says so', async (t) => {
+test('a session with a full log ends like after a stop, with a warning', async (t) => {
   const env = { STENO_LIVE_MAX_LOG_BYTES: '2000' }
   const { session, ended, outcomes } = await open(t, { env })
   const connection = await connect(session)
@@ -284,7 +284,7 @@ test('a session whose log is full ends as after a stop, and says so', async (t) 
   assert.match(result.metadata.warnings.join(), /STENO_LIVE_MAX_LOG_BYTES/)
 })
 
-test('the model, the language and the vocabulary reach every call, warnings the result', async (t) => {
+test('model, language and vocabulary apply to every call, and warnings are reported', async (t) => {
   const fake = {
     model: 'other',
     languages: ['fr', 'de'],

@@ -34,7 +34,7 @@ function mannersOf(calls: readonly ChatCall[]): string[] {
   })
 }
 
-test('an answer is streamed, and its tokens are those that the provider counted', async (t) => {
+test('an answer is streamed, with the token counts of the provider', async (t) => {
   const { calls, complete } = await open(t, () => 'Lena called.')
   const { text, usage, isCut } = await complete()
   assert.deepEqual([text, isCut], ['Lena called.', false])
@@ -48,7 +48,7 @@ async function untilRefreshed(timeouts: FakeTimeouts, before: number): Promise<v
   for (let turn = 0; turn < 1000 && timeouts.refreshed === before; turn++) await setImmediate()
 }
 
-test('each chunk that a model writes gives it more time', async (t) => {
+test('each chunk extends the timeout', async (t) => {
   const timeouts = fakeTimeouts(t, 654_000)
   const words = 'one two three four five six seven eight'.split(' ')
   async function* slowly() {
@@ -64,7 +64,7 @@ test('each chunk that a model writes gives it more time', async (t) => {
   assert.equal(timeouts.refreshed, words.length)
 })
 
-test('an answer that stalls, breaks off or takes too long is none, and is not paid for again', async (t) => {
+test('stalled, broken or overlong answers fail and are not retried', async (t) => {
   const idle = fakeTimeouts(t, 321_000)
   const whole = fakeTimeouts(t, 654_000)
   /** Writes a chunk and no more, and lets the time pass when it was read. */
@@ -93,7 +93,7 @@ test('an answer that stalls, breaks off or takes too long is none, and is not pa
   assert.equal(calls.length, given.length)
 })
 
-test('an endless answer is ended, and the provider is left', async (t) => {
+test('an endless answer is cut, and the connection closed', async (t) => {
   const left = Promise.withResolvers<void>()
   function* endless() {
     try {
@@ -109,7 +109,7 @@ test('an endless answer is ended, and the provider is left', async (t) => {
   await left.promise
 })
 
-test('what was answered as a whole is taken, whatever follows', async (t) => {
+test('a complete answer is accepted whatever follows it', async (t) => {
   const whole = eventsOf('Lena.')
   const given: ChatReply[] = [
     { chunks: whole, ending: 'stall' },
@@ -130,7 +130,7 @@ test('tokens that the provider does not count are estimated', async (t) => {
   assert.deepEqual(usage, { requests: 1, prompt_tokens: 7, completion_tokens: 6 })
 })
 
-test('a provider that refuses streams or their counts is asked without, the next time at once', async (t) => {
+test('unsupported stream options are omitted from the next request on', async (t) => {
   const named = await open(t, ({ stream_options: options }) => {
     return options ? { status: 422, body: '{"loc":["body","stream_options"]}' } : 'yes'
   })
@@ -149,7 +149,7 @@ test('a provider that refuses streams or their counts is asked without, the next
   assert.deepEqual(mannersOf(both.calls), ['sof', 'f', 'so', '', ''])
 })
 
-test('each model has its own manner; one that streamed is not asked otherwise for a bad request', async (t) => {
+test('supported options are remembered per model, and not dropped for a bad request', async (t) => {
   const { calls, complete } = await open(t, ({ model, stream, messages }) => {
     if (messages[1]!.content === 'bad') return 400
     return stream && model === 'large' ? 400 : 'yes'
@@ -161,7 +161,7 @@ test('each model has its own manner; one that streamed is not asked otherwise fo
   assert.deepEqual(mannersOf(calls), ['so', 'so', '', '', 'so'])
 })
 
-test('a text that is too long for the provider is said to be, and not asked for in another manner', async (t) => {
+test('a prompt that is too long is reported and not retried', async (t) => {
   const refusals = [
     'request (6031 tokens) exceeds the available context size (4096 tokens), try increasing it',
     "This model's maximum context length is 4096 tokens. However, you requested 6031 tokens",
@@ -175,7 +175,7 @@ test('a text that is too long for the provider is said to be, and not asked for 
   assert.equal(calls.length, refusals.length)
 })
 
-test('a model that thinks until its tokens are used up gets some for its thoughts, from then on', async (t) => {
+test('a reasoning model that uses up its tokens gets more from then on', async (t) => {
   const think = deltaOf('', { delta: { reasoning_content: 'Who was it? ' } })
   const cut = deltaOf('', { finish_reason: 'length' })
   const lost = [
@@ -197,7 +197,7 @@ test('a model that thinks until its tokens are used up gets some for its thought
   }
 })
 
-test('without room for thoughts, or a provider that takes them, the cut answer stands', async (t) => {
+test('without room for reasoning the cut answer is returned', async (t) => {
   const chunks = [deltaOf('<think>Who was it?', { finish_reason: 'length' }), eventOf('[DONE]')]
   const small = await open(t, ({ max_tokens: most }) => (most < 1000 ? { chunks } : 400))
   const { text, isCut } = await small.complete()
@@ -207,7 +207,7 @@ test('without room for thoughts, or a provider that takes them, the cut answer s
   assert.equal(full.calls.length, 1)
 })
 
-test('a model that was cut off otherwise is not asked again', async (t) => {
+test('other cut answers are not requested again', async (t) => {
   const begun = [deltaOf('<think>Hm.</think>Lena'), deltaOf('', { finish_reason: 'length' })]
   const { calls, complete } = await open(t, () => ({ chunks: [...begun, eventOf('[DONE]')] }))
   assert.deepEqual((await complete()).text, 'Lena')

@@ -29,7 +29,7 @@ function flagBad(given: string[]): string {
   return JSON.stringify({ flags })
 }
 
-test('flags are those of the given sentences, over all requests, each once', async (t) => {
+test('flags of all requests are mapped to their sentences without duplicates', async (t) => {
   const sentences = Array.from({ length: 70 }, (_, i) => (i % 30 === 5 ? 'bad' : 'good'))
   const { flags, usage } = await moderate(t, sentences, flagBad)
   assert.deepEqual(
@@ -51,7 +51,7 @@ test('every request fits into a small context', async (t) => {
   }
 })
 
-test('what is no sentence or no category is left out; after nonsense, halves are asked for', async (t) => {
+test('invalid flags are dropped, and malformed answers retried in halves', async (t) => {
   const odd = [
     ...[{ sentence: 0, category: 'slur' }, { sentence: 3, category: 'slur' }, null, 7],
     ...[
@@ -71,13 +71,13 @@ test('what is no sentence or no category is left out; after nonsense, halves are
   assert.equal(single.usage.requests, 5)
 })
 
-test('a bare list is one, too', async (t) => {
+test('a bare list of flags is accepted', async (t) => {
   const list = [{ sentence: 1, category: 'threat' }]
   const { flags } = await moderate(t, ['bad', 'good'], () => JSON.stringify(list))
   assert.deepEqual(flags, [{ sentence: 0, category: 'threat' }])
 })
 
-test('a model that never returns a list of flags fails', async (t) => {
+test('a model that never returns flags fails', async (t) => {
   await assert.rejects(
     moderate(t, ['good', 'bad'], () => 'All is well.'),
     /returned no list of flags/,

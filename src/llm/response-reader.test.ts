@@ -27,7 +27,7 @@ function read(chunks: Iterable<string>, { maxChars = 1000, awaitsUsage = true } 
 const finish = (finish_reason: string) => deltaOf('', { finish_reason })
 const usage = { prompt_tokens: 3, completion_tokens: 2 }
 
-test('a stream ends with its counts; only text is progress', () => {
+test('a stream ends with its usage, and only text counts as progress', () => {
   const { readings, content, isWhole, usage } = read(eventsOf('Hello Lena'))
   assert.deepEqual([content, isWhole], ['Hello Lena', true])
   assert.deepEqual(usage, { prompt_tokens: 100, completion_tokens: 10 })
@@ -35,7 +35,7 @@ test('a stream ends with its counts; only text is progress', () => {
   assert.deepEqual(readings, ['waiting', ...texts, 'waiting', 'done'])
 })
 
-test('a stream is read however it is cut into chunks, and with any line ends', () => {
+test('a stream is parsed for any chunk sizes and line endings', () => {
   const whole = eventsOf('Grüße 👋 für Lena').join('')
   for (const text of [whole, whole.replaceAll('\n', '\r\n'), whole.replaceAll('\n\n', '\n')]) {
     for (const size of [1, 7, 10_000]) {
@@ -45,12 +45,12 @@ test('a stream is read however it is cut into chunks, and with any line ends', (
   }
 })
 
-test('line ends of other standards belong to the text', () => {
+test('Unicode line separators are part of the text', () => {
   const text = 'did not\u2028 buy\u2029 it\u0085'
   assert.equal(read([deltaOf('We '), deltaOf(text), ...eventsOf('.')]).content, `We ${text}.`)
 })
 
-test('comments, unknown fields, other choices and empty events are no text', () => {
+test('comments, unknown fields and empty events are ignored', () => {
   const chunks = [
     ': processing\n\n',
     'id: 7\nretry: 10\nevent: chunk\n',
@@ -71,7 +71,7 @@ test('comments, unknown fields, other choices and empty events are no text', () 
   assert.equal(readings.length, chunks.length)
 })
 
-test('an answer without its end broke off; [DONE] or a reason is an end', () => {
+test('a stream is complete with [DONE] or a finish reason', () => {
   assert.equal(read([deltaOf('Hello')]).isWhole, false)
   assert.equal(read([deltaOf('Hello'), finish('stop')]).isWhole, true)
   assert.equal(read([deltaOf('Hello'), 'data: [DONE]']).isWhole, true)
@@ -82,7 +82,7 @@ test('an answer without its end broke off; [DONE] or a reason is an end', () => 
   assert.deepEqual(unasked.readings, ['progress', 'done'])
 })
 
-test('an error amid the stream, garbage and lines without end are problems', () => {
+test('errors, invalid JSON and overlong lines in a stream are reported', () => {
   const error = 'the language model ended its answer with an error'
   const noJson = 'the answer of the language model is no JSON'
   const large = 'the answer of the language model is too large'
@@ -102,7 +102,7 @@ test('an error amid the stream, garbage and lines without end are problems', () 
   for (const [chunks, problem] of given) assert.equal(read(chunks).problem, problem)
 })
 
-test('an answer that does not end is ended, also one of blanks or of thoughts', () => {
+test('endless answers are stopped, also of blanks or reasoning', () => {
   const endless = (text: string) => Array<string>(2000).fill(deltaOf(text))
   const thought = eventOf({ choices: [{ delta: { reasoning_content: 'hm, hm' } }] })
   const given: [chunks: string[], events: number][] = [
@@ -122,7 +122,7 @@ test('an answer that does not end is ended, also one of blanks or of thoughts', 
   assert.equal(blanks.isWhole, false)
 })
 
-test('a provider that does not stream answers one JSON, whatever comes with it', () => {
+test('an answer without streaming is read as one JSON document', () => {
   const message = { content: 'Hello' }
   const text = JSON.stringify({ choices: [{ message, finish_reason: 'length' }], usage })
   const response = read([`\n${text.slice(0, 20)}`, text.slice(20)])

@@ -29,7 +29,7 @@ function useFirst(given: NameGroup[]): string {
   return JSON.stringify({ changes })
 }
 
-test('each group is asked for, in requests that fit into the context', async (t) => {
+test('each group is checked, in requests that fit into the context', async (t) => {
   const groups = Array.from({ length: 50 }, (_, i) => group(`Meyer${i}`, `Maier${i}`))
   const { changes, usage, calls } = await unify(t, groups, useFirst, 1024)
   assert.equal(changes.length, 50)
@@ -41,7 +41,7 @@ test('each group is asked for, in requests that fit into the context', async (t)
   }
 })
 
-test('changes to anything but another spelling of the group, chains and circles are left out', async (t) => {
+test('only changes to another spelling of the same group are applied', async (t) => {
   const groups = [group('Meyer', 'Maier', 'Meier'), group('Anna', 'Enna')]
   const odd = [
     ...[null, 7, { from: 'Meyer' }, { from: 'Meyer', to: 'Meyer' }, { from: 'Anna', to: 'Maier' }],
@@ -55,7 +55,7 @@ test('changes to anything but another spelling of the group, chains and circles 
   assert.deepEqual(changes, [{ from: 'Maier', to: 'Meyer' }])
 })
 
-test('after nonsense halves are asked for; a group that gets nothing else stays', async (t) => {
+test('malformed answers are retried in halves, then skipped', async (t) => {
   const groups = [group('Meyer', 'Maier'), group('Anna', 'Enna'), group('Karl', 'Kurl')]
   const { changes, usage } = await unify(t, groups, (given) => {
     return given.length > 1 || given[0]![0]!.spelling === 'Anna' ? 'Sure!' : useFirst(given)

@@ -12,7 +12,7 @@ import {
 
 const models = readCatalog()
 
-test('every entry has its own id, a known kind and engine, and languages of the API', () => {
+test('every catalog entry has a unique id and known properties', () => {
   assert.equal(new Set(models.map(({ id }) => id)).size, models.length)
   for (const { id, kind, engine, languages, memoryBytes, summary } of models) {
     assert.match(id, /^[a-z0-9][a-z0-9.-]*$/)
@@ -27,7 +27,7 @@ test('every entry has its own id, a known kind and engine, and languages of the 
   }
 })
 
-test('every download is pinned: an address at a revision, its size, its hash', () => {
+test('every download is pinned to a revision, size and hash', () => {
   for (const { id, files, revision } of models) {
     for (const { url, bytes, sha256 } of files) {
       assert.match(url, /^https:\/\/[a-z.]+\/[\w./-]+$/, id)
@@ -46,7 +46,7 @@ test('every download is pinned: an address at a revision, its size, its hash', (
   }
 })
 
-test('files have plain names, one each; only archives have members', () => {
+test('files have unique plain names, and only archives have members', () => {
   for (const { id, files } of models) {
     const paths = files.flatMap(({ path }) => path ?? [])
     const members = files.flatMap((file) => file.members ?? [])
@@ -61,14 +61,14 @@ test('files have plain names, one each; only archives have members', () => {
   }
 })
 
-test('every entry names its license, and whom to credit where the license demands it', () => {
+test('every entry names its license and the required credit', () => {
   for (const { id, license, credit } of models) {
     assert.match(license, /^[A-Za-z0-9.-]+$/, id)
     assert.ok(!license.startsWith('CC-BY') || (credit ?? '').length > 20, id)
   }
 })
 
-test('the version of the conversion is that of the files of Whisper', () => {
+test("the catalog's conversion version matches that of the Whisper config", () => {
   const version: WhisperConfig['version'] = 1
   assert.equal(conversionVersions.whisper, version)
 })

@@ -14,14 +14,14 @@ function recommend(languages: string[], change: Partial<Machine> = {}): string[]
   return find(languages, change).recommended.map(({ model }) => model.id)
 }
 
-test('a big machine gets the most accurate of the measured models', () => {
+test('a large machine gets the most accurate measured model', () => {
   assert.deepEqual(recommend(['de']), ['whisper-large-v3-turbo'])
   assert.deepEqual(recommend(['en', 'ja']), ['whisper-large-v3-turbo'])
   assert.deepEqual(recommend([]), ['whisper-large-v3-turbo'])
   assert.deepEqual(recommend(['en']), [])
 })
 
-test('few cores, little memory and a full disk get smaller ones', () => {
+test('few cores, little memory or disk space get smaller models', () => {
   assert.deepEqual(recommend(['ja'], { cores: 4 }), ['whisper-small'])
   assert.deepEqual(recommend(['ja'], { cores: 2 }), ['whisper-base'])
   assert.deepEqual(recommend(['de'], { memoryBytes: 1.25e9 }), ['whisper-small'])
@@ -30,7 +30,7 @@ test('few cores, little memory and a full disk get smaller ones', () => {
   assert.deepEqual(recommend(['de'], { freeBytes: 1e7 }), [])
 })
 
-test('what was never measured is an alternative, and says so', () => {
+test('unmeasured models are only alternatives, marked as such', () => {
   const { alternatives } = find(['de', 'ja'])
   assert.deepEqual(
     alternatives.map(({ model, reason }) => [model.id, reason]),
@@ -49,14 +49,14 @@ test('what was never measured is an alternative, and says so', () => {
   }
 })
 
-test('each model says what it is for', () => {
+test('each recommendation states its purpose', () => {
   const reasons = (languages: string[]) => find(languages).recommended.map(({ reason }) => reason)
   assert.deepEqual(reasons(['de']), ['for de'])
   assert.deepEqual(reasons(['de', 'fr']), ['for de, fr, and tells them apart'])
   assert.deepEqual(reasons([]), ['for all languages'])
 })
 
-test('one measured model that fits is suggested for languages that are missing', () => {
+test('one fitting measured model is suggested for missing languages', () => {
   const suggest = (languages: string[], machine: Partial<Machine> = { cores: 4 }) => {
     return suggestModel(languages, machine)?.id
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { basicCredentials } from './basic-credentials.ts'
 
-test('user name and password of a URL become a header, decoded', () => {
+test('credentials of a URL become a decoded Authorization header', () => {
   const pairs = [
     ['https://me:s%C3%A9same@a.example/', 'me:sésame'],
     ['https://me@a.example/', 'me:'],
@@ -15,6 +15,6 @@ test('user name and password of a URL become a header, decoded', () => {
   }
 })
 
-test('a URL without them asks for no header', () => {
+test('a URL without credentials needs no header', () => {
   assert.equal(basicCredentials(new URL('https://a.example/')), undefined)
 })

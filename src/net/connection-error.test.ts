@@ -27,14 +27,14 @@ const reports: [code: string | undefined, kind: string, detail: string][] = [
   [undefined, 'failed', 'the connection failed'],
 ]
 
-test('an error of the HTTP client is reported in words, without its codes and addresses', () => {
+test('HTTP client errors are described without codes and addresses', () => {
   for (const [code, kind, detail] of reports) {
     const report = Object.assign(new Error('connect 10.0.0.1:80'), { code })
     assert.deepEqual(describeConnectionError(report), { kind, detail }, code)
   }
 })
 
-test('our own refusal is found in a report too', () => {
+test('an AddressRefusedError is found as a cause', () => {
   const refused = new AddressRefusedError()
   const reported = { kind: 'refused', detail: 'it is not a public address' }
   assert.deepEqual(describeConnectionError(refused), reported)

@@ -23,6 +23,6 @@ const cases: [text: string | undefined, ms: number | undefined][] = [
   ['2026-03-01T12:00:30Z', undefined],
 ]
 
-test('Retry-After is read as seconds or a date, and kept between a second and an hour', () => {
+test('Retry-After is parsed as seconds or a date, from one second to an hour', () => {
   for (const [text, ms] of cases) assert.equal(parseRetryAfter(text, { now }), ms, text)
 })

@@ -59,12 +59,12 @@ const refuse = (status: number, headers: Record<string, string> = {}): Responder
   return (response) => void response.writeHead(status, headers).end('no')
 }
 
-test('a request carries the key, and its answer comes back', async () => {
+test('a request is sent with the API key', async () => {
   assert.deepEqual(await post(), { status: 200, text: 'fine' })
   assert.deepEqual([seen[0]!.url, seen[0]!.authorization], ['/v1/x', 'Bearer secret-key'])
 })
 
-test('429, 5xx and broken connections are tried again', async () => {
+test('429, 5xx and broken connections are retried', async () => {
   next.push(refuse(500), refuse(429), (response) => void response.destroy())
   assert.deepEqual(await post({ tries: 4 }), { status: 200, text: 'fine' })
   assert.deepEqual(problems, [
@@ -74,7 +74,7 @@ test('429, 5xx and broken connections are tried again', async () => {
   ])
 })
 
-test('work that may have been done is not repeated where that is not wanted', async (t) => {
+test('a non-idempotent request is not repeated if it may have been processed', async (t) => {
   const breakOff: Responder = (response) => {
     response.writeHead(200, { 'content-length': 100 })
     response.write('some', () => response.destroy())
@@ -92,19 +92,19 @@ test('work that may have been done is not repeated where that is not wanted', as
   assert.deepEqual(await post({ isIdempotent: false }), { status: 200, text: 'fine' })
 })
 
-test('Retry-After is waited for', async () => {
+test('Retry-After is respected', async () => {
   next.push(refuse(429, { 'retry-after': '1' }))
   await post()
   assert.ok(seen[1]!.at - seen[0]!.at > 900)
 })
 
-test('after the last attempt the problem is told', async () => {
+test('after the last attempt the problem is returned', async () => {
   next.push(refuse(503), refuse(503), refuse(503))
   assert.deepEqual(await post(), { problem: 'it responds with 503' })
   assert.equal(seen.length, 3)
 })
 
-test('other answers are not tried again', async () => {
+test('other statuses are not retried', async () => {
   next.push(refuse(401))
   assert.deepEqual(await post(), { status: 401, text: 'no' })
   assert.equal(seen.length, 1)
@@ -119,7 +119,7 @@ test('a redirect is not followed', async () => {
   )
 })
 
-test('a server that stalls, in the head or the body, is given up in time', async (t) => {
+test('a stalled response times out', async (t) => {
   const { pass } = fakeTimeouts(t, 654_000)
   next.push(
     () => pass(),
@@ -131,7 +131,7 @@ test('a server that stalls, in the head or the body, is given up in time', async
   assert.equal(seen.length, 2)
 })
 
-test('an answer is read in its charset; one that is not text of it is a problem', async () => {
+test('a response is decoded with its charset', async () => {
   const given: [type: string, body: Buffer, expected: object][] = [
     ['text/plain; charset=ISO-8859-1', Buffer.from('caf\u00e9', 'latin1'), { text: 'café' }],
     ['text/plain; charset="utf-16le"', Buffer.from('café', 'utf16le'), { text: 'café' }],
@@ -150,7 +150,7 @@ test('an answer is read in its charset; one that is not text of it is a problem'
   }
 })
 
-test('an answer without end is cut off', async () => {
+test('an endless response is aborted', async () => {
   const flood: Responder = (response) => {
     const block = Buffer.alloc(65_536, 'a')
     const write = () => {
@@ -163,7 +163,7 @@ test('an answer without end is cut off', async () => {
   assert.deepEqual(await post(), { problem: 'its response is larger than 1048576 bytes' })
 })
 
-test('an answer is followed as it arrives; its connection serves again after its end', async (t) => {
+test('a streamed response is read as it arrives, and its connection reused', async (t) => {
   // The rest comes at once: nothing waits until time is up.
   t.mock.method(AbortSignal, 'timeout', () => new AbortController().signal)
   const ports = new Set<number | undefined>()
@@ -193,7 +193,7 @@ test('an answer is followed as it arrives; its connection serves again after its
   assert.deepEqual(await post(options), { status: 404, text: 'no' })
 })
 
-test('an answer that is followed ends with a problem of its reader, of its charset, or its time', async (t) => {
+test('a streamed response fails on reader errors, bad charsets and timeouts', async (t) => {
   const [idle, whole] = [fakeTimeouts(t, 654_000), fakeTimeouts(t, 987_000)]
   const write = (bytes: Buffer): Responder => {
     return (response) => void response.write(bytes)
@@ -218,7 +218,7 @@ test('an answer that is followed ends with a problem of its reader, of its chars
   while (closed < given.length) await new Promise((resolve) => setTimeout(resolve, 10))
 })
 
-test('cancellation reaches the request, and the pause before the next one', async () => {
+test('cancellation aborts the request and the pause before a retry', async () => {
   const stop = new AbortController()
   next.push(() => setTimeout(() => stop.abort(new Error('stopped')), 50))
   await assert.rejects(post({ signal: stop.signal }), /stopped/)
@@ -231,7 +231,7 @@ test('cancellation reaches the request, and the pause before the next one', asyn
   await assert.rejects(post({ signal: again.signal }), /stopped/)
 })
 
-test('an address where nothing listens is told in plain words', async () => {
+test('an address without a server is reported in words', async () => {
   const gone = createServiceClient({ url: 'http://127.0.0.1:9', apiKey: 'k', pauseMs: 1 })
   const request = { path: '/x', contentType: 'text/plain', body: Buffer.from(''), timeout: 5 }
   const { signal } = new AbortController()

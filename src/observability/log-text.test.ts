@@ -9,26 +9,26 @@ const line = (fields: object) =>
   JSON.stringify({ level: 40, time: '2026-01-02T03:04:05Z', ...fields })
 const formatted = (fields: object) => stripVTControlCharacters(formatLogLine(line(fields)))
 
-test('a line shows time, level, message and fields', () => {
+test('a log line shows time, level, message and fields', () => {
   const text = formatted({ module: 'jobs', id: 'a b', n: 3, msg: 'the job failed' })
   assert.match(text, /^\d\d:\d\d:\d\d warn {2}the job failed module=jobs id="a b" n=3\n$/)
 })
 
-test('the stack of an error follows on lines of its own', () => {
+test('the stack of an error follows on separate lines', () => {
   const err = { type: 'Error', message: 'no disk', stack: 'Error: no disk\n    at a.ts:1:2' }
   const text = formatted({ msg: 'failed', err })
   assert.match(text, /failed error="no disk"\n {4}at a\.ts:1:2\n$/)
 })
 
-test('what a terminal would obey is replaced', () => {
+test('control characters are replaced', () => {
   assert.match(formatted({ msg: 'a\u001b[2Jb\u202ec', name: 'x\u0007' }), /a\?\[2Jb\?c name=x\?\n$/)
 })
 
-test('a line that is no JSON stays as it is', () => {
+test('a line that is not JSON is kept unchanged', () => {
   assert.equal(formatLogLine('Error: out of memory\n'), 'Error: out of memory\n')
 })
 
-test('STENO_LOG_FORMAT chooses text, in which secrets are hidden too', () => {
+test('STENO_LOG_FORMAT=text hides secrets too', () => {
   const config = readConfig({ STENO_LOG_FORMAT: 'text', STENO_API_KEYS: 'a:a-configured-key' })
   let text = ''
   const destination = {

@@ -41,7 +41,7 @@ const leaks: [name: string, fields: object, secret: string][] = [
 ]
 
 for (const [name, fields, secret] of leaks) {
-  test(`${name} is hidden in every line, which stays JSON`, () => {
+  test(`${name} is hidden in every line, which remains JSON`, () => {
     const { line, parsed } = written(fields)
     assert.ok(!line.includes(secret), line)
     assert.ok(line.includes('[hidden]'), line)
@@ -49,14 +49,14 @@ for (const [name, fields, secret] of leaks) {
   })
 }
 
-test('a value that is the name of a secret hides nothing behind it', () => {
+test('a value named like a secret does not hide the values after it', () => {
   const fields = { reason: 'token', list: ['cookie', 'x'], last: 'authorization' }
   const { parsed } = written(fields)
   assert.deepEqual({ ...parsed, ...fields, list: parsed.list }, parsed)
   assert.deepEqual(parsed.list, ['cookie', '[hidden]'])
 })
 
-test('what is no secret is written as it is', () => {
+test('values without secrets are logged unchanged', () => {
   const fields = {
     keyId: 'steno_abcdefgh',
     account: 'acme',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createMetrics, measureProcess, outcomeOf } from './metrics.ts'
 
-test('two servers in a process count apart', async () => {
+test('metrics of two servers in one process are separate', async () => {
   const [one, other] = [createMetrics(), createMetrics()]
   one.jobsEnded.inc({ kind: 'live', outcome: 'done' })
   const count = async ({ jobsEnded }: typeof one) => {
@@ -12,14 +12,14 @@ test('two servers in a process count apart', async () => {
   assert.deepEqual([await count(one), await count(other)], [1, 0])
 })
 
-test('a job that fails does so by the fault of its client below 500', () => {
+test('a failed job counts as a client error below code 500', () => {
   assert.deepEqual(
     [400, 499, 500, 503].map((code) => outcomeOf({ code })),
     ['client_error', 'client_error', 'server_error', 'server_error'],
   )
 })
 
-test('every counter is there before its first event', async () => {
+test('every counter is exported before its first event', async () => {
   const metrics = await createMetrics().registry.getMetricsAsJSON()
   const hidden = metrics.filter(({ type, values }) => {
     return String(type) === 'counter' && values.length === 0
@@ -27,7 +27,7 @@ test('every counter is there before its first event', async () => {
   assert.deepEqual(hidden, [])
 })
 
-test('the figures of the process are measured, but for those that are no numbers at times', async () => {
+test('process metrics are exported except those that may be NaN', async () => {
   const metrics = createMetrics()
   measureProcess(metrics)
   const names = (await metrics.registry.getMetricsAsJSON()).map(({ name }) => name)

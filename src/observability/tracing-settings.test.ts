@@ -19,7 +19,7 @@ function problemsOf(env: Record<string, string>): string {
   return problems.join('\n')
 }
 
-test('traces go out when an endpoint or the exporter is named', () => {
+test('tracing is enabled by an endpoint or exporter', () => {
   assert.equal(read({}), undefined)
   assert.equal(read({ OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }), undefined)
   const usual = { protocol: 'http/protobuf', sampler: { isParentBased: true, ratio: 1 } }
@@ -28,13 +28,13 @@ test('traces go out when an endpoint or the exporter is named', () => {
   assert.deepEqual(read({ OTEL_TRACES_EXPORTER: 'otlp' }), usual)
 })
 
-test('traces can be turned off though an endpoint is named', () => {
+test('tracing can be disabled despite an endpoint', () => {
   assert.equal(read({ ...ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' }), undefined)
   assert.equal(read({ ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }), undefined)
   assert.ok(read({ ...ENDPOINT, OTEL_SDK_DISABLED: 'false' }))
 })
 
-test('the protocol of traces goes before that of everything', () => {
+test('the traces protocol takes precedence over the general one', () => {
   const protocol = (env: Record<string, string>) => read({ ...ENDPOINT, ...env })?.protocol
   assert.equal(protocol({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }), 'http/json')
   const both = {
@@ -44,7 +44,7 @@ test('the protocol of traces goes before that of everything', () => {
   assert.equal(protocol(both), 'http/json')
 })
 
-test('each sampler of the specification is known', () => {
+test('every sampler of the specification is supported', () => {
   const sampler = (name: string) => {
     return read({ ...ENDPOINT, OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: '0.25' })
       ?.sampler
@@ -57,14 +57,14 @@ test('each sampler of the specification is known', () => {
   assert.deepEqual(sampler('parentbased_traceidratio'), { isParentBased: true, ratio: 0.25 })
 })
 
-test('what is there for other programs is no problem while nothing is traced', () => {
+test('unsupported tracing variables are ignored while tracing is off', () => {
   const wrong = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'jaeger_remote' }
   assert.equal(read(wrong), undefined)
   assert.equal(read({ ...ENDPOINT, ...wrong, OTEL_SDK_DISABLED: 'true' }), undefined)
   assert.equal(read({ ...ENDPOINT, ...wrong, OTEL_TRACES_EXPORTER: 'none' }), undefined)
 })
 
-test('what cannot be done is refused with the name of its variable', () => {
+test('an unsupported tracing setting is rejected with its variable', () => {
   assert.match(
     problemsOf({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }),
     /^OTEL_EXPORTER_OTLP_PROTOCOL must be http\/protobuf or http\/json, .*grpc is not supported$/,

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { captureLog } from '../../test/support/captured-log.ts'
 import { watchExporter } from './watch-exporter.ts'
 
-test('a collector that is gone is logged once, and once more when it is back', () => {
+test('an unavailable collector is logged once, and its return once', () => {
   const { log, lines } = captureLog()
   let fails = false
   const reported: number[] = []

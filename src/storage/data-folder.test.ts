@@ -5,20 +5,20 @@ import test from 'node:test'
 import { makeFolder } from '../../test/support/storage/test-storage.ts'
 import { databaseFile, liveFolder, makeDataFolder, refuseMissingDatabase } from './data-folder.ts'
 
-test('the data folder is made with those above it, for its owner only, and may be there already', async (t) => {
+test('the data folder is created with its parents, for its owner only', async (t) => {
   const folder = join(await makeFolder(t), 'a', 'b')
   await makeDataFolder(folder)
   await makeDataFolder(folder)
   assert.equal((await stat(folder)).mode & 0o777, 0o700)
 })
 
-test('where no folder can be made the attempt ends', {
+test('a data folder that cannot be created is an error', {
   skip: process.platform !== 'linux' && 'needs /proc',
 }, async () => {
   await assert.rejects(makeDataFolder('/proc/steno/data'), { code: 'ENOENT' })
 })
 
-test('live sessions without a database stop the start, and an empty folder of them does not', async (t) => {
+test('live sessions without a database prevent the start', async (t) => {
   const folder = await makeFolder(t)
   await refuseMissingDatabase(folder)
   await mkdir(liveFolder(folder))

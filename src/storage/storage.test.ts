@@ -5,7 +5,7 @@ import test from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { makeFolder, openFolder } from '../../test/support/storage/test-storage.ts'
 
-test('what a process left that died just before the start is removed a minute later', async (t) => {
+test('unfinished uploads of a dead process are removed after a minute', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const folder = await makeFolder(t)
   const storage = await openFolder(folder)

@@ -12,7 +12,7 @@ function reportOf(name: string) {
   return reported.find((one) => one.name === name)!
 }
 
-test('every add-on of the registries is reported, once', () => {
+test('every add-on of the registries is reported once', () => {
   const [changing, made] = [transforms, addOns].map((list) => list.map(({ name }) => name))
   assert.deepEqual(
     reported.map(({ name }) => name),
@@ -21,7 +21,7 @@ test('every add-on of the registries is reported, once', () => {
   assert.equal(new Set(reported.map(({ name }) => name)).size, reported.length)
 })
 
-test('an add-on tells its languages, and whether it is there and can be made again', () => {
+test('an add-on reports its languages and whether it is configured and repeatable', () => {
   for (const { name, languages } of [...transforms, ...addOns]) {
     assert.deepEqual([name, reportOf(name).languages], [name, languages])
   }
@@ -36,7 +36,7 @@ test('an add-on tells its languages, and whether it is there and can be made aga
   assert.deepEqual(reportOf('translation').languages, [])
 })
 
-test('every entity type is reported, and groups stand for such types only', () => {
+test('all entity types are reported, and groups consist of them', () => {
   const known = new Set<string>(entityTypes)
   assert.deepEqual(new Set(types.map(({ type }) => type)), known)
   assert.ok(Object.keys(entityGroups).includes('GDPR'))

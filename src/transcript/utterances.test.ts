@@ -23,20 +23,20 @@ test('a pause ends an utterance', () => {
   assert.deepEqual(cut('hello there | you'), ['hello there', 'you'])
 })
 
-test('a short pause ends it only after a sentence', () => {
+test('a short pause ends an utterance only after a sentence', () => {
   assert.deepEqual(cut("yes. ' no ' maybe"), ['yes.', 'no maybe'])
 })
 
-test('a long utterance is cut after a sentence near its middle', () => {
+test('a long utterance is split after a sentence near its middle', () => {
   const half = `${'word '.repeat(20)}end.`
   assert.deepEqual(cut(`${half} ${half}`), [half, half])
 })
 
-test('no words give no utterance', () => {
+test('no words yield no utterance', () => {
   assert.deepEqual(splitUtterances([], { channel: 0, language: 'en' }), [])
 })
 
-test('every word stays, in order, and no utterance is longer than 15 s or 40 words', () => {
+test('every word is kept in order, in utterances up to 15 s or 40 words', () => {
   const step = fc.tuple(
     fc.double({ min: 0, max: 1, noNaN: true }),
     fc.constantFrom('a', 'b,', 'c.'),

@@ -22,32 +22,32 @@ async function ask(
   return Array.fromAsync(ends, () => isStarved())
 }
 
-test('a process that gets little of a busy machine has as much processor time', async () => {
+test('a starved process is granted the same processor time', async () => {
   assert.deepEqual(await ask([100, 102, 104, 109.9, 110]), [true, true, true, false])
 })
 
-test('a process that uses nothing is not starved', async () => {
+test('an idle process is not starved', async () => {
   assert.deepEqual(await ask([100, 100]), [false])
   assert.deepEqual(await ask([100, 102, 102.009]), [true, false])
 })
 
-test('a process whose time is unknown has one period', async () => {
+test('a process of unknown processor time has one period', async () => {
   assert.deepEqual(await ask([undefined, undefined]), [false])
   assert.deepEqual(await ask([100, undefined]), [false])
 })
 
-test('a process that only wakes for its timers is not starved', async () => {
+test('a process that only wakes for timers is not starved', async () => {
   assert.deepEqual(await ask([100, 100.1], { isRunnable: false }), [false])
   assert.deepEqual(await ask([100, 100.1]), [true])
   assert.deepEqual(await ask([100, 102, 104], { isRunnable: false }), [true, true])
 })
 
-test('a process that never gets anywhere has an end', async () => {
+test('a process that never progresses is limited', async () => {
   const ends = Array.from({ length: 40 }, (_, n) => 0.1 * (n + 1))
   assert.equal((await ask([0, ...ends])).indexOf(false), 39)
 })
 
-test('one whose time is not read within a period has no other', async () => {
+test('a process whose time cannot be read in a period has no extension', async () => {
   const times = [0, 0.02]
   const read = async () => times.shift() ?? (await new Promise<undefined>(() => {}))
   const isStarved = await watchStarvation({ read, isRunnable: () => true }, 0.05)
@@ -59,7 +59,7 @@ test('one whose time is not read within a period has no other', async () => {
   }
 })
 
-test('the time of a process has that of its children', {
+test('the processor time of a process includes its children', {
   skip: !hasProc && 'needs /proc',
 }, async (t) => {
   const child = fork(worker, { serialization: 'advanced' })
@@ -77,7 +77,7 @@ test('the time of a process has that of its children', {
   assert.ok(Math.abs(used() - before.own - (user + system) / 1e6) < 0.1)
 })
 
-test('a process is runnable while it has work, and not while it waits', {
+test('isRunnable is true while a process works, not while it waits', {
   skip: !hasProc && 'needs /proc',
 }, async (t) => {
   const child = fork(worker, { serialization: 'advanced' })
@@ -92,7 +92,7 @@ test('a process is runnable while it has work, and not while it waits', {
   assert.ok(seen.filter(Boolean).length > 10)
 })
 
-test('the time of a process that has ended is unknown', () => {
+test('the processor time of an ended process is undefined', () => {
   assert.equal(isRunnable(2 ** 30), false)
   assert.equal(cpuSecondsOf(2 ** 30), undefined)
 })

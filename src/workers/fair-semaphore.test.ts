@@ -27,7 +27,7 @@ function setup(total: number, { perAccount = total, maxWaiting = 100 } = {}) {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a limited number run at a time, the rest of an account in order', async () => {
+test('a limited number of tasks run at once, in order per account', async () => {
   const { run, begun, ends, end } = setup(2)
   const all = ['a1', 'a2', 'a3', 'a4'].map((name) => run(name))
   await settle()
@@ -39,7 +39,7 @@ test('a limited number run at a time, the rest of an account in order', async ()
   assert.deepEqual(begun, ['a1', 'a2', 'a3', 'a4'])
 })
 
-test('an account that brings much leaves a place for others', async () => {
+test('perAccount leaves a slot for others', async () => {
   const { run, begun } = setup(2, { perAccount: 1 })
   for (let i = 0; i < 20; i++) void run(`a${i}`)
   await settle()
@@ -49,7 +49,7 @@ test('an account that brings much leaves a place for others', async () => {
   assert.deepEqual(begun, ['a0', 'b0'])
 })
 
-test('a free place goes to the account with the fewest, and among equals in turn', async () => {
+test('a free slot goes to the account with the fewest, in turn among equals', async () => {
   const { run, begun, end } = setup(2)
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']) void run(name)
   await settle()
@@ -57,7 +57,7 @@ test('a free place goes to the account with the fewest, and among equals in turn
   assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3', 'c1', 'b2', 'a4'])
 })
 
-test('only what may be refused is, once much of its account waits', async () => {
+test('only tasks with whenFull are rejected when many of their account wait', async () => {
   const { run, begun } = setup(1, { maxWaiting: 2 })
   const whenFull = () => new Error('full')
   for (const name of ['a1', 'a2', 'a3']) void run(name, { whenFull })
@@ -68,7 +68,7 @@ test('only what may be refused is, once much of its account waits', async () => 
   assert.deepEqual(begun, ['a1'])
 })
 
-test('a failure frees its place', async () => {
+test('a failure frees its slot', async () => {
   const { run, begun, ends } = setup(1)
   const [failing, next] = [run('a'), run('b')]
   ends.get('a')!.reject(new Error('no'))
@@ -79,7 +79,7 @@ test('a failure frees its place', async () => {
   await next
 })
 
-test('a waiter that gives up leaves its place to the others', async () => {
+test('an aborted waiter leaves its slot to others', async () => {
   const { run, begun, end } = setup(1)
   const controller = new AbortController()
   const options = { signal: controller.signal }
@@ -93,7 +93,7 @@ test('a waiter that gives up leaves its place to the others', async () => {
   await last
 })
 
-test('what was cancelled before does not begin', async () => {
+test('an already aborted task does not start', async () => {
   const { run, begun } = setup(1)
   const signal = AbortSignal.abort(new Error('too late'))
   await assert.rejects(run('a', { signal }), /too late/)

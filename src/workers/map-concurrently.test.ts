@@ -5,7 +5,7 @@ import { mapConcurrently } from './map-concurrently.ts'
 
 const { signal } = new AbortController()
 
-test('inParallel answers in order, whichever ends first, and never exceeds its limit', async () => {
+test('mapConcurrently returns results in order and respects its limit', async () => {
   const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
   const begun: number[] = []
   const responses = mapConcurrently(
@@ -26,7 +26,7 @@ test('inParallel answers in order, whichever ends first, and never exceeds its l
   assert.deepEqual(await responses, [0, 10, 20, 30])
 })
 
-test('inParallel begins nothing after a failure, and throws it when the others have ended', async () => {
+test('mapConcurrently starts nothing after a failure and waits for running tasks', async () => {
   const begun: number[] = []
   let endedOther = false
   const responses = mapConcurrently(
@@ -45,13 +45,13 @@ test('inParallel begins nothing after a failure, and throws it when the others h
   assert.deepEqual(begun, [0, 1])
 })
 
-test('inParallel ends with the reason of the signal it was given', async () => {
+test('mapConcurrently rejects with the reason of an aborted signal', async () => {
   const abort = new AbortController()
   abort.abort(new Error('stopped'))
   const responses = mapConcurrently([1], async () => 1, { limit: 1, signal: abort.signal })
   await assert.rejects(responses, /stopped/)
 })
 
-test('inParallel has nothing to do for no items', async () => {
+test('mapConcurrently of no items returns an empty list', async () => {
   assert.deepEqual(await mapConcurrently([], async () => 1, { limit: 3, signal }), [])
 })

@@ -46,7 +46,7 @@ function loading() {
 }
 
 for (const [name, start] of Object.entries(transports)) {
-  test(`${name}: a task starts the worker, which answers it and is idle again`, async (t) => {
+  test(`${name}: a task starts the worker, gets its response and leaves it idle`, async (t) => {
     const { worker, run } = open(t, { start: start() })
     assert.equal(worker.state, 'ended')
     const first = run('one')
@@ -56,7 +56,7 @@ for (const [name, start] of Object.entries(transports)) {
     assert.deepEqual(await run('two'), { response: 'two' })
   })
 
-  test(`${name}: a crash ends its task, and the next one has a new worker`, async (t) => {
+  test(`${name}: a crash fails its task, and the next one gets a new worker`, async (t) => {
     const { run, lostBy, losses } = open(t, { start: start() })
     const lost = await lostBy('crash')
     assert.equal(lost.how, 'crashed')
@@ -66,7 +66,7 @@ for (const [name, start] of Object.entries(transports)) {
     assert.deepEqual(await run('next'), { response: 'next' })
   })
 
-  test(`${name}: a task that takes too long is reported, and its worker killed`, async (t) => {
+  test(`${name}: a task that times out is reported, and its worker killed`, async (t) => {
     const hangs: number[] = []
     const { run, lostBy } = open(t, { start: start(), onHang: (seconds) => hangs.push(seconds) })
     await run('start')
@@ -75,7 +75,7 @@ for (const [name, start] of Object.entries(transports)) {
     assert.deepEqual(await run('next', { timeout: 30 }), { response: 'next' })
   })
 
-  test(`${name}: canceling kills the worker when nothing gentler is given`, async (t) => {
+  test(`${name}: canceling without a cancel message kills the worker`, async (t) => {
     const { lostBy } = open(t, { start: start() })
     const controller = new AbortController()
     const lost = lostBy('wait', { signal: controller.signal })
@@ -83,7 +83,7 @@ for (const [name, start] of Object.entries(transports)) {
     assert.equal((await lost).how, 'canceled')
   })
 
-  test(`${name}: a canceled task is asked to end, and killed if it does not`, async (t) => {
+  test(`${name}: a canceled task is asked to stop and killed if it does not`, async (t) => {
     const { run, lostBy } = open(t, { start: start() })
     const cancel = { message: 'canceled', timeout: 30 }
     const asked = new AbortController()
@@ -96,7 +96,7 @@ for (const [name, start] of Object.entries(transports)) {
     assert.equal((await lost).how, 'hung')
   })
 
-  test(`${name}: closing ends the task, is not a loss, and waits for the end`, async (t) => {
+  test(`${name}: closing ends the task, is not a loss, and waits for the exit`, async (t) => {
     const { worker, lostBy, losses } = open(t, { start: start() })
     const lost = lostBy('hang')
     await worker.close()
@@ -105,7 +105,7 @@ for (const [name, start] of Object.entries(transports)) {
     assert.equal(worker.state, 'ended')
   })
 
-  test(`${name}: a worker that loads is ready by its message, and replaced at once`, async (t) => {
+  test(`${name}: a loading worker is ready by its message and replaced at once`, async (t) => {
     const { ready, loading: options } = loading()
     const { worker, run, lostBy } = open(t, { start: start('ready'), loading: options })
     worker.start()
@@ -142,7 +142,7 @@ for (const [name, start] of Object.entries(transports)) {
   })
 
   for (const first of ['crash', 'no model']) {
-    test(`${name}: a worker whose start ends with "${first}" is replaced later`, async (t) => {
+    test(`${name}: a worker whose start fails with "${first}" is replaced later`, async (t) => {
       t.mock.timers.enable({ apis: ['setTimeout'] })
       const lost = new EventTarget()
       const { worker } = open(t, {
@@ -163,7 +163,7 @@ for (const [name, start] of Object.entries(transports)) {
   }
 }
 
-test('a process that is starved is given more time', {
+test('a starved process is given more time', {
   skip: !hasProc && 'needs /proc',
 }, async (t) => {
   const { run } = open(t, { start: transports.process!() })
@@ -171,19 +171,19 @@ test('a process that is starved is given more time', {
   assert.deepEqual(await run('starve', { timeout: 2 }), { response: 'starve' })
 })
 
-test('a thread that is starved is given more time', async (t) => {
+test('a starved thread is given more time', async (t) => {
   const { run } = open(t, { start: transports.thread!() })
   await run('start')
   assert.deepEqual(await run('starve', { timeout: 2 }), { response: 'starve' })
 })
 
-test('a process that does nothing is killed after its time', async (t) => {
+test('an idle process is killed after its timeout', async (t) => {
   const { run, lostBy } = open(t, { start: transports.process!() })
   await run('start')
   assert.equal((await lostBy('wait', { timeout: 0.5 })).how, 'hung')
 })
 
-test('an error of a thread is reported, and ends its task', async (t) => {
+test('an error of a thread is reported and ends its task', async (t) => {
   const errors: string[] = []
   const { lostBy } = open(t, {
     start: transports.thread!(),
@@ -193,7 +193,7 @@ test('an error of a thread is reported, and ends its task', async (t) => {
   assert.deepEqual(errors, ['RangeError'])
 })
 
-test('the end of the stderr of a process comes with its exit', async () => {
+test('the exit of a process includes the end of its stderr', async () => {
   const exit = Promise.withResolvers<Exit>()
   const onExit = exit.resolve
   transports.process!()({ onMessage() {}, onError() {}, onExit }).send('throw')
@@ -202,7 +202,7 @@ test('the end of the stderr of a process comes with its exit', async () => {
   assert.match(stderr, /RangeError: broken/)
 })
 
-test('an idle worker that is closed keeps this process alive until it has ended', async () => {
+test('closing an idle worker keeps this process alive until it has exited', async () => {
   const keeps: boolean[] = []
   const start: StartWorker = ({ onMessage, onExit }) => ({
     pid: undefined,
@@ -219,7 +219,7 @@ test('an idle worker that is closed keeps this process alive until it has ended'
   assert.equal(keeps.at(-1), false)
 })
 
-test('a task that ends while its processor time is read leaves no timeout behind', async (t) => {
+test('a task that ends while processor time is read leaves no timeout', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const read = Promise.withResolvers<number>()
   const kill = t.mock.fn()
@@ -242,7 +242,7 @@ test('a task that ends while its processor time is read leaves no timeout behind
   assert.equal(kill.mock.callCount(), 0)
 })
 
-test('a process that cannot be started is lost', async (t) => {
+test('a process that cannot be started counts as crashed', async (t) => {
   const errors: unknown[] = []
   const start = processStarter(() => fork(fileURLToPath(entry), { execPath: '/no/such/program' }))
   const { lostBy } = open(t, { start, onError: (error) => errors.push(error) })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import test from 'node:test'
 import { type Exit, processStarter } from './transports.ts'
 
-test('what is left of a process group ends with its leader', {
+test('the rest of a process group is killed with its leader', {
   skip: process.platform === 'win32' && 'no process groups',
 }, async () => {
   // The second process holds stderr open.

@@ -8,7 +8,7 @@ import { startEmptyServer } from '../support/server/empty-server.ts'
 // The whole way of a person, against the program as it is with the real models.
 
 const skip = whyNoBrowser() ?? false
-test('from an empty server to an exported transcript', { skip }, async (t) => {
+test('a browser goes from an empty server to an exported transcript', { skip }, async (t) => {
   const { url, link } = await startEmptyServer(t)
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, url)

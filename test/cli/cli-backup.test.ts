@@ -20,7 +20,7 @@ type Job = { id: string; status: string; file: { id: string } }
 type List = { items: Job[] }
 const LIST = '/v2/pre-recorded?limit=100'
 
-test('a backup that is taken while jobs run becomes a server with the same jobs, results and recordings', async (t) => {
+test('a backup taken while jobs run restores jobs, results and recordings', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const submit = async (seconds: number) => {
@@ -89,7 +89,7 @@ test('a backup that is taken while jobs run becomes a server with the same jobs,
   }
 })
 
-test('a database or an object store elsewhere is refused with the tools that do it', async () => {
+test('backup rejects remote databases and object stores and names their tools', async () => {
   const env = { STENO_DATABASE_URL: 'postgres://steno@127.0.0.1/steno' }
   const { code, stderr } = await runHere(['backup', '/tmp/nowhere'], env)
   assert.equal(code, 2)

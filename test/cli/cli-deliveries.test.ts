@@ -65,7 +65,7 @@ afterEach(async () => {
   await removeEndpoint(server.app.storage.db, endpoint, { reason: 'the test is over', at: 1 })
 })
 
-test('steno deliveries lists the deliveries, newest first, with receiver and error', async () => {
+test('steno deliveries lists deliveries with receiver and error, newest first', async () => {
   const [later, first, ...others] = await list('--job', job)
   const [id, created, ...rest] = first!
   assert.match(id!, /^[\da-f-]{36}$/)
@@ -77,7 +77,7 @@ test('steno deliveries lists the deliveries, newest first, with receiver and err
   assert.deepEqual(others, [])
 })
 
-test('steno deliveries lists what passes all filters, page by page', async () => {
+test('steno deliveries list combines its filters and pages', async () => {
   const eventsOf = async (...args: string[]) => {
     return (await list('--endpoint', endpoint, ...args)).map(([, , , event]) => event)
   }
@@ -93,7 +93,7 @@ test('steno deliveries lists what passes all filters, page by page', async () =>
   assert.equal(stderr, 'More: the same with --offset 1\n')
 })
 
-test('steno deliveries show prints a delivery with its attempts as harmless JSON', async () => {
+test('steno deliveries show prints a delivery with attempts as escaped JSON', async () => {
   const [, [id] = []] = await list('--job', job)
   const { code, stdout } = await deliveries('show', id!)
   assert.doesNotMatch(stdout, /\u009b/)
@@ -106,7 +106,7 @@ test('steno deliveries show prints a delivery with its attempts as harmless JSON
   assert.equal(gone.code, 1)
 })
 
-test('steno deliveries resend tells what cannot be sent, and sends the others', async () => {
+test('steno deliveries resend reports what cannot be sent and sends the rest', async () => {
   const [, [id] = []] = await list('--job', job)
   const refused = await deliveries('resend', id!)
   assert.match(refused.stderr, new RegExp(`^${id}: Cannot send to an endpoint that is disabled`))
@@ -125,7 +125,7 @@ test('steno deliveries resend tells what cannot be sent, and sends the others', 
   assert.deepEqual([delivered, others], [id, []])
 })
 
-test('steno deliveries resend --failed-since sends all that failed, or that of one job or receiver', async () => {
+test('steno deliveries resend --failed-since resends failures by job or endpoint', async () => {
   const resend = async (...args: string[]) => {
     const { code, stdout } = await deliveries('resend', '--failed-since', '1h', ...args)
     return [code, stdout]
@@ -142,7 +142,7 @@ test('steno deliveries resend --failed-since sends all that failed, or that of o
   assert.equal((await list('--job', job, '--status', 'delivered')).length, 2)
 })
 
-test('a server that is named sends the test event itself, with its own settings', async () => {
+test('webhooks test sends the event through the named server', async () => {
   status = 200
   const env = { STENO_URL: server.url, STENO_KEY: server.key }
   const { code, stdout, stderr } = await runHere(['webhooks', 'test', endpoint], env)

@@ -24,14 +24,14 @@ function retry(...args: string[]) {
   return runHere(['jobs', 'retry', ...args], env)
 }
 
-test('steno jobs retry prints what was made', async () => {
+test('steno jobs retry prints the new result', async () => {
   const { code, stdout } = await retry(id, 'sentences')
   assert.deepEqual([JSON.parse(stdout).results, code], [['One.', 'Two.'], 0])
   const subtitles = await retry(id, 'subtitles')
   assert.deepEqual([JSON.parse(subtitles.stdout)[0].format, subtitles.code], ['srt', 0])
 })
 
-test('steno jobs retry ends with code 1 when it failed again, or was not tried', async () => {
+test('steno jobs retry exits with 1 if it failed again or was rejected', async () => {
   const again = await retry(id, 'structured_data_extraction')
   assert.deepEqual([JSON.parse(again.stdout).success, again.code], [false, 1])
   const refused = await retry(id, 'diarization')

@@ -20,7 +20,7 @@ before(async () => {
 
 after(() => server.close())
 
-test('the warnings of a recording are printed, and the list of jobs counts them', async () => {
+test('transcribe prints the warnings of a recording, and jobs counts them', async () => {
   const { code, stdout, stderr } = await runHere(['transcribe', SAMPLE], env)
   assert.match(stdout, /^guten Tag/)
   assert.ok(stderr.includes(`jfk.flac: ${UNSURE}`), stderr)
@@ -29,7 +29,7 @@ test('the warnings of a recording are printed, and the list of jobs counts them'
   assert.match(list.stdout, / {2}jfk\.flac {2}\(1 warning\)\n$/)
 })
 
-test('the warnings of a live session are printed', async () => {
+test('live prints the warnings of a session', async () => {
   const { code, stderr } = await runHere(['live', SPEECH, '--fast'], env)
   assert.ok(stderr.includes(`speech.wav: ${UNSURE}`), stderr)
   assert.equal(code, 0)

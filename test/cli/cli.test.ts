@@ -29,7 +29,7 @@ function transcribe(...args: string[]) {
   return runHere(['transcribe', ...args], env)
 }
 
-test('steno transcribe prints what is said and shows on stderr how far it is', async () => {
+test('steno transcribe prints the text, and its progress on stderr', async () => {
   const { code, stdout, stderr } = await runSteno(['transcribe', SAMPLE], { env })
   assert.match(stdout, /^(hello world.*\n)+$/)
   assert.match(stderr, /^jfk\.flac: uploading/)
@@ -50,13 +50,13 @@ test('steno transcribe --format srt and vtt print subtitles', async () => {
   assert.match(vtt.stdout, /^WEBVTT\n\n00:00:00\.000 --> 00:00:\d\d\.\d{3}\nhello world/)
 })
 
-test('several recordings come in order, each under its name', async () => {
+test('several recordings are printed in order under their names', async () => {
   const { code, stdout } = await transcribe(SAMPLE, SAMPLE)
   const heads = stdout.split('\n').filter((line) => line.startsWith('==>'))
   assert.deepEqual([heads, code], [['==> jfk.flac <==', '==> jfk.flac <=='], 0])
 })
 
-test('a recording that fails is reported, the others go on, and the exit code is 1', async () => {
+test('a failed recording is reported, others continue, and the exit code is 1', async () => {
   await writeFile(join(folder, 'broken.mp3'), 'this is no sound')
   const { code, stdout, stderr } = await transcribe('missing.mp3', 'broken.mp3', SAMPLE)
   assert.match(stderr, /^missing\.mp3: Cannot open missing\.mp3: there is no such file$/m)
@@ -65,7 +65,7 @@ test('a recording that fails is reported, the others go on, and the exit code is
   assert.equal(code, 1)
 })
 
-test('no server is asked when no recording can be opened', async () => {
+test('no server is contacted when no recording can be opened', async () => {
   const nobody = ['--server', 'http://127.0.0.1:9', '--key', 'none']
   const { code, stderr } = await transcribe('missing.mp3', 'other.mp3', ...nobody)
   assert.match(stderr, /^missing\.mp3: Cannot open missing\.mp3: there is no such file$/m)
@@ -81,12 +81,12 @@ test('-o writes a file, or one per recording into a folder', async () => {
   assert.deepEqual([code, stdout], [0, ''])
 })
 
-test('a recording may come through standard input', async () => {
+test('a recording may be read from standard input', async () => {
   const { stdout } = await runSteno(['transcribe', '-'], { env, input: await readFile(SAMPLE) })
   assert.match(stdout, /^hello world/)
 })
 
-test('a recording may be an address, which the server fetches', async () => {
+test('a recording may be a URL, which the server fetches', async () => {
   const { stdout } = await transcribe(SAMPLE, '--format', 'json')
   assert.ok(stdout.length > 0)
   const jobs = await runHere(['jobs', '--limit', '1'], env)
@@ -97,7 +97,7 @@ test('a recording may be an address, which the server fetches', async () => {
   assert.equal(code, 1)
 })
 
-test('--language is passed on, and the server says which languages it knows', async () => {
+test('--language is passed on, and an unsupported one is reported', async () => {
   assert.equal((await transcribe(SAMPLE, '--language', 'en')).code, 0)
   const { code, stderr } = await transcribe(SAMPLE, '--language', 'de')
   assert.match(stderr, /^jfk\.flac: Cannot transcribe the language/m)
@@ -133,13 +133,13 @@ test('steno jobs lists, shows and deletes', async () => {
   assert.equal(gone.code, 1)
 })
 
-test('a wrong key is reported, with where it is given', async () => {
+test('a wrong key is reported with the option to set it', async () => {
   const { code, stderr } = await runHere(['jobs', '--key', 'wrong'], env)
   assert.match(stderr, /^steno jobs: Cannot accept the key.*--key or STENO_KEY/)
   assert.equal(code, 1)
 })
 
-test('a server that is not there is reported with its address', async () => {
+test('an unreachable server is reported with its address', async () => {
   const { code, stderr } = await transcribe(SAMPLE, '--server', 'http://127.0.0.1:1')
   assert.match(stderr, /^jfk\.flac: Cannot reach the server at http:\/\/127\.0\.0\.1:1: /m)
   assert.equal(code, 1)

@@ -52,7 +52,7 @@ function hasCurl(): boolean {
   }
 }
 
-test('the first start prints address, a key that goes on working, and a request to paste; the server ends with the process that started it', {
+test('the first start prints the URL, a lasting key and a sample request', {
   skip: !hasCurl() && 'curl is not installed',
 }, async (t) => {
   const env = { STENO_DATA_DIR: makeFolder(t) }
@@ -79,7 +79,7 @@ test('the first start prints address, a key that goes on working, and a request 
   assert.equal(ended, 0)
 })
 
-test('a configured key is not printed, logs are JSON lines on stderr, and no other server can share the folder', async (t) => {
+test('with a configured key the start prints none, logs JSON and locks the folder', async (t) => {
   const env = { STENO_DATA_DIR: makeFolder(t), STENO_API_KEYS: 'me:secret-key', STENO_PROT: '1' }
   const { output, stop } = await serve(t, env)
   const other = await runSteno(['serve'], { env: { ...quick, ...env } })
@@ -95,7 +95,7 @@ test('a configured key is not printed, logs are JSON lines on stderr, and no oth
   assert.equal(code, 0)
 })
 
-test('a server that cannot start says why', async (t) => {
+test('a failed start prints the reason', async (t) => {
   const busy = createServer().listen(0, '127.0.0.1')
   t.after(() => busy.close())
   await once(busy, 'listening')
@@ -124,7 +124,7 @@ test('a server that cannot start says why', async (t) => {
   }
 })
 
-test('steno transcribe works without a server, knows no rate limit and leaves nothing behind', {
+test('steno transcribe runs without a server or rate limit and cleans up', {
   // With the limit, its four requests or more would take three minutes.
   timeout: 120_000,
 }, async (t) => {
@@ -136,7 +136,7 @@ test('steno transcribe works without a server, knows no rate limit and leaves no
   assert.deepEqual([code, readdirSync(folder)], [0, []])
 })
 
-test('steno transcribe takes its server along when it is interrupted', async (t) => {
+test('interrupting steno transcribe stops its private server', async (t) => {
   const folder = makeFolder(t)
   const child = startSteno(['transcribe', '-'], { env: { TMPDIR: folder, STENO_WORKERS: '1' } })
   t.after(() => child.kill('SIGKILL'))
@@ -147,7 +147,7 @@ test('steno transcribe takes its server along when it is interrupted', async (t)
   assert.deepEqual([code, readdirSync(folder)], [130, []])
 })
 
-test('steno doctor finds nothing missing here', async (t) => {
+test('steno doctor reports no failure on a working installation', async (t) => {
   const env = { ...quick, STENO_DATA_DIR: makeFolder(t) }
   const { code, stdout } = await runHere(['doctor'], env)
   assert.deepEqual([stdout.match(/^fail.*/gm), code], [null, 0], stdout)
@@ -156,7 +156,7 @@ test('steno doctor finds nothing missing here', async (t) => {
   assert.match(stdout, process.getuid?.() === 0 ? /^warn {2}run as root/m : /^ok {4}run by a user/m)
 })
 
-test('steno doctor names what is wrong and what to do about it', async (t) => {
+test('steno doctor reports problems with remedies', async (t) => {
   const env = { STENO_MODELS_DIR: makeFolder(t), STENO_PROT: '1', STENO_WORKERS: 'two' }
   const { code, stdout } = await runHere(['doctor'], env)
   assert.match(stdout, /^warn {2}STENO_PROT is no setting/m)
@@ -164,7 +164,7 @@ test('steno doctor names what is wrong and what to do about it', async (t) => {
   assert.equal(code, 1)
 })
 
-test('steno doctor has one remedy for missing models', async (t) => {
+test('steno doctor reports missing models once', async (t) => {
   const env = { STENO_MODELS_DIR: makeFolder(t), STENO_DATA_DIR: makeFolder(t), STENO_PORT: '0' }
   const { code, stdout } = await runHere(['doctor'], env)
   assert.deepEqual([stdout.match(/^fail/gm)?.length, code], [1, 1], stdout)

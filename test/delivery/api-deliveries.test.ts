@@ -23,7 +23,7 @@ before(async () => {
 })
 after(() => server.close())
 
-test('the log shows each delivery of a job with its attempts, the newest first', async () => {
+test('the log shows the deliveries of a job with attempts, newest first', async () => {
   const { id } = await server.callBack('/hook')
   const [success, callback, created] = await listDeliveries(server, `job_id=${id}`)
   const { attempts, created_at, completed_at, ...rest } = callback!
@@ -83,7 +83,7 @@ test('filters are combined, and each narrows the list', async () => {
   }
 })
 
-test('pages followed to the end show every delivery once, on addresses that keep the filters', async () => {
+test('following pages lists every delivery once and keeps the filters', async () => {
   const all = await listDeliveries(server)
   const found: DeliveryView[] = []
   let next: string | null = '/v2/deliveries?status=delivered,failed&limit=2'
@@ -108,13 +108,13 @@ for (const [query, line] of [
   ['date=monday', 'date must be an ISO 8601 date or date-time'],
   ['job_id=a&job_id=b', 'job_id must be a string'],
 ] as const) {
-  test(`?${query} is 400: ${line}`, async () => {
+  test(`?${query} gets 400: ${line}`, async () => {
     const { status, body } = await call<ErrorBody>(server, `/v2/deliveries?${query}`)
     assert.deepEqual([status, body.validation_errors], [400, [line]])
   })
 }
 
-test('a deletion takes the deliveries of its job along, also those that wait', async () => {
+test('deleting a job deletes its deliveries, also pending ones', async () => {
   server.answers.set('/late', () => 500)
   const { id } = await server.callBack('/late')
   const deliveries = await listDeliveries(server, `job_id=${id}`)
@@ -131,7 +131,7 @@ test('a deletion takes the deliveries of its job along, also those that wait', a
   assert.equal(server.receiver.at('/late').length, 1)
 })
 
-test('a deletion cuts off the request that is on its way', async () => {
+test('deleting a job aborts its running delivery', async () => {
   const arrived = Promise.withResolvers<void>()
   const cutOff = Promise.withResolvers<void>()
   server.answers.set('/stalled', (_one, response) => {
@@ -149,7 +149,7 @@ test('a deletion cuts off the request that is on its way', async () => {
   assert.equal(server.receiver.at('/stalled').length, 1)
 })
 
-test('what is unknown or of another account is not there', async () => {
+test('unknown deliveries and those of another account get 404', async () => {
   const [{ id } = { id: '' }] = await listDeliveries(server)
   const other = { ...server, key: OTHER_KEY }
   assert.deepEqual(await listDeliveries(other), [])
@@ -164,7 +164,7 @@ test('what is unknown or of another account is not there', async () => {
   }
 })
 
-test('reading needs the scope read, sending again and changing the scope write', async () => {
+test('reading deliveries requires the scope read, changing them write', async () => {
   const { db } = server.app.storage
   const reads = ['/v2/deliveries', `/v2/deliveries/${UNKNOWN}`, '/v2/endpoints', '/v2/endpoints/a']
   const writes = [
@@ -183,7 +183,7 @@ test('reading needs the scope read, sending again and changing the scope write',
   }
 })
 
-test('HEAD answers like GET, without a body', async () => {
+test('HEAD responds like GET without a body', async () => {
   const { status, body } = await call<string>(server, '/v2/deliveries', { method: 'HEAD' })
   assert.deepEqual([status, body], [200, ''])
 })

@@ -38,7 +38,7 @@ async function find(kind: EndpointView['kind']): Promise<EndpointView> {
   return (await call<EndpointView>(server, `/v2/endpoints/${id}`)).body
 }
 
-test('the endpoints of an account are its webhooks and the origins that jobs named', async () => {
+test('the endpoints of an account are its webhooks and callback origins', async () => {
   await server.callBack('/a')
   await server.callBack('/b')
   const [webhook, callback, ...others] = await listEndpoints(server)
@@ -60,7 +60,7 @@ test('the endpoints of an account are its webhooks and the origins that jobs nam
   assert.deepEqual(await find('callback'), callback)
 })
 
-test('endpoints are listed page by page, of the kinds and in the states asked for', async () => {
+test('endpoints are listed in pages by kind and status', async () => {
   const [webhook, callback] = await listEndpoints(server)
   const list = async (address: string) => {
     const { status, body } = await call<EndpointPage>(server, address)
@@ -101,7 +101,7 @@ test('an endpoint is failing from a failure until a success', async () => {
   assert.deepEqual([status, failing_since], ['enabled', null])
 })
 
-test('an endpoint that was disabled gets nothing until it is enabled, and what failed can be resent', async () => {
+test('a disabled endpoint gets nothing until enabled, and failures can be resent', async () => {
   server.answers.set('/held', () => 500)
   const pending = await server.callBack('/held')
   const endpoint = await find('callback')
@@ -134,7 +134,7 @@ test('an endpoint that was disabled gets nothing until it is enabled, and what f
   assert.equal(server.receiver.at('/held').length, from + 2)
 })
 
-test('a webhook that says it is gone is disabled, with the reason', async () => {
+test('a webhook that responds with 410 is disabled with the reason', async () => {
   server.answers.set('/account', () => 410)
   const { id } = await server.run()
   const { status, disabled_reason } = await find('webhook')
@@ -147,7 +147,7 @@ test('a webhook that says it is gone is disabled, with the reason', async () => 
   assert.equal((await find('webhook')).status, 'enabled')
 })
 
-test('an endpoint that takes nothing for days is disabled, with the reason', async () => {
+test('an endpoint that fails for days is disabled with the reason', async () => {
   server.answers.set('/dead', () => 500)
   const hour = 3_600_000
   for (let passed = 0; passed < 24; passed += 12) {
@@ -160,7 +160,7 @@ test('an endpoint that takes nothing for days is disabled, with the reason', asy
   assert.deepEqual([status, disabled_reason], ['disabled', 'no delivery has succeeded for 1 day'])
 })
 
-test('what is unknown or of another account is not there', async () => {
+test('unknown endpoints and those of another account get 404', async () => {
   const endpoint = await find('webhook')
   assert.deepEqual(await listEndpoints({ ...server, key: OTHER_KEY }), [])
   const responses = [

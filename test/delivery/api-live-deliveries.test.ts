@@ -45,7 +45,7 @@ const events = [
   'live.end_session',
 ]
 
-test('the log of a session shows each message, the last one first', async () => {
+test('the log of a session shows each message, last first', async () => {
   const id = await runSession('/log')
   assert.deepEqual(eventsAt('/log'), events)
   const deliveries = await listDeliveries(server, `job_id=${id}`)
@@ -57,7 +57,7 @@ test('the log of a session shows each message, the last one first', async () => 
   assert.deepEqual(finals, [deliveries.find(({ event }) => event === 'live.transcript')])
 })
 
-test('what a receiver misses holds up the rest of its session, until it is given up after a minute', async () => {
+test('a missed message delays the rest of its session until it fails after a minute', async () => {
   let isDown = true
   server.answers.set('/down', ({ body }) => {
     return isDown && JSON.parse(body).event === 'live.start_recording' ? 500 : 200
@@ -82,7 +82,7 @@ test('what a receiver misses holds up the rest of its session, until it is given
   assert.equal(eventsAt('/down').at(-1), events[1])
 })
 
-test('the deletion of a session takes its deliveries along', async () => {
+test('deleting a session deletes its deliveries', async () => {
   const id = await runSession('/deleted')
   assert.equal((await call(server, `/v2/live/${id}`, { method: 'DELETE' })).status, 202)
   assert.deepEqual(await listDeliveries(server, `job_id=${id}`), [])

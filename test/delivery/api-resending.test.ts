@@ -45,7 +45,7 @@ async function fail(path: string) {
   return job
 }
 
-test('a delivery that failed is sent again with its id and body, and its attempts go on counting', async () => {
+test('a failed delivery is resent with its id and body, and its attempts continue', async () => {
   const job = await fail('/failed')
   const failed = await callbackOf(server, job)
   assert.equal(failed.status, 'failed')
@@ -71,7 +71,7 @@ test('a delivery that failed is sent again with its id and body, and its attempt
 /** Far less than the minute after which the server looks by itself. */
 const soon = { timeout: 20_000 }
 
-test('what is sent again goes out at once', soon, async () => {
+test('a resent delivery is sent at once', soon, async () => {
   const one = await callbackOf(server, await fail('/soon'))
   await call(server, `/v2/deliveries/${one.id}/resend`, { method: 'POST' })
   await server.receiver.until('/soon', 2)
@@ -80,7 +80,7 @@ test('what is sent again goes out at once', soon, async () => {
   await server.receiver.until('/soon-too', 2)
 })
 
-test('a delivery that arrived can be sent again, and one that waits goes out at once; a body is of no matter', async () => {
+test('delivered and pending deliveries can be resent; the request body is ignored', async () => {
   const job = await server.callBack('/twice')
   await resend(await callbackOf(server, job), { body: 'anything' })
   assert.equal(server.receiver.at('/twice').length, 2)
@@ -93,7 +93,7 @@ test('a delivery that arrived can be sent again, and one that waits goes out at 
   assert.equal((await callbackOf(server, waiting)).status, 'delivered')
 })
 
-test('what failed since a moment is sent again, and nothing before it', async () => {
+test('failures since a time are resent, earlier ones are not', async () => {
   const early = await fail('/early')
   const late = await fail('/late')
   const since = (await callbackOf(server, late)).completed_at
@@ -103,7 +103,7 @@ test('what failed since a moment is sent again, and nothing before it', async ()
   assert.equal((await callbackOf(server, early)).status, 'failed')
 })
 
-test('sending again can be kept to one job or one endpoint', async () => {
+test('resending can be limited to one job or endpoint', async () => {
   const [one, two] = [await fail('/one'), await fail('/two')]
   const since = '2000-01-01'
   const { endpoint_id } = await callbackOf(server, one)
@@ -129,13 +129,13 @@ for (const [json, line] of [
   })
 }
 
-test('sending all again needs to say since when, in JSON', async () => {
+test('resending failures requires a JSON body with a start time', async () => {
   const path = '/v2/deliveries/resend'
   const { status } = await call(server, path, { method: 'POST' })
   assert.equal(status, 415)
 })
 
-test('nothing is sent again to an endpoint that is disabled or gone, and the answer says why', async () => {
+test('resending to a disabled or removed endpoint is rejected with the reason', async () => {
   const job = await fail('/closed')
   const failed = await callbackOf(server, job)
   const { endpoint_id } = failed
@@ -155,7 +155,7 @@ test('nothing is sent again to an endpoint that is disabled or gone, and the ans
   assert.equal(server.receiver.at('/closed').length, 1)
 })
 
-test('nobody has the deliveries of another account sent again', async () => {
+test('deliveries of another account cannot be resent', async () => {
   const job = await fail('/mine')
   const { id } = await callbackOf(server, job)
   const other = { ...server, key: OTHER_KEY }

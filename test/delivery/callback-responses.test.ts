@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => server.close())
 
-test('an event that was refused comes again with its id and its body, signed anew', async () => {
+test('a failed event is retried with its id and body and a new signature', async () => {
   const statuses = [500, 503, 200]
   server.answers.set('/again', () => statuses.shift())
   const job = await server.callBack('/again')
@@ -44,7 +44,7 @@ test('an event that was refused comes again with its id and its body, signed ane
   )
 })
 
-test('a receiver that asks for more time is given it', async () => {
+test('Retry-After of a receiver is respected', async () => {
   const statuses = [429, 200]
   server.answers.set('/later', (_one, response) => {
     response.setHeader('retry-after', '100')
@@ -57,7 +57,7 @@ test('a receiver that asks for more time is given it', async () => {
   assert.equal(server.receiver.at('/later').length, 2)
 })
 
-test('a redirect is a refusal: nothing is sent where it leads', async () => {
+test('a redirect is a failure and is not followed', async () => {
   const there = `${server.receiver.url}/there`
   server.answers.set('/moved', (_one, response) => {
     response.setHeader('location', there)
@@ -71,7 +71,7 @@ test('a redirect is a refusal: nothing is sent where it leads', async () => {
   assert.deepEqual([status, attempts[0]!.response_headers!.location], ['pending', there])
 })
 
-test('a callback that is gone gets no more events', async () => {
+test('a callback that responds with 410 gets no more events', async () => {
   server.answers.set('/gone', () => 410)
   const job = await server.callBack('/gone')
   await server.skip(PAUSE_MS)
@@ -80,7 +80,7 @@ test('a callback that is gone gets no more events', async () => {
   assert.deepEqual([status, reason, next_attempt_at], ['failed', 'gone', null])
 })
 
-test('an endless answer counts by its head, and its first kilobyte is kept', async () => {
+test('an endless response counts by its status, and its first kilobyte is kept', async () => {
   server.answers.set('/endless', (_one, response) => {
     const pour = () => {
       while (response.write('é'.repeat(4096)));
@@ -94,7 +94,7 @@ test('an endless answer counts by its head, and its first kilobyte is kept', asy
   assert.equal(attempts[0]!.response_body, 'é'.repeat(512))
 })
 
-test('a receiver that breaks the connection off is tried again, and the job is as done as before', async () => {
+test('a receiver that breaks the connection is retried, and the job is unaffected', async () => {
   let isBroken = true
   server.answers.set('/broken', (_one, response) => {
     if (!isBroken) return 200

@@ -27,7 +27,7 @@ before(async () => {
 })
 after(() => server.close())
 
-test('the end of a job is sent with its result as it is stored', async () => {
+test('the end of a job is sent with its stored result', async () => {
   const custom_metadata = { team: 'red' }
   const { id, result } = await server.callBack('/done', { custom_metadata })
   const [reported, ...others] = server.receiver.at('/done')
@@ -39,7 +39,7 @@ test('the end of a job is sent with its result as it is stored', async () => {
   assert.equal(reported!.headers['user-agent'], 'hooks/1')
 })
 
-test('the failure of a job is sent with its code and message, and no metadata where none was given', async () => {
+test('the failure of a job is sent with its code and message', async () => {
   const job = await server.callBack('/failed', { audio_url: NOWHERE })
   const { message } = job.post_session_metadata.failure as { message: string }
   const [reported] = server.receiver.at('/failed')
@@ -48,7 +48,7 @@ test('the failure of a job is sent with its code and message, and no metadata wh
   assert.equal(reported!.body, JSON.stringify({ id: job.id, event: 'transcription.error', error }))
 })
 
-test('a callback goes out with PUT where that was asked for, and the older field asks for POST', async () => {
+test('a callback uses PUT if requested, and the legacy field POST', async () => {
   const { url } = server.receiver
   await server.callBack('/put', { callback_config: { url: `${url}/put`, method: 'PUT' } })
   await server.run({ callback_url: `${url}/older` })
@@ -59,7 +59,7 @@ test('a callback goes out with PUT where that was asked for, and the older field
 /** Far less than the minute after which the server looks by itself. */
 const soon = { timeout: 20_000 }
 
-test('nobody waits for the end of a job longer than it takes', soon, async () => {
+test('the callback is sent when the job ends, without polling delay', soon, async () => {
   const callback_url = `${server.receiver.url}/soon`
   const json = { audio_url: server.audioUrl, callback_url }
   await call(server, '/v2/pre-recorded', { json })
@@ -67,12 +67,12 @@ test('nobody waits for the end of a job longer than it takes', soon, async () =>
   await server.app.delivery.idle()
 })
 
-test('a configuration without its switch calls nobody back', async () => {
+test('a callback configuration without its switch sends nothing', async () => {
   await server.callBack('/off', { callback: false })
   assert.deepEqual(server.receiver.at('/off'), [])
 })
 
-test('the account gets an event when a job is created and when it ends, in this order', async () => {
+test('the account webhook gets an event when a job is created and when it ends', async () => {
   const from = server.receiver.at('/account').length
   const { id } = await server.run()
   const { id: failed } = await server.run({ audio_url: NOWHERE })
@@ -90,7 +90,7 @@ test('the account gets an event when a job is created and when it ends, in this 
   assert.equal(new Set(reported.map(({ headers }) => headers['webhook-id'])).size, 4)
 })
 
-test('the account gets the events of a live session, in order', async () => {
+test('the account webhook gets the events of a live session in order', async () => {
   const from = server.receiver.at('/account').length
   const { id, url } = await openSession(server)
   const client = await connect(url)
@@ -106,7 +106,7 @@ test('the account gets the events of a live session, in order', async () => {
   )
 })
 
-test('every request is signed as Standard Webhooks says, under each prefix', async () => {
+test('every request has Standard Webhooks signatures under each prefix', async () => {
   await server.callBack('/signed')
   const webhook = new Webhook(SECRET)
   const reported = ['/signed', '/account'].flatMap((path) => server.receiver.at(path))
@@ -120,7 +120,7 @@ test('every request is signed as Standard Webhooks says, under each prefix', asy
   }
 })
 
-test('events for an account without a secret are unsigned', async (t) => {
+test('events of an account without a secret are unsigned', async (t) => {
   const unsigned = await startReportingServer()
   t.after(() => unsigned.close())
   await unsigned.callBack('/unsigned')
@@ -129,7 +129,7 @@ test('events for an account without a secret are unsigned', async (t) => {
   assert.deepEqual(names, ['webhook-id', 'webhook-timestamp'])
 })
 
-test('a server that may not reach private networks tells a receiver on one nothing', async (t) => {
+test('with private networks blocked a receiver there gets no request', async (t) => {
   const guarded = await startReportingServer(() => ({ STENO_ALLOW_PRIVATE_NETWORK: 'false' }))
   t.after(() => guarded.close())
   const { port } = new URL(guarded.receiver.url)
@@ -143,7 +143,7 @@ test('a server that may not reach private networks tells a receiver on one nothi
   assert.deepEqual(guarded.receiver.received, [])
 })
 
-test('the parts of an address reach the receiver as they should, and the log hides the secret ones', async () => {
+test('URL parts reach the receiver, and the log hides secrets', async () => {
   const { host } = new URL(server.receiver.url)
   const url = `http://me:p%40ss@${host}/parts?a=1&b=%20#place`
   const job = await server.run({ callback: true, callback_config: { url } })

@@ -35,7 +35,7 @@ async function submit(fields: Record<string, unknown> = {}): Promise<string> {
   return body.id
 }
 
-test('the creation and the end of a job are sent as they happen', AT_ONCE, async () => {
+test("events of a job's creation and end are sent immediately", AT_ONCE, async () => {
   const id = await submit()
   await notified('transcription.created', id)
   await notified('transcription.success', id)
@@ -43,7 +43,7 @@ test('the creation and the end of a job are sent as they happen', AT_ONCE, async
   await notified('transcription.error', failed)
 })
 
-test('the events of a live session are sent as they happen', AT_ONCE, async () => {
+test('events of a live session are sent immediately', AT_ONCE, async () => {
   const { id, url } = await openSession(server)
   const client = await connect(url)
   await notified('live.start_session', id)
@@ -52,22 +52,18 @@ test('the events of a live session are sent as they happen', AT_ONCE, async () =
   await notified('live.end_session', id)
 })
 
-test(
-  'a job that is deleted has the request that is on its way for it cut off',
-  AT_ONCE,
-  async () => {
-    const retryAfter = Promise.withResolvers<void>()
-    const cut = Promise.withResolvers<void>()
-    server.answers.set('/stalled', (_, response) => {
-      response.on('close', () => cut.resolve())
-      retryAfter.resolve()
-      return undefined
-    })
-    const url = `${server.receiver.url}/stalled`
-    const id = await submit({ callback: true, callback_config: { url } })
-    await retryAfter.promise
-    const { status } = await call(server, `/v2/pre-recorded/${id}`, { method: 'DELETE' })
-    assert.equal(status, 202)
-    await cut.promise
-  },
-)
+test('deleting a job aborts its running delivery immediately', AT_ONCE, async () => {
+  const retryAfter = Promise.withResolvers<void>()
+  const cut = Promise.withResolvers<void>()
+  server.answers.set('/stalled', (_, response) => {
+    response.on('close', () => cut.resolve())
+    retryAfter.resolve()
+    return undefined
+  })
+  const url = `${server.receiver.url}/stalled`
+  const id = await submit({ callback: true, callback_config: { url } })
+  await retryAfter.promise
+  const { status } = await call(server, `/v2/pre-recorded/${id}`, { method: 'DELETE' })
+  assert.equal(status, 202)
+  await cut.promise
+})

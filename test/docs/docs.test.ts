@@ -18,7 +18,7 @@ function read(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 
-test('docs/configuration.md lists every variable that is read and no other', () => {
+test('docs/configuration.md lists exactly the variables that are read', () => {
   const listed = [...read('docs/configuration.md').matchAll(/^\| `([A-Z]+_\w+)`/gm)]
   assert.deepEqual(
     listed.map(([, name]) => name).sort(),
@@ -26,7 +26,7 @@ test('docs/configuration.md lists every variable that is read and no other', () 
   )
 })
 
-test('no page names a setting that does not exist', () => {
+test('pages name only existing settings', () => {
   const known = new Set(settingNames())
   const named = pages.flatMap((page) => [...read(page).matchAll(/\bSTENO_[A-Z_]+\b/g)].flat())
   assert.deepEqual(
@@ -35,7 +35,7 @@ test('no page names a setting that does not exist', () => {
   )
 })
 
-test('pages name only npm scripts and commands that exist', () => {
+test('pages name only existing npm scripts and commands', () => {
   const { scripts } = JSON.parse(read('package.json'))
   const text = pages.map(read).join('\n')
   const named = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name!)
@@ -52,7 +52,7 @@ test('pages name only npm scripts and commands that exist', () => {
   )
 })
 
-test('every link from a page to a file of the project leads somewhere', () => {
+test('links from pages to project files are valid', () => {
   const broken = pages.flatMap((page) => {
     const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link]) => link!)
     return links
@@ -62,7 +62,7 @@ test('every link from a page to a file of the project leads somewhere', () => {
   assert.deepEqual(broken, [])
 })
 
-test('every decision record has its number, and no number is used twice', () => {
+test('decision records are numbered uniquely', () => {
   const names = globSync('docs/decisions/*.md', { cwd: root }).map((path) => path.slice(15))
   const numbers = names.map((name) => /^(\d{4})-[a-z0-9-]+\.md$/.exec(name)?.[1])
   assert.ok(numbers.every((number) => number !== undefined))

@@ -61,7 +61,7 @@ function moduleOf(path: string): string {
   return path.split(/[/\\]/)[1]!.replace(/\.ts$/, '')
 }
 
-test('every import goes downwards: modules know only what the table allows', () => {
+test('modules import only what the layer table allows', () => {
   const wrong = readImports().filter(({ module, target }) => {
     const targetFile = target.replace(' (types)', '')
     const may = [...(allowed[module] ?? []), ...shared, module]
@@ -80,7 +80,7 @@ test('the table lists every module below src/', () => {
   assert.ok(modules.size > 8, 'imports are found at all')
 })
 
-test('docs/architecture.md draws the same modules', () => {
+test('docs/architecture.md shows the same modules', () => {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
   const drawn = [...page.matchAll(/^([a-z-]+(?: · [a-z-]+)*) +→ +(.+)$/gm)].flatMap(
     ([, modules, may]) => {
@@ -99,7 +99,7 @@ test('docs/architecture.md draws the same modules', () => {
 const retired =
   /^(ears|teller|courier|lookout|insist|insisting|inhand|patience|upkeep|verdict|keeptidy|diarise|diarised|recognise|recognised|normalise|labelled|neighbour|touching|unheard|onemore|rehearse|stubborn|restless|heard|told|hearing|likeness|crammed|unfetched|ledger|manner|announce|speaking|thinks|judge|judged|judgment|stretch|stretches|admit|admitted)$/i
 
-test('no file and no exported name has a retired word', () => {
+test('no file or exported name uses a retired word', () => {
   const files = globSync('{src,test,bench,fuzz,examples}/**/*.ts', { cwd: root })
   const names = files.flatMap((file) => {
     const code = readFileSync(join(root, file), 'utf8')
@@ -113,7 +113,7 @@ test('no file and no exported name has a retired word', () => {
   )
 })
 
-test('no file has more than 400 lines, but the generated one', () => {
+test('no file has more than 400 lines except the generated one', () => {
   const files = globSync('{src,examples,scripts}/**/*.ts', { cwd: root })
   const long = files.filter((file) => {
     return readFileSync(join(root, file), 'utf8').split('\n').length - 1 > 400
@@ -144,7 +144,7 @@ const longFunctions = {
   'src/api/schemas/jobs/add-on-configs.ts: addOnConfigs': 'one schema, a property per add-on',
 }
 
-test('no function has more than 70 lines, but those that read best in one piece', () => {
+test('no function has more than 70 lines except the listed ones', () => {
   const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
   const long = files.flatMap((file) => {
     const lines = readFileSync(join(root, file), 'utf8').split('\n')
@@ -161,7 +161,7 @@ test('no function has more than 70 lines, but those that read best in one piece'
   assert.deepEqual(long.sort(), Object.keys(longFunctions).sort())
 })
 
-test('no files import each other in a circle, types included', () => {
+test('there are no circular imports, including types', () => {
   const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
   const imports = new Map(files.map((file) => [file, importsOf(file)]))
   const done = new Set<string>()
@@ -208,7 +208,7 @@ test('every exported function, class and constant is imported somewhere', () => 
   assert.deepEqual(unused, [])
 })
 
-test('src/ holds nothing that only tests use, but the fake recognizer, which benches use too', () => {
+test('src/ contains no module used only by tests, except the fake recognizer', () => {
   const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
   const used = files.flatMap((file) => {
     const paths = readFileSync(join(root, file), 'utf8').matchAll(/'([^'\s]+\.ts)'/g)
@@ -223,7 +223,7 @@ test('src/ holds nothing that only tests use, but the fake recognizer, which ben
   assert.deepEqual([...unused].sort(), others)
 })
 
-test('of typebox only types are imported: its 370 modules would slow every start', () => {
+test('only types are imported from typebox, which would slow every start', () => {
   const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
   const loading = files.filter((file) => {
     const code = readFileSync(join(root, file), 'utf8')

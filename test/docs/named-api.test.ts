@@ -18,7 +18,7 @@ after(() => server.close())
 
 const read = (page: string) => readFileSync(join(root, page), 'utf8')
 
-test('every request that a page names is one of the OpenAPI document', () => {
+test('every request named on a page is in the OpenAPI document', () => {
   const routes = Object.entries(document.paths).map(([path, methods]) => ({
     pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}/?$`),
     methods: Object.keys(methods).map((method) => method.toUpperCase()),
@@ -39,7 +39,7 @@ test('every request that a page names is one of the OpenAPI document', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('what the tables of docs/migration.md offer instead is in the OpenAPI document', () => {
+test('replacements in docs/migration.md are in the OpenAPI document', () => {
   const rows = read('docs/migration.md').match(/^\|.*\|$/gm) ?? []
   // Words with an underscore in code, as fields are written; settings are in capitals.
   const named = rows.flatMap((row) => {

@@ -13,7 +13,7 @@ const foreign = [
   ...['AWS_ENDPOINT_URL_S3', 'BMW', 'bmw', 'WORDSxMS'],
 ]
 
-test('an identifier that a comment names occurs in the code', () => {
+test('identifiers named in comments exist in the code', () => {
   const folders = '{src,test,bench,fuzz,soak,scripts,examples,dashboard/src,guide/src}'
   const files = globSync([`${folders}/**/*.{ts,tsx,mjs}`, 'package.json', '.ci/run'], { cwd: root })
   const code = new Set(foreign)

@@ -23,7 +23,7 @@ const yaml: { parse(text: string): unknown } = createRequire(import.meta.url)('y
 const samples = samplePages.flatMap(samplesOf)
 const ofLanguage = (language: Language) => samples.filter((sample) => sample.language === language)
 
-test('every sample of the documentation has a language, by which it is checked', () => {
+test('every sample of the documentation has a supported language', () => {
   const fences = samplePages.reduce((sum, page) => {
     return sum + readFileSync(join(root, page), 'utf8').split(/^\s*```/m).length - 1
   }, 0)
@@ -35,7 +35,7 @@ test('every sample of the documentation has a language, by which it is checked',
   )
 })
 
-test('every plan for a sample has one, and those that never run are few', () => {
+test('every sample plan is used, and few samples never run', () => {
   const used = new Set(samples.map(planOf))
   assert.deepEqual(
     plans.filter((plan) => !used.has(plan)),
@@ -45,7 +45,7 @@ test('every plan for a sample has one, and those that never run are few', () => 
   assert.ok(notRun.length <= 10, notRun.map(({ page, line }) => `${page}:${line}`).join())
 })
 
-test('shell samples are right in their syntax, also those that no test runs', () => {
+test('shell samples have valid syntax', () => {
   const wrong = ofLanguage('sh').flatMap(({ page, line, code }) => {
     const { status, stderr } = spawnSync('bash', ['-n'], { input: code, encoding: 'utf8' })
     return status === 0 ? [] : [`${page}:${line}: ${stderr}`]
@@ -53,7 +53,7 @@ test('shell samples are right in their syntax, also those that no test runs', ()
   assert.deepEqual(wrong, [])
 })
 
-test('files that shell samples name are in the repository', () => {
+test('files named in shell samples exist', () => {
   const named = ofLanguage('sh').flatMap(({ page, code }) => {
     const paths = code.matchAll(/(?<![\w./-])(?:deploy|examples|scripts|test)\/[\w./-]+/g)
     return Array.from(paths, ([path]) => ({ page, path: path! }))
@@ -64,7 +64,7 @@ test('files that shell samples name are in the repository', () => {
   assert.deepEqual(missing, [])
 })
 
-test('pages name long tests that exist', () => {
+test('long tests named on pages exist', () => {
   const all = globSync('test/long/**/*.test.ts', { cwd: root })
   const named = samplePages.flatMap((page) => {
     const text = readFileSync(join(root, page), 'utf8')
@@ -77,7 +77,7 @@ test('pages name long tests that exist', () => {
   )
 })
 
-test('the sample for Kubernetes sets values that the chart has', () => {
+test('the Kubernetes sample sets values of the chart', () => {
   const values = yaml.parse(readFileSync(join(root, 'deploy/helm/steno/values.yaml'), 'utf8'))
   const set = ofLanguage('sh').flatMap(({ code }) => {
     return Array.from(code.matchAll(/--set '?([\w.]+)=/g), ([, path]) => path!)

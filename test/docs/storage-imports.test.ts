@@ -16,12 +16,12 @@ function filesThatLoad(modules: RegExp, { outside }: { outside: string }): strin
   })
 }
 
-test('the driver of PostgreSQL is loaded only when the setting asks for it', () => {
+test('the PostgreSQL driver is loaded only when configured', () => {
   const outside = join('storage', 'database', 'postgres')
   assert.deepEqual(filesThatLoad(/^pg$|\/postgres\//, { outside }), [])
 })
 
-test('the client of S3-compatible storage is loaded only when the setting asks for it', () => {
+test('the S3 client is loaded only when configured', () => {
   assert.deepEqual(filesThatLoad(/\/s3\//, { outside: join('storage', 'objects', 's3') }), [])
   assert.deepEqual(filesThatLoad(/^@aws-sdk\//, { outside: 'none' }), [])
 })

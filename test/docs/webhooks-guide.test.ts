@@ -33,7 +33,7 @@ async function sign(secrets: readonly string[], { at = Date.now() } = {}) {
   return { body, headers: await signedHeaders(toSign, { prefixes: [] }) }
 }
 
-test('the receiver of the guide takes what is signed and refuses all else', async (t) => {
+test("the guide's receiver accepts signed requests and rejects others", async (t) => {
   const secret = generateSecret()
   const here = receiver
     .replace("'standardwebhooks'", JSON.stringify(import.meta.resolve('standardwebhooks')))
@@ -56,7 +56,7 @@ test('the receiver of the guide takes what is signed and refuses all else', asyn
   assert.equal(await send(await sign([])), 401)
 })
 
-test('the verifier of the guide takes what is signed lately and refuses all else', async (t) => {
+test("the guide's verifier accepts recently signed requests and rejects others", async (t) => {
   const { verify } = await import(await save(t, verifier))
   const secret = generateSecret()
   const { body, headers } = await sign([generateSecret(), secret])

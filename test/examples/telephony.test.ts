@@ -103,7 +103,7 @@ async function openStream(t: TestContext, url: string, headers: Record<string, s
   }
 }
 
-test('both tracks of a call are transcribed, each as its own channel', async (t) => {
+test('both tracks of a call are transcribed as separate channels', async (t) => {
   const adapter = await startAdapter(t, { language: 'en' })
   const stream = await openStream(t, adapter.url)
   stream.start('MZ1', ['inbound', 'outbound'])
@@ -123,7 +123,7 @@ test('both tracks of a call are transcribed, each as its own channel', async (t)
   assert.ok(Math.abs(seconds - speech.length / 8000) < 0.1, `${seconds} s`)
 })
 
-test('calls go on beside each other, and one that is cut keeps what was said', async (t) => {
+test('concurrent calls are independent, and an interrupted one keeps its text', async (t) => {
   const adapter = await startAdapter(t)
   const streams = await Promise.all([1, 2].map(() => openStream(t, adapter.url)))
   for (const [i, stream] of streams.entries()) {
@@ -138,7 +138,7 @@ test('calls go on beside each other, and one that is cut keeps what was said', a
   }
 })
 
-test('with a secret, only what the provider signed is taken', async (t) => {
+test('with a secret only streams signed by the provider are accepted', async (t) => {
   const token = 'a secret'
   const publicUrl = 'wss://calls.example.com'
   const sign = (url: string) => {
@@ -156,7 +156,7 @@ test('with a secret, only what the provider signed is taken', async (t) => {
   await openStream(t, direct.url, sign(direct.url.replace('ws:', 'wss:')))
 })
 
-test('streams that cannot be taken are closed, and the reason is told', async (t) => {
+test('invalid streams are closed with a reason', async (t) => {
   const adapter = await startAdapter(t)
   const wrong: [(stream: Awaited<ReturnType<typeof openStream>>) => void, number, RegExp][] = [
     [({ socket }) => socket.send('nonsense'), 1007, /without a start: A message is no JSON/],
@@ -178,7 +178,7 @@ test('streams that cannot be taken are closed, and the reason is told', async (t
   assert.equal(http.status, 426)
 })
 
-test('a session that fails ends its call with the reason', async (t) => {
+test('a failed session ends its call with the reason', async (t) => {
   const { db } = server.app.storage
   const { key } = await generateKey(db, { account: 'test' })
   const adapter = await startAdapter(t, { server: { ...server, key } })
@@ -192,7 +192,7 @@ test('a session that fails ends its call with the reason', async (t) => {
   assert.equal((await stream.closed)[0], 1011)
 })
 
-test('events are posted in order, and a receiver that fails is told', async (t) => {
+test('events are posted in order, and a failing receiver is reported', async (t) => {
   const receiver = await openReceiver()
   t.after(() => receiver.close())
   const errors = Promise.withResolvers<string>()
@@ -207,7 +207,7 @@ test('events are posted in order, and a receiver that fails is told', async (t) 
   assert.equal(await errors.promise, 'Cannot reach http://127.0.0.1:1/')
 })
 
-test('the program shows its options', async () => {
+test('the telephony program shows its options', async () => {
   const file = join(import.meta.dirname, '../../examples/telephony/main.ts')
   const flags = ['--disable-warning=ExperimentalWarning', file]
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, '--help'])

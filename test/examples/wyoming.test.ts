@@ -67,7 +67,7 @@ async function startAdapter(t: TestContext, options: Partial<WyomingOptions> = {
   }
 }
 
-test('speech is answered with its text, in chunks and whole, as often as it comes', async (t) => {
+test('speech is transcribed in chunks and as a whole, repeatedly', async (t) => {
   const connectClient = await startAdapter(t)
   const client = connectClient()
   for (const wanted of [{ language: 'en', transcript_names: ['Zyntrix', 7] }, {}]) {
@@ -90,7 +90,7 @@ test('speech is answered with its text, in chunks and whole, as often as it come
   assert.match(vocabularies.join(' '), /Zyntrix/)
 })
 
-test('a client learns what the server can do', async (t) => {
+test('describe returns the models and languages of the server', async (t) => {
   const client = (await startAdapter(t))()
   client.send('describe')
   const { data } = await client.next('info')
@@ -101,7 +101,7 @@ test('a client learns what the server can do', async (t) => {
   assert.deepEqual((await client.next('pong')).data, { text: 'x' })
 })
 
-test('several clients speak at a time, and silence has no text', async (t) => {
+test('several clients are transcribed concurrently, and silence yields no text', async (t) => {
   const connectClient = await startAdapter(t, { language: 'en' })
   const clients = [connectClient(), connectClient(), connectClient()]
   const quiet = connectClient()
@@ -115,7 +115,7 @@ test('several clients speak at a time, and silence has no text', async (t) => {
   assert.deepEqual(texts, [...Array(3).fill('hello there hello there'), ''])
 })
 
-test('what cannot be done is answered with an error, and the connection ends', async (t) => {
+test('an invalid request gets an error, and the connection ends', async (t) => {
   const told: string[] = []
   const connectClient = await startAdapter(t, { onError: (message) => told.push(message) })
   const wrong: [(client: ReturnType<typeof connectClient>) => void, RegExp][] = [
@@ -135,7 +135,7 @@ test('what cannot be done is answered with an error, and the connection ends', a
   assert.equal(told.length, wrong.length)
 })
 
-test('a wrong key and a server that is away are told', async (t) => {
+test('a wrong key and an unreachable server are reported', async (t) => {
   const key = 'wrong'
   const refused = (await startAdapter(t, { server: { ...server, key } }))()
   refused.send('describe')
@@ -147,7 +147,7 @@ test('a wrong key and a server that is away are told', async (t) => {
   assert.equal(data.text, `Cannot reach the server at ${url}`)
 })
 
-test('a client that leaves within its speech leaves a session that ends', async (t) => {
+test('a client that disconnects while speaking ends its session', async (t) => {
   const client = (await startAdapter(t))()
   const before = await sessions()
   client.send('audio-chunk', FORMAT, Buffer.from(speech))
@@ -162,7 +162,7 @@ test('a client that leaves within its speech leaves a session that ends', async 
   }
 })
 
-test('the program shows its options, and refuses wrong ones', async () => {
+test('the Wyoming program shows its options and rejects invalid ones', async () => {
   const file = join(import.meta.dirname, '../../examples/wyoming/main.ts')
   const run = (...args: string[]) => {
     const env = { ...process.env, STENO_KEY: '' }

@@ -59,7 +59,7 @@ const everything = {
   },
 }
 
-test('every add-on that failed is made again as it would have been, and nothing else changes', async () => {
+test('retrying each failed add-on restores the original result', async () => {
   const id = await createDone(everything)
   const first = await jobOf(id)
   await fail(id, Object.keys(everything))
@@ -74,7 +74,7 @@ test('every add-on that failed is made again as it would have been, and nothing 
   assert.deepEqual(withoutTimes(await jobOf(id)), withoutTimes(first))
 })
 
-test('of two retries at once one makes it, the other is refused', async () => {
+test('of two concurrent retries one succeeds and the other is rejected', async () => {
   const id = await createDone(everything)
   await fail(id, ['sentences', 'summarization'])
   const names = ['sentences', 'summarization', 'sentences']
@@ -85,7 +85,7 @@ test('of two retries at once one makes it, the other is refused', async () => {
   assert.deepEqual([sentences!.success, summarization!.success], [true, true])
 })
 
-test('an add-on that this server has not fails again', async () => {
+test('retrying an add-on without its engine fails again', async () => {
   const id = await createDone({ structured_data_extraction: true })
   const { status, body } = await retry<Envelope>(id, 'structured_data_extraction')
   assert.equal(status, 200)
@@ -100,7 +100,7 @@ test('an add-on that this server has not fails again', async () => {
   })
 })
 
-test('what cannot be made again says why', async () => {
+test('a retry that is not possible is rejected with the reason', async () => {
   const id = await createDone({ sentences: true, custom_spelling: false })
   for (const [name, status, code] of [
     ['nothing', 404, 'add_on_not_found'],
@@ -116,7 +116,7 @@ test('what cannot be made again says why', async () => {
   }
 })
 
-test('a job that is not there, not done or of another account has nothing to make again', async () => {
+test('retries of unknown, unfinished or foreign jobs are rejected', async () => {
   const id = await createDone({ sentences: true })
   await fail(id, ['sentences'])
   assert.equal((await retry(id, 'sentences', OTHER_KEY)).status, 404)
@@ -144,14 +144,14 @@ test('a job that is not there, not done or of another account has nothing to mak
   assert.equal((await retry(id, 'sentences')).status, 404)
 })
 
-test('a retry needs the scope to write', async () => {
+test('a retry requires the scope write', async () => {
   const id = await createDone({ sentences: true })
   const { key } = await generateKey(server.app.storage.db, { account: 'test', scopes: ['read'] })
   const { status, headers } = await retry(id, 'sentences', key)
   assert.deepEqual([status, headers.get('x-error-code')], [403, 'scope_missing'])
 })
 
-test('a retry tells nobody', async () => {
+test('a retry sends no callback', async () => {
   const callback_config = { url: 'http://127.0.0.1:9/nobody' }
   const id = await createDone({ sentences: true, callback: true, callback_config })
   await fail(id, ['sentences'])
@@ -165,7 +165,7 @@ test('a retry tells nobody', async () => {
   assert.deepEqual(await reported(), before)
 })
 
-test('an add-on that is made again sees redacted words only', async () => {
+test('a retried add-on gets only redacted words', async () => {
   const id = await createDone({ ...everything, pii_redaction: true })
   const first = await jobOf(id)
   await fail(id, Object.keys(everything))

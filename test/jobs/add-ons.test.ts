@@ -33,7 +33,7 @@ async function resultOf(fields: Record<string, unknown>): Promise<Result> {
   return (await call<{ result: Result }>(server, `/v2/pre-recorded/${body.id}`)).body.result
 }
 
-test('words are spelled as the customer spells them, in all that is made of them', async () => {
+test('custom spellings apply to the transcript and all add-ons', async () => {
   const { transcription, sentences } = await resultOf({
     custom_spelling: true,
     custom_spelling_config: { spelling_dictionary: { ACME: ['acme'], Mr: ['mister'] } },
@@ -49,7 +49,7 @@ test('words are spelled as the customer spells them, in all that is made of them
   assert.deepEqual(transcription.sentences, [sentences])
 })
 
-test('words that sound like an entry of the vocabulary become that, before they are spelled', async () => {
+test('the vocabulary is applied before the custom spelling', async () => {
   const { transcription } = await resultOf({
     custom_vocabulary: true,
     custom_vocabulary_config: { vocabulary: [{ value: 'Akmee', pronunciations: ['acme'] }] },
@@ -59,7 +59,7 @@ test('words that sound like an entry of the vocabulary become that, before they 
   assert.match(transcription.full_transcript, /Where is the AKMEE report/)
 })
 
-test('entities have their types and the times of their words', async () => {
+test('entities have their types and times', async () => {
   const { named_entity_recognition } = await resultOf({ named_entity_recognition: true })
   const entities = named_entity_recognition!.results as Record<string, unknown>[]
   assert.deepEqual(
@@ -72,7 +72,7 @@ test('entities have their types and the times of their words', async () => {
   assert.ok(Number(entities[0]!.end) > Number(entities[0]!.start))
 })
 
-test('moderation and names tell what they found as text', async () => {
+test('moderation and name consistency return their results as text', async () => {
   const { moderation, name_consistency } = await resultOf({
     moderation: true,
     name_consistency: true,
@@ -81,7 +81,7 @@ test('moderation and names tell what they found as text', async () => {
   assert.deepEqual(JSON.parse(String(name_consistency!.results)), [])
 })
 
-test('subtitles have the formats and rows that were asked for', async () => {
+test('subtitles have the requested formats and rows', async () => {
   const { transcription } = await resultOf({
     subtitles: true,
     subtitles_config: { formats: ['vtt', 'srt'], maximum_characters_per_row: 20 },
@@ -93,14 +93,14 @@ test('subtitles have the formats and rows that were asked for', async () => {
   assert.ok(rows.length > 2 && rows.every((row) => row.length <= 20), rows.join('|'))
 })
 
-test('sentiment is text of an array, an item for each sentence', async () => {
+test('sentiment is a JSON string with an item per sentence', async () => {
   const { sentiment_analysis } = await resultOf({ sentiment_analysis: true })
   const items = JSON.parse(String(sentiment_analysis!.results)) as { sentiment: string }[]
   const sentiments = items.map(({ sentiment }) => sentiment)
   assert.deepEqual(sentiments, ['positive', 'neutral', 'neutral', 'negative'])
 })
 
-test('a summary and paragraphs are words of the transcript', async () => {
+test('summary and paragraphs consist of words of the transcript', async () => {
   const { summarization, display_mode } = await resultOf({
     summarization: true,
     summarization_config: { type: 'bullet_points' },
@@ -110,7 +110,7 @@ test('a summary and paragraphs are words of the transcript', async () => {
   assert.deepEqual(display_mode!.results, [SAID.replace('? it', '? It')])
 })
 
-test('an add-on without an engine says so, beside others that work', async () => {
+test('an add-on without an engine reports it, and others work', async () => {
   const { audio_to_llm, sentences } = await resultOf({
     audio_to_llm: true,
     audio_to_llm_config: { prompts: ['Who called?'] },
@@ -120,7 +120,7 @@ test('an add-on without an engine says so, beside others that work', async () =>
   assert.equal((audio_to_llm!.error as { exception: string }).exception, 'NotConfigured')
 })
 
-test('nothing that was asked for is missing where nothing was said', async () => {
+test('a recording without speech has empty results of all requested add-ons', async () => {
   const silent = await startServer({ speech: createFakeSpeechEngine('') })
   try {
     const json = {

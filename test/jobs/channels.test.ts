@@ -71,7 +71,7 @@ function count({ transcription }: Result, words: RegExp): number {
   return transcription.full_transcript.match(words)?.length ?? 0
 }
 
-test('one voice under stereo music is transcribed once, as channel 0; on request once per channel', async () => {
+test('one voice under stereo music is transcribed once, or per channel on request', async () => {
   const stereo = [
     (at: number) => said(at) + tone(at, 440),
     (at: number) => said(at) + tone(at, 587),
@@ -90,7 +90,7 @@ test('one voice under stereo music is transcribed once, as channel 0; on request
   assert.equal(count(separate, /what you can do for your country/gi), 2)
 })
 
-test('speech that leaks at -15 dB into the channel of another is transcribed in its own alone', async () => {
+test('speech leaking at -15 dB is transcribed only in its own channel', async () => {
   const half = Math.floor(speech.length / 2)
   const leak = 10 ** (-15 / 20)
   const first = (at: number) => (at < half ? said(at) : 0)

@@ -10,7 +10,7 @@ import { startServer } from '../support/server/start-server.ts'
 import { filesHolding } from '../support/storage/folder-search.ts'
 import { makeFolder } from '../support/storage/test-storage.ts'
 
-test('recordings and long results are stored encrypted, and fetched as they are', async (t) => {
+test('recordings and long results are encrypted at rest and downloaded decrypted', async (t) => {
   const file = join(await makeFolder(t), 'keys')
   await writeFile(file, randomBytes(32).toString('base64'))
   const server = await startServer({

@@ -28,7 +28,7 @@ function send(
   })
 }
 
-test('only hosts that the operator allows are answered, whatever their case and port', async (t) => {
+test('only allowed hosts are served, in any case and with any port', async (t) => {
   const env = { STENO_ALLOWED_HOSTS: 'STT.example, [::1]:7070' }
   const server = await startServer({ env })
   t.after(() => server.close())
@@ -43,7 +43,7 @@ test('only hosts that the operator allows are answered, whatever their case and 
   assert.equal((await send(server, '/health', { host: 'evil.example' })).status, 200)
 })
 
-test('a host that is too long, and a forwarded one that is none, are 400', async (t) => {
+test('an overlong Host or an invalid forwarded one gets 400', async (t) => {
   const server = await startServer({ env: { STENO_TRUST_PROXY: 'true' } })
   t.after(() => server.close())
   const long = `${'a'.repeat(300)}.example`
@@ -56,13 +56,13 @@ test('a host that is too long, and a forwarded one that is none, are 400', async
   assert.equal((await send(server, '/v2/live', allowed)).status, 200)
 })
 
-test('a setting that names no host is an error at start', () => {
+test('an invalid STENO_ALLOWED_HOSTS is an error at the start', () => {
   for (const wrong of ['https://a.example', 'a/b', 'a:99999', '*']) {
     assert.throws(() => readConfig({ STENO_ALLOWED_HOSTS: wrong }), /STENO_ALLOWED_HOSTS must hold/)
   }
 })
 
-test('no address that is built from a Host is stored', async (t) => {
+test('no URL built from a Host header is stored', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const host = 'poisoned.example'

@@ -9,7 +9,7 @@ import { makeFolder } from '../support/storage/test-storage.ts'
 /** Jobs whose metadata take this program some seconds to index. */
 const JOBS = 60_000
 
-test('a server that migrates its database says so and ends at SIGTERM, with the database as it was', async (t) => {
+test('SIGTERM during a migration ends it with the database unchanged', async (t) => {
   const folder = await makeFolder(t)
   const database = new DatabaseSync(join(folder, 'steno.sqlite'))
   database.exec('begin')

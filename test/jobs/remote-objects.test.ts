@@ -14,7 +14,7 @@ import { makeFolder } from '../support/storage/test-storage.ts'
 
 const LONG_TEXT = 'hello world '.repeat(30_000)
 
-test('a job runs from upload to deletion over objects that are no files', async (t) => {
+test('a job runs from upload to deletion on a remote object store', async (t) => {
   const copies = await makeFolder(t)
   const objects = createMemoryObjects(copies)
   const media = { probe: probeMedia, decode: decodeMedia }

@@ -54,7 +54,7 @@ function isShort({ enum: words, maxLength, format }: Schema): boolean {
   return words !== undefined || maxLength !== undefined || format === 'uuid'
 }
 
-test('every list, map and text of every request has a bound', async (t) => {
+test('every list, map and text of every request has a limit', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document

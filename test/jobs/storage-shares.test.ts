@@ -29,7 +29,7 @@ async function metricOf(server: TestServer, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1])
 }
 
-test('below the reserve new work is refused with a clear body, and all the rest goes on', async (t) => {
+test('below the storage reserve new work is rejected, everything else continues', async (t) => {
   const server = await start(t)
   const audio_url = await upload(server, createToneWav(6))
   const json = { audio_url }
@@ -61,7 +61,7 @@ test('below the reserve new work is refused with a clear body, and all the rest 
   assert.equal((await call(server, path, { method: 'DELETE' })).status, 202)
 })
 
-test('an account beyond its share is refused, and another one is not', async (t) => {
+test('an account beyond its storage share is rejected, another one is not', async (t) => {
   const server = await start(t, {
     STENO_ACCOUNT_MAX_BYTES: String(createToneWav(6).length + 10_000),
   })
@@ -95,7 +95,7 @@ function vocabulary() {
   return { vocabulary: Array.from({ length: 200 }, (_, i) => `word-number-${i}`) }
 }
 
-test('a job that would not fit when decoded waits until it does, and costs no attempt', async (t) => {
+test('a job that does not fit decoded waits without using an attempt', async (t) => {
   const seconds = 4
   const disk: Disk = { free: 50 * GB, size: 100 * GB }
   let looks = 0
@@ -120,7 +120,7 @@ test('a job that would not fit when decoded waits until it does, and costs no at
   assert.ok(row.since !== null)
 })
 
-test('an upload is cut off where its account has no room for more, and leaves nothing behind', async (t) => {
+test("an upload beyond the account's space is aborted and leaves nothing", async (t) => {
   const { service } = await openOnDisk(t, { STENO_ACCOUNT_MAX_BYTES: String(5_000_000) })
   let sent = 0
   async function* endless(): AsyncGenerator<Uint8Array> {

@@ -79,7 +79,7 @@ function textsOf(messages: readonly LiveMessage[], isFinal: boolean): string[] {
     .map(({ data }) => data.utterance.text)
 }
 
-test('words are as the customer writes them in partials, finals and results alike, once each', async () => {
+test('vocabulary and spelling apply once to partials, finals and results', async () => {
   // Partials that cannot be changed at once are left out: first of all the thread has to be there.
   await run({ realtime_processing: everything })
   const { id, url } = await openSession(server, {
@@ -106,7 +106,7 @@ test('words are as the customer writes them in partials, finals and results alik
   assert.doesNotMatch(stored, /akmee|Acmeh|wrong/)
 })
 
-test('a vocabulary may come as a list, in the older form, and nothing warns of it', async () => {
+test('a vocabulary may be a legacy list without a warning', async () => {
   const json = { realtime_processing: { custom_vocabulary: ['Akmeh'] } }
   const { headers } = await call(server, '/v2/live', { json })
   assert.equal(headers.get('x-steno-warning'), null)
@@ -114,7 +114,7 @@ test('a vocabulary may come as a list, in the older form, and nothing warns of i
   assert.match(job.result.transcription.full_transcript, /the Akmeh report/)
 })
 
-test('each final is followed by what was found in it, before the recording ends', async () => {
+test('each final is followed by its add-on results', async () => {
   const { client, job } = await run({
     realtime_processing: everything,
     messages_config: { receive_lifecycle_events: true },
@@ -152,7 +152,7 @@ test('each final is followed by what was found in it, before the recording ends'
   }
 })
 
-test('a final in which nothing is found is sent too, with an empty list', async (t) => {
+test('an add-on without findings sends an empty list', async (t) => {
   const other = await startOther(t, 'and so it is')
   const { client, job } = await run(
     { realtime_processing: { named_entity_recognition: true } },
@@ -164,7 +164,7 @@ test('a final in which nothing is found is sent too, with an empty list', async 
   assert.deepEqual([success, is_empty, results], [true, true, []])
 })
 
-test('a session without words has empty answers and an empty summary', async (t) => {
+test('a session without words has empty results and summary', async (t) => {
   const other = await startOther(t, '')
   const { client, job } = await run(
     { realtime_processing: everything, post_processing: { summarization: true } },
@@ -184,14 +184,14 @@ test('a session without words has empty answers and an empty summary', async (t)
   )
 })
 
-test('sentiments in results are objects where the server is set so', async (t) => {
+test('STENO_ADDON_RESULTS=native returns sentiments as objects', async (t) => {
   const other = await startOther(t, SAID, { STENO_ADDON_RESULTS: 'native' })
   const { client, job } = await run({ realtime_processing: everything }, other)
   const reported = ofType(client.messages, 'sentiment_analysis').flatMap(resultsOf)
   assert.deepEqual(job.result.sentiment_analysis.results, reported)
 })
 
-test('what an add-on does not know is an error, which its own flag selects', async (t) => {
+test('an unsupported language is an error of the add-on, selected by its flag', async (t) => {
   const speech = createFakeSpeechEngine('bonjour', { languages: ['fr'] })
   const other = await startServer({ speech })
   t.after(() => other.close())
@@ -209,7 +209,7 @@ test('what an add-on does not know is an error, which its own flag selects', asy
   assert.deepEqual(ofType(silent.client.messages, 'sentiment_analysis'), [])
 })
 
-test('messages that nobody selected are not sent, and the result has what they would tell', async () => {
+test('messages that were not selected are not sent, but are in the result', async () => {
   const { client, job } = await run({
     realtime_processing: everything,
     messages_config: { receive_realtime_processing_events: false },
@@ -222,7 +222,7 @@ test('messages that nobody selected are not sent, and the result has what they w
   )
 })
 
-test('the summary is sent between the transcript and the end, as the result has it', async () => {
+test('the summary is sent between the transcript and the end', async () => {
   const { client, job } = await run({
     post_processing: { summarization: true, summarization_config: { type: 'bullet_points' } },
   })
@@ -242,7 +242,7 @@ test('the summary is sent between the transcript and the end, as the result has 
   assert.deepEqual(summarization, job.result.summarization)
 })
 
-test('translation alone has no engine', async () => {
+test('translation without a model fails alone', async () => {
   const { client, job } = await run({
     realtime_processing: {
       ...everything,
@@ -259,7 +259,7 @@ test('translation alone has no engine', async () => {
   assert.equal(job.result.named_entity_recognition.success, true)
 })
 
-test('a callback gets what it selects of all this', async (t) => {
+test('a callback gets its selected add-on messages', async (t) => {
   const receiver = await openReceiver()
   t.after(() => receiver.close())
   const called = async (path: string, { flags, count }: { flags: Params; count: number }) => {
@@ -287,7 +287,7 @@ test('a callback gets what it selects of all this', async (t) => {
   )
 })
 
-test('a session that another process takes up has its words changed once, and every message is sent once', async (t) => {
+test('a resumed session changes its words once and sends every message once', async (t) => {
   const folder = await makeFolder(t)
   const start = async () => {
     const config = readConfig({ STENO_DATA_DIR: folder, STENO_API_KEYS: 'test:key' })

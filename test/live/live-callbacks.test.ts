@@ -63,7 +63,7 @@ function typesOf(bodies: readonly string[]): string[] {
   return bodies.map((body) => (JSON.parse(body) as { payload: { type: string } }).payload.type)
 }
 
-test('a callback gets all messages of its session, in order, as in the result', async () => {
+test('a callback gets all messages of its session in order, as in the result', async () => {
   const path = '/all'
   const { id, url } = await openSession(server, {
     ...calling(path, all),
@@ -100,7 +100,7 @@ test('a callback gets all messages of its session, in order, as in the result', 
   assert.equal(new Set(ids).size, messages.length, 'once each')
 })
 
-test('a callback gets the messages of a session while it runs', async () => {
+test('a callback gets messages while the session runs', async () => {
   const { url } = await openSession(server, calling('/early', all))
   const client = await connect(url)
   client.send(speech)
@@ -110,7 +110,7 @@ test('a callback gets the messages of a session while it runs', async () => {
   await client.closed
 })
 
-test('what a callback selects does not depend on what the client does', async () => {
+test("callback messages do not depend on the socket's flags", async () => {
   const flags = { ...none, receive_speech_events: true, receive_acknowledgments: true }
   const { client, job } = await run('/some', {
     flags,
@@ -124,7 +124,7 @@ test('what a callback selects does not depend on what the client does', async ()
   assert.deepEqual(bodiesAt('/some'), callbacksOf(job, inResult))
 })
 
-test('without flags a callback gets finals, post-processing and lifecycle', async () => {
+test('by default a callback gets finals, post-processing and lifecycle events', async () => {
   await run('/default', { flags: {} })
   assert.deepEqual(typesOf(bodiesAt('/default')), [
     ...['start_session', 'start_recording', 'transcript', 'transcript', 'end_recording'],
@@ -132,7 +132,7 @@ test('without flags a callback gets finals, post-processing and lifecycle', asyn
   ])
 })
 
-test('a callback gets the rest of a session whose client is gone', async () => {
+test('a callback gets the rest of a session after its client disconnected', async () => {
   const { id, url } = await openSession(server, {
     ...calling('/gone', all),
     messages_config: none,
@@ -160,13 +160,13 @@ test('a callback gets the end of a session without a client', async (t) => {
   assert.deepEqual(typesOf(bodies), ['start_session', 'end_session'])
 })
 
-test('a session without a callback, or with one that selects nothing, calls nobody', async () => {
+test('a disabled callback, or one without flags, sends nothing', async () => {
   await run('/off', { params: { callback: false } })
   await run('/nothing', { flags: none })
   assert.deepEqual([...bodiesAt('/off'), ...bodiesAt('/nothing')], [])
 })
 
-test('a receiver that is down for a while misses nothing, and gets it in order', async () => {
+test('a receiver that was down gets all messages in order', async () => {
   server.answers.set('/down', () => 503)
   const { job } = await run('/down')
   assert.deepEqual(typesOf(bodiesAt('/down')), ['start_session'], 'one after the other')

@@ -26,7 +26,7 @@ async function assertCanceled(id: string, server: TestServer): Promise<void> {
   assert.equal((await cancel(id, server)).status, 422)
 }
 
-test('an open session is canceled at once, and keeps what was recorded', async () => {
+test('an open session is canceled at once and keeps its recording', async () => {
   await withServer({ STENO_LIVE_SLOTS: '1' }, async (server) => {
     const { id, url } = await openSession(server)
     const client = await connect(url)
@@ -46,7 +46,7 @@ test('an open session is canceled at once, and keeps what was recorded', async (
   })
 })
 
-test('a session whose client never came, or has lost its connection, is canceled, too', async () => {
+test('a session without a connected client can be canceled', async () => {
   await withServer({}, async (server) => {
     const waiting = await openSession(server)
     assert.equal((await cancel(waiting.id, server)).status, 202)
@@ -61,7 +61,7 @@ test('a session whose client never came, or has lost its connection, is canceled
   })
 })
 
-test('a session that has ended is not canceled', async () => {
+test('an ended session cannot be canceled', async () => {
   await withServer({}, async (server) => {
     const { id, url } = await openSession(server)
     const client = await connect(url)
@@ -75,7 +75,7 @@ test('a session that has ended is not canceled', async () => {
 })
 
 describe('nodes of one database', { skip: noPostgres }, () => {
-  test('a session that another node runs is canceled', async (t) => {
+  test('a session of another node can be canceled', async (t) => {
     const { url: database } = await takeDatabase(t)
     const shared = { STENO_DATABASE_URL: database, STENO_DATA_DIR: await makeFolder(t) }
     const start = () => startServer({ env: { ...shared, STENO_LIVE_SLOTS: '10' } })

@@ -36,7 +36,7 @@ async function share(of: TestServer, id: string): Promise<string> {
   return `/v2/shared/${body.url.split('/').at(-1)!}`
 }
 
-test('a viewer reads the captions of a session until it ends, by key and by link', async () => {
+test('a viewer gets captions until the session ends, by key and by link', async () => {
   const params = { messages_config: { receive_partial_transcripts: true } }
   const { id, url } = await openSession(server, params)
   const path = `${server.url}/v2/live/${id}/captions`
@@ -70,7 +70,7 @@ test('a viewer reads the captions of a session until it ends, by key and by link
   assert.match((await (await watch(path, server.key)).body)!, /^retry: 1000\n\nevent: end\n/)
 })
 
-test('a session of another account, or without a key, is not watched', async () => {
+test('captions of another account, or without a key, are rejected', async () => {
   const { id } = await openSession(server)
   const path = `${server.url}/v2/live/${id}/captions`
   assert.equal((await watch(path)).response.status, 401)
@@ -79,7 +79,7 @@ test('a session of another account, or without a key, is not watched', async () 
   assert.equal((await watch(recorded, server.key)).response.status, 404)
 })
 
-test('ending a link ends its captions', async () => {
+test('ending a share link ends its captions', async () => {
   const { id, url } = await openSession(server)
   const shared = await share(server, id)
   const visitor = await watch(`${server.url}${shared}/captions`)
@@ -104,7 +104,7 @@ async function openOnNode(api: TestServer): Promise<OpenedSession> {
   }
 }
 
-test('another node passes on the captions of the one that runs the session', {
+test('captions are forwarded from the node that runs the session', {
   skip: noPostgres,
 }, async (t) => {
   const { url: database } = await takeDatabase(t)

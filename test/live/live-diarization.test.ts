@@ -93,7 +93,7 @@ async function startOther(t: TestContext, options: FakeOptions): Promise<TestSer
   return other
 }
 
-test('finals tell who speaks, by first appearance, and partials do not', async () => {
+test('finals have speakers by first appearance, and partials have none', async () => {
   const { client, reported } = await run(
     talk('babbcab'),
     { diarization: true },
@@ -112,7 +112,7 @@ test('there are no more speakers than requested', async () => {
   assert.ok(reported[2]! < 2)
 })
 
-test('channels have speakers of their own, counted over all of them', async () => {
+test('channels have separate speakers, numbered across all channels', async () => {
   const audio = interleave([talk('  a a'), talk('bb  b')])
   const { client } = await run(audio, { diarization: true }, { channels: 2 })
   const reported = finalsOf(client.messages).map(({ data: { utterance } }) => {
@@ -127,7 +127,7 @@ test('channels have speakers of their own, counted over all of them', async () =
   ])
 })
 
-test('transcript, result and sentiments name the same speakers in the end', async () => {
+test('transcript, result and sentiments have the same final speakers', async () => {
   const { client, job } = await run(talk('aaa'), {
     diarization: true,
     sentiment_analysis: true,
@@ -153,12 +153,12 @@ test('transcript, result and sentiments name the same speakers in the end', asyn
   assert.deepEqual(guessed.map(speakerOf), Array(6).fill(0))
 })
 
-test('how sure a speaker is stands there only where it was asked for', async () => {
+test('speaker confidence is included only if requested', async () => {
   const { job } = await run(talk('a'), { diarization: true })
   assert.ok(!('speaker_confidence' in job.result.transcription.utterances[0]!))
 })
 
-test('a final without a usable voice goes out without a speaker', async (t) => {
+test('a final without a usable embedding has no speaker', async (t) => {
   let speakers = 0
   const onLive = (kind: string) => {
     if (kind === 'embed' && ++speakers === 1) throw new Error('no voice')
@@ -168,7 +168,7 @@ test('a final without a usable voice goes out without a speaker', async (t) => {
   assert.deepEqual(reported, [undefined, 0, 0])
 })
 
-test('when diarization fails at the end, the guesses stay and an error says so', async (t) => {
+test('if the final diarization fails, live speakers are kept with an error', async (t) => {
   const onEmbeddings = () => {
     throw new AppError('engine_failed', 'it was killed')
   }
@@ -182,7 +182,7 @@ test('when diarization fails at the end, the guesses stay and an error says so',
   assert.deepEqual((final!.data as unknown as Result).diarization, diarization)
 })
 
-test('a worker that is killed once at the end costs nothing', async (t) => {
+test('a crashed worker is retried in the final diarization', async (t) => {
   let calls = 0
   const onEmbeddings = () => {
     if (++calls === 1) throw new AppError('engine_failed', 'it was killed')
@@ -192,7 +192,7 @@ test('a worker that is killed once at the end costs nothing', async (t) => {
   assert.deepEqual(job.result.transcription.utterances.map(speakerOf), [0, 1])
 })
 
-test('a session in which nobody spoke has no speakers, and no error', async () => {
+test('a session without speech has no speakers and no error', async () => {
   for (const audio of [Buffer.alloc(0), talk('  ')]) {
     const { reported, job } = await run(audio, { diarization: true })
     assert.deepEqual(reported, [])
@@ -201,7 +201,7 @@ test('a session in which nobody spoke has no speakers, and no error', async () =
   }
 })
 
-test('a session that does not ask for speakers has none, and shows what it did', async () => {
+test('a session without diarization has no speakers', async () => {
   for (const realtime of [{}, { diarization: false }]) {
     const { reported, job } = await run(talk('ab'), realtime)
     assert.deepEqual(reported, [undefined, undefined])
@@ -214,7 +214,7 @@ test('a session that does not ask for speakers has none, and shows what it did',
   }
 })
 
-test('what was asked about speakers is shown, without what is ignored', async () => {
+test('requested diarization settings are shown, ignored ones are not', async () => {
   const requested = { diarization: true, diarization_config: { max_speakers: 3, enhanced: true } }
   const { job } = await run(talk('a'), requested)
   const { realtime_processing } = defaultLiveParams
@@ -225,7 +225,7 @@ test('what was asked about speakers is shown, without what is ignored', async ()
   })
 })
 
-test('counts that contradict each other are refused', async () => {
+test('contradictory speaker counts are rejected', async () => {
   const refused = async (diarization_config: Params) => {
     const json = { realtime_processing: { diarization: true, diarization_config } }
     const { status, body } = await call<{ validation_errors: string[] }>(server, '/v2/live', {
@@ -246,7 +246,7 @@ test('counts that contradict each other are refused', async () => {
   assert.equal(status, 400)
 })
 
-test('a callback gets the speakers too', async (t) => {
+test('a callback gets the speakers', async (t) => {
   const receiver = await openReceiver()
   t.after(() => receiver.close())
   await run(
@@ -266,7 +266,7 @@ test('a callback gets the speakers too', async (t) => {
   )
 })
 
-test('speakers stay known in the next process, and their samples are whole at the end', async (t) => {
+test('speakers are restored by the next process, with complete samples at the end', async (t) => {
   const folder = await makeFolder(t)
   const read: number[] = []
   const start = async () => {

@@ -32,13 +32,13 @@ async function listen(t: TestContext, spoken: readonly Spoken[], language_config
   })
 }
 
-test('a session in two languages: each final by the model of its language', async (t) => {
+test('in a session of two languages each final uses the model of its language', async (t) => {
   const spoken = ['en', 'de', 'en'].flatMap((language) => [{ language, seconds: 3 }, pause])
   const finals = await listen(t, spoken, { languages: [], code_switching: true })
   assert.deepEqual(finals, ['en: en bundled', 'de: de many', 'en: en bundled'])
 })
 
-test('without code switching the first clear language stays', async (t) => {
+test('without code switching the first clear language is kept', async (t) => {
   const spoken = [
     { language: 'de', seconds: 0.4 },
     pause,
@@ -51,7 +51,7 @@ test('without code switching the first clear language stays', async (t) => {
   assert.deepEqual(finals.slice(-2), ['fr: fr many', 'fr: garbled many'])
 })
 
-test('short speech takes the language of the utterance before', async (t) => {
+test('short speech gets the language of the previous utterance', async (t) => {
   const spoken = [
     { language: 'fr', seconds: 3 },
     pause,
@@ -67,7 +67,7 @@ test('short speech takes the language of the utterance before', async (t) => {
   )
 })
 
-test('an alias of stt-fusion joins two models; the name itself is for recordings', async (t) => {
+test('an alias of stt-fusion fuses two models in live sessions', async (t) => {
   const models = [
     { id: 'large', languages: ['de'], memoryBytes: 1000 },
     { id: 'small', languages: ['de'], memoryBytes: 10 },

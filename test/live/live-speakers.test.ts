@@ -46,7 +46,7 @@ async function makeTalk(t: TestContext): Promise<Buffer[]> {
   })
 }
 
-test('two voices that take turns are two speakers, while they speak and in the end', async (t) => {
+test('two alternating voices are two speakers, live and in the result', async (t) => {
   const speech = createSpeechEngine({
     folder: readConfig({}).models.folder,
     workers: 1,

@@ -79,7 +79,7 @@ async function run(t: TestContext, reply = respond, { hasModel = true } = {}) {
   return { messages: client.messages, result, provider, used: total }
 }
 
-test('every final is translated into each language, and the result has all of it', async (t) => {
+test('every final is translated into each language, as in the result', async (t) => {
   const { messages, result, provider, used } = await run(t)
   const finals = finalsOf(messages)
   assert.equal(finals.length, 2)
@@ -134,7 +134,7 @@ test('every final is translated into each language, and the result has all of it
   assert.ok(result.named_entity_recognition.results.length > 0)
 })
 
-test('a language that fails on one utterance lacks that, and the result says so', async (t) => {
+test('a failed translation of an utterance is reported in a warning', async (t) => {
   let isRefused = false
   const { messages, result } = await run(t, (one) => {
     if (isRefused || !one.messages[0]!.content.includes('French')) return respond(one)
@@ -153,7 +153,7 @@ test('a language that fails on one utterance lacks that, and the result says so'
   assert.deepEqual(result.metadata.warnings, ['1 of 2 utterances were not translated into fr'])
 })
 
-test('a model that is down fails translation and summary, and nothing else', async (t) => {
+test('an unavailable model fails only translation and summary', async (t) => {
   const { messages, result } = await run(t, () => 404)
   assert.equal(finalsOf(messages).length, 2)
   assert.equal(result.translation.success, true)
@@ -172,7 +172,7 @@ test('a model that is down fails translation and summary, and nothing else', asy
   assert.equal(result.named_entity_recognition.success, true)
 })
 
-test('without a model, a final in the target language is copied; the others say what they need', async (t) => {
+test('without a model finals in the target language are copied, others fail', async (t) => {
   const { messages, result } = await run(t, respond, { hasModel: false })
   const sent = ofType(messages, 'translation')
   assert.deepEqual(
@@ -213,7 +213,7 @@ async function speakOn(t: TestContext, reply: (call: ChatCall) => ChatReply) {
   return { server, client, provider, id }
 }
 
-test('partials are translated on request, before their final, and are no part of the result', async (t) => {
+test('partials are translated on request before their final, outside the result', async (t) => {
   const { server, client, id } = await speakOn(t, respond)
   const partial = await client.waitForType('translation', ({ data }) => data!.is_final === false)
   client.stop()
@@ -236,7 +236,7 @@ test('partials are translated on request, before their final, and are no part of
   assert.ok(result.metadata.usage!.requests >= 2)
 })
 
-test('a partial whose translation hangs holds up nothing, and is dropped', async (t) => {
+test('a stalled translation of a partial is dropped without delay', async (t) => {
   const asked = Promise.withResolvers<void>()
   const { client, provider } = await speakOn(t, (one) => {
     if (textsToTranslate(one)[0] === SAID) return respond(one)
@@ -257,7 +257,7 @@ test('a partial whose translation hangs holds up nothing, and is dropped', async
   assert.equal(provider.calls.length, 2)
 })
 
-test('ten sessions get their transcripts while no translation comes, then all of these in order', async (t) => {
+test('transcripts of ten sessions do not wait for translations, which stay in order', async (t) => {
   const gate = Promise.withResolvers<void>()
   const provider = await startChatProvider(async (one) => {
     await gate.promise

@@ -110,7 +110,7 @@ function assertScales(what: string, work: (size: number) => unknown, size: numbe
 }
 
 for (const [name, work] of Object.entries(onText)) {
-  test(`${name} takes time that grows with the text`, () => {
+  test(`${name} takes time proportional to the text`, () => {
     for (const [row, part] of Object.entries(rows)) {
       for (const end of ['', 'z', '!']) {
         assertScales(row, (size) => work(part.repeat(size / part.length) + end), SIZES.row)
@@ -120,7 +120,7 @@ for (const [name, work] of Object.entries(onText)) {
 }
 
 for (const [name, work] of Object.entries(onTranscript)) {
-  test(`${name} takes time that grows with the transcript`, () => {
+  test(`${name} takes time proportional to the transcript`, () => {
     for (const [row, part] of Object.entries(rows)) {
       const word = (size: number) => oneWord(`${part.repeat(size / part.length)}z`)
       assertScales(row, (size) => work(word(size)), SIZES.row)

@@ -20,7 +20,7 @@ const locked = read('package-lock.json').packages as Record<string, Locked>
 type Semver = { satisfies(version: string, range: string): boolean }
 const semver: Semver = createRequire(import.meta.url)('semver')
 
-test('the package holds every dependency without native parts', () => {
+test('the package bundles every dependency without native parts', () => {
   const names = Object.keys(manifest.dependencies)
   const isNative = (name: string) => locked[`node_modules/${name}`]?.hasInstallScript
   assert.deepEqual(
@@ -30,7 +30,7 @@ test('the package holds every dependency without native parts', () => {
   assert.deepEqual(names.filter(isNative), ['node-av', 'onnxruntime-node'])
 })
 
-test('npm warns of no package on the oldest Node that installs the package', () => {
+test('no fetched package rejects the oldest supported Node version', () => {
   const [, oldest] = /^>=(\d+\.\d+\.\d+)$/.exec(manifest.engines.node) ?? []
   assert.ok(oldest)
   const fetched = Object.entries(locked).filter(([, { dev, inBundle }]) => !dev && !inBundle)

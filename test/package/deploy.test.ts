@@ -14,7 +14,7 @@ const yaml: Yaml = createRequire(import.meta.url)('yaml')
 
 const files = globSync('deploy/**/*.*', { cwd: root }).concat('deploy/container/Dockerfile')
 
-test('every YAML file of the project parses, but templates', () => {
+test('every YAML file except templates parses', () => {
   const all = globSync(['deploy/**/*.yaml', '.github/**/*.yml'], { cwd: root })
   const parsed = all.filter((file) => !file.includes('/templates/'))
   assert.ok(parsed.length >= 9)
@@ -25,7 +25,7 @@ test('every YAML file of the project parses, but templates', () => {
   assert.deepEqual(problems, [])
 })
 
-test('no file of deploy/ names a setting that does not exist', () => {
+test('files in deploy/ name only existing settings', () => {
   const known = new Set(settingNames())
   const named = files.flatMap((file) =>
     [...read(file).matchAll(/\bSTENO_[A-Z_]+\b/g)].map(([name]) => `${file}: ${name}`),
@@ -37,7 +37,7 @@ test('no file of deploy/ names a setting that does not exist', () => {
   )
 })
 
-test('the settings of the image, the service and the examples are valid', () => {
+test('settings of the image, service and examples are valid', () => {
   const image = read('deploy/container/Dockerfile')
   const [, block = ''] = /^ENV (NODE_ENV=(?:.*\\\n)*.*)$/m.exec(image) ?? []
   const ofImage = Object.fromEntries(
@@ -59,7 +59,7 @@ test('the settings of the image, the service and the examples are valid', () => 
   assert.equal(chart.http.trustProxy, true)
 })
 
-test('the roles of the examples exist and are all given to some server', () => {
+test('the example roles exist and cover all roles', () => {
   const given = new Set<string>()
   const [document] = yaml.parseAllDocuments(read('deploy/helm/steno/values-roles.yaml'))
   const { sets } = document!.toJS() as { sets: Record<string, { roles: string[] } | null> }
@@ -68,7 +68,7 @@ test('the roles of the examples exist and are all given to some server', () => {
   assert.deepEqual([...given].sort(), [...roles].sort())
 })
 
-test('the chart scales by metrics that the rules for it make', () => {
+test('the chart scales by metrics that the adapter rules define', () => {
   const chart = read('deploy/helm/steno/templates/deployments.yaml')
   const [document] = yaml.parseAllDocuments(read('deploy/monitoring/prometheus-adapter.yaml'))
   const { rules } = document!.toJS() as { rules: Record<string, { name: { as: string } }[]> }
@@ -77,7 +77,7 @@ test('the chart scales by metrics that the rules for it make', () => {
   assert.deepEqual(scaled, made)
 })
 
-test('ports and folders agree between the image and whatever runs it', () => {
+test('ports and folders of the image match the deployment files', () => {
   const port = String(readConfig({}).http.port)
   const image = read('deploy/container/Dockerfile')
   assert.match(image, new RegExp(`^EXPOSE ${port}$`, 'm'))
@@ -94,7 +94,7 @@ test('ports and folders agree between the image and whatever runs it', () => {
   assert.ok(chart.includes(`runAsUser: ${user}`), 'a pod that may not be root needs a number')
 })
 
-test('what the image copies exists, and the ignore file lets it through', () => {
+test('files copied by the image exist and are not ignored', () => {
   const image = read('deploy/container/Dockerfile')
   const copied = [...image.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) => {
     return names!.split(' ').filter((name) => name !== '.')

@@ -13,7 +13,7 @@ const yaml: { parse(text: string): Workflow } = createRequire(import.meta.url)('
 const { permissions, steps } = yaml.parse(read('.github/workflows/release.yml')).jobs.publish
 const commands = steps.map(({ run = '' }) => run).join('\n')
 
-test('the release workflow may prove where a package comes from, and does so', () => {
+test('the release workflow has permissions for provenance and attests it', () => {
   const identity = { 'id-token': 'write', attestations: 'write', contents: 'write' }
   assert.deepEqual(permissions, identity)
   assert.match(commands, /npm publish .* --provenance\b/)
@@ -23,7 +23,7 @@ test('the release workflow may prove where a package comes from, and does so', (
   }
 })
 
-test('the release workflow publishes what the checks made, after them', () => {
+test('the release workflow publishes the checked artifacts after the checks', () => {
   const order = ['npm ci', 'npm run release -- --tag', 'npm publish', 'gh release create']
   const places = order.map((command) => commands.indexOf(command))
   assert.ok(places.every((place) => place >= 0))
@@ -43,6 +43,6 @@ test('the release workflow publishes what the checks made, after them', () => {
   assert.ok(named.includes('name }}.cdx.json') && named.includes('name }}.tgz'))
 })
 
-test('the release workflow holds no secret but the one of its run', () => {
+test('the release workflow uses no secret except its run token', () => {
   assert.doesNotMatch(read('.github/workflows/release.yml'), /secrets\.|NODE_AUTH_TOKEN|NPM_TOKEN/)
 })

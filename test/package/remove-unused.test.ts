@@ -9,7 +9,7 @@ const { removeUnused } = (await import('../../bin/remove-unused.mjs' as string))
   removeUnused(modules: string, options?: { types: boolean }): void
 }
 
-test('an installation loses what Steno never loads, and nothing else', async (t) => {
+test('remove-unused deletes only files that Steno never loads', async (t) => {
   const modules = await makeFolder(t)
   const thisPlatform = `${process.platform}/${process.arch}`
   const kept = [
@@ -75,7 +75,7 @@ test('an installation loses what Steno never loads, and nothing else', async (t)
   }
 })
 
-test('types are removed where nobody develops', async (t) => {
+test('type declarations are removed in production installations', async (t) => {
   const modules = await makeFolder(t)
   const files = [
     'index.d.ts',

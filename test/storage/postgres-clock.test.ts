@@ -3,7 +3,7 @@ import test from 'node:test'
 import { followClock, wallNow } from '../../src/clock.ts'
 import { noPostgres, openTestPostgres } from '../support/storage/test-postgres.ts'
 
-test('a server on a shared database goes by the clock of that, whatever its machine says', {
+test('with a shared database the server follows the database clock', {
   skip: noPostgres,
 }, async (t) => {
   const now = Date.now()

@@ -31,8 +31,8 @@ async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await delay(5)
 }
 
-describe('hints about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () => {
-  test('reach the other servers, many of a moment as one, and not the sender', async (t) => {
+describe('notifications about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () => {
+  test('reach other servers once per burst, and not the sender', async (t) => {
     const [first, second] = await openTwo(t)
     const heard = await countNotifications(first)
     const others = await countNotifications(second)
@@ -43,7 +43,7 @@ describe('hints about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () =
     assert.equal(heard.count, 1)
   })
 
-  test('come again over a new connection, which counts as a hint itself', async (t) => {
+  test('reconnect after a lost connection, which counts as a notification', async (t) => {
     const [first, second] = await openTwo(t)
     const hints = await countNotifications(second)
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
@@ -62,7 +62,7 @@ describe('hints about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () =
     await until(() => hints.count === 2)
   })
 
-  test('tell workers of jobs that a server without workers queues', async (t) => {
+  test('inform workers of jobs queued by a server without workers', async (t) => {
     let close = async () => {}
     t.after(() => close())
     const env = { STENO_DATABASE_URL: (await takeDatabase(t)).url }

@@ -27,8 +27,8 @@ async function openTwo(t: TestContext): Promise<[Db, Db]> {
 }
 
 /** What several servers do at the same time, on a real database. */
-describe('two servers', { skip: noPostgres }, () => {
-  test('claim each job once, and no more of an account than it may have', async (t) => {
+describe('two servers on one database', { skip: noPostgres }, () => {
+  test('claim each job once, within the limit of its account', async (t) => {
     const both = await openTwo(t)
     for (let i = 0; i < 12; i++) await addJob(both[0], { account: i % 2 ? 'acme' : 'other' })
     const claims = Array.from({ length: 12 }, (_, i) => {
@@ -41,7 +41,7 @@ describe('two servers', { skip: noPostgres }, () => {
     assert.equal(claimed.filter(({ account }) => account === 'acme').length, 4)
   })
 
-  test('create jobs up to the limit of an account, each later than the one before', async (t) => {
+  test('create jobs up to the limit of an account with increasing times', async (t) => {
     const both = await openTwo(t)
     const writers = both.map(createJobWriter)
     const files = await Promise.all(
@@ -64,7 +64,7 @@ describe('two servers', { skip: noPostgres }, () => {
     )
   })
 
-  test('never delete the recording of a job that is being created', async (t) => {
+  test('never delete the recording of a job being created', async (t) => {
     const [db, other] = await openTwo(t)
     const write = createJobWriter(db)
     for (let i = 0; i < 20; i++) {
@@ -80,7 +80,7 @@ describe('two servers', { skip: noPostgres }, () => {
     }
   })
 
-  test('take each delivery once, and leave no lane without one that is due', async (t) => {
+  test('take each delivery once, and keep one due per lane', async (t) => {
     const [db, other] = await openTwo(t)
     const callback = { callback: true, callback_config: { url: 'http://a.example/' } }
     const request_params = JSON.stringify(callback)
@@ -131,7 +131,7 @@ describe('two servers', { skip: noPostgres }, () => {
     assert.equal(sent.length, 8 * jobs.length)
   })
 
-  test('end a job once, whoever held it', async (t) => {
+  test('end a job only once, even if two servers hold it', async (t) => {
     const [db, other] = await openTwo(t)
     await addJob(db, { account: 'acme' })
     const { lease } = (await claim(db, { owner: db.owner, now: Date.now() }))!

@@ -52,7 +52,7 @@ async function startAuth(t: TestContext, key: Partial<NewKey> = {}) {
   }
 }
 
-test('a configured key may do everything, a stored one what is stored', async (t) => {
+test('a configured key has all scopes and a stored key has its stored scopes', async (t) => {
   const { use } = await startAuth(t, { scopes: ['read'] })
   const all = ['read', 'write', 'live']
   const hash = sha256('configured').toString('hex')
@@ -61,7 +61,7 @@ test('a configured key may do everything, a stored one what is stored', async (t
   assert.deepEqual([account, scopes], ['acme', ['read']])
 })
 
-test('a key works until the moment it ends, and not from then on', async (t) => {
+test('a key is accepted until it expires and rejected from that moment on', async (t) => {
   const { clock, use, untilNoted, lastUsed } = await startAuth(t, { expiresAt: START + 90_000 })
   clock.ms = START + 89_999
   await use()
@@ -74,7 +74,7 @@ test('a key works until the moment it ends, and not from then on', async (t) => 
   assert.equal(await lastUsed(), START + 89_999, 'a refused use is none')
 })
 
-test('the last use of a key is noted once a minute', async (t) => {
+test('the last use of a key is written at most once a minute', async (t) => {
   const { clock, sqlite, use, untilNoted, restart } = await startAuth(t)
   sqlite.exec('create table notes (at bigint)')
   sqlite.exec(`create trigger note after update on keys
@@ -95,7 +95,7 @@ test('the last use of a key is noted once a minute', async (t) => {
   )
 })
 
-test('a request does not wait until the use of its key is noted', async (t) => {
+test('authentication does not wait until the last use of the key is written', async (t) => {
   const { sqlite, use, lastUsed, untilNoted } = await startAuth(t)
   sqlite.exec('begin immediate')
   await use()
@@ -104,7 +104,7 @@ test('a request does not wait until the use of its key is noted', async (t) => {
   await untilNoted(START)
 })
 
-test('a use that cannot be noted is logged, without the key, and is one all the same', async (t) => {
+test('failing to record a use of a key is logged without it and fails no request', async (t) => {
   const { sqlite, use, logged } = await startAuth(t)
   sqlite.exec(`create trigger full before update on keys begin select raise(abort, 'full'); end`)
   assert.equal((await use()).account, 'acme')

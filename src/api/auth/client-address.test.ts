@@ -9,7 +9,7 @@ function addressOf(forwarded: string | undefined, { trustProxy = true, remote = 
   return clientAddressOf(request, { trustProxy })
 }
 
-test('behind a trusted proxy the address is the one that the proxy saw, not what the client said', () => {
+test('behind a trusted proxy the client address is the last one in X-Forwarded-For', () => {
   assert.equal(addressOf('192.0.2.1'), '192.0.2.1')
   assert.equal(addressOf('203.0.113.9, 192.0.2.1'), '192.0.2.1')
   assert.equal(addressOf('192.0.2.1:5060'), '192.0.2.1')
@@ -17,7 +17,7 @@ test('behind a trusted proxy the address is the one that the proxy saw, not what
   assert.equal(addressOf('2001:db8::1'), '2001:db8::1')
 })
 
-test('what is no address, and every header without a trusted proxy, is passed over', () => {
+test('an invalid X-Forwarded-For, or any without a trusted proxy, is ignored', () => {
   for (const text of [undefined, '', 'nobody', '192.0.2.1, x', '1.2.3', 'x'.repeat(9999)]) {
     assert.equal(addressOf(text), '10.0.0.1', text)
   }
@@ -25,7 +25,7 @@ test('what is no address, and every header without a trusted proxy, is passed ov
   assert.equal(addressOf(undefined, { remote: '::ffff:192.0.2.7' }), '192.0.2.7')
 })
 
-test('addresses of one network of version 6 are one client', () => {
+test('IPv6 addresses of one /64 network count as one client', () => {
   assert.equal(networkOf('192.0.2.1'), '192.0.2.1')
   assert.equal(networkOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64')
   assert.equal(networkOf('2001:0DB8:1:2::9'), '2001:db8:1:2::/64')

@@ -25,14 +25,14 @@ function startLimit(perMinute: number, burst: number) {
   return { clock, fullAt, request, requestTimes }
 }
 
-test('as many requests as the bucket holds are answered at once, of each key', () => {
+test('each key may send a full bucket of requests at once', () => {
   const { request, requestTimes } = startLimit(600, 100)
   assert.ok(requestTimes('one', 100).every((outcome) => outcome === 'ok'))
   assert.equal(request('one'), 1)
   assert.equal(request('two'), 'ok')
 })
 
-test('requests go on at the rate, and refused ones cost nothing', () => {
+test('requests pass at the configured rate, and refused ones consume no tokens', () => {
   const { clock, request, requestTimes } = startLimit(600, 3)
   requestTimes('key', 3)
   const outcomes = [99, 1, 99, 1].map((ms) => {
@@ -47,7 +47,7 @@ test('requests go on at the rate, and refused ones cost nothing', () => {
   ])
 })
 
-test('a bucket never holds more than it can, however long it is left alone', () => {
+test('an idle bucket never fills beyond its capacity', () => {
   const { clock, request, requestTimes } = startLimit(600, 3)
   requestTimes('key', 3)
   clock.ms += 250
@@ -58,7 +58,7 @@ test('a bucket never holds more than it can, however long it is left alone', () 
   assert.deepEqual(requestTimes('key', 4), ['ok', 'ok', 'ok', 1])
 })
 
-test('the seconds to wait are whole, and there is a token after them', () => {
+test('the wait is a whole number of seconds, after which a token is available', () => {
   const { clock, request } = startLimit(4, 1)
   request('key')
   clock.ms += 500
@@ -69,14 +69,14 @@ test('the seconds to wait are whole, and there is a token after them', () => {
   assert.equal(request('key'), 'ok')
 })
 
-test('fractions of a millisecond take no token away', () => {
+test('fractions of a millisecond consume no token', () => {
   const { clock, requestTimes, request } = startLimit(700, 100)
   clock.ms = 1_234_567.89
   assert.ok(requestTimes('key', 100).every((outcome) => outcome === 'ok'))
   assert.equal(request('key'), 1)
 })
 
-test('full buckets are forgotten, others are not', () => {
+test('full buckets are removed from memory and others are kept', () => {
   const { clock, fullAt, request, requestTimes } = startLimit(600, 10)
   for (let i = 0; i < 1000; i++) request(`key ${i}`)
   assert.equal(fullAt.size, 1000)
@@ -88,7 +88,7 @@ test('full buckets are forgotten, others are not', () => {
   assert.equal(request('busy'), 'ok')
 })
 
-test('of very many keys those that came first are forgotten', () => {
+test('beyond 10,000 keys the oldest buckets are removed', () => {
   const { fullAt, request } = startLimit(1, 5)
   for (let n = 0; n < 10_050; n++) request(`key-${n}`)
   assert.equal(fullAt.size, 10_000)

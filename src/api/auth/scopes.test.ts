@@ -31,7 +31,7 @@ const needed: [method: string, route: string, scope: Scope][] = [
   ['DELETE', '/v2/live/:id/shares/:share', 'write'],
 ]
 
-test('the keys are for the scope keys, or admin, and for no other', () => {
+test('the /v2/keys routes require the scope keys or admin', () => {
   for (const method of ['GET', 'POST', 'DELETE']) {
     const request = { method, route: method === 'DELETE' ? '/v2/keys/:id' : '/v2/keys' }
     for (const one of ['keys', 'admin'] as const) requireScope([one], request)
@@ -42,7 +42,7 @@ test('the keys are for the scope keys, or admin, and for no other', () => {
 })
 
 for (const [method, route, scope] of needed) {
-  test(`${method} ${route} needs the scope ${scope} and no other`, () => {
+  test(`${method} ${route} requires the scope ${scope} and no other`, () => {
     requireScope([scope], { method, route })
     const others = scopes.filter((one) => one !== scope)
     const message = `Cannot do this with the key: its scopes are ${others.join(', ')}; ${scope} is needed`

@@ -24,7 +24,7 @@ async function parsedHere(t: TestContext, work: () => Promise<unknown>): Promise
   return mock.callCount()
 }
 
-test('long bodies are parsed beside the loop, short ones on it', async (t) => {
+test('long bodies are parsed in a thread and short ones on the event loop', async (t) => {
   const read = open(t)
   assert.equal(await parsedHere(t, () => read('a', bodyOf(SHORT_BYTES))), 1)
   assert.equal(await parsedHere(t, () => read('a', bodyOf(SHORT_BYTES + 1))), 0)
@@ -36,7 +36,7 @@ test('bodies parsed in the thread and on the event loop give equal results', asy
   assert.equal((await read('a', bodyOf(SHORT_BYTES + 1))).paramsText, paramsText)
 })
 
-test('one long body of each account is under way at a time: nobody waits for all of another one', async (t) => {
+test('long bodies of one account are read one at a time, beside those of others', async (t) => {
   const read = open(t)
   const order: string[] = []
   const note = (account: string) => {
@@ -46,7 +46,7 @@ test('one long body of each account is under way at a time: nobody waits for all
   assert.ok(order.indexOf('b') <= 1, order.join(' '))
 })
 
-test('of an account a bounded number of long bodies waits; the rest is refused, the others’ are not', async (t) => {
+test('each account may queue a limited number of long bodies before it is refused', async (t) => {
   const read = open(t)
   const requested = Array.from({ length: 130 }, () => read('a', bodyOf(20_000)))
   const other = read('b', bodyOf(20_000))

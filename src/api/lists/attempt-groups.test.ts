@@ -8,16 +8,16 @@ function groupsOf(...attempts: number[]): number[][] {
   return groups.map((group) => group.map((delivery) => delivery.attempts))
 }
 
-test('deliveries are loaded together up to fifty attempts, in their order', () => {
+test('deliveries are grouped in order, up to fifty attempts per group', () => {
   assert.deepEqual(groupsOf(20, 30, 1, 49, 50, 2), [[20, 30], [1, 49], [50], [2]])
   assert.deepEqual(groupsOf(), [])
 })
 
-test('a delivery that was sent again a thousand times is loaded alone', () => {
+test('a delivery with thousands of attempts is loaded alone', () => {
   assert.deepEqual(groupsOf(1, 4000, 4000, 2), [[1], [4000], [4000], [2]])
 })
 
-test('deliveries that were not tried when they were listed are not loaded without bound', () => {
+test('deliveries without attempts are grouped by fifty', () => {
   assert.deepEqual(
     groupsOf(...Array(120).fill(0)).map((group) => group.length),
     [50, 50, 20],

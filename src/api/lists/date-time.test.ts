@@ -14,7 +14,8 @@ for (const [text, iso] of [
   ['2026-03-04T23:00:00-0230', '2026-03-05T01:30:00.000Z'],
   ['2024-02-29', '2024-02-29T00:00:00.000Z'],
 ] as const) {
-  test(`${text} is ${iso}`, () => assert.equal(parseDateTime(text), Date.parse(iso)))
+  test(`parseDateTime reads ${text} as ${iso}`, () =>
+    assert.equal(parseDateTime(text), Date.parse(iso)))
 }
 
 for (const text of [
@@ -32,14 +33,14 @@ for (const text of [
   ...['2026-03-04T24:00', '2026-03-04T05:60', '2026-03-04T05:06:60', '2026-03-04T05:06x'],
   ...['2026-03-04T05:06+25:00', '2026-03-04T05:06+02:60', '2026-03-04Z', ' 2026-03-04'],
 ]) {
-  test(`'${text}' is no moment`, () => assert.equal(parseDateTime(text), undefined))
+  test(`parseDateTime rejects '${text}'`, () => assert.equal(parseDateTime(text), undefined))
 }
 
-test('every date that JavaScript writes is read back', () => {
+test('parseDateTime reads every date that toISOString writes', () => {
   const dates = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })
   fc.assert(fc.property(dates, (date) => parseDateTime(date.toISOString()) === date.getTime()))
 })
 
-test('no text makes it throw', () => {
+test('parseDateTime never throws', () => {
   fc.assert(fc.property(fc.string(), (text) => void parseDateTime(text)))
 })

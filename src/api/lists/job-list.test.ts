@@ -30,7 +30,7 @@ function query(text: string): ListQuery {
   return found as ListQuery
 }
 
-test('a page in the middle names its neighbors, and the next one begins after its last job', () => {
+test('pageUrls links the first, current and next page, the next with a cursor', () => {
   const page = { rows: [place], more: true }
   assert.deepEqual(
     pageUrls('http://a/v2/live', query('status=done&offset=4&limit=2'), { limit: 2, page }),
@@ -42,17 +42,17 @@ test('a page in the middle names its neighbors, and the next one begins after it
   )
 })
 
-test('nothing comes after the last page', () => {
+test('the last page has no next URL', () => {
   const page = { rows: [place], more: false }
   assert.equal(pageUrls('http://a', query('offset=4'), { limit: 2, page }).next, null)
 })
 
-test('the next page of a list without rows is named by its offset alone', () => {
+test('the next URL of a list without rows has an offset and no cursor', () => {
   const { next } = pageUrls('http://a', query('offset=4'), { limit: 2, page: { more: true } })
   assert.equal(next, 'http://a?offset=6&limit=2')
 })
 
-test('a cursor counts only beside the offset it was made for', () => {
+test('a cursor is used only with the offset that it was made for', () => {
   const cursor = `6.1000.${place.id}`
   assert.deepEqual(toPageRequest(query(`offset=6&cursor=${cursor}`), 2).after, {
     offset: 6,
@@ -61,7 +61,7 @@ test('a cursor counts only beside the offset it was made for', () => {
   assert.equal(toPageRequest(query(`offset=8&cursor=${cursor}`), 2).after, undefined)
 })
 
-test('a list of values is spelled by repetition, brackets or commas, with blanks left out', () => {
+test('list values may be repeated, in brackets or comma-separated; empty ones are ignored', () => {
   for (const text of [
     'status=done&status=error',
     'status[]=done&status[]=error',
@@ -77,7 +77,7 @@ test('a list of values is spelled by repetition, brackets or commas, with blanks
   }
 })
 
-test('metadata comes as JSON or in brackets', () => {
+test('metadata filters may be JSON or in brackets', () => {
   assert.deepEqual({ ...query('custom_metadata[0]=x').custom_metadata }, { 0: 'x' })
   for (const text of [
     'custom_metadata={"team":"red","a":{"b":["x","y"]}}',
@@ -112,12 +112,12 @@ for (const [text, line] of [
   test(`?${text} is refused: ${line}`, () => assert.deepEqual(read(text), [line]))
 }
 
-test('a number beyond all others is the largest', () => {
+test('a number too large for JavaScript becomes the largest safe integer', () => {
   const { limit, offset } = query(`limit=${'9'.repeat(30)}&offset=${'9'.repeat(400)}`)
   assert.deepEqual([limit, offset], [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])
 })
 
-test('all problems of a query are reported at once, in the order of its fields', () => {
+test('all errors of a query are reported at once, in the order of its fields', () => {
   assert.deepEqual(read('status=x&limit=a&date=b'), [
     'limit must be an integer',
     'date must be an ISO 8601 date or date-time',
@@ -125,7 +125,7 @@ test('all problems of a query are reported at once, in the order of its fields',
   ])
 })
 
-test('dates bound the moment of creation: a day is whole, before and after leave their moment out', () => {
+test('date selects a whole day, and before_date and after_date are exclusive', () => {
   const noon = Date.UTC(2026, 2, 4, 12)
   const midnight = Date.UTC(2026, 2, 4)
   const bounds = (text: string) => {
@@ -154,7 +154,7 @@ const filters = fc.record(
   { requiredKeys: [] },
 )
 
-test('whatever the filters, following next asks for the same ones', () => {
+test('the next URL keeps all filters', () => {
   const page = { rows: [place], more: true }
   fc.assert(
     fc.property(filters, fc.nat(1000), fc.integer({ min: 1, max: 9 }), (given, offset, limit) => {

@@ -18,18 +18,18 @@ function countReading(query: {
   return reading
 }
 
-test('an account reads a few pages at once', () => {
+test('an account may read up to four pages at once', () => {
   assert.equal(countReading({}), 4)
   assert.equal(countReading({ offset: 10_000 }), 4)
   assert.equal(countReading({ offset: 1_000_000, cursor: 'c' }), 4, 'a cursor gives the place')
 })
 
-test('pages that cost more are read one after another', () => {
+test('expensive pages of an account are read one at a time', () => {
   assert.equal(countReading({ custom_metadata: { team: 'red' } }), 1)
   assert.equal(countReading({ offset: 10_001 }), 1)
 })
 
-test('jobs of pages are loaded for a few pages at once, beside a search', () => {
+test('jobs of pages are loaded four at a time, while a search is running', () => {
   const turns = createListScheduler()
   let reading = 0
   const work = async () => {

@@ -19,11 +19,11 @@ function times(count: number, bytes: number): number[] {
   return Array.from({ length: count }, () => bytes)
 }
 
-test('loads short items twenty at a time', async () => {
+test('loadInBatches loads short items twenty at a time', async () => {
   assert.deepEqual(await batchesOf(times(45, 1000)), [20, 20, 5])
 })
 
-test('loads items one by one where each is longer than a batch', async () => {
+test('loadInBatches loads items one by one when each is longer than a batch', async () => {
   assert.deepEqual(await batchesOf(times(3, 1_000_000)), [1, 1, 1])
 })
 
@@ -32,7 +32,7 @@ test('a batch has at most 256 KiB, unless its only item is longer', async () => 
   assert.deepEqual(await batchesOf([1000, 1000, 1_000_000, 1000]), [2, 1, 1])
 })
 
-test('goes on after items that are gone', async () => {
+test('loadInBatches skips items that no longer exist', async () => {
   const rows = [0, 1, 2, 3, 4].map((id) => ({ id, bytes: 100_000 }))
   const load = async (some: { id: number }[]) => some.filter(({ id }) => id % 2 === 0)
   const items = (await Array.fromAsync(loadInBatches(rows, load))).flat()

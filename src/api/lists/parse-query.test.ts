@@ -21,23 +21,23 @@ for (const [text, expected] of [
   ['a[b]c=1', { 'a[b]c': '1' }],
   ['a', { a: '' }],
 ] as const) {
-  test(`${text || 'nothing'} is ${JSON.stringify(expected)}`, () => {
+  test(`parseQuery reads '${text}' as ${JSON.stringify(expected)}`, () => {
     assert.deepEqual(JSON.parse(JSON.stringify(parseQuery(text))), expected)
   })
 }
 
-test('no key reaches a prototype', () => {
+test('parseQuery does not pollute prototypes', () => {
   const query = parseQuery('__proto__[a]=1&constructor[prototype][b]=2&x[__proto__][c]=3')
   assert.equal(({} as { a?: unknown }).a, undefined)
   assert.equal(({} as { c?: unknown }).c, undefined)
   assert.deepEqual(Object.keys(query), ['__proto__', 'constructor', 'x'])
 })
 
-test('what is deeper than twenty levels is a plain name', () => {
+test('a key nested more than twenty levels deep is taken literally', () => {
   assert.deepEqual(Object.keys(parseQuery(`a${'[b]'.repeat(21)}=1`)), [`a${'[b]'.repeat(21)}`])
 })
 
-test('no text makes it throw', () => {
+test('parseQuery never throws', () => {
   const text = fc
     .array(fc.constantFrom('a', '[', ']', '=', '&', '0', '%', '__proto__', '[]'))
     .map((parts) => parts.join(''))

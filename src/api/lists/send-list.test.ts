@@ -33,7 +33,7 @@ async function serve(t: TestContext, chunks: readonly string[]) {
   }
 }
 
-test('a list of one chunk is sent whole, a longer one as a stream', async (t) => {
+test('a list of one chunk is sent with its length, a longer one as a stream', async (t) => {
   for (const [chunks, length] of [
     [['[1]'], '3'],
     [['[1,', '2,', '3]'], null],
@@ -46,14 +46,14 @@ test('a list of one chunk is sent whole, a longer one as a stream', async (t) =>
   }
 })
 
-test('HEAD sends no content-length, since the length is unknown', async (t) => {
+test('HEAD of a list sends no content-length', async (t) => {
   const { url, answer } = await serve(t, ['[]'])
   answer()
   const response = await fetch(url, { method: 'HEAD' })
   assert.equal(response.headers.get('content-length'), null)
 })
 
-test('a list is cleaned up when its client leaves before the first byte', async (t) => {
+test('a list is cleaned up when its client disconnects before the first byte', async (t) => {
   const { url, http, requested, answer, closed } = await serve(t, ['[1,', '2,', '3]'])
   const [socket] = await Promise.all([
     once(http.server, 'connection').then(([socket]) => socket),

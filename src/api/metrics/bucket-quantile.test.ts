@@ -11,18 +11,18 @@ function buckets(...counts: [bound: number, alone: number][]) {
   })
 }
 
-test('a quantile lies within its bucket, as far as its rank', () => {
+test('a quantile is interpolated within its bucket', () => {
   assert.equal(quantileOf(buckets([1, 0], [2, 10], [4, 0]), 0.5), 1.5)
   assert.equal(quantileOf(buckets([1, 5], [2, 5]), 0.95), 1.9)
   assert.equal(quantileOf(buckets([4, 0], [1, 0]), 0.95), undefined)
   assert.equal(quantileOf([], 0.5), undefined)
 })
 
-test('what is longer than the last bound counts as that bound', () => {
+test('a quantile in the unbounded bucket is the last finite bound', () => {
   assert.equal(quantileOf(buckets([1, 1], [Number.POSITIVE_INFINITY, 9]), 0.95), 1)
 })
 
-test('buckets count from an earlier moment on', () => {
+test('bucketsSince subtracts an earlier snapshot from the buckets', () => {
   const before = buckets([1, 5], [2, 5])
   const now = buckets([1, 5], [2, 7], [3, 1])
   assert.deepEqual(bucketsSince(now, before), buckets([1, 0], [2, 2], [3, 11]))

@@ -14,7 +14,7 @@ async function open(t: TestContext) {
   return { ...storage, metrics, history: new LoadHistory(deps, createLog('silent')) }
 }
 
-test('a load point records the queue and the sessions at its time', async (t) => {
+test('a load point records the current queue and sessions', async (t) => {
   const { db, history } = await open(t)
   await addJob(db)
   await addJob(db)
@@ -24,7 +24,7 @@ test('a load point records the queue and the sessions at its time', async (t) =>
   assert.deepEqual([point!.requestSeconds, point!.finalSeconds], [null, null])
 })
 
-test('times and errors are those since the point before', async (t) => {
+test('a load point records the times and errors since the previous one', async (t) => {
   const { metrics, history } = await open(t)
   const answered = { method: 'GET', route: '/v2/live' }
   metrics.httpRequestSeconds.observe({ ...answered, status: 500 }, 20)
@@ -54,7 +54,7 @@ test('times and errors are those since the point before', async (t) => {
   assert.equal(third!.requestSeconds, null)
 })
 
-test('requests that take as long as their client or a stream do not count', async (t) => {
+test('uploads, downloads and streams are excluded from request times', async (t) => {
   const { metrics, history } = await open(t)
   await history.note()
   for (const route of ['/v2/events', '/v2/upload', '/file/:id', '/v2/live/:id/captions']) {
@@ -64,7 +64,7 @@ test('requests that take as long as their client or a stream do not count', asyn
   assert.equal(history.points[1]!.requestSeconds, null)
 })
 
-test('half an hour is kept', async (t) => {
+test('the load history covers half an hour', async (t) => {
   const { history } = await open(t)
   for (let i = 0; i < 182; i++) await history.note()
   assert.equal(history.points.length, 180)

@@ -14,7 +14,7 @@ async function open(t: TestContext) {
   return { metrics, storage, live, log, lines }
 }
 
-test('a value that cannot be read is left out and logged, the others are returned', async (t) => {
+test('a metric that cannot be read is omitted and logged; the others are returned', async (t) => {
   const { metrics, storage, live, log, lines } = await open(t)
   const scrape = createScrape({ metrics, storage, live })
   assert.match(await scrape(log), /^steno_jobs\{kind="live",state="queued"\} 0$/m)
@@ -30,7 +30,7 @@ test('a value that cannot be read is left out and logged, the others are returne
   )
 })
 
-test('scrapes at the same time share one reading, later ones get another', async (t) => {
+test('concurrent scrapes share one reading, and later ones get a new one', async (t) => {
   const { metrics, storage, live, log } = await open(t)
   const scrape = createScrape({ metrics, storage, live })
   const first = scrape(log)

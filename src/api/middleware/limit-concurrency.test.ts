@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { limitConcurrency } from './limit-concurrency.ts'
 
-test('work of one name runs in turn, that of others beside it, and a failure holds up nothing', async () => {
+test('tasks of one name run in turn, other names beside them; a failure blocks none', async () => {
   const inTurn = limitConcurrency()
   const seen: string[] = []
   const go = Promise.withResolvers<void>()
@@ -20,7 +20,7 @@ test('work of one name runs in turn, that of others beside it, and a failure hol
   assert.deepEqual(seen, ['a1', 'b1', 'a2'])
 })
 
-test('as many pieces of one name run at once as allowed', async () => {
+test('as many tasks of one name run concurrently as the limit allows', async () => {
   const inTurn = limitConcurrency(2)
   const seen: number[] = []
   const go = [0, 1, 2].map(() => Promise.withResolvers<void>())

@@ -37,7 +37,7 @@ async function serve(handler: (request: IncomingMessage, response: ServerRespons
   return { counts, port: (server.address() as AddressInfo).port }
 }
 
-test('answers pipelined requests in their order, one at a time', async () => {
+test('pipelined requests are answered in order, one at a time', async () => {
   let running = 0
   const { port } = await serve((_request, response) => {
     running++
@@ -51,7 +51,7 @@ test('answers pipelined requests in their order, one at a time', async () => {
   assert.equal((await text(socket)).match(/\[1\]/g)?.length, 60)
 })
 
-test('refuses a connection on which too many requests wait, and parses no more of them', async () => {
+test('a connection with too many pipelined requests is refused without parsing more', async () => {
   const { counts, port } = await serve(() => {})
   const socket = connect(port, '127.0.0.1')
   socket.write(REQUEST.repeat(2000))

@@ -15,7 +15,7 @@ function open(level: string) {
   return { log: requestLog(counted, { requestId: 'G-1' }), lines, children: () => children }
 }
 
-test('a request log makes its child once, with the first line that is written', () => {
+test('a request log creates its child logger once, with the first line it writes', () => {
   const { log, lines, children } = open('info')
   log.debug('left out')
   const known = log.child({ account: 'a' })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { vocabularyOf } from './prompt-vocabulary.ts'
 
-test('a list of short items is taken as it is', () => {
+test('a prompt that is a list of short items becomes the vocabulary unchanged', () => {
   assert.deepEqual(vocabularyOf('ZyntriQix, Digique Plus,CynapseFive; omeprazole'), [
     'ZyntriQix',
     'Digique Plus',
@@ -14,7 +14,7 @@ test('a list of short items is taken as it is', () => {
   assert.deepEqual(vocabularyOf(' , ;\n--'), [])
 })
 
-test('of sentences, words with a capital or a digit are taken, not the first ones', () => {
+test('words with capitals or digits are taken from sentences, except common first words', () => {
   const prompt =
     'The talk is about OpenAI, which makes DALL·E, GPT-3 and the (Sora) model. We thank Ada Quell for it.'
   assert.deepEqual(vocabularyOf(prompt), ['OpenAI', 'DALL·E', 'GPT-3', 'Sora', 'Ada Quell'])
@@ -22,7 +22,7 @@ test('of sentences, words with a capital or a digit are taken, not the first one
   assert.deepEqual(vocabularyOf('iPhone sales were fine.'), ['iPhone'])
 })
 
-test('a long prompt gives a bounded list', () => {
+test('the vocabulary of a long prompt is limited', () => {
   const words = Array.from({ length: 300 }, (_, i) => `Name${i}`).join(', ')
   assert.equal(vocabularyOf(words).length, 100)
   assert.deepEqual(vocabularyOf('X'.repeat(200)), [])

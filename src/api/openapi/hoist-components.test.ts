@@ -4,7 +4,7 @@ import { hoistComponents } from './hoist-components.ts'
 
 const word = { title: 'Word', type: 'string' }
 
-test('a schema with a title becomes a component, and references stand where it was', () => {
+test('a schema with a title becomes a component and is replaced by references', () => {
   const line = { title: 'Line', type: 'array', items: word }
   assert.deepEqual(hoistComponents({ '/a': { get: line }, '/b': { get: word } }), {
     hoisted: {
@@ -18,12 +18,12 @@ test('a schema with a title becomes a component, and references stand where it w
   })
 })
 
-test('a field that is called title is no title', () => {
+test("a property named 'title' does not make a component", () => {
   const paths = { '/a': { properties: { title: { type: 'string' } } } }
   assert.deepEqual(hoistComponents(paths), { hoisted: paths, schemas: {} })
 })
 
-test('two different schemas must not share a name', () => {
+test('two different schemas with the same title are an error', () => {
   const paths = { '/a': word, '/b': { ...word, minLength: 1 } }
   assert.throws(() => hoistComponents(paths), /two schemas are called Word/)
 })

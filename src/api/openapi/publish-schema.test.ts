@@ -13,7 +13,7 @@ import { publishSchema } from './publish-schema.ts'
 
 const open = { closed: false }
 
-test('a field with a default need not be sent', () => {
+test('a field with a default is not required in the published schema', () => {
   const schema = Type.Object({
     name: Type.String(),
     size: Type.Integer({ minimum: 1, default: 3 }),
@@ -28,7 +28,7 @@ test('a field with a default need not be sent', () => {
   })
 })
 
-test('a format of our own becomes a standard one or is left out', () => {
+test('a custom format is published as a standard one or omitted', () => {
   const schema = Type.Array(
     Type.Union([
       Type.String({ format: 'http-url' }),
@@ -47,7 +47,7 @@ test('a format of our own becomes a standard one or is left out', () => {
   })
 })
 
-test('names of fields are not taken for words of the schema', () => {
+test('properties named like schema keywords are published as properties', () => {
   const schema = Type.Object({
     format: Type.String({ default: 'srt' }),
     required: Type.Boolean(),
@@ -58,7 +58,7 @@ test('names of fields are not taken for words of the schema', () => {
   assert.deepEqual(required, ['required', 'default'])
 })
 
-test('keys that are not ours to name stay free, also where unknown fields are refused', () => {
+test('maps with free keys stay open when unknown fields are refused', () => {
   const schema = Type.Object({ free: Type.Record(Type.String(), Type.Array(Type.String())) })
   assert.deepEqual(publishSchema(schema, { closed: true }), {
     type: 'object',
@@ -80,7 +80,7 @@ const junk = fc.oneof(
 )
 
 for (const unknownFields of ['ignore', 'reject'] as const) {
-  test(`a reader takes what the published schema takes, and nothing else, with unknown fields: ${unknownFields}`, () => {
+  test(`published schema and validateFields agree (unknown fields: ${unknownFields})`, () => {
     const published = publishSchema(body, { closed: unknownFields === 'reject' })
     const ajv = new Ajv2020({ strict: false })
     addFormats.default(ajv)

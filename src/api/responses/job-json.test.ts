@@ -18,7 +18,7 @@ async function openDone(t: TestContext) {
   return { storage, db, job: (await findJob(db, { id, account: 'acme' }))! }
 }
 
-test('a result that is replaced after its row was read is returned as it is now', async (t) => {
+test('a result that is replaced after its row was read is returned in its new form', async (t) => {
   for (const now of [{ short: 1 }, { ...long, again: 1 }]) {
     const { storage, db, job } = await openDone(t)
     await replaceResult(db, { jobId: job.id, stored: job.result! }, now)
@@ -30,7 +30,7 @@ test('a result that is replaced after its row was read is returned as it is now'
   }
 })
 
-test('a result that is lost, and that of a job that was deleted, is not returned', async (t) => {
+test('a lost result, or one of a deleted job, is not returned', async (t) => {
   const { storage, db, job } = await openDone(t)
   await db.objects.delete((job.result as { object: string }).object)
   assert.equal(await toJobJson(job, storage), undefined)

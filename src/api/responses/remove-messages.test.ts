@@ -15,7 +15,7 @@ async function readWithoutMessages(text: string, cuts: readonly number[]): Promi
   return Buffer.concat(read).toString()
 }
 
-test('messages are left out of a result, and what only looks like them stays', async () => {
+test('messages are removed from a result, and text that looks like them is kept', async () => {
   const transcription = { full_transcript: 'ü,"messages":["x"]}', utterances: [] }
   for (const result of [
     { metadata: {}, transcription },
@@ -29,7 +29,7 @@ test('messages are left out of a result, and what only looks like them stays', a
   }
 })
 
-test('however the text of a result comes in chunks, the same is left out', async () => {
+test('messages are removed from a result however its text is split into chunks', async () => {
   const value = { metadata: {}, text: 'ü,"messages":["x"]}' }
   const texts = [JSON.stringify(value), JSON.stringify({ ...value, messages: [message] })]
   await fc.assert(
@@ -39,7 +39,7 @@ test('however the text of a result comes in chunks, the same is left out', async
   )
 })
 
-test('what follows the beginning of the messages is not read', async () => {
+test('the result is not read beyond the start of its messages', async () => {
   const read: number[] = []
   async function* chunks() {
     for (const [i, text] of ['{"a":1,"mess', 'ages":[', '"x"]}'].entries()) {

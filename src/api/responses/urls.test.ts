@@ -11,21 +11,21 @@ function requestWith(headers: Record<string, string>): IncomingMessage {
 const direct = { publicBaseUrl: undefined, trustProxy: false }
 const proxied = { publicBaseUrl: undefined, trustProxy: true }
 
-test('without configuration the base is what the Host header says', () => {
+test('without configuration the base URL comes from the Host header', () => {
   assert.equal(
     baseUrlOf(requestWith({ host: 'stt.example:8080' }), direct),
     'http://stt.example:8080',
   )
 })
 
-test('a configured base wins, its path included', () => {
+test('a configured base URL takes precedence and keeps its path', () => {
   const settings = { publicBaseUrl: 'https://a.example/stt', trustProxy: true }
   const request = requestWith({ host: 'b.example', 'x-forwarded-host': 'c.example' })
   assert.equal(baseUrlOf(request, settings), 'https://a.example/stt')
   assert.equal(originOf(request, settings), 'http://c.example')
 })
 
-test('forwarded headers count only behind a trusted proxy, and the first proxyâ€™s count', () => {
+test('forwarded headers count only behind a trusted proxy, with their first value', () => {
   const request = requestWith({
     host: 'inner',
     'x-forwarded-host': 'stt.example, middle',
@@ -35,16 +35,16 @@ test('forwarded headers count only behind a trusted proxy, and the first proxyâ€
   assert.equal(originOf(request, proxied), 'https://stt.example')
 })
 
-test('a forwarded header that is no host or scheme is passed over', () => {
+test('an invalid forwarded host or scheme is ignored', () => {
   const headers = { host: 'inner', 'x-forwarded-host': 'a/b?c', 'x-forwarded-proto': 'javascript' }
   assert.equal(originOf(requestWith(headers), proxied), 'http://inner')
 })
 
-test('without a Host header the base is the address that was reached', () => {
+test('without a Host header the base URL is the local address of the connection', () => {
   assert.equal(originOf(requestWith({}), direct), 'http://[::1]:7070')
 })
 
-test('a host is a name or an address with an optional port, and nothing else', () => {
+test('isHost accepts a name or an address with an optional port, and nothing else', () => {
   for (const host of ['a', 'a.example:80', '127.0.0.1:7070', '[::1]:7070', 'my_host']) {
     assert.ok(isHost(host), host)
   }
@@ -73,12 +73,12 @@ for (const [base, publicWsBaseUrl, address] of [
   ['http://a.example/stt', 'wss://b.example', 'wss://b.example/stt/v2/live?token=a-_b'],
   ['http://a.example/stt', 'wss://b.example/x/y', 'wss://b.example/x/y/v2/live?token=a-_b'],
 ] as const) {
-  test(`a socket below ${base}, with ${publicWsBaseUrl} for sockets, is at ${address}`, () => {
+  test(`the live URL for base ${base} and socket base ${publicWsBaseUrl} is ${address}`, () => {
     assert.equal(liveUrl(base, 'a-_b', { publicWsBaseUrl }), address)
   })
 }
 
-test('the id of an upload is found in its address under any base, and in no other address', () => {
+test('fileIdOf reads the id from upload URLs of any configured base, and no other URL', () => {
   const bases = ['https://a.example/stt', 'http://localhost:7070']
   const ids = (url: string) => fileIdOf(url, bases)
   assert.equal(ids('https://a.example/stt/file/1'), '1')
@@ -91,7 +91,7 @@ test('the id of an upload is found in its address under any base, and in no othe
   assert.equal(ids('http://localhost:7070/files/1'), undefined)
 })
 
-test('whatever base an upload was answered with, its id is found again', () => {
+test('fileIdOf finds the id in any URL that fileUrl wrote', () => {
   const path = fc.array(fc.stringMatching(/^[a-z0-9-]{1,8}$/), { maxLength: 3 })
   fc.assert(
     fc.property(fc.webAuthority(), path, fc.uuid(), (authority, folders, id) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createFakeSpeechEngine } from './fake.ts'
 
-test('the fake engine recognizes its words where a growing file has sound, partly while it is open', async (t) => {
+test('the fake engine places its words where the growing file has sound', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'sound')

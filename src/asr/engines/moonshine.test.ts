@@ -35,7 +35,7 @@ function assertSameWords(words: readonly Word[], expected: readonly Word[]): voi
   }
 }
 
-test('a draft, right or wrong in parts, saves calls of the model and changes no text', async (t) => {
+test('a correct or partly wrong draft saves model calls without changing the text', async (t) => {
   const model = await tiny()
   const { mock } = t.mock.method(InferenceSession.prototype, 'run')
   const options = { language: 'en', languages: [], vocabulary: [], signal }
@@ -72,7 +72,7 @@ test('a draft, right or wrong in parts, saves calls of the model and changes no 
   await model.close()
 })
 
-test('listed words are preferred while the model writes, in batches too', async () => {
+test('vocabulary entries are preferred during decoding, also in batches', async () => {
   const model = await tiny()
   const audio = speech
   const other = audio.subarray(0, 5 * 16_000)
@@ -92,7 +92,7 @@ test('listed words are preferred while the model writes, in batches too', async 
   await model.close()
 })
 
-test('a segment has the same words and times, whatever it is recognized with', async () => {
+test('the words and times of a segment do not depend on its batch', async () => {
   const model = await tiny()
   const options = { language: 'en', languages: [], vocabulary: [], signal }
   const segments = [1.7, 3.4, 5.2, 8].map((seconds) => speech.subarray(0, seconds * 16_000))

@@ -63,7 +63,7 @@ function timesOf({ words }: { words: readonly { text: string; start: number; end
   return words.map(({ text, start, end }) => [text, Math.round(start * 10), Math.round(end * 10)])
 }
 
-test('a transducer gives words where they were said, with probabilities', { skip }, async (t) => {
+test('a transducer yields words at their times with probabilities', { skip }, async (t) => {
   const recognizer = await open(t, (folder) => writeTransducer(folder, { isStreaming: false }))
   const found = await recognizer.recognize([sound, chinese], options)
   assert.deepEqual(timesOf(found[0]!), [
@@ -79,7 +79,7 @@ test('a transducer gives words where they were said, with probabilities', { skip
   assert.ok(costs.encode > 0)
 })
 
-test('listed words are searched for, and only then', { skip }, async (t) => {
+test('hotwords increase matches, and unknown ones change nothing', { skip }, async (t) => {
   const recognizer = await open(t, (folder) => writeTransducer(folder, { isStreaming: false }))
   const listed = { ...options, vocabulary: ['New York', 'unknown'] }
   const [plain] = await recognizer.recognize([sound], options)
@@ -90,7 +90,7 @@ test('listed words are searched for, and only then', { skip }, async (t) => {
   assert.deepEqual(other, plain)
 })
 
-test('SenseVoice tells the language; its tags are no words', { skip }, async (t) => {
+test('SenseVoice reports the language and leaves its tags out of the text', { skip }, async (t) => {
   const recognizer = await open(t, writeSenseVoice, ['en', 'zh', 'ko'])
   const found = await recognizer.recognize([sound, chinese], options)
   assert.deepEqual(found.map(textOf), ['hello new york', '我 们'])
@@ -109,7 +109,9 @@ test('SenseVoice tells the language; its tags are no words', { skip }, async (t)
   assert.ok(both[0]!.probability < 0.9)
 })
 
-test('without probabilities words are as sure as they come back', { skip }, async (t) => {
+test('without token probabilities, confidence comes from a second pass', {
+  skip,
+}, async (t) => {
   const recognizer = await open(t, writeNemoCtc)
   const [found] = await recognizer.recognize([sound], options)
   assert.deepEqual(timesOf(found!)[0], ['hello', 5, 11])
@@ -121,7 +123,7 @@ test('without probabilities words are as sure as they come back', { skip }, asyn
   assert.deepEqual(none!.words, [])
 })
 
-test('Canary hears the language that it is told', { skip }, async (t) => {
+test('Canary transcribes in the language it is given', { skip }, async (t) => {
   const recognizer = await open(t, writeCanary, ['en', 'de'])
   assert.equal(recognizer.capabilities.wordTimes, false)
   const hear = async (language: string) => {
@@ -132,7 +134,7 @@ test('Canary hears the language that it is told', { skip }, async (t) => {
   assert.deepEqual(await hear('en'), ['en', 'Hello world'])
 })
 
-test('a streaming model goes on with open utterances, and hears each sound once', {
+test('a streaming model continues open utterances without processing audio twice', {
   skip,
 }, async (t) => {
   const recognizer = await open(t, (folder) => writeTransducer(folder, { isStreaming: true }))
@@ -158,7 +160,7 @@ test('a streaming model goes on with open utterances, and hears each sound once'
   assert.equal(textOf(lost), 'hello new york')
 })
 
-test('an error of the network fails one call', { skip }, async (t) => {
+test('a model error fails only its own call', { skip }, async (t) => {
   const recognizer = await open(t, (folder) => writeNemoCtc(folder, { breaksAfter: 5 }))
   const long = new Float32Array(7 * 16_000)
   await assert.rejects(recognizer.recognize([long], options), { code: 'engine_failed' })
@@ -168,7 +170,7 @@ test('an error of the network fails one call', { skip }, async (t) => {
   await assert.rejects(recognizer.recognize([sound], canceled), { name: 'AbortError' })
 })
 
-test('a process that ends fails one call, and another one takes the next', { skip }, async (t) => {
+test('a crashed sherpa-onnx process fails one call and is replaced', { skip }, async (t) => {
   if (process.platform !== 'linux') return t.skip('finds its process with ps')
   const folder = folderOf(t, writeNemoCtc)
   const sherpa = await startSherpa({ folder, provider: 'cpu' })
@@ -181,7 +183,7 @@ test('a process that ends fails one call, and another one takes the next', { ski
   assert.equal((await next).text, 'HELLO NEW YORK')
 })
 
-test('a model that cannot be loaded says why', { skip }, async (t) => {
+test('a model that cannot be loaded is reported with the reason', { skip }, async (t) => {
   const folder = folderOf(t, writeNemoCtc)
   addMetadata(join(folder, 'model.onnx'), { model_type: 'EncDecCTCModelBPE' })
   const stored = { id: 'tones', revision: '1', languages: ['en'], folder }
@@ -201,7 +203,7 @@ function childOf(folder: string): number {
   )
 }
 
-test('its process has one ONNX Runtime, that of sherpa-onnx', { skip }, async (t) => {
+test('the child process loads only the ONNX Runtime of sherpa-onnx', { skip }, async (t) => {
   if (process.platform !== 'linux') return t.skip('reads /proc')
   const folder = folderOf(t, writeNemoCtc)
   const sherpa = await startSherpa({ folder, provider: 'cpu' })

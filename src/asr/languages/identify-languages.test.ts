@@ -46,7 +46,7 @@ async function plan(segments: readonly (readonly Heard[])[]) {
     })
 }
 
-test('each segment has its language, an unclear one that of the segment before', async () => {
+test('each segment gets its language, an uncertain one that of the segment before', async () => {
   const found = await plan([[[4, 'de', 0.9]], [[1, 'fr', 0.6]], [[4, 'fr', 0.7]]])
   assert.deepEqual(
     found.map(([language]) => language),
@@ -54,7 +54,7 @@ test('each segment has its language, an unclear one that of the segment before',
   )
 })
 
-test('within a segment only a probable change counts, and what stays the same stays whole', async () => {
+test('a segment is split only where a language change is probable', async () => {
   const sure = await plan([
     [
       [6, 'de', 0.95],

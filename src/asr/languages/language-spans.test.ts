@@ -50,7 +50,7 @@ async function identify(spoken: Spoken, { isMixed = true } = {}) {
   return { found, looks }
 }
 
-test('speech in one language is looked at as a whole, and only roughly in parts', async () => {
+test('speech in one language is identified as a whole', async () => {
   const { found, looks } = await identify([['de', 12]])
   assert.deepEqual(found, [['de', 12]])
   assert.deepEqual(
@@ -60,7 +60,7 @@ test('speech in one language is looked at as a whole, and only roughly in parts'
   assert.equal(looks.length, 5)
 })
 
-test('a change of language is found, and both parts are identified alone', async () => {
+test('a change of language is located, and each part is identified separately', async () => {
   const { found } = await identify([
     ['de', 9],
     ['fr', 6],
@@ -72,7 +72,7 @@ test('a change of language is found, and both parts are identified alone', async
   assert.ok(Math.abs((found[0]![1] as number) - 9) < 1.2, `${found}`)
 })
 
-test('the middle of long speech speaks for all of it where languages cannot change', async () => {
+test('if languages cannot change, the middle of long speech decides for all of it', async () => {
   const { found, looks } = await identify([['fr', 25]], { isMixed: false })
   assert.deepEqual(found, [['fr', 25]])
   assert.deepEqual(looks, [{ seconds: 15, isRough: false }])

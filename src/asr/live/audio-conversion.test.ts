@@ -7,7 +7,7 @@ import { createResampler } from '../../audio/resample.ts'
 import { convertAudio } from './audio-conversion.ts'
 
 for (const sampleRate of [8000, 16_000, 44_100, 48_000]) {
-  test(`sound at ${sampleRate} Hz comes out the same whatever the chunks it is asked for in`, (t) => {
+  test(`resampling from ${sampleRate} Hz is independent of the chunk sizes`, (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'steno-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'sound')

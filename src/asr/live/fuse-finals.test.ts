@@ -14,14 +14,14 @@ function final(model: string, spoken: string, confidence: number): FinalResult {
 const first = final('a', 'the bred is here', 0.5)
 const textOf = ({ words }: FinalResult) => words.map(({ text }) => text).join(' ')
 
-test('the words of both are joined', async () => {
+test('fuseFinals joins the words of two finals', async () => {
   const second = async () => final('b', 'the bread is here', 0.9)
   const joined = await fuseFinals({ first: Promise.resolve(first), second, signal })
   assert.equal(textOf(joined), 'the bread is here')
   assert.deepEqual([joined.model, joined.warnings], ['a+b', ['a', 'b']])
 })
 
-test('a second one that fails or is late is left out, and canceled', async () => {
+test('a second final that fails or is late is left out and aborted', async () => {
   const fails = async () => Promise.reject(new Error('crashed'))
   assert.equal(await fuseFinals({ first: Promise.resolve(first), second: fails, signal }), first)
   let canceled = false
@@ -38,7 +38,7 @@ test('a second one that fails or is late is left out, and canceled', async () =>
   assert.ok(canceled)
 })
 
-test('when the first fails, so does the final', async () => {
+test('fuseFinals fails when the first final fails', async () => {
   const second = async () => final('b', 'x', 0.9)
   const failed = Promise.reject(new Error('crashed'))
   await assert.rejects(fuseFinals({ first: failed, second, signal }), /crashed/)

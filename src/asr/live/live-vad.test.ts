@@ -71,7 +71,7 @@ async function recognize(
 
 for (const isDenoised of [false, true]) {
   const kind = isDenoised ? 'cleaned sound' : 'sound'
-  test(`${kind} gives the same frames whatever the requests, also after a restart`, async () => {
+  test(`${kind} yields the same frames for any request sizes, also after a restart`, async () => {
     // Not a whole number of frames.
     const sound = speech.subarray(0, 4 * 16_000 + 100)
     const planes = isDenoised ? [sound] : [sound, sound.toReversed()]
@@ -94,7 +94,7 @@ for (const [channels, expected] of [
   [2, 31],
   [8, 8],
 ] as const) {
-  test(`a request for ${channels} channels takes ${expected} frames of each`, async () => {
+  test(`a request for ${channels} channels processes ${expected} frames of each`, async () => {
     const planes = Array.from({ length: channels }, () => speech.subarray(0, 100 * VAD_FRAME))
     const { audio, frames } = audioOf(`step-${channels}`, planes)
     const { levels } = await createLiveVad(detector).detect(audio, { from: 0, frames, isEnd: true })
@@ -105,7 +105,7 @@ for (const [channels, expected] of [
   })
 }
 
-test('sound that is not cleaned goes into the files as it came', async () => {
+test('audio without noise reduction is stored unchanged', async () => {
   const { samples } = await recognize(audioOf('plain', [speech.subarray(0, 2 * 16_000)]))
   const bytes = 2 * 2 * 16_000
   assert.deepEqual(samples[0]!.subarray(0, bytes), jfk.subarray(0, bytes))
@@ -115,7 +115,7 @@ function speechFrames(probabilities: readonly number[]): number {
   return probabilities.filter((probability) => probability >= 0.5).length
 }
 
-test('speech 30 dB below the usual level is found like loud speech', async () => {
+test('speech 30 dB below the usual level is detected like loud speech', async () => {
   const sound = speech.subarray(0, 6 * 16_000)
   const loud = await recognize(audioOf('loud', [sound]))
   const quiet = await recognize(audioOf('quiet', [sound.map((sample) => sample / 31.6)]))
@@ -133,7 +133,7 @@ function noise(): () => number {
   }
 }
 
-test('silence, noise and clicks are no speech', async () => {
+test('silence, noise and clicks are not detected as speech', async () => {
   const random = noise()
   const sounds: Record<string, (i: number) => number> = {
     silence: () => 0,
@@ -148,7 +148,7 @@ test('silence, noise and clicks are no speech', async () => {
   }
 })
 
-test('what leaks from one channel into another is no speech there; what is said there is', async () => {
+test('crosstalk from another channel is not speech, but speech of the channel is', async () => {
   const twice = new Int16Array(2 * speech.length)
   twice.set(speech)
   twice.set(speech, speech.length)

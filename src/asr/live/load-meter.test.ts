@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLoadMeter } from './load-meter.ts'
 
-test('the load is the work of the last seconds, by core', async () => {
+test('the load averages the work of the last seconds per core', async () => {
   let now = 0
   const meter = createLoadMeter(2, () => now)
   assert.equal(meter.load, 0)
@@ -16,7 +16,7 @@ test('the load is the work of the last seconds, by core', async () => {
   assert.ok(Math.abs(meter.load - 1.5 / Math.E) < 0.01, `${meter.load}`)
 })
 
-test('a failed task counts as load until it fails', async () => {
+test('a failed task counts as load only until it fails', async () => {
   let now = 0
   const meter = createLoadMeter(1, () => now)
   await assert.rejects(meter.during(Promise.reject(new Error('lost'))))

@@ -33,7 +33,7 @@ function wait(signals: readonly AbortSignal[]) {
   return { finals, running, partials, started }
 }
 
-test('partials wait while finals take all cores, and then take one each', async (t) => {
+test('partials wait while finals use all cores, then take one freed core each', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { finals, running, partials, started } = wait([signal, signal])
   assert.equal(await started(), 0)
@@ -47,7 +47,7 @@ test('partials wait while finals take all cores, and then take one each', async 
   await partials[1]!.done
 })
 
-test('a partial whose utterance has ended, or that has waited for a second, goes on', async (t) => {
+test('a partial stops waiting after a second, or when its utterance ends', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const ended = new AbortController()
   const { started } = wait([signal, ended.signal])
@@ -59,7 +59,7 @@ test('a partial whose utterance has ended, or that has waited for a second, goes
   assert.equal(await started(), 2)
 })
 
-test('first partials pass finals, further ones wait; work that yields delays none', async (t) => {
+test('first partials overtake finals, further ones and low-priority work do not', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const tasks: { kind: string; end: () => void }[] = []
   const pool = {
@@ -95,7 +95,7 @@ test('first partials pass finals, further ones wait; work that yields delays non
   await engine.close()
 })
 
-test('a process for partials is free while half as many as the workers are busy', async () => {
+test('the partial processes are half as many as the workers, plus one', async () => {
   for (const [workers, partials] of [
     [1, 1],
     [2, 2],

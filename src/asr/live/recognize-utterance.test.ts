@@ -22,16 +22,16 @@ function settled(
   return stableWords(recognized, seconds, moonshineThresholds).map((word) => word.text)
 }
 
-test('a partial shows words that lie after the end of the sound', () => {
+test('a partial shows words well before the end of the audio', () => {
   assert.deepEqual(settled([0.9, 0.9, 0.9], { seconds: 2 }), ['w0', 'w1', 'w2'])
 })
 
-test('a partial leaves out a last word that may be half a word, unless it was recognized before', () => {
+test('a partial omits a last word that may be incomplete, unless recognized before', () => {
   assert.deepEqual(settled([0.9, 0.9, 0.9], { seconds: 1.2 }), ['w0', 'w1'])
   assert.deepEqual(settled([0.9, 0.9, 0.9], { seconds: 1.2, agreed: 3 }), ['w0', 'w1', 'w2'])
 })
 
-test('a partial stops at a late word that the model is not sure of', () => {
+test('a partial stops at a late word of low confidence', () => {
   assert.deepEqual(settled([0.9, 0.2, 0.9], { seconds: 1.7 }), ['w0'])
   assert.deepEqual(settled([0.9, 0.2, 0.9], { seconds: 2.5 }), ['w0', 'w1', 'w2'])
 })
@@ -58,7 +58,7 @@ async function partialOf(t: TestContext, { isFirst }: { isFirst: boolean }) {
   return words.map(({ text, start }) => `${text} ${start}`)
 }
 
-test('the first time a single word is shown at any price, later only what is sure', async (t) => {
+test('the first partial shows a single word of any confidence, later ones do not', async (t) => {
   assert.deepEqual(await partialOf(t, { isFirst: true }), ['Hello 0.6'])
   assert.deepEqual(await partialOf(t, { isFirst: false }), [])
 })

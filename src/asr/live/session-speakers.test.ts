@@ -32,16 +32,16 @@ test('each voice is a speaker, numbered from 0 by first appearance', () => {
   assert.deepEqual(speakers('caccabba'), [0, 1, 0, 0, 1, 2, 2, 1])
 })
 
-test('an utterance under a second is nobody new, and goes to the nearest', () => {
+test('an utterance under a second adds no speaker and goes to the nearest one', () => {
   assert.deepEqual(speakers('abABC').slice(0, 4), [0, 1, 0, 1])
   assert.ok(speakers('abABC')[4]! < 2)
 })
 
-test('a short first utterance is a voice, which the next of the same voice completes', () => {
+test('a short first utterance makes a speaker, which later ones refine', () => {
   assert.deepEqual(speakers('Aabab'), [0, 0, 1, 0, 1])
 })
 
-test('what is not known of a voice is what spoke last on its channel, if anything did', () => {
+test('an utterance without an embedding goes to the last speaker of its channel', () => {
   assert.deepEqual(speakers('-ab-a-'), [undefined, 0, 1, 1, 0, 0])
   assert.deepEqual(speakers('a|-', { channels: 2 }), [0, undefined])
 })
@@ -55,19 +55,19 @@ test('there are no more speakers than requested', () => {
   assert.deepEqual(new Set(speakers('abcdab')).size, 4)
 })
 
-test('channels share no speaker, and have one each unless more are asked for', () => {
+test('each channel has its own speaker, or more if more are requested', () => {
   assert.deepEqual(speakers('ab|ab|ab', { channels: 2 }), [0, 0, 1, 1, 0, 0])
   const more = speakers('ab|ab', { channels: 2, counts: { min: 4 } })
   assert.equal(inLetters(more as number[]), 'abcd')
 })
 
-test('a channel without speech so far has its place within the count', () => {
+test('a channel without speech keeps its place within the speaker count', () => {
   const reported = speakers('abc|d', { channels: 2, counts: { exact: 3 } })
   assert.equal(reported[3], 2)
   assert.ok(reported[2]! < 2)
 })
 
-test('what goes on from a state that was written down tells the same', () => {
+test('a restored state yields the same speakers as an uninterrupted one', () => {
   const pattern = 'abcAB-abcdacbdBADC'
   const whole = speakers(pattern)
   for (let cut = 1; cut < pattern.length; cut++) {

@@ -51,7 +51,7 @@ async function makeSilence(t: TestContext, seconds: number): Promise<string> {
   return path
 }
 
-test('the voice is listened to where the words are, four seconds of them at most', async (t) => {
+test('the embedding covers the words of an utterance, up to four seconds', async (t) => {
   const path = await makeSilence(t, 20)
   const { embedder, recognized } = stubEmbedder()
   const step = createUtteranceEmbedder(async () => embedder)
@@ -72,7 +72,7 @@ test('the voice is listened to where the words are, four seconds of them at most
   )
 })
 
-test('where there is nothing to listen to there is no voice, and no error', async (t) => {
+test('an utterance without words or windows yields no speaker and no error', async (t) => {
   const path = await makeSilence(t, 1)
   const utterance = { path, segment: { start: 0, end: SAMPLE_RATE } }
   const step = createUtteranceEmbedder(async () => stubEmbedder({ windows: 0 }).embedder)
@@ -80,7 +80,7 @@ test('where there is nothing to listen to there is no voice, and no error', asyn
   assert.deepEqual(await step(utterance, [], signal), {})
 })
 
-test('a model that cannot be loaded is an error, and is tried again', async (t) => {
+test('a failure to load the model is an error, and loading is retried', async (t) => {
   const path = await makeSilence(t, 1)
   const utterance = { path, segment: { start: 0, end: SAMPLE_RATE } }
   let loads = 0
@@ -106,7 +106,7 @@ function faster(samples: Float32Array, factor: number): Int16Array {
   })
 }
 
-test('the built-in model tells two voices that take turns apart, and knows them again', async (t) => {
+test('the built-in model distinguishes two voices that take turns', async (t) => {
   const folder = await makeFolder(t)
   const fixture = new URL('../../../test/fixtures/jfk.flac', import.meta.url).pathname
   const { channels } = await decodeMedia(fixture, join(folder, 'jfk'), { signal, maxSeconds: 60 })

@@ -68,7 +68,7 @@ function signalWorkers(role: string, signal: NodeJS.Signals): void {
   for (const pid of workersWith(role)) process.kill(pid, signal)
 }
 
-test('an utterance becomes its words, at their times in the session', async () => {
+test('a final has the words of its utterance, at their times in the session', async () => {
   const utterance = { path: jfk.path, segment: seconds(3, 11) }
   const { words, model, language } = await live.recognizeFinal(utterance, finals)
   assert.deepEqual([model, language], ['moonshine-base@0.1.12', 'en'])
@@ -80,7 +80,7 @@ test('an utterance becomes its words, at their times in the session', async () =
   assert.ok(Math.abs(words[0]!.start - 3.4) < 0.3, `ask starts at ${words[0]!.start}`)
 })
 
-test('work that yields to others counts as no load', async () => {
+test('low-priority work does not count as load', async () => {
   const utterance = { path: jfk.path, segment: seconds(3, 6) }
   const recognize = {
     final: (how: { isLowPriority?: boolean }) =>
@@ -99,7 +99,7 @@ test('work that yields to others counts as no load', async () => {
   }
 })
 
-test('a partial of a session that is behind lets one of another session pass', async () => {
+test('a low-priority partial lets one of another session pass', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 11) }
   const undisturbed = await live.recognizePartial(utterance, partials)
   const order: string[] = []
@@ -113,7 +113,7 @@ test('a partial of a session that is behind lets one of another session pass', a
   assert.deepEqual(await behind, undisturbed)
 })
 
-test('a final of a session that is behind lets another one pass, and comes whole', async () => {
+test('a low-priority final lets another one pass and is still complete', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 11) }
   const undisturbed = await live.recognizeFinal(utterance, finals)
   const order: string[] = []
@@ -127,7 +127,7 @@ test('a final of a session that is behind lets another one pass, and comes whole
   assert.deepEqual(await behind, undisturbed)
 })
 
-test('the voice of an utterance comes with its words if it is asked for', async () => {
+test('a final includes the speaker embedding when requested', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 4) }
   const plain = await live.recognizeFinal(utterance, finals)
   const { speakerEmbedding: speaker, ...rest } = await live.recognizeFinal(utterance, {
@@ -141,7 +141,7 @@ test('the voice of an utterance comes with its words if it is asked for', async 
   assert.deepEqual(again.speakerEmbedding, speaker)
 })
 
-test('the text around an utterance that was cut is recognized but not returned', async () => {
+test('the context of a split utterance is recognized but not returned', async () => {
   const cut = 8.05
   const context = seconds(5, 11)
   const parts = [seconds(5, cut), seconds(cut, 11)]
@@ -174,7 +174,7 @@ test('a final is the same while batches keep the machine busy', async () => {
   await busy
 })
 
-test('an utterance that is longer than the model takes is recognized whole', async () => {
+test("an utterance longer than the model's limit is recognized completely", async () => {
   const audio = await readFile(jfk.path)
   const path = join(folder, 'long')
   await writeFile(path, Buffer.concat([audio, audio]))
@@ -183,7 +183,7 @@ test('an utterance that is longer than the model takes is recognized whole', asy
   assert.ok(errors <= 2, textOf(words))
 })
 
-test('partials grow with the speech, and earlier text changes nothing in them', async () => {
+test('partials grow with the speech, and drafts do not change them', async () => {
   let draft: readonly number[] = []
   const lengths: number[] = []
   for (const end of [1.5, 2, 3, 4]) {
@@ -205,7 +205,7 @@ test('partials grow with the speech, and earlier text changes nothing in them', 
   assert.ok(lengths[0]! < lengths.at(-1)! && Math.max(...lengths) >= 5, `${lengths} words`)
 })
 
-test('the last partial as the draft of a final changes no text', async () => {
+test('using the last partial as a draft does not change the final', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 11) }
   const { draft: tokens, model } = await live.recognizePartial(utterance, partials)
   const drafted = await live.recognizeFinal(utterance, {
@@ -233,7 +233,7 @@ async function listenToAll(
   return path
 }
 
-test('cleaning noise away does not move the words', async () => {
+test('noise reduction does not shift word times', async () => {
   const [plain, cleaned] = await Promise.all(
     [false, true].map(async (isDenoised) => {
       const path = await listenToAll(jfk, `enhanced-${isDenoised}`, { isDenoised })
@@ -246,7 +246,7 @@ test('cleaning noise away does not move the words', async () => {
   assert.ok(Math.abs(mean) < 0.02, `words moved by ${mean} s`)
 })
 
-test('music gives no words, final or partial', async () => {
+test('music yields no words in finals or partials', async () => {
   const music = Int16Array.from({ length: 6 * SAMPLE_RATE }, (_, i) => {
     const note = [262, 330, 392, 523][Math.floor(i / 4000) % 4]!
     const phase = (2 * Math.PI * note * i) / SAMPLE_RATE
@@ -261,7 +261,7 @@ test('music gives no words, final or partial', async () => {
   }
 })
 
-test('a process that is killed fails its call, and another one takes its place', async () => {
+test('a killed process fails its call and is replaced', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 11) }
   // However fast it is, it does not end before it is killed.
   signalWorkers('live', 'SIGSTOP')
@@ -272,19 +272,19 @@ test('a process that is killed fails its call, and another one takes its place',
   assert.equal(wordErrors(speech, textOf(words)).errors, 0)
 })
 
-test('what the VAD process has written survives it, and a new one continues there', async () => {
+test('audio written by a killed VAD process is kept and continued', async () => {
   signalWorkers('vad', 'SIGKILL')
   await assert.rejects(listenToAll(jfk, 'killed'), { code: 'engine_failed' })
   const path = await listenToAll(jfk, 'killed')
   assert.deepEqual((await readFile(path)).subarray(0, 2 * jfk.samples), await readFile(jfk.path))
 })
 
-test('the client measures how many sessions fit', async () => {
+test('the client measures the session capacity', async () => {
   await engine.checkReady({ signal })
   assert.ok(live.capacity! >= 1, `capacity is ${live.capacity}`)
 })
 
-test('batches run at a lower priority than live sessions', {
+test('batch processes run at a lower priority than live ones', {
   skip: process.platform !== 'linux',
 }, async () => {
   const nice = (role: string) => {

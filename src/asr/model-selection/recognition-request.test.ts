@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readRecognitionRequest } from './recognition-request.ts'
 
-test('a request is read from the parameters of a job', () => {
+test('readRecognitionRequest reads the parameters of a job', () => {
   const request = readRecognitionRequest({
     model: 'stt-3',
     language_config: { languages: ['en', 'fr'], code_switching: true },
@@ -17,7 +17,7 @@ test('a request is read from the parameters of a job', () => {
   })
 })
 
-test('what is absent or switched off is not requested', () => {
+test('absent or disabled parameters are not requested', () => {
   const custom_vocabulary_config = { vocabulary: ['Steno'] }
   assert.deepEqual(readRecognitionRequest({ custom_vocabulary: false, custom_vocabulary_config }), {
     model: 'stt-1',

@@ -22,11 +22,11 @@ function select(request: Partial<RecognitionRequest>, finals = [english, many]) 
   return selectModels({ ...usual, ...request }, { finals, partials: [small] })
 }
 
-test('the languages are those of all recognizers, each once', () => {
+test('languagesOf lists the languages of all recognizers once', () => {
   assert.deepEqual(languagesOf({ finals: [english, many], partials: [] }), ['en', 'de', 'fr'])
 })
 
-test('of equal recognizers the first that knows the language is used', () => {
+test('of equal recognizers the first with the language is used', () => {
   for (const model of ['stt-1', 'stt-3']) {
     const { finals, partials, warnings } = select({ model, languages: ['en'] })
     const settings = { language: 'en', languages: ['en'], vocabulary: [] }
@@ -36,14 +36,14 @@ test('of equal recognizers the first that knows the language is used', () => {
   }
 })
 
-test('of several languages the recognizer that knows most is used, without a language', () => {
+test('for several languages the recognizer that covers most is used, without a language', () => {
   const { finals } = select({ languages: ['en', 'fr'] })
   assert.deepEqual([finals.model, finals.language], ['many', undefined])
   assert.deepEqual(finals.languages, ['en', 'fr'])
   assert.equal(select({}).finals.model, 'many')
 })
 
-test('where none knows all of several languages, the chosen one gets what it knows of them', () => {
+test('if no recognizer covers all languages, the chosen one gets those it supports', () => {
   const german = recognizer('german', ['de', 'it'])
   const request = { languages: ['fr', 'de', 'en'] }
   const { finals, partials, warnings } = select(request, [german, english])
@@ -52,32 +52,32 @@ test('where none knows all of several languages, the chosen one gets what it kno
   assert.deepEqual(warnings, ['language_config: german does not know fr, en, left out'])
 })
 
-test('where no small recognizer knows the language, the other makes the partials', () => {
+test('without a small recognizer for the language the large one makes the partials', () => {
   assert.equal(select({ languages: ['de'] }).partials.model, 'many')
 })
 
-test('a language that nothing knows is refused, one beside others is a warning', () => {
+test('an unsupported language is rejected, or a warning if others are supported', () => {
   assert.throws(() => select({ languages: ['it'] }), { code: 'language_not_installed' })
   const { finals, warnings } = select({ languages: ['it', 'en'] })
   assert.equal(finals.language, 'en')
   assert.deepEqual(warnings, ['language_config: english does not know it, left out'])
 })
 
-test('code switching is a warning where a recognizer knows one language', () => {
+test('code switching with a monolingual recognizer yields a warning', () => {
   const requested = { languages: [], codeSwitching: true }
   assert.match(select(requested, [english]).warnings.join(), /^language_config: english knows en/)
   assert.deepEqual(select(requested).warnings, [])
   assert.deepEqual(select({ ...requested, languages: ['en'] }).warnings, [])
 })
 
-test('a vocabulary goes to recognizers that use one, and is no warning elsewhere', () => {
+test('the vocabulary is passed only to recognizers that support it, without a warning', () => {
   const vocabulary = ['Steno']
   assert.deepEqual(select({ languages: ['fr'], vocabulary }).finals.vocabulary, vocabulary)
   const { finals, warnings } = select({ languages: ['en'], vocabulary })
   assert.deepEqual([finals.vocabulary, warnings], [[], []])
 })
 
-test('word times that are not measured are a warning', () => {
+test('estimated word times yield a warning', () => {
   const { warnings } = select({}, [recognizer('rough', ['en'], { wordTimes: false })])
   assert.deepEqual(warnings, ['rough does not measure word times: they are estimates'])
 })
@@ -86,7 +86,7 @@ const fast = { ...recognizer('fast', ['en', 'de']), estimate: { wer: 0.12, realT
 const exact = { ...recognizer('exact', ['en', 'de']), estimate: { wer: 0.05, realTimeFactor: 0.9 } }
 const poor = { ...recognizer('poor', ['en', 'de']), estimate: { wer: 0.4, realTimeFactor: 0.01 } }
 
-test('stt-1 is the fastest good model, stt-3 the most accurate, stt-fusion the two best', () => {
+test('stt-1 is the fastest good model, stt-3 the most accurate, stt-fusion both', () => {
   const all = [poor, exact, fast]
   const selectFinals = (model: string) => select({ model, languages: ['de'] }, all).finals
   assert.equal(selectFinals('stt-1').model, 'fast')
@@ -98,12 +98,12 @@ test('stt-1 is the fastest good model, stt-3 the most accurate, stt-fusion the t
   assert.deepEqual([model, fusedWith], ['exact', 'fast'])
 })
 
-test('without a good model the most accurate is used', () => {
+test('without a good model the most accurate one is used', () => {
   const worse = { ...recognizer('worse', ['de']), estimate: { wer: 0.5, realTimeFactor: 0.001 } }
   assert.equal(select({ languages: ['de'] }, [worse, poor]).finals.model, 'poor')
 })
 
-test('a fusion for which there is one model alone is a warning', () => {
+test('stt-fusion with only one model yields a warning', () => {
   const { finals, warnings } = select({ model: 'stt-fusion', languages: ['de'] }, [fast])
   assert.equal(finals.fusedWith, undefined)
   assert.deepEqual(warnings, [
@@ -113,7 +113,7 @@ test('a fusion for which there is one model alone is a warning', () => {
 
 const listener = recognizer('listener', ['en', 'fr', 'de', 'it'], { identifiesLanguages: true })
 
-test('several languages are identified where a model can, and each has its own models', () => {
+test('several languages are identified if a model can, each with its own models', () => {
   const { finals, identification, warnings } = select({}, [english, listener])
   assert.equal(finals.model, 'english')
   const models = identification!.languages.map((candidate) => [
@@ -133,14 +133,14 @@ test('several languages are identified where a model can, and each has its own m
   assert.equal(select({}, [english]).identification, undefined)
 })
 
-test('languages without a model are left out of those that are identified', () => {
+test('languages without a model are excluded from identification', () => {
   const { identification, warnings } = select({ languages: ['fr', 'ja', 'de'] }, [listener])
   const languages = identification!.languages.map(({ language }) => language)
   assert.deepEqual(languages, ['fr', 'de'])
   assert.deepEqual(warnings, ['language_config: ja left out, no model'])
 })
 
-test('speech is cut as short as the strictest model of several languages wants it', () => {
+test('the strictest segment length of the candidate models is used', () => {
   const brief = recognizer('brief', ['en'], { maxSeconds: 10 })
   assert.equal(select({ languages: ['en', 'fr'] }, [brief, listener]).maxSeconds, 10)
   assert.equal(select({ languages: ['fr'] }, [brief, listener]).maxSeconds, 30)

@@ -41,7 +41,7 @@ async function makeFolder(t: TestContext) {
   return { folder, source, add, files }
 }
 
-test('an added model is a copy with a record, and takes the place of an earlier one', async (t) => {
+test('adding a model copies it with a record and replaces an earlier one', async (t) => {
   const { folder, source, add, files } = await makeFolder(t)
   writeMeanSquareModel(source)
   const first = await add('speaker-embedding')
@@ -57,7 +57,7 @@ test('an added model is a copy with a record, and takes the place of an earlier 
   assert.deepEqual(files(), ['speaker-embedding.json', second.path.split('/').at(-1)].sort())
 })
 
-test('a removed model leaves nothing, and a second removal says so', async (t) => {
+test('removing a model deletes its files, and removing it again returns false', async (t) => {
   const { folder, source, add, files } = await makeFolder(t)
   writeMeanSquareModel(source)
   await add('speaker-embedding')
@@ -67,7 +67,7 @@ test('a removed model leaves nothing, and a second removal says so', async (t) =
   assert.equal(await removeSpeakerModel(folder, 'speaker-embedding'), false)
 })
 
-test('a file that is no speaker-embedding is refused with the reason, and nothing changes', async (t) => {
+test('an invalid speaker-embedding is rejected with the reason, and nothing changes', async (t) => {
   const { source, add, files } = await makeFolder(t)
   writeMeanSquareModel(source)
   await add('speaker-embedding')
@@ -86,7 +86,7 @@ test('a file that is no speaker-embedding is refused with the reason, and nothin
   }
 })
 
-test('a file that is no speaker-segmentation is refused with the reason', async (t) => {
+test('an invalid speaker-segmentation is rejected with the reason', async (t) => {
   const { source, add, files } = await makeFolder(t)
   const { num_speakers: _, ...without } = segmentationMetadata
   const refusals: [write: () => void, reason: RegExp][] = [
@@ -110,7 +110,7 @@ test('a file that is no speaker-segmentation is refused with the reason', async 
   }
 })
 
-test('both kinds of models are tried together, and one that ends its process is refused with its message', async (t) => {
+test('models are tried together, and one that crashes the process is rejected', async (t) => {
   const { source, add, folder } = await makeFolder(t)
   writePitchModel(source)
   await add('speaker-segmentation')
@@ -124,7 +124,7 @@ test('both kinds of models are tried together, and one that ends its process is 
   await add('speaker-embedding')
 })
 
-test('what a killed command left is removed, not what another one is copying', async (t) => {
+test('leftovers of a killed command are removed, those of a running one are kept', async (t) => {
   const { folder, source, add, files } = await makeFolder(t)
   mkdirSync(join(folder, 'added'))
   // No process has the largest number; the parent of this process is alive.
@@ -135,7 +135,7 @@ test('what a killed command left is removed, not what another one is copying', a
   assert.deepEqual([files().includes(dead), files().includes(alive)], [false, true])
 })
 
-test('an aborted addition leaves nothing', async (t) => {
+test('an aborted addition leaves no files', async (t) => {
   const { folder, source, files } = await makeFolder(t)
   writeMeanSquareModel(source)
   const controller = new AbortController()
@@ -147,7 +147,7 @@ test('an aborted addition leaves nothing', async (t) => {
   assert.deepEqual(files(), [])
 })
 
-test('a file that changed is damaged, one that is gone is missing', async (t) => {
+test('a changed model file is reported as damaged, a deleted one as missing', async (t) => {
   const { source, add } = await makeFolder(t)
   writeMeanSquareModel(source)
   const model = await add('speaker-embedding')
@@ -157,7 +157,7 @@ test('a file that changed is damaged, one that is gone is missing', async (t) =>
   assert.equal(await checkFile(model), 'missing')
 })
 
-test('a record that cannot be read is an error with the remedy', async (t) => {
+test('an unreadable record is reported with the command that repairs it', async (t) => {
   const { folder, source, add } = await makeFolder(t)
   writeMeanSquareModel(source)
   await add('speaker-embedding')

@@ -9,7 +9,7 @@ import {
   writePitchModel,
 } from '../../../test/support/asr/models/stand-in-speaker-models.ts'
 
-test('ONNX Runtime keeps no id and no log of its use when it is loaded', (t) => {
+test('loading ONNX Runtime writes no telemetry files', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-telemetry-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const module = new URL('onnx-runtime.ts', import.meta.url)
@@ -21,7 +21,7 @@ test('ONNX Runtime keeps no id and no log of its use when it is loaded', (t) => 
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('the ONNX Runtime of sherpa-onnx keeps none either', (t) => {
+test('the ONNX Runtime of sherpa-onnx writes no telemetry files either', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-telemetry-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const models = mkdtempSync(join(tmpdir(), 'steno-models-'))

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { bundledModels } from '../models/bundled-packages.ts'
 import { knownDevices, loadModel } from './onnx-runtime.ts'
 
-test('a device that the library does not have is named in the error', async () => {
+test('an unsupported STENO_DEVICE is named in the error', async () => {
   const { vad } = bundledModels(join(import.meta.dirname, '../../../models'))
   const device = process.platform === 'win32' ? 'coreml' : 'dml'
   assert.ok(knownDevices().includes('cpu') && !knownDevices().includes(device))

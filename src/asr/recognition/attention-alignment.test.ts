@@ -8,12 +8,12 @@ function rowsOf(...drawing: string[]): Float32Array[] {
   return drawing.map((line) => Float32Array.from(line, (c) => (c === '#' ? 1 : 0.01)))
 }
 
-test('tokens start where their attention begins', () => {
+test('tokens start where their attention starts', () => {
   const rows = rowsOf('###.......', '...###....', '......####')
   assert.deepEqual(alignByAttention(rows, { heads: 1, frames: 10 }), [0, 3, 6])
 })
 
-test('a stray look of another head does not move a token', () => {
+test('stray attention of another head does not move a token', () => {
   const sure = rowsOf('####........', '....####....', '........####')
   const stray = rowsOf('####........', '....####...#', '........####')
   const rows = sure.map((row, i) => Float32Array.from([...row, ...stray[i]!]))

@@ -18,29 +18,29 @@ function joinTexts(...texts: string[]): string {
   return words.map(({ text }) => text).join(' ')
 }
 
-test('of two different words the more confident one stays, of equals that of the first', () => {
+test('of two different words the more confident one wins, or the first if equal', () => {
   assert.equal(joinTexts('the black/0.4 cat', 'the blue/0.9 cat'), 'the blue cat')
   assert.equal(joinTexts('the black/0.9 cat', 'the blue/0.4 cat'), 'the black cat')
   assert.equal(joinTexts('the black cat', 'the blue cat'), 'the black cat')
 })
 
-test('of three recognizers two outvote one that is a little more confident', () => {
+test('two of three recognizers outvote a slightly more confident third', () => {
   assert.equal(joinTexts('a cat/0.7', 'a cap/0.6', 'a cap/0.6'), 'a cap')
   assert.equal(joinTexts('a cat/1', 'a cap/0.1', 'a cap/0.1'), 'a cat')
 })
 
-test('a word that only one side heard stays when it is confident', () => {
+test('a word recognized by only one side is kept if it is confident', () => {
   assert.equal(joinTexts('one - three', 'one two/0.9 three'), 'one two three')
   assert.equal(joinTexts('one - three', 'one two/0.3 three'), 'one three')
   assert.equal(joinTexts('one two/0.3 three', 'one - three'), 'one three')
 })
 
-test('several words that only one side heard stay or go together', () => {
+test('several words recognized by only one side are kept or dropped together', () => {
   assert.equal(joinTexts('so - - - then', 'so in/0.4 the/0.9 end/0.9 then'), 'so in the end then')
   assert.equal(joinTexts('so - - - then', 'so in/0.4 the/0.6 end/0.4 then'), 'so then')
 })
 
-test('where one side heard nothing at all the other counts alone', () => {
+test('if one side recognized nothing, only the other counts', () => {
   assert.equal(joinTexts('', 'good/0.9 morning/0.8'), 'good morning')
   assert.equal(joinTexts('good/0.9 morning/0.8', ''), 'good morning')
   assert.equal(joinTexts('', 'good/0.2 morning/0.3'), '')
@@ -48,19 +48,19 @@ test('where one side heard nothing at all the other counts alone', () => {
   assert.deepEqual(joinRecognitions([]), [])
 })
 
-test('case and punctuation make no difference, and the first that writes them gives the text', () => {
+test('case and punctuation are ignored when matching, and taken from the first', () => {
   assert.equal(joinTexts('Hello, World.', 'hello world'), 'Hello, World.')
   assert.equal(joinTexts('hello world', 'Hello, World.'), 'Hello, World.')
   assert.equal(joinTexts('Hello World', 'Hello, World.'), 'Hello World')
 })
 
-test('words that are split differently are equal', () => {
+test('words that are split differently match', () => {
   assert.equal(joinTexts('an ice cream cone', 'an icecream - cone'), 'an ice cream cone')
   assert.equal(joinTexts('an icecream - Cone', 'an ice cream cone'), 'an icecream Cone')
   assert.equal(joinTexts('the E-mail', 'the e mail'), 'the E-mail')
 })
 
-test('numbers in digits and in words are never mixed', () => {
+test('numbers in digits and in words are not mixed', () => {
   assert.equal(
     joinTexts('route twenty/0.6 three/0.9 now', 'route 23/0.7 - now'),
     'route twenty three now',
@@ -68,7 +68,7 @@ test('numbers in digits and in words are never mixed', () => {
   assert.equal(joinTexts('route twenty/0.9 three/0.2 now', 'route 23/0.7 - now'), 'route 23 now')
 })
 
-test('agreement raises confidence, disagreement lowers it', () => {
+test('agreement raises confidence and disagreement lowers it', () => {
   const [same, other] = joinRecognitions([heard('a/0.8 b/0.8'), heard('a/0.6 c/0.6')])
   assert.ok(Math.abs(same!.confidence - (0.4 + 0.6 * 0.7)) < 1e-9)
   assert.ok(Math.abs(other!.confidence - (0.2 + 0.6 * 0.8)) < 1e-9)

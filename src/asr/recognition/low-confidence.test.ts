@@ -6,13 +6,13 @@ const words = (count: number, confidence: number) => {
   return { confidences: Array.from({ length: count }, () => confidence) }
 }
 
-test('words that are mostly unsure are reported, with their mean confidence', () => {
+test('mostly low confidence yields a warning with the mean', () => {
   assert.deepEqual(warnOfLowConfidence(words(20, 0.214)), [
     'The recognizer was unsure of most words (mean confidence 0.21). Is the recording in a language that it does not know, or very noisy?',
   ])
 })
 
-test('clear words are not, and few words must be less sure than many', () => {
+test('high confidence yields no warning, and few words need to be lower than many', () => {
   assert.deepEqual(warnOfLowConfidence(words(20, 0.65)), [])
   assert.deepEqual(warnOfLowConfidence(words(2, 0.35)), [])
   assert.equal(warnOfLowConfidence(words(2, 0.2)).length, 1)
@@ -20,7 +20,7 @@ test('clear words are not, and few words must be less sure than many', () => {
   assert.equal(warnOfLowConfidence(words(100, 0.5)).length, 1)
 })
 
-test('speech without any word is reported, silence is not', () => {
+test('speech without words yields a warning, silence does not', () => {
   assert.match(warnOfLowConfidence({ confidences: [], uncovered: 8.9 })[0]!, /no words in 9 s/)
   assert.deepEqual(warnOfLowConfidence({ confidences: [], uncovered: 0.5 }), [])
   assert.deepEqual(warnOfLowConfidence(words(5, 0.9)), [])

@@ -37,7 +37,7 @@ const spoken = {
   pauses: [{ start: 0.5 * second, end: 2.5 * second }],
 }
 
-test('fragments are recognized without the pauses, and their words stand where they were spoken', async () => {
+test('fragments are recognized without pauses, and words keep their original times', async () => {
   const { models, requested } = recognizerOf(() => ({ text: 'one two', confidence: 0.9 }))
   const [piece] = await recognizeSegments(models, [spoken], options)
   assert.deepEqual(requested, [1])
@@ -50,7 +50,7 @@ test('fragments are recognized without the pauses, and their words stand where t
   )
 })
 
-test('unsure words give way to surer ones of the fragments alone', async () => {
+test('low-confidence words are replaced by better ones of the separate fragments', async () => {
   const { models, requested } = recognizerOf((seconds) => {
     return seconds > 0.9 ? { text: 'one two', confidence: 0.5 } : { text: 'six', confidence: 0.7 }
   })

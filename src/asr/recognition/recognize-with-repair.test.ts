@@ -60,7 +60,7 @@ function textOf(words: readonly { text: string }[]): string {
   return words.map((word) => word.text).join(' ')
 }
 
-test('a sure answer is taken as it is', async () => {
+test('a confident result is used as it is', async () => {
   const { recognizer, requested } = scripted({ text: 'hello there' })
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: speech },
@@ -71,7 +71,7 @@ test('a sure answer is taken as it is', async () => {
   assert.equal(requested.length, 1)
 })
 
-test('long speech with next to no words is recognized again in halves', async () => {
+test('long speech with almost no words is recognized again in halves', async () => {
   const counting = 'one two three four five'
   const recognize = async (...responses: string[]) => {
     const { recognizer } = scripted(...responses.map((text) => ({ text })))
@@ -85,7 +85,7 @@ test('long speech with next to no words is recognized again in halves', async ()
   assert.equal(await recognize('thanks for watching', 'music', ''), 'thanks for watching')
 })
 
-test('speech that came back empty is asked for once more, and believed when the model is sure', async () => {
+test('empty speech is recognized again with forced output, kept if it is likely', async () => {
   const { recognizer, requested } = scripted({}, { text: 'one zero', logProbability: -0.4 })
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: speech },
@@ -99,7 +99,7 @@ test('speech that came back empty is asked for once more, and believed when the 
   ])
 })
 
-test('a forced answer that the model doubts is dropped and counted as uncovered', async () => {
+test('a forced result of low probability is dropped and counted as uncovered', async () => {
   const { recognizer } = scripted({}, { text: 'something else', logProbability: -1.2 })
   const voiced = detectorOf('#'.repeat(62))
   const [recognized] = await recognizeWithRepair(
@@ -111,7 +111,7 @@ test('a forced answer that the model doubts is dropped and counted as uncovered'
   assert.ok(recognized!.uncovered > 1.9)
 })
 
-test('speech that came back empty is recognized without its pauses', async () => {
+test('speech with pauses and no words is recognized again without the pauses', async () => {
   const { recognizer, requested } = scripted({ text: '' }, { text: 'one two' })
   const detector = detectorOf(`${'#'.repeat(20)}${'.'.repeat(20)}${'#'.repeat(22)}`)
   const models = { recognizer, detector }
@@ -121,7 +121,7 @@ test('speech that came back empty is recognized without its pauses', async () =>
   assert.equal(requested[1]!.forceNonEmpty, false)
 })
 
-test('silence is not asked again', async () => {
+test('silence is not recognized again', async () => {
   const { recognizer, requested } = scripted({})
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: silence },
@@ -132,7 +132,7 @@ test('silence is not asked again', async () => {
   assert.equal(requested.length, 1)
 })
 
-test('doubtful words without a voice behind them are dropped', async () => {
+test('low-probability words without detected voice are dropped', async () => {
   const { recognizer } = scripted({ text: 'thank you', logProbability: -1.5 })
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: silence },
@@ -142,7 +142,7 @@ test('doubtful words without a voice behind them are dropped', async () => {
   assert.equal(recognized!.words.length, 0)
 })
 
-test('text that looped is recognized again in halves', async () => {
+test('looping text is recognized again in halves', async () => {
   const { recognizer, requested } = scripted(
     { text: 'a a a', complete: false },
     { text: 'left half' },
@@ -158,7 +158,7 @@ test('text that looped is recognized again in halves', async () => {
   assert.ok(recognized!.words.at(-1)!.start >= 1)
 })
 
-test('a voiced gap between words is recognized by itself', async () => {
+test('a voiced gap between words is recognized separately', async () => {
   const { recognizer, requested } = scripted({ text: 'start' }, { text: 'missing words' })
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: speech },
@@ -170,7 +170,7 @@ test('a voiced gap between words is recognized by itself', async () => {
   assert.ok(recognized!.words[1]!.start >= 0.3)
 })
 
-test('a phrase that was aligned with a few frames is recognized where it was spoken, once', async () => {
+test('a phrase squeezed into a few frames is recognized again in its place, once', async () => {
   const cramped = ['Good', 'morning,', 'Steve.'].map((text, i) => {
     return { text, start: 0.5 + i * 0.02, end: 0.51 + i * 0.02, confidence: 0.9 }
   })
@@ -187,7 +187,7 @@ test('a phrase that was aligned with a few frames is recognized where it was spo
   assert.equal(requested[1]!.seconds, 2.5)
 })
 
-test('words too short to have been spoken stay where nothing else is recognized, if they fit', async () => {
+test('words too short to be spoken are kept if no better text is found and they fit', async () => {
   const crammed = (count: number, end: number) => {
     const words = Array.from({ length: count }, (_, i) => {
       return { text: `${i}`, start: 1 + i * 0.01, end: 1 + (i + 1) * 0.01, confidence: 0.9 }
@@ -207,7 +207,7 @@ test('words too short to have been spoken stay where nothing else is recognized,
   }
 })
 
-test('gaps between words whose times are estimates are not recognized by themselves', async () => {
+test('gaps between words with estimated times are not recognized again', async () => {
   const { recognizer, requested } = scripted({ text: 'start' }, { text: 'missing words' })
   const capabilities = { ...recognizer.capabilities, wordTimes: false }
   const [recognized] = await recognizeWithRepair(
@@ -219,14 +219,14 @@ test('gaps between words whose times are estimates are not recognized by themsel
   assert.equal(requested.length, 1)
 })
 
-test('the quietest point lies in the pause', () => {
+test('quietestPoint lies in the pause', () => {
   const audio = Float32Array.from({ length: 4 * second }, (_, i) => Math.sin(i))
   audio.fill(0, 2.3 * second, 2.5 * second)
   const at = quietestPoint(audio) / second
   assert.ok(at > 2.3 && at < 2.5)
 })
 
-test('how far a result is believed is up to the thresholds of the recognizer', async () => {
+test('the thresholds of the recognizer decide whether a result is kept', async () => {
   const { recognizer } = scripted({ text: 'thank you', logProbability: -1.5 })
   const thresholds = { ...recognizer.thresholds, minLogProb: -2 }
   const [recognized] = await recognizeWithRepair(
@@ -237,7 +237,7 @@ test('how far a result is believed is up to the thresholds of the recognizer', a
   assert.equal(textOf(recognized!.words), 'thank you')
 })
 
-test('in noise, words that are nearly certainly wrong are dropped', async () => {
+test('in noise, words of very low confidence are dropped', async () => {
   const words = [0.9, 0.05, 0.3].map((confidence, i) => {
     return { text: `w${i}`, start: i, end: i + 0.5, confidence }
   })
@@ -253,7 +253,7 @@ test('in noise, words that are nearly certainly wrong are dropped', async () => 
   assert.equal(textOf((await recognize(paused)).words), 'w0 w1 w2')
 })
 
-test('listed words are listened for where the VAD is sure, and not on a second try', async () => {
+test('the vocabulary is used where the VAD is certain, but not on a second try', async () => {
   const sure = scripted({ text: '' }, { text: 'hello' })
   const listed = { ...options, vocabulary: ['Kubernetes'] }
   await recognizeWithRepair({ ...sure, detector: speech }, [new Float32Array(9.6 * second)], listed)
@@ -263,7 +263,7 @@ test('listed words are listened for where the VAD is sure, and not on a second t
   assert.deepEqual(unsure.vocabularies, [[]])
 })
 
-test('pieces with and without the list keep their order', async () => {
+test('pieces with and without the vocabulary keep their order', async () => {
   const { recognizer } = scripted({ text: 'second' }, { text: 'first' })
   const detector = {
     detect: async (audio: Float32Array) =>

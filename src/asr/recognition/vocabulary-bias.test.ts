@@ -29,7 +29,7 @@ function follow(unbiasedPositions: number[] = []) {
   }
 }
 
-test('a listed word that is nearly as likely is chosen, piece by piece, in any case', () => {
+test('a vocabulary entry that is nearly as likely is chosen token by token, in any case', () => {
   const write = follow()
   assert.equal(write('▁cube', { '▁Kub': 9 }).piece, '▁Kub')
   assert.equal(write('s', { ern: 8 }).piece, 'ern')
@@ -38,11 +38,11 @@ test('a listed word that is nearly as likely is chosen, piece by piece, in any c
   assert.equal(follow()('▁cube', { '▁kub': 9 }).piece, '▁kub')
 })
 
-test('a word that is much less likely is not chosen', () => {
+test('a vocabulary entry that is much less likely is not chosen', () => {
   assert.equal(follow()('▁cube', { '▁Kub': 5 }).piece, '▁cube')
 })
 
-test('the bonus grows within a word, and a single letter gets less', () => {
+test('the bonus grows within an entry, and a single letter gets less', () => {
   assert.equal(follow()('▁cube', { '▁Kub': 8 }).piece, '▁cube')
   const write = follow()
   write('▁Kub')
@@ -50,7 +50,7 @@ test('the bonus grows within a word, and a single letter gets less', () => {
   assert.equal(follow()('▁cube', { '▁K': 9 }).piece, '▁cube')
 })
 
-test('a word that is not completed is rewound to its beginning, and not begun there again', () => {
+test('an incomplete entry is rewound to its start and not tried there again', () => {
   const write = follow()
   assert.equal(write('▁the').piece, '▁the')
   assert.equal(write('▁cube', { '▁Kub': 9 }).piece, '▁Kub')
@@ -60,26 +60,26 @@ test('a word that is not completed is rewound to its beginning, and not begun th
   assert.equal(again('▁cube', { '▁Kub': 9 }).piece, '▁cube')
 })
 
-test('the end of the text takes an unfinished word back', () => {
+test('an incomplete entry at the end of the text is rewound', () => {
   const write = follow()
   write('▁cube', { '▁Kub': 9 })
   assert.deepEqual(write(''), { piece: '', rewindTo: 0 })
 })
 
-test('a word that the model began itself is never taken back', () => {
+test('a word that the model started itself is never rewound', () => {
   const write = follow()
   assert.equal(write('▁Kub').piece, '▁Kub')
   assert.deepEqual(write('s'), { piece: 's', rewindTo: undefined })
 })
 
-test('a listed word that is only the beginning of a longer one is not whole', () => {
+test('an entry that is only the beginning of a longer word is rewound', () => {
   const write = follow()
   write('▁Now', { '▁New': 9 })
   write('▁cat', { '▁york': 8 })
   assert.equal(write('s').rewindTo, 0)
 })
 
-test('phrases go over words; nothing is put where the model ends or writes punctuation', () => {
+test('phrases span words, and no entry replaces an end or punctuation token', () => {
   const write = follow()
   assert.equal(write('▁Now', { '▁New': 9 }).piece, '▁New')
   assert.equal(write('▁cat', { '▁york': 8 }).piece, '▁york')
@@ -88,7 +88,7 @@ test('phrases go over words; nothing is put where the model ends or writes punct
   assert.equal(follow()('.', { '▁Kub': 9.9 }).piece, '.')
 })
 
-test('without usable entries there is no bias', () => {
+test('createBias returns undefined without usable entries', () => {
   assert.equal(createBias(pieces, [], 1), undefined)
   assert.equal(createBias(pieces, ['a', '--', ' '], 1), undefined)
 })

@@ -12,12 +12,12 @@ function rounded(spans: readonly { start: number; end: number }[]): number[][] {
   return spans.map(({ start, end }) => [start, end].map((t) => Number(t.toFixed(2))))
 }
 
-test('a word shrinks to its sound', () => {
+test('a word shrinks to its audible part', () => {
   const db = dbOf(`${'.'.repeat(20)}${'#'.repeat(30)}${'.'.repeat(50)}`)
   assert.deepEqual(rounded(alignToEnergy([{ start: 0.02, end: 0.9 }], db)), [[0.18, 0.5]])
 })
 
-test('sound before a pause inside a word belongs to the word before', () => {
+test('sound before a pause inside a word is assigned to the word before', () => {
   const db = dbOf(`${'#'.repeat(30)}${'.'.repeat(30)}${'#'.repeat(30)}${'.'.repeat(10)}`)
   const spans = [
     { start: 0, end: 0.2 },
@@ -26,12 +26,12 @@ test('sound before a pause inside a word belongs to the word before', () => {
   assert.deepEqual(rounded(alignToEnergy(spans, db))[1], [0.58, 0.9])
 })
 
-test('a stray last bit of sound does not become the word', () => {
+test('a short sound after a pause does not become the word', () => {
   const db = dbOf(`${'#'.repeat(50)}${'.'.repeat(30)}${'#'.repeat(4)}${'.'.repeat(16)}`)
   assert.deepEqual(rounded(alignToEnergy([{ start: 0, end: 0.9 }], db)), [[0, 0.5]])
 })
 
-test('words never overlap, and start in order, whatever the sound', () => {
+test('words never overlap, and start in order, for any audio', () => {
   const span = fc.tuple(
     fc.double({ min: 0, max: 1, noNaN: true }),
     fc.double({ min: 0, max: 0.6, noNaN: true }),

@@ -11,7 +11,7 @@ function timesOf(words: readonly { start: number; end: number }[]) {
   return words.map(({ start, end }) => [+start.toFixed(3), +end.toFixed(3)])
 }
 
-test('a short word grows into the silence before it, then into the one after it', () => {
+test('a short word expands into the silence before it, then into that after it', () => {
   const wide = extendShortWords([
     word('iron', 0, 1),
     word('they', 1.3, 1.32),
@@ -31,7 +31,7 @@ test('a word that is too short takes time from longer neighbors', () => {
   ])
 })
 
-test('a phrase that repeats its neighbor in no time is dropped, one that was spoken twice is not', () => {
+test('a hurried repetition of the phrase before is dropped, a spoken one is kept', () => {
   const phrase = (at: number, step: number) => {
     return ['Good', 'morning,', 'Steve.'].map((text, i) => {
       return word(i === 2 && at > 0 ? 'Steve,' : text, at + i * step, at + (i + 0.9) * step)
@@ -51,7 +51,7 @@ test('a phrase that repeats its neighbor in no time is dropped, one that was spo
   assert.equal(dropRepeatedPhrases(stutter).length, 2)
 })
 
-test('words keep their order, never overlap, and none stays too short where there is space', () => {
+test('widened words keep their order, do not overlap and reach the minimum length', () => {
   const step = fc.tuple(
     fc.double({ min: 0, max: 0.2, noNaN: true }),
     fc.double({ min: 0, max: 0.2, noNaN: true }),

@@ -45,7 +45,7 @@ for (const { title, echo, offset } of [
   { title: 'an echo after 300 ms', echo: 4800, offset: 0 },
   { title: 'a leak into a channel that lags by 200 ms', echo: 0, offset: 3200 },
 ]) {
-  test(`${title} is silenced in both directions, throughout; turns stay`, async (t) => {
+  test(`${title} is removed in both directions throughout; turns are kept`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'steno-arrange-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const [first, second] = [voice(0), voice(1)]

@@ -12,7 +12,7 @@ function segmentsOf(lengths: readonly number[]): Segment[] {
   })
 }
 
-test('batches hold every segment once', () => {
+test('planBatches includes every segment once', () => {
   const segments = segmentsOf(Array.from({ length: 131 }, (_, i) => 100 + ((i * 37) % 90)))
   const planned = groupSegments(segments).flat()
   assert.deepEqual(
@@ -21,7 +21,7 @@ test('batches hold every segment once', () => {
   )
 })
 
-test('a batch holds segments of like length, in order of time', () => {
+test('a batch holds segments of similar length, in order of time', () => {
   const batches = groupSegments(segmentsOf([10, 900, 11, 901, 12, 902, 13, 903]))
   assert.deepEqual(
     batches.map((batch) => batch.map(({ start, end }) => end - start)),

@@ -10,20 +10,20 @@ function peakOf(audio: Float32Array): number {
   return audio.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0)
 }
 
-test('sound at a usual level is left as it is', () => {
+test('audio at the usual level is unchanged', () => {
   const usual = tone(0.2)
   assert.equal(normalizeLevel(usual), usual)
 })
 
-test('quiet sound is raised to a usual level', () => {
+test('quiet audio is raised to the usual level', () => {
   assert.ok(Math.abs(peakOf(normalizeLevel(tone(0.02))) - 0.3) < 0.01)
 })
 
-test('what is hardly there is raised only so far', () => {
+test('very quiet audio is raised only up to the maximum gain', () => {
   assert.ok(Math.abs(peakOf(normalizeLevel(tone(0.001))) - 0.03) < 0.001)
 })
 
-test('a click does not keep quiet sound quiet, and is cut at full scale', () => {
+test('a click does not prevent the gain of quiet audio, and is clipped', () => {
   const audio = tone(0.02)
   audio[30_000] = 0.9
   const raised = normalizeLevel(audio)
@@ -31,12 +31,12 @@ test('a click does not keep quiet sound quiet, and is cut at full scale', () => 
   assert.ok(peakOf(raised.subarray(0, 20_000)) > 0.25)
 })
 
-test('silence stays silence', () => {
+test('normalizeLevel does not amplify silence', () => {
   assert.equal(peakOf(normalizeLevel(new Float32Array(1000))), 0)
   assert.equal(normalizeLevel(new Float32Array(0)).length, 0)
 })
 
-test('live sound is raised as its last seconds were quiet, whatever clicked in them', () => {
+test('the live gain follows the level of the last seconds and ignores clicks', () => {
   const peaks = new Array<number>(LEVEL_FRAMES).fill(0.02)
   assert.ok(Math.abs(liveGain(peaks) - 15) < 1e-9)
   // Three of 312 peaks may be clicks.

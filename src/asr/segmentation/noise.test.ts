@@ -33,13 +33,13 @@ test('a voice whose pauses are nearly as loud is noisy', () => {
   assert.ok(findNoise(toneOf(12, () => 0.1)).every((noisy) => noisy === 1))
 })
 
-test('noise counts where it is: a quiet part of the recording stays as it was', () => {
+test('noise is detected per part: a quiet part of the recording is not noisy', () => {
   const noisy = findNoise(toneOf(60, (t) => (t < 30 ? 0.001 : 0.1)))
   const at = (second: number) => noisy[Math.floor((second * 16_000) / VAD_FRAME)]
   assert.deepEqual([at(5), at(20), at(40), at(59)], [0, 0, 1, 1])
 })
 
-test('the noise of a room in a long pause is no noise', () => {
+test('room noise in a long pause does not count as noise', () => {
   const audio = new Float32Array(60 * 16_000)
   audio.set(toneOf(30, () => 0.001))
   const room = toneOf(30, () => 0.1).map((sample) => 0.02 * sample)
@@ -47,7 +47,7 @@ test('the noise of a room in a long pause is no noise', () => {
   assert.ok(findNoise(audio).every((noisy) => noisy === 0))
 })
 
-test('there is one answer per frame, the last short frame included', () => {
+test('findNoise returns one value per frame, including a short last one', () => {
   assert.equal(findNoise(new Float32Array(VAD_FRAME * 7 + 1)).length, 8)
   assert.equal(findNoise(new Float32Array(0)).length, 0)
 })

@@ -8,7 +8,7 @@ function probabilities(speech: string): Float32Array {
   return Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
 }
 
-test('pauses are silences of a quarter of a second, also at the edges', () => {
+test('findPauses finds silences of at least a quarter of a second, also at the edges', () => {
   const speech = probabilities(`${'.'.repeat(10)}###...###${'.'.repeat(9)}`)
   assert.deepEqual(findPauses(speech, { start: 0, end: speech.length }), [
     { start: 0, end: 10 },
@@ -16,7 +16,7 @@ test('pauses are silences of a quarter of a second, also at the edges', () => {
   ])
 })
 
-test('what stays is joined, and words go back to where they were spoken', () => {
+test('words in audio without pauses are mapped back to their original times', () => {
   const speech = probabilities(`##########${'.'.repeat(20)}##########`)
   const omitted = omittedSamples(findPauses(speech, { start: 0, end: speech.length }))
   const samples = speech.length * FRAME

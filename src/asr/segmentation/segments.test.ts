@@ -29,39 +29,39 @@ test('a segment spans speech and closes after the pause', () => {
   assert.deepEqual(cut(`..${SENTENCE}..##....${SENTENCE}..`), ['2-46', '50-90'])
 })
 
-test('doubtful frames keep speech open but do not open it', () => {
+test('frames of medium probability continue speech but do not start it', () => {
   assert.deepEqual(cut('--##----##....----'), ['2-10'])
 })
 
-test('a click shorter than the least voice is not speech', () => {
+test('a click shorter than the minimum speech is not a segment', () => {
   assert.deepEqual(cut('...#......##...'), ['10-12'])
 })
 
-test('in noise, speech goes on through a pause of the detector and has a wider edge', () => {
+test('in noise, segments bridge longer pauses and have wider edges', () => {
   const speech = `${'.'.repeat(40)}${SENTENCE}${'.'.repeat(20)}${SENTENCE}${'.'.repeat(40)}`
   assert.deepEqual(cut(speech), ['40-80', '100-140'])
   assert.deepEqual(cut(speech, { isNoisy: true }), ['27.5-155.625'])
 })
 
-test('in noise, doubtful frames are speech', () => {
+test('in noise, frames of medium probability are speech', () => {
   assert.deepEqual(cut('..........----..........'), [])
   assert.equal(cut('..........----..........', { isNoisy: true }).length, 1)
 })
 
-test('pads share a gap that is too short for both', () => {
+test('adjacent segments share a gap that is too short for the padding of both', () => {
   const options = { padBefore: 0.32, padAfter: 0.32 }
   const silence = '.'.repeat(12)
   const speech = `${silence}${SENTENCE}....${SENTENCE}${silence}`
   assert.deepEqual(cut(speech, options), ['2-54', '54-106'])
 })
 
-test('long speech is cut at its weakest point', () => {
+test('long speech is split at its weakest point', () => {
   const speech = `${'#'.repeat(24)}--#--${'#'.repeat(24)}`
   const [first] = cut(speech, { maxSeconds: 40 * 0.032 })
   assert.equal(first, '0-26')
 })
 
-test('fragments with pauses between them are joined, and the pauses are noted', () => {
+test('fragments with pauses between them are joined, and their pauses recorded', () => {
   const digit = '#'.repeat(12)
   const pause = '.'.repeat(30)
   const probabilities = Float32Array.from(`${digit}${pause}${digit}${pause}${digit}`, (c) => {
@@ -83,7 +83,7 @@ test('fragments with pauses between them are joined, and the pauses are noted', 
   assert.equal(whole!.pauses, undefined)
 })
 
-test('sentences, and fragments that are far apart, are not joined', () => {
+test('sentences and distant fragments are not joined', () => {
   const digit = '#'.repeat(12)
   for (const [speech, count] of [
     [`${SENTENCE}${'.'.repeat(30)}${digit}`, 2],
@@ -100,7 +100,7 @@ test('sentences, and fragments that are far apart, are not joined', () => {
   }
 })
 
-test('segments ascend, do not overlap, stay in the recording and under the longest length', () => {
+test('segments ascend, do not overlap and respect the recording and maximum length', () => {
   fc.assert(
     fc.property(
       fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 2000 }),
@@ -126,7 +126,7 @@ test('segments ascend, do not overlap, stay in the recording and under the longe
   )
 })
 
-test('every clearly voiced frame of lasting speech lies in a segment', () => {
+test('every clearly voiced frame of longer speech lies in a segment', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 4, max: 400 }), { minLength: 1, maxLength: 20 }),

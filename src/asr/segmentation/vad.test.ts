@@ -23,17 +23,17 @@ function vowel(seconds: number, from: number, to: number): Float32Array {
   })
 }
 
-test('there is one probability per 512 samples, the last short frame included', async () => {
+test('detect returns one probability per 512 samples, including a short last frame', async () => {
   assert.equal((await detector.detect(new Float32Array(VAD_FRAME * 7 + 1))).length, 8)
   assert.equal((await detector.detect(new Float32Array(0))).length, 0)
 })
 
-test('silence is no speech', async () => {
+test('silence has a low speech probability', async () => {
   const speech = await detector.detect(new Float32Array(16_000 * 5))
   assert.ok(speech.every((probability) => probability < 0.1))
 })
 
-test('how many frames a call gets changes nothing but rounding', async () => {
+test('the number of frames per call changes only rounding', async () => {
   const audio = vowel(4, 1, 3)
   const inputs = Array.from({ length: 4 * 31 }, (_, frame) => {
     const first = frame * VAD_FRAME
@@ -47,7 +47,7 @@ test('how many frames a call gets changes nothing but rounding', async () => {
   assert.ok(whole.every((one, n) => Math.abs(one - found[n]!) < 1e-5))
 })
 
-test('a sound is found at its time in a long recording', async () => {
+test('a sound is detected at its time in a long recording', async () => {
   const seconds = 60
   const speech = await detector.detect(vowel(seconds, 40, 44))
   const at = (second: number) => speech[Math.floor((second * 16_000) / VAD_FRAME)]!

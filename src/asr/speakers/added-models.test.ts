@@ -106,7 +106,7 @@ test('an added speaker-embedding replaces the built-in model', async (t) => {
   assert.ok(files[0]!.endsWith(first.model))
 })
 
-test('both kinds of models find the turns of the whole recording', async (t) => {
+test('added segmentation and embedding models find the turns of a recording', async (t) => {
   const { folder, add } = await makeModels(t)
   await add('speaker-segmentation', writePitchModel)
   assert.equal(chooseSpeakerModel(folder).kind, 'built-in')
@@ -141,7 +141,7 @@ async function countsAt(engine: SpeechEngine, folder: string, requested: readonl
   return found
 }
 
-test('a damaged or missing model fails what asks for it, by name, and the worker goes on', async (t) => {
+test('a damaged or missing model fails its task by name, and the worker continues', async (t) => {
   const { folder, add } = await makeModels(t)
   await add('speaker-embedding', writeMeanSquareModel)
   const engine = startEngine(t, folder)
@@ -155,7 +155,7 @@ test('a damaged or missing model fails what asks for it, by name, and the worker
   await engine.checkReady({ signal })
 })
 
-test('models that end their process fail what asks for them, and nothing else', async (t) => {
+test('models that crash their process fail only the tasks that need them', async (t) => {
   const { folder, add } = await makeModels(t)
   await add('speaker-embedding', (file) => writeMeanSquareModel(file))
   const embedding = readInstalledModel(folder, 'speaker-embedding')!
@@ -170,7 +170,7 @@ test('models that end their process fail what asks for them, and nothing else', 
   await engine.checkReady({ signal })
 })
 
-test('a model that cannot be loaded is named, without a path of this machine', async (t) => {
+test('a model that cannot be loaded is named without a local path', async (t) => {
   const { folder, add } = await makeModels(t)
   await add('speaker-embedding', writeMeanSquareModel)
   const { path, ...record } = readInstalledModel(folder, 'speaker-embedding')!
@@ -182,7 +182,7 @@ test('a model that cannot be loaded is named, without a path of this machine', a
   await assert.rejects(diarize(startEngine(t, folder), folder), { message })
 })
 
-test('a record that cannot be read fails what asks for it with the remedy', async (t) => {
+test('an unreadable record fails diarization with the command that repairs it', async (t) => {
   const { folder, add } = await makeModels(t)
   await add('speaker-embedding', writeMeanSquareModel)
   await writeFile(join(folder, 'added', 'speaker-embedding.json'), '{')

@@ -78,14 +78,14 @@ test('the speakers of each channel are embedded where its words are', async () =
   assert.equal(utterances.length, 2)
 })
 
-test('embeddings that were kept are not made again', async () => {
+test('checkpointed embeddings are not computed again', async () => {
   const checkpointEmbeddings = async () => 'kept'
   const { embedded, tasks } = await diarize({ task: { checkpointEmbeddings } })
   assert.deepEqual(embedded, [])
   assert.deepEqual(tasks[0]!.embeddings[0], { channel: 0, files: ['kept', 'kept'] })
 })
 
-test('counts reach the speaker model when there is one channel alone', async () => {
+test('counts are passed to the speaker model only for a single channel', async () => {
   const counts = { exact: 3 }
   const two = await diarize({ task: { counts } })
   assert.deepEqual(two.embedded[0]!.counts, {})
@@ -93,13 +93,13 @@ test('counts reach the speaker model when there is one channel alone', async () 
   assert.deepEqual(one.embedded[0]!.counts, counts)
 })
 
-test('progress ends with the last part', async () => {
+test('progress reaches 1 with the last part', async () => {
   const fractions: number[] = []
   await diarize({ onProgress: (fraction) => void fractions.push(fraction) })
   assert.deepEqual(fractions, [1 / 3, 2 / 3, 1])
 })
 
-test('a process that dies costs a second try, in each step, and no third', async () => {
+test('each step is retried once after a crashed process', async () => {
   for (const step of ['embed', 'findSpeakers'] as const) {
     for (const crashes of [1, 2]) {
       let left = crashes
@@ -114,7 +114,7 @@ test('a process that dies costs a second try, in each step, and no third', async
   }
 })
 
-test('when a part fails no other is begun', async () => {
+test('after a failed part no other is started', async () => {
   let calls = 0
   const embed = async () => {
     calls++

@@ -21,7 +21,7 @@ function digits(utterances: ReturnType<typeof diarizeTalks>): string {
 
 const dialogue = 'aaaaaaaaaa. bbbbbbbbbb. aaaaaaaa. bbbbbbbbbbbb. aaaaaaaaaa. bbbbbbbbb.'
 
-test('utterances end where the speaker changes, and speakers are counted as they appear', () => {
+test('utterances end where the speaker changes, and speakers are numbered in order', () => {
   const clusteredWords = diarizeTalks([createDialogue(dialogue)])
   const turns = dialogue.split(' ').map((turn, i) => String(i % 2).repeat(turn.length - 1))
   assert.equal(digits(clusteredWords), turns.join(''))
@@ -29,14 +29,14 @@ test('utterances end where the speaker changes, and speakers are counted as they
     assert.equal(new Set(words.map(({ text }) => text[0])).size, 1)
 })
 
-test('equal input gives equal output', () => {
+test('diarization is deterministic: equal input gives equal output', () => {
   assert.deepEqual(
     diarizeTalks([createDialogue(dialogue)]),
     diarizeTalks([createDialogue(dialogue)]),
   )
 })
 
-test('windows may come in any order', () => {
+test('windows may be given in any order', () => {
   const talked = createDialogue(dialogue)
   assert.deepEqual(
     diarizeTalks([{ ...talked, windows: talked.windows.toReversed() }]),
@@ -47,7 +47,7 @@ test('windows may come in any order', () => {
 /** A third speaker of a second and a half, too short to count as one. */
 const short = `${dialogue} cccc. aaaaaaaaaa`
 
-test('counts are met as far as there are voices', () => {
+test('speaker counts are met as far as there are voices', () => {
   const speakers = (counts: SpeakerCounts, letters = dialogue) => {
     return new Set(diarizeTalks([createDialogue(letters)], counts).map(({ speaker }) => speaker))
       .size
@@ -59,7 +59,7 @@ test('counts are met as far as there are voices', () => {
   assert.equal(speakers({ exact: 5 }, 'aaa'), 1)
 })
 
-test('sides of a call have one speaker each, whatever they sound like', () => {
+test('each side of a call has one speaker, even with several voices', () => {
   const clusteredWords = diarizeTalks([
     createDialogue('aaaaaaa bbbbbbb aaaaaaa bbbbbbb'),
     createDialogue('  cccccccccccccccc'),
@@ -70,7 +70,7 @@ test('sides of a call have one speaker each, whatever they sound like', () => {
   )
 })
 
-test('a count splits the side of a call where two speak', () => {
+test('a speaker count splits the side of a call where two speak', () => {
   const clusteredWords = diarizeTalks(
     [
       createDialogue('cccccccccccc cccccccccc'),
@@ -85,7 +85,7 @@ test('a count splits the side of a call where two speak', () => {
 /** Both speakers on one channel, and both on a second with different noise. */
 const room = [createDialogue(dialogue), createDialogue(dialogue, { seed: 1 })]
 
-test('microphones of one room hear the same speakers', () => {
+test('microphones of one room get the same speakers', () => {
   for (const counts of [{}, { exact: 2 }, { max: 2 }]) {
     const clusteredWords = diarizeTalks(room, counts)
     const turns = dialogue.split(' ').map((_, i) => i % 2)
@@ -99,7 +99,7 @@ test('microphones of one room hear the same speakers', () => {
   }
 })
 
-test('a speaker near only one microphone of a room is one more speaker, and counts are of all channels', () => {
+test('a speaker near only one microphone is added, and counts cover all channels', () => {
   const third = createDialogue(`${dialogue} cccccccccccccccccccc.`, { seed: 1 })
   const speakers = (counts: SpeakerCounts) => {
     return diarizeTalks([room[0]!, third], counts).map(({ speaker }) => speaker)
@@ -125,14 +125,14 @@ test('channels of a session are processed one after the other', () => {
   )
 })
 
-test('words without a window, and a transcript without words, are taken as they are', () => {
+test('words without windows get one speaker, and an empty transcript is accepted', () => {
   assert.deepEqual(diarizeTalks([]), [])
   const { words } = createDialogue('aaa')
   const clusteredWords = diarizeTalks([{ words, speakers: 'aaa', windows: [] }], { min: 2 })
   assert.deepEqual(digits(clusteredWords), '000')
 })
 
-test('languages stay apart in utterances', () => {
+test('utterances are not merged across languages', () => {
   const { words, windows } = createDialogue('aaaaaa')
   const utterances = [
     { channel: 0, language: 'en', words: words.slice(0, 3) },
@@ -151,7 +151,7 @@ test('languages stay apart in utterances', () => {
   )
 })
 
-test('confidence lies between 0 and 1, and is higher in a long turn than for a word at its edge', () => {
+test('speaker confidence is between 0 and 1, and lower without windows', () => {
   const clusteredWords = diarizeTalks([
     createDialogue('aaaaaaaaaaaaaaa bbbbbbbbbbbbbbb aaaaaaaaaaaaaaa'),
   ])
@@ -161,7 +161,7 @@ test('confidence lies between 0 and 1, and is higher in a long turn than for a w
   assert.ok(unsure[0]!.speakerConfidence < clusteredWords[0]!.speakerConfidence)
 })
 
-test('where two speak at once the confidence is low', () => {
+test('speaker confidence is low where two speak at once', () => {
   const talked = createDialogue(`${dialogue} aaaaaaaaaaaa`)
   const last = talked.words.at(-12)!.start * 16_000
   const windows = talked.windows.map((window, i) => {
@@ -174,7 +174,7 @@ test('where two speak at once the confidence is low', () => {
     assert.ok(speakerConfidence > 0.85)
 })
 
-test('no word is lost or changed, and utterances are in order of time', () => {
+test('diarization loses or changes no word, and utterances are in order of time', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', 'a', 'b'), maxLength: 60 })
   fc.assert(
     fc.property(fc.array(letters, { maxLength: 3 }), fc.nat(4), (texts, exact) => {

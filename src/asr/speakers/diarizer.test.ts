@@ -9,7 +9,7 @@ import { writeEmbeddings } from './embedding/embedding-files.ts'
 const folder = mkdtempSync(join(tmpdir(), 'steno-voices-'))
 after(() => rmSync(folder, { recursive: true }))
 
-test('voices that were come from different models are not compared', () => {
+test('embeddings of different models are rejected', () => {
   const files = ['one', 'other'].map((model) => {
     const file = join(folder, model)
     writeEmbeddings(file, { model, windows: [] })

@@ -42,7 +42,7 @@ function poolOf(
   return { ran, how, pool: { run } as unknown as TaskRunner }
 }
 
-test('tasks of equal settings run together, those that wait meanwhile in the next batch', async () => {
+test('tasks of equal settings run together, and waiting ones in the next batch', async () => {
   const { ran, how, pool } = poolOf()
   const joined = createBatchingRunner(pool, joining)
   const run = (batch: Batch) => joined.run({ kind: 'recognize', ...batch }, options)
@@ -58,7 +58,7 @@ test('tasks of equal settings run together, those that wait meanwhile in the nex
   assert.equal(how[0]!.timeout, 20)
 })
 
-test('as many batches run at a time as there are processes', async () => {
+test('as many batches run at once as there are processes', async () => {
   const { ran, how, pool } = poolOf()
   const joined = createBatchingRunner(pool, { processes: 2, maxSegments: 2, priority: 10 })
   const run = (path: string) => joined.run({ kind: 'recognize', ...batchOf(path) }, options)
@@ -74,7 +74,7 @@ test('as many batches run at a time as there are processes', async () => {
   assert.ok(how.every(({ priority }) => priority === 10))
 })
 
-test('a batch has sixteen segments at most, and each task gets its own', async () => {
+test('a batch has at most sixteen segments, and each task gets its own results', async () => {
   const { ran, pool } = poolOf()
   const joined = createBatchingRunner(pool, joining)
   const sizes = [9, 7, 1, 20]
@@ -90,7 +90,7 @@ test('a batch has sixteen segments at most, and each task gets its own', async (
   assert.deepEqual(ran, ['0+1', '2', '3'])
 })
 
-test('where a batch fails, each task runs alone', async () => {
+test('if a batch fails, each of its tasks runs alone', async () => {
   const { ran, pool } = poolOf(['b'])
   const joined = createBatchingRunner(pool, joining)
   const results = await Promise.allSettled(
@@ -110,7 +110,7 @@ test('where a batch fails, each task runs alone', async () => {
   assert.deepEqual(broken.ran, ['a+b'])
 })
 
-test('a canceled task leaves its neighbors alone', async () => {
+test('canceling a task does not affect others in its batch', async () => {
   const { ran, how, pool } = poolOf()
   const joined = createBatchingRunner(pool, joining)
   const controller = new AbortController()

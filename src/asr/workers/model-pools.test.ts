@@ -43,7 +43,7 @@ function loadedOf({ loaded }: ModelPools): string[] {
   return loaded.map(({ id, use }) => `${use} ${id}`)
 }
 
-test('a model stays loaded between tasks, and its process ends when it was idle long enough', async (t) => {
+test('a model stays loaded between tasks, and its process ends after the idle time', async (t) => {
   const pools = open(t, { idleSeconds: 1 })
   const model = modelOf('a', 10)
   const first = await run(pools, model)
@@ -53,7 +53,7 @@ test('a model stays loaded between tasks, and its process ends when it was idle 
   assert.notEqual(await run(pools, model), first)
 })
 
-test('with no idle time a model is unloaded after its last task', async (t) => {
+test('without idle time a model is unloaded after its last task', async (t) => {
   const pools = open(t, { idleSeconds: 0 })
   const model = modelOf('a', 10)
   const both = await Promise.all([run(pools, model), run(pools, model)])
@@ -61,7 +61,7 @@ test('with no idle time a model is unloaded after its last task', async (t) => {
   while (pools.loaded.length > 0) await delay(20)
 })
 
-test('the model that was idle for longest makes space for another', async (t) => {
+test('the least recently used model is unloaded to make space', async (t) => {
   const pools = open(t)
   const [a, b, c] = [modelOf('a', 40), modelOf('b', 40), modelOf('c', 40)]
   await run(pools, a)
@@ -71,7 +71,7 @@ test('the model that was idle for longest makes space for another', async (t) =>
   assert.deepEqual(loadedOf(pools), ['batch a', 'batch c'])
 })
 
-test('a task waits while the models in use take the memory, unless it is canceled', async (t) => {
+test('a task waits while models in use fill the memory, unless it is canceled', async (t) => {
   const pools = open(t)
   const stop = new AbortController()
   const busy = run(pools, modelOf('a', 90), { behavior: 'wait', signal: stop.signal })
@@ -88,14 +88,14 @@ test('a task waits while the models in use take the memory, unless it is cancele
   assert.deepEqual(loadedOf(pools), ['batch b'])
 })
 
-test('live work has a process of its own', async (t) => {
+test('live work runs in a process of its own', async (t) => {
   const pools = open(t)
   const model = modelOf('a', 40)
   const processes = [await run(pools, model), await run(pools, model, { use: 'live' })]
   assert.notEqual(processes[0], processes[1])
 })
 
-test('a model is loaded by as many processes as fit into half of the memory', async (t) => {
+test('a model gets as many processes as fit into half of the memory', async (t) => {
   const started: number[] = []
   const start: ModelPoolsOptions['start'] = (_model, _use, workers) => {
     started.push(workers)

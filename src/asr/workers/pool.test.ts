@@ -45,12 +45,12 @@ function isRunning(pid: number): boolean {
 
 const engineFailed = (error: unknown) => error instanceof AppError && error.code === 'engine_failed'
 
-test('a task is answered by a worker process', async (t) => {
+test('a task runs in a worker process', async (t) => {
   const { run } = startPool(t)
   assert.notEqual(Number(await run('pid')), process.pid)
 })
 
-test('workers run with settings of their memory', { skip: !existsSync('/proc') }, async (t) => {
+test('workers run with memory settings', { skip: !existsSync('/proc') }, async (t) => {
   const { run } = startPool(t)
   const process = `/proc/${await run('pid')}`
   assert.match(readFileSync(`${process}/cmdline`, 'utf8'), /--max-semi-space-size=1\0/)
@@ -63,7 +63,7 @@ test('workers run with settings of their memory', { skip: !existsSync('/proc') }
   ])
 })
 
-test('a worker that does not start at once starts when tasks wait for it', async (t) => {
+test('a worker that is not started at first starts when tasks wait', async (t) => {
   const { run } = startPool(t, { workers: 2, atStart: 1 })
   const first = await run('pid')
   assert.equal(await run('pid'), first)
@@ -74,7 +74,7 @@ test('a worker that does not start at once starts when tasks wait for it', async
   await assert.rejects(waiting, /seen/)
 })
 
-test('a worker without tasks ends, and starts again for others', async (t) => {
+test('an idle worker ends, and starts again when tasks wait', async (t) => {
   const { run, restarts } = startPool(t, { workers: 2, idleSeconds: 0 })
   const stop = new AbortController()
   const waiting = run('wait', { signal: stop.signal })
@@ -86,7 +86,7 @@ test('a worker without tasks ends, and starts again for others', async (t) => {
   assert.equal(await restarts(), 0)
 })
 
-test('the last worker stays, however long it has no task', async (t) => {
+test('the last worker keeps running when idle', async (t) => {
   const { run } = startPool(t, { idleSeconds: 0 })
   const first = await run('pid')
   const begun = performance.now()
@@ -95,7 +95,7 @@ test('the last worker stays, however long it has no task', async (t) => {
   assert.equal(await run('pid'), first)
 })
 
-test('workers load again one at a time, each when it has no task', async (t) => {
+test('reload() replaces workers one at a time, each when it is idle', async (t) => {
   const { pool, run, restarts } = startPool(t, { workers: 2 })
   const stop = new AbortController()
   const waiting = run('wait', { signal: stop.signal })
@@ -113,7 +113,7 @@ test('workers load again one at a time, each when it has no task', async (t) => 
   assert.equal(await restarts(), 0)
 })
 
-test('a crash costs its own task, not the ones that wait', async (t) => {
+test('a crash fails its own task, not the waiting ones', async (t) => {
   const { run } = startPool(t)
   const [crashed, after] = await Promise.allSettled([run('crash'), run('pid')])
   assert.equal(crashed.status, 'rejected')
@@ -121,21 +121,21 @@ test('a crash costs its own task, not the ones that wait', async (t) => {
   assert.equal(after.status, 'fulfilled')
 })
 
-test('a worker that hangs is killed and replaced', async (t) => {
+test('a hanging worker is killed and replaced', async (t) => {
   const { run } = startPool(t)
   await run('pid')
   await assert.rejects(run('hang', { timeout: 0.2 }), engineFailed)
   await run('pid')
 })
 
-test('an error in a task keeps its code and its worker', async (t) => {
+test('a task that throws keeps its error code and its worker', async (t) => {
   const { run } = startPool(t)
   const before = await run('pid')
   await assert.rejects(run('fail'), { code: 'storage_unreadable' })
   assert.equal(await run('pid'), before)
 })
 
-test('a cancelled task is rejected at once and its worker goes on with the next', async (t) => {
+test('a canceled task is rejected at once, and its worker continues with the next', async (t) => {
   const { run } = startPool(t)
   const before = await run('pid')
   const controller = new AbortController()
@@ -157,7 +157,7 @@ test('urgent tasks overtake waiting ones', async (t) => {
   assert.equal(order[0], 'urgent')
 })
 
-test('an urgent task takes the worker of one that yields, a few times at most', async (t) => {
+test('an urgent task preempts a preemptible one, a limited number of times', async (t) => {
   const { run } = startPool(t)
   const pid = Number(await run('pid'))
   const order: string[] = []
@@ -174,7 +174,7 @@ test('an urgent task takes the worker of one that yields, a few times at most', 
   assert.deepEqual(order, ['first', 'second', 'third', 'yielding', 'fourth', 'behind'])
 })
 
-test('a task that does not yield, or is as urgent, keeps its worker', async (t) => {
+test('a task that is not preemptible, or is as urgent, keeps its worker', async (t) => {
   const { run } = startPool(t)
   const pid = Number(await run('pid'))
   for (const options of [{ priority: 2 }, { priority: 0, isPreemptible: true }]) {
@@ -187,7 +187,7 @@ test('a task that does not yield, or is as urgent, keeps its worker', async (t) 
   }
 })
 
-test('tasks that yield leave a worker free', async (t) => {
+test('preemptible tasks leave a worker free', async (t) => {
   const { run } = startPool(t, { workers: 2 })
   const order: string[] = []
   const note = (name: string) => () => order.push(name)
@@ -201,7 +201,7 @@ test('tasks that yield leave a worker free', async (t) => {
   assert.deepEqual(order, ['urgent', 'second'])
 })
 
-test('a canceled task that yielded does not run again', async (t) => {
+test('a preempted task that is canceled does not run again', async (t) => {
   const { run } = startPool(t)
   await run('pid')
   const stop = new AbortController()
@@ -213,7 +213,7 @@ test('a canceled task that yielded does not run again', async (t) => {
   await run('pid')
 })
 
-test('workers run side by side', async (t) => {
+test('workers run concurrently', async (t) => {
   const { run } = startPool(t, { workers: 2 })
   const controller = new AbortController()
   const held = run('wait', { signal: controller.signal })
@@ -222,12 +222,12 @@ test('workers run side by side', async (t) => {
   await assert.rejects(held, { message: 'seen enough' })
 })
 
-test('a worker whose models cannot be loaded says why', async (t) => {
+test('a worker whose models cannot be loaded reports the reason', async (t) => {
   const { run } = startPool(t, { args: ['broken'] })
   await assert.rejects(run('pid'), { code: 'engine_unavailable', message: /no model here/ })
 })
 
-test('a worker that ended by itself is counted, one that was closed is not', async (t) => {
+test('only crashed workers are counted as restarts, not closed ones', async (t) => {
   const { pool, run, restarts } = startPool(t)
   await run('pid')
   assert.equal(await restarts(), 0)
@@ -238,7 +238,7 @@ test('a worker that ended by itself is counted, one that was closed is not', asy
   assert.equal(await restarts(), 1)
 })
 
-test('closing rejects what runs and what waits', async (t) => {
+test('close() rejects running and waiting tasks', async (t) => {
   const { pool, run } = startPool(t)
   await run('pid')
   const both = Promise.allSettled([run('hang'), run('pid')])
@@ -246,7 +246,7 @@ test('closing rejects what runs and what waits', async (t) => {
   for (const outcome of await both) assert.equal(outcome.status, 'rejected')
 })
 
-test('a pool that yields to others makes its workers nice, and those that replace them', async (t) => {
+test('setNiceness applies to current workers and their replacements', async (t) => {
   const { pool, run } = startPool(t)
   const first = Number(await run('pid'))
   const usual = getPriority(first)

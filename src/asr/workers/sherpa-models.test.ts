@@ -97,7 +97,7 @@ test('recordings and live speech are recognized by imported models', { skip }, a
   assert.equal(partial.words[0]?.text, 'new')
 })
 
-test('one process with batches of all jobs gives the text of many processes', {
+test('one shared process gives the same text as many processes', {
   skip,
 }, async (t) => {
   const texts = []

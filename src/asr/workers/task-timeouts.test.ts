@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { speakersTimeoutFor, timeoutFor } from './task-timeouts.ts'
 
-test('patience grows with the audio of all segments', () => {
+test('the timeout of a task grows with the audio of its segments', () => {
   assert.equal(timeoutFor([], 2), 60)
   const segments = [
     { start: 16_000, end: 32_000 },
@@ -11,7 +11,7 @@ test('patience grows with the audio of all segments', () => {
   assert.equal(timeoutFor(segments, 2), 68)
 })
 
-test('patience for speakers grows with the speech of all channels', () => {
+test('the timeout of diarization grows with the speech of all channels', () => {
   const clusteredWords = (channel: number, seconds: number) => {
     const words = [1, seconds + 0.5].map((start) => ({
       text: 'a',

@@ -44,7 +44,7 @@ const expected = [
   { language: 'fr', final: 'others', partial: 'small others' },
 ]
 
-test('a recording is recognized by the model that knows its language', async (t) => {
+test('a recording is recognized by the model for its language', async (t) => {
   const { engine, pcm } = await open(t)
   assert.deepEqual(engine.languages, ['en', 'fr', 'de'])
   for (const { language, final } of expected) {
@@ -60,7 +60,7 @@ test('a recording is recognized by the model that knows its language', async (t)
   }
 })
 
-test('an utterance of a session is recognized by the model that knows its language, an open one by the smaller model', async (t) => {
+test('finals use the model for their language, and partials the smaller one', async (t) => {
   const { engine, pcm } = await open(t)
   const live = engine.live!
   const utterance = { path: pcm.path, segment: second }
@@ -76,7 +76,7 @@ test('an utterance of a session is recognized by the model that knows its langua
   }
 })
 
-test('a task for a model that its process does not have fails', async (t) => {
+test('a task for a model that its process lacks fails', async (t) => {
   const { engine, pcm } = await open(t)
   const settings = { model: 'absent', language: 'en', languages: [], vocabulary: [] }
   const batch = { channel: 0, path: pcm.path, segments: [second], ...settings }
@@ -86,7 +86,7 @@ test('a task for a model that its process does not have fails', async (t) => {
   })
 })
 
-test('segments are as long as the recognizer takes them', async (t) => {
+test('segments are no longer than the recognizer accepts', async (t) => {
   const { engine, pcm } = await open(t)
   await writeFile(pcm.path, Buffer.alloc(2 * 20 * SAMPLE_RATE))
   const channels = [{ ...pcm, channel: 0, samples: 20 * SAMPLE_RATE }]

@@ -19,24 +19,24 @@ function compare(...channels: Float32Array[]): (number | null)[] {
   return comparison.result()
 }
 
-test('a copy points to the lowest channel with its sound', () => {
+test('a duplicate channel refers to the lowest channel with the same audio', () => {
   const [a, b] = [speech(0), speech(0.02)]
   assert.deepEqual(compare(a, b, a, b, a), [null, null, 0, 1, 0])
 })
 
-test('a difference of 40 dB and more is rounding, less is another sound', () => {
+test('a difference below -40 dB counts as rounding, a larger one as other audio', () => {
   const [a, b] = [speech(0), speech(0.02)]
   assert.deepEqual(compare(a, mixed(a, b, 0.009)), [null, 0])
   assert.deepEqual(compare(a, mixed(a, b, 0.011)), [null, null])
 })
 
-test('the level of the recording does not matter', () => {
+test('channel comparison does not depend on the level of the recording', () => {
   const [a, b] = [speech(0, 1e-4), speech(0.02, 1e-4)]
   assert.deepEqual(compare(a, mixed(a, b, 0.5)), [null, null])
   assert.deepEqual(compare(a, mixed(a, b, 0.005)), [null, 0])
 })
 
-test('an inverted or louder copy, or silence beside a voice, is another sound', () => {
+test('an inverted or louder copy, or silence beside a voice, is different audio', () => {
   const a = speech(0)
   assert.deepEqual(
     compare(
@@ -56,13 +56,13 @@ test('an inverted or louder copy, or silence beside a voice, is another sound', 
   assert.deepEqual(compare(silence, a), [null, null])
 })
 
-test('channels that differ for a moment only are different', () => {
+test('channels that differ only for a moment are different', () => {
   const a = speech(0)
   const b = a.slice()
   b.fill(0, 3900)
   assert.deepEqual(compare(a, b), [null, null])
 })
 
-test('silent channels are the same', () => {
+test('silent channels are duplicates', () => {
   assert.deepEqual(compare(silence, silence), [null, 0])
 })

@@ -11,7 +11,7 @@ function temporaryFolder(t: TestContext): string {
   return folder
 }
 
-test('each channel becomes a file of 16-bit samples, with its twin named', (t) => {
+test('each channel is written as 16-bit samples, with duplicates marked', (t) => {
   const folder = join(temporaryFolder(t), 'decoded')
   const files = createChannelFiles(folder, 3)
   t.after(files.close)
@@ -30,7 +30,7 @@ test('each channel becomes a file of 16-bit samples, with its twin named', (t) =
   )
 })
 
-test('a full disk is reported as such', { skip: process.platform !== 'linux' }, (t) => {
+test('a full disk is reported as storage_full', { skip: process.platform !== 'linux' }, (t) => {
   const folder = temporaryFolder(t)
   symlinkSync('/dev/full', join(folder, 'ch0.pcm'))
   const files = createChannelFiles(folder, 1)

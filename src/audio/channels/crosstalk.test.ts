@@ -51,7 +51,7 @@ function leak(source: Float32Array, { decibels, delay }: { decibels: number; del
 }
 
 for (const decibels of [-10, -15, -20, -30]) {
-  test(`what leaks at ${decibels} dB is found, with delays of echoes too`, () => {
+  test(`leakage at ${decibels} dB is detected, also at the delays of echoes`, () => {
     const source = voice(1)
     for (const delay of [0, 80, 640, 1600]) {
       const share = leakedShare(source, leak(source, { decibels, delay }))
@@ -60,7 +60,7 @@ for (const decibels of [-10, -15, -20, -30]) {
   })
 }
 
-test('an echo of a long line is a leak, at delays up to 450 ms', () => {
+test('line echo is detected at delays up to 450 ms', () => {
   const source = voice(1)
   for (const delay of [2000, 3000, 4500, 5500, 7100]) {
     for (const findsEarlier of [false, true]) {
@@ -71,7 +71,7 @@ test('an echo of a long line is a leak, at delays up to 450 ms', () => {
   }
 })
 
-test('in recordings, a leak may come before its source: channels put together with an offset', () => {
+test('in recordings, leakage that precedes its source is detected', () => {
   const source = voice(1)
   for (const delay of [-1000, -2500, -5000, -7000]) {
     const share = leakedShare(source, leak(source, { decibels: -12, delay }), true)
@@ -79,7 +79,7 @@ test('in recordings, a leak may come before its source: channels put together wi
   }
 })
 
-test('replies of another voice are no echo', () => {
+test('replies of another voice are not echo', () => {
   const source = voice(1).fill(0, SAMPLES / 2)
   const reply = voice(2).map((sample, i) => (i < SAMPLES / 2 ? 0 : sample * 0.3))
   for (const findsEarlier of [false, true]) {
@@ -87,7 +87,7 @@ test('replies of another voice are no echo', () => {
   }
 })
 
-test('speech of its own is none, whether the other speaks or not, with a leak or without', () => {
+test("a channel's own speech is not leakage, with or without a leak", () => {
   const [source, target] = [voice(1), voice(2)]
   const silence = new Float32Array(SAMPLES)
   assert.equal(leakedShare(silence, target), 0)
@@ -99,12 +99,12 @@ test('speech of its own is none, whether the other speaks or not, with a leak or
   assert.ok(share < 0.4, `${share}`)
 })
 
-test('a quiet voice that is not in the louder channel is no leak', () => {
+test('a quiet voice that is absent from the louder channel is not leakage', () => {
   const quiet = voice(2).map((sample) => sample * 0.1)
   assert.equal(leakedShare(voice(1), quiet), 0)
 })
 
-test('equal channels are no leak of each other', () => {
+test('equal channels are not leakage of each other', () => {
   const source = voice(1)
   assert.equal(leakedShare(source, source), 0)
 })

@@ -89,7 +89,7 @@ function readers(): [Float32Array, Float32Array] {
 
 const channelsOf = (groups: ReturnType<typeof groupsOf>) => groups.map(({ channels }) => channels)
 
-test('one voice under other music in each channel is one scene, and both are summed', () => {
+test('one voice under different music per channel is one scene, mixed from both', () => {
   const groups = groupsOf(({ voice, other, noise }) => {
     const said = mix([voice, 1], [other, 1])
     return [mix([said, 1], [noise(0.1), 1]), mix([said, 1], [noise(0.1), 1])]
@@ -98,7 +98,7 @@ test('one voice under other music in each channel is one scene, and both are sum
   assert.equal(groups[0]!.sources.length, 2)
 })
 
-test('voices panned by 70:30 are one scene; what leaks at -10 dB and less is not', () => {
+test('voices panned 70:30 are one scene, while leakage at -10 dB or less is not', () => {
   const shared = (gain: number, full = 1) =>
     groupsOf(({ voice, other, noise }) => [
       mix([voice, full], [other, gain], [noise(0.002), 1]),
@@ -111,7 +111,7 @@ test('voices panned by 70:30 are one scene; what leaks at -10 dB and less is not
   assert.deepEqual(channelsOf(shared(0)), [[0], [1]])
 })
 
-test('two people who talk at the same time are parties, whatever leaks and how loud each is', () => {
+test('two people who talk at once are separate parties despite leakage', () => {
   const [first, second] = readers()
   const groups = (planes: Float32Array[]) => {
     const analysis = createSceneAnalysis(2)
@@ -143,7 +143,7 @@ test('two people who talk at the same time are parties, whatever leaks and how l
   assert.deepEqual(groups(panned), [[0, 1]])
 })
 
-test('unrelated sounds of the same level, and equal ones without speech, are no scene', () => {
+test('unrelated audio of equal level, or equal audio without speech, is not a scene', () => {
   const unrelated = groupsOf(({ noise }) => [noise(0.3), noise(0.3)])
   assert.deepEqual(channelsOf(unrelated), [[0], [1]])
   const alike = ({ voice, other, noise }: Turn) => {
@@ -153,7 +153,7 @@ test('unrelated sounds of the same level, and equal ones without speech, are no 
   assert.deepEqual(channelsOf(groupsOf(alike, { speaking: [] })), [[0], [1]])
 })
 
-test('loudness that follows later in the other channel does not move the voice in both', () => {
+test('loudness that repeats later in the other channel does not shift the voice', () => {
   const groups = groupsOf(({ voice, other, noise }) => {
     const said = mix([voice, 1], [other, 1])
     const bursts = () => noise(0.3).map((sample, i) => (i % 14_000 < 7000 ? sample : 0))
@@ -162,7 +162,7 @@ test('loudness that follows later in the other channel does not move the voice i
   assert.deepEqual(channelsOf(groups), [[0, 1]])
 })
 
-test('a delayed copy is moved ahead before it is added', () => {
+test('a delayed copy is aligned before it is mixed', () => {
   const [scene] = groupsOf(({ voice, other, noise }) => {
     const said = mix([voice, 1], [other, 1])
     return [mix([said, 1], [noise(0.002), 1]), mix([said, 0.9, 320], [noise(0.003), 1])]
@@ -173,7 +173,7 @@ test('a delayed copy is moved ahead before it is added', () => {
   ])
 })
 
-test('one voice 200 ms apart is one scene, of which one channel is taken', () => {
+test('one voice 200 ms apart is one scene, of which one channel is used', () => {
   for (const delays of [
     [0, 3200],
     [3200, 0],
@@ -187,7 +187,7 @@ test('one voice 200 ms apart is one scene, of which one channel is taken', () =>
   }
 })
 
-test('of channels in antiphase, and of a clean and a noisy one, the better is taken alone', () => {
+test('of channels in antiphase, or a clean and a noisy one, only the better is used', () => {
   for (const [gain, level, best] of [
     [-1, 0.003, 0],
     [1, 0.1, 0],
@@ -202,7 +202,7 @@ test('of channels in antiphase, and of a clean and a noisy one, the better is ta
   }
 })
 
-test('a film is one scene, heard at its center', () => {
+test('a film is one scene, recognized from its center channel', () => {
   const groups = groupsOf(
     ({ voice, other, noise }) => {
       const said = mix([voice, 1], [other, 1])
@@ -216,7 +216,7 @@ test('a film is one scene, heard at its center', () => {
   assert.deepEqual(groups[0]!.sources, [{ channel: 2, delay: 0 }])
 })
 
-test('a film with music, speech and silence apart is one scene, whichever channels are equal', () => {
+test('a film with separate music, speech and silence is one scene', () => {
   const said = ({ voice, other }: Turn) => mix([voice, 1], [other, 1])
   const silence = new Float32Array(SAMPLES)
   const music = (turn: Turn) => [turn.noise(0.2), turn.noise(0.2), said(turn), silence]
@@ -229,19 +229,19 @@ test('a film with music, speech and silence apart is one scene, whichever channe
   assert.deepEqual(channelsOf(groupsOf(mute, { speaking: [1], center: 1 })), [[0, 1]])
 })
 
-test('a voice beside the center of a possible film is a separate party', () => {
+test('a voice besides the center of a possible film is a separate party', () => {
   const groups = groupsOf(({ voice, other }) => [other, voice], { center: 1 })
   assert.deepEqual(channelsOf(groups), [[0], [1]])
 })
 
-test('speech beside silence or music is a party of its own', () => {
+test('speech beside silence or music is a separate party', () => {
   const groups = groupsOf(({ voice, other, noise }) => [noise(0.2), mix([voice, 1], [other, 1])], {
     speaking: [1],
   })
   assert.deepEqual(channelsOf(groups), [[0], [1]])
 })
 
-test('a scene is not heard at a channel that is silent but for a moment', () => {
+test('a scene is not recognized from a channel that is silent except for a moment', () => {
   let turn = 0
   const silence = new Float32Array(SAMPLES)
   const record = ({ voice, other, noise }: Turn) => {
@@ -256,7 +256,7 @@ test('a scene is not heard at a channel that is silent but for a moment', () => 
   assert.deepEqual(groups[0]!.sources[0], { channel: 1, delay: 0 })
 })
 
-test('with a rare speaker beside its center, a possible film is a meeting of parties', () => {
+test('a rare speaker besides the center makes a possible film separate parties', () => {
   let turn = 0
   const silence = new Float32Array(SAMPLES)
   const record = ({ voice, other }: Turn) => {
@@ -274,7 +274,7 @@ test('with a rare speaker beside its center, a possible film is a meeting of par
   assert.deepEqual(channelsOf(groups), [[0], [1], [2], [3], [4], [5]])
 })
 
-test('a muted channel beside a voice shares nothing with it', () => {
+test('a muted channel is separate from a voice', () => {
   const silence = new Float32Array(SAMPLES)
   const record = ({ noise }: Turn) => {
     const voices = [noise(0.3), noise(0.2)].map((voice) => voice.fill(0, 0, 8192))
@@ -283,7 +283,7 @@ test('a muted channel beside a voice shares nothing with it', () => {
   assert.deepEqual(channelsOf(groupsOf(record, { speaking: [0, 2] })), [[0], [1], [2]])
 })
 
-test('a request decides before the sound does', () => {
+test('an explicit channel mode overrides the analysis', () => {
   const record = ({ voice, other }: Turn) => [voice, other]
   assert.deepEqual(channelsOf(groupsOf(record, { mode: 'mix' })), [[0, 1]])
   const same = ({ voice, noise }: Turn) => [mix([voice, 1], [noise(0.01), 1]), voice]

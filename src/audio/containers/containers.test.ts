@@ -15,7 +15,7 @@ function detect(content: string | Uint8Array, name?: string) {
 const fixture = (name: string) =>
   readFileSync(new URL(`../../../test/fixtures/${name}`, import.meta.url))
 
-test('a container is known by its first bytes, whatever its name', () => {
+test('a container is detected by its first bytes, regardless of the file name', () => {
   const cases: [string, extension: string][] = [
     ['RIFF\0\0\0\0WAVEfmt ', 'wav'],
     ['RF64\xff\xff\xff\xffWAVEds64', 'wav'],
@@ -49,7 +49,7 @@ test('a container is known by its first bytes, whatever its name', () => {
   }
 })
 
-test('the demuxer is named, so that libav need not guess', () => {
+test('the detected demuxer is passed to libav', () => {
   assert.deepEqual(detect(fixture('encodings/speech.m4a')), {
     reader: 'libav',
     extension: 'm4a',
@@ -63,7 +63,7 @@ test('the demuxer is named, so that libav need not guess', () => {
   assert.deepEqual(detect(fixture('encodings/mulaw.wav')), { reader: 'wav', extension: 'wav' })
 })
 
-test('MPEG streams are known by their packets, under any name', () => {
+test('MPEG streams are detected by their packets, under any name', () => {
   for (const [name, extension] of [
     ['films/film.m2t', 'ts'],
     ['films/film.m2ts', 'm2ts'],
@@ -75,7 +75,7 @@ test('MPEG streams are known by their packets, under any name', () => {
   assert.throws(() => detect(once, 'a.mp3'), { code: 'media_unsupported' })
 })
 
-test('bare streams are found after tags, pictures and stray bytes', () => {
+test('raw streams are detected after tags, pictures and stray bytes', () => {
   const mp3 = fixture('irregular/no-tag.mp3')
   const tag = Buffer.concat([
     Buffer.from('ID3\x04\0\0\0\x00\x10\x00', 'latin1'),
@@ -89,7 +89,7 @@ test('bare streams are found after tags, pictures and stray bytes', () => {
   assert.equal(detect(tag).extension, 'mp3')
 })
 
-test('the name decides only between encodings without a header', () => {
+test('the file name decides only between encodings without a header', () => {
   const gsm = fixture('encodings/speech.gsm')
   const noise = Uint8Array.from({ length: 1000 }, (_, i) => (i * i * 7) >> 3)
   assert.equal(detect(gsm, 'call.GSM').extension, 'gsm')
@@ -119,7 +119,7 @@ test('the name decides only between encodings without a header', () => {
   }
 })
 
-test('what makes a decoder open other files, or is no sound at all, is refused under any name', () => {
+test('playlists, documents and other non-audio are rejected under any name', () => {
   const refused = [
     '#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n',
     "ffconcat version 1.0\nfile '/etc/passwd'\n",
@@ -147,11 +147,11 @@ test('what makes a decoder open other files, or is no sound at all, is refused u
   }
 })
 
-test('an empty file is undecodable', () => {
+test('an empty file is rejected as undecodable', () => {
   assert.throws(() => detect(new Uint8Array(0)), { code: 'media_undecodable' })
 })
 
-test('any bytes are recognized or refused', () => {
+test('detection of any bytes returns a format or rejects them', () => {
   const starts = [
     '',
     'ID3\x04\0\0',

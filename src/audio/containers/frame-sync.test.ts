@@ -17,7 +17,7 @@ const adts = (length: number) => [
   (length & 7) << 5,
 ]
 
-test('frames that follow one another at the stated distance name the stream', () => {
+test('consecutive frames at the stated distance identify the stream', () => {
   const cases: [Uint8Array, string][] = [
     [frames([0xff, 0xfb, 0x90, 0], 417, 4), 'mp3'], // 128 kbit/s, 44.1 kHz
     [frames([0xff, 0xf3, 0x40, 0], 104, 4), 'mp3'], // version 2: 32 kbit/s, 22.05 kHz
@@ -33,11 +33,11 @@ test('frames that follow one another at the stated distance name the stream', ()
   for (const [bytes, stream] of cases) assert.equal(syncedStream(bytes, 0), stream)
 })
 
-test('a single frame is enough when the file ends with it', () => {
+test('a single frame is sufficient at the end of a file', () => {
   assert.equal(syncedStream(frames([0xff, 0xfb, 0x90, 0], 417, 1), 0), 'mp3')
 })
 
-test('a header without its successors, or with forbidden fields, is no stream', () => {
+test('a header without successors or with invalid fields is not a stream', () => {
   const broken = frames([0xff, 0xfb, 0x90, 0], 417, 4)
   broken.fill(0, 834, 838)
   assert.equal(syncedStream(broken, 0), undefined)
@@ -55,7 +55,7 @@ test('a header without its successors, or with forbidden fields, is no stream', 
   }
 })
 
-test('a stream is found after bytes that belong to none', () => {
+test('a stream is found after unrelated bytes', () => {
   const stream = frames([0xff, 0xfb, 0x90, 0], 417, 4)
   const cut = new Uint8Array(5000 + stream.length)
   cut.fill(0xff, 0, 20)
@@ -64,7 +64,7 @@ test('a stream is found after bytes that belong to none', () => {
   assert.equal(findStream(cut.subarray(0, 5800)), undefined)
 })
 
-test('noise is no stream', () => {
+test('noise is not detected as a stream', () => {
   let state = 1
   const noise = Uint8Array.from({ length: 65_536 }, () => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0

@@ -67,7 +67,7 @@ const sounds = fc
   .map((bytes) => bytes.map((b) => (b === 82 ? 0 : b)))
 const places = fc.array(fc.nat(5000), { maxLength: 12 })
 
-test('a header is taken out of any chunks it comes in', () => {
+test('a header split across any chunks is removed', () => {
   for (const [name, header] of headers) {
     fc.assert(
       fc.property(sounds, places, (audio, at) => {
@@ -78,7 +78,7 @@ test('a header is taken out of any chunks it comes in', () => {
   }
 })
 
-test('each chunk may have a header of its own', () => {
+test('each chunk may have its own header', () => {
   const wrapped = fc.tuple(fc.option(fc.nat(headers.length - 1)), sounds)
   fc.assert(
     fc.property(fc.array(wrapped, { maxLength: 8 }), (parts) => {
@@ -90,7 +90,7 @@ test('each chunk may have a header of its own', () => {
   )
 })
 
-test('sound that merely begins like a header stays whole', () => {
+test('audio that merely begins like a header is kept', () => {
   const letters = fc.constantFrom('R', 'RI', 'RIFF', 'RIFF1234', 'RIFF1234WAV', 'RIFFxxxxAVI ', 'x')
   fc.assert(
     fc.property(fc.array(letters, { maxLength: 6 }), (texts) => {
@@ -102,13 +102,13 @@ test('sound that merely begins like a header stays whole', () => {
   )
 })
 
-test('a header inside a chunk is sound', () => {
+test('a header inside a chunk is kept as audio', () => {
   const bytes = Buffer.concat([Buffer.from([1, 2]), plain, Buffer.from([3])])
   assert.deepEqual(filterAll([bytes]), bytes)
   assert.deepEqual(filterAll([Buffer.concat([plain, bytes])]), bytes)
 })
 
-test('a chunk that begins a header is distinguished from the few bytes of audio that waited', () => {
+test('a chunk with a header is separated from the bytes held before it', () => {
   const filter = createHeaderFilter(format)
   filter.write(Buffer.from('RIF'))
   const taken = filter.write(Buffer.concat([plain, Buffer.from('sound')]))
@@ -120,14 +120,14 @@ test('a chunk that begins a header is distinguished from the few bytes of audio 
   assert.equal(filter.pending.length, 0)
 })
 
-test('a header that never became whole is not sound', () => {
+test('an incomplete header is not released as audio', () => {
   const filter = createHeaderFilter(format)
   filter.write(plain.subarray(0, 40))
   assert.deepEqual(filter.pending, plain.subarray(0, 40))
   assert.equal(filter.end().length, 0)
 })
 
-test('a chunk is refused for its header, and the next one is taken as though it never came', () => {
+test('a chunk with an invalid header is refused, and the next one is accepted', () => {
   const mono = Buffer.from(wavHeader({ ...format, channels: 1 }, 0))
   const refusals: [Buffer, RegExp][] = [
     [mono, /contradicts the session: 1 channels, not 2/],
@@ -150,7 +150,7 @@ test('a chunk is refused for its header, and the next one is taken as though it 
   }
 })
 
-test('a refused rest of a header leaves what came of it before', () => {
+test('refusing the rest of a header keeps its pending first part', () => {
   const mono = Buffer.from(wavHeader({ ...format, channels: 1 }, 0))
   const filter = createHeaderFilter(format)
   filter.write(mono.subarray(0, 22))
@@ -158,13 +158,13 @@ test('a refused rest of a header leaves what came of it before', () => {
   assert.deepEqual(filter.pending, mono.subarray(0, 22))
 })
 
-test('a header may be 64 KiB long', () => {
+test('a header may be up to 64 KiB long', () => {
   const most = wrap([chunk('JUNK', Buffer.alloc(65_536 - 12 - 8 - fmt.length - 8)), fmt])
   assert.equal(most.length, 65_536)
   assert.deepEqual(filterAll([most, Buffer.from('x')]), Buffer.from('x'))
   assert.deepEqual(filterAll([most.subarray(0, 65_535), Buffer.from('\0x')]).at(-1), 120)
 })
 
-test('an empty chunk changes nothing', () => {
+test('empty chunks are ignored', () => {
   assert.equal(filterAll([Buffer.alloc(0), plain.subarray(0, 30), Buffer.alloc(0)]).length, 0)
 })

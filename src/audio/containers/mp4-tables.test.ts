@@ -14,7 +14,7 @@ function words(...numbers: number[]): Buffer {
   return buffer
 }
 
-test('ordinary recordings pass', () => {
+test('regular MP4 recordings are accepted', () => {
   const names = [
     'encodings/speech.m4a',
     'films/film.mov',
@@ -30,7 +30,7 @@ test('ordinary recordings pass', () => {
   check(mp4([{ samples: 100_000, delta: 1 }]))
 })
 
-test('more samples than the file has bytes are refused, whichever box declares them', () => {
+test('an MP4 file that declares more samples than it has bytes is rejected', () => {
   const files: Record<string, Buffer> = {
     'samples of one size': mp4([{ samples: 85_000_000 }]),
     'over all tracks': mp4([{ samples: 1000 }, { samples: 1000 }, { samples: 1000 }]),
@@ -53,7 +53,7 @@ test('more samples than the file has bytes are refused, whichever box declares t
   }
 })
 
-test('tables with more entries than the file has room for are refused', () => {
+test('MP4 tables with more entries than the file can hold are rejected', () => {
   for (const type of ['stts', 'ctts', 'stsc', 'stco', 'co64', 'stss', 'stps', 'elst']) {
     const file = mp4([{ tables: { [type]: words(0, 0x1000_0000, 1, 1) } }])
     const message = new RegExp(`entries in ${type} declared`)
@@ -61,7 +61,7 @@ test('tables with more entries than the file has room for are refused', () => {
   }
 })
 
-test('edits that copy the samples again and again are refused', () => {
+test('an MP4 edit list that multiplies the samples is rejected', () => {
   const edits = Buffer.concat([words(0, 2000), Buffer.alloc(2000 * 12)])
   const file = mp4([{ samples: 300_000, tables: { elst: edits } }])
   check(mp4([{ samples: 20_000, tables: { elst: edits } }]))
@@ -69,14 +69,14 @@ test('edits that copy the samples again and again are refused', () => {
   assert.throws(() => check(padded), { code: 'media_unsupported', message: /edits of 600000000/ })
 })
 
-test('more tracks and boxes than a recording has are refused', () => {
+test('an MP4 file with too many tracks or boxes is rejected', () => {
   const tracks = mp4(Array(101).fill({}))
   assert.throws(() => check(tracks), { code: 'media_unsupported', message: /100 tracks/ })
   const boxes = Buffer.alloc(8 * 1_000_001, words(8, 0x66726565))
   assert.throws(() => check(boxes), { code: 'media_unsupported', message: /1000000 boxes/ })
 })
 
-test('boxes are followed as deep as libav follows them, and a loop is none', () => {
+test('boxes are followed to the depth that libav follows, and loops are not', () => {
   const deepest = (file: Buffer) =>
     Math.max(...[...readBoxes(bytesSource(file))].map(({ box }) => box.depth))
   assert.equal(deepest(nestedMp4(40)), 10)
@@ -84,7 +84,7 @@ test('boxes are followed as deep as libav follows them, and a loop is none', () 
   assert.deepEqual([...readBoxes(bytesSource(words(7, 0x6d6f6f76, 0, 0)))], [])
 })
 
-test('a compressed index that inflates without end is refused', () => {
+test('a compressed index that inflates beyond 32 MB is rejected', () => {
   const bomb = mp4([{ tables: { free: Buffer.alloc(40 * 1024 * 1024) } }], { packed: true })
   assert.throws(() => check(bomb), { code: 'media_unsupported', message: /more than 32 MB/ })
 })

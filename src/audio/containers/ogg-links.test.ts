@@ -22,7 +22,7 @@ function link(serial: number, ...formats: string[]): Buffer {
 
 const linksOf = (...links: Buffer[]) => findOggLinks(bytesSource(Buffer.concat(links)))
 
-test('a chain is divided where its format changes', () => {
+test('a chained Ogg file is divided where its format changes', () => {
   const [a, b, c] = [link(1, 'mono'), link(2, 'mono'), link(3, 'stereo')]
   const size = a.length + b.length + c.length
   assert.deepEqual(linksOf(a, b, c), [
@@ -42,7 +42,7 @@ test('a file of one link, also of several streams, has no parts', () => {
   assert.deepEqual(linksOf(Buffer.from('no Ogg')), [])
 })
 
-test('a chain that is damaged has the parts before the damage', () => {
+test('a damaged chain yields the parts before the damage', () => {
   const [a, b] = [link(1, 'mono'), link(2, 'stereo')]
   const parts = linksOf(a, b, Buffer.from('xxx'), link(3, 'mono'))
   assert.deepEqual(
@@ -51,7 +51,7 @@ test('a chain that is damaged has the parts before the damage', () => {
   )
 })
 
-test('a file of endless empty pages is given up', () => {
+test('a file of endless empty pages is abandoned', () => {
   for (const isBeginning of [false, true]) {
     const [first, empty] = [page(1, 'mono', { isBeginning: true }), page(1, '', { isBeginning })]
     let reads = 0
@@ -64,7 +64,7 @@ test('a file of endless empty pages is given up', () => {
   }
 })
 
-test('whatever the bytes, the parts follow each other to the end', () => {
+test('parts of any bytes are contiguous up to the end', () => {
   const good = Buffer.concat([link(1, 'mono'), link(2, 'stereo'), link(3, 'mono')])
   const edits = fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { maxLength: 8 })
   fc.assert(

@@ -11,7 +11,7 @@ function read(header: Uint8Array, size: number) {
   return readWavLayout({ size, read: (at, length) => header.subarray(at, at + length) })
 }
 
-test('a recording is read as the format that it was kept in', () => {
+test('wavHeader round-trips every encoding and channel count', () => {
   for (const encoding of encodings) {
     for (const channels of [1, 3, 8]) {
       const format = { encoding, sampleRate: 44_100, channels }
@@ -30,7 +30,7 @@ test('a recording is read as the format that it was kept in', () => {
   }
 })
 
-test('the format tags are those of PCM, A-law and mu-law', () => {
+test('wavHeader writes the format tags of PCM, A-law and mu-law', () => {
   const tags = encodings.map((encoding) => {
     const header = Buffer.from(wavHeader({ encoding, sampleRate: 8000, channels: 1 }, 0))
     return `${encoding} ${header.readUInt16LE(20)}`
@@ -38,7 +38,7 @@ test('the format tags are those of PCM, A-law and mu-law', () => {
   assert.deepEqual(tags.slice(0, 6), ['u8 1', 's16 1', 's24 1', 's32 1', 'alaw 6', 'mulaw 7'])
 })
 
-test('a recording beyond 32 bits is read to the end of its file', () => {
+test('a recording longer than 32-bit sizes is read to the end of its file', () => {
   const format = { encoding: 's32', sampleRate: 48_000, channels: 8 } as const
   const most = 0xffff_ffff - 36 - 31
   assert.equal(read(wavHeader(format, most), 44 + most)?.length, most)
@@ -59,7 +59,7 @@ function fmt({ tag = 1, channels = 2, rate = 16_000, frame = 0, bits = 24, kind 
   return body
 }
 
-test('a format chunk is held against the session, whatever its sums are', () => {
+test('a format chunk that contradicts the session is reported', () => {
   const cases: [Fields, RegExp | undefined][] = [
     [{}, undefined],
     [{ frame: 6 }, undefined],
@@ -83,7 +83,7 @@ test('a format chunk is held against the session, whatever its sums are', () => 
   assert.match(contradiction(fmt({}).subarray(0, 14), session) ?? '', /has 14 bytes/)
 })
 
-test('companded audio is recognized by its tag', () => {
+test('companded audio is recognized by its format tag', () => {
   for (const [encoding, tag] of [
     ['alaw', 6],
     ['mulaw', 7],

@@ -41,7 +41,7 @@ function wav(chunks: Buffer[], { outer = 'RIFF', size }: { outer?: string; size?
 const read = (bytes: Uint8Array) => readWavLayout(bytesSource(bytes))
 const samples = Buffer.alloc(100)
 
-test('a plain file tells its format and where its samples are', () => {
+test('a plain WAV file yields its format and the position of its samples', () => {
   assert.deepEqual(read(wav([fmt({ channels: 2, rate: 8000 }), chunk('data', samples)])), {
     sampleRate: 8000,
     channels: 2,
@@ -80,7 +80,7 @@ function rifx(content: Buffer, { tag = 1, bits = 16 }: Format = {}): Buffer {
   return Buffer.concat([outer, ...body])
 }
 
-test('of RIFX the highest byte of each number comes first, in samples too', () => {
+test('RIFX is read as big-endian, including its samples', () => {
   const cases: [Format, bytes: number[], expected: number[]][] = [
     [{ bits: 16 }, [0x40, 0, 0xc0, 0], [0.5, -0.5]],
     [{ bits: 24 }, [0x40, 0, 0, 0xc0, 0, 0], [0.5, -0.5]],
@@ -99,7 +99,7 @@ test('of RIFX the highest byte of each number comes first, in samples too', () =
   assert.throws(() => readWavLayout(compressed), { code: 'media_unsupported' })
 })
 
-test('the encoding follows from tag and bytes per sample', () => {
+test('the encoding follows from the format tag and the bytes per sample', () => {
   const cases: [Format, string | undefined][] = [
     [{ bits: 8 }, 'u8'],
     [{ bits: 24 }, 's24'],
@@ -125,7 +125,7 @@ test('compressed audio is left to libav', () => {
   }
 })
 
-test('other chunks may stand anywhere, of even or odd length', () => {
+test('other chunks may appear anywhere, with even or odd length', () => {
   const list = chunk('LIST', Buffer.alloc(7))
   const junk = chunk('JUNK', Buffer.alloc(3000))
   const late = read(wav([junk, list, fmt(), list, chunk('data', samples), list]))
@@ -143,12 +143,12 @@ test('a chunk of odd length may lack its pad byte', () => {
   assert.equal(read(wav([fmt(), padded, chunk('data', samples)]))?.length, 100)
 })
 
-test('a file cut short has the samples that are there', () => {
+test('a truncated file yields the samples it contains', () => {
   const layout = read(wav([fmt(), chunk('data', samples)]).subarray(0, 84))
   assert.deepEqual([layout?.length, layout?.statedLength], [40, 100])
 })
 
-test('bytes after the samples are counted, unless they are a chunk of something else', () => {
+test('bytes after the samples are counted unless they form another chunk', () => {
   const file = wav([fmt(), chunk('data', samples)])
   const list = chunk('LIST', Buffer.alloc(7))
   const [rest, odd] = [Buffer.alloc(60, 0x91), chunk('data', samples.subarray(1))]
@@ -169,7 +169,7 @@ test('bytes after the samples are counted, unless they are a chunk of something 
   assert.equal(read(wav([chunk('data', samples), chunk('data', samples), fmt()]))?.unreadLength, 0)
 })
 
-test('a recorder that did not know the length leaves samples up to the end', () => {
+test('an unknown length is read up to the end of the file', () => {
   for (const [inner, size] of [
     [0xffff_ffff, 0xffff_ffff],
     [0x7fff_ffff, 0x7fff_ffff],
@@ -187,7 +187,7 @@ test('a recorder that did not know the length leaves samples up to the end', () 
   }
 })
 
-test('files beyond 4 GB state their size in a chunk of its own', () => {
+test('RF64 and BW64 files take their size from the ds64 chunk', () => {
   const sizes = Buffer.alloc(28)
   sizes.writeBigUInt64LE(60n, 8)
   for (const outer of ['RF64', 'BW64']) {
@@ -197,7 +197,7 @@ test('files beyond 4 GB state their size in a chunk of its own', () => {
   }
 })
 
-test('headers that describe no sound are refused with the value', () => {
+test('invalid header values are rejected with the value', () => {
   const refused: [Buffer, string, RegExp][] = [
     [wav([fmt({ rate: 0 }), chunk('data', samples)]), 'media_unsupported', /rate of 0 Hz/],
     [wav([fmt({ rate: 768_001 }), chunk('data', samples)]), 'media_unsupported', /768001/],
@@ -218,7 +218,7 @@ test('headers that describe no sound are refused with the value', () => {
   }
 })
 
-test('a file of endless empty chunks is given up', () => {
+test('a file of endless empty chunks is abandoned', () => {
   let reads = 0
   const empty = wav([
     Buffer.concat(Array.from({ length: 20_000 }, () => chunk('JUNK', samples.subarray(100)))),
@@ -235,7 +235,7 @@ test('a file of endless empty chunks is given up', () => {
   assert.ok(reads < 2000)
 })
 
-test('whatever the bytes, the answer is a layout inside the file or a clean refusal', () => {
+test('any bytes yield a layout inside the file or an AppError', () => {
   const good = wav([chunk('LIST', Buffer.alloc(7)), fmt(), chunk('data', samples)])
   const damaged = fc
     .array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { maxLength: 12 })

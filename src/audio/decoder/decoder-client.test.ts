@@ -86,12 +86,12 @@ test('an aborted decoder is killed and the reason passed on', unixOnly, async (t
   assert.equal(isAlive(pid), false)
 })
 
-test('a decoder that shows no sign of life is given up', unixOnly, async (t) => {
+test('a decoder that shows no progress is killed', unixOnly, async (t) => {
   const running = runDecoder(probe(hangingFile(t)), { signal: never, timeout: 1 })
   await assert.rejects(running, { code: 'media_undecodable', message: /hung for 1 s/ })
 })
 
-test('a native crash is the fault of the file, another end is not', unixOnly, async (t) => {
+test('a native crash is blamed on the file, and other exits are not', unixOnly, async (t) => {
   for (const [signal, code] of [
     ['SIGSEGV', 'media_undecodable'],
     ['SIGKILL', 'engine_failed'],
@@ -104,7 +104,7 @@ test('a native crash is the fault of the file, another end is not', unixOnly, as
   }
 })
 
-test('a decoder that takes more than its limits is killed, by fault of the file', {
+test('a decoder that exceeds its limits is killed, as the fault of the file', {
   ...unixOnly,
   skip: process.platform !== 'linux',
 }, async (t) => {
@@ -130,7 +130,7 @@ test('a decoder that takes more than its limits is killed, by fault of the file'
   await assert.rejects(running, { code: /media_undecodable|storage_full/ })
 })
 
-test('a decoder killed from outside is to blame for its memory only if it had taken much', {
+test('a decoder killed from outside is blamed for memory only if it used much', {
   ...unixOnly,
   skip: process.platform !== 'linux',
 }, async (t) => {
@@ -148,7 +148,7 @@ test('a decoder killed from outside is to blame for its memory only if it had ta
   await rejected
 })
 
-test('a decoder knows nothing of the settings of the server', {
+test('the decoder process does not inherit the server’s settings', {
   ...unixOnly,
   skip: process.platform !== 'linux',
 }, async (t) => {

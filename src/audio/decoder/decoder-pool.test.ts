@@ -49,15 +49,19 @@ const read = (name: string, account: string) => {
   return decodeShortFile(fixture(name), { nameHint: name, maxSeconds, account, signal })
 }
 
-test('short files of one account share a process, those of two do not', unixOnly, async () => {
-  assert.ok(await read('same-channels.mp3', 'one'))
-  const first = decoderIds()
-  assert.equal(first.length, 1)
-  assert.ok(await read('irregular/recorder.webm', 'one'))
-  assert.deepEqual(decoderIds(), first)
-  assert.ok(await read('irregular/recorder.webm', 'other'))
-  assert.equal(decoderIds().length, 2)
-})
+test(
+  'short files of one account share a process, those of two accounts do not',
+  unixOnly,
+  async () => {
+    assert.ok(await read('same-channels.mp3', 'one'))
+    const first = decoderIds()
+    assert.equal(first.length, 1)
+    assert.ok(await read('irregular/recorder.webm', 'one'))
+    assert.deepEqual(decoderIds(), first)
+    assert.ok(await read('irregular/recorder.webm', 'other'))
+    assert.equal(decoderIds().length, 2)
+  },
+)
 
 test('a process that fails is replaced, and its file read by another one', unixOnly, async () => {
   assert.ok(await read('irregular/recorder.webm', 'one'))
@@ -73,52 +77,41 @@ test('a process that fails is replaced, and its file read by another one', unixO
   assert.ok(decoderIds().every((pid) => !before.includes(pid)))
 })
 
-test(
-  'a short upload is decoded once, to the samples of a decoder of its own',
-  unixOnly,
-  async (t) => {
-    for (const name of ['same-channels.mp3', 'irregular/recorder.webm']) {
-      const options = { nameHint: name, maxSeconds, signal }
-      const file = fixture(name)
-      const [scratch, shared] = [temporaryFolder(t), temporaryFolder(t)]
-      const expected = await decodeMedia(file, scratch, options)
-      const info = await probeMedia(file, { ...options, account: 'one' })
-      assert.deepEqual(info, await probeMedia(file, options))
-      const startedBefore = decoderIds()
-      const media = await decodeMedia(file, shared, { ...options, account: 'one' })
-      assert.deepEqual(decoderIds(), startedBefore)
-      assert.equal(media.duration, expected.duration)
-      for (const [i, { path, sameAs }] of media.channels.entries()) {
-        assert.equal(sameAs, expected.channels[i]!.sameAs)
-        assert.deepEqual(readFileSync(path), readFileSync(expected.channels[i]!.path))
-      }
-    }
-  },
-)
-
-test(
-  'a short recording that is not kept is decoded by a process that has read others',
-  unixOnly,
-  async (t) => {
-    const name = 'same-channels.mp3'
-    const options = { nameHint: name, maxSeconds, account: 'one', signal }
+test('a short upload decodes to the same samples as in a separate decoder', unixOnly, async (t) => {
+  for (const name of ['same-channels.mp3', 'irregular/recorder.webm']) {
+    const options = { nameHint: name, maxSeconds, signal }
+    const file = fixture(name)
     const [scratch, shared] = [temporaryFolder(t), temporaryFolder(t)]
-    const expected = await decodeMedia(fixture(name), scratch, { ...options, account: undefined })
-    assert.ok(await read(name, 'one'))
+    const expected = await decodeMedia(file, scratch, options)
+    const info = await probeMedia(file, { ...options, account: 'one' })
+    assert.deepEqual(info, await probeMedia(file, options))
     const startedBefore = decoderIds()
-    const media = await decodeMedia(fixture(name), shared, {
-      ...options,
-      seconds: expected.duration,
-    })
+    const media = await decodeMedia(file, shared, { ...options, account: 'one' })
     assert.deepEqual(decoderIds(), startedBefore)
-    assert.deepEqual(
-      readFileSync(media.channels[0]!.path),
-      readFileSync(expected.channels[0]!.path),
-    )
-  },
-)
+    assert.equal(media.duration, expected.duration)
+    for (const [i, { path, sameAs }] of media.channels.entries()) {
+      assert.equal(sameAs, expected.channels[i]!.sameAs)
+      assert.deepEqual(readFileSync(path), readFileSync(expected.channels[i]!.path))
+    }
+  }
+})
 
-test('a file that cannot be read has the error of a decoder of its own', unixOnly, async () => {
+test('a short recording that is not stored is decoded by a shared process', unixOnly, async (t) => {
+  const name = 'same-channels.mp3'
+  const options = { nameHint: name, maxSeconds, account: 'one', signal }
+  const [scratch, shared] = [temporaryFolder(t), temporaryFolder(t)]
+  const expected = await decodeMedia(fixture(name), scratch, { ...options, account: undefined })
+  assert.ok(await read(name, 'one'))
+  const startedBefore = decoderIds()
+  const media = await decodeMedia(fixture(name), shared, {
+    ...options,
+    seconds: expected.duration,
+  })
+  assert.deepEqual(decoderIds(), startedBefore)
+  assert.deepEqual(readFileSync(media.channels[0]!.path), readFileSync(expected.channels[0]!.path))
+})
+
+test('an unreadable file has the same error as in a separate decoder', unixOnly, async () => {
   const file = fileURLToPath(import.meta.url)
   const options = { nameHint: 'speech.wav', maxSeconds, account: 'one', signal }
   await assert.rejects(probeMedia(file, options), { code: 'media_unsupported' })

@@ -13,7 +13,7 @@ const limits = {
   ...{ cpuSeconds: 20, wallSeconds: 60 },
 }
 
-test('a confined decoder finds its modules compiled, and can change nothing there', {
+test('a confined decoder loads its compile cache and cannot write to it', {
   skip: !['isolated', 'files'].includes(findConfinement()),
 }, async (t) => {
   const cache = mkdtempSync(join(tmpdir(), 'steno cache '))

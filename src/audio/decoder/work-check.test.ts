@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { decodeFile } from './decode-file.ts'
 import { createWorkCheck } from './work-check.ts'
 
-test('work may grow with the sound that comes out and with the file, and no further', () => {
+test('allowed work grows with the decoded audio and the file size', () => {
   let taken = 0
   const work = createWorkCheck(() => taken)
   for (const [seconds, bytes, most] of [
@@ -23,7 +23,7 @@ test('work may grow with the sound that comes out and with the file, and no furt
   }
 })
 
-test('decoding ends when it has taken too long for what came out', async (t) => {
+test('decoding is aborted when it takes too long for its output', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const file = fileURLToPath(new URL('../../../test/fixtures/jfk.flac', import.meta.url))

@@ -15,7 +15,7 @@ const moments: [text: string, moment: string][] = [
 ]
 
 for (const [text, moment] of moments) {
-  test(`--expires ${text} is ${moment}`, () => {
+  test(`--expires ${text} means ${moment}`, () => {
     assert.equal(new Date(readExpiry(text, NOW)!).toISOString(), moment)
   })
 }
@@ -24,16 +24,16 @@ const noMoments = ['', '0d', '30', 'd', '-1d', '999999d', '2026-05-01', '2026-05
 const noDates = ['2027-02-30', '2027-13-01', '2027-01-01T25:00', '2027-1-1', '1 May 2027', 'never']
 
 for (const text of [...noMoments, ...noDates]) {
-  test(`--expires '${text}' is refused: no moment, or none to come`, () => {
+  test(`--expires '${text}' is rejected as invalid or past`, () => {
     assert.throws(() => readExpiry(text, NOW), UsageError)
   })
 }
 
-test('a key without --expires has no end', () => {
+test('a key without --expires does not expire', () => {
   assert.equal(readExpiry(undefined, NOW), null)
 })
 
-test('scopes come in their order, once, and all when none is named', () => {
+test('scopes are deduplicated in a fixed order, and default to all but keys and admin', () => {
   assert.deepEqual(readScopes('live, read,live'), ['read', 'live'])
   assert.deepEqual(readScopes(undefined), ['read', 'write', 'live'])
   for (const text of ['', 'read,', 'Read', 'read write']) {
@@ -41,7 +41,7 @@ test('scopes come in their order, once, and all when none is named', () => {
   }
 })
 
-test('a label is trimmed, must be there, short, and harmless in a terminal', () => {
+test('a label is trimmed, limited to 100 characters and free of control characters', () => {
   assert.equal(readLabel(' Büro 2 ', { name: 'name' }), 'Büro 2')
   assert.equal(readLabel('x'.repeat(100), { name: 'name' }).length, 100)
   for (const text of ['', ' ', 'a\u001b[2J', 'a\nb', 'a\u202eb', 'x'.repeat(101)]) {

@@ -11,7 +11,7 @@ const audio = {
 const signal = new AbortController().signal
 const options = { sessions: 2, seconds: 1, wantsPartials: true, signal }
 
-test('sessions that the server does not take are not in time, and its reason is kept', async () => {
+test('sessions that the server refuses are not in time, and keep the reason', async () => {
   const client = {
     async createLive(): Promise<never> {
       throw new Error('Cannot open more live sessions')

@@ -31,7 +31,7 @@ async function checkModel(t: TestContext, reply: ChatReply, models?: object) {
   return { ...finding!, calls: provider.calls.length }
 }
 
-test('without anything that translates, it is said what would', async (t) => {
+test('without translators and language models doctor says how to set one up', async (t) => {
   const findings = await check(t)
   assert.deepEqual(
     findings.map(({ state }) => state),
@@ -40,7 +40,7 @@ test('without anything that translates, it is said what would', async (t) => {
   assert.match(findings[0]!.text, /nothing is set up.*STENO_LLM_URL/)
 })
 
-test('a language model is asked for a word', async (t) => {
+test('doctor tests a language model with a request', async (t) => {
   const { state, text, calls } = await checkModel(t, 'Hello.')
   assert.deepEqual([state, calls], ['ok', 1])
   assert.match(text, /^language model: tiny at 127\.0\.0\.1:\d+ answers$/)
@@ -50,7 +50,7 @@ test('a language model is asked for a word', async (t) => {
   assert.match(refused.remedy!, /STENO_LLM_/)
 })
 
-test('a server whose context is smaller than the settings say gets a warning', async (t) => {
+test("doctor warns if the model's context is smaller than configured", async (t) => {
   const lists = [
     {
       data: [
@@ -72,12 +72,12 @@ test('a server whose context is smaller than the settings say gets a warning', a
   }
 })
 
-test('models that translate are named, others are not', async (t) => {
+test('doctor names only the models that translate', async (t) => {
   const [finding] = await check(t, { whisper: 'yes' })
   assert.equal(finding!.text, 'translation of recordings into English: big')
 })
 
-test('Apertium shows its pairs, or why it does not run', async (t) => {
+test('doctor shows the pairs of Apertium, or why it does not run', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-apertium-'))
   t.after(() => rm(folder, { recursive: true }))
   const file = join(folder, 'apertium')

@@ -11,7 +11,7 @@ function exposures(env: Record<string, string>): string[] {
   return findExposures(readConfig(env)).map(({ text }) => text)
 }
 
-test('a key that can be guessed is named by its account, without the key', () => {
+test('a guessable key is reported by its account, without the key', () => {
   assert.deepEqual(exposures({ STENO_API_KEYS: `acme:${STRONG}` }), [])
   for (const key of ['a', 'shortish-key-15', 'ab'.repeat(20)]) {
     const [text, ...others] = exposures({ STENO_API_KEYS: `b:${STRONG},acme:${key}` })
@@ -25,7 +25,7 @@ test('a key that can be guessed is named by its account, without the key', () =>
   )
 })
 
-test('an address that others reach over plain HTTP is reported, one behind TLS is not', () => {
+test('a public address without TLS is reported, one behind TLS is not', () => {
   assert.match(exposures({ STENO_HOST: '0.0.0.0' })[0]!, /keys travel in clear$/)
   assert.equal(exposures({ STENO_HOST: '::' }).length, 1)
   const plain = { STENO_HOST: '192.0.2.1', STENO_PUBLIC_BASE_URL: 'http://a.example' }
@@ -38,7 +38,7 @@ test('an address that others reach over plain HTTP is reported, one behind TLS i
   assert.deepEqual(exposures({ STENO_HOST: '0.0.0.0', STENO_TRUST_PROXY: 'true' }), [])
 })
 
-test('doctor warns of both', () => {
+test('doctor warns of guessable keys and exposed addresses', () => {
   const findings = checkSettings({ STENO_HOST: '0.0.0.0', STENO_API_KEYS: 'acme:a' })
   assert.deepEqual(
     findings.map(({ state }) => state),
@@ -46,7 +46,7 @@ test('doctor warns of both', () => {
   )
 })
 
-test('a start warns in the log, without the key', async () => {
+test('a start warns in the log without showing the key', async () => {
   const env = { STENO_API_KEYS: 'acme:hunter2', STENO_MODELS_DIR: '/nowhere' }
   const { code, stderr } = await runSteno(['serve'], { env })
   assert.equal(code, 1)

@@ -36,7 +36,7 @@ async function startToy(t: TestContext) {
 
 const STOP = '{"type":"stop_recording"}'
 
-test('after a loss the next connection names the first byte that is not acknowledged and goes on there', async (t) => {
+test('a new connection resumes at the first byte that was not acknowledged', async (t) => {
   const toy = await startToy(t)
   const lost: number[] = []
   const { promise: acked, resolve: onMessage } = Promise.withResolvers<unknown>()
@@ -62,7 +62,7 @@ test('after a loss the next connection names the first byte that is not acknowle
   assert.deepEqual(lost, [1012])
 })
 
-test('a stop that was acknowledged is not sent again', async (t) => {
+test('an acknowledged stop is not sent again', async (t) => {
   const toy = await startToy(t)
   const { promise: stopped, resolve: onMessage } = Promise.withResolvers<unknown>()
   const coming = toy.next()
@@ -81,7 +81,7 @@ test('a stop that was acknowledged is not sent again', async (t) => {
   assert.equal((await live.ended).code, 4410)
 })
 
-test('with much that is not acknowledged, who sends waits for an ack', async (t) => {
+test('sending waits while too much audio is not acknowledged', async (t) => {
   const toy = await startToy(t)
   const coming = toy.next()
   const live = LiveConnection.connect(toy.url, { onMessage() {}, onLost() {} })
@@ -100,7 +100,7 @@ test('with much that is not acknowledged, who sends waits for an ack', async (t)
   assert.equal((await live.ended).code, 1000)
 })
 
-test('a server that ends the session for good is not asked again', async (t) => {
+test('close codes that end the session prevent a reconnect', async (t) => {
   const toy = await startToy(t)
   for (const code of [4401, 4408, 4409, 4500]) {
     const coming = toy.next()

@@ -28,7 +28,7 @@ const ends = (time: number, channel = 0): LiveMessage => {
   return { type: 'speech_end', data: { time, channel } }
 }
 
-test('the first partial counts from the chunk that held the begin of speech, later ones do not', () => {
+test('the first partial is timed from the chunk with the start of speech', () => {
   const watch = watchSecond()
   watch.received(starts(0.45), 700)
   watch.received(transcript(false, { text: '' }), 750)
@@ -37,14 +37,14 @@ test('the first partial counts from the chunk that held the begin of speech, lat
   assert.deepEqual(watch.latencies.firstPartials, [400])
 })
 
-test('where the begin is known better, it counts from there', () => {
+test('with a better estimate the first partial is timed from it', () => {
   const watch = watchSecond((time) => time + 0.2)
   watch.received(starts(0.4), 700)
   watch.received(transcript(false), 900)
   assert.deepEqual(watch.latencies.firstPartials, [300])
 })
 
-test('a final counts from the end of speech; one that cut the speech before does not', () => {
+test('a final is timed from the end of speech, unless it split the speech earlier', () => {
   const watch = watchSecond()
   watch.received(starts(0.4), 700)
   watch.received(transcript(true, { end: 1.2 }), 1300)
@@ -55,7 +55,7 @@ test('a final counts from the end of speech; one that cut the speech before does
   assert.deepEqual(watch.latencies.finals, [200])
 })
 
-test('a final that comes after the next speech has begun counts, too', () => {
+test('a final that arrives after the next speech started is timed too', () => {
   const watch = watchSecond()
   watch.received(starts(0.2), 300)
   watch.received(ends(0.5), 700)
@@ -68,7 +68,7 @@ test('a final that comes after the next speech has begun counts, too', () => {
   assert.deepEqual(watch.latencies, { acks: [], firstPartials: [500], finals: [700] })
 })
 
-test('channels are watched apart', () => {
+test('latencies of channels are measured separately', () => {
   const watch = watchSecond()
   watch.received(starts(0.5), 700)
   watch.received(starts(1, 1), 1200)
@@ -79,7 +79,7 @@ test('channels are watched apart', () => {
   assert.deepEqual(watch.latencies.finals, [700])
 })
 
-test('an ack counts for each piece of audio that it covers, a refusal for none', () => {
+test('an ack is timed for each chunk that it covers, a refusal for none', () => {
   const watch = watchSecond()
   const ack = (end: number, acknowledged = true): LiveMessage => {
     const data = acknowledged ? { byte_range: [0, end] as [number, number] } : null
@@ -91,7 +91,7 @@ test('an ack counts for each piece of audio that it covers, a refusal for none',
   assert.deepEqual(watch.latencies.acks, [30, 150, 50])
 })
 
-test('percentiles are values that were measured', () => {
+test('percentiles are measured values', () => {
   assert.deepEqual([percentile([3, 1, 2], 0.5), percentile([3, 1, 2], 0.95)], [2, 3])
   assert.equal(percentile([], 0.5), undefined)
   assert.equal(describeLatency([20.4, 10], [0.5, 0.99]), 'p50 20 ms, p99 20 ms (2)')

@@ -47,7 +47,7 @@ test('without a terminal only the text of finals is written', () => {
   assert.deepEqual(written(), { stdout: 'Good morning.\n', stderr: '' })
 })
 
-test('a translation follows its final, with its language', () => {
+test('a translation is shown after its final with its language', () => {
   const { screen, written } = openScreen()
   screen.show(printed(' Good morning.', { is_final: true }))
   const { utterance } = printed(' Bonjour\u0007.')
@@ -58,7 +58,7 @@ test('a translation follows its final, with its language', () => {
   assert.equal(written().stdout, 'Good morning.\n[fr] Bonjour?.\n')
 })
 
-test('on a terminal a partial is dim and written over, a final stays with its time', () => {
+test('on a terminal a partial is dim and overwritten, a final stays with its time', () => {
   const { screen, written } = openScreen({ isTTY: true })
   screen.show(printed(' Good'))
   assert.equal(written().stderr, `${CLEAR}\u001b[2m1:05  Good\u001b[22m`)
@@ -72,7 +72,7 @@ test('without colors a partial is not dim', () => {
   assert.equal(written().stderr, `${CLEAR}1:05  Good`)
 })
 
-test('a partial that does not fit shows its newest words', () => {
+test('a partial that does not fit shows its last words', () => {
   const { screen, written } = openScreen({ isTTY: true, columns: 24 })
   screen.show(printed(' Four score and seven years ago'))
   assert.equal(written().stderr, `${CLEAR}\u001b[2m1:05  … seven years ago\u001b[22m`)
@@ -80,7 +80,7 @@ test('a partial that does not fit shows its newest words', () => {
   assert.equal(written().stderr, `${CLEAR}\u001b[2m1:00:05  Hi\u001b[22m`)
 })
 
-test('with several channels each line names its own, and an open one comes back after a final', () => {
+test('with several channels each line names its own, and partials are redrawn', () => {
   const { screen, written } = openScreen({ isTTY: true, channels: 2 })
   screen.show(printed(' Good', { channel: 1, id: '01_00000000' }))
   screen.show(printed(' Hello'))
@@ -92,7 +92,7 @@ test('with several channels each line names its own, and an open one comes back 
   })
 })
 
-test('lines about the session go to stderr, and what a stranger sends does not steer the terminal', () => {
+test('session messages go to stderr, and control characters are replaced', () => {
   const { screen, written } = openScreen({ isTTY: true, writesFinals: false })
   screen.show(printed(' a\u001b[31mb'))
   screen.say('connection lost')
@@ -103,7 +103,7 @@ test('lines about the session go to stderr, and what a stranger sends does not s
   assert.equal(stdout, '')
 })
 
-test('what is said about a session does not steer the terminal', () => {
+test('control characters in session messages are replaced', () => {
   const { screen, written } = openScreen()
   screen.say('a\u001b[2J: refused\nof two lines')
   assert.equal(written().stderr, 'a?[2J: refused\nof two lines\n')

@@ -5,7 +5,7 @@ import { isWav, readWavStream } from './live-wav.ts'
 
 const header = Buffer.from(wavHeader({ encoding: 's24', sampleRate: 48_000, channels: 2 }, 600))
 
-test('a stream is a WAV or not as soon as its bytes tell', () => {
+test('isWav decides as soon as the bytes are sufficient', () => {
   assert.deepEqual(
     [0, 3, 11, 12].map((length) => isWav(header.subarray(0, length))),
     [undefined, undefined, undefined, true],
@@ -13,7 +13,7 @@ test('a stream is a WAV or not as soon as its bytes tell', () => {
   assert.deepEqual([isWav(Buffer.from('RIX')), isWav(Buffer.from('RIFF1234AVI '))], [false, false])
 })
 
-test('the header tells format and place of the samples, once all of it has come', () => {
+test('readWavStream returns the format and start of the samples once complete', () => {
   assert.equal(readWavStream(header.subarray(0, 43)), undefined)
   assert.deepEqual(readWavStream(header), {
     format: { encoding: 'wav/pcm', bit_depth: 24, sample_rate: 48_000, channels: 2 },
@@ -22,7 +22,7 @@ test('the header tells format and place of the samples, once all of it has come'
   })
 })
 
-test('chunks before the samples are passed over, and a recorder that streams tells no length', () => {
+test('chunks before the samples are skipped, and a streaming length is unlimited', () => {
   const title = Buffer.concat([Buffer.from('LIST\x03\0\0\0abc\0', 'latin1')])
   const ulaw = Buffer.from(wavHeader({ encoding: 'mulaw', sampleRate: 8000, channels: 1 }, 0))
   ulaw.writeUInt32LE(0xffff_ffff, 4)
@@ -33,7 +33,7 @@ test('chunks before the samples are passed over, and a recorder that streams tel
   assert.ok(length > 1e12)
 })
 
-test('what sessions do not take is refused with what they do', () => {
+test('unsupported formats are rejected with the supported ones', () => {
   for (const format of [
     { encoding: 's16' as const, sampleRate: 22_050, channels: 1 },
     { encoding: 'f32' as const, sampleRate: 16_000, channels: 1 },

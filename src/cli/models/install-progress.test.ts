@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ProgressDisplay, Step } from '../terminal/progress.ts'
 import { inMegabytes, showInstallation } from './install-progress.ts'
 
-test('fetching shows its part, its speed, and the time left', (t) => {
+test('the download shows its fraction, speed and remaining time', (t) => {
   t.mock.method(performance, 'now', () => now)
   let now = 0
   const shown: Step[] = []
@@ -38,7 +38,7 @@ test('fetching shows its part, its speed, and the time left', (t) => {
   ])
 })
 
-test('sizes have as many digits as a person reads', () => {
+test('sizes are shown with two or three digits', () => {
   assert.deepEqual([0, 6_100_000, 149_700_000, 3.1e9].map(inMegabytes), [
     '0.0 MB',
     '6.1 MB',

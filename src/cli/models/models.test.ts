@@ -51,7 +51,7 @@ function pathOf(kind: SpeakerModelKind): string {
   return readInstalledModel(folder, kind)!.path
 }
 
-test('the list tells every model with its size, and what is missing or damaged', async () => {
+test('the list shows each model with its size, and which are missing or damaged', async () => {
   const empty = await listed()
   assert.equal(empty.code, 1)
   assert.match(
@@ -84,7 +84,7 @@ test('the list tells every model with its size, and what is missing or damaged',
   assert.deepEqual([damaged.code, /damaged$/.test(damaged.lines[2]!)], [1, true])
 })
 
-test('the list shows the catalog, for programs too', async () => {
+test('the list shows the catalog, also as JSON', async () => {
   const { stdout } = await models()
   assert.match(
     stdout,
@@ -102,7 +102,7 @@ test('the list shows the catalog, for programs too', async () => {
   assert.match(found.credit!, /NVIDIA.*moondream.*Olicorne/)
 })
 
-test('a pull that cannot reach its files says which, from where, and what to do', async (t) => {
+test('a failed download names the file, the source and a remedy', async (t) => {
   const server = await startModelServer()
   t.after(() => server.close())
   const mirror = { ...env, STENO_MODELS_MIRROR: server.url }
@@ -120,7 +120,7 @@ test('a pull that cannot reach its files says which, from where, and what to do'
   assert.match((await models('remove', 'moonshine-base')).stderr, /comes with Steno/)
 })
 
-test('a checkpoint is imported under a name, checked, and removed', async () => {
+test('a checkpoint is imported under a name, verified and removed', async () => {
   const checkpoint = join(root, 'checkpoint')
   mkdirSync(checkpoint)
   writeCTranslate2(checkpoint, randomModel(), 'float16')
@@ -154,7 +154,7 @@ test('a checkpoint is imported under a name, checked, and removed', async () => 
   assert.match((await doctor()).text, /none; 'steno setup' recommends some$/)
 })
 
-test('a model of sherpa-onnx is imported under a name, without what does not belong to it', async () => {
+test('a sherpa-onnx model is imported under a name, without unrelated files', async () => {
   const tones = join(root, 'tones')
   mkdirSync(tones)
   writeTransducer(tones, { isStreaming: true })
@@ -173,7 +173,7 @@ test('a model of sherpa-onnx is imported under a name, without what does not bel
   assert.equal((await models('remove', 'tones')).code, 0)
 })
 
-test('a folder without models, or with a file that is no checkpoint, imports nothing', async () => {
+test('a folder without a valid model is not imported', async () => {
   const other = join(root, 'other')
   mkdirSync(other)
   writeFileSync(join(other, 'model.bin'), 'x')
@@ -190,7 +190,7 @@ test('a folder without models, or with a file that is no checkpoint, imports not
   assert.match(taken.stderr, /the catalog has a model of this name/)
 })
 
-test('a model is added, listed, damaged, and removed by its name', async () => {
+test('a speaker model is added, listed, reported as damaged, and removed by name', async () => {
   writeMeanSquareModel(source)
   const added = await models('add', 'speaker-embedding', source, '--name', 'ours')
   assert.deepEqual([added.code, added.stdout], [0, ''])
@@ -210,7 +210,7 @@ test('a model is added, listed, damaged, and removed by its name', async () => {
   }
 })
 
-test('a segmentation model waits for an embedding model, and removal by kind keeps the other', async () => {
+test('a segmentation model needs an embedding model, and removal keeps the other', async () => {
   writePitchModel(source)
   const waiting = await models('add', 'speaker-segmentation', source)
   assert.match(
@@ -227,14 +227,14 @@ test('a segmentation model waits for an embedding model, and removal by kind kee
   assert.ok(readInstalledModel(folder, 'speaker-embedding'))
 })
 
-test('a file that is no model ends with code 1 and the reason', async () => {
+test('a file that is not a model exits with code 1 and the reason', async () => {
   writeFileSync(source, 'no model')
   const { code, stderr } = await models('add', 'speaker-embedding', source)
   assert.equal(code, 1)
   assert.match(stderr, /^steno models: Cannot add \S+ as speaker-embedding: .*Protobuf/)
 })
 
-test('doctor tells which models for speakers there are, and what is wrong with them', async () => {
+test('doctor lists the speaker models and their problems', async () => {
   const check = () => checkSpeakerModels(readConfig(env), signal)
   assert.deepEqual(await check(), { state: 'ok', text: 'models for speakers: built in' })
   writeBandEnergyModel(source, { ...embeddingMetadata, framework: 'unknown' })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { explain } from './require-models.ts'
 
-test('what keeps the models from being installed is told with what to do', () => {
+test('a failed installation of models is reported with a remedy', () => {
   const written = (error: Error) => (explain(error, '/models') as Error).message
   const refused = Object.assign(new Error('mkdtemp failed'), { code: 'EACCES' })
   assert.match(written(refused), /^Cannot write to \/models: mkdtemp failed; .*STENO_MODELS_DIR/)

@@ -21,7 +21,7 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('without a terminal it recommends and downloads nothing', async () => {
+test('without a terminal setup recommends models and downloads nothing', async () => {
   const { code, stdout } = await runHere(['setup', '--languages', 'ja'], env)
   assert.equal(code, 0)
   assert.match(stdout, /^This machine: \d+ cores, [\d.]+ [GM]B of memory for models, .* free in /)
@@ -30,13 +30,13 @@ test('without a terminal it recommends and downloads nothing', async () => {
   assert.deepEqual([readdirSync(folder), server.seen], [[], []])
 })
 
-test('with --yes it pulls', async () => {
+test('setup --yes starts the download without asking', async () => {
   const { code, stderr } = await runHere(['setup', '--yes', '--languages', 'ja'], env)
   assert.equal(code, 1)
   assert.match(stderr, /Cannot fetch .* of whisper-.* responds with 404/)
 })
 
-test('on a terminal it asks for the languages, and before it downloads', {
+test('on a terminal setup asks for the languages and before downloading', {
   timeout: 60_000,
 }, async () => {
   const make = () => Object.assign(new PassThrough(), { isTTY: true })

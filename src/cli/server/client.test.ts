@@ -20,7 +20,7 @@ async function clientOf(vad: RequestListener, t: TestContext) {
   return createClient({ url: `${url}/`, key: 'secret', header: 'x-key' }, t.signal)
 }
 
-test('client sends the key in the header that was named', async (t) => {
+test('client sends the key in the configured header', async (t) => {
   let seen: unknown
   const client = await clientOf((request, response) => {
     seen = [request.headers['x-key'], request.url]
@@ -30,7 +30,7 @@ test('client sends the key in the header that was named', async (t) => {
   assert.deepEqual(seen, ['secret', '/v2/pre-recorded?offset=2&limit=3'])
 })
 
-test('client tells what the server said, field by field', async (t) => {
+test("client reports the server's error with its validation errors", async (t) => {
   const client = await clientOf((_request, response) => {
     response.statusCode = 400
     response.end('{"message":"Invalid","validation_errors":["audio_url is required"]}')
@@ -39,7 +39,7 @@ test('client tells what the server said, field by field', async (t) => {
   await assert.rejects(client.create({}), error)
 })
 
-test('client says where a key goes when the server misses it', async (t) => {
+test('client explains how to provide a missing key', async (t) => {
   const client = await clientOf((_request, response) => {
     response.statusCode = 401
     response.end('{"message":"Cannot accept the key"}')
@@ -50,7 +50,7 @@ test('client says where a key goes when the server misses it', async (t) => {
   )
 })
 
-test('client tells the status where the answer is not JSON', async (t) => {
+test('client reports the status of a response that is not JSON', async (t) => {
   const client = await clientOf((_request, response) => {
     response.statusCode = 502
     response.end('<html>')
@@ -58,7 +58,7 @@ test('client tells the status where the answer is not JSON', async (t) => {
   await assert.rejects(client.find('x'), /The server responded with 502 Bad Gateway/)
 })
 
-test('client asks again while the server is busy', async (t) => {
+test('client retries while the server is busy', async (t) => {
   let requests = 0
   const client = await clientOf((_request, response) => {
     response.statusCode = ++requests === 1 ? 503 : 201
@@ -67,7 +67,7 @@ test('client asks again while the server is busy', async (t) => {
   assert.equal(await client.create({}), '7')
 })
 
-test('client waits on while the connection breaks: the job outlives a restart', async (t) => {
+test('client continues waiting for a job after a broken connection', async (t) => {
   let requests = 0
   const client = await clientOf((request, response) => {
     if (++requests === 1) request.socket.destroy()
@@ -76,7 +76,7 @@ test('client waits on while the connection breaks: the job outlives a restart', 
   assert.equal((await client.wait('7', () => {})).id, '7')
 })
 
-test('client says how to get a server when none listens', async (t) => {
+test('client explains how to start a server if none is running', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -85,7 +85,7 @@ test('client says how to get a server when none listens', async (t) => {
   await assert.rejects(client.find('7'), /ECONNREFUSED; start one with '.*steno serve', or name/)
 })
 
-test('client asks once for anything else when the connection breaks', async (t) => {
+test('client does not retry other requests after a broken connection', async (t) => {
   let requests = 0
   const client = await clientOf((request) => {
     requests++
@@ -96,7 +96,7 @@ test('client asks once for anything else when the connection breaks', async (t) 
   assert.equal(requests, 2)
 })
 
-test('client asks whether the address is right where something else answers', async (t) => {
+test('client asks whether the address is right if another service responds', async (t) => {
   for (const status of [200, 404]) {
     const client = await clientOf((_, response) => {
       response.writeHead(status).end('<html>')
@@ -105,7 +105,7 @@ test('client asks whether the address is right where something else answers', as
   }
 })
 
-test('client uploads a form with one file as it is read', async (t) => {
+test('client streams a file as a multipart form', async (t) => {
   let form = ''
   const client = await clientOf(async (request, response) => {
     form = await text(request)
@@ -121,7 +121,7 @@ test('client uploads a form with one file as it is read', async (t) => {
   assert.match(form, /\r\n\r\nsound\r\n--\S+--\r\n$/)
 })
 
-test('client sends a recording again, the whole of it, when the server was busy', async (t) => {
+test('client uploads a recording again in full after the server was busy', async (t) => {
   const forms: string[] = []
   const client = await clientOf(async (request, response) => {
     forms.push(await text(request))
@@ -136,7 +136,7 @@ test('client sends a recording again, the whole of it, when the server was busy'
   )
 })
 
-test('client waits until a job has ended and reports how far it is', async (t) => {
+test('client waits until a job has ended and reports its status', async (t) => {
   const statuses = ['queued', 'processing', 'error']
   const client = await clientOf((request, response) => {
     const progress = request.url?.endsWith('/progress?wait=1')
@@ -147,7 +147,7 @@ test('client waits until a job has ended and reports how far it is', async (t) =
   assert.deepEqual([seen, job.status], [['queued', 'processing'], 'error'])
 })
 
-test('client asks less often the more jobs it waits for', async (t) => {
+test('client polls less often the more jobs it waits for', async (t) => {
   const waits: string[] = []
   const client = await clientOf((request, response) => {
     if (request.url?.includes('/progress')) waits.push(request.url.split('wait=')[1]!)
@@ -158,7 +158,7 @@ test('client asks less often the more jobs it waits for', async (t) => {
   assert.deepEqual([waits[0], Math.max(...waits.map(Number)), waits.at(-1)], ['1', 5, '1'])
 })
 
-test('client asks again at once when the server answered late', async (t) => {
+test('client polls again at once after a late response', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const pauses = t.mock.method(timers, 'setTimeout', async () => {})
@@ -175,7 +175,7 @@ test('client asks again at once when the server answered late', async (t) => {
   assert.equal(pauses.mock.callCount(), 0)
 })
 
-test('a server runs when it is healthy; where nothing listens none does', async (t) => {
+test('isRunning is true for a healthy server and false if none is listening', async (t) => {
   const healthy = await clientOf((_request, response) => void response.end('{}'), t)
   const gone = createClient(
     { url: 'http://127.0.0.1:1', key: undefined, header: 'x-key' },

@@ -5,7 +5,7 @@ import { startMessage } from './start-message.ts'
 
 const message = { url: 'http://127.0.0.1:7070', key: 'a-key', config: readConfig({}) }
 
-test('the start message has a request for a POSIX shell, on Windows a page instead', () => {
+test('the start message shows a shell command, or on Windows a page', () => {
   const posix = startMessage({ ...message, platform: 'linux' })
   assert.match(
     posix,

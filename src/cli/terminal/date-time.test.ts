@@ -14,25 +14,25 @@ const past: [text: string, moment: string][] = [
 ]
 
 for (const [text, moment] of past) {
-  test(`${text} is past: ${moment}`, () => {
+  test(`${text} is read as ${moment}`, () => {
     assert.equal(new Date(readTimeAgo(text, { name: 'since', now: NOW })).toISOString(), moment)
   })
 }
 
 for (const text of ['', '24', 'h', '-1h', '1w', '2026-05-02', '2026-02-30', '123456d', 'now']) {
-  test(`'${text}' is refused as a moment that is past`, () => {
+  test(`'${text}' is rejected as a past time`, () => {
     assert.throws(() => readTimeAgo(text, { name: 'since', now: NOW }), UsageError)
   })
 }
 
-test('a span has a unit and a default', () => {
+test('a duration needs a unit and has a default', () => {
   const read = (text?: string) => readDuration(text, { name: 'overlap', fallback: '24h' })
   assert.deepEqual([read(), read('30m'), read('0h')], [86_400_000, 1_800_000, 0])
   const message = "--overlap must be a time such as 30m, 24h or 7d, not '5'"
   assert.throws(() => read('5'), { name: 'UsageError', message })
 })
 
-test('a moment is shown to the second', () => {
+test('formatDateTime shows a time to the second', () => {
   assert.equal(formatDateTime(NOW + 999), '2026-05-01T10:00:00Z')
   assert.equal(formatDateTime(null), '-')
 })

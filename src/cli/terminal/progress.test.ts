@@ -15,14 +15,14 @@ function createScreen(columns?: number) {
 
 const ERASE = '\r\u001b[K'
 
-test('on a terminal one line is written over, with percent and time left', () => {
+test('on a terminal one line is overwritten, with percent and time left', () => {
   const screen = createScreen(80)
   const progress = createProgressDisplay(screen)
   progress.show('a.mp3', { stage: 'recognize', fraction: 0.431, secondsLeft: 12.4 })
   assert.equal(screen.text(), `${ERASE}a.mp3: recognize 43 %, about 12 s left`)
 })
 
-test('a detail follows the fraction', () => {
+test('a detail is shown after the percentage', () => {
   const screen = createScreen(80)
   const detail = 'of 150 MB, 9.1 MB/s'
   createProgressDisplay(screen).show('base', {
@@ -34,7 +34,7 @@ test('a detail follows the fraction', () => {
   assert.equal(screen.text(), `${ERASE}base: fetching 50 % of 150 MB, 9.1 MB/s, about 8 s left`)
 })
 
-test('on a terminal the line tells how many recordings wait behind the first', () => {
+test('on a terminal the line shows how many further recordings are waiting', () => {
   const screen = createScreen(80)
   const progress = createProgressDisplay(screen)
   progress.show('a.mp3', { stage: 'decode' })
@@ -42,7 +42,7 @@ test('on a terminal the line tells how many recordings wait behind the first', (
   assert.ok(screen.text().endsWith('a.mp3: decode (and 1 more)'))
 })
 
-test('on a terminal the line goes away with its recording', () => {
+test('on a terminal the line is erased when its recording ends', () => {
   const screen = createScreen(80)
   const progress = createProgressDisplay(screen)
   progress.show('a.mp3', { stage: 'decode' })
@@ -51,7 +51,7 @@ test('on a terminal the line goes away with its recording', () => {
   assert.equal(screen.text(), ERASE)
 })
 
-test('on a terminal a line that stays is written above the moving one', () => {
+test('on a terminal messages are written above the progress line', () => {
   const screen = createScreen(80)
   const progress = createProgressDisplay(screen)
   progress.show('b.mp3', { stage: 'decode' })
@@ -60,20 +60,20 @@ test('on a terminal a line that stays is written above the moving one', () => {
   assert.equal(screen.text(), `${ERASE}a.mp3: done\n${ERASE}b.mp3: decode`)
 })
 
-test('on a terminal the line is never longer than a row', () => {
+test('on a terminal the line never exceeds a row', () => {
   const screen = createScreen(30)
   createProgressDisplay(screen).show('x'.repeat(100), { stage: 'decode' })
   assert.equal(screen.text().length, ERASE.length + 29)
 })
 
-test('in a narrow row the middle of the name goes, not the step', () => {
+test('in a narrow row the middle of the name is elided, not the stage', () => {
   const screen = createScreen(40)
   const step = { stage: 'transcribing', fraction: 0.43, secondsLeft: 65 }
   createProgressDisplay(screen).show('a-very-long-name-of-a-recording.mp3', step)
   assert.equal(screen.text(), `${ERASE}a-ve…mp3: transcribing 43 %, about 1 mi`)
 })
 
-test('in a log each stage is one line, however often it is shown', () => {
+test('in a log each stage is written once', () => {
   const screen = createScreen()
   const progress = createProgressDisplay(screen)
   progress.show('a.mp3', { stage: 'upload', fraction: 0 })
@@ -94,7 +94,7 @@ test('in a log a long stage is reported again after ten seconds', (t) => {
 })
 
 for (const columns of [undefined, 80]) {
-  test(`a name does not steer ${columns ? 'a terminal' : 'what reads a log'}`, () => {
+  test(`control characters in a name are replaced ${columns ? 'on a terminal' : 'in logs'}`, () => {
     const screen = createScreen(columns)
     const progress = createProgressDisplay(screen)
     progress.show('a\n\u001b[31m.mp3', { stage: 'decode' })
@@ -104,7 +104,7 @@ for (const columns of [undefined, 80]) {
   })
 }
 
-test('seconds are reported in the units a person would use', () => {
+test('durations are formatted in readable units', () => {
   const reported = [0, 0.2, 59.4, 125, 3780].map(formatSeconds)
   assert.deepEqual(reported, ['0 s', '1 s', '59 s', '2 min 5 s', '1 h 3 min'])
 })

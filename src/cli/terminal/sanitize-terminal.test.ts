@@ -4,15 +4,15 @@ import { sanitize, sanitizeJson, sanitizeLines } from './sanitize-terminal.ts'
 
 const hostile = 'a\u001b[2J\u009b1m\u202eb\ud800x\u{e0041}ü'
 
-test('what a terminal would obey is not printed', () => {
+test('control characters are replaced for the terminal', () => {
   assert.equal(sanitize(hostile), 'a?[2J?1m?b?x?ü')
 })
 
-test('lines stay lines', () => {
+test('line breaks are preserved when sanitizing', () => {
   assert.equal(sanitizeLines('a\u001b[2J\nb\r\n'), 'a?[2J\nb?\n')
 })
 
-test('JSON is printed with such characters escaped, and reads the same', () => {
+test('control characters in JSON are escaped, and the value is unchanged', () => {
   const value = { text: hostile, list: [1] }
   const json = sanitizeJson(value)
   assert.doesNotMatch(json, /[^\P{C}\n]/u)

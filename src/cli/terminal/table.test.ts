@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { formatTable } from './table.ts'
 
-test('a table is as wide as its cells, without blanks at the ends of lines, and harmless', () => {
+test('a table fits its cells, without trailing blanks or control characters', () => {
   const rows = [
     ['1', 'long name'],
     ['1000', 'a\nb'],

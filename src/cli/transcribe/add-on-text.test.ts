@@ -32,18 +32,18 @@ const judged: ApiSentenceSentiment = {
   ...{ start: 59.96, end: 61, channel: 0 },
 }
 
-test('a result without add-ons has nothing below its text', () => {
+test('a result without add-ons has no text below the transcript', () => {
   assert.equal(formatAddOns(result({})), '')
 })
 
-test('a summary stands below a heading', () => {
+test('a summary is shown under a heading', () => {
   assert.equal(
     formatAddOns(result({ summarization: made('- One.\n- Two.') })),
     '\nSummary:\n- One.\n- Two.\n',
   )
 })
 
-test('chapters are a table of their titles', () => {
+test('chapters are shown as a table of their titles', () => {
   const texts = {
     headline: 'The roof',
     gist: 'It leaks.',
@@ -56,7 +56,7 @@ test('chapters are a table of their titles', () => {
   )
 })
 
-test('entities are a table with times, hours only where there are some', () => {
+test('entities are shown as a table, with hours only where needed', () => {
   const entities: ApiNamedEntity[] = [
     { entity_type: 'NAME_GIVEN', text: 'Lena', start: 1.25, end: 2 },
     { entity_type: 'MONEY', text: '$5', start: 3600 + 62.04, end: 3663 },
@@ -72,7 +72,7 @@ start      type        text
   )
 })
 
-test('sentiment is a table, whether the server sends it as text or as itself', () => {
+test('sentiment is shown as a table for native and string results', () => {
   const table = `
 Sentiment:
 start   sentiment  emotion      sentence
@@ -83,12 +83,12 @@ start   sentiment  emotion      sentence
   assert.equal(formatAddOns(result({ sentiment_analysis: made([judged]) })), table)
 })
 
-test('an add-on that found nothing says so', () => {
+test("an add-on without results shows 'none'", () => {
   const text = formatAddOns(result({ named_entity_recognition: made([], true) }))
   assert.equal(text, '\nEntities:\nnone\n')
 })
 
-test('an add-on that failed is no part of the text but a failure', () => {
+test('a failed add-on is reported as a failure and not shown in the text', () => {
   const error = { status_code: 500, exception: 'Broken', message: 'entities broke down' }
   const failed = { success: false, is_empty: true, exec_time: 0, error, results: null }
   const both = result({ named_entity_recognition: failed, summarization: made('Yes.') })
@@ -103,7 +103,7 @@ test('an add-on that failed is no part of the text but a failure', () => {
   ])
 })
 
-test('translations and answers stand below the text; what failed alone is told', () => {
+test('translations and answers are shown, and single failures reported', () => {
   const error = { status_code: 502, exception: 'ServiceFailed', message: 'it is down' }
   const german = {
     ...{ error: null, full_transcript: 'Hallo.', languages: ['de'] },

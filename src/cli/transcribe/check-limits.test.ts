@@ -24,7 +24,7 @@ function check(path: string, limits: { bytes: number; seconds: number } | undefi
   return checkLimits(path, { limitsOf, signal, large })
 }
 
-test('a file that is too large is refused before its upload', async (t) => {
+test('a file above the size limit is rejected before its upload', async (t) => {
   const path = await wave(t, 10)
   const refusal = /it has 160044 bytes, the server takes 160000 \(STENO_MAX_FILE_BYTES\)$/
   await assert.rejects(check(path, { bytes: 160_000, seconds: 10 }), refusal)
@@ -33,14 +33,14 @@ test('a file that is too large is refused before its upload', async (t) => {
   await check(path, { bytes: 160_000, seconds: 10 }, 170_000)
 })
 
-test('a recording that is too long is refused before its upload', async (t) => {
+test('a recording above the duration limit is rejected before its upload', async (t) => {
   const path = await wave(t, 60)
   const refusal = /it is 60 s long, the server takes 59 s \(STENO_MAX_AUDIO_S\)$/
   await assert.rejects(check(path, { bytes: 1e9, seconds: 59 }), refusal)
   await check(path, { bytes: 1e9, seconds: 60 })
 })
 
-test('what cannot be read is left to the server', async (t) => {
+test('an unreadable file is left to the server', async (t) => {
   const path = await wave(t, 10)
   await writeFile(path, 'x'.repeat(100_000))
   await check(path, { bytes: 1e9, seconds: 1 })

@@ -5,7 +5,7 @@ import { strFromU8, unzipSync } from 'fflate'
 import type { ApiPreRecordedResult } from '../server/api-types.ts'
 import { formatResult, readFormat, refuseTerminal } from './formats.ts'
 
-test('the name of the output tells the format, unless an option does', () => {
+test('the extension of the output selects the format unless an option does', () => {
   const outputs = ['a.srt', 'A.JSON', 'b/c.docx', 'a.md', 'srt', 'a.vtt/', undefined]
   const formats = outputs.map((output) => readFormat({ output }))
   assert.deepEqual(formats, ['srt', 'json', 'docx', 'txt', 'txt', 'txt', 'txt'])
@@ -48,7 +48,7 @@ function result(texts: [channel: number, text: string][]): ApiPreRecordedResult 
   }
 }
 
-test('txt is one utterance per line', () => {
+test('txt has one utterance per line', () => {
   assert.equal(
     formatResult(
       result([
@@ -61,7 +61,7 @@ test('txt is one utterance per line', () => {
   )
 })
 
-test('txt names the channels where there are several', () => {
+test('txt names the channels if there are several', () => {
   const text = formatResult(
     result([
       [0, 'Good day.'],
@@ -76,24 +76,24 @@ test('txt of silence is empty', () => {
   assert.equal(formatResult(result([]), 'txt'), '')
 })
 
-test('json is the result as the server gave it', () => {
+test('json is the unchanged result of the server', () => {
   const given = result([[0, 'Good day.']])
   assert.deepEqual(JSON.parse(formatResult(given, 'json')), given)
 })
 
-test('srt is made of the words, without the blanks they carry', () => {
+test('srt is generated from the words, without leading blanks', () => {
   const srt = '1\n00:00:00,000 --> 00:00:02,000\nGood day.\n'
   assert.equal(formatResult(result([[0, 'Good day.']]), 'srt'), srt)
 })
 
-test('subtitles are those of the server where it made some', () => {
+test('subtitles from the server are used if present', () => {
   const given = result([[0, 'Good day.']])
   given.transcription.subtitles = [{ format: 'srt', subtitles: 'made there' }]
   assert.equal(formatResult(given, 'srt'), 'made there')
   assert.throws(() => formatResult(given, 'vtt'), /^Error: The server returned no vtt subtitles$/)
 })
 
-test('txt is one sentence per line where sentences were asked for', () => {
+test('txt has one sentence per line if sentences were requested', () => {
   const given = result([[0, 'Good day. Hello.']])
   const made = { success: true, is_empty: false, exec_time: 0, error: null }
   given.sentences = { ...made, results: ['Good day.', 'Hello.'] }
@@ -102,7 +102,7 @@ test('txt is one sentence per line where sentences were asked for', () => {
   assert.equal(formatResult(given, 'txt'), 'Good day. Hello.\n')
 })
 
-test('txt has what add-ons found below it', () => {
+test('txt shows add-on results below the transcript', () => {
   const given = result([[0, 'Good day.']])
   given.summarization = {
     ...{ success: true, is_empty: false, exec_time: 0, error: null },
@@ -111,7 +111,7 @@ test('txt has what add-ons found below it', () => {
   assert.equal(formatResult(given, 'txt'), 'Good day.\n\nSummary:\nGood day.\n')
 })
 
-test('txt names the speakers where they were told apart, on whatever channel', () => {
+test('txt names the speakers if diarized, on any channel', () => {
   const transcribed = result([
     [0, 'Good day.'],
     [1, 'Hello.'],
@@ -124,7 +124,7 @@ test('txt names the speakers where they were told apart, on whatever channel', (
   assert.equal(formatResult(transcribed, 'txt'), 'Speaker 2: Good day.\nSpeaker 1: Hello.\n')
 })
 
-test('a Word document names the channels and goes to no terminal', () => {
+test('a Word document names the channels and is not written to a terminal', () => {
   const written = formatResult(
     result([
       [0, 'Good day.'],

@@ -7,21 +7,21 @@ import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { countBytes, expandFolders, openRecording, readRecording } from './recordings.ts'
 
-test('an argument is a file, an address, or standard input', () => {
+test('an argument may be a file, a URL or standard input', () => {
   assert.deepEqual(readRecording('x/a.mp3'), { kind: 'file', name: 'a.mp3', path: 'x/a.mp3' })
   assert.deepEqual(readRecording('-'), { kind: 'stdin', name: 'stdin' })
   const url = 'https://x.test/y/b%20c.wav?d=e'
   assert.deepEqual(readRecording(url), { kind: 'url', name: 'b c.wav', url })
 })
 
-test('the name of an address stays one name, whatever it holds', () => {
+test('the name of a URL never contains slashes', () => {
   const name = (url: string) => readRecording(url).name
   assert.equal(name('https://x.test/a%2F..%2Fb'), 'a_.._b')
   assert.equal(name('https://x.test/100%.mp3'), '100%.mp3')
   assert.equal(name('https://x.test/'), 'x.test')
 })
 
-test('a file that is not there, or is a folder, is reported in plain words', async () => {
+test('a missing file or a folder is reported in plain words', async () => {
   const open = (path: string) => openRecording({ kind: 'file', name: 'x', path }, new Readable())
   await assert.rejects(open('/no/such.mp3'), /^Error: Cannot open \/no\/such.mp3: there is no such/)
   await assert.rejects(open('/'), /^Error: Cannot open \/: it is a folder$/)
@@ -29,25 +29,25 @@ test('a file that is not there, or is a folder, is reported in plain words', asy
   await assert.rejects(open('/dev/null/\n'), /^Error: Cannot open \/dev\/null\/\?: ENOTDIR.*\?'$/)
 })
 
-test('standard input is opened once only: what was read of it is gone', async () => {
+test('standard input cannot be opened a second time', async () => {
   const stdin = Readable.from([Buffer.from('ab')])
   const open = () => openRecording({ kind: 'stdin', name: 'stdin' }, stdin)
   assert.equal(await text((await open()).body), 'ab')
   await assert.rejects(open(), /^Error: Cannot send standard input again$/)
 })
 
-test('bytes are passed through and counted', async () => {
+test('countBytes passes bytes through and reports the fraction', async () => {
   const seen: (number | null)[] = []
   const body = Readable.from([Buffer.from('ab'), Buffer.from('cd')])
   assert.equal(await text(countBytes({ body, size: 4 }, (f) => seen.push(f))), 'abcd')
   assert.deepEqual(seen, [0.5, 1])
 })
 
-test('another address than http is no file', () => {
+test('a URL that is not http or https is rejected', () => {
   assert.throws(() => readRecording('ftp://x.test/a.mp3'), /^UsageError: .*only http and https/)
 })
 
-test('a folder stands for the recordings in it', async (t) => {
+test('a folder expands to the recordings in it', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   t.after(() => rm(folder, { recursive: true }))
   for (const name of ['b.MP3', 'a.wav', 'd.MTS', 'notes.txt', 'e.mts', '._a.wav', 'f.caf'])

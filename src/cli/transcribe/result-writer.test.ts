@@ -13,7 +13,7 @@ function written(format: Format, results: readonly [string, FormattedResult][]):
   return String(stdout.read() ?? '')
 }
 
-test('the json of several recordings is an array with their names, and why one has no result', () => {
+test('json of several recordings is an array with their names and errors', () => {
   const text = written('json', [
     ['x/a.mp3', { text: '{\n  "metadata": 1\n}\n' }],
     ['y/a.mp3', { error: 'Cannot read "it"' }],
@@ -26,7 +26,7 @@ test('the json of several recordings is an array with their names, and why one h
   ])
 })
 
-test('one recording is written as it is, texts of several below their names', () => {
+test('one recording is written unchanged, and several texts below their names', () => {
   assert.equal(written('json', [['a.mp3', { text: '{}\n' }]]), '{}\n')
   assert.equal(written('json', [['a.mp3', { error: 'gone' }]]), '')
   const texts: [string, FormattedResult][] = [

@@ -30,35 +30,35 @@ test('without -o every result goes to stdout', () => {
   assert.deepEqual(plan(['a.mp3', 'b.mp3']), [undefined, undefined])
 })
 
-test('with -o one recording makes that file', () => {
+test('with -o one recording is written to that file', () => {
   assert.deepEqual(plan(['a.mp3'], 'out.txt'), ['out.txt'])
 })
 
-test('with -o several recordings make files of their names in a folder', () => {
+test('with -o several recordings are written to files in a folder', () => {
   const names = ['dir/a.mp3', 'https://x.test/b%20c.wav?d=e', '-']
   const paths = ['out/a.srt', 'out/b c.srt', 'out/stdin.srt']
   assert.deepEqual(plan(names, 'out', 'srt'), paths)
 })
 
-test('with -o a slash at the end or an existing folder takes one recording too', (t) => {
+test('-o with a trailing slash or an existing folder is a folder for one recording too', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
   t.after(() => rmSync(folder, { recursive: true }))
   assert.deepEqual(plan(['a.mp3'], 'out/'), ['out/a.txt'])
   assert.deepEqual(plan(['a.mp3'], folder), [join(folder, 'a.txt')])
 })
 
-test('two results in one file are refused', () => {
+test('two results with the same output file are rejected', () => {
   const twice =
     /^UsageError: Two results would be written to out.a\?\.txt: run one with another -o$/
   assert.throws(() => plan(['x/a\n.mp3', 'y/a\n.wav'], 'out'), twice)
   assert.throws(() => plan(['x/a.mp3', 'y/a.wav'], 'out'), UsageError)
 })
 
-test('a result over a recording is refused', () => {
+test('an output that would overwrite a recording is rejected', () => {
   assert.throws(() => plan(['out/a.txt'], 'out/'), /out.a\.txt would overwrite a recording$/)
 })
 
-test('a result over a recording is refused under any name of the file', (t) => {
+test('an output that is a link to a recording is rejected', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-results-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const recording = join(folder, 'a.wav')
@@ -76,18 +76,18 @@ test('a result over a recording is refused under any name of the file', (t) => {
   refuseOverwriting(recording, join(folder, 'a.txt'))
 })
 
-test('several subtitle files on stdout are refused', () => {
+test('several subtitle results on stdout are rejected', () => {
   assert.throws(() => plan(['a.mp3', 'b.mp3'], undefined, 'srt'), UsageError)
 })
 
-test('the folder of an output is made before the work', async (t) => {
+test('the folder of an output is created before the work', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
   t.after(() => rmSync(folder, { recursive: true }))
   await prepareOutputs([undefined, join(folder, 'a/b/c.txt')])
   assert.ok(statSync(join(folder, 'a/b')).isDirectory())
 })
 
-test('a folder that cannot be made is refused at once', {
+test('a folder that cannot be created is rejected before the work', {
   skip: process.platform !== 'linux' && 'Linux only',
 }, async () => {
   await assert.rejects(prepareOutputs(['/proc/steno/out/a.txt']), {
@@ -96,7 +96,7 @@ test('a folder that cannot be made is refused at once', {
   })
 })
 
-test('a folder where a file is to be written is refused before the work', async (t) => {
+test('an output path that is a folder is rejected before the work', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const paths = [join(folder, 'not-made/a.txt'), folder]
@@ -114,26 +114,26 @@ function planFiles(names: string[], output?: string): string[] {
   return planned.flat().map(({ path }) => path)
 }
 
-test('further files lie beside the recording, or here where it is not on this machine', () => {
+test('subtitle files are placed beside the recording, or here for URLs and stdin', () => {
   assert.deepEqual(planFiles(['x/a.b.mp4']), ['x/a.b.srt', 'x/a.b.vtt'])
   assert.deepEqual(planFiles(['-']), ['stdin.srt', 'stdin.vtt'])
   assert.deepEqual(planFiles(['https://x.test/y/c.mp3']), ['c.srt', 'c.vtt'])
 })
 
-test('with -o further files lie beside the output, under its name', () => {
+test('with -o subtitle files are placed beside the output, under its name', () => {
   assert.deepEqual(planFiles(['x/a.mp4'], 'out/one.txt'), ['out/one.srt', 'out/one.vtt'])
   const paths = ['out/a.srt', 'out/a.vtt', 'out/b.srt', 'out/b.vtt']
   assert.deepEqual(planFiles(['x/a.mp4', 'y/b.mp4'], 'out'), paths)
 })
 
-test('a further file over a recording, an output or another file is refused', () => {
+test('a subtitle file that would overwrite another file is rejected', () => {
   assert.throws(() => planFiles(['x/a.mp3', 'x/a.wav']), UsageError)
   assert.throws(() => planFiles(['x/a.srt']), UsageError)
   assert.throws(() => planFiles(['a.mp3'], 'out.srt'), UsageError)
   assert.throws(() => planFiles(['a.mp3'], 'a.mp3'), UsageError)
 })
 
-test('-o with the name of a file is refused for several recordings', () => {
+test('-o with a file name is rejected for several recordings', () => {
   assert.throws(
     () => plan(['a.mp3', 'b.mp3'], 'two.txt'),
     /-o two\.txt is one file for 2: name a folder/,
@@ -141,7 +141,7 @@ test('-o with the name of a file is refused for several recordings', () => {
   assert.deepEqual(plan(['a.mp3', 'b.mp3'], 'two.txt/'), ['two.txt/a.txt', 'two.txt/b.txt'])
 })
 
-test('a file that cannot be written is refused before the work, and none is changed', async (t) => {
+test('an output that cannot be written is rejected before the work', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const old = join(folder, 'old.txt')
@@ -156,7 +156,7 @@ test('a file that cannot be written is refused before the work, and none is chan
   })
 })
 
-test('subtitles that exist are kept', (t) => {
+test('existing subtitles are not overwritten', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const file = { format: 'srt', path: join(folder, 'a.srt') }

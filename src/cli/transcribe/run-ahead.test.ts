@@ -19,7 +19,7 @@ function start(sizes: readonly number[]) {
   return { started, outcomes, end: (item: number) => ends[item]!.resolve() }
 }
 
-test('four large items are worked on at a time, and outcomes come in order', async () => {
+test('four large items run at a time, and outcomes are returned in order', async () => {
   const { started, outcomes, end } = start(Array(6).fill(Number.POSITIVE_INFINITY))
   const first = outcomes.next()
   await turn()
@@ -39,7 +39,7 @@ test('four large items are worked on at a time, and outcomes come in order', asy
   assert.deepEqual(rest, ['rejected', 'fulfilled', 'fulfilled', 'fulfilled'])
 })
 
-test('more items are worked on at a time as long as they are small', async () => {
+test('more small items run at a time', async () => {
   const small = start(Array(30).fill(500_000))
   void small.outcomes.next()
   await turn()

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { UsageError } from '../arguments.ts'
 import { readEvents, readWebhookUrl } from './webhook-options.ts'
 
-test('the address of a webhook is absolute, http or https, and has one spelling', () => {
+test('a webhook URL must be absolute http or https and is normalized', () => {
   assert.equal(readWebhookUrl('HTTPS://A.example:443'), 'https://a.example/')
   assert.equal(readWebhookUrl('http://a.example/x?y=1'), 'http://a.example/x?y=1')
   const wrong = [
@@ -20,7 +20,7 @@ test('the address of a webhook is absolute, http or https, and has one spelling'
   }
 })
 
-test('events come in their order, once, and are not limited when none is named', () => {
+test('--events are deduplicated in a fixed order, and default to all', () => {
   const events = ['transcription.success', 'live.end_session']
   assert.deepEqual(readEvents('live.end_session, transcription.success,live.end_session'), events)
   assert.equal(readEvents(undefined), null)

@@ -45,7 +45,7 @@ async function open(t: TestContext, answer: (response: ServerResponse) => void) 
   }
 }
 
-test('a test event arrives, signed, and is in the log as delivered', async (t) => {
+test('a test event is signed, delivered and logged', async (t) => {
   const { db, id, received, trial, logged } = await open(t, (response) => response.end('thanks'))
   const secret = generateSecret()
   await addSecret(db, { account: 'acme', endpointId: id, secret, at: 1 })
@@ -67,7 +67,7 @@ test('a test event arrives, signed, and is in the log as delivered', async (t) =
   assert.equal(delivery.body, body)
 })
 
-test('a test that fails says why, ends with code 1, and is in the log as failed', async (t) => {
+test('a failed test event reports the reason, exits with code 1 and is logged', async (t) => {
   const { db, id, received, trial, logged } = await open(t, (response) => {
     response.writeHead(500).end()
   })
@@ -83,7 +83,7 @@ test('a test that fails says why, ends with code 1, and is in the log as failed'
   assert.equal((await findEndpoint(db, { id }))?.failingSince, null)
 })
 
-test('a test signs with the secret of the settings where the store has none', async (t) => {
+test('a test event is signed with the configured secret if none is stored', async (t) => {
   const { received, trial } = await open(t, (response) => response.end())
   const secret = generateSecret()
   const { stdout } = await trial({ STENO_WEBHOOK_SECRETS: `acme:${secret}` })
@@ -92,7 +92,7 @@ test('a test signs with the secret of the settings where the store has none', as
   assert.ok(new Webhook(secret).verify(body, headers as Record<string, string>))
 })
 
-test('a test reaches no private address that is not allowed', async (t) => {
+test('a test event is not sent to a private address', async (t) => {
   const { received, trial } = await open(t, (response) => response.end())
   const { code, stdout } = await trial({ STENO_ALLOW_PRIVATE_NETWORK: 'false' })
   assert.match(

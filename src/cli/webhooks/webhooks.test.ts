@@ -49,7 +49,7 @@ async function open(t: TestContext) {
   }
 }
 
-test('a webhook is added before the first start, with a secret of its own that is shown once', async (t) => {
+test('a webhook can be added before the first start, and its secret is shown once', async (t) => {
   const folder = join(await makeFolder(t), 'data')
   const env = { STENO_DATA_DIR: folder }
   const none = await runHere(['webhooks'], env)
@@ -65,7 +65,7 @@ test('a webhook is added before the first start, with a secret of its own that i
   assert.equal(code, 0)
 })
 
-test("an account's secret is made before the first start, a webhook's is not", async (t) => {
+test('rotate makes an account secret before the first start, but no webhook secret', async (t) => {
   const env = { STENO_DATA_DIR: join(await makeFolder(t), 'data') }
   const none = await runHere(['webhooks', 'rotate', 'ep_0'], env)
   assert.match(none.stderr, /^steno webhooks: Cannot find a database in /)
@@ -75,7 +75,7 @@ test("an account's secret is made before the first start, a webhook's is not", a
   assert.match(stderr, /^New signing secret of the account acme\. No earlier one was known here: /)
 })
 
-test('an added webhook signs with the secret that was printed, and is listed with what was said', async (t) => {
+test('an added webhook is listed and signs with the printed secret', async (t) => {
   const { webhooks, list, secretsIn } = await open(t)
   const options = ['--account', 'acme', '--name', 'night job']
   const events = 'live.end_session,transcription.success'
@@ -90,7 +90,7 @@ test('an added webhook signs with the secret that was printed, and is listed wit
   assert.deepEqual(await list('--account', 'other'), [])
 })
 
-test('an address that the account has is refused, and brings no secret', async (t) => {
+test('a duplicate webhook URL is rejected and creates no secret', async (t) => {
   const { add, webhooks, secretsIn } = await open(t)
   const id = await add(URL, '--account', 'acme')
   const before = await secretsIn(0, id)
@@ -103,7 +103,7 @@ test('an address that the account has is refused, and brings no secret', async (
   assert.deepEqual(await secretsIn(0, id), before)
 })
 
-test('the list hides credentials, is harmless, and shows receivers of callbacks when asked', async (t) => {
+test('the list hides credentials and shows callback receivers with --all', async (t) => {
   const { db, add, list } = await open(t)
   await add('https://me:pw@b.example/')
   const callback = { callback: true, callback_config: { url: 'https://c.example/x' } }
@@ -116,7 +116,7 @@ test('the list hides credentials, is harmless, and shows receivers of callbacks 
   assert.deepEqual([account, origin, from], ['ac?me', 'https://c.example', 'jobs'])
 })
 
-test('the list tells what fails and what is disabled, and why', async (t) => {
+test('the list shows failing and disabled webhooks with their reasons', async (t) => {
   const { db, add, list } = await open(t)
   const id = await add(URL)
   const health = { failing_since: 0, last_failure: 'no\nanswer', last_success_at: 1000 }
@@ -129,7 +129,7 @@ test('the list tells what fails and what is disabled, and why', async (t) => {
   assert.equal(disabled.at(-1), 'disabled 1970-01-01T00:00:02Z: gone')
 })
 
-test('rotation prints a new secret, and the earlier one signs on for a day or as long as is said', async (t) => {
+test('rotation prints a new secret, and the old one stays valid for the overlap', async (t) => {
   const { add, webhooks, secretsIn } = await open(t)
   const id = await add(URL, '--account', 'acme')
   const [first] = await secretsIn(0, id)
@@ -144,7 +144,7 @@ test('rotation prints a new secret, and the earlier one signs on for a day or as
   assert.deepEqual(await secretsIn(0, id), [leaked.stdout.trim()])
 })
 
-test("an account's secret is made, then replaced; one of the settings signs on beside it", async (t) => {
+test('an account secret is created, then rotated, beside configured ones', async (t) => {
   const { webhooks, secretsIn } = await open(t)
   const configured = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
   const foreign = `whsec_${Buffer.alloc(32, 2).toString('base64')}`
@@ -156,7 +156,7 @@ test("an account's secret is made, then replaced; one of the settings signs on b
   assert.deepEqual(await secretsIn(0.6), [next.trim()])
 })
 
-test('secrets are rotated of webhooks only', async (t) => {
+test('only secrets of webhooks can be rotated', async (t) => {
   const { db, webhooks } = await open(t)
   const callback = { callback: true, callback_config: { url: 'https://c.example/x' } }
   const request_params = JSON.stringify(callback)
@@ -173,7 +173,7 @@ test('secrets are rotated of webhooks only', async (t) => {
   }
 })
 
-test('what waits for a webhook that is disabled fails, and it can be enabled again', async (t) => {
+test('disabling a webhook fails its pending deliveries, and it can be enabled again', async (t) => {
   const { db, add, webhooks, failure } = await open(t)
   const id = await add(URL, '--account', 'acme')
   await queueWebhooks(db, { id: 'job', account: 'acme' }, ['transcription.created'], { at: 1 })
@@ -187,7 +187,7 @@ test('what waits for a webhook that is disabled fails, and it can be enabled aga
   assert.equal((await findEndpoint(db, { id }))?.disabledAt, null)
 })
 
-test('a webhook that was disabled by itself fails what still waits for it, for its own reason', async (t) => {
+test('pending deliveries of an automatically disabled webhook fail with its reason', async (t) => {
   const { db, add, webhooks, failure } = await open(t)
   const id = await add(URL, '--account', 'acme')
   await queueWebhooks(db, { id: 'job', account: 'acme' }, ['transcription.created'], { at: 1 })
@@ -196,7 +196,7 @@ test('a webhook that was disabled by itself fails what still waits for it, for i
   assert.deepEqual(await failure(), ['failed', 'the endpoint is disabled: gone'])
 })
 
-test('a webhook is removed with what waits for it, and settings may bring it back', async (t) => {
+test('removing a webhook fails its pending deliveries, and settings may restore it', async (t) => {
   const { db, add, webhooks, list, failure } = await open(t)
   const id = await add(URL, '--account', 'acme')
   await queueWebhooks(db, { id: 'job', account: 'acme' }, ['transcription.created'], { at: 1 })

@@ -12,7 +12,7 @@ import {
 const refuse = sql`create trigger refuse before insert on delivery_attempts
   begin select raise(abort, 'refused'); end`
 
-test('what the database refuses is written when it takes it again, without another request', async (t) => {
+test('results that the database refuses are written later, without another request', async (t) => {
   const service = await openDelivery(t)
   const { sql: db } = service.storage.db
   const receiver = await openTestReceiver(t)
@@ -36,7 +36,7 @@ test('what the database refuses is written when it takes it again, without anoth
   ])
 })
 
-test('what one delivery cannot have written does not hold up the others', async (t) => {
+test('a result that cannot be written does not block other deliveries', async (t) => {
   const service = await openDelivery(t)
   const { sql: db } = service.storage.db
   const receiver = await openTestReceiver(t)
@@ -53,7 +53,7 @@ test('what one delivery cannot have written does not hold up the others', async 
   assert.equal((await service.deliveries(bad))[0]!.state, 'due')
 })
 
-test('a server that stops does not wait for a database that refuses', async (t) => {
+test('closing does not wait for a database that refuses writes', async (t) => {
   const service = await openDelivery(t)
   const receiver = await openTestReceiver(t)
   await refuse.execute(service.storage.db.sql)

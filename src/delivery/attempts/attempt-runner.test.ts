@@ -10,7 +10,7 @@ import {
 import { createMetrics } from '../../observability/metrics.ts'
 import type { SpanAttributes, Tracing } from '../../observability/tracing.ts'
 
-test('each attempt is a line of the log, with ids and outcome, and without the address', async (t) => {
+test('each attempt is logged with ids and outcome, without credentials', async (t) => {
   const stream = new PassThrough()
   const service = await openDelivery(t, { log: pino(stream) })
   const statuses = [500, 200, 410]
@@ -33,7 +33,7 @@ test('each attempt is a line of the log, with ids and outcome, and without the a
   ])
 })
 
-test('attempts and ends are counted by outcome', async (t) => {
+test('attempts are counted by outcome', async (t) => {
   const metrics = createMetrics()
   const service = await openDelivery(t, { metrics })
   const statuses = [500, undefined, 200, 410]
@@ -59,7 +59,7 @@ test('attempts and ends are counted by outcome', async (t) => {
   assert.equal(total!.value, 4)
 })
 
-test('each attempt is a span with its ids and outcome', async (t) => {
+test('each attempt is traced as a span with its ids and outcome', async (t) => {
   const spans: { name: string; attributes: SpanAttributes; isEnded: boolean }[] = []
   const tracing: Tracing = {
     start(name, attributes = {}) {

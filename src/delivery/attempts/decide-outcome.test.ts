@@ -15,7 +15,7 @@ function decisionOn(
   return decideOutcome({ kind: 'callback', tries: 0, ...delivery }, attempt, chance)
 }
 
-test('any 2xx is a success, and nothing else is', () => {
+test('only a 2xx status is a success', () => {
   for (const status of [200, 201, 204, 299]) {
     assert.deepEqual(decisionOn({ status }), { outcome: 'delivered' })
   }
@@ -25,19 +25,19 @@ test('any 2xx is a success, and nothing else is', () => {
   }
 })
 
-test('no answer is tried again, and reported', () => {
+test('an attempt without a response is retried with its reason', () => {
   const reason = 'nothing listens at the address'
   assert.deepEqual(decisionOn({ error: reason }), { outcome: 'retry', nextAt: now + 5000, reason })
 })
 
-test('410 ends a callback and all that the job has for it; of a webhook only the delivery', () => {
+test('410 ends all deliveries of a callback, but only one of a webhook', () => {
   const gone = { outcome: 'failed', reason: 'gone' }
   assert.deepEqual(decisionOn({ status: 410 }), { ...gone, endsLane: true })
   assert.deepEqual(decisionOn({ status: 410 }, { kind: 'live' }), { ...gone, endsLane: true })
   assert.deepEqual(decisionOn({ status: 410 }, { kind: 'webhook' }), { ...gone, endsLane: false })
 })
 
-test('after the last attempt it has failed', () => {
+test('a failure after the last attempt ends the delivery', () => {
   const last = { outcome: 'failed', reason: 'the receiver responded with 500' }
   assert.equal(decisionOn({ status: 500 }, { tries: 6 }).outcome, 'retry')
   assert.deepEqual(decisionOn({ status: 500 }, { tries: 7 }), last)
@@ -45,7 +45,7 @@ test('after the last attempt it has failed', () => {
   assert.deepEqual(decisionOn({ status: 500 }, { kind: 'live', tries: 5 }), last)
 })
 
-test('what the receiver asks for replaces the usual delay, not the number of attempts', () => {
+test('Retry-After replaces the usual delay, not the number of attempts', () => {
   const retryAfter = { status: 503, responseHeaders: { 'retry-after': '77' } }
   const reason = 'the receiver responded with 503'
   assert.deepEqual(decisionOn(retryAfter), { outcome: 'retry', nextAt: now + 77_000, reason })

@@ -20,7 +20,7 @@ import {
 
 const DAY_MS = 86_400_000
 
-test('a webhook that is gone is disabled, and what was pending for it fails', async (t) => {
+test('a webhook that responds with 410 is disabled, and its pending deliveries fail', async (t) => {
   const service = await openDelivery(t)
   const { db } = service.storage
   const receiver = await openTestReceiver(t, () => 410)
@@ -36,7 +36,7 @@ test('a webhook that is gone is disabled, and what was pending for it fails', as
   assert.equal(receiver.received.length, 1)
 })
 
-test('a webhook that is gone is disabled in the transaction that makes the next delivery due', async (t) => {
+test('a 410 disables the webhook before its next delivery becomes due', async (t) => {
   const service = await openDelivery(t)
   const { db } = service.storage
   const receiver = await openTestReceiver(t, () => 410)
@@ -65,7 +65,7 @@ test('a webhook that is gone is disabled in the transaction that makes the next 
   assert.equal(receiver.received.length, 1)
 })
 
-test('the receiver of a callback that is gone is asked again by the next job', async (t) => {
+test('the receiver of a callback that responded with 410 is tried by the next job', async (t) => {
   const service = await openDelivery(t)
   const receiver = await openTestReceiver(t, () => 410)
   await queueMessages(service, receiver.url)
@@ -75,7 +75,7 @@ test('the receiver of a callback that is gone is asked again by the next job', a
   assert.equal(receiver.received.length, 2)
 })
 
-test('an endpoint that has taken nothing for days is disabled, until it is enabled', async (t) => {
+test('an endpoint that fails for days is disabled until it is enabled again', async (t) => {
   const service = await openDelivery(t, { env: { STENO_WEBHOOK_DISABLE_AFTER_DAYS: '2' } })
   const { db } = service.storage
   let status = 500
@@ -101,7 +101,7 @@ test('an endpoint that has taken nothing for days is disabled, until it is enabl
   assert.equal(receiver.received.length - before, 2)
 })
 
-test('a receiver that failed long ago has all its attempts when it fails again', async (t) => {
+test('a receiver that failed long ago gets all attempts when it fails again', async (t) => {
   const service = await openDelivery(t, { env: { STENO_WEBHOOK_DISABLE_AFTER_DAYS: '2' } })
   const { db } = service.storage
   const receiver = await openTestReceiver(t, () => 500)
@@ -115,7 +115,7 @@ test('a receiver that failed long ago has all its attempts when it fails again',
   assert.equal(receiver.received.length, 16)
 })
 
-test('one success begins the days anew', async (t) => {
+test('a success resets the disable-after-days period', async (t) => {
   const service = await openDelivery(t, { env: { STENO_WEBHOOK_DISABLE_AFTER_DAYS: '2' } })
   const { db } = service.storage
   const statuses = [500, 200]
@@ -129,7 +129,7 @@ test('one success begins the days anew', async (t) => {
   assert.equal((await findEndpoint(db, { id }))!.disabledAt, null)
 })
 
-test('what a command disables beside the server is sent nothing, and what pends for it fails', async (t) => {
+test('an endpoint disabled by a command gets no requests, and its deliveries fail', async (t) => {
   const service = await openDelivery(t)
   const { db } = service.storage
   const receiver = await openTestReceiver(t, () => 500)
@@ -144,7 +144,7 @@ test('what a command disables beside the server is sent nothing, and what pends 
   assert.equal(delivery!.reason, 'the endpoint is disabled: by the operator')
 })
 
-test('a long backlog of a disabled endpoint fails a part at a time, and holds up no stop', async (t) => {
+test('the backlog of a disabled endpoint fails in parts and does not delay a stop', async (t) => {
   const service = await openDelivery(t)
   const { db } = service.storage
   const receiver = await openTestReceiver(t)
@@ -170,7 +170,7 @@ test('a long backlog of a disabled endpoint fails a part at a time, and holds up
   assert.equal(receiver.received.length, 0)
 })
 
-test('what waits for a retry fails at once when the attempt before has disabled its endpoint', async (t) => {
+test('a waiting retry fails at once when its endpoint is disabled', async (t) => {
   const service = await openDelivery(t)
   const { db } = service.storage
   const receiver = await openTestReceiver(t, () => 500)

@@ -13,17 +13,17 @@ function secondsOf(kind: Delivery['kind'], random: number): number[] {
   }
 }
 
-test('callbacks and webhooks get eight attempts over the better part of a day', () => {
+test('callbacks and webhooks are retried seven times over most of a day', () => {
   const usual = [5, 30, 120, 600, 3600, 14_400, 43_200]
   assert.deepEqual(secondsOf('callback', 0.5), usual)
   assert.deepEqual(secondsOf('webhook', 0.5), usual)
 })
 
-test('what a live session tells gets six attempts within a minute or so', () => {
+test('messages of live sessions are retried five times within about a minute', () => {
   assert.deepEqual(secondsOf('live', 0.5), [1, 2, 5, 15, 30])
 })
 
-test('chance makes a delay half to one and a half times as long', () => {
+test('jitter scales a delay by 0.5 to 1.5', () => {
   assert.deepEqual(secondsOf('live', 0), [0.5, 1, 2.5, 7.5, 15])
   assert.deepEqual(secondsOf('live', 1), [1.5, 3, 7.5, 22.5, 45])
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { inChunks } from './body-chunks.ts'
 
-test('a body comes in chunks of 64 KB at most, and others have their turn in between', async () => {
+test('body chunks are at most 64 KB and yield to the event loop in between', async () => {
   const whole = Buffer.alloc(1_000_000, 'abc')
   const body = {
     bytes: whole.length,

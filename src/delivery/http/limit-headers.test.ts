@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitHeaders } from './limit-headers.ts'
 
-test('headers are kept up to 8 KB, none of them cut, and the number of missing ones is given', () => {
+test('whole headers are kept up to 8 KB, and the number of omitted ones is given', () => {
   const headers = { first: 'x'.repeat(4000), long: 'é'.repeat(4000), last: 'y'.repeat(4000) }
   const { first, last } = headers
   assert.deepEqual(limitHeaders(headers), { first, last, '(left out)': '1 header' })
@@ -12,7 +12,7 @@ test('headers are kept up to 8 KB, none of them cut, and the number of missing o
   assert.deepEqual(limitHeaders({ first, last }), { first, last })
 })
 
-test('when to try again is kept, unless it is no moment', () => {
+test('a valid Retry-After is kept beyond the limit, an invalid one is not', () => {
   const full = { server: 'x'.repeat(8 * 1024 - 6) }
   const kept = limitHeaders({ ...full, 'retry-after': '120' })
   assert.deepEqual(kept, { ...full, 'retry-after': '120' })

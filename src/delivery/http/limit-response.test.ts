@@ -68,7 +68,7 @@ const floods: [
   ['chunks of a byte', CHUNKED, '1\r\nx\r\n', 200, 'x'.repeat(1024)],
 ]
 for (const [title, head, again, status, received] of floods) {
-  test(`an answer of endless ${title} is cut off soon`, async (t) => {
+  test(`a response of endless ${title} is cut off early`, async (t) => {
     const flood = await openFlood(t, head, again)
     assert.deepEqual(await ask(t, flood.url), [status, received])
     await flood.closed.promise
@@ -76,7 +76,7 @@ for (const [title, head, again, status, received] of floods) {
   })
 }
 
-test('ten answers that announce one may come before it', async (t) => {
+test('up to ten informational responses may precede the final one', async (t) => {
   const server = createServer((socket) => {
     const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10)
     socket.once('data', () => socket.end(`${hints}${OK}content-length: 2\r\n\r\nok`))

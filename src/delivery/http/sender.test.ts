@@ -71,7 +71,7 @@ async function closed(socket: Socket): Promise<void> {
   if (!socket.destroyed) await new Promise((resolve) => socket.on('close', resolve))
 }
 
-test('an attempt is a signed JSON request, and its answer is noted', async (t) => {
+test('an attempt sends a signed JSON request and records its response', async (t) => {
   const receiver = await openTestReceiver(t, (_, response) => {
     response.setHeader('x-own', ['a', 'b']).setHeader('set-cookie', 'session=1')
     return 202
@@ -100,7 +100,7 @@ test('an attempt is a signed JSON request, and its answer is noted', async (t) =
   assert.ok(attempt.at >= before && attempt.at + attempt.ms <= Date.now())
 })
 
-test('an attempt ends no later than it did, by the whole milliseconds that it took', async (t) => {
+test("an attempt's duration is rounded down to whole milliseconds", async (t) => {
   let moment = 1000
   t.mock.method(performance, 'now', () => moment)
   const receiver = await openTestReceiver(t, () => {
@@ -110,13 +110,13 @@ test('an attempt ends no later than it did, by the whole milliseconds that it to
   assert.equal((await openSender(t).send(receiver.url)).ms, 7)
 })
 
-test('PUT is used when the client asked for it', async (t) => {
+test('PUT is used when requested', async (t) => {
   const receiver = await openTestReceiver(t)
   await openSender(t).send(receiver.url, { method: 'PUT' })
   assert.equal(receiver.received[0]!.method, 'PUT')
 })
 
-test('a user name and password in the address are sent as credentials, and hidden', async (t) => {
+test('credentials in the URL are sent as basic authentication and hidden in the log', async (t) => {
   const receiver = await openTestReceiver(t)
   const url = receiver.url.replace('http://', 'http://me:pass@')
   const { requestHeaders } = await openSender(t).send(url)
@@ -125,7 +125,7 @@ test('a user name and password in the address are sent as credentials, and hidde
   assert.equal(requestHeaders.authorization, '[hidden]')
 })
 
-test('a receiver that sends back what it was sent brings no secret into the log', async (t) => {
+test('secrets echoed by a receiver are hidden in the log', async (t) => {
   const receiver = await openTestReceiver(t, ({ headers }, response) => {
     response.setHeader('x-echo', headers.authorization!)
     response.setHeader('x-more', 'x'.repeat(30_000))
@@ -142,7 +142,7 @@ test('a receiver that sends back what it was sent brings no secret into the log'
   assert.equal(responseHeaders!['(left out)'], '1 header')
 })
 
-test('an answer full of short secrets is logged no longer than others', async (t) => {
+test('hiding short secrets does not lengthen the logged response', async (t) => {
   const receiver = await openTestReceiver(t, (_, response) => {
     response.end('user'.repeat(256))
     return undefined
@@ -162,7 +162,7 @@ test('a redirect is not followed', async (t) => {
   assert.equal(target.received.length, 0)
 })
 
-test('a success is decided by its head, though its body never ends', async (t) => {
+test('a success is decided by the response headers, even with an endless body', async (t) => {
   const { url, sockets } = await openRaw(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n')
     const write = () => void socket.write('x'.repeat(16_384), (error) => error ?? write())
@@ -173,7 +173,7 @@ test('a success is decided by its head, though its body never ends', async (t) =
   await closed(sockets[0]!)
 })
 
-test('a receiver that does not answer in time has failed', async (t) => {
+test('a receiver that does not respond in time is a failure', async (t) => {
   const { pass } = fakeTimeouts(t, 654_000)
   const { url, sockets } = await openRaw(t, () => pass())
   const attempt = await openSender(t, {}, { timeout: 654 }).send(url, { body: bodyOf('') })
@@ -197,14 +197,14 @@ const oddResponses: [title: string, answer: string, error: string][] = [
   ],
 ]
 for (const [title, answer, error] of oddResponses) {
-  test(`an answer that ${title} is reported in words`, async (t) => {
+  test(`a response that ${title} is reported in words`, async (t) => {
     const { url } = await openRaw(t, (socket) => void socket.end(answer))
     const attempt = await openSender(t).send(url)
     assert.deepEqual([attempt.status, attempt.error], [null, error])
   })
 }
 
-test('nobody listening, a name that leads nowhere and what is no address are reported in words', async (t) => {
+test('unreachable hosts and invalid URLs are reported in words', async (t) => {
   const { send } = openSender(t)
   const cases = [
     ['http://127.0.0.1:1/', 'nothing listens at the address'],
@@ -215,7 +215,7 @@ test('nobody listening, a name that leads nowhere and what is no address are rep
   for (const [url, error] of cases) assert.equal((await send(url!)).error, error)
 })
 
-test('a private address is never asked, written or resolved, unless it is allowed', async (t) => {
+test('a private address is never contacted in any form unless it is allowed', async (t) => {
   const canary = await openTestReceiver(t)
   const { port } = new URL(canary.url)
   const resolve = ((_host: string, _options: object, done: (...of: unknown[]) => void) => {
@@ -233,7 +233,7 @@ test('a private address is never asked, written or resolved, unless it is allowe
   assert.equal((await allowed.send(`http://hooks.example:${port}/`)).status, 200)
 })
 
-test('a long body arrives whole and signed', async (t) => {
+test('a long body arrives complete and signed', async (t) => {
   const receiver = await openTestReceiver(t)
   const body = bodyOf(...Array.from({ length: 14 }, () => 'Grüße 🎙 '.repeat(62_500)))
   const attempt = await openSender(t).send(receiver.url, { body })
@@ -243,7 +243,7 @@ test('a long body arrives whole and signed', async (t) => {
   new Webhook(secret).verify(received!.body, received!.headers as never, { jsonParse: false })
 })
 
-test('a long body gets the time that it takes over a slow line', async (t) => {
+test('a long body gets more time for its transmission', async (t) => {
   // Their bytes take a second more.
   const [short, long] = [fakeTimeouts(t, 654_000), fakeTimeouts(t, 655_000)]
   let late = short
@@ -259,7 +259,7 @@ test('a long body gets the time that it takes over a slow line', async (t) => {
   assert.equal((await send(receiver.url, { body })).status, null)
 })
 
-test('a receiver that answers before it has read a long body counts', async (t) => {
+test('a response sent before a long body was read counts', async (t) => {
   const { url } = await openRaw(t, (socket) => {
     socket.end('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
   })
@@ -268,7 +268,7 @@ test('a receiver that answers before it has read a long body counts', async (t) 
   assert.deepEqual([attempt.status, attempt.error], [413, null])
 })
 
-test('a long body that is cut off lets go of what it is read from', async (t) => {
+test('aborting a long body closes its source', async (t) => {
   const closed = Promise.withResolvers<void>()
   async function* chunks() {
     try {
@@ -289,7 +289,7 @@ test('a long body that is cut off lets go of what it is read from', async (t) =>
   await closed.promise
 })
 
-test('of thousands of headers the first are noted', async (t) => {
+test('only the first 200 response headers are recorded', async (t) => {
   const many = Array.from({ length: 3000 }, (_, i) => `h${i}: \r\n`).join('')
   const { url } = await openRaw(t, (socket) => {
     socket.end(`HTTP/1.1 200 OK\r\n${many}connection: close\r\n\r\n`)
@@ -298,7 +298,7 @@ test('of thousands of headers the first are noted', async (t) => {
   assert.equal(Object.keys(responseHeaders!).length, 200)
 })
 
-test('a connection is cut when its answer came before the body was sent', async (t) => {
+test('the connection is closed if the response precedes the end of the body', async (t) => {
   const { url, sockets } = await openRaw(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
   })
@@ -311,7 +311,7 @@ test('a connection is cut when its answer came before the body was sent', async 
   await closed(sockets[0]!)
 })
 
-test('a receiver that takes no connection has failed after ten seconds', async (t) => {
+test('a receiver that accepts no connection fails after ten seconds', async (t) => {
   const retryAfter = Promise.withResolvers<void>()
   const resolve = (() => retryAfter.resolve()) as unknown as NonNullable<SenderOptions['resolve']>
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -322,7 +322,7 @@ test('a receiver that takes no connection has failed after ten seconds', async (
   assert.equal((await sent).error, 'it accepted no connection in time')
 })
 
-test('connections are used again', async (t) => {
+test('connections are reused', async (t) => {
   const ports = new Set<number | undefined>()
   const receiver = await openTestReceiver(t, (_, response) => {
     ports.add(response.socket?.remotePort)
@@ -334,13 +334,13 @@ test('connections are used again', async (t) => {
   assert.ok(ports.size <= 2, `${ports.size} connections for 12 attempts`)
 })
 
-test('an attempt that is cut off rejects with the reason', async (t) => {
+test('an aborted attempt rejects with the reason', async (t) => {
   const abort = new AbortController()
   const { url } = await openRaw(t, () => abort.abort(new Error('the job was deleted')))
   await assert.rejects(openSender(t).send(url, { signal: abort.signal }), /the job was deleted/)
 })
 
-test('a body that cannot be read is the fault of nobody else', async (t) => {
+test('an unreadable body rejects with its own error', async (t) => {
   const receiver = await openTestReceiver(t)
   const broken = new Error('the disk is damaged')
   async function* chunks(): AsyncGenerator<Uint8Array> {
@@ -352,7 +352,7 @@ test('a body that cannot be read is the fault of nobody else', async (t) => {
   assert.equal(receiver.received.length, 0)
 })
 
-test('a body that is shorter or longer than was said fails, and runs into no other request', async (t) => {
+test('a body with a wrong length fails and does not affect the next request', async (t) => {
   const receiver = await openTestReceiver(t)
   const { send } = openSender(t)
   for (const bytes of [5, 50]) {

@@ -18,7 +18,7 @@ function verify(secret: string, payload: string | Buffer, headers: Record<string
   return new Webhook(secret).verify(payload, headers, { jsonParse: false })
 }
 
-test('a receiver verifies the signature with the public library', async () => {
+test('a signature verifies with the public Standard Webhooks library', async () => {
   const secret = generateSecret()
   const toSign = { id, at: Date.now(), body: bodyOf(Buffer.from(text)), secrets: [secret] }
   const headers = await signedHeaders(toSign, { prefixes: [] })
@@ -33,13 +33,13 @@ test('a receiver verifies the signature with the public library', async () => {
   assert.throws(() => verify(secret, text, { ...headers, 'webhook-id': 'another' }))
 })
 
-test('the timestamp is that of the attempt, in whole seconds', async () => {
+test('the signed timestamp is that of the attempt in whole seconds', async () => {
   const toSign = { id, at: 1_700_000_000_999, body: bodyOf(Buffer.from(text)), secrets: [] }
   const headers = await signedHeaders(toSign, { prefixes: [] })
   assert.deepEqual(headers, { 'webhook-id': id, 'webhook-timestamp': '1700000000' })
 })
 
-test('of several secrets each one verifies, so that one can be replaced', async () => {
+test('with several secrets each one verifies, which allows rotation', async () => {
   const secrets = [generateSecret(), generateSecret()]
   const toSign = { id, at: Date.now(), body: bodyOf(Buffer.from(text)), secrets }
   const headers = await signedHeaders(toSign, { prefixes: [] })
@@ -47,7 +47,7 @@ test('of several secrets each one verifies, so that one can be replaced', async 
   for (const secret of secrets) verify(secret, text, headers)
 })
 
-test('further prefixes carry the same three headers', async () => {
+test('additional prefixes carry the same three headers', async () => {
   const secret = generateSecret()
   const toSign = { id, at: Date.now(), body: bodyOf(Buffer.from(text)), secrets: [secret] }
   const headers = await signedHeaders(toSign, { prefixes: ['svix', 'x-own'] })
@@ -57,7 +57,7 @@ test('further prefixes carry the same three headers', async () => {
   }
 })
 
-test('a long body that comes in chunks is signed as a whole', async () => {
+test('a body in chunks is signed as a whole', async () => {
   const secret = generateSecret()
   const long = Buffer.from('Grüße 🎙 '.repeat(50_000))
   const chunks = [

@@ -4,7 +4,7 @@ import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { addSecret, generateSecret } from '../../storage/deliveries/endpoints/signing-secrets.ts'
 import { findSecrets } from './find-secrets.ts'
 
-test('the settings have a secret for an account that has none in the store', async (t) => {
+test('a configured secret is used for an account without a stored one', async (t) => {
   const { db } = await openTestStorage(t)
   const [endpointSecret, first, second, other] = [
     generateSecret(),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { hideIn, hideSecrets } from './hide-secrets.ts'
 
-test('values of headers that hold secrets are hidden, all others are shown', () => {
+test('header values with secrets are hidden, all others are shown', () => {
   const secret = [
     'authorization',
     'proxy-authorization',
@@ -23,7 +23,7 @@ test('values of headers that hold secrets are hidden, all others are shown', () 
   for (const name of shown) assert.equal(hidden[name], 'value', name)
 })
 
-test('what was sent as a secret is hidden wherever it comes back', () => {
+test('secrets that were sent are hidden in responses, also when encoded', () => {
   const secrets = ['Ab/cd+ef', 'pass"word', 'me']
   const received = '{"a":"Ab/cd+ef","b":"Ab\\/cd+ef","c":"Ab%2Fcd%2Bef","d":"pass\\"word","e":"me"}'
   const hidden = ['a', 'b', 'c', 'd'].map((name) => `"${name}":"[hidden]"`)
@@ -33,7 +33,7 @@ test('what was sent as a secret is hidden wherever it comes back', () => {
   })
 })
 
-test('a secret that begins where a text was cut is hidden too', () => {
+test('a secret truncated at the end of the text is hidden', () => {
   assert.equal(hideIn('you sent sesame-op', ['sesame-open']), 'you sent [hidden]')
   assert.equal(hideIn('you sent ses', ['sesame-open']), 'you sent ses')
 })

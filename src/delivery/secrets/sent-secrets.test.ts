@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sentSecrets } from './sent-secrets.ts'
 
-test('user name, password, credentials and signatures of a request are secret', () => {
+test('credentials and signatures of a request are secrets', () => {
   const url = new URL('https://me:s%C3%A9same@a.example/')
   const headers = {
     authorization: 'Basic bWU6c8Opc2FtZQ==',
@@ -13,7 +13,7 @@ test('user name, password, credentials and signatures of a request are secret', 
   assert.deepEqual(sentSecrets(url, headers), secrets)
 })
 
-test('a request may have none', () => {
+test('a request without credentials has no secrets', () => {
   assert.deepEqual(sentSecrets(new URL('https://a.example/'), { 'webhook-id': 'one' }), [])
   assert.deepEqual(sentSecrets(null, {}), [])
 })

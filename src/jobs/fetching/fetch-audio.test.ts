@@ -58,7 +58,7 @@ function resolveTo(...addresses: string[]) {
   return resolve
 }
 
-test('fetches the bytes as they are', async (t) => {
+test('fetchAudio returns the response body unchanged', async (t) => {
   const requested: Record<string, unknown>[] = []
   const origin = await serve(t, (request, response) => {
     requested.push({ url: request.url, encoding: request.headers['accept-encoding'] })
@@ -79,14 +79,14 @@ const responses: [number, string][] = [
   [503, 'source_unreachable'],
 ]
 for (const [status, code] of responses) {
-  test(`a source that answers ${status} is reported as ${code}`, async (t) => {
+  test(`a source that responds with ${status} is reported as ${code}`, async (t) => {
     const origin = await serve(t, (_request, response) => response.writeHead(status).end('no'))
     const message = new RegExp(`the source responded with ${status}`)
     await assert.rejects(fetchText(origin), { code, message })
   })
 }
 
-test('a web page, an encoded body and one that is too large are refused by their headers', async (t) => {
+test('web pages, encoded and oversized bodies are rejected by their headers', async (t) => {
   const cases: [Record<string, string>, string, RegExp][] = [
     [
       { 'content-type': 'text/html <secret>; a=b' },
@@ -111,7 +111,7 @@ test('a web page, an encoded body and one that is too large are refused by their
   }
 })
 
-test('headers of 20 kB are read, of 40 kB are not', async (t) => {
+test('response headers of 20 kB are accepted, of 40 kB are not', async (t) => {
   const origin = await serve(t, (request, response) => {
     response.setHeader('x', 'y'.repeat(Number(request.url!.slice(1)))).end('sound')
   })
@@ -120,7 +120,7 @@ test('headers of 20 kB are read, of 40 kB are not', async (t) => {
   await assert.rejects(fetchText(`${origin}/40000`), refused)
 })
 
-test('a redirect holds no connection, whatever follows it', async (t) => {
+test('a redirect closes its connection even if its body never ends', async (t) => {
   const closed = Promise.withResolvers<void>()
   const origin = await serve(t, (request, response) => {
     if (request.url === '/b') return response.end('sound')
@@ -160,13 +160,13 @@ const oddResponses: [title: string, answer: string, code: string, message: RegEx
   ],
 ]
 for (const [title, answer, code, message] of oddResponses) {
-  test(`an answer that ${title} is reported in words`, async (t) => {
+  test(`a response that ${title} is reported in words`, async (t) => {
     const origin = await serveRaw(t, (socket) => void socket.end(answer))
     await assert.rejects(fetchText(origin), { code, message })
   })
 }
 
-test('a source that is always about to answer is given up', async (t) => {
+test('endless informational responses time out', async (t) => {
   const origin = await serveRaw(t, (socket) => {
     const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000)
     const write = () => void socket.write(hints, (error) => error ?? setImmediate(write))
@@ -175,7 +175,7 @@ test('a source that is always about to answer is given up', async (t) => {
   await assert.rejects(fetchText(origin, { timeout: 0.2 }), { code: 'source_timeout' })
 })
 
-test('redirects are followed, five of them', async (t) => {
+test('up to five redirects are followed', async (t) => {
   const origin = await serve(t, (request, response) => {
     const left = Number(request.url!.slice(1))
     if (left === 0) return response.end('sound')
@@ -185,7 +185,7 @@ test('redirects are followed, five of them', async (t) => {
   await assert.rejects(fetchText(`${origin}/6`), { code: 'source_unreachable', message: /5 times/ })
 })
 
-test('a user name in the address is shown to its own host, not to where that redirects', async (t) => {
+test('credentials in the URL are sent to its own host, not to redirect targets', async (t) => {
   const seen: (string | undefined)[] = []
   const target = await serve(t, (request, response) => {
     seen.push(request.headers.authorization)
@@ -200,7 +200,7 @@ test('a user name in the address is shown to its own host, not to where that red
   assert.deepEqual(seen, [`Basic ${expected}`, undefined])
 })
 
-test('private addresses are refused, however they are written', async (t) => {
+test('private addresses are rejected in any notation', async (t) => {
   const origin = await serve(t, (_request, response) => response.end('secret'))
   const { port } = new URL(origin)
   const guarded = { allowPrivateNetwork: [] }
@@ -225,7 +225,7 @@ test('a redirect to a private address is refused', async (t) => {
   await assert.rejects(fetched, { code: 'source_refused' })
 })
 
-test('a name is refused when any of its addresses is private, unless its host is allowed', async (t) => {
+test('a host with any private address is rejected unless it is allowed', async (t) => {
   const origin = await serve(t, (_request, response) => response.end('sound'))
   const url = origin.replace('127.0.0.1', 'audio.example')
   const guarded = { allowPrivateNetwork: [], resolve: resolveTo('127.0.0.1', '8.8.8.8') }
@@ -234,7 +234,7 @@ test('a name is refused when any of its addresses is private, unless its host is
   assert.equal(await fetchText(url, { allowPrivateNetwork: ['audio.example'], resolve }), 'sound')
 })
 
-test('no scheme but http and https is spoken, nor redirected to', async (t) => {
+test('schemes other than http and https are rejected, also in redirects', async (t) => {
   const origin = await serve(t, (_request, response) => {
     response.writeHead(302, { location: 'file:///etc/passwd' }).end()
   })
@@ -242,7 +242,7 @@ test('no scheme but http and https is spoken, nor redirected to', async (t) => {
   await assert.rejects(fetchText(origin), { code: 'source_refused' })
 })
 
-test('a source that is not there, or breaks off, is unreachable', async (t) => {
+test('an unavailable or interrupted source is reported as unreachable', async (t) => {
   const origin = await serve(t, (_request, response) => {
     response.writeHead(200, { 'content-length': '100' })
     response.write('half', () => response.destroy())
@@ -252,7 +252,7 @@ test('a source that is not there, or breaks off, is unreachable', async (t) => {
   await assert.rejects(fetchText('http://nowhere.invalid/'), { code: 'source_unreachable' })
 })
 
-test('a source that takes longer than the time allowed is given up', async (t) => {
+test('a source that exceeds the timeout is aborted', async (t) => {
   const origin = await serve(t, (request, response) => {
     if (request.url === '/silent') return
     response.write('a first byte, and then no more')
@@ -264,7 +264,7 @@ test('a source that takes longer than the time allowed is given up', async (t) =
   }
 })
 
-test('a fetch ends with the reason of the signal it was given', async (t) => {
+test('a fetch rejects with the reason of its aborted signal', async (t) => {
   const abort = new AbortController()
   const origin = await serve(t, (_request, response) => {
     response.write('a first byte', () => abort.abort(new Error('the job was stopped')))
@@ -272,7 +272,7 @@ test('a fetch ends with the reason of the signal it was given', async (t) => {
   await assert.rejects(fetchText(origin, { signal: abort.signal }), /the job was stopped/)
 })
 
-test('a body that trickles is given up', async (t) => {
+test('a body that arrives too slowly is aborted', async (t) => {
   t.mock.method(performance, 'now', () => clock)
   let clock = 0
   const origin = await serve(t, (_request, response) => {
@@ -286,7 +286,7 @@ test('a body that trickles is given up', async (t) => {
   await assert.rejects(fetchText(origin), { code: 'source_timeout', message: /more slowly/ })
 })
 
-test('a fetch leaves no connection behind', { timeout: 60_000 }, async (t) => {
+test('a fetch closes its connection', { timeout: 60_000 }, async (t) => {
   const closed: Promise<unknown>[] = []
   const origin = await serve(t, (request, response) => {
     closed.push(once(request.socket, 'close'))
@@ -297,14 +297,14 @@ test('a fetch leaves no connection behind', { timeout: 60_000 }, async (t) => {
   await closed[0]
 })
 
-test('what the store reports is passed on as it is', async (t) => {
+test('an error of the store is passed on unchanged', async (t) => {
   const origin = await serve(t, (_request, response) => response.end('sound'))
   const broken = new TypeError('a mistake of ours')
   const stored = fetchAudio(origin, () => Promise.reject(broken), usual)
   await assert.rejects(stored, broken)
 })
 
-test('each piece of a body waits for the turn of its account', async (t) => {
+test("each chunk of a body waits for the account's turn to write", async (t) => {
   const { mock } = t.mock.method(writeScheduler, 'next')
   const origin = await serve(t, (_request, response) => response.end('sound'))
   await fetchText(origin)

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 import { AddressRefusedError } from '../../net/check-url.ts'
 import { sourceError } from './source-error.ts'
 
-test('an error of the HTTP client is reported in the words of the error table', () => {
+test('errors of the HTTP client are mapped to documented messages', () => {
   const reports = [
     ['ENOTFOUND', 'Cannot reach the audio source: its host name does not resolve'],
     ['UND_ERR_HEADERS_TIMEOUT', 'Cannot fetch the audio in time: it did not answer'],
@@ -18,7 +18,7 @@ test('an error of the HTTP client is reported in the words of the error table', 
   assert.equal(message, 'Cannot fetch from this address: it is not a public address')
 })
 
-test('what stood in the way before there was a connection may pass', () => {
+test('failures before a connection is established are transient', () => {
   const isTransient = (code: string) =>
     sourceError(Object.assign(new Error(), { code })).isTransient
   for (const code of ['EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'ENETUNREACH', 'EMFILE']) {
@@ -29,7 +29,7 @@ test('what stood in the way before there was a connection may pass', () => {
   }
 })
 
-test('our own refusal stays what it is, also inside a report', () => {
+test('an AppError is passed on, also as a cause', () => {
   const refused = new AppError('source_refused', 'it is not a public address')
   assert.equal(sourceError(refused), refused)
   assert.equal(sourceError(new TypeError('failed', { cause: refused })), refused)

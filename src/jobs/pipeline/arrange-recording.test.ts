@@ -23,7 +23,7 @@ async function taskOf(sameAs: readonly (number | null)[]): Promise<ArrangeTask |
   return task
 }
 
-test('the third of six or eight channels may be the center of a film, or one that equals it', async () => {
+test('the third of six or eight channels is the center, unless it duplicates another', async () => {
   const none = null
   assert.equal((await taskOf([none, none, none, none, none, none]))?.center, 2)
   assert.equal((await taskOf([none, none, none, none, 3, 3, 3, 3]))?.center, 2)

@@ -19,7 +19,7 @@ function texts(batches: Parameters<typeof assembleTranscript>[0]): string[] {
   })
 }
 
-test('a sentence runs on across segments and batches', () => {
+test('a sentence continues across segments and batches', () => {
   const batches = [
     { channel: 0, segments: [recognized(0, 'one two'), recognized(2, 'three')] },
     { channel: 0, segments: [recognized(3, 'four')] },
@@ -27,7 +27,7 @@ test('a sentence runs on across segments and batches', () => {
   assert.deepEqual(texts(batches), ['0 en one two three four'])
 })
 
-test('words stand in order of time whatever the order of the batches', () => {
+test('words are sorted by time regardless of the order of batches', () => {
   const batches = [
     { channel: 0, segments: [recognized(0, 'one'), recognized(2, 'three')] },
     { channel: 1, segments: [recognized(9, 'else')] },
@@ -36,7 +36,7 @@ test('words stand in order of time whatever the order of the batches', () => {
   assert.deepEqual(texts(batches), ['0 en one two three four', '1 en else'])
 })
 
-test('a segment without words leaves no trace', () => {
+test('a segment without words is omitted', () => {
   assert.deepEqual(texts([{ channel: 0, segments: [recognized(0, '')] }]), [])
   const segments = [recognized(0, 'one'), recognized(1, '', 'fr'), recognized(1, 'two')]
   assert.deepEqual(texts([{ channel: 0, segments }]), ['0 en one two'])
@@ -47,7 +47,7 @@ test('a change of language ends an utterance', () => {
   assert.deepEqual(texts([{ channel: 0, segments }]), ['0 en one', '0 fr deux trois'])
 })
 
-test('channels are kept apart, and their utterances stand by start, then channel', () => {
+test('channels are separate, and utterances sorted by start and channel', () => {
   const batches = [
     { channel: 0, segments: [recognized(0, 'a'), recognized(9, 'd')] },
     { channel: 1, segments: [recognized(0, 'b'), recognized(5, 'c')] },

@@ -23,7 +23,7 @@ function createDecoder() {
   return decoder
 }
 
-test('a decoded recording is used again, also after its folder was moved', async (t) => {
+test('a decoded recording is reused, even after its folder moved', async (t) => {
   const home = await makeFolder(t)
   const decoder = createDecoder()
   const before = await openCheckpoints(join(home, 'before'), 'job')
@@ -38,7 +38,7 @@ test('a decoded recording is used again, also after its folder was moved', async
   assert.equal(again.channels[0]?.path, join(home, 'after', 'job', 'pcm', 'ch0.pcm'))
 })
 
-test('a recording whose samples are not all there is decoded again', async (t) => {
+test('a recording with missing samples is decoded again', async (t) => {
   const home = await makeFolder(t)
   const decoder = createDecoder()
   await using checkpoints = await openCheckpoints(home, 'job')
@@ -48,7 +48,7 @@ test('a recording whose samples are not all there is decoded again', async (t) =
   assert.equal(decoder.runs, 2)
 })
 
-test('a decoding that was cut off before its end counts for nothing', async (t) => {
+test('an interrupted decoding is not reused', async (t) => {
   const home = await makeFolder(t)
   const decoder = createDecoder()
   await using checkpoints = await openCheckpoints(home, 'job')
@@ -61,7 +61,7 @@ test('a decoding that was cut off before its end counts for nothing', async (t) 
   assert.equal(decoder.runs, 1)
 })
 
-test('found speech is used again, for each channel and length its own', async (t) => {
+test('detected speech is reused per channel and segment length', async (t) => {
   const home = await makeFolder(t)
   const found = [{ start: 0, end: 9 }]
   const part = { channel: 1, maxSeconds: 15 }
@@ -75,7 +75,7 @@ test('found speech is used again, for each channel and length its own', async (t
   )
 })
 
-test('embeddings are used again by the model that made them, and no other', async (t) => {
+test('embeddings are reused only by the model that made them', async (t) => {
   const home = await makeFolder(t)
   await using checkpoints = await openCheckpoints(home, 'job')
   const recognized: string[] = []
@@ -92,7 +92,7 @@ test('embeddings are used again by the model that made them, and no other', asyn
   assert.deepEqual(recognized, ['0 old', '0 new', '1 old'])
 })
 
-test('what the file system refuses is reported in the words of the error table', async (t) => {
+test('errors of the file system are mapped to documented ones', async (t) => {
   const home = await makeFolder(t)
   await using checkpoints = await openCheckpoints(home, 'job')
   const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
@@ -103,7 +103,7 @@ test('what the file system refuses is reported in the words of the error table',
   })
 })
 
-test('the folders of jobs that are gone are removed, those of active jobs stay', async (t) => {
+test('checkpoints of deleted jobs are removed, those of active jobs are kept', async (t) => {
   const home = await makeFolder(t)
   for (const job of ['active', 'gone']) await mkdir(join(home, job, 'pcm'), { recursive: true })
   await removeStaleCheckpoints(home, async () => ['active'])
@@ -113,7 +113,7 @@ test('the folders of jobs that are gone are removed, those of active jobs stay',
   assert.deepEqual(await readdir(home), [])
 })
 
-test('how the channels were taken is decided once, also after the folder was moved', async (t) => {
+test('the channel arrangement is reused, even after its folder moved', async (t) => {
   const home = await makeFolder(t)
   let runs = 0
   const work = async (folder: string) => {

@@ -33,7 +33,7 @@ function diarized(engine: Partial<SpeechEngine> = {}, options: Partial<DiarizeOp
   })
 }
 
-test('each utterance gets its speaker, and how sure that is only where asked for', async () => {
+test('each utterance gets a speaker, with confidence only if requested', async () => {
   const { transcript: plain, diarizationError } = await diarized()
   assert.equal(diarizationError, undefined)
   assert.deepEqual(
@@ -46,7 +46,7 @@ test('each utterance gets its speaker, and how sure that is only where asked for
   assert.equal(sure.utterances[0]?.speakerConfidence, 0.8)
 })
 
-test('counts, channels and the place of the embeddings reach the engine', async () => {
+test('counts, channels and checkpoints are passed to the engine', async () => {
   const tasks: DiarizationTask[] = []
   const diarize: SpeechEngine['diarize'] = async (task) => {
     tasks.push(task)
@@ -60,7 +60,7 @@ test('counts, channels and the place of the embeddings reach the engine', async 
   assert.equal(await task?.checkpointEmbeddings(part, async () => {}), 'v1-2-m')
 })
 
-test('a failure tells how long it was tried', async () => {
+test('a failed diarization reports its duration', async () => {
   const clock = [1000, 3500]
   const diarize = async () => {
     throw new Error('oops')
@@ -70,13 +70,13 @@ test('a failure tells how long it was tried', async () => {
   assert.ok(!('diarizationSeconds' in (await diarized())))
 })
 
-test('progress is that of the engine', async () => {
+test('diarization reports the progress of the engine', async () => {
   const fractions: number[] = []
   await diarized({}, { onProgress: (fraction) => void fractions.push(fraction) })
   assert.deepEqual(fractions, [0.5, 1])
 })
 
-test('a failure costs the job its speakers alone', async () => {
+test('a failed diarization leaves the transcript without speakers', async () => {
   const diarize = async () => {
     throw new AppError('engine_failed')
   }
@@ -89,7 +89,7 @@ test('a failure costs the job its speakers alone', async () => {
   })
 })
 
-test('a model that was added and cannot be used is named in the error', async () => {
+test('an unusable added model is named in the diarization error', async () => {
   const diarize = async () => {
     throw new AppError('speaker_model_unusable', "'mine' is damaged")
   }
@@ -98,7 +98,7 @@ test('a model that was added and cannot be used is named in the error', async ()
   assert.equal(diarizationError?.message, "Cannot use the added speaker model: 'mine' is damaged")
 })
 
-test('what ends the attempt is not taken for a failed add-on', async () => {
+test('errors that end the attempt are not reported as a failed add-on', async () => {
   for (const code of ['server_stopping', 'engine_unavailable', 'storage_full'] as const) {
     const diarize = async () => {
       throw new AppError(code)

@@ -28,7 +28,7 @@ function timeless(job: EndedJob): Result {
   return { metadata: others, ...rest }
 }
 
-test('a job that is done reports the decoded length, not that of its header', async (t) => {
+test('a finished job reports the decoded duration, not that of its header', async (t) => {
   const media = createFakeMedia()
   const lying: MediaDeps = {
     ...media,
@@ -44,7 +44,7 @@ test('a job that is done reports the decoded length, not that of its header', as
   assert.deepEqual([job.file?.duration, metadata.audio_duration], [4, 4])
 })
 
-test('each channel with a sound of its own is transcribed, an equal one once', async (t) => {
+test('each distinct channel is transcribed, and a duplicate only once', async (t) => {
   const service = await openService(t)
   await service.jobs.start()
   const id = await service.submit({ seconds: 4, channels: 3, same: { 1: 0 } })
@@ -57,7 +57,7 @@ test('each channel with a sound of its own is transcribed, an equal one once', a
   assert.equal(metadata.billing_time, 8)
 })
 
-test('a real WAVE file is probed, decoded and transcribed, channel by channel', async (t) => {
+test('a real WAV file is probed, decoded and transcribed per channel', async (t) => {
   const service = await openService(t, { media: { probe: probeMedia, decode: decodeMedia } })
   const { signal } = new AbortController()
   const upload = { filename: 'hum.wav', body: oneChunk(createToneWav(7, 2)), signal }
@@ -80,7 +80,7 @@ test('a real WAVE file is probed, decoded and transcribed, channel by channel', 
   )
 })
 
-test('a recording without speech is done, with nothing in it', async (t) => {
+test('a recording without speech is done with an empty transcript', async (t) => {
   const speech = { ...createFakeSpeechEngine('hello'), planRecognition: async () => [] }
   const service = await openService(t, { speech })
   await service.jobs.start()
@@ -88,7 +88,7 @@ test('a recording without speech is done, with nothing in it', async (t) => {
   assert.deepEqual(transcription, { full_transcript: '', languages: [], utterances: [] })
 })
 
-test('one batch more than there are workers is under way, and their order does not matter', async (t) => {
+test('one batch more than workers runs, and their order does not matter', async (t) => {
   let running = 0
   let most = 0
   const held: (() => void)[] = []
@@ -111,7 +111,7 @@ test('one batch more than there are workers is under way, and their order does n
   assert.deepEqual(disordered, ordered)
 })
 
-test('the language that was asked for is forced', async (t) => {
+test('a requested language is used', async (t) => {
   const languages = ['en', 'fr']
   const service = await openService(t, { speech: createFakeSpeechEngine('oui', { languages }) })
   await service.jobs.start()
@@ -121,7 +121,7 @@ test('the language that was asked for is forced', async (t) => {
   assert.deepEqual(transcription.languages, ['fr'])
 })
 
-test('what the recognizer cannot honor is a warning of the result, once', async (t) => {
+test('parameters that the recognizer cannot use yield one warning each', async (t) => {
   const engine = { languages: ['fr'], model: 'small', warnings: ['of the model'] }
   const service = await openService(t, { speech: createFakeSpeechEngine('oui', engine) })
   await service.jobs.start()
@@ -133,7 +133,7 @@ test('what the recognizer cannot honor is a warning of the result, once', async 
   assert.deepEqual(metadata.warnings, [left, 'of the model'])
 })
 
-test('a recording that ends before or after what the file says has a warning, in a few words', async (t) => {
+test('a recording shorter or longer than its file states yields a warning', async (t) => {
   const beyond =
     'The file goes on for 1.5 s after the 20.0 s of audio that it states. They were not read: was another file appended?'
   for (const [statedSeconds, unreadSeconds, warnings] of [
@@ -155,7 +155,7 @@ test('a recording that ends before or after what the file says has a warning, in
   }
 })
 
-test('the decoder learns how long the recording is, since short ones need no process of their own', async (t) => {
+test('the decoder is given the duration of the recording', async (t) => {
   const media = createFakeMedia()
   let seconds: number | null | undefined
   const decode: typeof media.decode = (file, folder, options) => {
@@ -168,7 +168,7 @@ test('the decoder learns how long the recording is, since short ones need no pro
   assert.equal(seconds, 20)
 })
 
-test('words that the recognizer is unsure of are a warning of the result', async (t) => {
+test('low-confidence words yield a warning in the result', async (t) => {
   const speech = createFakeSpeechEngine('guten Tag', { confidence: 0.2 })
   const service = await openService(t, { speech })
   await service.jobs.start()
@@ -177,7 +177,7 @@ test('words that the recognizer is unsure of are a warning of the result', async
   assert.match(metadata.warnings.join(), /^The recognizer was unsure of most words .*0\.20/)
 })
 
-test('an attempt continues a failed one: what was recognized is not recognized again', async (t) => {
+test('an attempt reuses the recognized batches of a failed one', async (t) => {
   const recognized: number[] = []
   let crashes = 1
   let decoded = 0
@@ -202,7 +202,7 @@ test('an attempt continues a failed one: what was recognized is not recognized a
   assert.deepEqual(timeless(job), timeless(undisturbed))
 })
 
-test('an attempt with another model recognizes everything itself', async (t) => {
+test('an attempt with another model recognizes all batches', async (t) => {
   const recognized: string[] = []
   let crashes = 1
   async function onBatch([segment]: readonly Segment[]): Promise<void> {
@@ -229,7 +229,7 @@ test('an attempt with another model recognizes everything itself', async (t) => 
   assert.equal(timeless(job).transcription.full_transcript, 'after after after')
 })
 
-test('a recording that cannot be decoded is tried once, says why, and the server goes on', async (t) => {
+test('an undecodable recording is tried once, and the server continues', async (t) => {
   let tries = 0
   const media = createFakeMedia(() => {
     if (tries++ === 0) throw new AppError('media_undecodable', 'bad header')
@@ -244,13 +244,13 @@ test('a recording that cannot be decoded is tried once, says why, and the server
   assert.equal((await service.ended(await service.submit({ seconds: 4 }))).status, 'done')
 })
 
-test('a recording that is too long is a 413', async (t) => {
+test('a recording that is too long fails with 413', async (t) => {
   const service = await openService(t, { env: { STENO_MAX_AUDIO_S: '5' } })
   await service.jobs.start()
   assert.equal((await service.ended(await service.submit({ seconds: 6 }))).errorCode, 413)
 })
 
-test('an upload that vanished from the disk is a 404, and the server goes on', async (t) => {
+test('a lost upload fails with 404, and the server continues', async (t) => {
   const service = await openService(t)
   const id = await service.submit({ seconds: 4 })
   const { file } = (await findJob(service.storage.db, { id, account: ACCOUNT }))!
@@ -276,7 +276,7 @@ async function serveRecordings(t: TestContext): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a recording that lies elsewhere is fetched, kept and described', async (t) => {
+test('a remote recording is fetched, stored and described', async (t) => {
   const origin = await serveRecordings(t)
   const service = await openService(t, { env: { STENO_ALLOW_PRIVATE_NETWORK: 'true' } })
   const source = `${origin}/talk%201.wav`
@@ -310,7 +310,7 @@ test('a fetched recording is not fetched again by the next attempt', async (t) =
   assert.equal(fetches.mock.callCount(), 2, 'the upload of the test, and the fetch')
 })
 
-test('a source that fails ends the job with its code, and leaves no recording', async (t) => {
+test('a failing source ends the job with its code and leaves no recording', async (t) => {
   const origin = await serveRecordings(t)
   const service = await openService(t, { env: { STENO_ALLOW_PRIVATE_NETWORK: 'true' } })
   await service.jobs.start()
@@ -325,7 +325,7 @@ test('a source that fails ends the job with its code, and leaves no recording', 
   }
 })
 
-test('a private address is refused by default', async (t) => {
+test('a private source address is rejected by default', async (t) => {
   const origin = await serveRecordings(t)
   const service = await openService(t)
   await service.jobs.start()

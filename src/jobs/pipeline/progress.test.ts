@@ -14,7 +14,7 @@ function record() {
   return { reported, clock, progress }
 }
 
-test('each stage is reported at once, its share of the whole once a second', () => {
+test('a stage is reported at once, its overall fraction once a second', () => {
   const { reported, clock, progress } = record()
   progress.enter('decode')
   progress.advance(0.1)
@@ -27,7 +27,7 @@ test('each stage is reported at once, its share of the whole once a second', () 
   )
 })
 
-test('seconds left depend on the rate of recognition alone', () => {
+test('the remaining time depends only on the recognition rate', () => {
   const { reported, clock, progress } = record()
   progress.enter('decode')
   clock.ms = 50_000
@@ -41,7 +41,7 @@ test('seconds left depend on the rate of recognition alone', () => {
   )
 })
 
-test('what an earlier attempt had done does not count as fast work', () => {
+test('work of an earlier attempt does not count for the rate', () => {
   const { reported, clock, progress } = record()
   progress.enter('recognize', 0.5)
   clock.ms = 10_000
@@ -50,7 +50,7 @@ test('what an earlier attempt had done does not count as fast work', () => {
   assert.equal(reported[0]?.fraction, 0.575)
 })
 
-test('too little work says nothing of the time it takes', () => {
+test('too little progress yields no remaining time', () => {
   const { reported, clock, progress } = record()
   progress.enter('recognize')
   clock.ms = 1000

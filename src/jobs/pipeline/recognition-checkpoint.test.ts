@@ -25,7 +25,7 @@ function batchOf(starts: readonly number[], changed: Partial<Batch> = {}): Batch
   return { channel: 0, path: 'pcm', segments, ...settings, ...changed }
 }
 
-test('a batch is known again by its channel and segments', async (t) => {
+test('a stored batch is found by its channel and segments', async (t) => {
   const path = join(await makeFolder(t), 'recognized.jsonl')
   const first = await openRecognitionCheckpoint(path)
   await Promise.all([
@@ -44,7 +44,7 @@ test('a batch is known again by its channel and segments', async (t) => {
   assert.equal(log.find(batchOf([0, 5], { channel: 1 })), undefined)
 })
 
-test('what another model, language or vocabulary gave is not used', async (t) => {
+test('results of another model, language or vocabulary are not reused', async (t) => {
   const path = join(await makeFolder(t), 'recognized.jsonl')
   const log = await openRecognitionCheckpoint(path)
   t.after(() => log.close())
@@ -60,7 +60,7 @@ test('what another model, language or vocabulary gave is not used', async (t) =>
   for (const other of others) assert.equal(log.find(batchOf([0], other)), undefined)
 })
 
-test('a file of an older version is opened, its batches are recognized again', async (t) => {
+test('a file of an older version is opened, and its batches are recognized again', async (t) => {
   const path = join(await makeFolder(t), 'recognized.jsonl')
   await appendFile(path, `${JSON.stringify({ channel: 0, batch: [recognized(0)] })}\nnull\n`)
   const log = await openRecognitionCheckpoint(path)
@@ -70,7 +70,7 @@ test('a file of an older version is opened, its batches are recognized again', a
   assert.deepEqual(log.find(batchOf([0])), [recognized(0)])
 })
 
-test('a torn last line is dropped wherever it was torn, and the next one is whole', async (t) => {
+test('a torn last line is dropped at any point, and the next line is complete', async (t) => {
   const folder = await makeFolder(t)
   const path = join(folder, 'whole.jsonl')
   const whole = await openRecognitionCheckpoint(path)
@@ -95,7 +95,7 @@ test('a torn last line is dropped wherever it was torn, and the next one is whol
   }
 })
 
-test('a line that cannot be read is recognized again, those after it are not', async (t) => {
+test('an unreadable line is skipped, and those after it are used', async (t) => {
   const path = join(await makeFolder(t), 'recognized.jsonl')
   const first = await openRecognitionCheckpoint(path)
   await first.append(batchOf([0]), [recognized(0)])
@@ -108,7 +108,7 @@ test('a line that cannot be read is recognized again, those after it are not', a
   assert.ok(log.find(batchOf([5])))
 })
 
-test('long batches that end at the same time do not mix', async (t) => {
+test('long batches written concurrently are not mixed', async (t) => {
   const path = join(await makeFolder(t), 'recognized.jsonl')
   const long = [0, 5, 10].map((start) => ({
     ...recognized(start),

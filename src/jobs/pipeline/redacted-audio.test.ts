@@ -61,11 +61,11 @@ function mergeSpans(samples: Int16Array): string {
   return borders.map((border, i) => `${border}${i % 2 === 0 ? '-' : ' '}`).join('')
 }
 
-test('a redacted span is silenced with a fifth of a second on either side', async (t) => {
+test('a redacted span is silenced with 0.2 s before and after', async (t) => {
   assert.deepEqual(await changes(t, [{ channel: 0, start: 1, end: 1.5 }]), ['0.8-1.7 '])
 })
 
-test('spans whose margins meet become one, in whatever order they come', async (t) => {
+test('spans with overlapping margins are merged, in any order', async (t) => {
   const spans = [
     { channel: 0, start: 3, end: 3.25 },
     { channel: 0, start: 1.5, end: 1.75 },
@@ -75,7 +75,7 @@ test('spans whose margins meet become one, in whatever order they come', async (
   assert.deepEqual(await changes(t, spans), ['0.3-1.95 2.8-3.45 '])
 })
 
-test('nothing is silenced before the begin and beyond the end', async (t) => {
+test('silencing is limited to the recording', async (t) => {
   const spans = [
     { channel: 0, start: 0, end: 0.25 },
     { channel: 0, start: 3.9, end: 4 },
@@ -83,7 +83,7 @@ test('nothing is silenced before the begin and beyond the end', async (t) => {
   assert.deepEqual(await changes(t, spans), ['0-0.45 3.7-4 '])
 })
 
-test('a span is silenced on its channel and on those that sound like it, by way of a third too', async (t) => {
+test('a span is silenced on its channel and on all duplicates of it', async (t) => {
   const spans = [
     { channel: 0, start: 1, end: 2 },
     { channel: 2, start: 3, end: 3.5 },
@@ -92,13 +92,13 @@ test('a span is silenced on its channel and on those that sound like it, by way 
   assert.deepEqual(silenced, ['0.8-2.2 ', '0.8-2.2 ', '2.8-3.7 ', '0.8-2.2 '])
 })
 
-test('a span is silenced on every channel that carries its speech', async (t) => {
+test('a span is silenced on every source channel of its speech', async (t) => {
   const span = { channel: 0, start: 1, end: 2 }
   const silenced = await changes(t, [span], { sameAs: [null, null, null], sourceChannels: [0, 2] })
   assert.deepEqual(silenced, ['0.8-2.2 ', '', '0.8-2.2 '])
 })
 
-test('a span of a channel that was not heard fails, and so does one without an end', async (t) => {
+test('a span of an unrecognized channel or without an end is an error', async (t) => {
   const sameAs = [null, 0]
   for (const span of [
     { channel: 1, start: 1, end: 2 },
@@ -108,7 +108,7 @@ test('a span of a channel that was not heard fails, and so does one without an e
   }
 })
 
-test('an attempt that is aborted stores nothing', async (t) => {
+test('an aborted redaction stores nothing', async (t) => {
   const storage = await openTestStorage(t)
   const { db, folder } = storage
   const path = join(folder, 'ch0.pcm')
@@ -120,7 +120,7 @@ test('an attempt that is aborted stores nothing', async (t) => {
   assert.deepEqual(await Array.fromAsync(db.objects.list()), [])
 })
 
-test('sound is redacted only where text is', () => {
+test('audio is redacted only if text redaction is enabled', () => {
   const pii_redaction_config = { audio: true }
   assert.equal(wantsRedactedAudio({ pii_redaction: true, pii_redaction_config }), true)
   assert.equal(wantsRedactedAudio({ pii_redaction: false, pii_redaction_config }), false)

@@ -6,7 +6,7 @@ import { checkResultSize } from './result-size.ts'
 const job = { account: 'acme' }
 const MB = 1024 * 1024
 
-test('a result that is too large is refused, and a large one has to fit into its account', async () => {
+test('an oversized result is rejected, and a large one must fit the quota', async () => {
   const requested: [string, number | undefined][] = []
   const space = {
     checkQuota: async (account: string, bytes?: number) => void requested.push([account, bytes]),

@@ -47,7 +47,7 @@ function echo(onCall: (text: string) => unknown = () => {}) {
   return { services, calls }
 }
 
-test('answers are in the order of the requests, and equal requests are made once', async () => {
+test('answers are in the order of the requests, and equal requests are sent once', async () => {
   const { services, calls } = echo(async (text) => {
     if (text === 'a') await setImmediate()
   })
@@ -62,7 +62,7 @@ test('answers are in the order of the requests, and equal requests are made once
   assert.deepEqual(calls, ['a', 'b'])
 })
 
-test('progress is the share of the requests that are answered, those of before included', async () => {
+test('progress is the fraction of answered requests, including stored ones', async () => {
   const { signal } = new AbortController()
   const reported: number[] = []
   const onProgress = (fraction: number) => void reported.push(fraction)
@@ -72,7 +72,7 @@ test('progress is the share of the requests that are answered, those of before i
   assert.deepEqual(reported, [0.2, 0.4, 0.8, 1])
 })
 
-test('four requests run at a time', async () => {
+test('four service requests run at a time', async () => {
   let running = 0
   let most = 0
   const { services } = echo(async () => {
@@ -86,7 +86,7 @@ test('four requests run at a time', async () => {
   assert.equal(most, 4)
 })
 
-test('a failed call fails its add-on only, and neither result nor log quotes the cause', async () => {
+test('a failed call fails only its add-on, and its cause is not exposed', async () => {
   const { services } = echo((text) => {
     if (text === 'bad') throw new TypeError('key 123 is wrong')
     if (text !== 'long') return
@@ -106,7 +106,7 @@ test('a failed call fails its add-on only, and neither result nor log quotes the
   assert.ok(!JSON.stringify(lines).includes('123'))
 })
 
-test('an abort and an answer that cannot be stored are no failures of the add-on', async () => {
+test('aborts and storage errors are not failures of an add-on', async () => {
   const stop = new AbortController()
   const stopped = echo(() => {
     stop.abort(new Error('stopped'))
@@ -142,7 +142,7 @@ async function runJob(
   return { service, id, job: await service.ended(id) }
 }
 
-test('a job has the answers of its services in its result', async (t) => {
+test('the result of a job contains the answers of its services', async (t) => {
   const requests: ServiceRequest[] = []
   const call: Services['call'] = async (request, options) => {
     requests.push(request)
@@ -159,7 +159,7 @@ test('a job has the answers of its services in its result', async (t) => {
   assert.deepEqual(translation!.results, results)
 })
 
-test('no service gets what was redacted', async (t) => {
+test('services receive no redacted text', async (t) => {
   const requests: ServiceRequest[] = []
   const call: Services['call'] = async (request) => {
     requests.push(request)
@@ -173,7 +173,7 @@ test('no service gets what was redacted', async (t) => {
   assert.doesNotMatch(JSON.stringify(requests), /zofia|posteo/i)
 })
 
-test('a failed call fails no job, and the add-on can be retried', async (t) => {
+test('a failed service call does not fail the job, and can be retried', async (t) => {
   let isDown = true
   const call: Services['call'] = async () => {
     if (isDown) throw new Error('down')
@@ -188,7 +188,7 @@ test('a failed call fails no job, and the add-on can be retried', async (t) => {
   assert.equal(resultOf(await service.ended(id)).translation!.error, null)
 })
 
-test('an answer is not requested again by the next attempt', async (t) => {
+test('a stored answer is not requested again by the next attempt', async (t) => {
   const calls: unknown[] = []
   const held = Promise.withResolvers<void>()
   const call: Services['call'] = async ({ service }, { signal }) => {
@@ -219,7 +219,7 @@ test('an answer is not requested again by the next attempt', async (t) => {
   assert.deepEqual(calls, ['translation', 'language model', 'language model'])
 })
 
-test('a job that waits for its services holds no slot', async (t) => {
+test('a job that waits for its services occupies no slot', async (t) => {
   const ended = Promise.withResolvers<void>()
   const called = Promise.withResolvers<void>()
   let calls = 0

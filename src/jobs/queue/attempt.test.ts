@@ -51,13 +51,13 @@ function fail(code: AppError['code'], detail?: string) {
   return () => Promise.reject(new AppError(code, detail))
 }
 
-test('a result is stored first, then the stages are discarded', async (t) => {
+test('a result is stored before the checkpoints are discarded', async (t) => {
   const { after, discardedWhile } = await attempt(t, () => ({ words: 1 }))
   assert.deepEqual([after.status, after.result], ['done', { text: '{"words":1}' }])
   assert.deepEqual(discardedWhile, ['done'])
 })
 
-test('a failure of the recording ends the job at once, its space freed before the row is written', async (t) => {
+test('a media failure ends the job at once and discards its checkpoints first', async (t) => {
   const { after, discardedWhile } = await attempt(t, fail('media_undecodable', 'it is cut'))
   assert.deepEqual([after.status, after.errorCode], ['error', 400])
   const message = 'Cannot decode the media: it is cut'
@@ -65,7 +65,7 @@ test('a failure of the recording ends the job at once, its space freed before th
   assert.deepEqual(discardedWhile, ['processing'])
 })
 
-test('a failure of the engine costs an attempt, and the stages are kept for the next', async (t) => {
+test('an engine failure is retried after a pause with the checkpoints kept', async (t) => {
   const before = steadyNow()
   const { after, row, discardedWhile } = await attempt(t, fail('engine_failed'))
   assert.equal(after.status, 'queued')
@@ -74,7 +74,7 @@ test('a failure of the engine costs an attempt, and the stages are kept for the 
   assert.ok(row.run_after >= before + 1000, 'after a pause')
 })
 
-test('a source that could not be reached is fetched again, and at last named as the cause', async (t) => {
+test('a transient source failure is retried and finally reported as the cause', async (t) => {
   const unreached = () => {
     const detail = 'its name could not be looked up'
     return Promise.reject(new AppError('source_unreachable', detail, { isTransient: true }))
@@ -88,12 +88,12 @@ test('a source that could not be reached is fetched again, and at last named as 
   assert.match(last.after.postSessionMetadata, /its name could not be looked up/)
 })
 
-test('a source that is not there ends the job at once', async (t) => {
+test('a permanent source failure ends the job at once', async (t) => {
   const { after } = await attempt(t, fail('source_unreachable', 'its host name does not resolve'))
   assert.deepEqual([after.status, after.errorCode], ['error', 502])
 })
 
-test('a job that finds no space frees its own, and waits without losing an attempt', async (t) => {
+test('a job without disk space discards its checkpoints and waits', async (t) => {
   const before = steadyNow()
   const { after, row, discardedWhile } = await attempt(t, fail('storage_full'), { maxAttempts: 1 })
   assert.equal(after.status, 'queued')
@@ -103,7 +103,7 @@ test('a job that finds no space frees its own, and waits without losing an attem
   assert.deepEqual(discardedWhile, ['processing'])
 })
 
-test('a job that has waited for space for a day fails, and only then', async (t) => {
+test('a job fails after waiting for disk space for a day', async (t) => {
   const waited = (hours: number) => {
     const since = steadyNow() - hours * 3_600_000
     return ({ job }: Step) => {
@@ -119,41 +119,41 @@ test('a job that has waited for space for a day fails, and only then', async (t)
   assert.match(after.postSessionMetadata, /no space is left/)
 })
 
-test('while no recognizer works, a job waits without losing an attempt', async (t) => {
+test('without a recognizer a job waits without using an attempt', async (t) => {
   const { after, row } = await attempt(t, fail('engine_unavailable'), { maxAttempts: 1 })
   assert.equal(after.status, 'queued')
   assert.equal(row.attempt, 0)
   assert.ok(row.run_after > steadyNow() + 20_000)
 })
 
-test('while the object store is away, a job waits without losing an attempt', async (t) => {
+test('without the object store a job waits without using an attempt', async (t) => {
   const { after, row } = await attempt(t, fail('object_store_unavailable'), { maxAttempts: 1 })
   assert.equal(after.status, 'queued')
   assert.equal(row.attempt, 0)
   assert.ok(row.run_after > steadyNow() + 2000)
 })
 
-test('when the engine fails the last attempt, the job says how often it was tried', async (t) => {
+test('after the last engine failure the job reports the number of attempts', async (t) => {
   const { after } = await attempt(t, fail('engine_failed', 'it crashed'), { maxAttempts: 1 })
   assert.deepEqual([after.status, after.errorCode], ['error', 500])
   const { failure } = JSON.parse(after.postSessionMetadata) as { failure: { message: string } }
   assert.match(failure.message, /^Cannot finish the job: its only attempt failed: .*it crashed$/)
 })
 
-test('a job ends although its stages cannot be removed', async (t) => {
+test('a job ends even if its checkpoints cannot be removed', async (t) => {
   const discard = () => Promise.reject(new Error('input/output error'))
   assert.equal((await attempt(t, () => ({}), { discard })).after.status, 'done')
   const { after } = await attempt(t, fail('media_undecodable'), { discard })
   assert.deepEqual([after.status, after.errorCode], ['error', 400])
 })
 
-test('a mistake of ours is a 500 that tells nothing of it', async (t) => {
+test('an internal error is reported as 500 without details', async (t) => {
   const { after } = await attempt(t, () => Promise.reject(new TypeError('secret of the house')))
   const failure = { code: 500, message: 'Internal server error' }
   assert.deepEqual(JSON.parse(after.postSessionMetadata), { failure })
 })
 
-test('an attempt that takes too long ends with 504, whatever the pipeline says then', async (t) => {
+test('an attempt that exceeds its timeout ends with 504', async (t) => {
   const { after } = await attempt(
     t,
     ({ signal }) =>
@@ -163,7 +163,7 @@ test('an attempt that takes too long ends with 504, whatever the pipeline says t
   assert.deepEqual([after.status, after.errorCode], ['error', 504])
 })
 
-test('a server that stops hands the job back as if it had not been tried', async (t) => {
+test('a stopping server returns the job without counting the attempt', async (t) => {
   const server = new AbortController()
   const { after, row, discardedWhile } = await attempt(
     t,
@@ -178,7 +178,7 @@ test('a server that stops hands the job back as if it had not been tried', async
   assert.deepEqual(discardedWhile, [], 'its stages are kept')
 })
 
-test('the result of an attempt whose job went to another owner is dropped', async (t) => {
+test('the result of an attempt that lost its lease is dropped', async (t) => {
   const { after, discardedWhile } = await attempt(t, async ({ db }) => {
     await returnLost(db, { now: steadyNow() + 60_000 })
     await claim(db, { now: steadyNow() + 60_000 })
@@ -188,7 +188,7 @@ test('the result of an attempt whose job went to another owner is dropped', asyn
   assert.deepEqual(discardedWhile, [], 'the stages belong to the other owner')
 })
 
-test('progress is written while the attempt goes on, and its failure does no harm', async (t) => {
+test('progress is written during the attempt, and failures to do so are ignored', async (t) => {
   const step = { stage: 'recognize', fraction: 0.5, secondsLeft: 3 }
   const { after } = await attempt(t, async ({ db, job: { id }, onProgress }) => {
     onProgress(step)
@@ -221,7 +221,7 @@ function openBusy() {
   }
 }
 
-test('a result that the database refuses for a while is written later', async (t) => {
+test('a result is written later if the database is busy', async (t) => {
   const { refuse, pause, pauses } = openBusy()
   const transcribe = async ({ db }: Step) => {
     await refuse(db, 'result')
@@ -232,7 +232,7 @@ test('a result that the database refuses for a while is written later', async (t
   assert.deepEqual([after.status, after.result], ['done', { text: '{"words":2}' }])
 })
 
-test('a failure that the database refuses for a while is written later', async (t) => {
+test('a failure is written later if the database is busy', async (t) => {
   const { refuse, pause, pauses } = openBusy()
   const transcribe = async ({ db }: Step) => {
     await refuse(db, 'error_code')

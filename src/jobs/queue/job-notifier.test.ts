@@ -22,7 +22,7 @@ function addHints({ storage }: TestService): { give(): void; announced: number }
   return hints
 }
 
-test('a hint has the queue polled now, not after a lease', async (t) => {
+test('a notification makes the queue poll at once', async (t) => {
   const service = await openService(t)
   const hints = addHints(service)
   await service.jobs.start()
@@ -37,7 +37,7 @@ test('a hint has the queue polled now, not after a lease', async (t) => {
   assert.ok(performance.now() - begun < LEASE_MS / 2)
 })
 
-test('jobs are announced when they are queued, and when a server that stops returns them', async (t) => {
+test('jobs are announced when queued and when returned by a stopping server', async (t) => {
   const came = Promise.withResolvers<void>()
   const onBatch = async (_batch: unknown, signal: AbortSignal) => {
     came.resolve()

@@ -41,7 +41,7 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
 
 const tick = () => new Promise(setImmediate)
 
-test('attempts that work take the slots, attempts that fetch do not', async () => {
+test('attempts with local audio occupy slots, fetching ones do not', async () => {
   const { running, begin } = open()
   begin('a', { hasLocalAudio: false })
   assert.deepEqual(running.findStartable(), { only: undefined })
@@ -52,7 +52,7 @@ test('attempts that work take the slots, attempts that fetch do not', async () =
   assert.equal(running.hasSlotFor({ account: 'x', hasLocalAudio: false }), true)
 })
 
-test('eight short recordings take a slot, and leave one to a longer one', () => {
+test('eight short recordings share a slot', () => {
   const { running, begin } = open({ maxPerAccount: 1000 })
   for (let i = 0; i < 13; i++) begin(`short${i}`, { file: fileOf(30) })
   for (let i = 0; i < 2; i++) begin(`stereo${i}`, { file: fileOf(15, 2) })
@@ -67,7 +67,7 @@ test('eight short recordings take a slot, and leave one to a longer one', () => 
   assert.deepEqual(mixed.running.findStartable(), { only: 'remote' })
 })
 
-test('a recording of unknown length is a long one until it is decoded', () => {
+test('a recording of unknown length counts as long until it is decoded', () => {
   const { running, begin, held, changes } = open({ slots: 1 })
   begin('a')
   assert.deepEqual(running.findStartable(), { only: 'remote' })
@@ -79,7 +79,7 @@ test('a recording of unknown length is a long one until it is decoded', () => {
   assert.deepEqual(running.findStartable(), { only: 'remote' })
 })
 
-test('fetching has a bound, which what waits counts to', async () => {
+test('fetches are limited, including fetched jobs that wait for a slot', async () => {
   const { running, begin } = open({ maxPerAccount: 1000 })
   for (let i = 0; i < 99; i++) begin(`f${i}`, { hasLocalAudio: false })
   const last = begin('last', { hasLocalAudio: false })
@@ -90,7 +90,7 @@ test('fetching has a bound, which what waits counts to', async () => {
   assert.deepEqual(running.findStartable(), { only: undefined })
 })
 
-test('what was fetched waits for a slot, the account with the fewest first', async () => {
+test('fetched jobs wait for a slot, the account with the fewest first', async () => {
   const { running, begin, log, changes } = open({ slots: 2 })
   const one = begin('one', { account: 'busy' })
   one.fetched()
@@ -114,14 +114,14 @@ test('what was fetched waits for a slot, the account with the fewest first', asy
   assert.deepEqual(log, ['one', 'three', 'two'])
 })
 
-test('an account has its bound, whatever its attempts do', () => {
+test('the limit of an account covers fetching and working attempts', () => {
   const { running, begin } = open({ maxPerAccount: 1 })
   begin('a', { hasLocalAudio: false })
   assert.equal(running.hasSlotFor({ account: 'acme', hasLocalAudio: true }), false)
   assert.equal(running.hasSlotFor({ account: 'other', hasLocalAudio: true }), true)
 })
 
-test('a stop aborts what only fetches or waits, and lets the rest work on', async () => {
+test('abortIdle aborts fetching and waiting attempts, not working ones', async () => {
   const { running } = open()
   const aborted: string[] = []
   for (const [id, hasLocalAudio] of [
@@ -139,7 +139,7 @@ test('a stop aborts what only fetches or waits, and lets the rest work on', asyn
   assert.deepEqual(aborted, ['fetching'])
 })
 
-test('a job that waits for a slot is rejected when its attempt is stopped', async () => {
+test('a job waiting for a slot is rejected when its attempt is stopped', async () => {
   const { running, begin, log, stop } = open()
   begin('a', { hasLocalAudio: false }).fetched()
   const late = begin('b', { hasLocalAudio: false })
@@ -151,7 +151,7 @@ test('a job that waits for a slot is rejected when its attempt is stopped', asyn
   assert.equal(running.size, 0)
 })
 
-test('an attempt that waits for services frees its slot, and may enter again', async () => {
+test('an attempt waiting for services frees its slot and may take one again', async () => {
   const { running, begin, held, stop, changes } = open({ slots: 1 })
   begin('a').fetched()
   await tick()
@@ -179,7 +179,7 @@ test('an attempt that waits for services frees its slot, and may enter again', a
   assert.deepEqual(running.findStartable(), { only: 'remote' })
 })
 
-test('attempts that wait for services are bounded, and do not count to what is fetched', async () => {
+test('attempts waiting for services are limited, apart from fetched ones', async () => {
   const { running, begin, held } = open({ slots: 101, maxPerAccount: 1000 })
   for (let i = 0; i < 101; i++) begin(`a${i}`).fetched()
   await tick()
@@ -190,7 +190,7 @@ test('attempts that wait for services are bounded, and do not count to what is f
   assert.deepEqual(running.findStartable(), { only: 'remote' }, 'the last one keeps its slot')
 })
 
-test('an attempt that waits for services is not aborted: it has worked', async () => {
+test('abortIdle does not abort an attempt that waits for services', async () => {
   const { running, begin, held } = open()
   begin('a').fetched()
   begin('fetching', { hasLocalAudio: false }).fetched()

@@ -21,7 +21,7 @@ async function leaseUntil(db: Db): Promise<number> {
   return row.lease_until!
 }
 
-test('a lease is renewed as long as the attempt is watched', async (t) => {
+test('a lease is renewed until the heartbeat is closed', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
   const watch = startHeartbeat({ db, log, lease, timeout: 0, stop, renewIntervalMs: 5 })
@@ -33,7 +33,7 @@ test('a lease is renewed as long as the attempt is watched', async (t) => {
   assert.equal(await leaseUntil(db), last)
 })
 
-test('an attempt whose lease is lost is ended', async (t) => {
+test('losing the lease aborts the attempt', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
   await returnLost(db, { now: 10_000 })
@@ -43,7 +43,7 @@ test('an attempt whose lease is lost is ended', async (t) => {
   assert.ok(watch.signal.reason instanceof LeaseLostError)
 })
 
-test('an attempt that takes too long is ended', async (t) => {
+test('exceeding the timeout aborts the attempt', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
   const watch = startHeartbeat({ db, log, lease, timeout: 0.01, stop })
@@ -52,7 +52,7 @@ test('an attempt that takes too long is ended', async (t) => {
   assert.equal(watch.signal.reason.code, 'job_timeout')
 })
 
-test('an attempt that ended in time is not ended again', async (t) => {
+test('a closed heartbeat does not abort the attempt later', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
   const watch = startHeartbeat({ db, log, lease, timeout: 0.01, stop })
@@ -61,7 +61,7 @@ test('an attempt that ended in time is not ended again', async (t) => {
   assert.equal(watch.signal.aborted, false)
 })
 
-test('an attempt is ended with its server', async (t) => {
+test('stopping the server aborts the attempt', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
   const server = new AbortController()
@@ -71,7 +71,7 @@ test('an attempt is ended with its server', async (t) => {
   assert.equal(watch.signal.reason, 'going down')
 })
 
-test('what is waited for untimed takes none of the time, which then begins anew', async (t) => {
+test('untimed work does not count toward the timeout, which then restarts', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
   t.mock.timers.enable({ apis: ['setTimeout'] })

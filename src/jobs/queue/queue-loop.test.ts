@@ -41,7 +41,7 @@ async function find(service: Awaited<ReturnType<typeof openService>>, id: string
   return (await findJob(service.storage.db, { id, account: ACCOUNT }))!
 }
 
-test('an account runs no more jobs than its limit, and another account is not delayed', async (t) => {
+test("an account's limit of running jobs does not delay another account", async (t) => {
   const held = holdEngine()
   const env = { STENO_MAX_CONCURRENT_JOBS: '1' }
   const service = await openService(t, { speech: held.speech, env, graceMs: 0 })
@@ -56,7 +56,7 @@ test('an account runs no more jobs than its limit, and another account is not de
   for (const id of [first, second]) assert.equal((await service.ended(id)).status, 'done')
 })
 
-test('a job that waited too long ends with 503, running jobs continue', async (t) => {
+test('a job past the queue timeout ends with 503, and running jobs continue', async (t) => {
   const held = holdEngine()
   const env = { STENO_QUEUE_TIMEOUT_S: '600', STENO_MAX_CONCURRENT_JOBS: '1' }
   const service = await openService(t, { speech: held.speech, env })
@@ -74,7 +74,7 @@ test('a job that waited too long ends with 503, running jobs continue', async (t
   for (const id of [first, third]) assert.equal((await service.ended(id)).status, 'done')
 })
 
-test('an attempt that takes too long ends with 504, and frees its slot', async (t) => {
+test('an attempt that exceeds its timeout ends with 504 and frees its slot', async (t) => {
   const stuck = createFakeSpeechEngine('hello')
   const { pass } = fakeTimeouts(t, 654_000)
   const speech = { ...stuck, planRecognition: createStuckOnce(stuck.planRecognition, pass) }
@@ -98,7 +98,7 @@ function createStuckOnce(plan: Plan, onStuck: () => void): Plan {
   }
 }
 
-test('attempts are counted over all failures, then the job says so', async (t) => {
+test('a job fails after the maximum number of attempts', async (t) => {
   const onBatch = () => Promise.reject(new AppError('engine_failed', 'a worker crashed'))
   const speech = createFakeSpeechEngine('hello', { onBatch })
   const service = await openService(t, { speech, env: { STENO_JOB_MAX_ATTEMPTS: '2' } })
@@ -108,7 +108,7 @@ test('attempts are counted over all failures, then the job says so', async (t) =
   assert.match(JSON.stringify(job.postSessionMetadata), /all 2 attempts failed/)
 })
 
-test('a job that a killed server was running is resumed at the start, whatever its lease', async (t) => {
+test('a job of a killed server is resumed at the start, before its lease ends', async (t) => {
   const service = await openService(t)
   const id = await service.submit({ seconds: 1 })
   await claim(service.storage.db, { now: steadyNow(), leaseMs: 900_000 })
@@ -116,7 +116,7 @@ test('a job that a killed server was running is resumed at the start, whatever i
   assert.equal((await service.ended(id)).status, 'done')
 })
 
-test('a job whose lease expired is resumed at the next poll of the queue', async (t) => {
+test('a job with an expired lease is resumed at the next poll', async (t) => {
   const service = await openService(t)
   await service.jobs.start()
   const { db } = service.storage
@@ -128,7 +128,7 @@ test('a job whose lease expired is resumed at the next poll of the queue', async
   assert.equal((await service.ended(id!)).errorCode, 404, 'it was tried: its bytes are nowhere')
 })
 
-test('a job that was killed with its server too often ends, and its checkpoints are removed', async (t) => {
+test('a job interrupted too often fails, and its checkpoints are removed', async (t) => {
   const service = await openService(t)
   const id = await service.submit({ seconds: 1 })
   await service.storage.db.sql.updateTable('jobs').set({ interruptions: 99 }).execute()
@@ -142,7 +142,7 @@ test('a job that was killed with its server too often ends, and its checkpoints 
   while (existsSync(stages)) await delay(5)
 })
 
-test('a server that closes lets running jobs end within the grace time', async (t) => {
+test('a closing server lets running jobs finish within the grace period', async (t) => {
   const held = holdEngine()
   const service = await openService(t, { speech: held.speech })
   await service.jobs.start()
@@ -154,7 +154,7 @@ test('a server that closes lets running jobs end within the grace time', async (
   assert.equal((await find(service, id)).status, 'done')
 })
 
-test('a job that was cut off by a closing server is resumed by the next', async (t) => {
+test('a job interrupted by a closing server is resumed by the next one', async (t) => {
   const folder = await cutOff(t)
   const recognized: Segment[] = []
   const onBatch = (batch: readonly Segment[]) => void recognized.push(...batch)
@@ -187,7 +187,7 @@ async function cutOff(t: TestContext): Promise<{ path: string; job: string }> {
   return { path: service.folder, job }
 }
 
-test('sources that never answer delay no job whose recording is local', async (t) => {
+test('unresponsive sources do not delay jobs with local recordings', async (t) => {
   const silent = createServer().listen(0, '127.0.0.1')
   t.after(() => silent.close())
   await once(silent, 'listening')
@@ -207,7 +207,7 @@ test('sources that never answer delay no job whose recording is local', async (t
   await close()
 })
 
-test('recordings that were fetched and those that were uploaded take turns at the slots', async (t) => {
+test('fetched and uploaded recordings take turns at the slots', async (t) => {
   // Longer than those that share a slot.
   const recording = Buffer.from(JSON.stringify({ seconds: 31 }))
   const source = createHttpServer((_, response) => response.end(recording))
@@ -233,7 +233,7 @@ test('recordings that were fetched and those that were uploaded take turns at th
   assert.ok(firsts.length >= 2 && firsts.length <= 4, `${firsts.length} of 6`)
 })
 
-test('short recordings share a slot, fetched ones once they are decoded', async (t) => {
+test('short recordings share a slot, fetched ones once decoded', async (t) => {
   const source = createHttpServer((_, response) => response.end(JSON.stringify({ seconds: 1 })))
   t.after(() => source.close())
   await once(source.listen(0, '127.0.0.1'), 'listening')
@@ -250,7 +250,7 @@ test('short recordings share a slot, fetched ones once they are decoded', async 
   await jobs.idle()
 })
 
-test('the queue is polled at least once per lease, however far off the next job is', async (t) => {
+test('the queue is polled at least once per lease', async (t) => {
   // So that the pauses of the queue are the only long ones.
   const env = { STENO_JOB_TIMEOUT_S: '0', STENO_FETCH_TIMEOUT_S: '5' }
   const { jobs, storage } = await openService(t, { env })

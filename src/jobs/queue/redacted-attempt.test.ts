@@ -72,19 +72,19 @@ async function attempt(
   return { job: (await findJob(db, { id: job.id, account }))!, object, keptWhen }
 }
 
-test('the original is deleted as soon as the job has ended without it', async (t) => {
+test('the original is deleted as soon as the job has ended', async (t) => {
   const { job, object, keptWhen } = await attempt(t)
   assert.deepEqual([job.status, job.redactedAudio], ['done', { object, size: 5 }])
   assert.deepEqual(keptWhen, { discarded: ['redacted'], end: ['redacted'] })
 })
 
-test('an original that another job uses is kept', async (t) => {
+test('an original used by another job is kept', async (t) => {
   const { job, keptWhen } = await attempt(t, { isShared: true })
   assert.equal(job.status, 'done')
   assert.deepEqual(keptWhen.end, ['original', 'redacted'])
 })
 
-test('a redacted recording is deleted when the job went to another owner', async (t) => {
+test('the redacted recording is deleted if the job lost its lease', async (t) => {
   const { job, keptWhen } = await attempt(t, {
     async before(db) {
       await returnLost(db, { now: steadyNow() + 60_000 })
@@ -95,7 +95,7 @@ test('a redacted recording is deleted when the job went to another owner', async
   assert.deepEqual(keptWhen, { end: ['original'] })
 })
 
-test('a redacted recording waits while the database refuses the end of its job', async (t) => {
+test('the redacted recording is kept while the database is busy', async (t) => {
   const { job, keptWhen } = await attempt(t, {
     before: refuseEnds,
     pause: (db) => sql`drop trigger busy`.execute(db.sql),
@@ -105,7 +105,7 @@ test('a redacted recording waits while the database refuses the end of its job',
   assert.deepEqual(keptWhen.end, ['redacted'])
 })
 
-test('a redacted recording stays when only the response to the end of its job was lost', async (t) => {
+test("the redacted recording is kept if only the database's response was lost", async (t) => {
   const { job, object, keptWhen } = await attempt(t, { losesResponse: true })
   assert.deepEqual([job.status, job.redactedAudio], ['done', { object, size: 5 }])
   assert.deepEqual(keptWhen.end, ['redacted'])
@@ -116,7 +116,7 @@ test('a redacted recording stays when only the response to the end of its job wa
   assert.ok(stopped.keptWhen.end!.includes('redacted'))
 })
 
-test('a redacted recording is deleted when the server stops before its job has ended', async (t) => {
+test('the redacted recording is deleted if the server stops before the job ended', async (t) => {
   const server = new AbortController()
   const { job, keptWhen } = await attempt(t, {
     stop: server.signal,
@@ -134,7 +134,7 @@ async function refuseEnds(db: Db): Promise<void> {
     begin select raise(fail, 'the database is locked'); end`.execute(db.sql)
 }
 
-test('a job whose original cannot be deleted has ended all the same', async (t) => {
+test('a job ends even if its original cannot be deleted', async (t) => {
   const { job, keptWhen } = await attempt(t, {
     before: (db) => t.mock.method(db.objects, 'delete', () => Promise.reject(new Error('EIO'))),
   })

@@ -52,7 +52,7 @@ function failsWith(code: string, text = '') {
   return (error: AppError) => error.code === code && error.message.includes(text)
 }
 
-test('what is made takes its place in the result, and nothing else of the job changes', async (t) => {
+test('a retried add-on replaces its part of the result and nothing else', async (t) => {
   const seen: Retry[] = []
   const { db, id, retry, result } = await openJob(t, { a: 1 }, (requested) => {
     seen.push(requested)
@@ -68,7 +68,7 @@ test('what is made takes its place in the result, and nothing else of the job ch
   assert.deepEqual(seen, [{ name: 'b', result: '{"a":1}', params, format: 'native', served: [] }])
 })
 
-test('a long result is replaced by another object, and the old one goes', async (t) => {
+test('a long result is stored as a new object, and the old one deleted', async (t) => {
   const { retry, result, objects } = await openJob(t, { long })
   const [old] = await objects()
   await retry('b')
@@ -77,7 +77,7 @@ test('a long result is replaced by another object, and the old one goes', async 
   assert.deepEqual(await result(), { long, b: 'made' })
 })
 
-test('a result may grow out of its row, and shrink into it', async (t) => {
+test('a result may move from its row to an object and back', async (t) => {
   const { retry, result, objects } = await openJob(t, { a: 1 }, ({ name }) => {
     const made = name === 'grow' ? { long } : { short: 1 }
     return { outcome: 'made', result: JSON.stringify(made), response: '1' }
@@ -88,7 +88,7 @@ test('a result may grow out of its row, and shrink into it', async (t) => {
   assert.deepEqual([await objects(), await result()], [[], { short: 1 }])
 })
 
-test('retries at once lose nothing of each other', async (t) => {
+test("concurrent retries do not lose each other's results", async (t) => {
   for (const first of [{ a: 1 }, { long }]) {
     const { retry, result, objects } = await openJob(t, first)
     const names = ['b', 'c', 'd']
@@ -98,7 +98,7 @@ test('retries at once lose nothing of each other', async (t) => {
   }
 })
 
-test('a job that is deleted meanwhile is not found, and leaves nothing', async (t) => {
+test('a retry of a job deleted meanwhile fails and stores nothing', async (t) => {
   for (const first of [{ a: 1 }, { long }]) {
     const { retry, remove, objects } = await openJob(t, first, async (requested) => {
       await remove()
@@ -109,13 +109,13 @@ test('a job that is deleted meanwhile is not found, and leaves nothing', async (
   }
 })
 
-test('a result whose object is lost is said to be so', async (t) => {
+test('a lost result object is reported as storage_unreadable', async (t) => {
   const { db, retry, objects } = await openJob(t, { long })
   for (const id of await objects()) await db.objects.delete(id)
   await assert.rejects(retry('b'), failsWith('storage_unreadable'))
 })
 
-test('what is not made is reported, and leaves the result as it is', async (t) => {
+test('a rejected retry is reported and leaves the result unchanged', async (t) => {
   for (const [outcome, code, text] of [
     ['unknown', 'add_on_not_found', 'b'],
     ['unrepeatable', 'add_on_not_repeatable', 'create the job again'],
@@ -128,7 +128,7 @@ test('what is not made is reported, and leaves the result as it is', async (t) =
   }
 })
 
-test('only jobs that are done have add-ons to make again', async (t) => {
+test('only finished jobs allow retries', async (t) => {
   const { db } = await openTestStorage(t)
   const resultBuilder = { retry: async (requested: Retry) => addName(requested) }
   const deps = { db, log, resultBuilder, config: { addOnResults: 'string' as const } }
@@ -142,7 +142,7 @@ test('only jobs that are done have add-ons to make again', async (t) => {
   await assert.rejects(retry(account), failsWith('job_not_done', 'processing'))
 })
 
-test('an add-on that needs a service gets its answers, each requested once', async (t) => {
+test('an add-on with a service gets its answers, each requested once', async (t) => {
   const calls: unknown[] = []
   const services: Services = {
     addOns: {},

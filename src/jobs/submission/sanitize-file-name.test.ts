@@ -20,7 +20,7 @@ const names: [given: string, kept: string | null][] = [
   ['calls/..', null],
 ]
 
-test('of a name its last part is kept, without control characters', () => {
+test('sanitizeFileName keeps the last path segment without control characters', () => {
   for (const [given, kept] of names)
     assert.equal(sanitizeFileName(given), kept, JSON.stringify(given))
 })

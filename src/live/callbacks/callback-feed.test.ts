@@ -26,7 +26,7 @@ import {
 import { writeRecord } from '../recovery/session-log.ts'
 import type { CallbackFeed } from './callback-feed.ts'
 
-test('what a session tells is queued in its order, numbered, and not before it is on the disk', async (t) => {
+test('messages are queued in order with sequence numbers, once they are on disk', async (t) => {
   const session = await openSession(t)
   const feed = await session.openFeed()
   const first = chunk(3200)
@@ -51,7 +51,7 @@ test('what a session tells is queued in its order, numbered, and not before it i
   )
 })
 
-test('a flag of the callback selects its messages, whatever the client is sent', async (t) => {
+test("callback flags select messages independently of the socket's flags", async (t) => {
   const session = await openSession(t, {
     flags: { ...noFlags, receive_partial_transcripts: true, receive_errors: true },
   })
@@ -77,7 +77,7 @@ test('a flag of the callback selects its messages, whatever the client is sent',
   assert.deepEqual(bodies, expectedOf(session, texts))
 })
 
-test('the last two messages are queued with the end of the job, after all others', async (t) => {
+test('the last two messages are queued together with the end of the job', async (t) => {
   const session = await openSession(t)
   const feed = await session.openFeed()
   const final = `${message(session, { type: 'end_session' }).replace('end_session', 'post_final_transcript').slice(0, -1)},"data":{}}`
@@ -137,7 +137,7 @@ function createWriter(
   return { expected, line, tell }
 }
 
-test('whenever a feed ends and another goes on, each message is queued once, in order', async (t) => {
+test('each message is queued once and in order, however often the feed restarts', async (t) => {
   for (let seed = 0; seed < 4; seed++) {
     const random = createRandom(seed)
     const flags = { ...all }
@@ -172,7 +172,7 @@ test('whenever a feed ends and another goes on, each message is queued once, in 
   }
 })
 
-test('a long message is queued as an object, and removed again when it could not be queued', async (t) => {
+test('a long message is queued as an object, which is deleted if queueing fails', async (t) => {
   const session = await openSession(t)
   const text = transcript(session, 'é'.repeat(300_000))
   await session.append(session.begin, noteMessage(text))
@@ -190,7 +190,7 @@ test('a long message is queued as an object, and removed again when it could not
   assert.equal((await session.objects()).length, 1, 'what was queued is not stored again')
 })
 
-test('a feed whose database refuses tries again, and queues nothing twice', async (t) => {
+test('a feed retries when the database refuses, and queues nothing twice', async (t) => {
   const session = await openSession(t)
   const { db, id } = session
   let refusals = 3
@@ -213,7 +213,7 @@ test('a feed whose database refuses tries again, and queues nothing twice', asyn
   assert.deepEqual(bodies.slice(1), expectedOf(session, texts))
 })
 
-test('a session that says much is queued together, ten times a second at most', async (t) => {
+test('messages are queued in batches at most ten times a second', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const session = await openSession(t)
   const sizes: number[] = []
@@ -244,7 +244,7 @@ test('a session that says much is queued together, ten times a second at most', 
   assert.deepEqual(sizes, [1, 2])
 })
 
-test('a log that is long is queued some messages at a time', async (t) => {
+test('a long log is queued in batches of up to 200 messages', async (t) => {
   const session = await openSession(t)
   const sizes: number[] = []
   const feed = await session.openFeed({
@@ -258,7 +258,7 @@ test('a log that is long is queued some messages at a time', async (t) => {
   assert.deepEqual(sizes, [199, 200, 101], 'the first of all was queued when the job was made')
 })
 
-test('a feed that is closed leaves the rest of the log, and the end of the job, to the next one', async (t) => {
+test('closing a feed leaves the rest of the log to the next one', async (t) => {
   const session = await openSession(t)
   const queue = createCallbackQueue(session.db, { maxQueued: 100 })
   const feed: CallbackFeed = await session.openFeed({
@@ -276,7 +276,7 @@ test('a feed that is closed leaves the rest of the log, and the end of the job, 
   assert.deepEqual((await session.queued()).bodies.slice(1), expectedOf(session, texts))
 })
 
-test('while too many wait, partials, speech events and acknowledgments are left out, others never', async (t) => {
+test('with too many waiting messages only partials, speech events and acks drop', async (t) => {
   const session = await openSession(t, { maxQueued: 3 })
   const dropped: number[] = []
   const feed = await session.openFeed({ onDropped: (count) => dropped.push(count) })
@@ -303,7 +303,7 @@ test('while too many wait, partials, speech events and acknowledgments are left 
   assert.deepEqual(bodies.slice(1), expectedOf(session, [partial, final, final, failure]))
 })
 
-test('a feed whose job another process took queues nothing more, and leaves no object', async (t) => {
+test('a feed that lost its job queues nothing more and leaves no object', async (t) => {
   const session = await openSession(t)
   const old = await session.openFeed()
   await session.append(session.begin, noteMessage(transcript(session, 'x'.repeat(300_000))))

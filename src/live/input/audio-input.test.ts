@@ -36,7 +36,7 @@ function openAudioInput() {
 const random = createRandom(5)
 const audio = Buffer.from(Array.from({ length: 1000 }, () => random() * 256))
 
-test('an ack of bytes that came again is a place where a client goes on, too', async () => {
+test('a client may resume at an acknowledged position of repeated audio', async () => {
   const { audioInput, acks, flushed, stored } = openAudioInput()
   for (let at = 0; at < 900; at += 100) audioInput.take(audio.subarray(at, at + 100))
   await audioInput.resume(undefined)
@@ -55,7 +55,7 @@ test('an ack of bytes that came again is a place where a client goes on, too', a
   assert.equal(stored(), 1000)
 })
 
-test('what a connection repeats only in part before it is lost is not stored again', async () => {
+test('audio that a lost connection repeated in part is not stored again', async () => {
   const { audioInput, acks, flushed, stored } = openAudioInput()
   for (let at = 0; at < 900; at += 100) audioInput.take(audio.subarray(at, at + 100))
   await audioInput.resume(undefined)
@@ -77,7 +77,7 @@ async function resumed() {
   return opened
 }
 
-test('an empty chunk does not decide whether those that follow repeat', async (t) => {
+test('an empty chunk does not decide whether the next ones repeat audio', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   const { audioInput, acks, flushed, stored } = await resumed()
   const empty = Buffer.alloc(0)
@@ -97,7 +97,7 @@ test('an empty chunk does not decide whether those that follow repeat', async (t
   assert.equal(stored(), 1000)
 })
 
-test('a client that repeats audio slowly is waited for, but not for ever', async (t) => {
+test('slowly repeated audio is held, but only for a limited time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   const { audioInput, acks, flushed } = await resumed()
   const repeat = async (from: number, count: number) => {
@@ -113,7 +113,7 @@ test('a client that repeats audio slowly is waited for, but not for ever', async
   assert.deepEqual([acks.length, acks.at(-1)], [11, [910, 911]])
 })
 
-test('a client that stops repeating audio is not waited for', async (t) => {
+test('held audio is stored when the client stops repeating', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   const { audioInput, acks, flushed } = await resumed()
   audioInput.take(audio.subarray(0, 100))
@@ -122,7 +122,7 @@ test('a client that stops repeating audio is not waited for', async (t) => {
   assert.deepEqual(acks, [[900, 1000]])
 })
 
-test('the end of a session settles what is held', async () => {
+test('the end of a session stores held audio', async () => {
   const { audioInput, acks, flushed } = await resumed()
   audioInput.take(Buffer.alloc(0))
   audioInput.take(audio.subarray(0, 10))

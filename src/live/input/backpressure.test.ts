@@ -13,14 +13,14 @@ function open() {
   return { space, state, sent }
 }
 
-test('while there is room nobody waits', () => {
+test('below the limit senders do not wait', () => {
   const { space, state, sent } = open()
   state.fill = 1
   assert.equal(space.wait(), undefined)
   assert.deepEqual(sent, [])
 })
 
-test('a waiting sender continues when a tenth is free, not before', async () => {
+test('a waiting sender continues once a tenth is free', async () => {
   const { space, state, sent } = open()
   state.fill = 1.1
   const waiting = space.wait()
@@ -34,7 +34,7 @@ test('a waiting sender continues when a tenth is free, not before', async () => 
   assert.deepEqual(sent, ['full', 'room'])
 })
 
-test('a release lets in whoever waits, once', async () => {
+test('release() lets all waiting senders continue, once', async () => {
   const { space, state, sent } = open()
   state.fill = 2
   const waiting = space.wait()

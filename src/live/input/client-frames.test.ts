@@ -18,13 +18,13 @@ function assertRefused(frame: ClientFrame, message: string) {
   assert.deepEqual(frame, refused)
 }
 
-test('a binary frame is audio, whatever it holds', () => {
+test('a binary frame is audio, whatever it contains', () => {
   for (const bytes of [Buffer.from('{"type":"stop_recording"}'), Buffer.alloc(0)]) {
     assert.deepEqual(readFrame(bytes, true), { type: 'audio', bytes })
   }
 })
 
-test('the audio of a chunk is the same however its message is written', () => {
+test('the audio of a chunk does not depend on the formatting of its message', () => {
   const forms: ((text: string) => string)[] = [
     (text) => `{"type":"audio_chunk","data":{"chunk":${text}}}`,
     (text) => `{"type": "audio_chunk", "data": {"chunk": ${text}}}`,
@@ -47,16 +47,16 @@ test('the audio of a chunk is the same however its message is written', () => {
   )
 })
 
-test('an empty chunk is audio without bytes', () => {
+test('an empty chunk is audio of zero bytes', () => {
   assert.equal(audioOf(chunk('')).length, 0)
 })
 
-test('the unused bits of the last character may be anything', () => {
+test('the unused bits of the last base64 character are ignored', () => {
   assert.deepEqual(audioOf(chunk('AB==')), Buffer.from([0]))
   assert.deepEqual(audioOf(chunk('AAB=')), Buffer.from([0, 0]))
 })
 
-test('what is no base64 is refused', () => {
+test('invalid base64 is rejected', () => {
   const texts = ['A', 'AA', 'AAA', 'AAAAA', 'A===', '====', '=', 'AA=A', '=AAA', 'AAAA====']
   texts.push('AA==AAAA', 'AA==AA==', 'AA A', ' AAA', 'AA\nA', 'AAA\n', 'AAAA\n', 'AAAAAAA\n')
   texts.push('AAA-', 'AAA_', 'AAA!', 'AAA\0', 'AAAé', 'A\u0141AA', '\u3041AAA', 'AA😀', '\u2028AAA')
@@ -69,7 +69,7 @@ test('what is no base64 is refused', () => {
 
 const BASE64 = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)?$/
 
-test('any string is read as base64 exactly when it encodes what came out', () => {
+test('a string is accepted as base64 exactly when it round-trips', () => {
   const letters = fc.constantFrom(...'AQgw09+/==-_ \n"\\é\u0141')
   fc.assert(
     fc.property(fc.array(letters, { maxLength: 9 }), (list) => {
@@ -88,7 +88,7 @@ test('any string is read as base64 exactly when it encodes what came out', () =>
   )
 })
 
-test('a chunk that is missing or no string is refused', () => {
+test('a chunk that is missing or not a string is rejected', () => {
   for (const value of [undefined, null, 7, true, ['AAAA'], { length: 4 }]) {
     assertRefused(chunk(value), 'chunk is not a string')
   }
@@ -97,7 +97,7 @@ test('a chunk that is missing or no string is refused', () => {
   }
 })
 
-test('a stop is read, whatever else the message holds', () => {
+test('stop_recording is read whatever else the message contains', () => {
   for (const text of [
     '{"type":"stop_recording"}',
     ' {"data":{"chunk":7},"type":"stop_recording"}',
@@ -106,7 +106,7 @@ test('a stop is read, whatever else the message holds', () => {
   }
 })
 
-test('what is no JSON object, or of no known type, is unreadable', () => {
+test('invalid JSON and unknown message types are unreadable', () => {
   const texts = ['', ' ', '{', '[]', '"stop_recording"', 'null', '7', 'stop_recording', '\ufeff{}']
   texts.push('{"type":"audio_chunk","data":{"chunk":"AAAA"}', '{"type":"audio_chunk"}}', 'NaN')
   texts.push('{"type":"audio_chunk","data":{"chunk":"AAAA"}}}', '{type:"stop_recording"}')
@@ -122,7 +122,7 @@ test('what is no JSON object, or of no known type, is unreadable', () => {
   assert.equal(read('{"__proto__":{"type":"stop_recording"}}').type, 'unreadable')
 })
 
-test('a large message of many values is not parsed', () => {
+test('a large message with many values is not parsed', () => {
   const stop = '{"type":"stop_recording"}'
   const hostile = ['['.repeat(1_000_000), '{"a":'.repeat(500_000), `[${'0,'.repeat(500_000)}0]`]
   hostile.push(`${stop.slice(0, -1)}${',"a":0'.repeat(20_000)}}`)
@@ -136,7 +136,7 @@ test('a large message of many values is not parsed', () => {
   })
 })
 
-test('no frame makes it throw', () => {
+test('readFrame never throws', () => {
   const chunk = fc.constantFrom('{', '}', '"', ':', ',', '[', '\\', 'type', 'audio_chunk', 'data')
   const chunks = fc.array(fc.oneof(chunk, fc.constantFrom('"chunk"', 'AAAA', ' ', '\0', 'é', '7')))
   const usual = Buffer.from('{"type":"audio_chunk","data":{"chunk":"AAAA"}}')

@@ -63,7 +63,7 @@ function binary(text: string): Frame {
   return { data: Buffer.from(text), isBinary: true }
 }
 
-test('in one turn of the loop no more frames are handled than it has room for', () => {
+test('one turn of the event loop handles a limited number of frames', () => {
   const { open, goOn } = openTurns()
   const { queue, handled, sentMessages } = open()
   for (let i = 0; i < 200; i++) queue.push(binary(`${i}`))
@@ -79,7 +79,7 @@ test('in one turn of the loop no more frames are handled than it has room for', 
   assert.deepEqual(sentMessages, ['full', 'free'])
 })
 
-test('frames of all kinds keep their order, whatever waits, and none is lost', () => {
+test('frames of all kinds keep their order and none is lost', () => {
   const { open, pass } = openTurns()
   const { queue, handled } = open()
   const sent: Frame[] = Array.from({ length: 5000 }, (_, i) => {
@@ -93,7 +93,7 @@ test('frames of all kinds keep their order, whatever waits, and none is lost', (
   assert.equal(queue.length, 0)
 })
 
-test('small frames come as fast as the credit of their socket lets them, large ones at once', () => {
+test('small frames are limited by the credit of their socket, large ones are not', () => {
   const { open, pass } = openTurns()
   const small = open()
   const large = open('b')
@@ -110,7 +110,7 @@ test('small frames come as fast as the credit of their socket lets them, large o
   assert.ok(small.handled.length <= AT_ONCE + 3 * PER_SECOND)
 })
 
-test('control frames cost what small ones cost', () => {
+test('control frames cost as much as small ones', () => {
   const { open, pass } = openTurns()
   const { queue, handled } = open()
   for (let i = 0; i < 8000; i++) queue.push({ isBinary: false })
@@ -118,7 +118,7 @@ test('control frames cost what small ones cost', () => {
   assert.ok(handled.length <= AT_ONCE + PER_SECOND)
 })
 
-test('accounts take turns, however many sockets one of them has', () => {
+test('accounts take turns, however many sockets each has', () => {
   const { open, goOn } = openTurns()
   const many = Array.from({ length: 9 }, () => open('many'))
   for (const { queue } of many) for (let i = 0; i < 100; i++) queue.push(binary('x'))
@@ -129,7 +129,7 @@ test('accounts take turns, however many sockets one of them has', () => {
   assert.equal(one.handled.length, 30)
 })
 
-test('what a frame waits for holds up those behind it, and only these', async () => {
+test('a frame that waits blocks only later frames of its socket', async () => {
   const { open, goOn } = openTurns()
   const release = Promise.withResolvers<void>()
   const held = open('a', () => release.promise)
@@ -147,7 +147,7 @@ test('what a frame waits for holds up those behind it, and only these', async ()
   assert.deepEqual(held.handled, ['binary 1', 'binary 2'])
 })
 
-test('a socket that has gone is drained of what it sent, one that was ended is not', async () => {
+test('frames of a closed socket are still handled, those of an ended one are not', async () => {
   const { open, goOn } = openTurns()
   const gone = open()
   for (let i = 0; i < 100; i++) gone.queue.push(binary('x'))

@@ -25,7 +25,7 @@ function take(receivedChunks: ReceivedChunks, chunk: Uint8Array, at = 1000): Acc
   return taken
 }
 
-test('ranges follow each other, half-open, in bytes and seconds', () => {
+test('byte and time ranges are contiguous and half-open', () => {
   const receivedChunks = open()
   const ranges = [3200, 0, 1601].map((length) => take(receivedChunks, bytes(length)))
   assert.deepEqual(
@@ -41,7 +41,7 @@ test('ranges follow each other, half-open, in bytes and seconds', () => {
   assert.equal(ranges[1]!.stored, undefined)
 })
 
-test('a header counts among the bytes, and not in the time', () => {
+test('a WAV header counts toward the byte range but not the time range', () => {
   const receivedChunks = open()
   const { byteRange, timeRange, stored } = take(
     receivedChunks,
@@ -52,14 +52,14 @@ test('a header counts among the bytes, and not in the time', () => {
   assert.deepEqual(Buffer.from(stored!.audio), Buffer.from(bytes(3200)))
 })
 
-test('a refused chunk counts nowhere', () => {
+test('a refused chunk does not count toward the ranges', () => {
   const receivedChunks = open()
   const wrong = wavHeader({ ...format, sampleRate: 8000 }, 0)
   assert.ok('problem' in receivedChunks.take(wrong, 1000))
   assert.deepEqual(take(receivedChunks, bytes(10)).byteRange, [0, 10])
 })
 
-test('what is repeated gets the range it had, and only the rest is stored', () => {
+test('repeated bytes keep their range, and only new ones are stored', () => {
   const receivedChunks = open()
   for (let i = 0; i < 4; i++) take(receivedChunks, bytes(1000, i))
   receivedChunks.continueAt(2000)
@@ -73,7 +73,7 @@ test('what is repeated gets the range it had, and only the rest is stored', () =
   assert.deepEqual(take(receivedChunks, bytes(10)).byteRange, [4500, 4510])
 })
 
-test('what a client may repeat is rebuilt as it was sent, headers and all', async () => {
+test('repeatable audio is restored as it was sent, including headers', async () => {
   const receivedChunks = open()
   const header = Buffer.from(wavHeader(format, 0))
   const sent = [header.subarray(0, 20), header.subarray(20), bytes(999), bytes(400, 3)]
@@ -94,7 +94,7 @@ test('what a client may repeat is rebuilt as it was sent, headers and all', asyn
   assert.deepEqual(await readChunks(later, readAudio), Buffer.concat(sent.slice(2)))
 })
 
-test('chunks that came too long before the last one cannot be repeated', () => {
+test('chunks that are too old cannot be repeated', () => {
   const receivedChunks = open()
   const times = [0, 10, 29, 31, 45]
   for (const seconds of times) take(receivedChunks, bytes(100), seconds * 1000)
@@ -106,7 +106,7 @@ test('chunks that came too long before the last one cannot be repeated', () => {
   )
 })
 
-test('a record of chunks that is taken up again goes on where the earlier one was', () => {
+test('a restored record of chunks continues the ranges', () => {
   const before: ChunkRecord = { at: 900, received: 144, audio: 100 }
   const recent = [{ at: 1000, received: 344, audio: 300 }]
   const receivedChunks = open({ recent, before, ackBoundaries: [], pending: new Uint8Array(0) })
@@ -116,7 +116,7 @@ test('a record of chunks that is taken up again goes on where the earlier one wa
   assert.deepEqual(take(receivedChunks, bytes(100)).timeRange, [100 / 32_000, 200 / 32_000])
 })
 
-test('what looked like the begin of a header is sound when nothing follows it', () => {
+test('an incomplete header at the end is stored as audio', () => {
   const receivedChunks = open()
   take(receivedChunks, Buffer.from('RIFF'))
   assert.equal(receivedChunks.audio, 0)
@@ -126,7 +126,7 @@ test('what looked like the begin of a header is sound when nothing follows it', 
   assert.equal(receivedChunks.end(2000), undefined)
 })
 
-test('a header that comes byte by byte is passed on in few chunks', () => {
+test('a header sent byte by byte is stored in few chunks', () => {
   const receivedChunks = open()
   const header = wavHeader(format, 0)
   const last = [...header.subarray(0, 40)]
@@ -136,7 +136,7 @@ test('a header that comes byte by byte is passed on in few chunks', () => {
   assert.deepEqual([Buffer.from(held!, 'base64').length, pending], [1, 40])
 })
 
-test('a header goes on that had begun before a record of chunks was taken up again', () => {
+test('a header that started before the restart is completed', () => {
   const header = wavHeader(format, 0)
   const recent = [{ at: 1000, received: 40, audio: 0, pending: 40 }]
   const pending = header.subarray(0, 40)
@@ -150,7 +150,7 @@ test('a header goes on that had begun before a record of chunks was taken up aga
   assert.deepEqual(Buffer.from(stored!.audio), Buffer.from(bytes(100)))
 })
 
-test('after a pause all chunks from before it are dropped at once', () => {
+test('expired chunks are dropped in one step after a pause', () => {
   const receivedChunks = open()
   const count = 200_000
   const one = bytes(1)
@@ -163,7 +163,7 @@ test('after a pause all chunks from before it are dropped at once', () => {
   assert.equal(receivedChunks.repeatable().from.received, count)
 })
 
-test('no more is looked at for repeats than the limit, however long a chunk is', () => {
+test('the repeatable audio is limited, regardless of chunk sizes', () => {
   const receivedChunks = open()
   const chunk = new Uint8Array(24 * 2 ** 20)
   for (let i = 0; i < 4; i++) take(receivedChunks, chunk)
@@ -171,7 +171,7 @@ test('no more is looked at for repeats than the limit, however long a chunk is',
   assert.deepEqual([from.received, chunks.length], [2 * chunk.length, 2])
 })
 
-test('times of bytes from before the chunks that are remembered follow those of the sound', () => {
+test('time ranges of repeated bytes without a recorded chunk follow the audio', () => {
   for (const header of [new Uint8Array(0), wavHeader(format, 0)]) {
     const receivedChunks = open()
     take(receivedChunks, Buffer.concat([header, bytes(320_000)]))
@@ -190,7 +190,7 @@ test('times of bytes from before the chunks that are remembered follow those of 
   }
 })
 
-test('to repeat many chunks costs no more than to bring them', () => {
+test('repeating many chunks costs no more than sending them', () => {
   const receivedChunks = open()
   const count = 50_000
   const one = bytes(2)

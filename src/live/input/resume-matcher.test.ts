@@ -38,24 +38,24 @@ function lost(text: string): StoredBytes {
   return { from: 100, stored: bytes(text.replaceAll('|', '')), boundaries }
 }
 
-test('what is repeated belongs to the boundary behind which it was stored', () => {
+test('repeated audio is matched to the boundary after which it was stored', () => {
   assert.deepEqual(find(lost('abc|def|ghi'), [bytes('defghi')]), [103, 6])
   assert.deepEqual(find(lost('abc|def|ghi'), [bytes('ghijkl')]), [106, 6])
   assert.deepEqual(find(lost('|abc|def'), [bytes('abcdefgh')]), [100, 8])
 })
 
-test('what was not stored behind a boundary belongs to the end', () => {
+test('audio that no boundary matches continues at the end', () => {
   assert.deepEqual(find(lost('abc|def|ghi'), [bytes('efghi')]), [109, 5])
   assert.deepEqual(find(lost('abc|def|ghi'), [bytes('x')]), [109, 1])
   assert.deepEqual(find(lost('abc|def|ghi'), [bytes('defxyz')]), [109, 6])
 })
 
-test('of several boundaries that fit, the oldest counts', () => {
+test('of several matching boundaries the oldest is used', () => {
   assert.deepEqual(find(lost('ab|ab|ab'), [bytes('ababab')]), [102, 6])
   assert.deepEqual(find(lost('xy|ab|ab'), [bytes('ab'), bytes('xy')]), [104, 4])
 })
 
-test('a boundary that may still fit is waited for until no more will come', () => {
+test('a possible boundary stays open until decide()', () => {
   const finder = createResumeMatcher(lost('x|abab|ab'))
   assert.equal(finder.write(bytes('ab')), undefined)
   assert.equal(finder.write(bytes('')), undefined)
@@ -64,13 +64,13 @@ test('a boundary that may still fit is waited for until no more will come', () =
   assert.deepEqual(find(lost('abc|def|ghi'), []), [109, undefined])
 })
 
-test('the matcher decides as soon as it can', () => {
+test('the matcher decides as early as possible', () => {
   const frames = [...'defghijkl'].map(bytes)
   assert.deepEqual(find(lost('abc|def|ghi'), frames), [103, 6])
   assert.deepEqual(find(lost('abc|def|ghi'), [...'dexx'].map(bytes)), [109, 3])
 })
 
-test('silence tells nothing', () => {
+test('repeated zero bytes alone do not identify a resume position', () => {
   const stored = lost('ab|00|00')
   assert.deepEqual(find(stored, [bytes('0000')]), [106, 4])
   assert.deepEqual(find(lost('00|00|00'), [bytes('0')]), [106, 1])
@@ -79,7 +79,7 @@ test('silence tells nothing', () => {
   assert.deepEqual(find({ from: 5, stored: bytes(''), boundaries: [5] }, [bytes('a')]), [5, 1])
 })
 
-test('boundaries whose bytes are gone are left out', () => {
+test('boundaries before the stored bytes are ignored', () => {
   const { stored } = lost('ab|cd')
   const found = find({ from: 100, stored, boundaries: [90, 98, 102] }, [bytes('cd')])
   assert.deepEqual(found, [102, 2])
@@ -107,7 +107,7 @@ function cut(whole: Uint8Array, places: readonly number[]): Uint8Array[] {
 
 const places = fc.array(fc.nat(1000), { maxLength: 20 })
 
-test('in any frames it finds what the contract says, and never asks for more than it needs', () => {
+test('the matcher agrees with a slow reference and needs no extra bytes', () => {
   fc.assert(
     fc.property(sounds, sounds, places, places, fc.nat(), (audio, fresh, at, frames, seen) => {
       const from = 1000
@@ -129,7 +129,7 @@ test('in any frames it finds what the contract says, and never asks for more tha
   )
 })
 
-test('noise that is repeated after a lost acknowledgment is never stored twice', () => {
+test('noise repeated after a lost acknowledgment is never stored twice', () => {
   const noise = fc.uint8Array({ minLength: 40, maxLength: 400 })
   fc.assert(
     fc.property(noise, noise, places, places, fc.nat(), (audio, fresh, at, frames, seen) => {
@@ -144,7 +144,7 @@ test('noise that is repeated after a lost acknowledgment is never stored twice',
   )
 })
 
-test('sound that repeats itself costs a pass over it, not one for every boundary', () => {
+test('matching periodic audio takes linear time', () => {
   const stored = Buffer.alloc(1_000_000)
   for (let i = 0; i < stored.length; i += 2) stored.writeInt16LE(i % 160, i)
   stored.fill(7, 999_900, 999_999)

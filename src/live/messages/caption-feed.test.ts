@@ -17,7 +17,7 @@ async function readAll(captions: AsyncIterable<LiveCaption>): Promise<string[]> 
   return texts
 }
 
-test('a late viewer reads the last finals, then what follows, until the end', async () => {
+test('a late viewer gets the last finals, then later captions until the end', async () => {
   const feed = new CaptionFeed()
   for (let i = 0; i < 60; i++) publish(feed, `u${i}`, 'said')
   const watching = readAll(feed.watch(never))
@@ -32,7 +32,7 @@ test('a late viewer reads the last finals, then what follows, until the end', as
   assert.equal((await readAll(feed.watch(never))).length, 50)
 })
 
-test('one who reads slowly skips partials, and one who does not read is given up', async () => {
+test('a slow viewer skips partials, and one that does not read is disconnected', async () => {
   const feed = new CaptionFeed()
   const slow = feed.watch(never)
   const first = slow.next()
@@ -42,7 +42,7 @@ test('one who reads slowly skips partials, and one who does not read is given up
   assert.ok((await readAll(slow)).length <= 201)
 })
 
-test('a watcher that is aborted reads nothing more', async () => {
+test('an aborted viewer gets no more captions', async () => {
   const feed = new CaptionFeed()
   const gone = new AbortController()
   const reading = readAll(feed.watch(gone.signal))

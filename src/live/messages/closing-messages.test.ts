@@ -77,7 +77,7 @@ for (const [first, next, what] of [
   [made, lost, 'was made'],
 ] as const) {
   for (const kind of [/^summary /, /^message post_summarization\b/]) {
-    test(`a summary that ${what} stays so in the next process, killed after ${kind}`, async () => {
+    test(`a summary that ${what} is kept by the next process, killed after ${kind}`, async () => {
       const before = cutBehind((await close(first)).lines, kind)
       const { result } = await close(next, before)
       assert.deepEqual(result.summarization, first)
@@ -89,7 +89,7 @@ for (const [first, next, what] of [
   }
 }
 
-test('prompts are answered at the end, and nothing is asked again, wherever a process is killed', async () => {
+test('prompts are answered at the end, and never twice after a restart', async () => {
   const params: AddOnParams = {
     ...summarizing,
     post_processing: { summarization: false, audio_to_llm: true },
@@ -129,7 +129,7 @@ test('prompts are answered at the end, and nothing is asked again, wherever a pr
   }
 })
 
-test('without a language model, prompts say what they need', async () => {
+test('without a language model prompts fail with NotConfigured', async () => {
   const params: AddOnParams = {
     ...summarizing,
     post_processing: { summarization: false, audio_to_llm: true },

@@ -109,7 +109,7 @@ async function undisturbed(hooks: readonly RealtimeHook[]): Promise<LogRecord[]>
   return noted()
 }
 
-test('an utterance is logged with its final, and messages before it are sent', async () => {
+test('an utterance is logged with its final, and earlier messages are sent', async () => {
   const records = await undisturbed([entities])
   assert.deepEqual(kindsOf(records), [
     'transcript',
@@ -127,7 +127,7 @@ test('an utterance is logged with its final, and messages before it are sent', a
   })
 })
 
-test('an add-on that fails says so, and keeps no other from its work', async () => {
+test('a failing add-on reports its error and does not block others', async () => {
   const records = await undisturbed([broken, entities])
   assert.deepEqual(kindsOf(records).slice(3), ['sentiment_analysis', 'named_entity_recognition'])
   const [failure] = records.flatMap((one) => (one.kind === 'message' ? [one.text] : [])).slice(1)
@@ -135,7 +135,7 @@ test('an add-on that fails says so, and keeps no other from its work', async () 
   assert.deepEqual([error.status_code, error.exception, data], [500, 'InternalError', null])
 })
 
-test('an add-on that ends because its session was left has not failed', async () => {
+test('an add-on aborted by suspend is not logged as failed', async () => {
   const log = { error: assert.fail } as unknown as Log
   const { emitter, leave, noted } = await openEmitter({ hooks: [broken], log })
   emitter.recognized(final)
@@ -143,7 +143,7 @@ test('an add-on that ends because its session was left has not failed', async ()
   assert.deepEqual(kindsOf(await noted()), ['transcript'])
 })
 
-test('wherever a process is killed, the next one tells just what is missing', async () => {
+test('after a kill at any point the next process sends only the missing messages', async () => {
   const unselected = hook('translation', undefined, 2)
   const hooks = [unselected, entities, hook('sentiment_analysis', async () => found, 3)]
   const all = await undisturbed(hooks)
@@ -158,7 +158,7 @@ test('wherever a process is killed, the next one tells just what is missing', as
   }
 })
 
-test('no partial of an utterance follows its final, also where the next process recognizes it again', async () => {
+test('no partial follows the final of its utterance, even after a restart', async () => {
   const all = await undisturbed([])
   assert.deepEqual(kindsOf(all), ['transcript', 'utterance'])
   for (const kept of [1, 2]) {
@@ -170,7 +170,7 @@ test('no partial of an utterance follows its final, also where the next process 
   }
 })
 
-test('what services take long for holds up no other add-on, and survives a killed process', async () => {
+test('slow services do not delay other add-ons, and are resumed after a restart', async () => {
   const answered = Promise.withResolvers<void>()
   const slow: RealtimeHook = {
     ...hook('sentiment_analysis', async () => {
@@ -200,7 +200,7 @@ test('what services take long for holds up no other add-on, and survives a kille
   }
 })
 
-test('what a service answered is neither asked nor sent again, wherever a process is killed', async () => {
+test('an answer of a service is neither requested nor sent twice after restarts', async () => {
   let asked = 0
   const translating: RealtimeHook = {
     ...hook('sentiment_analysis', async ({ memoize }) => {
@@ -226,7 +226,7 @@ test('what a service answered is neither asked nor sent again, wherever a proces
   }
 })
 
-test('services answer in the order of the utterances of a channel, however long each takes', async () => {
+test('service results keep the order of utterances within a channel', async () => {
   const responses = [0, 1].map(() => Promise.withResolvers<void>())
   const slow: RealtimeHook = {
     ...hook('sentiment_analysis', async ({ id }) => {

@@ -52,7 +52,7 @@ function openOutbox(
   return { outbox: new MessageOutbox(options), stored }
 }
 
-test('what the callback is to have is wanted and stored though there is no client', () => {
+test('messages selected for the callback are stored without a client', () => {
   const selected = { receive_partial_transcripts: true, receive_errors: true }
   const { outbox, stored } = openOutbox({ socket: {}, callback: selected })
   for (const message of [partial, refused]) {
@@ -62,18 +62,18 @@ test('what the callback is to have is wanted and stored though there is no clien
   assert.equal(stored.length, 2)
 })
 
-test('what only a client is to have is not wanted while there is none', () => {
+test('messages only for the socket are not created without a client', () => {
   const { outbox } = openOutbox({ socket: { receive_partial_transcripts: true }, callback: {} })
   assert.ok(!outbox.isWanted(partialHead))
 })
 
-test('what nobody is to have is not stored', () => {
+test('messages that no receiver selected are not stored', () => {
   const { outbox, stored } = openOutbox({ socket: {}, callback: {} })
   outbox.send(partial)
   assert.deepEqual(stored, [])
 })
 
-test('acknowledgments are made for the callback though the client wants none', () => {
+test('acknowledgments are created for the callback even if the client wants none', () => {
   const selected = { receive_acknowledgments: true }
   assert.ok(openOutbox({ socket: {}, callback: selected }).outbox.wantsAcks)
   assert.ok(!openOutbox({ socket: {}, callback: {} }).outbox.wantsAcks)
@@ -106,7 +106,7 @@ function connectTo(outbox: MessageOutbox, unread?: UnreadShare): Connection {
   return connection
 }
 
-test('messages that no client fetches are kept up to a limit, which is reported', async () => {
+test('messages that no client fetches are kept up to a limit, with a warning', async () => {
   const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
   const warnings: string[] = []
   const warn = (text: string) => warnings.push(text)
@@ -124,7 +124,7 @@ test('messages that no client fetches are kept up to a limit, which is reported'
   assert.ok(!share.isOver())
 })
 
-test('what a client that does not read was sent counts, and ends its connection with 1013', async () => {
+test('unread messages count against the limit and close the connection with 1013', async () => {
   const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
   const share = unread.open('a')
   const { outbox } = openOutbox(
@@ -139,7 +139,7 @@ test('what a client that does not read was sent counts, and ends its connection 
   assert.ok(!share.isOver())
 })
 
-test('what a client has seen counts no more', async () => {
+test('messages that the client has seen no longer count', async () => {
   const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
   const share = unread.open('a')
   const { outbox } = openOutbox(
@@ -155,7 +155,7 @@ test('what a client has seen counts no more', async () => {
   assert.equal(connection.closeCode, undefined)
 })
 
-test('partials of a large log are left out, which is reported', () => {
+test('partials are omitted when the log is large, with a warning', () => {
   const warnings: string[] = []
   const warn = (text: string) => warnings.push(text)
   const large = { isLarge: true, warn }

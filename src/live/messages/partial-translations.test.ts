@@ -40,7 +40,7 @@ function open() {
   return { partials, asked, sent, texts: () => asked.map(({ text }) => text) }
 }
 
-test('one text is translated at a time; then the newest of each utterance, and none twice', async () => {
+test('partials are translated one at a time, the latest of each utterance', async () => {
   const { partials, asked, sent, texts } = open()
   for (const text of ['', 'I', 'I would', 'I would like']) partials.offer(say('a', text))
   partials.offer(say('b', 'Yes'))
@@ -61,7 +61,7 @@ test('one text is translated at a time; then the newest of each utterance, and n
   assert.equal(partials.takeUsage(), undefined)
 })
 
-test('when a final is there, its partials are given up, and others go on', async () => {
+test('a final cancels the translation of its partials only', async () => {
   const { partials, asked, sent, texts } = open()
   partials.offer(say('a', 'I'))
   partials.offer(say('a', 'I would'))
@@ -75,7 +75,7 @@ test('when a final is there, its partials are given up, and others go on', async
   assert.deepEqual(sent, ['Yes'])
 })
 
-test('an utterance that failed is left alone; at the end all is dropped', async () => {
+test('an utterance whose translation failed is skipped, and the end cancels all', async () => {
   const { partials, asked, sent, texts } = open()
   const error = { status_code: 429, exception: 'ServiceFailed', message: 'too many' }
   partials.offer(say('a', 'I'))

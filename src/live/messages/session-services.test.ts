@@ -27,14 +27,14 @@ const hanging: Services = {
   },
 }
 
-test('a translation that comes too late is given up, with the reason', async () => {
+test('a translation that takes too long fails with AddonTimeout', async () => {
   const limits = { translation: 0.01, partial: 0.01, atEnd: 0.01 }
   const services = createSessionServices(hanging, { id: 's', account: 'a', params }, limits)
   const { success, error } = await services.translate(utterance, options)
   assert.deepEqual([success, error!.exception], [false, 'AddonTimeout'])
 })
 
-test('a session that is left ends the requests', async () => {
+test('suspending a session aborts its service requests', async () => {
   const leaving = new AbortController()
   const services = createSessionServices(hanging, { id: 's', account: 'a', params })
   const summary = services.summarize!([utterance], { ...options, signal: leaving.signal })
@@ -42,7 +42,7 @@ test('a session that is left ends the requests', async () => {
   await assert.rejects(summary, /left/)
 })
 
-test('services get the words without their blanks, for the account, and what they took is told', async () => {
+test('services get trimmed text and the account, and return the usage', async () => {
   const calls: [ServiceRequest, ServiceCallOptions][] = []
   const usage = { requests: 1, prompt_tokens: 5, completion_tokens: 2 }
   const answering: Services = {
@@ -59,7 +59,7 @@ test('services get the words without their blanks, for the account, and what the
   assert.deepEqual(envelope.usage, usage)
 })
 
-test('prompts are answered from the text, and what is quoted has the times of its utterance', async () => {
+test('prompts get the transcript, and quotes the times of their utterance', async () => {
   const prompted = { audio_to_llm_config: { prompts: ['Who?', 'Why?'] } }
   const services = createSessionServices(
     {

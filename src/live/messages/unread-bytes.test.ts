@@ -4,7 +4,7 @@ import { UnreadMessages } from './unread-bytes.ts'
 
 const limits = { perSession: 10, perAccount: 25, perProcess: 60 }
 
-test('a session is over with more than its bytes, and no other with it', () => {
+test('a session is over the limit with more than its own bytes', () => {
   const unread = new UnreadMessages(limits)
   const [one, other] = [unread.open('a'), unread.open('a')]
   one.add(10)
@@ -15,7 +15,7 @@ test('a session is over with more than its bytes, and no other with it', () => {
   assert.ok(!one.isOver())
 })
 
-test('all sessions of an account are over together, those of others are not', () => {
+test('all sessions of an account are over the limit together', () => {
   const unread = new UnreadMessages(limits)
   const many = [1, 2, 3].map(() => unread.open('a'))
   const other = unread.open('b')
@@ -29,7 +29,7 @@ test('all sessions of an account are over together, those of others are not', ()
   assert.ok(!many[1]!.isOver())
 })
 
-test('with too much in all only the accounts are over that have more than their share', () => {
+test('over the process limit only accounts above their share are over', () => {
   const unread = new UnreadMessages({ perSession: 100, perAccount: 100, perProcess: 60 })
   const [large, small] = [unread.open('a'), unread.open('b')]
   large.add(51)

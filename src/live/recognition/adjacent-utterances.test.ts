@@ -15,23 +15,23 @@ function behind(end: number): number {
   return trimToPrevious(adjacent, { text: 'word', end }).start
 }
 
-test('the words of an utterance that touches another begin where those ended', () => {
+test('the words of an adjacent utterance start where the previous ones end', () => {
   assert.equal(behind(2.1), 2.05 * 16_000)
   assert.equal(behind(1.9), 1.85 * 16_000)
   assert.equal(trimToPrevious(adjacent, null).start, 32_000)
 })
 
-test('utterances begin no earlier than the text recognized with them, and not after their end', () => {
+test('an utterance starts within the text recognized with it and before its end', () => {
   assert.equal(behind(0), 0)
   assert.equal(behind(9), 64_000)
 })
 
-test('an utterance with a pause before it begins where it begins', () => {
+test('an utterance after a pause keeps its start', () => {
   assert.deepEqual([startsAfterPause(alone), startsAfterPause(adjacent)], [true, false])
   assert.equal(trimToPrevious(alone, { text: 'word', end: 1.9 }).start, 32_000)
 })
 
-test('a word that was heard on both sides of a cut is reported once', () => {
+test('a word recognized on both sides of a cut is reported once', () => {
   const words = ['were', 'just', 'here'].map((text, i) => {
     return { text, start: 5 + i, end: 5.4 + i, confidence: 1 }
   })
@@ -45,12 +45,12 @@ test('a word that was heard on both sides of a cut is reported once', () => {
   assert.deepEqual(texts({ text: 'Were', end: 5 }, 'they'), ['just', 'here'])
 })
 
-test('a word that was said twice stays: the second recognition has the first one, too', () => {
+test('a word that was said twice is kept on both sides of a cut', () => {
   const words = [{ text: 'zero', start: 5, end: 5.4, confidence: 1 }]
   assert.deepEqual(withoutRepeat(words, { text: 'Zero.', end: 5 }, 'zero,'), words)
 })
 
-test('a first word begins where the last word of the previous utterance ends', () => {
+test("the first word starts where the previous utterance's last word ends", () => {
   const [first, second] = [
     { text: 'on', start: 4, end: 4.2, confidence: 1 },
     { text: 'the', start: 4.2, end: 4.4, confidence: 1 },
@@ -64,7 +64,7 @@ test('a first word begins where the last word of the previous utterance ends', (
   assert.deepEqual(withoutOverlap([first], null), [first])
 })
 
-test('utterances that touch do not overlap', async () => {
+test('adjacent utterances do not overlap', async () => {
   const { advance, views } = open([`${'#'.repeat(200)}${'.'.repeat(40)}`])
   await advance()
   assert.equal(views.length, 2)

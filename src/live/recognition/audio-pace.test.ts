@@ -15,19 +15,19 @@ function fastAfter(chunk: number, every: number, chunks: number): boolean[] {
   })
 }
 
-test('audio in real time is not fast, however long it is and however large its chunks are', () => {
+test('real-time audio is not fast, whatever its length and chunk size', () => {
   assert.ok(!fastAfter(0.1, 0.1, 40_000).includes(true))
   assert.ok(!fastAfter(1.9, 1.9, 2000).includes(true))
   assert.ok(!fastAfter(0.1, 0.0999, 40_000).includes(true))
 })
 
-test('audio at four times real time is fast once it is two seconds ahead of the clock', () => {
+test('audio at four times real time is fast once it leads by two seconds', () => {
   const fast = fastAfter(0.1, 0.025, 100)
   assert.equal(fast.indexOf(true), 27)
   assert.ok(!fast.slice(27).includes(false))
 })
 
-test('a session that slows down is soon in time', () => {
+test('a fast session that slows down soon counts as real time', () => {
   let ms = 0
   const pace = new AudioPace({ maxLead: 2, now: () => ms })
   pace.processed(3600)

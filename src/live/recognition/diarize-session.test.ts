@@ -103,7 +103,7 @@ async function diarize(t: TestContext, options: Options = {}) {
   }
 }
 
-test('utterances are cut anew by who speaks, with words and blanks as they were told', async (t) => {
+test('utterances are split by speaker and keep their words and spaces', async (t) => {
   const { spokenUtterances, diarized, tasks } = await diarize(t)
   assert.deepEqual(
     spokenUtterances.map(({ text, start, channel, speaker }) => [text, start, channel, speaker]),
@@ -127,7 +127,7 @@ test('utterances are cut anew by who speaks, with words and blanks as they were 
   )
 })
 
-test('the embeddings of each channel lie beside its samples', async (t) => {
+test('the embeddings of each channel are stored beside its samples', async (t) => {
   const { tasks, folder } = await diarize(t, {
     requested: { diarization_config: { max_speakers: 3, min_speakers: 0 } },
   })
@@ -143,14 +143,14 @@ test('the embeddings of each channel lie beside its samples', async (t) => {
   assert.deepEqual([file, written], [join(folder, 'channel-1.embeddings-2'), [file]])
 })
 
-test('how sure a speaker is is reported where it was asked for', async (t) => {
+test('speaker confidence is reported if requested', async (t) => {
   const { spokenUtterances } = await diarize(t, {
     requested: { diarization_config: { speaker_confidence: true } },
   })
   assert.equal(JSON.parse(spokenUtterances[0]!.json).speaker_confidence, 0.123)
 })
 
-test('samples that may have been lost are written again first', async (t) => {
+test('samples are restored before diarization', async (t) => {
   const order: string[] = []
   await diarize(t, {
     restoreSamples: async () => void order.push('restored'),
@@ -162,7 +162,7 @@ test('samples that may have been lost are written again first', async (t) => {
   assert.deepEqual(order, ['restored', 'diarized'])
 })
 
-test('a model that was added and cannot be used is named', async (t) => {
+test('an unusable added model is named in the error', async (t) => {
   const failing: Speech['diarize'] = async () => {
     throw new AppError('speaker_model_unusable', 'campplus')
   }
@@ -171,7 +171,7 @@ test('a model that was added and cannot be used is named', async (t) => {
   assert.match(diarized.error.message, /campplus/)
 })
 
-test('after a failure what was told stays', async (t) => {
+test('after a failed diarization the utterances are kept', async (t) => {
   const { spokenUtterances, diarized } = await diarize(t, {
     diarize: async () => {
       throw new TypeError('a mistake')
@@ -184,7 +184,7 @@ test('after a failure what was told stays', async (t) => {
   )
 })
 
-test('what takes too long is stopped and told of', async (t) => {
+test('a diarization that takes too long fails with AddonTimeout', async (t) => {
   const { diarized } = await diarize(t, {
     timeout: 0,
     diarize: (_, { signal }) => {
@@ -197,7 +197,7 @@ test('what takes too long is stopped and told of', async (t) => {
   assert.equal(diarized.error?.exception, 'AddonTimeout')
 })
 
-test('a session that is left has nothing noted', async (t) => {
+test('suspending a session discards its diarization', async (t) => {
   const stop = new AbortController()
   const leaving: Speech['diarize'] = async () => {
     stop.abort(new Error('left'))

@@ -43,49 +43,49 @@ function words(events: readonly EndpointerEvent[]): string {
     .join(', ')
 }
 
-test('speech starts with its first frame, once there are three', () => {
+test('speech starts at the first of three voiced frames', () => {
   assert.equal(words(run(read('..###'), { isEnd: false })), 'start 2')
   assert.equal(words(run(read('..##'), { isEnd: false })), '')
 })
 
-test('a click is no speech, nor are clicks with silence between them', () => {
+test('clicks are not speech, even when repeated', () => {
   assert.equal(words(run(read(`..##${'.'.repeat(20)}##${'.'.repeat(20)}`))), '')
 })
 
-test('voice with short gaps adds up to speech', () => {
+test('voiced frames with short gaps count as speech', () => {
   assert.equal(words(run(read('#..#..#'), { isEnd: false })), 'start 0')
 })
 
-test('an utterance ends when silence lasted the hangover and the endpointing', () => {
+test('an utterance ends after the hangover and the endpointing', () => {
   assert.equal(words(run(read(`..####${'.'.repeat(9)}`), { isEnd: false })), 'start 2')
   const ended = 'start 2, end 6, 0:2-6'
   assert.equal(words(run(read(`..####${'.'.repeat(10)}`), { isEnd: false })), ended)
 })
 
-test('a gap shorter than the hangover does not end it, and it ends after the second part', () => {
+test('a gap shorter than the hangover does not end the utterance', () => {
   const events = run(read(`####${'.'.repeat(8)}####${'.'.repeat(10)}`), { isEnd: false })
   assert.equal(words(events), 'start 0, end 16, 0:0-16')
 })
 
-test('a longer endpointing waits longer', () => {
+test('a longer endpointing joins speech across longer gaps', () => {
   const audio = read(`####${'.'.repeat(30)}####${'.'.repeat(12)}`)
   assert.equal(words(run(audio)), 'start 0, end 4, 0:0-4, start 34, end 38, 1:34-38')
   assert.equal(words(run(audio, { endpointing: 1 })), 'start 0, end 38, 0:0-38')
 })
 
-test('weak speech keeps speech going but does not begin it', () => {
+test('weak speech continues speech but does not start it', () => {
   assert.equal(words(run(read('..+++++..'))), '')
   assert.equal(words(run(read(`###++++${'.'.repeat(12)}`))), 'start 0, end 7, 0:0-7')
 })
 
-test('a higher threshold takes fewer sounds for speech', () => {
+test('a higher threshold detects less speech', () => {
   const weak = [...'........'].map(() => ({ probability: 0.6, level: -20 }))
   assert.equal(words(run(weak)), 'start 0, end 8, 0:0-8')
   assert.equal(words(run(weak, { threshold: 0.8 })), '')
   assert.equal(words(run(read('....'), { threshold: 0 })), 'start 0, end 4, 0:0-4')
 })
 
-test('an utterance that gets too long is cut where it is quietest, without a speech event', () => {
+test('an overlong utterance is cut at its quietest point without a speech event', () => {
   const audio = read(`${'#'.repeat(125)}---${'#'.repeat(45)}${'.'.repeat(12)}`)
   assert.equal(words(run(audio)), 'start 0, 0:0-126, end 173, 1:126-173')
 })
@@ -102,24 +102,24 @@ test('the silence after an utterance does not count as its length', () => {
   }
 })
 
-test('an utterance is not cut in what was heard just now', () => {
+test('an utterance is not cut in its most recent frames', () => {
   const audio = read(`${'#'.repeat(140)}...${'#'.repeat(30)}${'.'.repeat(12)}`)
   const [, first] = run(audio).filter(({ type }) => type !== 'pause')
   assert.ok(first?.type === 'utterance' && first.utterance.to < 138)
 })
 
-test('a cut within a pause opens the next utterance only when voice comes back', () => {
+test('after a cut in a pause the next utterance starts with the voice', () => {
   const audio = read(`${'#'.repeat(125)}${'.'.repeat(28)}###${'.'.repeat(30)}`)
   const events = run(audio, { endpointing: 0.7 })
   assert.equal(words(events), 'start 0, 0:0-125, end 156, 1:153-156')
 })
 
-test('speech that ends in the pause after a cut ends without a further utterance', () => {
+test('speech that ends in the pause after a cut yields no further utterance', () => {
   const audio = read(`${'#'.repeat(125)}${'.'.repeat(60)}`)
   assert.equal(words(run(audio, { endpointing: 0.7 })), 'start 0, 0:0-125, end 125')
 })
 
-test('a pause comes once the padding is there, and equals the utterance if silence lasts', () => {
+test('a pause event equals the utterance that follows if silence continues', () => {
   const events = run(read(`####${'.'.repeat(10)}`), { isEnd: false })
   const pause = events.find(({ type }) => type === 'pause')
   const utterance = events.find(({ type }) => type === 'utterance')
@@ -136,18 +136,18 @@ function pieces({ after = 0, from = 20, recognized = 99, isCut = false }) {
   return segmentsOf({ number: 1, from, to: 30 }, { state, after })
 }
 
-test('the samples of an utterance begin before its voice, and never in the one before', () => {
+test('the audio of an utterance is padded at its start, but not into the previous', () => {
   const segment = { start: 20 * 512 - 4800, end: 34 * 512 }
   assert.deepEqual(pieces({}), { segment, context: segment })
   assert.equal(pieces({ after: 10_000 }).segment.start, 10_000)
   assert.equal(pieces({ from: 2 }).segment.start, 0)
 })
 
-test('what was not heard yet is not recognized', () => {
+test('audio that is not processed yet is not recognized', () => {
   assert.equal(pieces({ recognized: 31 }).segment.end, 31 * 512)
 })
 
-test('an utterance without a pause before or after it is heard with what lies there', () => {
+test('an utterance without adjacent pauses is recognized with context', () => {
   const after = pieces({ after: 40_000, from: 75 })
   assert.deepEqual([after.segment.start, after.context.start], [40_000, 8000])
   assert.equal(pieces({ after: 10_000 }).context.start, 0)
@@ -160,7 +160,7 @@ const sounds = fc.array(
   { maxLength: 1200 },
 )
 
-test('speech events alternate, utterances ascend, and none is too long', () => {
+test('speech events alternate, and utterances ascend within the maximum length', () => {
   const longest = Math.ceil(options.maxSeconds / 0.032)
   fc.assert(
     fc.property(sounds, (audio) => {
@@ -182,7 +182,7 @@ test('speech events alternate, utterances ascend, and none is too long', () => {
   )
 })
 
-test('a state that went through JSON goes on as if nothing had been', () => {
+test('the endpointing state survives serialization', () => {
   fc.assert(
     fc.property(sounds, fc.nat(1200), (audio, at) => {
       const { step, finish } = createEndpointer(options)

@@ -8,12 +8,12 @@ import type { Snapshot } from '../recovery/session-log.ts'
 const pause = '.'.repeat(12)
 const speech = '#'.repeat(20)
 
-test('an utterance is reported with its speech events, its final last', async () => {
+test('an utterance is reported after its speech events', async () => {
   const { advance } = open([`..........${speech}${pause}`])
   assert.deepEqual(await advance(), ['speech_start 0 10', 'speech_end 0 30', 'final 0 0 1-34'])
 })
 
-test('finals of a channel are reported in order, though the first takes longest', async () => {
+test('finals of a channel are reported in order', async () => {
   const first = Promise.withResolvers<void>()
   const { advance, reported } = open([`${speech}${pause}${pause}${speech}${pause}`], {
     before: (kind, segment) => {
@@ -29,7 +29,7 @@ test('finals of a channel are reported in order, though the first takes longest'
   )
 })
 
-test('where utterances touch, the second begins after the last word of the first', async () => {
+test('an adjacent utterance starts after the last word of the previous one', async () => {
   const { advance, reported, snapshots } = open([`${'#'.repeat(200)}${pause}`])
   await advance()
   const [first, second] = reported.filter((what) => what.startsWith('final'))
@@ -39,7 +39,7 @@ test('where utterances touch, the second begins after the last word of the first
   assert.ok(snapshots.length > 0)
 })
 
-test('where utterances touch, a word that both have is dropped unless it was said twice', async () => {
+test('a duplicate word of adjacent utterances is dropped unless said twice', async () => {
   const finals = async (wordBefore: string) => {
     const { advance, reported } = open([`${'#'.repeat(200)}${pause}`], { text: 'zero', wordBefore })
     await advance()
@@ -49,7 +49,7 @@ test('where utterances touch, a word that both have is dropped unless it was sai
   assert.deepEqual(await finals('Zero,'), ['final 0 0 zero', 'final 0 1 zero'])
 })
 
-test('channels do not wait for each other', async () => {
+test('channels are recognized independently', async () => {
   const release = Promise.withResolvers<void>()
   const { advance, reported } = open([`${speech}${pause}`, `${speech}${pause}`], {
     before: (kind) => (kind === 'final' && reported.length < 4 ? undefined : release.resolve()),
@@ -58,13 +58,13 @@ test('channels do not wait for each other', async () => {
   assert.deepEqual(reported.filter((what) => what.startsWith('final')).length, 2)
 })
 
-test('a final is begun in the pause and used when silence lasts', async () => {
+test('a final started in the pause is used if silence continues', async () => {
   const { advance, calls } = open([`${speech}${pause}`])
   await advance()
   assert.deepEqual(calls, ['final channel 0'])
 })
 
-test('a final that was begun too early is not told', async () => {
+test('a final started too early is not reported', async () => {
   const { advance, reported } = open([`${speech}......${speech}${pause}`])
   await advance()
   assert.deepEqual(
@@ -73,7 +73,7 @@ test('a final that was begun too early is not told', async () => {
   )
 })
 
-test('partials come while the utterance is open, and never after its final', async () => {
+test('partials are reported while the utterance is open, and not after its final', async () => {
   const { advance } = open([`${'#'.repeat(60)}${pause}`], { partials: true })
   const reported = await advance()
   const partials = reported.filter((what) => what.startsWith('partial'))
@@ -82,7 +82,7 @@ test('partials come while the utterance is open, and never after its final', asy
   assert.equal(reported.at(-1), 'final 0 0 0-64')
 })
 
-test('a partial is recognized beside the final before it, and emitted after it', async () => {
+test('a partial is recognized during the previous final and reported after it', async () => {
   const partial = Promise.withResolvers<void>()
   const { advance } = open([`${speech}${pause}${speech}${pause}`], {
     partials: true,
@@ -124,7 +124,7 @@ function lastPartial(reported: readonly string[], number: number): number {
   return Number(reported.findLast((what) => what.startsWith(begin))?.slice(begin.length))
 }
 
-test('where utterances touch, the draft of the second begins with words of the first', async () => {
+test('the draft of an adjacent utterance starts with words of the previous one', async () => {
   const { advance, drafts } = open([`${'#'.repeat(200)}${pause}`], { partials: true })
   const reported = await advance()
   const [first] = reported.filter((what) => what.startsWith('final'))
@@ -141,12 +141,12 @@ test('words that end before the audio of an utterance are not in its draft', asy
   assert.deepEqual(drafts[1], { text: 'late', tokens: [] })
 })
 
-test('nobody wants partials: none is made', async () => {
+test('without receive_partial_transcripts no partial is made', async () => {
   const { advance } = open([`${'#'.repeat(60)}${pause}`])
   assert.ok((await advance()).every((what) => !what.startsWith('partial')))
 })
 
-test('an engine whose process died is asked again, and the text is the same', async () => {
+test('an engine call is retried after a crash with the same text', async () => {
   let failures = 2
   const { advance } = open([`${speech}${pause}`], {
     before: (kind) => {
@@ -156,7 +156,7 @@ test('an engine whose process died is asked again, and the text is the same', as
   assert.equal((await advance()).at(-1), 'final 0 0 0-24')
 })
 
-test('a bug fails the utterance alone, and recognition continues', async () => {
+test('an unexpected error fails only its utterance', async () => {
   const { advance } = open([`${speech}${pause}${speech}${pause}`], {
     before: (kind, segment) => {
       if (kind === 'final' && segment!.start === 0) throw new TypeError('a mistake')
@@ -167,7 +167,7 @@ test('a bug fails the utterance alone, and recognition continues', async () => {
   assert.ok(reported.includes('final 0 1 24-56'))
 })
 
-test('sound that comes piece by piece is heard like sound that is there at once', async () => {
+test('streamed audio is recognized like audio available at once', async () => {
   const audio = `${speech}${pause}${'#'.repeat(200)}${pause}`
   const { advance: once } = open([audio])
   const { recognition, run, reported } = open([audio])
@@ -186,13 +186,13 @@ test('sound that comes piece by piece is heard like sound that is there at once'
   }
 })
 
-test('the last final of a session in time does not yield to others', async () => {
+test('the last final of a real-time session has normal priority', async () => {
   const { advance, yielding } = open([speech])
   await advance()
   assert.deepEqual(yielding, [false])
 })
 
-test('audio that comes much faster than it was spoken yields, though none of it waits', async () => {
+test('audio faster than real time is recognized at low priority', async () => {
   const utterance = `${speech}${pause}`
   const { recognition, run, yielding } = open([utterance.repeat(8)])
   const running = run()
@@ -205,7 +205,7 @@ test('audio that comes much faster than it was spoken yields, though none of it 
   assert.deepEqual(yielding, [false, false, true, true, true, true, true, true])
 })
 
-test('from any snapshot on, the rest is heard as if nothing had been', async () => {
+test('recognition resumes from any snapshot with the same result', async () => {
   const audio = `${'#'.repeat(150)}${pause}${speech}${pause}${'#'.repeat(180)}${pause}${speech}${pause}`
   const release = Promise.withResolvers<void>()
   const { advance, snapshots, reported } = open([audio], {
@@ -228,7 +228,7 @@ test('from any snapshot on, the rest is heard as if nothing had been', async () 
   }
 })
 
-test('utterances whose final was under way at the snapshot are recognized after it', async () => {
+test('utterances in progress at a snapshot are recognized after it', async () => {
   const held = new Promise<void>(() => {})
   const audio = `${speech}${pause}${'.'.repeat(160)}`
   const first = open([audio], { before: (kind) => (kind === 'final' ? held : undefined) })
@@ -242,7 +242,7 @@ test('utterances whose final was under way at the snapshot are recognized after 
   assert.deepEqual(await resumed.advance(), ['final 0 0 0-24'])
 })
 
-test('from a snapshot at the very end, the last piece of a frame is heard too', async () => {
+test('the last partial frame is recognized from a snapshot at the end', async () => {
   const audio = `${'.'.repeat(160)}${speech}`
   const frames = audio.length - 0.5
   const { advance, snapshots } = open([audio])
@@ -263,7 +263,7 @@ function marking({ final, partial }: { final?: Promise<void>; partial?: Promise<
   return applyTransforms
 }
 
-test('finals and partials are sent in changed words, a final also after a slow partial', async () => {
+test('finals and partials are sent with changed words', async () => {
   const slow = new Promise<void>(() => {})
   const audio = `${'#'.repeat(60)}${pause}`
   const { advance } = open([audio], { partials: true, applyTransforms: marking({}) })
@@ -277,7 +277,7 @@ test('finals and partials are sent in changed words, a final also after a slow p
   )
 })
 
-test('finals stay in order while words are changed, and a snapshot in between loses none', async () => {
+test('finals stay in order during word changes, and snapshots lose none', async () => {
   const slow = Promise.withResolvers<void>()
   const audio = `${'#'.repeat(170)}${pause}${'.'.repeat(160)}`
   const first = open([audio], { applyTransforms: marking({ final: slow.promise }) })
@@ -295,7 +295,7 @@ test('finals stay in order while words are changed, and a snapshot in between lo
   assert.deepEqual(finalsIn(await resumed.advance()), finalsIn(first.reported))
 })
 
-test('a session that is left hears no more', async () => {
+test('suspending a session stops recognition', async () => {
   const { run, leaving } = open([speech])
   const running = run()
   leaving.abort()
@@ -317,7 +317,7 @@ const speakers = { min: 4 }
 const bySpeaker = (all: readonly string[]) =>
   finalsIn(all).map((what) => what.replace(/ [\d.]+-/, ' -'))
 
-test('speakers are counted in the order in which utterances end, whichever is recognized first', async () => {
+test('speakers are numbered in the order of utterances, not of recognition', async () => {
   const { advance } = open(talk, { speakers })
   const reported = finalsIn(await advance())
   assert.equal(new Set(reported.map((what) => what.at(-1))).size, 4)
@@ -335,7 +335,7 @@ test('speakers are counted in the order in which utterances end, whichever is re
   assert.deepEqual(finalsIn(await again()), reported)
 })
 
-test('from any snapshot on the speakers are the same, also of utterances that were under way', async () => {
+test('speakers are the same from any snapshot, also for utterances in progress', async () => {
   const { advance } = open(talk, { speakers })
   const whole = bySpeaker(await advance())
   const held = Promise.withResolvers<void>()
@@ -357,7 +357,7 @@ test('from any snapshot on the speakers are the same, also of utterances that we
   assert.ok(first.snapshots[0]!.ended.length > 1)
 })
 
-test('a final that fails time after time is asked for without its voice', async () => {
+test('a final that crashes repeatedly is retried without its speaker', async () => {
   let crashes = 2
   const { advance, calls } = open([`${long}${pause}`], {
     speakers,
@@ -370,7 +370,7 @@ test('a final that fails time after time is asked for without its voice', async 
   assert.deepEqual(calls, [requested, requested, 'final channel 0'])
 })
 
-test('all samples can be written again when all was heard, and what was told stays', async () => {
+test('all samples can be restored at the end without changing reports', async () => {
   const { advance, recognition, detected, reported } = open([`${long}${pause}${'.'.repeat(100)}`])
   await advance()
   const whole = detected.splice(0)
@@ -382,12 +382,12 @@ test('all samples can be written again when all was heard, and what was told sta
   await assert.rejects(recognition.restoreAllSamples(stopped), /too late/)
 })
 
-test('a session without partials is a smaller load than one with them', () => {
+test('a session without partials weighs half of one with them', () => {
   const weightOf = (partials: boolean) => open(['#'], { partials }).recognition.weight
   assert.ok(Math.abs(weightOf(false) / weightOf(true) - 0.5) < 0.01)
 })
 
-test('a busy machine does not begin a final that may be in vain', async () => {
+test('a busy machine starts no speculative final', async () => {
   const speech = [`${'#'.repeat(15)}${'.'.repeat(6)}${'#'.repeat(15)}${'.'.repeat(15)}`]
   const finals = async (load: number) => {
     const { advance, calls } = open(speech, { load })

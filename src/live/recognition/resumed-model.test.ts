@@ -29,7 +29,7 @@ const snapshot: Snapshot = {
   work: 1,
 }
 
-test('a session resumes with another model, in a language that this one knows', async (t) => {
+test('a session resumes with another model and a language it supports', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   t.after(() => rm(folder, { recursive: true }))
   const [path, channel] = [join(folder, 'audio'), join(folder, 'channel-0')]

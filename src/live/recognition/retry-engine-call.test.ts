@@ -15,19 +15,19 @@ function failing(times: number, code: ErrorCode) {
   }
 }
 
-test('a call whose process died is made again', async () => {
+test('a call whose process crashed is retried', async () => {
   const { signal } = new AbortController()
   assert.equal(await retryEngineCall(failing(1, 'engine_failed'), { signal, log }), 'heard')
 })
 
-test('a full disk or a missing engine is waited for, however long', async () => {
+test('a full disk or an unavailable engine is retried without limit', async () => {
   const { signal } = new AbortController()
   for (const code of ['storage_full', 'engine_unavailable'] as const) {
     assert.equal(await retryEngineCall(failing(50, code), { signal, log, waitMs: 0 }), 'heard')
   }
 })
 
-test('audio that stays unreadable is given up', async () => {
+test('audio that stays unreadable is reported', async () => {
   const { signal } = new AbortController()
   const options = { signal, log, waitMs: 0 }
   assert.equal(await retryEngineCall(failing(50, 'storage_unreadable'), options), 'heard')
@@ -35,7 +35,7 @@ test('audio that stays unreadable is given up', async () => {
   await assert.rejects(retryEngineCall(lost, options), { code: 'storage_unreadable' })
 })
 
-test('a mistake in the program is not tried again', async () => {
+test('an unexpected error is not retried', async () => {
   const { signal } = new AbortController()
   let calls = 0
   const call = async () => {
@@ -46,7 +46,7 @@ test('a mistake in the program is not tried again', async () => {
   assert.equal(calls, 1)
 })
 
-test('nothing is tried again once the session is left', async () => {
+test('suspending the session stops the retries', async () => {
   const leaving = new AbortController()
   const call = failing(1_000_000, 'storage_full')
   const insisting = retryEngineCall(call, { signal: leaving.signal, log, waitMs: 10_000 })

@@ -4,13 +4,13 @@ import { createSessionLanguage } from './session-language.ts'
 
 const installed = ['en', 'fr', 'de']
 
-test('a single configured language is used from the start, whatever is heard', () => {
+test('a single configured language is used from the start', () => {
   const language = createSessionLanguage({ languages: ['fr'], code_switching: true }, { installed })
   language.recognized('en')
   assert.deepEqual([language.current, language.fallback], ['fr', 'fr'])
 })
 
-test('without code switching the first words decide, and later ones do not', () => {
+test('without code switching the first words decide the language', () => {
   const language = createSessionLanguage({ languages: [], code_switching: false }, { installed })
   assert.deepEqual([language.current, language.fallback], [undefined, 'en'])
   language.recognized('de')
@@ -18,21 +18,21 @@ test('without code switching the first words decide, and later ones do not', () 
   assert.deepEqual([language.current, language.fallback, language.decided], ['de', 'de', 'de'])
 })
 
-test('with code switching nothing is decided', () => {
+test('with code switching no language is fixed', () => {
   const config = { languages: ['de', 'fr'], code_switching: true }
   const language = createSessionLanguage(config, { installed })
   language.recognized('fr')
   assert.deepEqual([language.current, language.fallback, language.decided], [undefined, 'de', null])
 })
 
-test('a session that is taken up again keeps its decision', () => {
+test('a resumed session keeps its language', () => {
   const config = { languages: [], code_switching: false }
   const language = createSessionLanguage(config, { installed, decided: 'fr' })
   language.recognized('en')
   assert.equal(language.current, 'fr')
 })
 
-test('a decision for a language that is no longer installed is made again', () => {
+test('a language that is no longer installed is decided again', () => {
   const config = { languages: [], code_switching: false }
   const language = createSessionLanguage(config, { installed, decided: 'it' })
   assert.deepEqual([language.current, language.decided], [undefined, null])
@@ -40,7 +40,7 @@ test('a decision for a language that is no longer installed is made again', () =
   assert.equal(language.current, 'de')
 })
 
-test('without words the language is one that is installed', () => {
+test('without words the language is an installed one', () => {
   const config = { languages: [], code_switching: true }
   const language = createSessionLanguage(config, { installed: ['fr', 'de'] })
   assert.equal(language.fallback, 'fr')

@@ -17,7 +17,7 @@ function utterancesBy(speakers: string, channel = 0) {
 
 const speakerAt = createSpeakerLookup([...utterancesBy('01.2?00'), ...utterancesBy('4', 1)])
 
-test('the speaker of a span is who spoke for most of it', () => {
+test('the speaker of a span is the one who speaks most of it', () => {
   const found = (start: number, end: number) => speakerAt({ channel: 0, start, end })
   assert.equal(found(0, 1), 0)
   assert.equal(found(0.2, 1.5), 0)
@@ -26,7 +26,7 @@ test('the speaker of a span is who spoke for most of it', () => {
   assert.equal(found(3.5, 4.9), 2)
 })
 
-test('there is no speaker where nobody is known, or on another channel', () => {
+test('there is no speaker without a turn or on another channel', () => {
   assert.equal(speakerAt({ channel: 0, start: 2.1, end: 2.9 }), undefined)
   assert.equal(speakerAt({ channel: 0, start: 4, end: 5 }), undefined)
   assert.equal(speakerAt({ channel: 1, start: 0, end: 1 }), 4)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { SpeechLoad } from './speech-load.ts'
 
-test('a session weighs what was said in it, and a silent one little', () => {
+test('the weight of a session follows its speech, and silent ones weigh little', () => {
   let now = 0
   const voicing = new SpeechLoad({ channels: 2, now: () => now })
   assert.equal(voicing.weight, 1)

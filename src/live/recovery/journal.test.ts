@@ -49,7 +49,7 @@ async function openJournal(t: TestContext) {
   return { journal, faults, broken, leaving, stored, append, store, log }
 }
 
-test('while the disk is full nothing counts as stored; then everything does, in order', async (t) => {
+test('while the disk is full nothing is acknowledged, then everything in order', async (t) => {
   const { journal, faults, stored, append, store, log } = await openJournal(t)
   append('one')
   await journal.flushed()
@@ -74,7 +74,7 @@ test('while the disk is full nothing counts as stored; then everything does, in 
 })
 
 for (const faults of [['datasync'], ['write', 'truncate']] as const) {
-  test(`a disk that fails at ${faults.join(' and ')} breaks the journal, and nothing of it is acknowledged`, async (t) => {
+  test(`a journal failing at ${faults.join(' and ')} breaks and stores nothing`, async (t) => {
     const opened = await openJournal(t)
     for (const fault of faults) opened.faults.add(fault)
     opened.append('one')
@@ -84,7 +84,7 @@ for (const faults of [['datasync'], ['write', 'truncate']] as const) {
   })
 }
 
-test('what comes after the session was left is not stored, and nobody waits for it', async (t) => {
+test('records written after suspend are not stored and do not block', async (t) => {
   const { journal, leaving, stored, append } = await openJournal(t)
   leaving.abort()
   append('late')

@@ -69,7 +69,7 @@ const records: LogRecord[] = [
   { kind: 'stop', reason: 'client' },
 ]
 
-test('every record is read as it was written, from one line', () => {
+test('every record round-trips through one line', () => {
   for (const record of records) {
     const line = writeRecord(record)
     assert.ok(!line.includes('\n'))
@@ -77,7 +77,7 @@ test('every record is read as it was written, from one line', () => {
   }
 })
 
-test('the head of a message in a log of an older version is that of its text', () => {
+test('the head of a message in an older log is read from its text', () => {
   const utterance = viewLiveUtterance(
     { channel: 0, language: 'en', words: [] },
     { start: 0, end: 1 },
@@ -99,7 +99,7 @@ test('the head of a message in a log of an older version is that of its text', (
   }
 })
 
-test('only records of the wanted kinds are read', async () => {
+test('readRecords reads only the requested kinds', async () => {
   async function* readLog() {
     yield [...records.map(writeRecord), 'found no JSON']
   }
@@ -110,7 +110,7 @@ test('only records of the wanted kinds are read', async () => {
   )
 })
 
-test('only chunks tell of sound', () => {
+test('audioAfter returns a position only for chunks', () => {
   const sent = records.map((record) => audioAfter(writeRecord(record)))
   assert.deepEqual(
     sent.filter((audio) => audio !== undefined),
@@ -118,7 +118,7 @@ test('only chunks tell of sound', () => {
   )
 })
 
-test('a line that nobody wrote is where the log ends', () => {
+test('the log ends at an invalid line', () => {
   for (const line of ['', 'chunk [1,', 'chunk', '\u0000\u0000', 'nonsense {}']) {
     assert.equal(audioAfter(line), Number.POSITIVE_INFINITY)
   }

@@ -28,7 +28,7 @@ function readLog(...lines: string[]) {
   return recoverSession(store, { ...reading, maxMissed: 10_000 })
 }
 
-test('what was to be sent when the result is stored waits for that also in the next process', async () => {
+test('messages that wait for the result still wait after a restart', async () => {
   const types = ['start_recording', 'end_session'] as const
   const { messages } = await readLog(...types.map((type) => line({ type })))
   const { signal } = new AbortController()
@@ -59,7 +59,7 @@ test('what was to be sent when the result is stored waits for that also in the n
   assert.equal(typeOf((await sent.next()).value?.text), 'end_session')
 })
 
-test('an ack of bytes that came again is known as a place where a client goes on', async () => {
+test('an acknowledged position of repeated audio is restored', async () => {
   const ack = (byte_range: [number, number]): ServerMessage => {
     const data = { byte_range, time_range: [0, 0] as [number, number] }
     return { type: 'audio_chunk', acknowledged: true, error: null, data }
@@ -76,7 +76,7 @@ test('an ack of bytes that came again is known as a place where a client goes on
   assert.deepEqual(chunks.ackBoundaries, [{ at: 61_000, received: 150 }])
 })
 
-test('of the messages that a client may not have, the oldest are lost when there are too many', async () => {
+test('with too many missed messages the oldest are dropped', async () => {
   const lines = Array.from({ length: 6 }, (_, time) => {
     return line({ type: 'speech_start', data: { time, channel: 0 } })
   })
@@ -93,7 +93,7 @@ test('of the messages that a client may not have, the oldest are lost when there
   )
 })
 
-test('what comes at the end is known as such also in the next process', async () => {
+test('final messages are recognized as such after a restart', async () => {
   const text = (type: 'post_transcript' | 'post_final_transcript') => {
     const written = writeMessage({ type, text: '{"a":1}' }, { sessionId: 'one', at: 1000 })
     return writeRecord({ kind: 'message', head: { type }, text: written })
@@ -121,7 +121,7 @@ test('what comes at the end is known as such also in the next process', async ()
   assert.equal(dataOf(sent.once.get(type)!, { type, sessionId: 'one' }), '{"a":1}')
 })
 
-test('speakers at the end that are noted are known to the next process', async () => {
+test('completed diarization is restored', async () => {
   const utterances = writeRecord({ kind: 'spoken', text: 'no JSON, which is not looked at' })
   assert.equal((await readLog(utterances)).isDiarized, false)
   const diarized = { count: 1, seconds: 1, error: null }
@@ -129,14 +129,14 @@ test('speakers at the end that are noted are known to the next process', async (
   assert.equal(noted.isDiarized, true)
 })
 
-test('a long transcript is not parsed to know its type', async () => {
+test('a long transcript is not parsed to find its type', async () => {
   const text = '{"type":"post_transcript","session_id":"one","created_at":"","data":no JSON}'
   const head = { type: 'post_transcript' } as const
   const { messages } = await readLog(writeRecord({ kind: 'message', head, text }))
   assert.equal(messages.missed[0]?.text, text)
 })
 
-test('many confirmations take little of the time that messages take to be read', async () => {
+test('many confirmations take little time to read', async () => {
   const lines = Array.from({ length: 20_000 }, () => line({ type: 'start_recording' }))
   for (let i = 0; i < 5000; i++) lines.push(writeRecord({ kind: 'seen', messages: i }))
   const bare = performance.now()
@@ -148,7 +148,7 @@ test('many confirmations take little of the time that messages take to be read',
   assert.equal(messages.missed.length, 10_000)
 })
 
-test('a header that had not come as a whole is put together again', async () => {
+test('an incomplete header is restored from its parts', async () => {
   const records = ['xx', 'RIFF', 'size', 'WA'].map((held, i) => {
     const received = 2 + i * 4
     const pending = i === 0 ? 2 : i * 4 - (i === 3 ? 2 : 0)

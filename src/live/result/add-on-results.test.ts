@@ -47,7 +47,7 @@ function collect(
   return collectAddOnResults(readLog, params, options)
 }
 
-test('what was found in all utterances stands by start, with the time of all', async () => {
+test('results of all utterances are sorted by start, with total times', async () => {
   const findings = [3, 1].map((start) => ({ named_entity_recognition: found(start, start + 1) }))
   const responses = await responsesOf(findings, { requested: { named_entity_recognition: true } })
   assert.deepEqual(responses, {
@@ -55,7 +55,7 @@ test('what was found in all utterances stands by start, with the time of all', a
   })
 })
 
-test('of what begins at the same moment the lower channel comes first, whichever was answered first', async () => {
+test('results of equal start are sorted by channel', async () => {
   const envelope = (mark: string) => ({ ...found(), results: [{ start: 1, mark }] })
   const findings = ['b', 'a'].map((mark) => ({ named_entity_recognition: envelope(mark) }))
   const requested = { named_entity_recognition: true }
@@ -66,7 +66,7 @@ test('of what begins at the same moment the lower channel comes first, whichever
   )
 })
 
-test('sentiments are text, or what they are where the server is set so', async () => {
+test('sentiment results are a string, or native if so configured', async () => {
   const findings = [{ sentiment_analysis: found(1) }]
   const requested = { sentiment_analysis: true }
   const [text, native] = [
@@ -77,7 +77,7 @@ test('sentiments are text, or what they are where the server is set so', async (
   assert.deepEqual(native.sentiment_analysis!.results, [{ start: 1 }])
 })
 
-test('only what was asked for has an answer, also without an utterance', async () => {
+test('only requested add-ons have a result, also without utterances', async () => {
   const found = await responsesOf([], {
     requested: { sentiment_analysis: true, translation: true },
   })
@@ -99,7 +99,7 @@ test('an add-on failed if it failed on every utterance', async () => {
   assert.deepEqual([success, error, results], [false, why, null])
 })
 
-test('an answer that lacks utterances has a warning, one that failed on all has its error', async () => {
+test('partial failures yield a warning, and a complete one its error', async () => {
   const requested = { sentiment_analysis: true }
   const failure = { sentiment_analysis: failedEnvelope('sentiment_analysis', why) }
   const success = { sentiment_analysis: found(1) }
@@ -112,7 +112,7 @@ test('an answer that lacks utterances has a warning, one that failed on all has 
   assert.deepEqual(await warningsOf(success, success), [])
 })
 
-test('the speaker of a sentiment is the final one, not the one that was sent', async () => {
+test('sentiment results get the final speaker', async () => {
   const sent = [
     { start: 1, end: 2, speaker: 0 },
     { start: 3, end: 4, speaker: 0 },

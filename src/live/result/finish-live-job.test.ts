@@ -11,7 +11,7 @@ import { type ActiveSession, LiveJobFinisher } from './finish-live-job.ts'
 
 const long = JSON.stringify({ text: 'x'.repeat(300_000) })
 
-test('a session whose end got no response keeps its result, and has ended', async (t) => {
+test('a session whose end got no database response is done with its result', async (t) => {
   const { db } = await openTestStorage(t)
   const lossy = createLossyDatabase(db)
   const job = await beginNewLiveJob(db)

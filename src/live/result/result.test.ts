@@ -65,7 +65,7 @@ async function messagesOf(
   return JSON.parse(pieces.join('')).messages
 }
 
-test('utterances stand by start, then channel, and the transcript is their trimmed text', async () => {
+test('utterances are sorted by start and channel, the transcript is their text', async () => {
   const log = logOf([
     utteranceRecord('b c', { start: 4, channel: 0, number: 0 }),
     utteranceRecord('', { start: 1, channel: 0, number: 1 }),
@@ -91,7 +91,7 @@ test('utterances stand by start, then channel, and the transcript is their trimm
   assert.deepEqual(Object.keys(result), ['metadata', 'transcription'])
 })
 
-test('utterances of the speakers at the end take the place of those that were told', async () => {
+test('diarized utterances replace the original ones', async () => {
   const sent = utteranceRecord('a b', { start: 0, channel: 0, number: 0 })
   const spokenUtterances = (text: string, speaker: number): LogRecord => {
     const span = { start: 0, end: 1 }
@@ -117,12 +117,12 @@ test('utterances of the speakers at the end take the place of those that were to
   assert.deepEqual(await textsOf(sent, ...notes, diarized(error)), [['a b', undefined]])
 })
 
-test('add-ons that were asked for have their place in the result', async () => {
+test('requested add-ons are included in the result', async () => {
   const { whole } = await resultOf(logOf([]), { summarization: '{"results":"all"}' })
   assert.deepEqual(JSON.parse(whole).summarization, { results: 'all' })
 })
 
-test('messages are the last key, in order, acknowledgments among them', async () => {
+test('messages are the last key, in order, with acknowledgments', async () => {
   const records = [chunk(3200), message('{"type":"a"}'), chunk(6400), message('{"type":"b"}')]
   const acks = [
     acknowledgment({ before: { at: 0, received: 0, audio: 0 }, chunk: chunk(3200).chunk }, options),
@@ -137,7 +137,7 @@ test('messages are the last key, in order, acknowledgments among them', async ()
   assert.deepEqual(await messagesOf(records, { hasAcks: false }), ['{"type":"a"}', '{"type":"b"}'])
 })
 
-test('a chunk whose acknowledgment told more stands in the messages only once', async () => {
+test('a chunk with several acknowledgments is listed once', async () => {
   const part = chunk(6400)
   part.chunk.isPart = true
   const sent = message('{"type":"audio_chunk"}')
@@ -146,7 +146,7 @@ test('a chunk whose acknowledgment told more stands in the messages only once', 
   assert.equal((await messagesOf([chunk(3200), part, sent], { maxMessages: 2 })).length, 2)
 })
 
-test('with too many messages the oldest acknowledgments are left out, then the oldest others', async () => {
+test('with too many messages the oldest acks are dropped, then other messages', async () => {
   const records = [chunk(1), message('"a"'), chunk(2), message('"b"'), chunk(3), message('"c"')]
   const kinds = (messages: readonly string[]) => {
     return messages.map((text) => (text.length < 5 ? text : JSON.parse(text).data.byte_range[1]))
@@ -162,7 +162,7 @@ test('with too many messages the oldest acknowledgments are left out, then the o
   assert.deepEqual(kinds(await messagesOf(records, { maxMessages: 1 })), ['"c"'])
 })
 
-test('with too many bytes of messages the same are left out, but none that holds the transcript', async () => {
+test('with too many bytes the same messages are dropped, except the transcript', async () => {
   const long = (name: string) => `"${name.repeat(1000)}"`
   const whole = `{"type":"post_transcript","data":"${'x'.repeat(9000)}"}`
   const texts = [long('a'), long('b'), whole, long('c')]
@@ -174,7 +174,7 @@ test('with too many bytes of messages the same are left out, but none that holds
   assert.deepEqual(await kept(1), [whole])
 })
 
-test('a result tells what it lacks, if it lacks anything', async () => {
+test('warnings are included in the metadata', async () => {
   const measures = { duration: 1, channels: 1, work: 0, addOns: {} }
   const { metadata } = JSON.parse(buildLiveResult('{}', { ...measures, warnings: ['cut'] }))
   assert.deepEqual(metadata.warnings, ['cut'])
@@ -184,7 +184,7 @@ test('a result tells what it lacks, if it lacks anything', async () => {
   )
 })
 
-test('an acknowledgment that stands in the log as a message is left out like the others', async () => {
+test('an acknowledgment logged as a message is dropped like the others', async () => {
   const timeRange: [number, number] = [0, 0]
   const at = { sessionId: 'a', at: 1000 }
   const ack = acknowledgmentOf({ byteRange: [0, 7], timeRange }, at)
@@ -195,14 +195,14 @@ test('an acknowledgment that stands in the log as a message is left out like the
   assert.deepEqual((await messagesOf(records, { maxMessages: 2 })).at(-1), refused)
 })
 
-test('what was sent while the result could not be stored stands before the last messages', async () => {
+test('messages sent while the result was stored precede the last ones', async () => {
   const [final, end] = ['{"type":"post_final_transcript"}', '{"type":"end_session"}']
   const records = ['"a"', final, end, '"refused"'].map(message)
   assert.deepEqual(await messagesOf(records), ['"a"', '"refused"', final, end])
   assert.deepEqual(await messagesOf(records, { maxMessages: 1 }), [end])
 })
 
-test('no piece is long, and none ends within a character', async () => {
+test('chunks of the result are short and end between characters', async () => {
   for (const before of ['', 'x']) {
     const whole = JSON.stringify({ text: `${before}${'😀'.repeat(100_000)}` })
     const pieces = await Array.fromAsync(withMessages(whole, logOf([message(whole)]), options))
@@ -212,7 +212,7 @@ test('no piece is long, and none ends within a character', async () => {
   }
 })
 
-test('a long result leaves the loop free while it is put together', async () => {
+test('building a long result yields to the event loop', async () => {
   const records = Array.from({ length: 5000 }, (_, number) => {
     return utteranceRecord('word', { start: number, channel: 0, number })
   })
@@ -233,7 +233,7 @@ test('a long result leaves the loop free while it is put together', async () => 
   assert.equal(JSON.parse(whole).transcription.utterances.length, 5000)
 })
 
-test('a long message is the same when it was written in pieces, pairs of surrogates included', async () => {
+test('a long message written in chunks is unchanged, including surrogate pairs', async () => {
   for (const before of ['', 'x']) {
     const text = JSON.stringify({ text: `${before}${'😀"\\\n'.repeat(40_000)}` })
     assert.deepEqual(await messagesOf([message(text)]), [text])

@@ -8,13 +8,13 @@ function loads(account: string, count: number, weight = 1): Load[] {
 
 const requested = { account: 'a', max: 8, isAlone: false, reserve: 0.25 }
 
-test('an account alone may have all of the machine', () => {
+test('an account alone may use the whole machine', () => {
   const alone = { ...requested, isAlone: true }
   assert.equal(findRefusal({ ...alone, loads: loads('a', 7) }), undefined)
   assert.equal(findRefusal({ ...alone, loads: loads('a', 8) })?.reason, 'full')
 })
 
-test('an account has half of it while others might come, and less when they are there', () => {
+test('an account may use half while others may come, and less when they are active', () => {
   assert.equal(findRefusal({ ...requested, loads: loads('a', 3) }), undefined)
   assert.equal(findRefusal({ ...requested, loads: loads('a', 4) })?.reason, 'share')
   const three = [...loads('b', 1), ...loads('c', 1), ...loads('d', 1)]
@@ -22,7 +22,7 @@ test('an account has half of it while others might come, and less when they are 
   assert.equal(findRefusal({ ...requested, loads: [...three, ...loads('a', 2)] })?.reason, 'share')
 })
 
-test('the first session of an account fits though the others have all', () => {
+test('the first session of an account fits into the reserve', () => {
   const full = [...loads('b', 4), ...loads('c', 4)]
   assert.equal(findRefusal({ ...requested, loads: full }), undefined)
   assert.equal(findRefusal({ ...requested, loads: full, reserve: 0 })?.reason, 'full')
@@ -30,12 +30,12 @@ test('the first session of an account fits though the others have all', () => {
   assert.equal(findRefusal({ ...requested, loads: over })?.reason, 'full')
 })
 
-test('silent sessions take little', () => {
+test('silent sessions use little capacity', () => {
   assert.equal(findRefusal({ ...requested, loads: loads('a', 29, 0.1) }), undefined)
   assert.equal(findRefusal({ ...requested, loads: loads('a', 31, 0.1) })?.reason, 'share')
 })
 
-test('on a machine that has too much to carry, those are over that have more than their part', () => {
+test('on an overloaded machine accounts above their share are over', () => {
   assert.deepEqual(accountsOver([...loads('a', 7), ...loads('b', 1)], 8), new Set())
   assert.deepEqual(accountsOver([...loads('a', 20), ...loads('b', 1)], 8), new Set(['a']))
   assert.deepEqual(accountsOver(loads('a', 20), 8), new Set())

@@ -16,7 +16,7 @@ function awaitFor(timeoutMs: number) {
   return { clients: new ConnectTimeouts({ timeoutMs, onLate }), late, someLate: someLate.promise }
 }
 
-test('a session waits for its client from its creation on', (t) => {
+test('the connect timeout counts from the creation of the session', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 10_000 })
   const { clients, late } = awaitFor(5000)
   clients.add({ id: 'earlier', createdAt: 6000 })
@@ -31,7 +31,7 @@ test('a session waits for its client from its creation on', (t) => {
   assert.deepEqual(late, ['earlier', 'new'])
 })
 
-test('a session that is created while the server stops is left to the next start', (t) => {
+test('a session created during shutdown is left to the next start', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 10_000 })
   const { clients, late } = awaitFor(5000)
   clients.add({ id: 'before', createdAt: 10_000 })
@@ -42,7 +42,7 @@ test('a session that is created while the server stops is left to the next start
   assert.deepEqual(late, [])
 })
 
-test('a session waits no longer than it may though the clock was set back', (t) => {
+test('the connect timeout is limited even if the clock was set back', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 10_000 })
   const { clients, late } = awaitFor(5000)
   clients.add({ id: 'ahead', createdAt: 365 * DAY_MS })
@@ -50,7 +50,7 @@ test('a session waits no longer than it may though the clock was set back', (t) 
   assert.deepEqual(late, ['ahead'])
 })
 
-test('a time that is longer than a timer can wait is not over at once', async () => {
+test('a timeout longer than a timer can wait does not fire at once', async () => {
   const long = awaitFor(30 * DAY_MS)
   const short = awaitFor(20)
   long.clients.add({ id: 'long', createdAt: Date.now() })
@@ -60,7 +60,7 @@ test('a time that is longer than a timer can wait is not over at once', async ()
   assert.deepEqual(long.late, [])
 })
 
-test('a time that is longer than a timer can wait is waited for to its end', (t) => {
+test('a timeout longer than a timer can wait fires at its end', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   const { clients, late } = awaitFor(30 * DAY_MS)
   clients.add({ id: 'long', createdAt: 0 })
@@ -71,7 +71,7 @@ test('a time that is longer than a timer can wait is waited for to its end', (t)
   assert.deepEqual(late, ['long'])
 })
 
-test('nobody is given up any more after the server stopped to wait', (t) => {
+test('close() cancels pending connect timeouts', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   const { clients, late } = awaitFor(5000)
   clients.add({ id: 'one', createdAt: 0 })

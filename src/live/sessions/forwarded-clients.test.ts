@@ -12,7 +12,7 @@ const end = {
   at: 9000,
 }
 
-test('clients whose session has left its node are cut, once, and no others', async (t) => {
+test('clients of a session that left its node are cut once, and no others', async (t) => {
   const { db } = await openTestStorage(t)
   const clients = new ForwardedClients({ db, log: createLog('silent') })
   t.after(() => clients.clear())

@@ -21,7 +21,7 @@ async function holdTwo(t: TestContext) {
   return { db, leases, held, other, take }
 }
 
-test('a lease is lost when another server has it, and the others are not', async (t) => {
+test('a lease is lost when another server takes it, and other leases are kept', async (t) => {
   const { leases, held, other, take } = await holdTwo(t)
   assert.ok(!held.lost.aborted)
   await take()
@@ -29,7 +29,7 @@ test('a lease is lost when another server has it, and the others are not', async
   assert.deepEqual([held.lost.aborted, other.lost.aborted], [true, false])
 })
 
-test('a lease that was released is not lost, also while it is being renewed', async (t) => {
+test('a released lease is not reported as lost, even during renewal', async (t) => {
   const { leases, held, take } = await holdTwo(t)
   await take()
   const renewed = leases.renew()
@@ -38,7 +38,7 @@ test('a lease that was released is not lost, also while it is being renewed', as
   assert.ok(!held.lost.aborted)
 })
 
-test('while its session ends a lease is renewed, and its loss is not reported', async (t) => {
+test('while a session ends its lease is renewed, and a loss is not reported', async (t) => {
   const { db, leases, held, take } = await holdTwo(t)
   const untilOf = async () => {
     const rows = await db.sql.selectFrom('jobs').select('lease_until').orderBy('id').execute()
@@ -53,7 +53,7 @@ test('while its session ends a lease is renewed, and its loss is not reported', 
   assert.ok(!held.lost.aborted)
 })
 
-test('a lease that cannot be renewed is kept: nobody has taken it', async (t) => {
+test('a lease is kept if its renewal fails', async (t) => {
   const { db, leases, held } = await holdTwo(t)
   await db.sql.schema.alterTable('jobs').renameTo('gone').execute()
   await leases.renew()

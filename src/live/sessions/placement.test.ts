@@ -22,7 +22,7 @@ const nodes = [
   nodeOf('api', {}, { live: undefined as never }),
 ]
 
-test('a client goes to the node that runs its session, if that takes clients', () => {
+test('a client is sent to the node of its session if that accepts clients', () => {
   const find = (owner: string | undefined, avoid?: string[]) => {
     return findOwningNode(nodes, owner, { self: 'self', avoid })
   }
@@ -32,7 +32,7 @@ test('a client goes to the node that runs its session, if that takes clients', (
     assert.equal(find(owner), undefined, owner)
 })
 
-test('a new session goes to the node with the most free capacity', () => {
+test('a new session is placed on the node with the most free capacity', () => {
   const find = (avoid?: string[]) => findFreeNode(nodes, { self: 'self', avoid })?.nodeId
   assert.equal(find(), 'freer')
   assert.equal(find(['freer']), 'free')

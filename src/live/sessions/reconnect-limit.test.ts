@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ReconnectLimit } from './reconnect-limit.ts'
 
-test('a client that comes again and again has to wait, others need not', () => {
+test('a client that reconnects too often must wait, and others need not', () => {
   let now = 0
   const comings = new ReconnectLimit({ now: () => now })
   const one = { id: 'one', account: 'a' }
@@ -15,7 +15,7 @@ test('a client that comes again and again has to wait, others need not', () => {
   assert.ok(!comings.take(one))
 })
 
-test('an account has no more by having many sessions', () => {
+test('the reconnect limit of an account covers all its sessions', () => {
   const comings = new ReconnectLimit({ now: () => 0 })
   let came = 0
   while (came < 1000 && comings.take({ id: `${came}`, account: 'a' })) came++

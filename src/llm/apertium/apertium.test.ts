@@ -21,7 +21,7 @@ async function createStandIn(t: TestContext, script: string) {
   return createApertium(file, {})
 }
 
-test('texts are translated one for one, with their marks, names and hidden words', {
+test('texts are translated one to one, with placeholders kept', {
   skip,
 }, async () => {
   const apertium = createApertium('apertium', {})
@@ -38,13 +38,13 @@ test('texts are translated one for one, with their marks, names and hidden words
   assert.equal(empty, '')
 })
 
-test('the pairs that are installed have our codes of languages', { skip }, async () => {
+test('installed pairs map to language codes of the API', { skip }, async () => {
   const pairs = await createApertium(APERTIUM, {}).pairs({ signal })
   assert.deepEqual([pairs.get('en-es'), pairs.get('es-en')], ['eng-spa', 'spa-eng'])
   assert.ok([...pairs.values()].every((name) => /^[a-z]+-[a-z]+$/.test(name)))
 })
 
-test('pairs are read from two and three letters; variants are left out', async (t) => {
+test('pairs with two- and three-letter codes are read, variants are skipped', async (t) => {
   const apertium = await createStandIn(
     t,
     'echo "  fr-es\n  nob-nno\n  eng-cat_valencia\n  oci-fra"',
@@ -59,7 +59,7 @@ test('pairs are read from two and three letters; variants are left out', async (
   )
 })
 
-test('texts that come back as another number are translated by themselves', async (t) => {
+test('if the number of results differs, texts are translated individually', async (t) => {
   // Removes blank lines, as a program that takes them for layout does.
   const apertium = await createStandIn(t, 'tr -s "\\n" | tr a-z A-Z')
   const texts = ['one two', 'three']
@@ -67,7 +67,7 @@ test('texts that come back as another number are translated by themselves', asyn
   assert.deepEqual(translated, ['ONE TWO', 'THREE'])
 })
 
-test('a program that loses hidden words, fails or is missing says so, without the text', async (t) => {
+test('a failing, missing or lossy program is reported without the text', async (t) => {
   const texts = ['hello [NAME_1]']
   const fails = (why: RegExp) => (error: unknown) => {
     return error instanceof LlmFailure && why.test(error.message) && !/hello/.test(error.message)

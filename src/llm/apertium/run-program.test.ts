@@ -13,13 +13,13 @@ function fails(why: RegExp) {
   return (error: unknown) => error instanceof ProgramFailed && why.test(error.message)
 }
 
-test('a program gets its input and nothing of our environment, and no shell reads its arguments', async () => {
+test('a program gets its input, a minimal environment and no shell', async () => {
   assert.equal(await runProgram('cat', [], { ...usual, input: 'grüß dich\n' }), 'grüß dich\n')
   assert.equal(await runProgram('env', [], usual), 'PATH=/usr/bin:/bin\n')
   assert.equal(await runProgram('echo', ['$(id); true'], usual), '$(id); true\n')
 })
 
-test('a program that ends before it reads its input is no error of ours', async () => {
+test('a program that does not read its input is not an error', async () => {
   assert.equal(await runProgram('true', [], { ...usual, input: 'x'.repeat(1_000_000) }), '')
   await assert.rejects(runProgram('false', [], usual), fails(/ended with 1/))
 })
@@ -28,7 +28,7 @@ test('a program that writes too much is stopped', async () => {
   await assert.rejects(runProgram('yes', [], usual), fails(/wrote too much/))
 })
 
-test('a program that hangs is killed with what it started, after its time or when it is aborted', async (t) => {
+test('a program is killed with its children on timeout or abort', async (t) => {
   const file = join(await makeFolder(t), 'pids')
   const pids = async () => (await readFile(file, 'utf8')).match(/\d+(?=\n)/g) ?? []
   await writeFile(file, '')

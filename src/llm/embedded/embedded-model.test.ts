@@ -20,14 +20,14 @@ function open(
   }
 }
 
-test('a model that keeps writing may take longer than the wait for its next chunk', async (t) => {
+test('a model that keeps writing may exceed the chunk timeout', async (t) => {
   const complete = open(t, { timeout: 4, answerTimeout: 60 })
   const { text, usage } = await complete('20x300')
   assert.equal(text.split(' ').length, 20)
   assert.deepEqual(usage, { requests: 1, prompt_tokens: 7, completion_tokens: 3 })
 })
 
-test('a model that stops writing, or never stops, is ended', async (t) => {
+test('a model that stalls or never ends is stopped', async (t) => {
   const stalling = open(t, { timeout: 4, answerTimeout: 60 })
   const message = 'the language model wrote nothing for 4 s'
   await assert.rejects(stalling('2x1 and stall'), { message, status: 503 })
@@ -48,7 +48,7 @@ test('a canceled request leaves the model loaded', async (t) => {
   assert.equal((await next).text, first)
 })
 
-test('a canceled request that does not end is ended with its process', async (t) => {
+test('a canceled request that does not end is killed with its process', async (t) => {
   const complete = open(t, { timeout: 20, answerTimeout: 60, cancelSeconds: 1 })
   const { text: first } = await complete('1x1')
   const leaving = new AbortController()
@@ -61,7 +61,7 @@ test('a canceled request that does not end is ended with its process', async (t)
   assert.notEqual((await next).text, first)
 })
 
-test('a model that repeats itself is stopped, and its answer cut', async (t) => {
+test('a repeating model is stopped, and its answer cut', async (t) => {
   const complete = open(t, { timeout: 20, answerTimeout: 60 })
   const { text, isCut } = await complete('100000x0 loop')
   assert.match(text, /^\d+$/)
@@ -72,7 +72,7 @@ test('a model that repeats itself is stopped, and its answer cut', async (t) => 
   assert.equal(json.split(' ').length, 100)
 })
 
-test('requests with one key share what the model computed, others do not', async (t) => {
+test('requests with the same key share the prompt cache', async (t) => {
   const complete = open(t, { timeout: 20, answerTimeout: 60 })
   const { signal } = new AbortController()
   const responses: string[] = []

@@ -4,19 +4,19 @@ import { beforeRepetition } from './repetition.ts'
 
 const sentence = 'The speaker is speaking. '
 
-test('a text that ends in a sentence many times over has it once', () => {
+test('repeated sentences at the end of a text are reduced to one', () => {
   const text = `A call about a lamp. ${sentence.repeat(12)}The spea`
   assert.equal(beforeRepetition(text)?.trim(), `A call about a lamp. ${sentence.trim()}`)
 })
 
-test('the cut is at the end of a sentence, wherever the repetition began', () => {
+test('a repetition is cut at the end of a sentence', () => {
   const text = `I know that he is speaking. ${sentence.repeat(12)}`
   assert.equal(beforeRepetition(text), 'I know that he is speaking. The speaker is speaking.')
   assert.equal(beforeRepetition(`Well, ${'so and '.repeat(50)}`), 'Well, so and')
   assert.equal(beforeRepetition('我们明天去学校。'.repeat(40)), '我们明天去学校。')
 })
 
-test('other repetitions stay', () => {
+test('other repetitions are kept', () => {
   const points = Array.from({ length: 40 }, (_, n) => `- He said it at minute ${n}.`).join('\n')
   const kept = [
     '',

@@ -71,12 +71,12 @@ function ranges() {
   return server.seen.map(({ range }) => range)
 }
 
-test('a file arrives whole, and nothing is left beside it', async () => {
+test('a file is downloaded completely and leaves no partial file', async () => {
   const { retries } = await download([])
   assert.deepEqual([retries, ranges()], [[], [undefined]])
 })
 
-test('a broken connection is resumed where it ended', async () => {
+test('a broken connection is resumed at the byte where it broke', async () => {
   const { retries } = await download([sendPart(150_000, 'cut'), sendPart(100_000, 'cut')])
   assert.equal(retries.length, 2)
   const [first, second, third] = ranges()
@@ -86,20 +86,20 @@ test('a broken connection is resumed where it ended', async () => {
   assert.ok(Number(third!.slice(6, -1)) > 200_000)
 })
 
-test('connections that bring something are no failures, however many break', async () => {
+test('connections that make progress do not count as failures', async () => {
   const cuts = Array.from({ length: 5 }, () => sendPart(70_000, 'cut'))
   await download(cuts)
   assert.equal(server.seen.length, 6)
 })
 
-test('a connection that stalls is cut and resumed', async () => {
+test('a stalled connection is aborted and resumed', async () => {
   const { retries } = await download([sendPart(100_000, 'stall'), sendPart(0, 'stall')], {
     isHasty: true,
   })
   assert.deepEqual(retries, ['it sent nothing more', 'it sent nothing more'])
 })
 
-test('a connection that brings next to nothing has stalled, too', async (t) => {
+test('a connection that is too slow counts as stalled', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const trickle: Responder = (response, { content: whole }) => {
@@ -121,24 +121,24 @@ test('a connection that brings next to nothing has stalled, too', async (t) => {
   await assert.rejects(download([trickle, trickle, trickle]), /it sent almost nothing/)
 })
 
-test('a server that never answers is given up, with the reason', async () => {
+test('a server that never responds is abandoned with the reason', async () => {
   const silent: Responder = () => {}
   await assert.rejects(download([silent, silent, silent], { isHasty: true }), /it did not answer/)
 })
 
-test('what an earlier process fetched is checked and completed', async () => {
+test('a partial file of an earlier process is verified and completed', async () => {
   writeFileSync(`${path}.part`, content.subarray(0, 123_457))
   const { bytes } = await download([])
   assert.deepEqual([ranges(), bytes[0]], [['bytes=123457-'], 123_457])
 })
 
-test('a part that is whole already is only checked', async () => {
+test('a complete partial file is only verified', async () => {
   writeFileSync(`${path}.part`, content)
   await download([])
   assert.deepEqual(server.seen, [])
 })
 
-test('a damaged or too large part is fetched anew', async () => {
+test('a damaged or oversized partial file is downloaded again', async () => {
   const damaged = Buffer.from(content.subarray(0, 1000))
   damaged[10]! ^= 1
   writeFileSync(`${path}.part`, damaged)
@@ -149,13 +149,13 @@ test('a damaged or too large part is fetched anew', async () => {
   await download([])
 })
 
-test('a server without ranges sends everything again', async () => {
+test('without range support the whole file is downloaded again', async () => {
   const ignore: Responder = (response, asked) => serveNormally(response, { ...asked, offset: 0 })
   await download([sendPart(100_000, 'cut'), ignore])
   assert.equal(server.seen.length, 2)
 })
 
-test('a server that begins anew and never gets further is given up', async () => {
+test('a server that always restarts and makes no progress is abandoned', async () => {
   const ignore: Responder = (response, asked) =>
     sendPart(100_000, 'cut')(response, { ...asked, offset: 0 })
   const manners = Array.from({ length: 10 }, () => ignore)
@@ -167,7 +167,7 @@ test('a server that begins anew and never gets further is given up', async () =>
   assert.equal(server.seen.length, 6)
 })
 
-test('an answer that ends too early says so', async () => {
+test('a truncated response is reported with its size', async () => {
   const short: Responder = (response, { content: whole, offset }) => {
     const range = `bytes ${offset}-${whole.length - 1}/${whole.length}`
     response.writeHead(offset > 0 ? 206 : 200, { 'content-range': range })
@@ -177,7 +177,7 @@ test('an answer that ends too early says so', async () => {
   assert.deepEqual(retries, ['the server ends it after 100000 of 400000 bytes'])
 })
 
-test('a web page in place of the file is refused at once, and not kept', async () => {
+test('a web page instead of the file is rejected and not stored', async () => {
   const page = (headers: Record<string, number>): Responder => {
     return (response) => {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...headers })
@@ -196,7 +196,7 @@ test('a web page in place of the file is refused at once, and not kept', async (
   await download([misnamed])
 })
 
-test('an answer that is compressed unasked is refused at once, and not kept', async () => {
+test('an unrequested compressed response is rejected and not stored', async () => {
   const packed: Responder = (response, { content: whole }) => {
     response.writeHead(200, { 'content-encoding': 'gzip' })
     response.end(gzipSync(whole))
@@ -205,7 +205,7 @@ test('an answer that is compressed unasked is refused at once, and not kept', as
   assert.equal(existsSync(`${path}.part`), false)
 })
 
-test('a part from another place is not taken', async () => {
+test('a response with another range is rejected', async () => {
   const shifted: Responder = (response, { content: whole, offset }) => {
     const from = offset - 10
     const range = `bytes ${from}-${whole.length - 1}/${whole.length}`
@@ -217,12 +217,12 @@ test('a part from another place is not taken', async () => {
   assert.equal(ranges()[2], undefined)
 })
 
-test('a range that the server refuses begins anew', async () => {
+test('a rejected range restarts the download', async () => {
   await download([sendPart(100_000, 'cut'), refuse(416)])
   assert.equal(ranges()[2], undefined)
 })
 
-test('a server that lies about the size is refused', async () => {
+test('a wrong content length is rejected', async () => {
   const announce = (bytes: number): Responder => {
     return (response) => void response.writeHead(200, { 'content-length': bytes }).write('x')
   }
@@ -233,7 +233,7 @@ test('a server that lies about the size is refused', async () => {
   await download([liar])
 })
 
-test('a body that is larger than it should be is cut off and dropped', async () => {
+test('an oversized body is aborted and discarded', async () => {
   const endless: Responder = (response, { content: whole }) => {
     response.writeHead(200)
     response.on('error', () => {})
@@ -244,7 +244,7 @@ test('a body that is larger than it should be is cut off and dropped', async () 
   assert.equal(existsSync(`${path}.part`), false)
 })
 
-test('changed bytes are never kept', async () => {
+test('a file with a wrong hash is discarded', async () => {
   const change: Responder = (response, asked) => {
     const changed = Buffer.from(asked.content)
     changed[399_999]! ^= 1
@@ -260,7 +260,7 @@ test('changed bytes are never kept', async () => {
   assert.equal(existsSync(path) || existsSync(`${path}.part`), false)
 })
 
-test('answers that may pass are tried again, others are not', async () => {
+test('transient statuses are retried, others are not', async () => {
   await download([refuse(500), refuse(429, { 'retry-after': '0.2' })])
   rmSync(path)
   const error = await download([refuse(403)]).catch((one: DownloadError) => one)
@@ -271,14 +271,14 @@ test('answers that may pass are tried again, others are not', async () => {
   await assert.rejects(download([refuse(503), refuse(503), refuse(503)]), /responds with 503$/)
 })
 
-test('a server that is not there is told in words', async () => {
+test('an unavailable server is reported in words', async () => {
   await assert.rejects(
     download([], { url: 'http://127.0.0.1:1/weights' }),
     /nothing listens at the address/,
   )
 })
 
-test('a proxy of the environment is used', async (t) => {
+test('proxy settings of the environment are used', async (t) => {
   const asked: string[] = []
   const proxy = createServer((request, response) => {
     asked.push(request.url!)
@@ -309,7 +309,7 @@ test('a proxy of the environment is used', async (t) => {
   assert.match(asked.join(), /models\.invalid/)
 })
 
-test('the token goes to the first origin and no other', async (t) => {
+test('the token is sent only to the first origin', async (t) => {
   const other = createServer((_, response) => {
     response.writeHead(302, { location: `${server.url}/weights` }).end()
   })
@@ -329,7 +329,7 @@ test('the token goes to the first origin and no other', async (t) => {
   await assert.rejects(download(loop), /redirects in circles/)
 })
 
-test('an aborted download keeps what has arrived', async () => {
+test('an aborted download keeps its partial file', async () => {
   const aborted = new AbortController()
   server.next.push(sendPart(100_000, 'stall'))
   const file = { url: `${server.url}/weights`, headers: {}, bytes: content.length, sha256, path }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeFolder } from './make-folder.ts'
 
-test('a folder is made with those above it, once', async (t) => {
+test('makeFolder creates a folder with its parents', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'steno-test-'))
   t.after(() => rm(root, { recursive: true }))
   const folder = join(root, 'a', 'b', 'c')
@@ -17,7 +17,7 @@ test('a folder is made with those above it, once', async (t) => {
   await Promise.all([1, 2, 3].map(() => makeFolder(join(root, 'd', 'e'))))
 })
 
-test('a place where nothing can be made is refused at once', {
+test('makeFolder fails at once where nothing can be created', {
   skip: process.platform !== 'linux' && 'Linux only',
 }, async () => {
   await assert.rejects(makeFolder('/proc/steno/store'), /ENOENT/)

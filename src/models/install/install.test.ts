@@ -102,7 +102,7 @@ function leftovers(): string[] {
   })
 }
 
-test('a model is pulled, described, and not fetched again', async () => {
+test('pullModel downloads and records a model, once', async () => {
   assert.equal(await pullModel(folder, model, options()), true)
   assert.deepEqual(contents('small-model'), ['config.json', 'model.json', 'weights.onnx'])
   const [stored, ...others] = readStoredModels(folder)
@@ -115,7 +115,7 @@ test('a model is pulled, described, and not fetched again', async () => {
   assert.equal(server.seen.length, 2)
 })
 
-test('damage is found, file by file', async () => {
+test('damaged and missing files are found', async () => {
   await pullModel(folder, model, options())
   const modelFolder = join(storeFolder(folder), 'small-model')
   const { signal } = new AbortController()
@@ -124,7 +124,7 @@ test('damage is found, file by file', async () => {
   assert.deepEqual(await findDamagedFiles(modelFolder, signal), ['config.json', 'weights.onnx'])
 })
 
-test('a failed pull installs nothing, and the next one goes on from there', async () => {
+test('a failed pull installs nothing and is resumed by the next', async () => {
   server.next.push(sendPart(200_000, 'cut'), refuse(404))
   await assert.rejects(
     pullModel(folder, model, options()),
@@ -136,7 +136,7 @@ test('a failed pull installs nothing, and the next one goes on from there', asyn
   assert.deepEqual([readStoredModels(folder).length, leftovers()], [1, []])
 })
 
-test('another revision replaces the model, and only when it is complete', async () => {
+test('another revision replaces the model once it is complete', async () => {
   await pullModel(folder, model, options())
   const file = offer('weights2.onnx', bytesOf(9, 1000))
   const newer = { ...model, revision: 'r2', files: [file] }
@@ -148,7 +148,7 @@ test('another revision replaces the model, and only when it is complete', async 
   assert.deepEqual(leftovers(), [])
 })
 
-test('a conversion makes the files; one that fails installs nothing and costs no second download', async () => {
+test('a failed conversion installs nothing and needs no second download', async () => {
   const converted: CatalogModel = { ...model, engine: 'whisper', conversion: 'whisper' }
   const broken: Convert = async (_, to) => {
     writeFileSync(join(to, 'half.onnx'), 'x')
@@ -168,7 +168,7 @@ test('a conversion makes the files; one that fails installs nothing and costs no
   assert.equal(await pullModel(folder, converted, options()), true)
 })
 
-test('a disk that is full before the end is named, and gets back what was written', async () => {
+test('a full disk is reported, and the written files are deleted', async () => {
   const converted: CatalogModel = { ...model, engine: 'whisper', conversion: 'whisper' }
   const full: Convert = async (_, to) => {
     writeFileSync(join(to, 'half.onnx'), 'x')
@@ -214,7 +214,7 @@ function zip(members: [name: string, content: Buffer][]): Buffer {
   return Buffer.concat([...bodies, directory, end])
 }
 
-test('parts in archives are unpacked and joined', async () => {
+test('members of archives are extracted and joined', async () => {
   const one = zip([['a/model.part1', weights.subarray(0, 100_000)]])
   const two = zip([
     ['b/readme', Buffer.from('no')],
@@ -246,7 +246,7 @@ test('parts in archives are unpacked and joined', async () => {
   await assert.rejects(pullModel(folder, missing, options()), /there is no c in it/)
 })
 
-test('a damaged archive is refused in words', async () => {
+test('a damaged archive is rejected in words', async () => {
   const whole = zip([['a', config]])
   const unpack = (bytes: Buffer) => {
     mkdirSync(folder, { recursive: true })
@@ -265,7 +265,7 @@ test('a damaged archive is refused in words', async () => {
   await unpack(empty)
 })
 
-test('two pulls of one model fetch it once', async () => {
+test('concurrent pulls of a model download it once', async () => {
   steps.length = 0
   const isWaiting = () => steps.some(({ stage }) => stage === 'waiting')
   server.next.push(async (response, asked) => {
@@ -280,7 +280,7 @@ test('two pulls of one model fetch it once', async () => {
   assert.equal(server.seen.length, 2)
 })
 
-test('a killed pull leaves no model and no lock, and its bytes are used', async () => {
+test('a killed pull leaves no model or lock, and its bytes are reused', async () => {
   server.next.push(sendPart(200_000, 'stall'))
   const module = (name: string) => JSON.stringify(new URL(name, import.meta.url).href)
   const script = `const { pullModel } = await import(${module('../pull.ts')})
@@ -300,7 +300,7 @@ test('a killed pull leaves no model and no lock, and its bytes are used', async 
   assert.deepEqual([readStoredModels(folder).length, leftovers()], [1, []])
 })
 
-test('a removed model leaves nothing, also what was fetched of it', async () => {
+test('removing a model deletes it and its partial downloads', async () => {
   const { signal } = new AbortController()
   assert.equal(await removeStoredModel(folder, { id: 'small-model', signal }), false)
   await pullModel(folder, model, options())
@@ -313,7 +313,7 @@ test('a removed model leaves nothing, also what was fetched of it', async () => 
   assert.deepEqual(leftovers(), [])
 })
 
-test('a models folder that cannot be written is named, with the remedy', async () => {
+test('an unwritable models folder is reported with a remedy', async () => {
   writeFileSync(folder, 'a file')
   await assert.rejects(
     pullModel(folder, model, options()),
@@ -321,7 +321,7 @@ test('a models folder that cannot be written is named, with the remedy', async (
   )
 })
 
-test('a model that does not fit on the disk is refused before it is fetched or copied', async () => {
+test('a model that exceeds the disk space is rejected before the download', async () => {
   const huge = { ...model, files: [{ ...model.files[0]!, bytes: 1e18 }] }
   await assert.rejects(pullModel(folder, huge, options()), /needs 1000000000\.1 GB of disk space/)
   assert.equal(server.seen.length, 0)
@@ -332,7 +332,7 @@ test('a model that does not fit on the disk is refused before it is fetched or c
   )
 })
 
-test('files in a folder are found by their hashes, whatever their names, and installed', async () => {
+test('model files in a folder are found by hash and installed', async () => {
   const source = join(root, 'stick')
   mkdirSync(join(source, 'blobs', 'deep'), { recursive: true })
   writeFileSync(join(source, 'blobs', 'deep', 'abc'), weights)
@@ -351,7 +351,7 @@ test('files in a folder are found by their hashes, whatever their names, and ins
   assert.deepEqual([leftovers(), statSync(join(source, 'link')).size], [[], config.length])
 })
 
-test('a file that several models share announces none of them', async () => {
+test('a file shared by several models identifies none of them', async () => {
   const source = join(root, 'shared')
   mkdirSync(source)
   writeFileSync(join(source, 'config.json'), config)

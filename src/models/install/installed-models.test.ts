@@ -25,7 +25,7 @@ function place(name: string, content: string | undefined): void {
   if (content !== undefined) writeFileSync(join(modelFolder, 'model.json'), content)
 }
 
-test('installed models are those with a record that this version understands', () => {
+test('only models with a supported record are listed', () => {
   assert.deepEqual(readStoredModels(folder), [])
   place('whisper-small', JSON.stringify({ ...record, id: 'whisper-small' }))
   const { license, ...early } = record

@@ -20,7 +20,7 @@ function hold(turns: LookupScheduler, account: string, count: number, timeoutMs 
   return state
 }
 
-test('an account has a share, and the others theirs beside it', async () => {
+test('each account has a share of the lookups', async () => {
   const turns = new LookupScheduler()
   const attacker = hold(turns, 'attacker', 100)
   const other = hold(turns, 'other', 10)
@@ -34,7 +34,7 @@ test('an account has a share, and the others theirs beside it', async () => {
   assert.equal(turns.size, 0)
 })
 
-test('a lookup that waits too long, or behind too many, is refused', async () => {
+test('a lookup that waits too long or behind too many is rejected', async () => {
   const turns = new LookupScheduler()
   const attacker = hold(turns, 'attacker', 16 + 200 + 5)
   await turn()
@@ -53,7 +53,7 @@ test('a lookup that waits too long, or behind too many, is refused', async () =>
   await Promise.all([slow.all, attacker.all])
 })
 
-test('with all turns taken, the accounts that wait have them one after the other', async () => {
+test('waiting accounts take turns when all lookups are in use', async () => {
   const turns = new LookupScheduler()
   const holders = Array.from({ length: 16 }, (_, i) => hold(turns, `holder-${i}`, 16))
   const begun: string[] = []

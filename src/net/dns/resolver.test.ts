@@ -32,17 +32,17 @@ function find(resolve: Resolve, host: string, account: string): Promise<string[]
   return promise
 }
 
-test('a name has the addresses of both families, those of IPv4 first', async (t) => {
+test('a name resolves to its IPv4 and IPv6 addresses, IPv4 first', async (t) => {
   const { find } = await openResolver(t, () => ['2001:db8:0:0:0:0:0:1', '192.0.2.1', '192.0.2.2'])
   assert.deepEqual(await find('Store.example'), ['192.0.2.1', '192.0.2.2', '2001:db8::1'])
 })
 
-test('a family that has no address, or whose question is lost, takes nothing away', async (t) => {
+test('a family without addresses or response does not hide the other', async (t) => {
   const { find } = await openResolver(t, () => ['2001:db8::1'])
   assert.deepEqual(await find('six.example'), ['2001:db8::1'])
 })
 
-test('a name that does not exist is distinguished from one that nobody can resolve now', async (t) => {
+test('a nonexistent name is distinguished from a temporary failure', async (t) => {
   const responses: Record<string, NameResponse> = { 'none.example': 'unknown', 'empty.example': [] }
   const { find } = await openResolver(t, (name) => responses[name] ?? 'broken')
   await assert.rejects(find('none.example'), { code: 'ENOTFOUND' })
@@ -50,12 +50,12 @@ test('a name that does not exist is distinguished from one that nobody can resol
   await assert.rejects(find('broken.example'), { code: 'EAI_AGAIN' })
 })
 
-test('a server that is silent is given up in time', async (t) => {
+test('a silent DNS server times out', async (t) => {
   const { find } = await openResolver(t, () => 'silent', { lookupMs: 50 })
   await assert.rejects(find('slow.example'), { code: 'EAI_AGAIN' })
 })
 
-test('a name that has just failed is not asked for again', async (t) => {
+test('a recent failure is cached', async (t) => {
   const { server, find } = await openResolver(t, () => 'unknown')
   await assert.rejects(find('none.example'), { code: 'ENOTFOUND' })
   const questions = server.requested.length
@@ -63,7 +63,7 @@ test('a name that has just failed is not asked for again', async (t) => {
   assert.equal(server.requested.length, questions)
 })
 
-test('addresses, local names and those of the hosts file need no server', async (t) => {
+test('addresses, local names and the hosts file need no DNS server', async (t) => {
   const hosts = parseHosts(
     '# local\n127.0.0.1 localhost\n10.0.0.7 Store store.lan # docker\n::1 store\nx y',
   )
@@ -78,7 +78,7 @@ test('addresses, local names and those of the hosts file need no server', async 
   assert.deepEqual(server.requested, [])
 })
 
-test('a name without an address as it stands is tried in the search domains', async (t) => {
+test('an unresolved name is tried in the search domains', async (t) => {
   const known: Record<string, NameResponse> = { 'store.svc.lan': ['10.0.0.8'] }
   const searchDomains = async () => ['ns.lan', 'svc.lan']
   const { find } = await openResolver(t, (name) => known[name] ?? 'unknown', { searchDomains })
@@ -86,7 +86,7 @@ test('a name without an address as it stands is tried in the search domains', as
   await assert.rejects(find('store.'), { code: 'ENOTFOUND' })
 })
 
-test('names of one account that do not resolve hold up neither those of others nor files', async (t) => {
+test('unresolvable names of an account do not delay others or file access', async (t) => {
   const respond = (name: string): NameResponse =>
     name === 'good.example' ? ['192.0.2.1'] : 'silent'
   const { find } = await openResolver(t, respond, { lookupMs: 4000 })
@@ -99,7 +99,7 @@ test('names of one account that do not resolve hold up neither those of others n
   await Promise.allSettled(stuck)
 })
 
-test('what is looked up at the same time is asked for once', async (t) => {
+test('concurrent lookups of a name share one query', async (t) => {
   const { server, find } = await openResolver(t, () => ['192.0.2.1'])
   await Promise.all([find('a.example'), find('a.example', 'other'), find('A.example')])
   assert.equal(server.requested.length, 2, 'one question for each family')

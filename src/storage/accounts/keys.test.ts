@@ -13,7 +13,7 @@ import {
 
 const key = { hash: 'ab12', account: 'acme', prefix: 'steno_x', createdAt: 7 }
 
-test('a key is found by its hash alone, and may do everything unless it says otherwise', async (t) => {
+test('a key is found by its hash and has the scopes read, write and live by default', async (t) => {
   const { db } = await openTestStorage(t)
   assert.equal(await countKeys(db), 0)
   await insertKey(db, key)
@@ -24,7 +24,7 @@ test('a key is found by its hash alone, and may do everything unless it says oth
   assert.equal(await countKeys(db), 1)
 })
 
-test('keys are listed by age, with all that is known of them', async (t) => {
+test('keys are listed by age with all their properties', async (t) => {
   const { db } = await openTestStorage(t)
   const young: StoredKey = {
     ...{ hash: 'cd34', account: 'other', prefix: 'steno_a', createdAt: 9 },
@@ -41,7 +41,7 @@ test('keys are listed by age, with all that is known of them', async (t) => {
   assert.deepEqual(listed[2], young)
 })
 
-test('the use of one key is noted in its row and no other', async (t) => {
+test('recording a use changes only the row of that key', async (t) => {
   const { db } = await openTestStorage(t)
   await insertKey(db, key)
   await insertKey(db, { ...key, hash: 'cd34' })
@@ -50,7 +50,7 @@ test('the use of one key is noted in its row and no other', async (t) => {
   assert.equal((await findKeyByHash(db, 'cd34'))?.lastUsedAt, null)
 })
 
-test('a key is deleted by its prefix, the whole of it', async (t) => {
+test('a key is deleted only by its complete prefix', async (t) => {
   const { db } = await openTestStorage(t)
   await insertKey(db, key)
   await insertKey(db, { ...key, hash: 'cd34', prefix: 'steno_y' })

@@ -60,7 +60,7 @@ async function objectFiles(target: string): Promise<string[]> {
 for (const key of [undefined, KEY]) {
   const how = key ? 'encrypted' : 'plain'
 
-  test(`a ${how} backup becomes the same data folder again`, async (t) => {
+  test(`a ${how} backup restores the same data folder`, async (t) => {
     const { folder, target, take, check, restore } = await prepare(t, key && { key })
     await writeFile(join(folder, 'steno.sqlite.clock'), '{"seenAt":1}')
     const first = await take()
@@ -108,7 +108,7 @@ for (const key of [undefined, KEY]) {
   })
 }
 
-test('a damaged object is copied again once it was found', async (t) => {
+test('a damaged object is copied again once detected', async (t) => {
   const { target, take, check, restore, folder } = await prepare(t)
   await take()
   const [flipped, wrong] = (await objectFiles(target)) as [string, string]
@@ -129,7 +129,7 @@ test('a damaged object is copied again once it was found', async (t) => {
   assert.deepEqual(await contentOf(await restore()), await contentOf(folder))
 })
 
-test('a manifest that fits, but holds nonsense, is damaged', async (t) => {
+test('a well-formed manifest with invalid contents is reported as damaged', async (t) => {
   const { target, take, check } = await prepare(t)
   const { snapshot } = await take()
   const file = join(target, 'snapshots', snapshot, 'manifest')
@@ -152,7 +152,7 @@ test('a manifest that fits, but holds nonsense, is damaged', async (t) => {
   }
 })
 
-test('what marks a folder of backups is an object of the known form', async (t) => {
+test('a malformed backup.json is reported as damaged', async (t) => {
   const { target, take, check } = await prepare(t)
   await take()
   for (const head of ['null', '7', '{"format":1,"salt":5}', '{"format":1,"check":["ab"]}']) {
@@ -161,7 +161,7 @@ test('what marks a folder of backups is an object of the known form', async (t) 
   }
 })
 
-test('only what is new is copied, and what no kept snapshot needs is removed', async (t) => {
+test('only new objects are copied, and unreferenced ones are removed', async (t) => {
   const { folder, target, take, check, restore } = await prepare(t)
   const { snapshot: first } = await take()
   const storage = await openFolder(folder)
@@ -186,7 +186,7 @@ test('only what is new is copied, and what no kept snapshot needs is removed', a
   await assert.rejects(restore({ snapshot: first }), /There is no snapshot/)
 })
 
-test('what is deleted while it is copied is in no snapshot; what is lost is named', async (t) => {
+test('objects deleted during the backup are skipped, lost ones are named', async (t) => {
   const { folder, take, check, restore } = await prepare(t)
   const database = new DatabaseSync(databaseFile(folder))
   t.after(() => database.close())
@@ -212,7 +212,7 @@ test('what is deleted while it is copied is in no snapshot; what is lost is name
   assert.match((await check()).problems.join(), new RegExp(`${lost} was lost before`))
 })
 
-test('an interrupted backup goes on with what it has, and an interrupted restoration too', async (t) => {
+test('an interrupted backup or restoration is resumed', async (t) => {
   const { folder, target, take, restore } = await prepare(t)
   const stop = new AbortController()
   const onProgress = (stage: string, done: number) => {
@@ -234,7 +234,7 @@ test('an interrupted backup goes on with what it has, and an interrupted restora
   assert.deepEqual(await contentOf(half), await contentOf(folder))
 })
 
-test('an open live session is copied as far as it is', async (t) => {
+test('an open live session is included as far as it is written', async (t) => {
   const { folder, take, restore } = await prepare(t)
   const storage = await openFolder(folder)
   const { id } = await beginNewLiveJob(storage.db)
@@ -253,7 +253,7 @@ test('an open live session is copied as far as it is', async (t) => {
   await storage.close()
 })
 
-test('one account is restored without a trace of the others', async (t) => {
+test('one account is restored without data of others', async (t) => {
   const { folder, take, restore } = await prepare(t)
   const storage = await openFolder(folder)
   const id = randomUUID()
@@ -283,7 +283,7 @@ test('one account is restored without a trace of the others', async (t) => {
   await assert.rejects(restore({ account: 'nobody' }), /nothing of an account 'nobody'/)
 })
 
-test('wrong keys, folders in use and folders of others are refused', async (t) => {
+test('wrong keys, folders in use and foreign folders are rejected', async (t) => {
   const { folder, target, take, check, restore } = await prepare(t, { key: KEY })
   await assert.rejects(check(), /Cannot find a backup/)
   await assert.rejects(take({ key: Buffer.alloc(31) }), /has 31 bytes, at least 32/)

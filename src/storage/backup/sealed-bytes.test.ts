@@ -23,7 +23,7 @@ function open(stored: Uint8Array, { name = 'name', by = seal } = {}): Promise<Bu
   return buffer(by.open(name, inParts(stored)))
 }
 
-test('what was sealed opens again, of any size, and takes the size that is foretold', async () => {
+test('sealed content of any size round-trips with the predicted size', async () => {
   for (const size of [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 200_001]) {
     const content = randomBytes(size)
     for (const by of [seal, plain]) {
@@ -40,7 +40,7 @@ test('the same content is never stored as the same bytes', async () => {
   assert.notEqual(seal.digest().digest('hex'), plain.digest().digest('hex'))
 })
 
-test('a changed, cut, moved or foreign file does not open', async () => {
+test('a changed, truncated, moved or foreign file cannot be opened', async () => {
   const stored = await close(randomBytes(2 * CHUNK + 10))
   for (const at of [0, 31, 32, CHUNK, stored.length - 1]) {
     const changed = Buffer.from(stored)

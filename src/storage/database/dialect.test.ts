@@ -9,7 +9,7 @@ const ofSqlite =
 
 const storage = join(import.meta.dirname, '..')
 
-test('what only SQLite understands is in storage/database/sqlite, and in what copies its files', () => {
+test('SQL specific to SQLite is confined to its folder and the backup', () => {
   const files = globSync('**/*.ts', { cwd: storage }).filter((file) => {
     return (
       !/^(database[/\\](sqlite|postgres|migrations)|backup)[/\\]/.test(file) &&

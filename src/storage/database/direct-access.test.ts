@@ -28,28 +28,28 @@ async function makeOldFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-test('beside a running server its rows are read and written', async (t) => {
+test('direct access reads and writes beside a running server', async (t) => {
   const { db, folder } = await openTestStorage(t)
   const beside = await open(t, folder)
   await insertKey(beside, key)
   assert.equal(await countKeys(db), 1)
 })
 
-test('a data folder that is not there is made only if that is wished, and is not kept locked', async (t) => {
+test('a missing data folder is created only on request, and not left locked', async (t) => {
   const folder = join(await makeFolder(t), 'new/data')
   await assert.rejects(openDirect({ folder }, { create: false }), /Cannot find a database in /)
   assert.equal(await countKeys(await open(t, folder, true)), 0)
   lockFolder(folder).release()
 })
 
-test('an old database is brought to this version, and its keys may do everything', async (t) => {
+test('direct access migrates an old database and gives its keys the usual scopes', async (t) => {
   const db = await open(t, await makeOldFolder(t))
   const rest = { name: null, expiresAt: null, lastUsedAt: null }
   const stored = { ...key, ...rest, scopes: ['read', 'write', 'live'] }
   assert.deepEqual(await findKeyByHash(db, key.hash), stored)
 })
 
-test('beside a server of another version nothing is changed', async (t) => {
+test('direct access does not migrate beside a server of another version', async (t) => {
   const folder = await makeOldFolder(t)
   const server = lockFolder(folder)
   t.after(() => server.release())
@@ -59,14 +59,14 @@ test('beside a server of another version nothing is changed', async (t) => {
   assert.deepEqual({ ...file.prepare('select * from schema_version').get() }, { version: 1 })
 })
 
-test('a server that has yet to make its database is not disturbed', async (t) => {
+test('direct access fails while a server creates its database', async (t) => {
   const folder = await makeFolder(t)
   const server = lockFolder(folder)
   t.after(() => server.release())
   await assert.rejects(open(t, folder, true), /another server is using/)
 })
 
-test('a data folder that cannot be made is named, with the remedy', {
+test('a data folder that cannot be created is reported with a remedy', {
   skip: process.platform !== 'linux' && 'needs /proc',
 }, async () => {
   await assert.rejects(

@@ -14,7 +14,7 @@ async function addKey(tx: Db, hash: string): Promise<string> {
   return `stored ${hash}`
 }
 
-test('requests that arrive during a transaction share the next one and keep their order', async (t) => {
+test('requests that arrive during a transaction share the next one in order', async (t) => {
   const { db } = await openTestStorage(t)
   const transactions = new Map<Db, string[]>()
   const write = createGroupCommit(db, (tx, hash: string) => {
@@ -26,7 +26,7 @@ test('requests that arrive during a transaction share the next one and keep thei
   assert.deepEqual([...transactions.values()], [['a'], ['b', 'c']])
 })
 
-test('a request that fails leaves nothing and fails none of those beside it', async (t) => {
+test('a failed request is rolled back without failing the others', async (t) => {
   const { db } = await openTestStorage(t)
   const write = createGroupCommit(db, async (tx, hash: string) => {
     await addKey(tx, hash)
@@ -42,7 +42,7 @@ test('a request that fails leaves nothing and fails none of those beside it', as
   assert.equal(await write('later'), 'later', 'it goes on')
 })
 
-test('requests that may all be on disk are looked for before they are repeated', async (t) => {
+test('after a lost commit response requests are looked up before a retry', async (t) => {
   const { db } = await openTestStorage(t)
   const lossy = createLossyDatabase(db)
   const seen: string[] = []
@@ -65,7 +65,7 @@ test('requests that may all be on disk are looked for before they are repeated',
   assert.deepEqual(seen, ['a', 'b'])
 })
 
-test('requests that may all be on disk, and cannot be looked for, are rejected', async (t) => {
+test('after a lost commit response requests without lookup are rejected', async (t) => {
   const { db } = await openTestStorage(t)
   const lossy = createLossyDatabase(db)
   const write = createGroupCommit(lossy.db, addKey)
@@ -77,7 +77,7 @@ test('requests that may all be on disk, and cannot be looked for, are rejected',
   assert.equal(await countKeys(db), 3)
 })
 
-test('requests that may overlap are written at once, and fail together', async (t) => {
+test('requests that may overlap run concurrently, and a failure is isolated', async (t) => {
   const { db } = await openTestStorage(t)
   let left = 3
   const allBegun = Promise.withResolvers<void>()
@@ -106,7 +106,7 @@ const addSignIn = statement<{ hash: string }, unknown>(
     values (${hash}, 'x', ${hash}, 1)`,
 )
 
-test('a transaction ends only when all its requests have', async (t) => {
+test('a transaction ends only after all of its requests', async (t) => {
   const { db } = await openTestStorage(t)
   const write = createGroupCommit(
     db,
@@ -126,7 +126,7 @@ test('a transaction ends only when all its requests have', async (t) => {
   assert.equal((await db.sql.selectFrom('sign_ins').select('hash').execute()).length, 12)
 })
 
-test('nothing of a transaction that failed runs beside the next one', async (t) => {
+test('a failed transaction has ended before the next one starts', async (t) => {
   const { db } = await openTestStorage(t)
   const running = new Map<Db, number>()
   const write = createGroupCommit(
@@ -153,7 +153,7 @@ test('nothing of a transaction that failed runs beside the next one', async (t) 
   )
 })
 
-test('a request that must not overlap waits for the end of the one before', async (t) => {
+test('requests that must not overlap run one after the other', async (t) => {
   const { db } = await openTestStorage(t)
   let running = 0
   const write = createGroupCommit(

@@ -47,7 +47,7 @@ async function makeSqlite(t: TestContext, order: readonly number[]): Promise<str
   return folder
 }
 
-describe('a database whose versions were made in another order gets what it lacks', () => {
+describe('a database migrated in another order gets the missing changes', () => {
   for (const order of orders) {
     test(`SQLite: ${order}`, async (t) => {
       const fresh = await makeFolder(t)

@@ -18,7 +18,7 @@ const find = statement<{ id: string; from: number }, { hash: string }, { from: b
     sql`select hash from sign_ins where hash = ${id} ${shape.from ? sql`and expires_at >= ${from}` : sql``}`,
 )
 
-test('statements of a transaction are sent without waiting for those before', async (t) => {
+test('statements of a transaction are pipelined', async (t) => {
   const log: string[] = []
   const { db, close } = await openFolder(await makeFolder(t), {
     connect(options) {
@@ -41,7 +41,7 @@ test('statements of a transaction are sent without waiting for those before', as
   assert.deepEqual(log, ['sent', 'sent', 'sent', 'ended', 'ended', 'ended'])
 })
 
-test('a statement of a transaction that fails leaves nothing of it', async (t) => {
+test('a failed statement rolls back its transaction', async (t) => {
   const { db, close } = await openFolder(await makeFolder(t))
   t.after(close)
   const failed = inTransaction(db, async (tx) => {
@@ -52,7 +52,7 @@ test('a statement of a transaction that fails leaves nothing of it', async (t) =
   assert.deepEqual(await find(db, { id: 'a', from: 0 }, { from: false }), [])
 })
 
-test('a statement of a transaction that SQLite has ended changes nothing', async (t) => {
+test("a statement after SQLite's own rollback changes nothing", async (t) => {
   const { db, close } = await openFolder(await makeFolder(t))
   t.after(close)
   const failed = inTransaction(db, async (tx) => {
@@ -64,7 +64,7 @@ test('a statement of a transaction that SQLite has ended changes nothing', async
   assert.deepEqual(await find(db, { id: 'a', from: 0 }, { from: false }), [])
 })
 
-test('each shape of a statement has its own text', async (t) => {
+test('each statement variant has its own SQL text', async (t) => {
   const { db, close } = await openFolder(await makeFolder(t))
   t.after(close)
   await add(db, { id: 'a' })

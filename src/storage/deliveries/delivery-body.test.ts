@@ -21,7 +21,7 @@ async function openOnly(db: Db) {
   return openDeliveryBody(db, delivery!)
 }
 
-test('the body of a callback is the result as it is stored, with the metadata of the job', async (t) => {
+test("the body of a callback is the stored result with the job's metadata", async (t) => {
   const { db } = await openTestStorage(t)
   const result = { metadata: { audio_duration: 1 }, transcription: { full_transcript: '“é”' } }
   const id = await endNewJob(db, { params, metadata: { team: 'red' }, result })
@@ -32,7 +32,7 @@ test('the body of a callback is the result as it is stored, with the metadata of
   assert.equal(await textOf(body), JSON.stringify(reported), 'as often as it is asked for')
 })
 
-test('the body of a failed job tells why, and nothing of metadata that it has not', async (t) => {
+test('the body of a failed job has the error and no absent metadata', async (t) => {
   const { db } = await openTestStorage(t)
   const id = await endNewJob(db, { params })
   const error = { code: 404, message: 'Cannot find the audio' }
@@ -52,7 +52,7 @@ test('a long result is sent in chunks', async (t) => {
   assert.ok((await Array.fromAsync(body!.chunks())).length > 5)
 })
 
-test('a body of its own is sent as it is, from its row or its object', async (t) => {
+test('a message with its own body is sent unchanged, from its row or object', async (t) => {
   const { db } = await openTestStorage(t)
   const common = { jobId: randomUUID(), event: 'live.transcript' }
   const short = await openDeliveryBody(db, { ...common, body: '{"short":1}', bodyObject: null })
@@ -67,7 +67,7 @@ test('a body of its own is sent as it is, from its row or its object', async (t)
   assert.equal(await textOf(long), '{"long":1}')
 })
 
-test('there is no body of a job, or in an object, that was deleted', async (t) => {
+test('a deleted job or object has no delivery body', async (t) => {
   const { db } = await openTestStorage(t)
   const result = { words: 'x'.repeat(300_000) }
   const id = await endNewJob(db, { params, result })
@@ -81,7 +81,7 @@ test('there is no body of a job, or in an object, that was deleted', async (t) =
   }
 })
 
-test('a body whose result is replaced while it is opened is made of the new one', async (t) => {
+test('a body uses the new result if it is replaced while opened', async (t) => {
   const { db } = await openTestStorage(t)
   const result = { words: 'x'.repeat(MAX_INLINE_RESULT_BYTES) }
   const id = await endNewJob(db, { params, result })
@@ -99,7 +99,7 @@ test('a body whose result is replaced while it is opened is made of the new one'
   assert.equal(await textOf(body), JSON.stringify(reported))
 })
 
-test('a body whose result is lost for good is none', async (t) => {
+test('a body whose result is lost is undefined', async (t) => {
   const { db } = await openTestStorage(t)
   await endNewJob(db, { params, result: { words: 'x'.repeat(MAX_INLINE_RESULT_BYTES) } })
   for (const object of (await Array.fromAsync(db.objects.list())).flat()) {

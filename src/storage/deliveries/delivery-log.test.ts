@@ -21,7 +21,7 @@ async function listed(db: Db, filter: Partial<DeliveryFilter> = {}, offset = 0, 
   return { ...page, events: page.deliveries.map(({ event, state }) => `${event} ${state}`) }
 }
 
-test('deliveries are listed newest first, page by page', async (t) => {
+test('deliveries are listed newest first, in pages', async (t) => {
   const { db } = await openTestStorage(t)
   await addWebhook(db)
   await addWebhook(db, { account: 'other' })
@@ -33,7 +33,7 @@ test('deliveries are listed newest first, page by page', async (t) => {
   assert.deepEqual([rest.deliveries.map(({ createdAt }) => createdAt), rest.more], [[1000], false])
 })
 
-test('a list can be narrowed by job, endpoint, state, event and time', async (t) => {
+test('a list can be filtered by job, endpoint, state, event and time', async (t) => {
   const { db } = await openTestStorage(t)
   const webhook = await addWebhook(db)
   const jobId = await endNewJob(db, { params, result: {}, createdAt: 1000, at: 9000 })
@@ -78,7 +78,7 @@ async function planOf(db: Db, filter: Partial<DeliveryFilter>): Promise<string> 
   return (await Promise.all(plans)).join()
 }
 
-test('a list begins with what narrows it most, and walks an index in its order where it can', async (t) => {
+test('each filter uses the most selective index', async (t) => {
   const { db } = await openTestStorage(t)
   assert.match(await planOf(db, { jobId: 'a' }), /USING INDEX deliveries_by_job \(job_id=\?\)/)
   assert.match(
@@ -93,7 +93,7 @@ test('a list begins with what narrows it most, and walks an index in its order w
   }
 })
 
-test('a delivery is found by its account only', async (t) => {
+test('a delivery is found only by its account', async (t) => {
   const { db } = await openTestStorage(t)
   await endNewJob(db, { params, result: {} })
   const [{ id } = { id: '' }] = await takeAll(db)

@@ -13,7 +13,7 @@ const trial: TestDelivery = {
   ...{ url: 'https://a.example/', body: '{}', attempt, reason: null },
 }
 
-test('a trial is in the log as an ended delivery of no job, with its attempt', async (t) => {
+test('a test event is logged as an ended delivery without a job', async (t) => {
   const { db } = await openTestStorage(t)
   await insertTestDelivery(db, trial)
   await insertTestDelivery(db, { ...trial, id: 'other', reason: 'HTTP 500' })

@@ -6,13 +6,13 @@ const tokens = (metadata: Record<string, unknown>, account = 'acme') => {
   return metadataTokens(account, metadata).map((token) => token.toString('hex'))
 }
 
-test('each key at each depth has a token of its own', () => {
+test('each metadata key at each depth has its own token', () => {
   const all = tokens({ a: 1, b: { c: 'x', d: { e: [] } } })
   assert.equal(all.length, 5)
   assert.equal(new Set(all).size, 5)
 })
 
-test('scalars are distinguished by their text alone, other values by their kind too', () => {
+test('scalars are compared by text, other values by type and content', () => {
   assert.deepEqual(tokens({ a: 42 }), tokens({ a: '42' }))
   assert.deepEqual(tokens({ a: null }), tokens({ a: 'null' }))
   assert.deepEqual(tokens({ a: [1, { x: 1, y: 2 }] }), tokens({ a: ['1', { y: '2', x: '1' }] }))
@@ -20,7 +20,7 @@ test('scalars are distinguished by their text alone, other values by their kind 
   assert.equal(new Set(different.map((one) => tokens(one)[0])).size, different.length)
 })
 
-test('no path or account can be taken for another', () => {
+test('tokens of different paths and accounts do not collide', () => {
   const firsts = [
     tokens({ 'a.b': 1 }),
     tokens({ a: { b: 1 } }),

@@ -29,7 +29,7 @@ function remove(db: Db, { id }: { id: string }) {
   return inTransaction(db, (tx) => deleteEndedJob(tx, { id, account }))
 }
 
-test('a redacted recording takes the place of the original, the id of which stays', async (t) => {
+test('a redacted recording replaces the original under the same file id', async (t) => {
   const { db } = await openTestStorage(t)
   const fileId = await addFile(db)
   const { id, redactedAudio } = await endRedacted(db, { fileId })
@@ -40,7 +40,7 @@ test('a redacted recording takes the place of the original, the id of which stay
   assert.ok(objects.includes(redactedAudio.object), 'it goes with its job')
 })
 
-test('the original stays as long as another job uses it, and no longer', async (t) => {
+test('the original is kept only as long as another job uses it', async (t) => {
   const { db } = await openTestStorage(t)
   const fileId = await addFile(db)
   await addJob(db, { fileId })
@@ -56,7 +56,7 @@ test('the original stays as long as another job uses it, and no longer', async (
   assert.ok(await findJob(db, { id, account }))
 })
 
-test('of two jobs that redact one upload the last makes it go', async (t) => {
+test('of two jobs redacting one upload the last deletes it', async (t) => {
   const { db } = await openTestStorage(t)
   const fileId = await addFile(db)
   await addJob(db, { fileId })
@@ -68,7 +68,7 @@ test('of two jobs that redact one upload the last makes it go', async (t) => {
   assert.equal(await findRecording(db, { id: fileId, account }), undefined)
 })
 
-test('a lease that was lost changes nothing', async (t) => {
+test('a redaction with a lost lease changes nothing', async (t) => {
   const { db } = await openTestStorage(t)
   const fileId = await addFile(db)
   await addJob(db, { fileId })
@@ -80,7 +80,7 @@ test('a lease that was lost changes nothing', async (t) => {
   assert.ok(await findRecording(db, { id: fileId, account }))
 })
 
-test('a start keeps the redacted recordings of jobs, and removes what a killed server left of one or of an original', async (t) => {
+test('the start keeps redacted recordings and removes leftovers of a killed server', async (t) => {
   const folder = await makeFolder(t)
   const first = await openFolder(folder)
   const fileId = await addFile(first.db)

@@ -37,7 +37,7 @@ function piecesOf(texts: readonly string[]) {
   return { seen, chunks: chunks() }
 }
 
-test('a text in chunks lies in its row up to the limit, in bytes, and beyond it in an object', async (t) => {
+test('a result is stored in its row up to the limit, beyond it as an object', async (t) => {
   const { db } = await openTestStorage(t)
   const full = 'ü'.repeat(MAX_INLINE_RESULT_BYTES / 2)
   for (const [texts, where] of [
@@ -56,7 +56,7 @@ test('a text in chunks lies in its row up to the limit, in bytes, and beyond it 
   }
 })
 
-test('a text that cannot be written leaves nothing, and its source is closed', async (t) => {
+test('a failed write leaves no object and closes its source', async (t) => {
   const { db } = await openTestStorage(t)
   const { chunks, seen } = piecesOf(['x'.repeat(MAX_INLINE_RESULT_BYTES + 1), 'y', 'z'])
   const objects = {
@@ -84,7 +84,7 @@ async function resultNow(db: Db, { jobId: id }: ReadResult) {
   return resultOf(db, (await findJob(db, { id, account: 'acme' }))!)
 }
 
-test('a result is replaced by the one who read it last, and by nobody else', async (t) => {
+test('a result is replaced only if it has not changed since it was read', async (t) => {
   const { db } = await openTestStorage(t)
   for (const first of [{ short: 1 }, long]) {
     const read = await addDone(db, first)
@@ -97,7 +97,7 @@ test('a result is replaced by the one who read it last, and by nobody else', asy
   assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 1, 'that of the other job')
 })
 
-test('what cannot be stored leaves the result that was there', async (t) => {
+test('a failed replacement keeps the old result', async (t) => {
   const { db } = await openTestStorage(t)
   const read = await addDone(db, long)
   const transaction = () => ({ execute: async () => Promise.reject(new Error('no room')) })
@@ -107,7 +107,7 @@ test('what cannot be stored leaves the result that was there', async (t) => {
   assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 1)
 })
 
-test('a result whose commit got no response stays, and its holder finds the job done', async (t) => {
+test('a result whose commit response is lost is kept', async (t) => {
   const { db } = await openTestStorage(t)
   const lossy = createLossyDatabase(db)
   await addJob(db)
@@ -127,7 +127,7 @@ test('a result whose commit got no response stays, and its holder finds the job 
   assert.deepEqual(await resultNow(db, read), { ...long, second: 1 })
 })
 
-test('a server that is killed while it replaces a result leaves one of the two, and soon no other', async (t) => {
+test('a server killed during a replacement leaves the old or the new result', async (t) => {
   const folder = await makeFolder(t)
   for (const killedAt of ['transaction', 'delete']) {
     const before = await openFolder(folder)

@@ -65,12 +65,12 @@ async function assertWhole(store: DiskSessionStore, count?: number): Promise<num
   return lines
 }
 
-testSessionStore('store', async (t) => {
+testSessionStore('disk session store', async (t) => {
   const { folder, store } = await makeSession(t)
   return { store: store, reopen: () => reopen(t, folder) }
 })
 
-test('the audio is in its file, after the place of a header', async (t) => {
+test('the audio file has space for a header at its start', async (t) => {
   const { store } = await makeSession(t)
   assert.equal(store.audioStart, 44)
   await Promise.all(writeCalls(store, { count: 500 }))
@@ -78,7 +78,7 @@ test('the audio is in its file, after the place of a header', async (t) => {
   assert.ok((await readFile(store.audioPath)).subarray(44).equals(audioAt(0, 50_000)))
 })
 
-test('what an earlier process left is on the disk once it is opened', async (t) => {
+test('opening a store syncs what an earlier process wrote', async (t) => {
   const { folder, store } = await makeSession(t)
   await Promise.all(writeCalls(store, { count: 4 }))
   await store.close()
@@ -99,7 +99,7 @@ async function watchSyncs(t: TestContext, folder: string): Promise<{ readonly co
   }
 }
 
-test('a session that is not there cannot be opened, and one that is cannot be made', async (t) => {
+test('opening a missing session or creating an existing one fails', async (t) => {
   const { folder, store } = await makeSession(t)
   await assert.rejects(openDiskSessionStore(`${folder}2`, { audioAfter }), {
     code: 'file_not_found',
@@ -109,7 +109,7 @@ test('a session that is not there cannot be opened, and one that is cannot be ma
   await assertWhole(store, 1)
 })
 
-test('a session whose making was cut off is made anew', async (t) => {
+test('an interrupted creation is started over', async (t) => {
   const folder = join(await makeFolder(t), 'session')
   await mkdir(`${folder}.new`)
   await writeFile(join(`${folder}.new`, 'log'), 'half\n')
@@ -119,7 +119,7 @@ test('a session whose making was cut off is made anew', async (t) => {
   assert.deepEqual(await readdir(join(folder, '..')), ['session'])
 })
 
-test('a torn line and sound that no line tells of are dropped, and writing goes on after', async (t) => {
+test('a torn log line and unrecorded audio are dropped on opening', async (t) => {
   const { folder, store } = await makeSession(t)
   await Promise.all(writeCalls(store, { count: 3 }))
   await store.close()
@@ -132,7 +132,7 @@ test('a torn line and sound that no line tells of are dropped, and writing goes 
   await assertWhole(await reopen(t, folder), 5)
 })
 
-test('after a loss of power the log ends where it tells of sound that is gone, or holds zeros', async (t) => {
+test('after a power loss the log ends before missing audio or zeros', async (t) => {
   const { folder, store } = await makeSession(t)
   await Promise.all(writeCalls(store, { count: 5 }))
   await store.close()
@@ -144,7 +144,7 @@ test('after a loss of power the log ends where it tells of sound that is gone, o
   await assertWhole(await reopen(t, folder), 0)
 })
 
-test('whenever the process is killed, what was written is there, and nothing half', async (t) => {
+test('after a kill everything acknowledged is complete', async (t) => {
   const folder = join(await makeFolder(t), 'live', randomUUID())
   const fixture = fileURLToPath(
     new URL('../../../test/support/live/session-audio.ts', import.meta.url),
@@ -169,7 +169,7 @@ test('whenever the process is killed, what was written is there, and nothing hal
   }
 })
 
-test('a full disk fails the writes that wait, keeps what was there, and later ones work', async (t) => {
+test('a full disk fails waiting writes, and later ones succeed', async (t) => {
   const disk = join(await makeFolder(t), 'disk')
   mkdirSync(disk)
   try {
@@ -206,7 +206,7 @@ async function contentOf(objects: Objects, id: string): Promise<Buffer> {
   return buffer((await objects.read(id)).body)
 }
 
-test('the sound becomes a recording, the same one each time, which outlives its session', async (t) => {
+test('the audio becomes a recording that outlives its session', async (t) => {
   const { folder, store } = await makeSession(t)
   const objects = await openDiskObjects(join(await makeFolder(t), 'objects'))
   const id = randomUUID()
@@ -228,7 +228,7 @@ test('the sound becomes a recording, the same one each time, which outlives its 
   assert.ok((await contentOf(objects, id)).equals(expected))
 })
 
-test('a recording of an even length has no pad byte, and one without sound is a header', async (t) => {
+test('an even-length recording has no pad byte, an empty one only a header', async (t) => {
   const { store } = await makeSession(t)
   const objects = await openDiskObjects(join(await makeFolder(t), 'objects'))
   const header = Buffer.alloc(44, 'h')
@@ -245,7 +245,7 @@ test('a recording of an even length has no pad byte, and one without sound is a 
   await assert.rejects(storeRecording(store, objects, wrong), RangeError)
 })
 
-test('the folders of sessions that are not open are removed, those of others are not', async (t) => {
+test('folders of ended sessions are removed, those of open ones are kept', async (t) => {
   const parent = join(await makeFolder(t), 'live')
   await removeStaleSessions(parent, new Map())
   const ids = [randomUUID(), randomUUID()]
@@ -256,7 +256,7 @@ test('the folders of sessions that are not open are removed, those of others are
   await (await reopen(t, join(parent, ids[0]!))).close()
 })
 
-test('the folder of a session whose job is unknown waits beside, and comes back when it is known again', async (t) => {
+test('the folder of an unknown session is moved aside and restored later', async (t) => {
   const folder = await makeFolder(t)
   const parent = join(folder, 'live')
   const orphans = openOrphans(

@@ -19,7 +19,7 @@ async function makeFiles(t: TestContext, paths: { audio?: string; log?: string }
 
 const devices = { skip: process.platform !== 'linux' && 'needs /dev/full' }
 
-test('after a failed write that cannot be taken back nothing works', devices, async (t) => {
+test('after a failed write that cannot be undone all calls fail', devices, async (t) => {
   const appender = await makeFiles(t, { log: '/dev/full' })
   const full = { code: 'storage_full' }
   await assert.rejects(appender.write(Buffer.from('x'), ['line']), full)
@@ -28,7 +28,7 @@ test('after a failed write that cannot be taken back nothing works', devices, as
   await assert.rejects(appender.sync(), full)
 })
 
-test('after a failed sync nothing works', devices, async (t) => {
+test('after a failed sync all calls fail', devices, async (t) => {
   const appender = await makeFiles(t, { audio: '/dev/null' })
   await appender.write(Buffer.from('x'), ['line'])
   await assert.rejects(appender.sync(), { code: 'EINVAL' })
@@ -36,7 +36,7 @@ test('after a failed sync nothing works', devices, async (t) => {
   await assert.rejects(appender.write(undefined, ['line']), { code: 'EINVAL' })
 })
 
-test('a sync touches only what changed since the last one', devices, async (t) => {
+test('sync() flushes only the files that changed', devices, async (t) => {
   const appender = await makeFiles(t, { audio: '/dev/null' })
   await appender.write(undefined, ['line'])
   await appender.sync()

@@ -45,7 +45,7 @@ async function openNodes(t: TestContext) {
 }
 
 describe('sessions in a shared database', { skip: noPostgres }, () => {
-  testSessionStore('shared live store', async (t) => {
+  testSessionStore('shared session store', async (t) => {
     const { open } = await openNodes(t)
     const { store } = await open()
     const reopen = async () => {
@@ -62,7 +62,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     return { store: Object.assign(Object.create(store), { close }), reopen }
   })
 
-  test('a node that takes a session over has all that was acknowledged, and stops its owner', async (t) => {
+  test('a node taking over a session has its acknowledged data and stops the owner', async (t) => {
     const { open } = await openNodes(t)
     const first = await open()
     assert.ok(first.isNew)
@@ -86,7 +86,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     assert.equal(await assertStored((await open({ owner: 'third' })).store), 21)
   })
 
-  test('only what is in the database counts as durable, and the copy goes with the session', async (t) => {
+  test('only data in the database counts as durable, and the local copy is deleted', async (t) => {
     const { open, folder, id } = await openNodes(t)
     const { store } = await open()
     const copy = join(folder, 'first', id)
@@ -99,7 +99,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     assert.ok(!existsSync(copy))
   })
 
-  test('a batch that was stored although the answer got lost is not stored twice', async (t) => {
+  test('a batch stored despite a lost response is not stored twice', async (t) => {
     const { db, open } = await openNodes(t)
     const real = createBatchWriter({ ...db, owner: 'first' }, { intervalMs: 1 })
     let fails = 0
@@ -118,7 +118,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     assert.equal(await assertStored((await open({ owner: 'second' })).store), 2)
   })
 
-  test('a session that began before the database was shared goes on', async (t) => {
+  test('a session started before the database was shared continues', async (t) => {
     const { open, folder } = await openNodes(t)
     const earlierFolder = join(folder, 'earlier')
     const earlier = await createDiskSessionStore(earlierFolder)
@@ -135,7 +135,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     assert.ok(!existsSync(earlierFolder))
   })
 
-  test('what nobody owns can be read, and what an ended session left is deleted', async (t) => {
+  test('an abandoned session can be read, and leftovers of an ended one are deleted', async (t) => {
     const { db, open, folder } = await openNodes(t)
     const { id: openId } = await addLiveJob(db)
     const ended = randomUUID()

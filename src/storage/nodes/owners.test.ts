@@ -5,7 +5,7 @@ import { createLog } from '../../observability/log.ts'
 import { OwnNode } from './nodes.ts'
 import { registerOwner } from './owners.ts'
 
-test('a stop waits for one heartbeat of a database that stands still, not for all', async (t) => {
+test('stopping waits for at most one heartbeat of a stalled database', async (t) => {
   const { db } = await openTestStorage(t)
   t.mock.timers.enable({ apis: ['setInterval'] })
   const log = createLog('silent')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { WriteScheduler } from './write-scheduler.ts'
 
-test('accounts take turns, two slices in each turn of the loop', async () => {
+test('accounts take turns, two slices per turn of the event loop', async () => {
   const turns = new WriteScheduler()
   const handled: string[] = []
   const waiting = ['a', 'a', 'a', 'a', 'b'].map(async (account, n) => {

@@ -6,7 +6,7 @@ import { findJob } from '../jobs/jobs.ts'
 import { saveFetchedRecording } from './fetched-recording.ts'
 import { findRecording } from './recordings.ts'
 
-test('a fetched recording becomes the file of its job, unless the lease was lost', async (t) => {
+test('a fetched recording becomes the file of its job unless the lease was lost', async (t) => {
   const { db } = await openTestStorage(t)
   const id = (await addJob(db))!
   const stale = (await claim(db))!

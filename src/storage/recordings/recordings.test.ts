@@ -5,7 +5,7 @@ import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { inTransaction } from '../database/db.ts'
 import { deleteUnusedFiles, findRecording } from './recordings.ts'
 
-test('a file is found by its own account only', async (t) => {
+test('a file is found only by its own account', async (t) => {
   const { db } = await openTestStorage(t)
   const id = await addFile(db, { account: 'acme', createdAt: 7 })
   const found = await findRecording(db, { id, account: 'acme' })
@@ -14,7 +14,7 @@ test('a file is found by its own account only', async (t) => {
   assert.equal(await findRecording(db, { id, account: 'other' }), undefined)
 })
 
-test('of a period only the files go that no job uses', async (t) => {
+test('only unused files of the period are deleted', async (t) => {
   const { db } = await openTestStorage(t)
   const before = await addFile(db, { createdAt: 99 })
   const unused = await addFile(db, { createdAt: 100 })
@@ -27,7 +27,7 @@ test('of a period only the files go that no job uses', async (t) => {
   assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([before, used, after]))
 })
 
-test('a long period is looked at in parts, which miss no file', async (t) => {
+test('a long period is processed in parts without missing files', async (t) => {
   const { db } = await openTestStorage(t)
   await inTransaction(db, async (tx) => {
     for (let i = 0; i < 1100; i++) await addFile(tx, { createdAt: 1 + Math.floor(i / 10) })

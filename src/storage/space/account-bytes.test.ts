@@ -28,7 +28,7 @@ function fileOf(account: string, size: number) {
   return { ...names, size, duration: 1, channels: 1, createdAt: 1 }
 }
 
-test('a file counts while its row is there', async (t) => {
+test('a file counts while its row exists', async (t) => {
   const { db } = await openTestStorage(t)
   await insertRecording(db, fileOf('a', 1000))
   await insertRecording(db, fileOf('a', 500))
@@ -49,7 +49,7 @@ async function endJob(t: TestContext, result: string, redacted: number) {
   return { db, id: job.id, before }
 }
 
-test('results count in their row, and as objects of their own, and redacted recordings too', async (t) => {
+test('results count in rows and as objects, and so do redacted recordings', async (t) => {
   for (const length of [1000, 300_000]) {
     const { db, id, before } = await endJob(t, JSON.stringify('é'.repeat(length)), 44)
     assert.ok(before > 0, 'its parameters count')
@@ -61,7 +61,7 @@ test('results count in their row, and as objects of their own, and redacted reco
   }
 })
 
-test('a transaction that is undone takes its bytes with it', async (t) => {
+test('a rolled-back transaction counts no bytes', async (t) => {
   const { db } = await openTestStorage(t)
   const undone = db.sql.transaction().execute(async (sql) => {
     await insertRecording({ ...db, sql }, fileOf('a', 1000))
@@ -71,7 +71,7 @@ test('a transaction that is undone takes its bytes with it', async (t) => {
   assert.equal(await heldBy(db, 'a'), 0)
 })
 
-test('what an earlier version stored is counted when its database is opened', async (t) => {
+test('data of an earlier version is counted when its database is opened', async (t) => {
   const folder = await makeFolder(t)
   const earlier = await openFolder(folder)
   await insertRecording(earlier.db, fileOf('a', 1000))
@@ -115,7 +115,7 @@ function undoMigration(folder: string): void {
   database.close()
 }
 
-test('sizes of results that were stored before sizes were noted are read from the disk', async (t) => {
+test('missing result sizes are measured from the store', async (t) => {
   const { db, before } = await endJob(t, JSON.stringify('x'.repeat(300_000)), 0)
   await db.sql.updateTable('jobs').set({ result_size: null }).execute()
   assert.equal(await heldBy(db, account), before)
@@ -124,7 +124,7 @@ test('sizes of results that were stored before sizes were noted are read from th
   assert.equal(await measureOldResults(db, { signal }), 0)
 })
 
-test('the accounts with keys are known by name, each once', async (t) => {
+test('accounts with keys are listed once by name', async (t) => {
   const { db } = await openTestStorage(t)
   const key = { prefix: 'x', created_at: 1, name: null, expires_at: null, last_used_at: null }
   for (const [hash, account] of [

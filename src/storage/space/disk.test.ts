@@ -15,14 +15,14 @@ function openDisk(reported = { blocks: 100, bavail: 40, bsize: 1024 }) {
   return { counted, disk }
 }
 
-test('a disk is measured as the system reports it', async () => {
+test('the disk is measured by statfs', async () => {
   const { size } = await diskOf(tmpdir())()
   const { blocks, bsize } = await statfs(tmpdir())
   assert.equal(size, blocks * bsize)
   assert.deepEqual(await openDisk().disk(), { free: 40 * 1024, size: 100 * 1024 })
 })
 
-test('questions at the same time share a measurement, later ones do not', async () => {
+test('concurrent queries share a measurement, later ones do not', async () => {
   const { counted, disk } = openDisk()
   await Promise.all([disk(), disk()])
   counted.ms += 9
@@ -33,7 +33,7 @@ test('questions at the same time share a measurement, later ones do not', async 
   assert.equal(counted.measurements, 2)
 })
 
-test('a disk of which nothing is reported is as large as can be', async () => {
+test('an unknown disk counts as unlimited', async () => {
   const unknown = { free: Number.POSITIVE_INFINITY, size: Number.POSITIVE_INFINITY }
   assert.deepEqual(await openDisk({ blocks: 0, bavail: 0, bsize: 0 }).disk(), unknown)
   assert.deepEqual(await diskOf('/nowhere/at all')(), unknown)

@@ -20,7 +20,7 @@ async function openSpace(t: TestContext, settings: SpaceSettings = {}) {
   return { db, disk, space, store }
 }
 
-test('below the reserve nothing new is taken, and there is a word when to ask again', async (t) => {
+test('below the reserve new data is rejected with a retry time', async (t) => {
   const { disk, space } = await openSpace(t)
   await space.checkAccount('a')
   await space.check()
@@ -33,7 +33,7 @@ test('below the reserve nothing new is taken, and there is a word when to ask ag
   assert.equal((await space.state()).isLow, true)
 })
 
-test('the reserve is what the operator says, and a gigabyte at most by itself', async (t) => {
+test('the reserve is configurable, and one gigabyte at most by default', async (t) => {
   const set = await openSpace(t, { minFreeBytes: 60 * MB })
   await assert.rejects(set.space.checkAccount('a'), { code: 'storage_low' })
   const none = await openSpace(t, { minFreeBytes: 0 })
@@ -44,14 +44,14 @@ test('the reserve is what the operator says, and a gigabyte at most by itself', 
   assert.equal((await usual.space.state()).reserve, 1e9)
 })
 
-test('a disk that the system tells nothing about has no reserve to fall below', async (t) => {
+test('a disk of unknown size has no reserve', async (t) => {
   const { disk, space } = await openSpace(t, { accounts: ['a', 'b'] })
   Object.assign(disk, { free: Number.POSITIVE_INFINITY, size: Number.POSITIVE_INFINITY })
   await space.checkAccount('a')
   await space.reserveBytes(1e15)
 })
 
-test('an account may hold so many bytes as are set, and can see how many it holds', async (t) => {
+test('an account may hold up to its configured bytes', async (t) => {
   const { space, store } = await openSpace(t, { accountMaxBytes: 10 * MB })
   await store('a', 10 * MB - 1)
   await space.checkAccount('a')
@@ -63,7 +63,7 @@ test('an account may hold so many bytes as are set, and can see how many it hold
   await space.checkAccount('b')
 })
 
-test('of several accounts none may hold more than half of what there is', async (t) => {
+test('one of several accounts may hold at most half of the space', async (t) => {
   const { space, store, disk } = await openSpace(t, { accounts: ['a', 'b'] })
   await store('a', 40 * MB)
   // (40 held + 50 free - 5 reserved) / 2
@@ -74,7 +74,7 @@ test('of several accounts none may hold more than half of what there is', async 
   await space.checkAccount('b', 30 * MB)
 })
 
-test('a single account has the disk for itself, and 0 lifts the limit', async (t) => {
+test('a single account may use the whole disk, and 0 removes the limit', async (t) => {
   const single = await openSpace(t, { accounts: ['a'] })
   await single.store('a', 90 * MB)
   await single.space.checkAccount('a', 90 * MB)
@@ -83,7 +83,7 @@ test('a single account has the disk for itself, and 0 lifts the limit', async (t
   await lifted.space.checkAccount('a', 90 * MB)
 })
 
-test('bytes that are being written count at once, and no more when that has ended', async (t) => {
+test('bytes being written count until the write has ended', async (t) => {
   const { space } = await openSpace(t, { accountMaxBytes: 3 * MB })
   const first = space.open('a', 'new')
   await first.add(2 * MB)
@@ -94,7 +94,7 @@ test('bytes that are being written count at once, and no more when that has ende
   await space.checkAccount('a', 3 * MB)
 })
 
-test('a stream is stopped when the disk gets low while it comes', async (t) => {
+test('a stream is stopped when the disk runs low', async (t) => {
   const { space, disk } = await openSpace(t)
   using intake = space.open('a', 'new')
   await intake.add(64 * 1024)
@@ -107,7 +107,7 @@ test('a stream is stopped when the disk gets low while it comes', async (t) => {
   )
 })
 
-test('what was accepted may use three quarters of the reserve, then it has to wait', async (t) => {
+test('accepted work may use three quarters of the reserve', async (t) => {
   const { space, disk } = await openSpace(t)
   disk.free = 4 * MB
   using accepted = space.open('a', 'accepted')
@@ -119,7 +119,7 @@ test('what was accepted may use three quarters of the reserve, then it has to wa
   await assert.rejects(late.add(1), { code: 'storage_full' })
 })
 
-test('what work in progress will write is not given to other work, until that has ended', async (t) => {
+test('reserved bytes are unavailable to other work until released', async (t) => {
   const { space } = await openSpace(t)
   const first = await space.reserveBytes(40 * MB)
   await assert.rejects(space.reserveBytes(40 * MB), { code: 'storage_full' })

@@ -27,7 +27,7 @@ function move(folder: string, given: Partial<TransferOptions> = {}): Promise<voi
   return transferStore({ folder, onProgress() {}, ...usual, ...given })
 }
 
-test('a data folder moves to PostgreSQL and S3, and stays as it was', { skip }, async (t) => {
+test('a data folder is copied to PostgreSQL and S3 and stays unchanged', { skip }, async (t) => {
   const folder = await fillStore(t, FILLING)
   const before = await hashFolder(folder)
   const [database, objectStore] = [await createDatabase(), await s3Settings()]
@@ -43,7 +43,7 @@ test('a data folder moves to PostgreSQL and S3, and stays as it was', { skip }, 
   await assert.rejects(move(folder, { objectStore }), /it has objects/)
 })
 
-test('rows alone, or objects alone, move', { skip }, async (t) => {
+test('rows or objects can be moved separately', { skip }, async (t) => {
   const folder = await fillStore(t, FILLING)
   const objectStore = await s3Settings()
   await move(folder, { objectStore })
@@ -52,7 +52,7 @@ test('rows alone, or objects alone, move', { skip }, async (t) => {
   await checkMoved({ folder: await makeFolder(t), database, objectStore }, FILLING)
 })
 
-test('a target in use is refused', { skip }, async (t) => {
+test('a target in use is rejected', { skip }, async (t) => {
   const folder = await fillStore(t, { jobs: 1, objects: 1 })
   const used: { database: DatabaseConfig; objectStore: ObjectStoreConfig } = {
     database: await createDatabase(),
@@ -65,7 +65,7 @@ test('a target in use is refused', { skip }, async (t) => {
   await assert.rejects(move(folder, { objectStore: used.objectStore }), /it has objects/)
 })
 
-test('a folder that a server uses is not moved', { skip }, async (t) => {
+test('a folder in use by a server is not moved', { skip }, async (t) => {
   const folder = await makeFolder(t)
   const server = await openStorage({ folder, log })
   t.after(() => server.close())

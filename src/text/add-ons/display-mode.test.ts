@@ -22,17 +22,17 @@ function paragraphs(...turns: [text: string, whose?: SpeakerRef][]): unknown {
   return displayMode.make({ utterances }, {}, { format: 'string' }).results
 }
 
-test('sentences of one speaker make a paragraph', () => {
+test('sentences of one speaker form a paragraph', () => {
   assert.deepEqual(paragraphs(['Hello there.'], ['How are you?']), ['Hello there. How are you?'])
 })
 
-test('another speaker, channel or language begins a paragraph', () => {
+test('another speaker, channel or language starts a paragraph', () => {
   assert.deepEqual(paragraphs(['One.', { speaker: 0 }], ['Two.', { speaker: 1 }]), ['One.', 'Two.'])
   assert.deepEqual(paragraphs(['One.'], ['Two.', { channel: 1 }]), ['One.', 'Two.'])
   assert.deepEqual(paragraphs(['One.'], ['Deux.', { language: 'fr' }]), ['One.', 'Deux.'])
 })
 
-test('a pause of 3 s is within a paragraph, a longer one begins the next', () => {
+test('a pause of more than 3 s starts a paragraph', () => {
   assert.deepEqual(paragraphs(['One. _ _ _ _ _ _ Two.']), ['One. Two.'])
   assert.deepEqual(paragraphs(['One. _ _ _ _ _ _ _ Two.']), ['One.', 'Two.'])
 })
@@ -44,17 +44,17 @@ test('a paragraph ends after five sentences', () => {
   ])
 })
 
-test('languages without blanks have none between sentences', () => {
+test('sentences of languages without spaces are joined without spaces', () => {
   assert.deepEqual(paragraphs(['你好。 我很好。', { language: 'zh' }]), ['你好。我很好。'])
 })
 
-test('silence has no paragraphs', () => {
+test('a transcript without speech has no paragraphs', () => {
   assert.deepEqual(displayMode.make({ utterances: [] }, {}, { format: 'string' }), {
     results: [],
     isEmpty: true,
   })
 })
 
-test('every language has paragraphs', () => {
+test('display_mode supports every language', () => {
   assert.equal(displayMode.languages, 'all')
 })

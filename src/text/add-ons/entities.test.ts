@@ -12,13 +12,13 @@ function utteranceOf(text: string, start: number, channel = 0): Utterance {
   return { channel, language: 'en', words }
 }
 
-test('an entity carries its type, its text without punctuation and the times of its words', () => {
+test('an entity has its type, text without punctuation and the times of its words', () => {
   assert.deepEqual(findNamedEntities({ utterances: [utteranceOf('Hi, this is Lena.', 1)] }), [
     { entity_type: 'NAME_GIVEN', text: 'Lena', start: 2.5, end: 3 },
   ])
 })
 
-test('a number goes on in the next utterance of its channel, past what the other channel says', () => {
+test('a number continues across utterances of its channel, ignoring other channels', () => {
   const utterances = [
     utteranceOf('My number is four one five.', 0),
     utteranceOf('Go on.', 3, 1),
@@ -29,7 +29,7 @@ test('a number goes on in the next utterance of its channel, past what the other
   assert.deepEqual([phone?.entity_type, phone?.start, phone?.end], ['PHONE_NUMBER', 1.5, 7.5])
 })
 
-test('entities of all channels stand in the order of their start', () => {
+test('entities of all channels are sorted by start', () => {
   const utterances = [
     utteranceOf('Ask John Smith.', 0),
     utteranceOf('Or Maria.', 1, 1),
@@ -43,7 +43,7 @@ test('a transcript without words has no entities', () => {
   assert.deepEqual(findNamedEntities({ utterances: [] }), [])
 })
 
-test('what was redacted is reported with what stands in its place, which is nothing else', () => {
+test('redacted entities are reported with their markers only', () => {
   const utterances = [utteranceOf('My name is [NAME_1], or mister ####@#### Lena.', 0)]
   const hidden = [{ type: 'NAME', text: '[NAME_1]', start: 1.50001, end: 2 }]
   assert.deepEqual(findNamedEntities({ utterances, hidden }), [

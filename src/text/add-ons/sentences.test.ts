@@ -17,23 +17,23 @@ test('sentences are strings in time order', () => {
   })
 })
 
-test('sentences of the native form are objects', () => {
+test('native sentences are objects', () => {
   const { results, isEmpty } = sentences.make(transcript, {}, { format: 'native' })
   assert.deepEqual([results, isEmpty], [nativeSentences(transcript), false])
 })
 
-test('silence has no sentences', () => {
+test('a transcript without speech has no sentences', () => {
   assert.deepEqual(sentences.make({ utterances: [] }, {}, { format: 'string' }), {
     results: [],
     isEmpty: true,
   })
 })
 
-test('every language has sentences', () => {
+test('sentences support every language', () => {
   assert.equal(sentences.languages, 'all')
 })
 
-test('native sentences have their words as utterances do', () => {
+test('native sentences have words like utterances', () => {
   const [first] = nativeSentences(transcript)
   assert.deepEqual(first, {
     sentence: 'Hi, Lena.',
@@ -50,7 +50,7 @@ test('native sentences have their words as utterances do', () => {
   })
 })
 
-test('native sentences of nobody in particular have no speaker', () => {
+test('native sentences without a speaker omit the field', () => {
   const [first] = nativeSentences({ utterances: [{ channel: 0, language: 'en', words }] })
   assert.equal(Object.hasOwn(first!, 'speaker'), false)
 })

@@ -14,7 +14,7 @@ function utterance(
   return { channel: 0, language: 'en', ...whose, words }
 }
 
-test('sentiment tells text, side, emotion, times, channel and speaker of each sentence', () => {
+test('sentiment includes text, sentiment, emotion, times, channel and speaker', () => {
   const utterances = [
     utterance('That works for me. This is ridiculous!', { speaker: 1 }),
     utterance('My name is Ann.', { start: 9, channel: 1 }),
@@ -54,13 +54,13 @@ test('sentiment rounds times to milliseconds', () => {
   assert.deepEqual([only!.start, only!.end], [0.333, 0.733])
 })
 
-test('sentiment of a sentence in another language is unknown, whatever its words look like', () => {
+test('the sentiment of an unsupported language is unknown', () => {
   const [only] = sentiment({
     utterances: [utterance('Das ist ein Gift, bad!', { language: 'de' })],
   })
   assert.deepEqual([only!.sentiment, only!.emotion], ['unknown', 'neutral'])
 })
 
-test('sentiment of silence is empty', () => {
+test('sentiment of a transcript without speech is empty', () => {
   assert.deepEqual(sentiment({ utterances: [] }), [])
 })

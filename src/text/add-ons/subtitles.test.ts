@@ -34,7 +34,7 @@ function rows(utterances: Utterance[], config?: SubtitlesConfig): string[][] {
 
 const long = utterance('this is a sentence of many short words that needs more than two rows')
 
-test('each format is answered in the order asked for', () => {
+test('subtitles are returned in the order of the requested formats', () => {
   assert.deepEqual(subtitles({ utterances: [utterance('Hi')] }, { formats: ['vtt', 'srt'] }), [
     { format: 'vtt', subtitles: 'WEBVTT\n\n00:00:00.000 --> 00:00:00.500\nHi\n' },
     { format: 'srt', subtitles: '1\n00:00:00,000 --> 00:00:00,500\nHi\n' },
@@ -45,7 +45,7 @@ test('without a config there is one srt file', () => {
   assert.deepEqual(subtitles({ utterances: [] }), [{ format: 'srt', subtitles: '' }])
 })
 
-test('minimum_duration keeps a caption longer, up to the next one', () => {
+test('minimum_duration extends a caption up to the next one', () => {
   const utterances = [utterance('one'), utterance('two', 1)]
   assert.deepEqual(times(utterances, { minimum_duration: 2 }), [
     '00:00,000 00:01,000',
@@ -53,7 +53,7 @@ test('minimum_duration keeps a caption longer, up to the next one', () => {
   ])
 })
 
-test('minimum_duration alone may go beyond the default maximum, which still cuts', () => {
+test('minimum_duration may exceed the default maximum_duration', () => {
   const utterances = utterance('a b c d e f g. h i j k l m n o p')
   assert.deepEqual(times([utterances], { minimum_duration: 10 }), [
     '00:00,000 00:03,500',
@@ -61,14 +61,14 @@ test('minimum_duration alone may go beyond the default maximum, which still cuts
   ])
 })
 
-test('maximum_duration cuts captions', () => {
+test('maximum_duration splits captions', () => {
   assert.deepEqual(times([utterance('a b c d')], { maximum_duration: 1 }), [
     '00:00,000 00:01,000',
     '00:01,000 00:02,000',
   ])
 })
 
-test('rows and characters are as asked', () => {
+test('row and character limits are respected', () => {
   const config = { maximum_characters_per_row: 12, maximum_rows_per_caption: 5 }
   const captions = rows([long], config)
   assert.ok(captions.every((rows) => rows.length <= 5 && rows.every((row) => row.length <= 12)))
@@ -77,7 +77,7 @@ test('rows and characters are as asked', () => {
   assert.ok(one.every((rows) => rows.length === 1) && one.some(([row]) => row!.length > 30))
 })
 
-test('compliance never writes more than two rows of 42 characters, and splits a longer word', () => {
+test('compliance limits captions to two rows of 42 characters and splits longer words', () => {
   const requested = {
     maximum_rows_per_caption: 5,
     maximum_characters_per_row: 100,
@@ -90,19 +90,19 @@ test('compliance never writes more than two rows of 42 characters, and splits a 
   assert.ok(captions.flat().join('').includes('x'.repeat(100)))
 })
 
-test('compliance keeps every word whole that a row of 42 characters holds', () => {
+test('compliance keeps words of up to 42 characters whole', () => {
   const config = { style: 'compliance', maximum_characters_per_row: 6 } as const
   const captions = rows([utterance('a confused complaint')], config)
   assert.deepEqual(captions, [['a'], ['confused'], ['complaint']])
 })
 
-test('compliance keeps to fewer rows and characters where asked', () => {
+test('compliance respects lower row and character limits', () => {
   const config = { maximum_rows_per_caption: 1, maximum_characters_per_row: 12 }
   const captions = rows([long], { ...config, style: 'compliance' })
   assert.ok(captions.every((rows) => rows.length === 1 && rows[0]!.length <= 12))
 })
 
-test('compliance leaves 0.08 s between captions and shows each 0.833 s where the next allows', () => {
+test('compliance leaves 0.08 s between captions and shows each for at least 0.833 s', () => {
   const utterances = [utterance('one'), utterance('two', 0.5), utterance('three', 4)]
   assert.deepEqual(times(utterances, { style: 'compliance' }), [
     '00:00,000 00:00,420',
@@ -114,13 +114,13 @@ test('compliance leaves 0.08 s between captions and shows each 0.833 s where the
   ])
 })
 
-test('compliance ends every line with a carriage return and a line feed, and default with none', () => {
+test('compliance ends lines with CRLF, and default with LF', () => {
   const files = subtitles({ utterances: [long] }, { formats: ['srt', 'vtt'], style: 'compliance' })
   for (const file of files) assert.doesNotMatch(file.subtitles, /[^\r]\n|\r[^\n]/)
   assert.doesNotMatch(srt([long], { style: 'default' }), /\r/)
 })
 
-test('a format that is asked for twice is written once', () => {
+test('a format requested twice is written once', () => {
   const { utterances } = { utterances: [] }
   const files = subtitles({ utterances }, { formats: ['srt', 'vtt', 'srt', 'vtt'] })
   assert.deepEqual(
@@ -129,7 +129,7 @@ test('a format that is asked for twice is written once', () => {
   )
 })
 
-test('subtitles that would be far longer than what was said are refused', () => {
+test('subtitles far longer than the transcript are rejected', () => {
   const words = Array.from({ length: 230_000 }, (_, i) => {
     return { text: 'a'.repeat(40), start: i / 400, end: (i + 1) / 400, confidence: 1 }
   })
@@ -141,7 +141,7 @@ test('subtitles that would be far longer than what was said are refused', () => 
   )
 })
 
-test('speakers are named only where that is requested', () => {
+test('speakers are named only if requested', () => {
   const word = { text: 'Hello', start: 0, end: 1, confidence: 1 }
   const utterances = [0, 1].map((speaker) => {
     return { channel: 0, language: 'en', speaker, words: [word] }

@@ -39,14 +39,14 @@ Goodbye everybody, see you next week at the same time.`
 
 const sentencesOfMeeting = meeting.trim().split('\n')
 
-test('summarize general takes up to six sentences of the transcript, word for word and in their order', () => {
+test('summarize general returns up to six original sentences in order', () => {
   const summary = summarize(transcriptOf(meeting))
   const taken = sentencesOfMeeting.filter((sentence) => summary.includes(sentence))
   assert.equal(taken.join(' '), summary)
   assert.equal(taken.length, 6)
 })
 
-test('summarize keeps what was decided and leaves out greetings, farewells and questions', () => {
+test('summarize keeps decisions and omits greetings, farewells and questions', () => {
   const summary = summarize(transcriptOf(meeting))
   assert.match(summary, /We decided that the roof/)
   assert.match(summary, /delivery software/)
@@ -54,14 +54,14 @@ test('summarize keeps what was decided and leaves out greetings, farewells and q
   assert.doesNotMatch(summary, /morning|nice to be here|Goodbye|your time today|\?|sandwich/)
 })
 
-test('summarize bullet_points writes the sentences of general as lines', () => {
+test('summarize bullet_points lists the sentences of general', () => {
   const transcript = transcriptOf(meeting)
   const lines = summarize(transcript, 'bullet_points').split('\n')
   assert.ok(lines.every((line) => line.startsWith('- ')))
   assert.equal(lines.map((line) => line.slice(2)).join(' '), summarize(transcript, 'general'))
 })
 
-test('summarize concise takes one sentence of a short talk and two of a longer one', () => {
+test('summarize concise returns one sentence of a short talk and two of a longer one', () => {
   const countTaken = (lines: string[]) => {
     const summary = summarize(transcriptOf(lines.join('\n')), 'concise')
     return lines.filter((line) => summary.includes(line)).length
@@ -70,7 +70,7 @@ test('summarize concise takes one sentence of a short talk and two of a longer o
   assert.equal(countTaken(sentencesOfMeeting.slice(2, 9)), 1)
 })
 
-test('summarize does not take two sentences that say the same', () => {
+test('summarize omits near-duplicate sentences', () => {
   const roof = 'The roof of the warehouse in Leipzig must be repaired before October'
   const talk = [
     `${roof}.`,
@@ -84,7 +84,7 @@ test('summarize does not take two sentences that say the same', () => {
   assert.equal(summary.split('repaired').length, 2)
 })
 
-test('summarize rather says less than good morning', () => {
+test('summarize omits greetings even if little is left', () => {
   const talk = [
     'Good morning, welcome to the weekly planning meeting of the warehouse team.',
     'Yes.',
@@ -94,7 +94,7 @@ test('summarize rather says less than good morning', () => {
   assert.equal(summarize(transcriptOf(talk.join('\n'))), talk[3])
 })
 
-test('summarize prefers another matter to more of the same', () => {
+test('summarize prefers a new topic over more of the same', () => {
   const talk = [
     'The roof of the big warehouse in Leipzig must be repaired before October.',
     'The roof of the big warehouse in Leipzig lies near the old river.',
@@ -107,25 +107,25 @@ test('summarize prefers another matter to more of the same', () => {
   assert.match(summary, /breaks/)
 })
 
-test('summarize says once what a talk says forty times', () => {
+test('summarize returns a repeated sentence once', () => {
   const roof = 'The roof of the warehouse in Leipzig must be repaired.'
   assert.equal(summarize(transcriptOf(`${roof}\n`.repeat(40))), roof)
 })
 
-test('summarize returns a talk of three sentences whole, greetings included', () => {
+test('summarize returns a talk of three sentences unchanged', () => {
   const talk = 'Hello, this is Ann.\nThe train is late.\nGoodbye.'
   assert.equal(summarize(transcriptOf(talk), 'concise'), talk.replaceAll('\n', ' '))
 })
 
-test('summarize of a talk in which nothing is said takes its longest sentence', () => {
+test('summarize of small talk returns its longest sentence', () => {
   assert.equal(summarize(transcriptOf('Hi.\nYes.\nOkay then.\nNo.\nRight.')), 'Okay then.')
 })
 
-test('summarize of silence is empty', () => {
+test('summarize of a transcript without speech is empty', () => {
   assert.equal(summarize({ utterances: [] }), '')
 })
 
-test('summarize joins sentences of a language without blanks without blanks', () => {
+test('summarize joins sentences of languages without spaces without spaces', () => {
   const talk = '倉庫の屋根が壊れました。\n修理は来週です。'
   assert.equal(
     summarize(transcriptOf(talk, { language: 'ja', separator: '。。' })),
@@ -133,7 +133,7 @@ test('summarize joins sentences of a language without blanks without blanks', ()
   )
 })
 
-test('summarize finds what a German talk is about without a list of stop words', () => {
+test('summarize finds the topic of a German talk without a stop word list', () => {
   const talk = `
 Guten Tag zusammen und herzlich willkommen in der Runde.
 Das Dach der Lagerhalle in Leipzig ist seit dem Sturm undicht.
@@ -144,7 +144,7 @@ Wir reparieren das Dach der Lagerhalle vor Oktober.`
   assert.match(summarize(transcriptOf(talk, { language: 'de' }), 'concise'), /Dach der Lagerhalle/)
 })
 
-test('summarize is never longer than the transcript and says nothing that was not said', () => {
+test('a summary is never longer than the transcript and contains only its words', () => {
   const word = fc.constantFrom('roof', 'roof.', 'Budget', 'hi', 'is?', 'ten.', '…', 'so,', 'orders')
   const lines = fc.array(fc.array(word, { minLength: 1, maxLength: 9 }), { maxLength: 30 })
   const type = fc.constantFrom<SummaryType>('general', 'bullet_points', 'concise')
@@ -164,7 +164,7 @@ test('summarize is never longer than the transcript and says nothing that was no
   )
 })
 
-test('a part of a sentence is chosen after whole ones, and never ends in a comma', () => {
+test('whole sentences are preferred over fragments, and a final comma is removed', () => {
   const said = transcriptOf('The repair of the roof in Leipzig was late,')
   assert.equal(summarize(said), 'The repair of the roof in Leipzig was late')
   assert.equal(summarize(said, 'bullet_points'), '- The repair of the roof in Leipzig was late')

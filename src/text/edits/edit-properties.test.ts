@@ -71,7 +71,7 @@ function bare(word: string): string {
   return word.trim()
 }
 
-test('whatever is corrected, times ascend, no word lasts nothing, and no other word is lost', () => {
+test('for any corrections times ascend, words have a duration and no other word is lost', () => {
   fc.assert(
     fc.property(
       fc.array(utterance, { minLength: 1, maxLength: 4 }),
@@ -140,7 +140,7 @@ function checkTimes(edited: readonly EditedUtterance[]): void {
   }
 }
 
-test('without corrections nothing changes', () => {
+test('without corrections the transcript is unchanged', () => {
   fc.assert(
     fc.property(fc.array(utterance, { maxLength: 4 }), (given) => {
       const utterances = view(given)

@@ -37,7 +37,7 @@ function refusalOf(operation: EditOperation, before: EditOperation[][] = []) {
 
 const first = { utterance: 0, expected: 'We sale the grave new bread' }
 
-test('words that stay keep their times, and new ones share the time of those they replace', () => {
+test('unchanged words keep their times, and new ones share those they replace', () => {
   const text = 'We sell the very brave new bread'
   const { edited } = correct(spoken, [{ op: 'replace_words', ...first, text }])
   const [one] = edited
@@ -51,7 +51,7 @@ test('words that stay keep their times, and new ones share the time of those the
   assert.deepEqual(edited.slice(1), correct(spoken).edited.slice(1))
 })
 
-test('a later correction takes the place of earlier ones, and the old words bring it back', () => {
+test('a later correction replaces earlier ones and may restore the original words', () => {
   const change = (text: string): EditOperation[] => [{ op: 'replace_words', ...first, text }]
   const { edited, effective } = correct(spoken, change('We sell bread'), change('We sale bread'))
   assert.equal(edited[0]!.text, 'We sale bread')
@@ -63,7 +63,7 @@ test('a later correction takes the place of earlier ones, and the old words brin
   assert.deepEqual(back.effective.words, [])
 })
 
-test('an insertion shares the time of its neighbor, and of the pause after it if that is short', () => {
+test('an insertion shares the time of its neighbor and a short pause after it', () => {
   const brief = { ...utteranceOf('a b'), words: utteranceOf('a b').words.map(shorten) }
   const text = 'so a much more b'
   const { edited } = correct(
@@ -85,7 +85,7 @@ function shorten<T extends { start: number }>(word: T) {
   return { ...word, end: word.start }
 }
 
-test('words of a session keep the blank before the first one', () => {
+test('words of a live session keep the space before the first one', () => {
   const live = [utteranceOf('hello ther', { blank: ' ' })]
   const { edited } = correct(live, [
     { op: 'replace_words', utterance: 0, from: 1, expected: 'ther', text: 'there' },
@@ -93,7 +93,7 @@ test('words of a session keep the blank before the first one', () => {
   assert.equal(edited[0]!.text, ' hello there')
 })
 
-test('languages without blanks keep the words around a correction', () => {
+test('in languages without spaces the words around a correction are kept', () => {
   const view = utteranceOf('今日 は 天気 が いい。', { language: 'ja' })
   assert.equal(view.text, '今日は天気がいい。')
   const { edited } = correct(
@@ -107,7 +107,7 @@ test('languages without blanks keep the words around a correction', () => {
   )
 })
 
-test('a word with blanks inside stays one word', () => {
+test('a word that contains spaces stays one word', () => {
   const view = utteranceOf('about 10_000 people')
   view.words[1]!.word = ' 10 000'
   const text = 'about 10 000 persons'
@@ -121,7 +121,7 @@ test('a word with blanks inside stays one word', () => {
   )
 })
 
-test('an utterance is deleted, split between speakers, and given away', () => {
+test('an utterance can be deleted, split between speakers and reassigned', () => {
   const { edited } = correct(spoken, [
     { op: 'delete_words', utterance: 1, expected: 'Is it fresh' },
     { op: 'set_speaker', utterance: 0, from: 2, expected: 'the grave new bread', speaker: 7 },
@@ -135,7 +135,7 @@ test('an utterance is deleted, split between speakers, and given away', () => {
   ])
 })
 
-test('joined speakers are one, with the name that one of them had', () => {
+test('joined speakers become one and keep the name of either', () => {
   const give = { op: 'set_speaker', utterance: 1, from: 1, to: 2, expected: 'it' } as const
   const { edited, effective } = correct(
     spoken,
@@ -163,7 +163,7 @@ test('joined speakers are one, with the name that one of them had', () => {
   assert.deepEqual(removed.effective.names, [])
 })
 
-test('what cannot be applied is refused by its number, without words', () => {
+test('an invalid operation is rejected by its number, without the words', () => {
   const replace = { op: 'replace_words', ...first, text: 'x' } as const
   const changed = refusalOf({ ...replace, expected: 'We sell' })
   assert.deepEqual(changed, {
@@ -197,7 +197,7 @@ test('what cannot be applied is refused by its number, without words', () => {
   }
 })
 
-test('corrections of other words are ignored and not added to', () => {
+test('corrections of a changed transcript are rejected', () => {
   const { stored } = correct(spoken, [{ op: 'replace_words', ...first, text: 'x' }])
   const result = JSON.stringify({ transcription: { utterances: spoken.slice(1) } })
   const shown = editTranscript({ result, stored })

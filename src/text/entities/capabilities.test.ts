@@ -6,11 +6,11 @@ import { entityTypes } from './entity-types.ts'
 
 const supportOf = new Map(entityCapabilities().map(({ type, support }) => [type, support]))
 
-test('every type tells how it is found', () => {
+test('every entity type states how it is detected', () => {
   assert.deepEqual([...supportOf.keys()], [...entityTypes])
 })
 
-test('a type in the labelled sentences is found somehow', () => {
+test('every type in the labeled sentences is supported', () => {
   const labeled = (['frozen', 'tuning'] as const).flatMap(labeledSentences)
   const types = new Set(labeled.flatMap(({ entities }) => entities.map(({ type }) => type)))
   assert.deepEqual(
@@ -19,14 +19,14 @@ test('a type in the labelled sentences is found somehow', () => {
   )
 })
 
-test('checksums are strong, announced numbers need a cue, names a list, and trends are not found', () => {
+test('support levels: checksums strong, announced numbers cue, names list, trends none', () => {
   const reported = (['CREDIT_CARD', 'CVV', 'NAME', 'TREND'] as const).map((type) =>
     supportOf.get(type),
   )
   assert.deepEqual(reported, ['strong', 'cue', 'list', 'none'])
 })
 
-test('a type that is not found has no language', () => {
+test('an unsupported type has no language', () => {
   const languages = entityCapabilities().map(({ support, languages }) => [
     support,
     languages.join(),

@@ -10,7 +10,7 @@ function say(text: string, given: Partial<Utterance> = {}): Utterance {
   return { channel: 0, language: 'en', words, ...given }
 }
 
-test('a document joins what one channel says, across the answers of others', () => {
+test('a document joins the utterances of a channel across those of others', () => {
   const utterances = [say('My name'), say('Yes?', { channel: 1 }), say('is Lena.')]
   const documents = documentsOf({ utterances })
   assert.deepEqual(
@@ -25,20 +25,20 @@ test('a document joins what one channel says, across the answers of others', () 
   assert.deepEqual(lena, { ...place, from: 11, to: 16 })
 })
 
-test('a document ends where the language changes, and languages without blanks have none', () => {
+test('a document ends at a change of language, and joins without spaces where needed', () => {
   const utterances = [say('Hello there'), say('你 好', { language: 'zh' }), say('again')]
   const texts = documentsOf({ utterances }).map(({ language, text }) => `${language} ${text}`)
   assert.deepEqual(texts, ['en Hello there', 'zh 你好', 'en again'])
 })
 
-test('a document knows what another channel said right before an answer', () => {
+test('a document records what another channel said just before an answer', () => {
   const requested = say('Your name?', { channel: 1 })
   const utterances = [say('Hello.'), say('Hi.'), requested, say('Lena.'), say('Lena Ray.')]
   const interjections = documentsOf({ utterances }).map((document) => document.interjections)
   assert.deepEqual(interjections, [[{ at: 11, text: 'Your name?' }], [{ at: 0, text: 'Hi.' }]])
 })
 
-test('a span finds the words that it touches', () => {
+test('tokensWithin returns the words that a span touches', () => {
   const [document] = documentsOf({ utterances: [say('one two three')] })
   const touched = (from: number, to: number) => {
     return tokensWithin(document!, { from, to }).map(({ text }) => text)

@@ -3,11 +3,11 @@ import test from 'node:test'
 import { piiSingleTypes, piiTypes } from '../../api/schemas/jobs/pii-types.ts'
 import { entityGroups, entityTypes, expandTypes } from './entity-types.ts'
 
-test('the single types are the ones that the API names', () => {
+test('the entity types match the single types of the API', () => {
   assert.deepEqual([...entityTypes].sort(), [...piiSingleTypes].sort())
 })
 
-test('every group of the API is expanded, and no other', () => {
+test('exactly the groups of the API are expanded', () => {
   const groups = piiTypes.filter((type) => !piiSingleTypes.includes(type))
   assert.deepEqual(Object.keys(entityGroups).sort(), [...groups].sort())
 })
@@ -24,14 +24,14 @@ for (const [group, size] of Object.entries(sizes)) {
   })
 }
 
-test('what the contract leaves out of a group stays out', () => {
+test('types that the API excludes from a group are not expanded', () => {
   assert.ok(!expandTypes('HIPAA_SAFE_HARBOR').has('LOCATION_COUNTRY'))
   assert.ok(!expandTypes('CCI').has('LOCATION_COORDINATE'))
   assert.ok(!expandTypes('PCI').has('SSN'))
   assert.ok(!expandTypes('GDPR').has('DATE'))
 })
 
-test('groups and single types add up, each type once', () => {
+test('groups and single types are combined without duplicates', () => {
   assert.deepEqual([...expandTypes(['PCI', 'CVV', 'AGE'])].sort(), [
     'AGE',
     'BANK_ACCOUNT',
@@ -42,11 +42,11 @@ test('groups and single types add up, each type once', () => {
   ])
 })
 
-test('nothing named means every type', () => {
+test('an empty selection means every type', () => {
   assert.equal(expandTypes(undefined).size, piiSingleTypes.length)
   assert.equal(expandTypes([]).size, piiSingleTypes.length)
 })
 
-test('a name that no one knows is refused', () => {
+test('an unknown type is rejected', () => {
   assert.throws(() => expandTypes(['toString']), RangeError)
 })

@@ -21,21 +21,21 @@ for (const [after, words, expected] of [
   ['any word', ['word', 'theory'], 0.8],
   ['a word that leans on the next', ['the', 'Of', 'her'], 1.2],
 ] as const) {
-  test(`to break after ${after} costs ${expected}`, () => {
+  test(`a break after ${after} costs ${expected}`, () => {
     for (const word of words) assert.equal(price(word), expected, word)
   })
 }
 
-test('only the words of the language lean', () => {
+test('only function words of the language penalize a break', () => {
   assert.equal(price('on', { language: 'fr' }), 0.8)
 })
 
-test('a pause betters the price by its seconds, down to nothing', () => {
+test('a pause lowers the price by its seconds, down to zero', () => {
   assert.equal(price('word', { pause: 0.5 }).toFixed(3), '0.300')
   assert.equal(price('word', { pause: 5 }), 0)
 })
 
-test('to end with the last word costs nothing', () => {
+test('a break after the last word costs nothing', () => {
   const words = [{ text: 'the', start: 0, end: 1, confidence: 1 }]
   assert.equal(breakPenalty(splitChunks({ channel: 0, language: 'en', words })[0]!, undefined), 0)
 })

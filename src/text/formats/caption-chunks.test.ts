@@ -15,14 +15,14 @@ function texts(words: string[], options?: { language?: string; splitAt?: number 
   return split(words, options).map(({ blank, text }) => blank + text)
 }
 
-test('a chunk is a word with its times in milliseconds and its columns', () => {
+test('a chunk is a word with times in milliseconds and its column width', () => {
   assert.deepEqual(split(['the', '你']), [
     { text: 'the', blank: '', columns: 3, leans: true, start: 0, end: 1000 },
     { text: '你', blank: ' ', columns: 2, leans: false, start: 1000, end: 2000 },
   ])
 })
 
-test('a word of several words is cut at its blanks and shares its time by length', () => {
+test('a word that contains spaces is split there, with times by length', () => {
   assert.deepEqual(
     split(['one', 'ab cd']).map(({ text, start, end }) => [text, start, end]),
     [
@@ -33,42 +33,42 @@ test('a word of several words is cut at its blanks and shares its time by length
   )
 })
 
-test('line ends become blanks, control characters disappear, no-break blanks stay', () => {
+test('line breaks become spaces, control characters are removed, no-break spaces kept', () => {
   const hostile = ['a\r\n\r\nb', 'c\u2028d\u2029e\u0085f', 'g\u0000\u001b\u007fh', '9\u00a0kg']
   assert.deepEqual(texts(hostile), ['a', ' b', ' c', ' d', ' e', ' f', ' gh', ' 9\u00a0kg'])
 })
 
-test('half a surrogate pair becomes the replacement character', () => {
+test('a lone surrogate becomes the replacement character', () => {
   assert.deepEqual(texts(['a\ud83d']), ['a\ufffd'])
 })
 
-test('words with nothing to see are left out', () => {
+test('words without visible characters are omitted', () => {
   assert.deepEqual(texts(['', ' \n', '\u0007', '\u200b\u200f', '\u00a0', 'x']), ['x'])
 })
 
-test('right-to-left text and its direction marks stay as they are', () => {
+test('right-to-left text and its direction marks are unchanged', () => {
   assert.deepEqual(texts(['\u200fשלום\u200f', 'עולם!']), ['\u200fשלום\u200f', ' עולם!'])
 })
 
-test('a language without blanks is cut between its words, whatever the recognizer calls a word', () => {
+test('languages without spaces are split at word boundaries, not recognizer tokens', () => {
   assert.deepEqual(texts(['今天天', '气很好'], { language: 'zh' }), ['今天', '天气', '很好'])
   assert.deepEqual(texts(['สวัสดีชาวโลก'], { language: 'th' }), ['สวัสดี', 'ชาว', 'โลก'])
 })
 
-test('a chunk across two words has its times from both', () => {
+test('a chunk across two words takes its times from both', () => {
   const [, weather] = split(['今天天', '气很好'], { language: 'zh' })
   assert.deepEqual([weather?.start, weather?.end], [667, 1333])
 })
 
-test('punctuation stays with the word before it, an opening bracket with the one after it', () => {
+test('punctuation joins the word before it, an opening bracket the one after it', () => {
   assert.deepEqual(texts(['他说：「你好」。'], { language: 'zh' }), ['他', '说：', '「你好」。'])
 })
 
-test('a language without blanks keeps the blanks it has', () => {
+test('spaces in languages without spaces are kept', () => {
   assert.deepEqual(texts(['用', 'Word 97', '。'], { language: 'zh' }), ['用', 'Word', ' 97。'])
 })
 
-test('a long word is split only where allowed, between characters, with times by length', () => {
+test('a long word is split only if allowed, between characters, with times by length', () => {
   assert.deepEqual(texts(['abcdefgh'], {}), ['abcdefgh'])
   assert.deepEqual(
     split(['x', 'abcdefgh'], { splitAt: 4 }).map(({ text, blank, start }) => [blank + text, start]),
@@ -82,7 +82,7 @@ test('a long word is split only where allowed, between characters, with times by
   assert.deepEqual(texts(['😀\u2060😀'], { splitAt: 1 }), ['😀\u2060', '😀'])
 })
 
-test('a chunk of words with a pause between lasts from the first to the last', () => {
+test('a chunk spans a pause between its words', () => {
   const words = ['今', '天'].map((text, i) => ({
     text,
     start: 5 * i,
@@ -93,13 +93,13 @@ test('a chunk of words with a pause between lasts from the first to the last', (
   assert.deepEqual([today?.text, today?.start, today?.end], ['今天', 0, 6000])
 })
 
-test('a time before the recording is its start', () => {
+test('a negative time becomes zero', () => {
   const word = { text: 'a', start: -2, end: -1, confidence: 1 }
   const [chunk] = splitChunks({ channel: 0, language: 'en', words: [word] })
   assert.deepEqual([chunk?.start, chunk?.end], [0, 0])
 })
 
-test('no chunk ends before it starts', () => {
+test('an end before its start is moved to the start', () => {
   const word = { text: 'a', start: 2, end: 1, confidence: 1 }
   const [chunk] = splitChunks({ channel: 0, language: 'en', words: [word] })
   assert.deepEqual([chunk?.start, chunk?.end], [2000, 2000])

@@ -5,7 +5,7 @@ import type { Utterance } from '../../transcript/transcript.ts'
 import { splitCaptions } from './captions.ts'
 import { countColumns } from './width.ts'
 
-test('whatever the words and limits, none is lost or broken and every limit is kept', () => {
+test('for any words and limits no text is lost and every limit is kept', () => {
   const text = fc.oneof(
     fc.stringMatching(/^[a-z]{1,12}[.,]?$/),
     fc.constantFrom(
@@ -48,7 +48,7 @@ test('whatever the words and limits, none is lost or broken and every limit is k
   )
 })
 
-test('whatever is said on several channels, each keeps its words in order and no caption mixes them', () => {
+test('on several channels words stay in order and captions do not mix channels', () => {
   const spoken = fc.record({
     channel: fc.nat(2),
     start: fc.nat(100),
@@ -86,7 +86,7 @@ test('whatever is said on several channels, each keeps its words in order and no
   )
 })
 
-test('whatever is split, every character is shown once and rows that may be split keep the limit', () => {
+test('for any splitting every character is shown once within the limits', () => {
   const texts = fc.array(
     fc.oneof(
       fc.constantFrom(

@@ -25,7 +25,7 @@ function cutRows(text: string, limits: Partial<CaptionLimits>): string[] {
   return splitCaptions([utterance(text)], limits).map((caption) => caption.rows.join('|'))
 }
 
-test('a caption ends with its utterance though the next one would fit', () => {
+test('a caption ends with its utterance even if the next one would fit', () => {
   const captions = splitCaptions([utterance('one two'), utterance('three')])
   assert.deepEqual(
     captions.map((caption) => caption.rows),
@@ -33,36 +33,36 @@ test('a caption ends with its utterance though the next one would fit', () => {
   )
 })
 
-test('a caption stands from its first word to the end of its last', () => {
+test('a caption lasts from its first word to the end of its last', () => {
   const [caption] = splitCaptions([utterance('_ one two')])
   assert.deepEqual([caption?.start, caption?.end], [0.5, 1.5])
 })
 
-test('rows of one caption have about the same length', () => {
+test('rows of a caption are of similar length', () => {
   assert.deepEqual(rows('this is a caption that needs two rows of its own'), [
     'this is a caption that|needs two rows of its own',
   ])
 })
 
-test('a long utterance is cut after a sentence rather than in the middle', () => {
+test('a long utterance is split after a sentence rather than in the middle', () => {
   assert.deepEqual(rows('a b c d. e f g h i j k l m n o p'), [
     'a b c d.',
     'e f g h i j k l m n o p',
   ])
 })
 
-test('a comma is the next best place', () => {
+test('without a sentence end an utterance is split at a comma', () => {
   assert.deepEqual(rows('a b c d, e f g h i j k l m n o p'), [
     'a b c d,',
     'e f g h i j k l m n o p',
   ])
 })
 
-test('without punctuation a pause is the place', () => {
+test('without punctuation an utterance is split at a pause', () => {
   assert.deepEqual(rows('a b c d _ _ e f g h i j k l m'), ['a b c d', 'e f g h i j k l m'])
 })
 
-test('without punctuation or pause both captions are of one size', () => {
+test('without punctuation or pause captions are of equal length', () => {
   const words = Array.from({ length: 16 }, () => 'word').join(' ')
   assert.deepEqual(
     splitCaptions([utterance(words)]).map((caption) => caption.end - caption.start),
@@ -70,44 +70,44 @@ test('without punctuation or pause both captions are of one size', () => {
   )
 })
 
-test('an utterance longer than seven seconds is cut though its text would fit', () => {
+test('an utterance longer than seven seconds is split even if its text fits', () => {
   const captions = splitCaptions([utterance('a b c d e f g h i j k l m n o p')])
   assert.ok(captions.length === 2 && captions.every(({ start, end }) => end - start <= 7))
 })
 
-test('a word that lasts longer than a caption may keeps its start and is shortened', () => {
+test('a word longer than the maximum duration keeps its start and is shortened', () => {
   const word = { text: 'aaah', start: 1, end: 20, confidence: 1 }
   const captions = splitCaptions([{ channel: 0, language: 'en', words: [word] }])
   assert.deepEqual(captions, [{ start: 1, end: 8, rows: ['aaah'] }])
 })
 
-test('a word longer than a row is not broken', () => {
+test('a word longer than a row is not split', () => {
   const long = 'x'.repeat(50)
   assert.deepEqual(rows(`a ${long} b`), ['a', long, 'b'])
 })
 
-test('languages without blanks are joined without blanks', () => {
+test('languages without spaces are joined without spaces', () => {
   assert.deepEqual(rows('你 好', 'zh'), ['你好'])
 })
 
-test('silence has no captions', () => {
+test('a transcript without speech has no captions', () => {
   assert.deepEqual(splitCaptions([]), [])
   assert.deepEqual(splitCaptions([{ channel: 0, language: 'en', words: [] }]), [])
 })
 
-test('characters are counted as a reader sees them, wide ones as two', () => {
+test('columns count grapheme clusters, wide ones as two', () => {
   const limits = { maxCharactersPerRow: 4, maxRows: 1 }
   const accents = 'e\u0301e\u0301e\u0301e\u0301'
   assert.deepEqual(cutRows(accents, limits), [accents])
   assert.deepEqual(cutRows('한국 한국', limits), ['한국', '한국'])
 })
 
-test('a word longer than a row is split between characters where allowed', () => {
+test('a word longer than a row is split if allowed', () => {
   const limits = { maxCharactersPerRow: 4, maxRows: 2, maxWordColumns: 4 }
   assert.deepEqual(cutRows('a bcdefghijk', limits), ['a|bcde', 'fghi|jk'])
 })
 
-test('a short caption stays for the minimum, with the gap before the next one', () => {
+test('a short caption is extended to the minimum, with the gap before the next one', () => {
   const limits = { minDuration: 1.2, minGap: 0.08 }
   const captions = splitCaptions([utterance('one'), utterance('_ _ two')], limits)
   assert.deepEqual(
@@ -119,7 +119,7 @@ test('a short caption stays for the minimum, with the gap before the next one', 
   )
 })
 
-test('channels that speak at once take turns, by start', () => {
+test('captions of simultaneous channels are sorted by start', () => {
   const second = { ...utterance('_ _ _ three four'), channel: 1 }
   const captions = splitCaptions([second, utterance('one two three four five')])
   assert.deepEqual(
@@ -131,7 +131,7 @@ test('channels that speak at once take turns, by start', () => {
   )
 })
 
-test('ten thousand words at one moment are no endless search', () => {
+test('ten thousand words with equal times are processed in limited time', () => {
   const words = Array.from({ length: 9000 }, () => ({ text: 'a', start: 0, end: 0, confidence: 1 }))
   const limits = { maxCharactersPerRow: 1_000_000, maxDuration: 30 }
   const captions = splitCaptions([{ channel: 0, language: 'en', words }], limits)

@@ -7,19 +7,19 @@ function textsOf(...texts: string[]): string[] {
   return formatCsv(rows).split('\r\n').slice(1, -1)
 }
 
-test('a table has a mark for Excel, a row of names and a row per utterance', () => {
+test('a CSV file has a byte order mark, a header and one row per utterance', () => {
   const row = { start: 0.5, end: 2, speaker: 'Ann', language: 'en', text: 'Hello.' }
   assert.equal(formatCsv([row]), '\uFEFFstart,end,speaker,language,text\r\n0.5,2,Ann,en,Hello.\r\n')
 })
 
-test('quotes, commas and line ends stay within their field', () => {
+test('quotes, commas and line breaks are quoted', () => {
   assert.deepEqual(textsOf('say "hi", now', 'a\nb'), [
     '0.5,2,,en,"say ""hi"", now"',
     '0.5,2,,en,"a\nb"',
   ])
 })
 
-test('what was said is no formula', () => {
+test('text that looks like a formula is escaped', () => {
   assert.deepEqual(textsOf('=1+1', '-5', '@a', '+1', 'a=1'), [
     "0.5,2,,en,'=1+1",
     "0.5,2,,en,'-5",

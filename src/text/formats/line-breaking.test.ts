@@ -19,36 +19,36 @@ function lay(text: string, width: number): string[] {
   return breakLines(chunks, width)
 }
 
-test('text that fits has one row', () => {
+test('text that fits is one row', () => {
   assert.deepEqual(lay('aa bb', 5), ['aa bb'])
 })
 
-test('rows are no more than needed and of about the same length', () => {
+test('rows are as few as possible and of similar length', () => {
   assert.deepEqual(lay('aa bb cc dd', 9), ['aa bb', 'cc dd'])
   assert.deepEqual(lay('aa bb cc dd ee ff', 9), ['aa bb cc', 'dd ee ff'])
   assert.deepEqual(lay('aa bb cc dd ee ff', 5), ['aa bb', 'cc dd', 'ee ff'])
 })
 
-test('of two rows that cannot be equal the lower is the longer', () => {
+test('of two unequal rows the lower one is longer', () => {
   assert.deepEqual(lay('aa bb cc', 6), ['aa', 'bb cc'])
 })
 
-test('a row ends after a comma where the other rows are nearly as good', () => {
+test('a row ends after a comma if the others are nearly as balanced', () => {
   assert.deepEqual(lay('aaaa, bbbb cccc dddd eeee ffff', 25), ['aaaa, bbbb cccc', 'dddd eeee ffff'])
   assert.deepEqual(lay('aaaa bbbb cccc, dddd eeee', 24), ['aaaa bbbb cccc,', 'dddd eeee'])
 })
 
-test('a word wider than the row stands alone', () => {
+test('a word wider than the row gets its own row', () => {
   assert.deepEqual(lay('aa aa bbbbbbbb cc cc', 5), ['aa aa', 'bbbbbbbb', 'cc cc'])
   const rest = ['bb cc', 'dd ee']
   assert.deepEqual(lay('aaaaaaaaaa bb cc dd ee', 9), ['aaaaaaaaaa', ...rest])
 })
 
-test('a row does not end with a word that leans on the next', () => {
+test('a row does not end with a function word', () => {
   assert.deepEqual(lay('aaaa bbbb cc the dddd eeeee ff', 24), ['aaaa bbbb cc', 'the dddd eeeee ff'])
 })
 
-test('no row is too long for the sake of a better break', () => {
+test('a better break never makes a row too long', () => {
   const [a, c] = ['a'.repeat(20), 'c'.repeat(20)]
   assert.deepEqual(lay(`${a} the b. ${c}`, 24), [`${a} the`, `b. ${c}`])
 })

@@ -24,7 +24,7 @@ const write = (changed: Partial<OpenAiFormat>) => {
   return JSON.parse(writeOpenAi(transcript, { ...format, ...changed }))
 }
 
-test('a confidence of 0 has a logarithm, and a language its English name', () => {
+test('a confidence of 0 has a finite log probability, and language names are English', () => {
   const { segments, language } = write({ shape: 'verbose_json' })
   assert.equal(language, 'german')
   assert.equal(segments[0].avg_logprob, -4.6051)
@@ -34,13 +34,13 @@ test('a confidence of 0 has a logarithm, and a language its English name', () =>
   )
 })
 
-test('the 28th speaker is AB, in events too', () => {
+test('the 28th speaker is AB, also in events', () => {
   assert.equal(write({ shape: 'diarized_json' }).segments[0].speaker, 'AB')
   const events = writeOpenAi(transcript, { ...format, shape: 'diarized_json', stream: true })
   assert.match(events, /^data: \{"type":"transcript\.text\.segment".*"speaker":"AB"\}\n\ndata: /)
 })
 
-test('a recording without speech is an empty text', () => {
+test('a recording without speech yields an empty text', () => {
   const nothing = { utterances: [], languages: [], duration: 3 }
   const written = JSON.parse(
     writeOpenAi(nothing, { ...format, shape: 'verbose_json', words: true }),

@@ -82,7 +82,7 @@ const transcripts = fc
 const lineEnds = fc.constantFrom('\n' as const, '\r\n' as const)
 const limits = fc.constantFrom({}, { maxCharactersPerRow: 1 }, { maxWordColumns: 42, minGap: 0.08 })
 
-test('the validator of WebVTT finds no error and every caption, whatever the text', () => {
+test('a WebVTT validator reads every caption without an error, for any text', () => {
   // Its own table lacks the semicolons.
   const validator = new WebVTTParser({ '&amp;': '&', '&lt;': '<', '&gt;': '>' })
   fc.assert(
@@ -104,7 +104,7 @@ test('the validator of WebVTT finds no error and every caption, whatever the tex
   )
 })
 
-test('the demuxers of FFmpeg read every caption of both formats, whatever the text', async () => {
+test('FFmpeg reads every caption of both formats, for any text', async () => {
   const property = fc.asyncProperty(
     transcripts,
     lineEnds,

@@ -7,7 +7,7 @@ const captions = [
   { start: 3661.0014, end: 3661.9996, rows: ['That', 'works.'] },
 ]
 
-test('srt numbers its blocks from 1 and writes times with a comma', () => {
+test('srt numbers captions from 1 and writes times with a comma', () => {
   assert.equal(
     formatSubtitles(captions, 'srt'),
     '1\n00:00:00,420 --> 00:00:01,620\nHi, this is Lena.\n\n' +
@@ -15,7 +15,7 @@ test('srt numbers its blocks from 1 and writes times with a comma', () => {
   )
 })
 
-test('vtt opens with its name and writes times with a point', () => {
+test('vtt starts with its header and writes times with a point', () => {
   assert.equal(
     formatSubtitles(captions, 'vtt'),
     'WEBVTT\n\n00:00:00.420 --> 00:00:01.620\nHi, this is Lena.\n\n' +
@@ -23,28 +23,28 @@ test('vtt opens with its name and writes times with a point', () => {
   )
 })
 
-test('no captions make an empty srt and a vtt of one line', () => {
+test('no captions yield an empty srt and a vtt with only its header', () => {
   assert.equal(formatSubtitles([], 'srt'), '')
   assert.equal(formatSubtitles([], 'vtt'), 'WEBVTT\n')
 })
 
-test('vtt escapes what would open an entity, a tag or a time line', () => {
+test('vtt escapes entities, tags and arrows', () => {
   const vtt = formatSubtitles([{ start: 0, end: 1, rows: ['R&D <b> -->'] }], 'vtt')
   assert.ok(vtt.endsWith('\nR&amp;D &lt;b&gt; --&gt;\n'))
 })
 
-test('srt writes an arrow of text as one character, so that no row can look like times', () => {
+test('srt replaces arrows in text so that no row looks like times', () => {
   const rows = ['00:00:01,000 --> 00:00:02,000', '<b> & 7']
   const srt = formatSubtitles([{ start: 0, end: 1, rows }], 'srt')
   assert.ok(srt.endsWith(',000\n00:00:01,000 → 00:00:02,000\n<b> & 7\n'))
 })
 
-test('times beyond 99 hours have the digits they need', () => {
+test('times of 100 hours and more have additional digits', () => {
   const captions = [{ start: 360_000, end: 3_600_000.5, rows: ['late'] }]
   assert.match(formatSubtitles(captions, 'srt'), /\n100:00:00,000 --> 1000:00:00,500\n/)
 })
 
-test('lines end as requested', () => {
+test('lines end with the requested line ending', () => {
   const options = { lineEnd: '\r\n' } as const
   assert.equal(
     formatSubtitles(captions, 'vtt', options),
@@ -53,7 +53,7 @@ test('lines end as requested', () => {
   )
 })
 
-test('several speakers are named: by tags in vtt, where the speaker changes in srt', () => {
+test('speakers are named by voice tags in vtt, at changes in srt', () => {
   const said = (text: string, start: number, speaker?: number, channel = 0) => {
     const words = [{ text, start, end: start + 0.5, confidence: 1 }]
     return { channel, language: 'en', words, ...(speaker !== undefined && { speaker }) }
@@ -73,7 +73,7 @@ test('several speakers are named: by tags in vtt, where the speaker changes in s
   }
 })
 
-test('in srt, captions of people who talk at once each name whose words they are', () => {
+test('in srt each caption of simultaneous speech names its channel', () => {
   const said = (text: string, channel: number) => {
     const words = text.split(' ').map((word, i) => {
       return { text: word, start: channel + i, end: channel + i + 0.9, confidence: 1 }

@@ -10,7 +10,7 @@ function space(times: [number, number][], limits: Partial<TimingLimits> = {}): [
   return spaceCaptions(captions, { ...free, ...limits }).map(({ start, end }) => [start, end])
 }
 
-test('captions that do not meet keep their times', () => {
+test('captions that do not overlap keep their times', () => {
   assert.deepEqual(
     space([
       [0, 10],
@@ -25,7 +25,7 @@ test('captions that do not meet keep their times', () => {
   )
 })
 
-test('captions come in the order of their starts, at one start in the order given', () => {
+test('captions are sorted by start, keeping the order of equal starts', () => {
   const captions = [
     { start: 3000, end: 6000, name: 'c' },
     { start: 1000, end: 5000, name: 'a' },
@@ -39,7 +39,7 @@ test('captions come in the order of their starts, at one start in the order give
   )
 })
 
-test('a caption ends as the next one starts', () => {
+test('a caption ends when the next one starts', () => {
   assert.deepEqual(
     space([
       [0, 5000],
@@ -52,7 +52,7 @@ test('a caption ends as the next one starts', () => {
   )
 })
 
-test('a caption cut short stays a second: the next one waits', () => {
+test('a shortened caption lasts a second, and the next one is delayed', () => {
   assert.deepEqual(
     space([
       [0, 5000],
@@ -65,7 +65,7 @@ test('a caption cut short stays a second: the next one waits', () => {
   )
 })
 
-test('the next one waits for the second and the gap', () => {
+test('the next caption is delayed by the second and the gap', () => {
   const times: [number, number][] = [
     [0, 5000],
     [400, 3400],
@@ -76,7 +76,7 @@ test('the next one waits for the second and the gap', () => {
   ])
 })
 
-test('the next one waits only as long as the first is spoken', () => {
+test('the next caption is delayed only until the first is spoken', () => {
   assert.deepEqual(
     space([
       [0, 600],
@@ -89,7 +89,7 @@ test('the next one waits only as long as the first is spoken', () => {
   )
 })
 
-test('the next one waits at most half of its own time', () => {
+test('the next caption is delayed by at most half of its duration', () => {
   assert.deepEqual(
     space([
       [0, 5000],
@@ -102,7 +102,7 @@ test('the next one waits at most half of its own time', () => {
   )
 })
 
-test('captions of one moment show one after the other, each for a millisecond or more', () => {
+test('captions of one moment are shown in sequence for at least a millisecond', () => {
   assert.deepEqual(
     space([
       [5, 5],
@@ -117,7 +117,7 @@ test('captions of one moment show one after the other, each for a millisecond or
   )
 })
 
-test('a short caption stays longer, but not into the next one', () => {
+test('a short caption is extended, but not into the next one', () => {
   const limits = { minDuration: 1000, maxDuration: 1500 }
   assert.deepEqual(
     space(
@@ -137,7 +137,7 @@ test('a short caption stays longer, but not into the next one', () => {
   assert.deepEqual(space([[0, 9000]], limits), [[0, 1500]])
 })
 
-test('a gap shortens the caption before it and never moves the one after it', () => {
+test('a gap shortens the previous caption and never moves the next one', () => {
   assert.deepEqual(
     space(
       [
@@ -155,7 +155,7 @@ test('a gap shortens the caption before it and never moves the one after it', ()
   )
 })
 
-test('where no room is left for the gap the next one waits', () => {
+test('without space for the gap the next caption is delayed', () => {
   assert.deepEqual(
     space(
       [
@@ -171,7 +171,7 @@ test('where no room is left for the gap the next one waits', () => {
   )
 })
 
-test('whatever the times, captions never overlap, and the limits and the gap hold', () => {
+test('for any times captions do not overlap and respect limits and gap', () => {
   const times = fc.tuple(fc.nat(20_000), fc.nat(9000)).map(([start, length]): [number, number] => {
     return [start, start + length]
   })

@@ -23,7 +23,7 @@ for (const [what, text, columns] of cases) {
   test(`${what} take ${columns} columns`, () => assert.equal(countColumns(text), columns))
 }
 
-test('characters are what a reader sees', () => {
+test('splitCharacters splits at grapheme clusters', () => {
   assert.deepEqual(splitCharacters('e\u0301👨‍👩‍👧x'), ['e\u0301', '👨‍👩‍👧', 'x'])
   assert.deepEqual(splitCharacters('ab'), ['a', 'b'])
 })

@@ -18,7 +18,7 @@ function linesOf(document: string): string[] {
     .map((paragraph) => paragraph.replace(/<[^>]*>/g, '').trim())
 }
 
-test('each paragraph has its time and its voice', () => {
+test('each paragraph has its time and its speaker', () => {
   const document = documentOf(
     { start: 7.9, voice: 'Speaker 1' },
     { start: 750, text: 'Good day.' },
@@ -29,18 +29,18 @@ test('each paragraph has its time and its voice', () => {
   assert.match(document, /<w:rPr><w:b\/><\/w:rPr><w:t xml:space="preserve">Speaker 1: </)
 })
 
-test('markup is text, and what XML does not allow is left out', () => {
+test('markup is escaped, and invalid XML characters are removed', () => {
   const document = documentOf({ text: 'a < b & c > d \u0000\u0008\ufffe\ud800 😀' })
   assert.match(document, />a &lt; b &amp; c &gt; d \ufffd 😀</)
 })
 
-test('Arabic and Hebrew run from right to left', () => {
+test('Arabic and Hebrew are set right to left', () => {
   const [arabic, english] = [documentOf({ language: 'ar' }), documentOf({})]
   assert.match(arabic, /<w:bidi\/>.*<w:rtl\/>/)
   assert.doesNotMatch(english, /bidi|rtl/)
 })
 
-test('the same transcript gives the same bytes', () => {
+test('the same transcript yields the same bytes', () => {
   const paragraph = { start: 0, text: 'Hello.', language: 'en' }
   assert.deepEqual(formatWordDocument([paragraph]), formatWordDocument([paragraph]))
 })

@@ -10,7 +10,7 @@ function spelling(spelling_dictionary: Record<string, string[]>) {
   return { custom_spelling: true, custom_spelling_config: { spelling_dictionary } }
 }
 
-test('many entries, pronunciations, variants or characters make a session large', () => {
+test('many entries, pronunciations, variants or characters count as large', () => {
   assert.equal(isLarge({}), false)
   assert.equal(isLarge(vocabulary(...Array(100).fill('a'))), false)
   assert.equal(isLarge(vocabulary(...Array(101).fill('a'))), true)

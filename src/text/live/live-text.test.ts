@@ -48,7 +48,7 @@ function utterancesOf(text: string, language = 'en'): string {
   return JSON.stringify([{ channel: 1, language, words }])
 }
 
-test('words are changed by the vocabulary, then spelled', async (t) => {
+test('words are changed by the vocabulary, then by the spelling', async (t) => {
   const text = openReal(t, {
     ...both,
     custom_vocabulary_config: { vocabulary: [{ value: 'Akmee', pronunciations: ['acme'] }] },
@@ -58,13 +58,13 @@ test('words are changed by the vocabulary, then spelled', async (t) => {
   assert.equal(await changed(text, 'the acme report', true), 'the AKMEE report')
 })
 
-test('only what was asked for is changed', async (t) => {
+test('only requested steps are applied', async (t) => {
   const { open } = openFaulty(t)
   assert.equal(await changed(open({ custom_spelling: true }), 'hang'), 'hang!')
   assert.equal(await changed(open({}, 'b'), 'crash'), 'crash')
 })
 
-test('a vocabulary that is large is prepared in a thread of its own', async (t) => {
+test('a large vocabulary is prepared in a separate thread', async (t) => {
   const { open } = openFaulty(t)
   const custom_vocabulary_config = { vocabulary: Array(501).fill('a') }
   const params = { custom_vocabulary: true }
@@ -75,7 +75,7 @@ test('a vocabulary that is large is prepared in a thread of its own', async (t) 
   await opened.close()
 })
 
-test('threads start before the client of a session comes, without what is its own', async (t) => {
+test('prepare() starts threads before the client connects, without session data', async (t) => {
   const { texts, open, logged } = openFaulty(t)
   const custom_vocabulary_config = { vocabulary: ['crash'] }
   for (let i = 0; i < 2; i++) {
@@ -89,7 +89,7 @@ test('threads start before the client of a session comes, without what is its ow
   assert.deepEqual(logged, [])
 })
 
-test('a preparation that is cut off is no error, and nothing is prepared for nothing', async (t) => {
+test('an interrupted preparation is not an error, and none starts without steps', async (t) => {
   const { texts, open, logged } = openFaulty(t)
   texts.prepare({ params: { translation: true }, language: 'en' })
   assert.equal(await changed(open({ custom_vocabulary: true }), 'who'), 'a')
@@ -101,7 +101,7 @@ test('a preparation that is cut off is no error, and nothing is prepared for not
   assert.deepEqual(logged, [])
 })
 
-test('for a large vocabulary a spare thread is ready, which one session takes', async (t) => {
+test('a spare thread is prepared for a large vocabulary and used by one session', async (t) => {
   const { texts, open } = openFaulty(t)
   const large = {
     custom_vocabulary: true,
@@ -114,7 +114,7 @@ test('for a large vocabulary a spare thread is ready, which one session takes', 
   assert.equal(await changed(open({ custom_vocabulary: true }, 'c'), 'who'), 'c')
 })
 
-test('entities and sentiments of an utterance are objects, with its times and its channel', async (t) => {
+test('entities and sentiments of an utterance are native, with times and channel', async (t) => {
   const text = openReal(t, {})
   const entities = await text.runAddOn(
     'named_entity_recognition',
@@ -135,7 +135,7 @@ test('entities and sentiments of an utterance are objects, with its times and it
   assert.deepEqual([nothing.success, nothing.results], [true, []])
 })
 
-test('what an add-on does not know is an error, not a guess', async (t) => {
+test('an unsupported language is an error of the add-on', async (t) => {
   const text = openReal(t, {})
   const { success, error } = await text.runAddOn('sentiment_analysis', utterancesOf('Oui.', 'fr'), {
     signal,
@@ -143,7 +143,7 @@ test('what an add-on does not know is an error, not a guess', async (t) => {
   assert.deepEqual([success, error?.exception], [false, 'LanguageNotSupported'])
 })
 
-test('a summary is made as the session asked for it', async (t) => {
+test('a summary has the type that the session requested', async (t) => {
   const text = openReal(t, { summarization_config: { type: 'bullet_points' } })
   const { results } = await text.runAddOn('summarization', utterancesOf('It rains today.'), {
     signal,
@@ -152,7 +152,7 @@ test('a summary is made as the session asked for it', async (t) => {
 })
 
 for (const how of ['hang', 'crash']) {
-  test(`a step that must ${how} is left out from then on, the others are not`, async (t) => {
+  test(`a step that must ${how} is skipped from then on, and others are not`, async (t) => {
     const { open, logged } = openFaulty(t)
     const text = open(both)
     assert.equal(await changed(text, 'a'), 'a?!')
@@ -163,7 +163,7 @@ for (const how of ['hang', 'crash']) {
     assert.deepEqual(logged, [{ sessionId: 'a', step: 'custom_vocabulary', fault }])
   })
 
-  test(`a finding that must ${how} is an error, and what waits behind it is done`, async (t) => {
+  test(`an add-on that must ${how} is an error, and queued ones are done`, async (t) => {
     const { open } = openFaulty(t)
     const text = open({})
     const [lost, next] = await Promise.all([
@@ -176,7 +176,7 @@ for (const how of ['hang', 'crash']) {
   })
 }
 
-test('a step that throws leaves the words of that utterance alone, and is tried again', async (t) => {
+test('a step that throws leaves that utterance unchanged and is tried again', async (t) => {
   const { open, logged } = openFaulty(t)
   const text = open(both)
   assert.equal(await changed(text, 'throw'), 'throw!')
@@ -185,7 +185,7 @@ test('a step that throws leaves the words of that utterance alone, and is tried 
   assert.equal((await text.runAddOn('summarization', 'throw', { signal })).success, false)
 })
 
-test('finals go before partials and partials before what is only prepared', async (t) => {
+test('finals precede partials, and partials precede preparations', async (t) => {
   const { open } = openFaulty(t)
   const text = open({ custom_spelling: true })
   const order: string[] = []
@@ -196,7 +196,7 @@ test('finals go before partials and partials before what is only prepared', asyn
   assert.deepEqual(order, ['final', 'partial'])
 })
 
-test('a canceled task ends at once, also after a step that hangs', async (t) => {
+test('a canceled task ends at once, even behind a step that hangs', async (t) => {
   const { open } = openFaulty(t)
   const text = open(both)
   const leaving = new AbortController()
@@ -208,7 +208,7 @@ test('a canceled task ends at once, also after a step that hangs', async (t) => 
   await assert.rejects(text.applyTransforms(utterances('a'), { signal: leaving.signal }), /is left/)
 })
 
-test('a session that was closed may be opened again', async (t) => {
+test('a closed session can be opened again', async (t) => {
   const { open } = openFaulty(t)
   const first = open(both)
   assert.equal(await changed(first, 'who'), 'a!')
@@ -216,7 +216,7 @@ test('a session that was closed may be opened again', async (t) => {
   assert.equal(await changed(open(both), 'who'), 'a a!')
 })
 
-test('a session that holds up others again and again works in a thread of its account', async (t) => {
+test('a session that repeatedly delays others gets a separate thread', async (t) => {
   const { open } = openFaulty(t)
   const params = { custom_vocabulary: true }
   const slow = open(params)
@@ -226,7 +226,7 @@ test('a session that holds up others again and again works in a thread of its ac
   assert.equal(await changed(open(params, 'c', 'other'), 'who'), 'a b c')
 })
 
-test('an account that broke the shared thread down does not get it again, others keep theirs', async (t) => {
+test('an account that crashed the shared thread loses it, and others keep theirs', async (t) => {
   const { open } = openFaulty(t)
   await changed(open({ custom_vocabulary: true }), 'crash')
   assert.equal(await changed(open({ custom_vocabulary: true }, 'b', 'other'), 'who'), 'b')
@@ -234,7 +234,7 @@ test('an account that broke the shared thread down does not get it again, others
   assert.equal(await changed(open({ custom_vocabulary: true }, 'd', 'other'), 'who'), 'b d')
 })
 
-test('a step that used more time than a session may is left out, which is reported once', async (t) => {
+test('a step that exceeds its time budget is skipped, with one warning', async (t) => {
   const { open, logged } = openFaulty(t)
   const text = open(both)
   await changed(text, 'first')
@@ -247,7 +247,7 @@ test('a step that used more time than a session may is left out, which is report
   assert.equal(logged.length, 1)
 })
 
-test('an account has two threads of its own at most', async (t) => {
+test('an account has at most two separate threads', async (t) => {
   const { open } = openFaulty(t)
   const custom_vocabulary_config = { vocabulary: Array(501).fill('a') }
   const params = { custom_vocabulary: true, custom_vocabulary_config }
@@ -258,7 +258,7 @@ test('an account has two threads of its own at most', async (t) => {
   for (const text of all) await text.close()
 })
 
-test('what is left out of the texts of a session stands among its warnings, and in the log once', async (t) => {
+test('ignored entries are reported in the warnings, and logged once', async (t) => {
   const warned: unknown[] = []
   const log = { warn: (fields: unknown) => warned.push(fields) } as unknown as Log
   const texts = new LiveText({ log })
@@ -271,7 +271,7 @@ test('what is left out of the texts of a session stands among its warnings, and 
   assert.equal(warned.length, 1)
 })
 
-test('what waits for a step that hung is not tried', async (t) => {
+test('tasks queued behind a step that hung are skipped', async (t) => {
   const { open, logged } = openFaulty(t)
   const text = open({ custom_vocabulary: true })
   const all = ['hang', 'who', 'a'].map((words) => changed(text, words))

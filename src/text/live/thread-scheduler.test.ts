@@ -21,7 +21,7 @@ function openTurns() {
   return { turns, clock, add, takeAll }
 }
 
-test('a final of another account waits for one of who floods, not for all', () => {
+test('a final of another account waits for one task of a busy account', () => {
   const { add, turns, takeAll } = openTurns()
   for (let i = 0; i < 1000; i++) add('a', 0)
   assert.equal(turns.take()!.name, 'a0')
@@ -30,14 +30,14 @@ test('a final of another account waits for one of who floods, not for all', () =
   assert.equal(takeAll().split(' ').length, 999)
 })
 
-test('the lowest rank goes first, among accounts and within one', () => {
+test('the lowest rank runs first, across and within accounts', () => {
   const { add, takeAll } = openTurns()
   for (const rank of [2, 1, 0]) add('a', rank)
   for (const rank of [1, 0]) add('b', rank)
   assert.equal(takeAll(), 'a0 b0 a1 b1 a2')
 })
 
-test('an account that used more than its share comes after the others, until that is forgotten', () => {
+test('an account above its share runs after others until the charge expires', () => {
   const { add, turns, clock, takeAll } = openTurns()
   turns.charge('a', 300)
   add('a', 0)
@@ -49,7 +49,7 @@ test('an account that used more than its share comes after the others, until tha
   assert.equal(takeAll(), 'a0 b2')
 })
 
-test('what was removed is not taken, and all can be cleared', () => {
+test('removed tasks are not run, and all can be cleared', () => {
   const { add, turns, takeAll } = openTurns()
   const gone = add('a', 1)
   add('a', 0)
@@ -64,7 +64,7 @@ test('what was removed is not taken, and all can be cleared', () => {
   assert.equal(turns.take(), undefined)
 })
 
-test('a budget is refilled with time, and three long tasks are slow', () => {
+test('a budget refills with time, and three long tasks are slow', () => {
   let now = 0
   const budget = new StepBudget(() => now)
   for (let i = 0; i < 3; i++) {
@@ -80,19 +80,19 @@ test('a budget is refilled with time, and three long tasks are slow', () => {
   assert.equal(budget.isSpent, true)
 })
 
-test('one task that is very long is slow', () => {
+test('one very long task is slow', () => {
   const budget = new StepBudget(() => 0)
   budget.spend(101)
   assert.equal(budget.isSlow, true)
 })
 
-test('short tasks are never slow', () => {
+test('short tasks never make a budget slow', () => {
   const budget = new StepBudget(() => 0)
   for (let i = 0; i < 100; i++) budget.spend(20)
   assert.deepEqual([budget.isSlow, budget.isSpent], [false, false])
 })
 
-test('some of what an account has waiting can be taken out', () => {
+test('tasks of an account can be removed selectively', () => {
   const { add, turns, takeAll } = openTurns()
   for (const rank of [0, 1, 1, 2]) add('a', rank)
   assert.equal(turns.removeAll('a', ({ rank }) => rank === 1).length, 2)

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { redacted } from '../../../test/support/text/build-transcript.ts'
 
-test('of two entities that overlap the longer one stays, and what the other has beside it is hidden', () => {
+test('of overlapping entities the longer is kept, and the rest of the other hidden', () => {
   assert.deepEqual(redacted(['We met Anna May 5th.']), ['We met [NAME_1] [DATE_1].'])
 })
 
-test('the question of another channel or speaker is a cue', () => {
+test('a question of another channel or speaker is a cue', () => {
   const question = 'What is your zip code?'
   const answer = 'It is 90210.'
   const config = { entity_types: 'LOCATION_ZIP' }

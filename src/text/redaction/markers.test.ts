@@ -9,13 +9,13 @@ function say(text: string) {
   return { utterances: [{ channel: 0, language: 'en', words }] }
 }
 
-test('markers tell the type of what was redacted, and when it was said', () => {
+test('readMarkers returns the type and times of redaction markers', () => {
   assert.deepEqual(readMarkers(say("Hi ([NAME_GIVEN_1]), it's [EMAIL_2]'s. [NOTHING_1] [NAME]")), [
     { type: 'NAME_GIVEN', text: '[NAME_GIVEN_1]', start: 1, end: 1.5 },
     { type: 'EMAIL_ADDRESS', text: '[EMAIL_2]', start: 3, end: 3.5 },
   ])
 })
 
-test('masks do not tell what they hide', () => {
+test('masks do not reveal their type', () => {
   assert.deepEqual(readMarkers(say('My name is ####.')), [])
 })

@@ -53,7 +53,7 @@ function checkWith(examples: [string[], PiiRedactionConfig][], property: Propert
   fc.assert(fc.property(withWords, config, property), { numRuns: rounds(30), examples })
 }
 
-test('words ascend and never overlap, and no utterance is empty', () => {
+test('redacted words ascend without overlap, and no utterance is empty', () => {
   check((lines, config) => {
     for (const { words } of redact(buildTranscript(...lines), config).transcript.utterances) {
       assert.ok(words.length > 0)
@@ -65,7 +65,7 @@ test('words ascend and never overlap, and no utterance is empty', () => {
   })
 })
 
-test('a mask keeps the words and their times', () => {
+test('masking keeps the words and their times', () => {
   check((lines, config) => {
     const before = buildTranscript(...lines)
     const { transcript } = redact(before, { ...config, processed_text_type: 'MASK' })
@@ -76,7 +76,7 @@ test('a mask keeps the words and their times', () => {
   })
 })
 
-test('what is redacted once has nothing left to redact', () => {
+test('redacting twice changes nothing more', () => {
   check((lines, config) => {
     const { transcript } = redact(buildTranscript(...lines), config)
     const again = redact(transcript, config)
@@ -91,7 +91,7 @@ const labelAsQuestion: [string[], PiiRedactionConfig] = [
   { processed_text_type: 'MARKER' },
 ]
 
-test('no entity is found in what is left', () => {
+test('no entity is found in a redacted transcript', () => {
   const examples = [labelAsQuestion]
   checkWith(examples, (lines, { processed_text_type = 'MARKER' }) => {
     const { transcript } = redact(buildTranscript(...lines), { processed_text_type })
@@ -106,7 +106,7 @@ test('no entity is found in what is left', () => {
   })
 })
 
-test('whatever is silenced was said then', () => {
+test('every silenced span matches spoken words', () => {
   check((lines, config) => {
     const before = buildTranscript(...lines)
     for (const { channel, start, end } of redact(before, config).redacted) {

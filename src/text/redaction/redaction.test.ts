@@ -4,14 +4,14 @@ import { buildTranscript, linesOf, redacted } from '../../../test/support/text/b
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import { redact } from './redaction.ts'
 
-test('an entity becomes a marker, and what stands around it stays', () => {
+test('an entity becomes a marker, and surrounding punctuation is kept', () => {
   const lines = ["Hello, this is (John), and John's mail is john.smith@example.com."]
   assert.deepEqual(redacted(lines), [
     "Hello, this is ([NAME_GIVEN_1]), and [NAME_GIVEN_1]'s mail is [EMAIL_1].",
   ])
 })
 
-test('a mask has as many characters as what it hides, and words keep their count and times', () => {
+test('a mask keeps the number of characters, words and times', () => {
   const before = buildTranscript("This is José Smith's number: 415-555-0199.")
   const { transcript } = redact(before, { processed_text_type: 'MASK' })
   assert.deepEqual(linesOf(transcript), ["This is #### #####'s number: ############."])
@@ -31,7 +31,7 @@ test('the words of an entity become one, from the first start to the last end', 
   assert.equal(utterance!.words.length, 4)
 })
 
-test('the same words of a type have the same number, in the order of the utterances', () => {
+test('equal words of a type share a number, in the order of utterances', () => {
   const lines = ['1: My name is Lena.', '0: My name is Peter. Are you Lena?', '1: Yes, Peter.']
   assert.deepEqual(redacted(lines), [
     'My name is [NAME_GIVEN_1].',
@@ -40,7 +40,7 @@ test('the same words of a type have the same number, in the order of the utteran
   ])
 })
 
-test('numbers go by utterances, not by time across channels that speak at once', () => {
+test('numbers follow the utterances, not the times across channels', () => {
   const before = buildTranscript('0: I told my friend Anna about it.', '1: Hello Lena.')
   for (const word of before.utterances[1]!.words) {
     word.start -= 9.5
@@ -52,17 +52,17 @@ test('numbers go by utterances, not by time across channels that speak at once',
   ])
 })
 
-test('a marker that stands in the text already is given to no entity', () => {
+test('a marker already in the text is not reused', () => {
   assert.deepEqual(redacted(['My name is [NAME_GIVEN_1] and I am Lena.']), [
     'My name is [NAME_GIVEN_1] and I am [NAME_GIVEN_2].',
   ])
 })
 
-test('of a name across utterances no possessive is left alone', () => {
+test('the possessive of a name across utterances is not left alone', () => {
   assert.deepEqual(redacted(['My name is John', "Krol's."]), ["My name is [NAME_1]'s."])
 })
 
-test('an entity ends with the last of its words, though another speaker began later', () => {
+test('an entity ends with its last word even if another speaker started later', () => {
   const before = buildTranscript('0/0: My card is 4111 1111', '0/1: Mm-hm.', '0/0: 1111 1111.')
   for (const word of before.utterances[2]!.words) {
     word.start -= 19.5
@@ -72,21 +72,21 @@ test('an entity ends with the last of its words, though another speaker began la
   assert.ok(card!.start <= card!.end)
 })
 
-test('digits of other scripts are digits', () => {
+test('digits of other scripts are redacted', () => {
   assert.deepEqual(
     redacted(['It is ４１１１ １１１１ １１１１ １１１１.'], { entity_types: 'PCI' }),
     ['It is [CREDIT_CARD_1].'],
   )
 })
 
-test('digits read aloud are the same as those written', () => {
+test('spoken and written digits of a number share a marker', () => {
   const lines = ['Call 415-555-0199, that is four one five, five five five, oh one nine nine.']
   assert.deepEqual(redacted(lines), ['Call [PHONE_NUMBER_1], that is [PHONE_NUMBER_1].'])
 })
 
 const dictated = ['My number is 415 555', '1: Mm-hm?', '01 99. Bye.', '415 555 0199']
 
-test('an entity across utterances is marked where it begins, and leaves nothing in later ones', () => {
+test('an entity across utterances is marked in its first and removed from later ones', () => {
   const { transcript } = redact(buildTranscript(...dictated))
   assert.deepEqual(linesOf(transcript), [
     'My number is [PHONE_NUMBER_1].',
@@ -110,12 +110,12 @@ test('an entity across utterances is masked in each', () => {
   ])
 })
 
-test('what a speaker dictates goes on behind what another one on the channel says', () => {
+test('a dictated number continues after another speaker on the channel', () => {
   const lines = ['0/0: My card number is 4242 4242', '0/1: Lovely weather.', '0/0: 4242 4242']
   assert.deepEqual(redacted(lines), ['My card number is [CREDIT_CARD_1]', 'Lovely weather.'])
 })
 
-test('what to silence is reported in seconds, by channel, a span for each utterance', () => {
+test('spans to silence are in seconds, by channel, one per utterance', () => {
   const { redacted } = redact(buildTranscript(...dictated, '1: My name is Lena.'))
   assert.deepEqual(redacted, [
     { channel: 0, start: 1.5, end: 2.4 },
@@ -125,13 +125,13 @@ test('what to silence is reported in seconds, by channel, a span for each uttera
   ])
 })
 
-test('nothing to hide leaves the words as they are, and nothing to silence', () => {
+test('without entities the words are unchanged and no span is silenced', () => {
   const before = buildTranscript('We shall see.')
   const { transcript, redacted } = redact(before)
   assert.deepEqual([linesOf(transcript), redacted], [['We shall see.'], []])
 })
 
-test('only wanted types are hidden, a general one with all that it stands for', () => {
+test('only requested types are hidden, a general one with its subtypes', () => {
   const lines = ['I am John Smith from London, born on May 5th 1990.']
   const hide = (entity_types: string | string[]) => redacted(lines, { entity_types })[0]
   assert.equal(hide('NAME'), 'I am [NAME_1] from London, born on May 5th 1990.')
@@ -151,12 +151,12 @@ test('only wanted types are hidden, a general one with all that it stands for', 
   ])
 })
 
-test('a marker is no entity, whatever stands before it', () => {
+test('existing markers are not redacted again', () => {
   const lines = ['My name is [NAME_1], my password is [PASSWORD_2], my social is [SSN_1234].']
   assert.deepEqual(redacted(lines), lines)
 })
 
-test('a language in which nothing is known is refused without a word of what was said', () => {
+test('an unsupported language is rejected without quoting the transcript', () => {
   const french = buildTranscript('Je suis Lena.').utterances.map((one) => ({
     ...one,
     language: 'fr',
@@ -168,7 +168,7 @@ test('a language in which nothing is known is refused without a word of what was
   )
 })
 
-test('an utterance without words is in no language', () => {
+test('an utterance without words is of no language', () => {
   const silent = { channel: 0, language: 'fr', words: [] }
   const { transcript } = redact({
     utterances: [silent, ...buildTranscript('I am Lena.').utterances],
@@ -176,14 +176,14 @@ test('an utterance without words is in no language', () => {
   assert.deepEqual(linesOf(transcript), ['', 'I am [NAME_GIVEN_1].'])
 })
 
-test('what is hidden is reported with what stands in its place', () => {
+test('hidden entities are reported with their replacement', () => {
   const { transcript } = redact(buildTranscript('My name is John Smith.'))
   assert.deepEqual(transcript.hidden, [{ type: 'NAME', text: '[NAME_1]', start: 1.5, end: 2.4 }])
   const masked = redact(buildTranscript('My name is John Smith.'), { processed_text_type: 'MASK' })
   assert.equal(masked.transcript.hidden![0]!.text, '#### #####')
 })
 
-test('dates stand for days, months, years and spans; months and years are hidden within a date', () => {
+test('DATE covers days, months, years and spans, and MONTH and YEAR parts of a date', () => {
   const types = (entity_types: string[]) => ({ entity_types })
   const days = ['Open from Monday to Thursday, since March.']
   assert.deepEqual(redacted(days, types(['DATE'])), ['Open [DATE_1], since [DATE_2].'])
@@ -193,7 +193,7 @@ test('dates stand for days, months, years and spans; months and years are hidden
   assert.deepEqual(redacted(date, types(['MONTH', 'DATE'])), ['We met on [DATE_1].'])
 })
 
-test('a filled pause within an entity hides nothing of it, and goes with it', () => {
+test('a filled pause inside an entity is hidden with it', () => {
   const cases = [
     [
       'My social security number is one two three, hmm, four five, mm, six seven eight nine.',

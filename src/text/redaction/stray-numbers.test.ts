@@ -11,13 +11,13 @@ test('a number with words between its parts is hidden as a whole', () => {
   ])
 })
 
-test('a card number with digits too few is one', () => {
+test('a card number with too few digits is hidden', () => {
   assert.deepEqual(redacted(['Take 4242 4242 424.'], only('CREDIT_CARD')), [
     'Take [CREDIT_CARD_1].',
   ])
 })
 
-test('a card number with talk between its parts is found by its checksum', () => {
+test('a card number interrupted by talk is found by its checksum', () => {
   const phrase = (last: string) => `4111. Hold on, please. 1111. My dog barks. 1111. Okay. ${last}.`
   assert.deepEqual(redacted([phrase('1111')], only('CREDIT_CARD')), [
     '[CREDIT_CARD_1]. Hold on, please. [CREDIT_CARD_2]. My dog barks. [CREDIT_CARD_2]. Okay. [CREDIT_CARD_2].',
@@ -25,24 +25,24 @@ test('a card number with talk between its parts is found by its checksum', () =>
   assert.deepEqual(redacted([phrase('1112')], only('CREDIT_CARD')), [phrase('1112')])
 })
 
-test('a card number that is written as an amount is hidden though its checksum is wrong', () => {
+test('a card number with thousands separators is hidden despite a wrong checksum', () => {
   const lines = ['My card is 4,111,111,111,111,112.', 'We sold 45,000,000,000 of 4,123,123.']
   assert.deepEqual(redacted(lines, only('CREDIT_CARD')), ['My card is [CREDIT_CARD_1].', lines[1]])
 })
 
-test('near its cue, four digits are enough', () => {
+test('four digits near a card cue are hidden', () => {
   const lines = ['My card starts with 4111, my house is 4111.']
   assert.match(redacted(lines, only('CREDIT_CARD'))[0]!, /^My card starts with \[CREDIT_CARD_1\]/)
   assert.deepEqual(redacted(['My house is 4111.'], only('CREDIT_CARD')), ['My house is 4111.'])
 })
 
-test('numbers of other types stay when these are not wanted', () => {
+test('numbers of types that were not requested are kept', () => {
   const lines = ['Call me at 415-555-0199.']
   assert.deepEqual(redacted(lines, only('PCI')), lines)
   assert.deepEqual(redacted(lines, only('NUMERICAL_PII')), ['Call me at [NUMERICAL_PII_1].'])
 })
 
-test('amounts, dates and counting are no numbers of anyone', () => {
+test('amounts, dates and counting are not identifying numbers', () => {
   const numbered = [
     '0: We sold 1,234,567 of them for 45,000,000 dollars.',
     '1: From 1990 to 2010 it was 25.1234567.',

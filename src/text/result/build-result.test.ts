@@ -42,7 +42,7 @@ function built(
   return made as unknown as BuiltResult
 }
 
-test('an add-on that was asked for answers in its envelope, others leave no key', () => {
+test('a requested add-on has an envelope, others have no key', () => {
   const { count, ...others } = built(say('en one', 'en two'), { count: true })
   const envelope = { success: true, is_empty: false, exec_time: 0.25, error: null, results: 2 }
   assert.deepEqual(count, envelope)
@@ -53,13 +53,13 @@ test('an add-on that was asked for answers in its envelope, others leave no key'
   ])
 })
 
-test('nothing that was said is no failure', () => {
+test('an empty transcript is not a failure', () => {
   const { count } = built(say(), { count: true })
   const envelope = { success: true, is_empty: true, exec_time: 0.25, error: null, results: 0 }
   assert.deepEqual(count, envelope)
 })
 
-test('an add-on sees what is said in its languages, and says so when nothing is', () => {
+test('an add-on gets utterances in its languages, and fails if there are none', () => {
   assert.equal(built(say('fr un', 'en one'), { count: true }).count!.results, 1)
   const { error, success } = built(say('fr un', 'de eins'), { count: true }).count!
   const message = 'count knows en; the recording is in fr, de'
@@ -67,7 +67,7 @@ test('an add-on sees what is said in its languages, and says so when nothing is'
   assert.equal(success, false)
 })
 
-test('an add-on that throws fails alone, and its words do not reach the result', () => {
+test('an add-on that throws fails alone, and its error text is not exposed', () => {
   const broken: AddOn = {
     name: 'broken',
     languages: 'all',
@@ -91,7 +91,7 @@ test('an add-on that throws fails alone, and its words do not reach the result',
   assert.ok(!JSON.stringify(result).includes('4242'))
 })
 
-test('a step that is given as failed is not run, its error is reported', () => {
+test('a step given as failed is not run, and its error is reported', () => {
   const ran: string[] = []
   const onStep = (name: string) => void ran.push(name)
   const why = { status_code: 504, exception: 'AddonTimeout', message: 'late' }
@@ -100,7 +100,7 @@ test('a step that is given as failed is not run, its error is reported', () => {
   assert.deepEqual([count!.error, count!.results, ran], [why, null, ['count']])
 })
 
-test('what changes the transcript comes before everything that is made of it', () => {
+test('transforms are applied before add-ons', () => {
   const shorten = {
     name: 'shorten',
     languages: 'all' as const,
@@ -114,7 +114,7 @@ test('what changes the transcript comes before everything that is made of it', (
   assert.equal(same.count!.results, 2)
 })
 
-test('an add-on sees what the result tells, to the digit, and what was redacted', () => {
+test('an add-on gets the rounded times of the result and the redacted entities', () => {
   const seen: Transcript[] = []
   const witness: AddOn = {
     ...counter,
@@ -138,7 +138,7 @@ test('an add-on sees what the result tells, to the digit, and what was redacted'
   assert.deepEqual(seen, [{ utterances: [early, late], hidden }])
 })
 
-test('what needs an engine that is not there says so', () => {
+test('an add-on without its engine fails with NotConfigured', () => {
   const params = { translation: true, audio_to_llm: true }
   const result = built(say('en one'), params)
   for (const name of Object.keys(params)) {
@@ -147,7 +147,7 @@ test('what needs an engine that is not there says so', () => {
   }
 })
 
-test('speakers that could not be distinguished say why, those that could stand in the utterances alone', () => {
+test('a failed diarization has an envelope, a successful one only speakers', () => {
   const error = { status_code: 500, exception: 'AddonFailed', message: 'diarization crashed' }
   const measures = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1 }
   const requested = {
@@ -162,7 +162,7 @@ test('speakers that could not be distinguished say why, those that could stand i
   assert.ok(!('diarization' in built(say('en one'), { diarization: true })))
 })
 
-test('sentences stand in both places, subtitles in the transcription without an envelope', () => {
+test('sentences are listed twice, and subtitles without an envelope', () => {
   const make = (results: unknown) => () => ({ results, isEmpty: false })
   const addOns: AddOn[] = [
     { name: 'sentences', languages: 'all', make: make(['One.']) },
@@ -178,7 +178,7 @@ test('sentences stand in both places, subtitles in the transcription without an 
   assert.deepEqual(failed.transcription.subtitles, [])
 })
 
-test('what an add-on throws is logged, what it refuses is not', () => {
+test('unexpected errors of add-ons are logged, intended failures are not', () => {
   const oops = new RangeError('oops')
   const throwing = (name: string, error: Error): AddOn => ({
     name,
@@ -207,7 +207,7 @@ test('what an add-on throws is logged, what it refuses is not', () => {
   ])
 })
 
-test('the format of results reaches the add-ons, and their failures', () => {
+test('the result format is passed to add-ons and their failures', () => {
   const forms: AddOn = {
     name: 'forms',
     languages: 'all',

@@ -37,7 +37,7 @@ function openFaulty(t: TestContext, timeout = 30) {
   }
 }
 
-test('a result is composed in a thread, as JSON text', async (t) => {
+test('a result is composed in a thread as JSON text', async (t) => {
   const resultBuilder = openResultBuilder(t)
   const utterance = {
     channel: 0,
@@ -59,7 +59,7 @@ test('a result is composed in a thread, as JSON text', async (t) => {
   assert.equal(translation.error.exception, 'NotConfigured')
 })
 
-test('a step that breaks the thread down, hangs or throws is left out, and says why', async (t) => {
+test('a step that crashes, hangs or throws is skipped and reports its error', async (t) => {
   const build = openFaulty(t, 0.2)
   const given = await build('good', 'crash', 'hang', 'throw', 'good again')
   assert.deepEqual(
@@ -71,7 +71,7 @@ test('a step that breaks the thread down, hangs or throws is left out, and says 
   assert.ok(!JSON.stringify(given).includes('quotes'))
 })
 
-test('without a required step there is no result, whatever becomes of it', async (t) => {
+test('without a required step there is no result', async (t) => {
   const build = openFaulty(t, 0.2)
   for (const step of ['required crash', 'required hang', 'required throw']) {
     await assert.rejects(
@@ -81,7 +81,7 @@ test('without a required step there is no result, whatever becomes of it', async
   }
 })
 
-test('several compositions at once wait for each other', async (t) => {
+test('concurrent compositions run one after the other', async (t) => {
   const build = openFaulty(t)
   const all = await Promise.all([build('good'), build('crash'), build('good')])
   assert.deepEqual(
@@ -90,7 +90,7 @@ test('several compositions at once wait for each other', async (t) => {
   )
 })
 
-test('a composition that is aborted ends at once, and the next one goes on', async (t) => {
+test('an aborted composition ends at once, and the next one runs', async (t) => {
   const entry = new URL('../../../test/support/text/misbehaving-result-thread.ts', import.meta.url)
   const resultBuilder = openResultBuilder(t, { entry })
   const abort = new AbortController()
@@ -106,7 +106,7 @@ test('a composition that is aborted ends at once, and the next one goes on', asy
   assert.equal(text, '{}')
 })
 
-test('an add-on is made again in the thread, and one that hangs again says so', async (t) => {
+test('an add-on is retried in the thread, and another hang is reported', async (t) => {
   const texts = {
     params: '{"sentences":true}',
     result: JSON.stringify({ transcription: { utterances: [] } }),
@@ -121,7 +121,7 @@ test('an add-on is made again in the thread, and one that hangs again says so', 
   assert.deepEqual(Object.keys(JSON.parse((given as unknown as ResultText).text)), ['hang'])
 })
 
-test('the thread describes the text modules, once', async (t) => {
+test('describe() describes the text modules once', async (t) => {
   const resultBuilder = openResultBuilder(t)
   const { addOns, entityGroups } = await resultBuilder.describe()
   assert.ok(addOns.some(({ name }) => name === 'subtitles'))
@@ -129,7 +129,7 @@ test('the thread describes the text modules, once', async (t) => {
   assert.equal(resultBuilder.describe(), resultBuilder.describe())
 })
 
-test('a description that failed is requested again', async (t) => {
+test('a failed description is requested again', async (t) => {
   const resultBuilder = openResultBuilder(t)
   const lost = assert.rejects(resultBuilder.describe(), /no result was made/)
   // The thread starts after the tasks queued before this one.
@@ -139,7 +139,7 @@ test('a description that failed is requested again', async (t) => {
   assert.ok((await resultBuilder.describe()).addOns.length > 0)
 })
 
-test('what a step throws is logged by its kind and place', async (t) => {
+test('errors of a step are logged with kind and location', async (t) => {
   const { log, lines } = captureLog()
   const entry = new URL('../../../test/support/text/misbehaving-result-thread.ts', import.meta.url)
   const resultBuilder = openResultBuilder(t, { entry, log })
@@ -152,7 +152,7 @@ test('what a step throws is logged by its kind and place', async (t) => {
   )
 })
 
-test('what breaks down in the real thread is logged without its words, and left out', async (t) => {
+test('errors in the real thread are logged without the transcript, and skipped', async (t) => {
   const { log, lines } = captureLog()
   const resultBuilder = openResultBuilder(t, { log })
   const params = {
@@ -197,7 +197,7 @@ function openShared(t: TestContext, options: Partial<ResultBuilderOptions> = {})
   }
 }
 
-test('an account waits for its own composition, not for that of another one', async (t) => {
+test('an account waits for its own compositions, not those of others', async (t) => {
   const { begin, ended } = openShared(t)
   const long = begin('a', 'hang')
   const next = begin('a', 'good')
@@ -208,7 +208,7 @@ test('an account waits for its own composition, not for that of another one', as
   assert.deepEqual(ended, ['b good', 'c good', 'a hang', 'a good'])
 })
 
-test('what another account waits for comes before the next of one that was at work', async (t) => {
+test('a waiting account runs before the next task of a running one', async (t) => {
   const { begin, ended } = openShared(t)
   const long = [begin('a', 'hang'), begin('b', 'hang')]
   const rest = [begin('a', 'good'), begin('c', 'good')]
@@ -219,7 +219,7 @@ test('what another account waits for comes before the next of one that was at wo
   assert.deepEqual(ended, ['a hang', 'c good', 'a good', 'b hang'])
 })
 
-test('a second thread is started for who waits, and ends with the last of them', async (t) => {
+test('a second thread starts for waiting tasks and ends when idle', async (t) => {
   const { begin } = openShared(t)
   const first = await begin('a', 'tell thread').done
   assert.equal(await begin('b', 'tell thread').done, first)
@@ -231,13 +231,13 @@ test('a second thread is started for who waits, and ends with the last of them',
   await long.done
 })
 
-test('a task that waits only briefly starts no thread', async (t) => {
+test('a short wait does not start a thread', async (t) => {
   const { begin } = openShared(t, { secondAfter: 1000 })
   const all = ['a', 'b', 'c'].map((account) => begin(account, 'tell thread').done)
   assert.equal(new Set(await Promise.all(all)).size, 1)
 })
 
-test('an account that lost a step has the second thread only, for an hour', async (t) => {
+test('an account that lost a step is confined to the second thread for an hour', async (t) => {
   let now = 0
   const { begin } = openShared(t, { now: () => now })
   const first = await begin('a', 'tell thread').done
@@ -250,7 +250,7 @@ test('an account that lost a step has the second thread only, for an hour', asyn
   assert.equal(await begin('a', 'tell thread').done, next)
 })
 
-test('each step that hangs has half the time of the one before', async (t) => {
+test('each hanging step halves the timeout of the next', async (t) => {
   const given = await openFaulty(t, 2)('a hang', 'b hang')
   const messages = Object.values(given).map(({ message }) => message)
   assert.deepEqual(messages, ['a hang took longer than 2 s', 'b hang took longer than 1 s'])

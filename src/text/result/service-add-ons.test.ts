@@ -51,7 +51,7 @@ function requestsOf(prepared: ServiceRequests | undefined) {
 
 const hi = { service: 'translation', model: 'tiny', text: 'Hi', others: [] }
 
-test('requests are prepared, and their answers take the place of the add-on', async (t) => {
+test('requests are prepared, and their answers become the add-on result', async (t) => {
   const { build, merge } = openBuilder(t)
   const params = { sentences: true, translation: true }
   const { text, prepared } = await build(say('Hi', 'Bye'), params)
@@ -67,7 +67,7 @@ test('requests are prepared, and their answers take the place of the add-on', as
   assert.deepEqual(envelope, { success: true, is_empty: false, error: null, results })
 })
 
-test('without services nothing is prepared, and the result is as before', async (t) => {
+test('without services nothing is prepared', async (t) => {
   const { build, retry } = openBuilder(t)
   const params = { translation: true }
   const { text, prepared } = await build(say('Hi'), params, [])
@@ -81,7 +81,7 @@ test('without services nothing is prepared, and the result is as before', async 
   assert.match((retried as { response: string }).response, /NotConfigured/)
 })
 
-test('what is prepared has only redacted words, and no list of what was hidden', async (t) => {
+test('prepared requests contain only redacted words', async (t) => {
   const { build } = openBuilder(t)
   const params = { pii_redaction: true, translation: true }
   const { text, prepared } = await build(say('Mail zofia@posteo.de'), params)
@@ -92,7 +92,7 @@ test('what is prepared has only redacted words, and no list of what was hidden',
   assert.deepEqual(request.others, [])
 })
 
-test('an add-on that does not know the language makes no request, and says why', async (t) => {
+test('an unsupported language prepares no request and reports the reason', async (t) => {
   const { build, merge } = openBuilder(t)
   const transcript = say('Salut')
   transcript.utterances[0]!.language = 'fr'
@@ -105,7 +105,7 @@ test('an add-on that does not know the language makes no request, and says why',
   assert.equal(translation.exec_time, 0.5)
 })
 
-test('a step that hangs, breaks the thread down or refuses the answers costs only itself', async (t) => {
+test('a step that hangs, crashes or rejects answers fails alone', async (t) => {
   const { build, merge } = openBuilder(t, 1)
   const both = { translation: true, audio_to_llm: true }
   const hanging = await build(say('Hi'), { ...both, fault: 'prepare hangs' })
@@ -122,7 +122,7 @@ test('a step that hangs, breaks the thread down or refuses the answers costs onl
   assert.equal(wrong.translation.error.message, 'the answer is no text')
 })
 
-test('a retry returns its requests, and makes the add-on of their answers', async (t) => {
+test('a retry returns requests, then builds the add-on from their answers', async (t) => {
   const { build, retry } = openBuilder(t)
   const params = { translation: true }
   const { text } = await build(say('Hi'), params)

@@ -29,7 +29,7 @@ for (const blank of ['', ' '] as const) {
     return strFromU8(unzipSync(written)['word/document.xml']!)
   }
 
-  test(`${kind} transcript as text and subtitles, with and without speakers`, () => {
+  test(`${kind} transcript is written as text and subtitles, with and without speakers`, () => {
     assert.equal(write('txt'), 'Speaker 1: Hello there.\nSpeaker 2: Good day.\n')
     assert.equal(write('txt', { speakers: false }), 'Hello there.\nGood day.\n')
     assert.match(write('srt'), /^1\n00:00:00,000 --> 00:00:01,000\nSpeaker 1: Hello there\.\n/)
@@ -37,17 +37,17 @@ for (const blank of ['', ' '] as const) {
     assert.match(write('vtt', { speakers: false }), /^Good day\.$/m)
   })
 
-  test(`${kind} transcript as a table, with and without speakers`, () => {
+  test(`${kind} transcript is written as CSV, with and without speakers`, () => {
     assert.match(write('csv'), /^2,3,Speaker 2,en,Good day\.\r$/m)
     assert.match(write('csv', { speakers: false }), /^2,3,,en,Good day\.\r$/m)
   })
 
-  test(`${kind} transcript as a Word document, with and without speakers`, () => {
+  test(`${kind} transcript is written as a Word document, with and without speakers`, () => {
     assert.match(write('docx'), />0:02 <.*>Speaker 2: <.*>Good day\.</)
     assert.doesNotMatch(write('docx', { speakers: false }), /Speaker/)
   })
 
-  test(`${kind} transcript as json, with and without words`, () => {
+  test(`${kind} transcript is written as JSON, with and without words`, () => {
     const { utterances, ...rest } = JSON.parse(write('json'))
     assert.deepEqual(rest, { full_transcript: 'Hello there. Good day.', languages: ['en'] })
     assert.deepEqual([utterances[1].text, utterances[1].speaker], ['Good day.', 1])
@@ -56,7 +56,7 @@ for (const blank of ['', ' '] as const) {
   })
 }
 
-test('a translation is written in place of the words, or why there is none', () => {
+test('a translation is written instead of the original, or its error', () => {
   const spoken = JSON.parse(resultOf('')) as { transcription: { utterances: object[] } }
   const utterance = { ...spoken.transcription.utterances[0]!, language: 'fr', text: 'Bonjour.' }
   const french = { full_transcript: 'Bonjour.', languages: ['fr'], utterances: [utterance] }

@@ -23,7 +23,7 @@ function transcribe(utterances: Utterance[], given: Partial<typeof options> = {}
   return buildTranscriptResult({ utterances }, { ...options, ...given })
 }
 
-test('an utterance has the fields of the contract, a blank before each word but the first', () => {
+test('an utterance has the documented fields, with a space before later words', () => {
   const utterance = say('en 0 Hi, 1 there. 2')
   utterance.words[1]!.confidence = 0.8
   assert.deepEqual(transcribe([utterance]).transcription, {
@@ -46,22 +46,22 @@ test('an utterance has the fields of the contract, a blank before each word but 
   })
 })
 
-test('languages without blanks are written without them', () => {
+test('languages without spaces are written without them', () => {
   const { utterances } = transcribe([say('ja 0 今日 1 は 2')]).transcription
   assert.equal(utterances[0]?.text, '今日は')
 })
 
-test('a speaker is shown when there is one', () => {
+test('a speaker is included if known', () => {
   const { utterances } = transcribe([{ ...say('en 0 hi 1'), speaker: 2 }]).transcription
   assert.equal(utterances[0]?.speaker, 2)
 })
 
-test('utterances stand by start, then channel', () => {
+test('utterances are sorted by start and channel', () => {
   const withWords = [say('en 1 b 1'), say('en 0 c 3'), say('en 0 a 1')]
   assert.equal(transcribe(withWords).transcription.full_transcript, 'a b c')
 })
 
-test('languages stand by how long they were spoken', () => {
+test('languages are sorted by spoken duration', () => {
   const withWords = [say('en 0 hi 0'), say('fr 0 un 1 deux 5'), say('de 0 ja 7')]
   assert.deepEqual(transcribe(withWords).transcription.languages, ['fr', 'en', 'de'])
 })
@@ -85,13 +85,13 @@ test('times and confidences have three decimals, durations six', () => {
   assert.deepEqual([start, end, confidence], [0.123, 0.988, 0.667])
 })
 
-test('silence gives an empty transcription, not a missing one', () => {
+test('a recording without speech has an empty transcription', () => {
   const empty = { full_transcript: '', languages: [], utterances: [] }
   assert.deepEqual(transcribe([]).transcription, empty)
   assert.deepEqual(transcribe([{ channel: 0, language: 'en', words: [] }]).transcription, empty)
 })
 
-test('the transcript of a result makes the same result again', () => {
+test('a result converted to a transcript yields the same result', () => {
   const utterances = [say('en 0 Hi, 1 there. 2'), { ...say('zh 1 你好 3 。 4'), speaker: 1 }]
   const { transcription } = transcribe(utterances)
   assert.deepEqual(transcriptOf(transcription.utterances), { utterances })

@@ -15,14 +15,14 @@ const envelope = (utterances: UtteranceView[]) => ({
 })
 const warning = 'translation into de: 1 of 3 utterances came back as they were'
 
-test('utterances of another language that came back as they were are counted, short ones not', () => {
+test('untranslated utterances are counted in a warning, except short ones', () => {
   assert.deepEqual(renewTranslationWarnings(['other'], envelope(spoken), spoken), [
     'other',
     warning,
   ])
 })
 
-test('a retry replaces the warning', () => {
+test('a retry replaces the translation warning', () => {
   const translated = envelope([
     say('Wir haben die Lampe heute geschickt.', 'de'),
     ...spoken.slice(1),
@@ -30,7 +30,7 @@ test('a retry replaces the warning', () => {
   assert.deepEqual(renewTranslationWarnings(['other', warning], translated, spoken), ['other'])
 })
 
-test('a translation that failed has an envelope that says so', () => {
+test('a failed translation has no warning', () => {
   const failed = { ...envelope([]), success: false, results: null }
   assert.deepEqual(renewTranslationWarnings([], failed, spoken), [])
 })

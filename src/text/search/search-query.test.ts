@@ -5,7 +5,7 @@ import { foldMarks, splitWords } from './search-words.ts'
 
 const wordsOf = (text: string) => splitWords(text).map((word) => word.text)
 
-test('words are letters, digits and marks; scripts without blanks are split by character', () => {
+test('words are letters, digits and marks, single characters in scripts without spaces', () => {
   assert.deepEqual(wordsOf("Don't e-mail l'HÔTEL 3.5!"), [
     'don',
     't',
@@ -27,7 +27,7 @@ test('words are letters, digits and marks; scripts without blanks are split by c
   ])
 })
 
-test('a question is read as words, phrases, exclusions and beginnings, by language', async () => {
+test('a query is parsed into words, phrases, exclusions and prefixes by language', async () => {
   const [english, plain] = (await readQuery('"Running houses" -cars polic*', ['en']))!
   assert.deepEqual(english, {
     must: [
@@ -42,7 +42,7 @@ test('a question is read as words, phrases, exclusions and beginnings, by langua
     assert.equal(await readQuery(none, ['en']), undefined, none)
 })
 
-test('highlights are the words that were asked for, where they stand in order', async () => {
+test('highlights are the matching words in order', async () => {
   const text = 'The red house, a house that is RED.'
   const find = async (q: string) => {
     const query = (await readQuery(q, ['en']))!

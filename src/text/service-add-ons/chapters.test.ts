@@ -24,7 +24,7 @@ function talkAbout(...topics: string[]): Transcript {
 
 const garden = talkAbout('garden', 'budget')
 
-test('without a model, chapters have sentences, words and times of the transcript', () => {
+test('without a model chapters use sentences, words and times of the transcript', () => {
   const { results, isEmpty } = extracted.make(garden, {}, { format })
   const [first, second] = results as Chapter[]
   assert.deepEqual([first!.start, first!.end, second!.start, second!.end], [0, 60, 60, 120])
@@ -35,7 +35,7 @@ test('without a model, chapters have sentences, words and times of the transcrip
   assert.deepEqual(extracted.make({ utterances: [] }, {}, { format }).results, [])
 })
 
-test('long sentences make short headlines, and markers are no keywords', () => {
+test('long sentences make short headlines, and markers are not keywords', () => {
   const text = `The ${'very '.repeat(20)}long garden`
   const words = `${text} of [NAME_1] and 1984.`.split(' ').map((one, i) => {
     return { text: one, start: i, end: i + 1, confidence: 0.9 }
@@ -46,7 +46,7 @@ test('long sentences make short headlines, and markers are no keywords', () => {
   assert.deepEqual(chapter!.keywords.toSorted(), ['garden', 'long'])
 })
 
-test('a model gets the words of each chapter; one that it does not answer keeps its own', () => {
+test('a model describes each chapter, and failed ones are extracted', () => {
   const requests = chapters.prepare(garden, {})
   assert.equal(requests.length, 2)
   assert.match(requests[0]!.text as string, /^(Our garden is .*\n?){10}$/)

@@ -17,7 +17,7 @@ const transcript = {
 }
 const format = 'string'
 
-test('a model judges sentences of any language, and the lists what they know', () => {
+test('a model judges sentences in any language, in addition to the word lists', () => {
   const [request, ...more] = moderation.prepare(transcript, {})
   assert.deepEqual(more, [])
   assert.deepEqual(request!.sentences, ['This is damn good.', 'Ich bringe dich um.'])
@@ -35,7 +35,7 @@ test('a model judges sentences of any language, and the lists what they know', (
   ])
 })
 
-test('what the model misses in English is found nevertheless; when it is down the add-on fails', () => {
+test('word lists find what the model misses, and a failed model fails the add-on', () => {
   const { results } = moderation.merge(transcript, {}, [{ flags: [] }], { format })
   assert.deepEqual((JSON.parse(results as string) as Moderation).categories.profanity, 1)
   const error = { status_code: 502, exception: 'ServiceFailed', message: 'down' }
@@ -45,7 +45,7 @@ test('what the model misses in English is found nevertheless; when it is down th
   )
 })
 
-test('without speech nothing is asked', () => {
+test('without speech no request is made', () => {
   const silent = { utterances: [] }
   assert.deepEqual(moderation.prepare(silent, {}), [])
   assert.equal(moderation.merge(silent, {}, [], { format }).isEmpty, true)

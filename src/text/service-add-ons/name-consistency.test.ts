@@ -26,7 +26,7 @@ function apply(transcript: ReturnType<typeof say>, given?: ServiceResponses) {
 const german = say('de', 'Herr Meyer kam', 'von Maiers,', 'mit Meyers', 'und Meyer', 'von Maier')
 const down = { status_code: 503, exception: 'ServiceFailed', message: 'it is down' }
 
-test('a model is asked about look-alikes only, and about nothing that will be redacted', () => {
+test('only similar names that will not be redacted are sent to the model', () => {
   const requests = nameConsistency.prepare!(german, {})
   assert.deepEqual(
     requests.map(({ task, groups }) => [
@@ -47,7 +47,7 @@ test('a model is asked about look-alikes only, and about nothing that will be re
   assert.deepEqual(nameConsistency.prepare!(say('de', 'Herr Meyer kam'), {}), [])
 })
 
-test('what the model chose is written, with the marks around it', () => {
+test("the model's changes are applied with surrounding punctuation", () => {
   const changes = [
     { from: 'Maier', to: 'Meyer' },
     { from: 'Maiers', to: 'Meyers' },
@@ -58,7 +58,7 @@ test('what the model chose is written, with the marks around it', () => {
   assert.deepEqual(rest, { changes: counted, warnings: undefined })
 })
 
-test('what was no choice stays: other words, other groups, the invented', () => {
+test('invalid changes of the model are ignored', () => {
   const changes = [
     { from: 'Maier', to: 'Meyers' },
     { from: 'Maier', to: 'Mayer' },
@@ -70,7 +70,7 @@ test('what was no choice stays: other words, other groups, the invented', () => 
   }
 })
 
-test('the model goes on from what sounds alike, and a spelling is reported once', () => {
+test('model changes extend phonetic ones, and a spelling is reported once', () => {
   const english = say('en', 'by Catherine', 'by Catherine', 'by Katherine', 'by Catharyne')
   const given = answered({ changes: [{ from: 'Catharyne', to: 'Catherine' }] })
   const { texts, changes } = apply(english, given)
@@ -84,7 +84,7 @@ test('the model goes on from what sounds alike, and a spelling is reported once'
   )
 })
 
-test('without an answer, sound decides and a warning says so; where it cannot, the step fails', () => {
+test('without an answer phonetic matching is used with a warning, or the step fails', () => {
   const english = say('en', 'by Catherine', 'by Catherine', 'by Katherine')
   const failed = { name: 'name_consistency', seconds: 0, error: down }
   const { changes, warnings } = apply(english, failed)

@@ -15,7 +15,7 @@ function say(...texts: string[]): Transcript {
   return { utterances }
 }
 
-test('quoted words are found where they were said first, however they are written', () => {
+test('quoted words are located at their first occurrence in any spelling', () => {
   const transcript = say('Well, it is the café.', 'The Café, order 4-711, the café.')
   assert.deepEqual(findSources(transcript, ['the cafe', 'Order 4711', 'the cafe']), [
     { text: 'the cafe', start: 3, end: 5, channel: 0 },
@@ -23,7 +23,7 @@ test('quoted words are found where they were said first, however they are writte
   ])
 })
 
-test('parts of words, words of two utterances and what nobody said are no sources', () => {
+test('partial words, words across utterances and absent words are not sources', () => {
   const transcript = say('A location', 'by the sea, the cat')
   assert.deepEqual(findSources(transcript, ['location by', 'dog', '', '…']), [])
   assert.deepEqual(findSources(transcript, ['cat']), [
@@ -31,7 +31,7 @@ test('parts of words, words of two utterances and what nobody said are no source
   ])
 })
 
-test('quotes are what stands in the marks of any language', () => {
+test('quotes are the text between quotation marks of any language', () => {
   const text = 'She said "yes", “of course”, „gern“, « oui » and 「はい」, it\'s "open'
   assert.deepEqual(quotesIn(text), ['yes', 'of course', 'gern', ' oui ', 'はい'])
 })

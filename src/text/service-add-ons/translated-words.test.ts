@@ -13,7 +13,7 @@ function piecesOf(text: string, language: string): string[] {
   return words.map((word) => word.text)
 }
 
-test('languages without blanks are cut into words, which keep their punctuation', () => {
+test('languages without spaces are split into words with their punctuation', () => {
   assert.deepEqual(piecesOf('你好，莉娜。「你好吗？」', 'zh'), [
     '你好，',
     '莉',
@@ -26,7 +26,7 @@ test('languages without blanks are cut into words, which keep their punctuation'
   assert.deepEqual(piecesOf('ສະບາຍດີ ທ່ານສະບາຍດີບໍ?', 'lo'), ['ສະບາຍດີ', 'ທ່ານ', 'ສະບາຍດີ', 'ບໍ?'])
 })
 
-test('a marker of redaction is one word, and so is a word in another script', () => {
+test('a redaction marker or a word in another script is one word', () => {
   assert.deepEqual(piecesOf('你好[NAME_1]。', 'zh'), ['你好', '[NAME_1]。'])
   assert.deepEqual(piecesOf('I met 李娜 [NAME_1].', 'en'), ['I', 'met', '李娜', '[NAME_1].'])
   assert.deepEqual(piecesOf('“…” ok', 'zh'), ['“…”', 'ok'])

@@ -39,7 +39,7 @@ function timesOf({ words }: UtteranceView) {
   return words.map(({ word, start, end }) => [word, start, end])
 }
 
-test('words follow the original words and their pauses; those that share one are shown as one', () => {
+test('translated words follow the original words and pauses', () => {
   const spoken = say('Well, goodbye then', 1)
   const { utterances, subtitles } = translate([spoken], {
     'Well, goodbye then': 'Eh bien, au revoir alors',
@@ -54,7 +54,7 @@ test('words follow the original words and their pauses; those that share one are
   assert.match(subtitles[0]!.subtitles, /00:00:01,000 --> 00:00:03,500\nEh bien, au revoir alors/)
 })
 
-test('an utterance has the confidence of its original, however its words are shared', () => {
+test('an utterance has the confidence of its original', () => {
   const spoken = say('Well, goodbye then', 1)
   for (const [i, word] of spoken.words.entries()) word.confidence = [0.1234, 0.4567, 0.9876][i]!
   for (const lipsync of [true, false]) {
@@ -68,13 +68,13 @@ test('an utterance has the confidence of its original, however its words are sha
   assert.equal(viewUtterance(again).confidence, confidence)
 })
 
-test('a translation with fewer words covers all of the original', () => {
+test('a translation with fewer words covers the whole original', () => {
   const { utterances } = translate([say('What is your name', 0)], { 'What is your name': 'Nom ?' })
   const [first, last] = [utterances[0]!.words[0]!, utterances[0]!.words.at(-1)!]
   assert.deepEqual([first.start, last.end], [0, 2])
 })
 
-test('without lipsync every word has a time of its own, by its length', () => {
+test('without lipsync every word has its own time by length', () => {
   const { utterances } = translate(
     [say('Goodbye', 1)],
     { Goodbye: 'Au revoir' },
@@ -86,7 +86,7 @@ test('without lipsync every word has a time of its own, by its length', () => {
   ])
 })
 
-test('a sentence over several utterances is translated as one, unless they must match', () => {
+test('a sentence across utterances is translated as one unless they must match', () => {
   const spoken = [say('I would like', 0), say('two coffees.', 3), say('Thanks.', 4.5)]
   const responses = {
     'I would like two coffees.': 'Je voudrais deux cafés.',
@@ -103,7 +103,7 @@ test('a sentence over several utterances is translated as one, unless they must 
   assert.equal(translate(spoken, responses).utterances.length, 3)
 })
 
-test('utterances of others, of another language or after a long pause are not joined', () => {
+test('utterances of other speakers, languages or after a long pause are not joined', () => {
   const others = [{ channel: 1 }, { speaker: 2 }, { language: 'de' }]
   for (const other of others) {
     const spoken = [say('I would like', 0), say('two coffees', 2, other)]
@@ -114,12 +114,12 @@ test('utterances of others, of another language or after a long pause are not jo
   assert.equal(translate(late, {}, { match_original_utterances: false }).asked.length, 2)
 })
 
-test('text in the target language is copied, and nothing is asked for', () => {
+test('text in the target language is copied without a request', () => {
   const { asked, utterances } = translate([say('Merci bien.', 0, { language: 'fr' })], {})
   assert.deepEqual([asked, utterances[0]!.text], [[], 'Merci bien.'])
 })
 
-test('a target that fails says why; if all do, the add-on fails', () => {
+test('a failed target reports its error, and if all fail the add-on fails', () => {
   const params = { translation_config: { target_languages: ['fr', 'en'] } }
   const error = { status_code: 501, exception: 'NotConfigured', message: 'no model' }
   const transcript = { utterances: [say('Hello.', 0)] }
@@ -147,7 +147,7 @@ test('a target that fails says why; if all do, the add-on fails', () => {
   )
 })
 
-test('a request for English says where its texts were spoken, unless words are hidden', () => {
+test('a request for English includes the audio spans, unless words are hidden', () => {
   const first = say('uno dos', 1, { language: 'es' })
   const long = say(Array(80).fill('y').join(' '), 10, { language: 'es', channel: 1 })
   const ask = (target: string, rest = {}) => {
@@ -168,7 +168,7 @@ test('a request for English says where its texts were spoken, unless words are h
   assert.equal(ask('en', { pii_redaction: true }), undefined)
 })
 
-test('a request names the custom spellings that its texts have', () => {
+test('a request includes the custom spellings in its texts', () => {
   const custom = { SQL: ['sequel'], Steno: ['stenno'], '.': ['period'] }
   const spelling = {
     custom_spelling: true,

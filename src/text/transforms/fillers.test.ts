@@ -10,27 +10,27 @@ function without(text: string, language = 'en'): string[] {
   return utterances.map((utterance) => utterance.words.map((word) => word.text).join(' '))
 }
 
-test('filled pauses go, marks and capitals stay where they belong', () => {
+test('filled pauses are removed, and punctuation and capitals adjusted', () => {
   assert.deepEqual(without('Um, so we, uh, left. Uh the end, hmm.'), ['So we, left. The end.'])
   assert.deepEqual(without('Hmm.'), [])
   assert.deepEqual(without('Mm, it is 5 mm thick.'), ['It is 5 mm thick.'])
 })
 
-test('the marks of a quotation stay when its first or last word goes', () => {
+test('quotation marks are kept when the first or last word is removed', () => {
   assert.deepEqual(without('“Um, no,” he said.'), ['“No,” he said.'])
   assert.deepEqual(without('He said, “I left, uh.” Then “um.”'), ['He said, “I left.” Then.'])
 })
 
-test('abbreviations are no filled pauses, unless all is in capitals', () => {
+test('abbreviations are not filled pauses, unless all is in capitals', () => {
   assert.deepEqual(without('She came to the ER at UM.'), ['She came to the ER at UM.'])
   assert.deepEqual(without('SHE CAME TO ER THE HOSPITAL'), ['SHE CAME TO THE HOSPITAL'])
 })
 
-test('in another language the same letters are a word', () => {
+test('in another language the same letters are kept', () => {
   assert.deepEqual(without('Um neun er', 'de'), ['Um neun er'])
 })
 
-test('speakers are numbered by the first words that are left of them', () => {
+test('speakers are renumbered by their first remaining words', () => {
   const said = (speaker: number, texts: string[], start: number) => {
     const words = texts.map((text, i) => ({
       text,

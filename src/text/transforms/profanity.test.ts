@@ -10,14 +10,14 @@ function masked(text: string, language = 'en'): string {
   return utterances[0]!.words.map((word) => word.text).join(' ')
 }
 
-test('swear words keep their first letter and their marks', () => {
+test('swear words keep their first letter and punctuation', () => {
   assert.equal(
     masked('Damn, what the hell is this bullshit?'),
     'D***, what the h*** is this b*******?',
   )
 })
 
-test('parts of words, ordinary words of a phrase and other languages stay', () => {
+test('parts of words, harmless phrases and other languages are kept', () => {
   assert.equal(
     masked('Scunthorpe is a classic pain in the neck.'),
     'Scunthorpe is a classic pain in the neck.',

@@ -19,7 +19,7 @@ function spell(text: string, dictionary: Dictionary, language = 'en'): string {
     .join(' ')
 }
 
-test('a variant in any letter case becomes its key, in the letter case of the key', () => {
+test('a variant in any case is replaced with its key', () => {
   assert.equal(spell('Sequel and SEQUEL', { SQL: ['sequel'] }), 'SQL and SQL')
 })
 
@@ -27,14 +27,14 @@ test('only whole words are replaced', () => {
   assert.equal(spell('sequels unsequel sequel', { SQL: ['sequel'] }), 'sequels unsequel SQL')
 })
 
-test('marks around a variant and its possessive stay', () => {
+test('punctuation around a variant and its possessive are kept', () => {
   assert.equal(
     spell('("sequel," sequel’s Sequel\'s.', { SQL: ['sequel'] }),
     '("SQL," SQL’s SQL\'s.',
   )
 })
 
-test('a curly apostrophe is an apostrophe', () => {
+test('a curly apostrophe matches a straight one', () => {
   assert.equal(spell("I don't, I don’t", { 'do not': ['don’t'] }), 'I do not, I do not')
   assert.equal(spell('o’neill', { "O'Neill": ["o'neill"] }), "O'Neill")
 })
@@ -44,39 +44,39 @@ test('the longest variant wins', () => {
   assert.equal(spell('new york city new york new', dictionary), 'NYC N.Y. New')
 })
 
-test('a variant goes on only where no mark stands between its words', () => {
+test('a variant does not match across punctuation', () => {
   assert.equal(spell('new, york', { NYC: ['new york'] }), 'new, york')
 })
 
-test('an unfinished longer variant leaves the words to the next ones', () => {
+test('an incomplete longer variant does not consume its words', () => {
   assert.equal(spell('a b c', { X: ['a b d'], Y: ['b c'] }), 'a Y')
 })
 
-test('no replacement is replaced again', () => {
+test('a replacement is not replaced again', () => {
   assert.equal(spell('a b', { b: ['a'], c: ['b'] }), 'b c')
 })
 
-test('the first of two keys has a variant', () => {
+test('of two keys with the same variant the first wins', () => {
   assert.equal(spell('a', { x: ['a'], y: ['A'] }), 'x')
 })
 
-test('a word for several spans them with their mean confidence', () => {
+test('a replacement of several words spans them with their mean confidence', () => {
   const [, word] = spellWords('the post gray sequel', { PostgreSQL: ['post gray sequel'] })
   assert.deepEqual(word, { text: 'PostgreSQL', start: 1, end: 4, confidence: 0.75 })
 })
 
-test('a key of several words is one word', () => {
+test('a key of several words becomes one word', () => {
   const words = spellWords('nyc', { 'New  Yorker': ['nyc'] })
   assert.deepEqual(words, [{ text: 'New Yorker', start: 0, end: 1, confidence: 1 }])
 })
 
-test('a key of marks goes behind the word before, in place of guessed marks', () => {
+test('a punctuation key attaches to the word before and replaces its punctuation', () => {
   const dictionary = { '.': ['full stop', 'period'], ')': ['close paren'] }
   assert.equal(spell('Hello full stop. bye, period, now', dictionary), 'Hello. bye. now')
   assert.equal(spell('(so close paren.', dictionary), '(so)')
 })
 
-test('a word with a mark after it lasts as long as the mark was said', () => {
+test('a word with attached punctuation lasts until the punctuation was spoken', () => {
   assert.deepEqual(spellWords('a b full stop', { '.': ['full stop'] }).at(-1), {
     text: 'b.',
     start: 1,
@@ -85,38 +85,38 @@ test('a word with a mark after it lasts as long as the mark was said', () => {
   })
 })
 
-test('a key of marks with no word before it stands alone', () => {
+test('a punctuation key without a preceding word stands alone', () => {
   assert.equal(spell('period then', { '.': ['period'] }), '. then')
 })
 
-test('marks of the key are not doubled', () => {
+test('punctuation at the end of a key is not doubled', () => {
   assert.equal(spell('at acme inc. now', { 'Inc.': ['inc'] }), 'at acme Inc. now')
 })
 
-test('a variant may hold marks itself', () => {
+test('a variant may contain punctuation', () => {
   assert.equal(spell('c++ c c++,', { 'C plus plus': ['c++'] }), 'C plus plus c C plus plus,')
   assert.equal(spell('(.net net', { Dotnet: ['.net'] }), '(Dotnet net')
   assert.equal(spell('.net net', { Dotnet: ['.net'], Mesh: ['net'] }), 'Dotnet Mesh')
 })
 
-test('signs of expressions and names of objects are plain letters', () => {
+test('regular expression characters and property names are literal', () => {
   const dictionary = { ok: ['.*', '(a+)+$', '[', '\\'], proto: ['__proto__', 'constructor'] }
   assert.equal(spell('any (a+)+$ constructor toString', dictionary), 'any ok proto toString')
 })
 
-test('an empty key and an empty variant do nothing', () => {
+test('empty keys and variants are ignored', () => {
   assert.equal(spell('a b', { '': ['a'], ' ': ['b'], x: ['', ' '] }), 'a b')
 })
 
-test('composed and decomposed letters are the same', () => {
+test('composed and decomposed characters match', () => {
   assert.equal(spell('cafe\u0301 CAFÉ', { Coffee: ['café'] }), 'Coffee Coffee')
 })
 
-test('where no blanks are between words a variant may be several of them', () => {
+test('in languages without spaces a variant may span several words', () => {
   assert.equal(spell('我 在 北 京', { Peking: ['北京'] }, 'zh'), '我 在 Peking')
 })
 
-test('ten thousand entries of hostile text cost no more than their length', () => {
+test('ten thousand adversarial entries are processed in linear time', () => {
   const entries = Array.from({ length: 10_000 }, (_, i) => [
     `K${i}`,
     [`${'a '.repeat(i % 50)}b${i}`],
@@ -125,7 +125,7 @@ test('ten thousand entries of hostile text cost no more than their length', () =
   assert.ok(spell(text, Object.fromEntries(entries)).endsWith('K9999'))
 })
 
-test('the given transcript stays as it is', () => {
+test('the input transcript is not modified', () => {
   const words = [{ text: 'a', start: 0, end: 1, confidence: 1 }]
   const transcript = { utterances: [{ channel: 0, language: 'en', words, speaker: 3 }] }
   const before = structuredClone(transcript)

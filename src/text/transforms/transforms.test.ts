@@ -35,13 +35,13 @@ const hiding: Transform = {
   },
 }
 
-test('what a transform redacts is reported beside the result', () => {
+test("a transform's redacted spans are returned beside the result", () => {
   const { redacted } = built(say('one', 'two'), { hiding: true }, { transforms: [hiding] })
   assert.deepEqual(redacted, [{ channel: 0, start: 0, end: 0.1 }])
   assert.deepEqual(built(say('one'), {}, { transforms: [hiding] }).redacted, [])
 })
 
-test('without a transform that is required there is no result', () => {
+test('without a required transform there is no result', () => {
   const why = { status_code: 500, exception: 'AddonFailed', message: 'hiding crashed' }
   function throwing(error: Error): Transform {
     return {
@@ -61,7 +61,7 @@ test('without a transform that is required there is no result', () => {
   assert.throws(run({ transforms: [throwing(new TypeError('it quotes'))] }), TypeError)
 })
 
-test('personal data go after all other changes and before all that is made of the words', () => {
+test('redaction runs after all other transforms and before add-ons', () => {
   const { result } = built(say('My name is leena.'), {
     ...{ pii_redaction: true, custom_spelling: true, named_entity_recognition: true },
     ...{ name_consistency: true, sentences: true },
@@ -79,7 +79,7 @@ test('personal data go after all other changes and before all that is made of th
   )
 })
 
-test('the names that were made alike are reported only where nothing is redacted', () => {
+test('name changes are hidden if the transcript is redacted', () => {
   const lines = ['I met Katherine.', 'Then Catherine came.', 'And Catherine left.']
   const changesOf = (pii_redaction: boolean) => {
     const { result } = built(say(...lines), { name_consistency: true, pii_redaction })
@@ -89,7 +89,7 @@ test('the names that were made alike are reported only where nothing is redacted
   assert.deepEqual(changesOf(true), [{ from: '[REDACTED]', to: '[REDACTED]', count: 1 }])
 })
 
-test('style comes last: numbers, fillers and swear words, also of a redacted transcript', () => {
+test('number, filler and profanity styles are applied last, also after redaction', () => {
   const said = say('um Anna paid twenty five damn dollars')
   const params = {
     ...{ pii_redaction: true, pii_redaction_config: { entity_types: 'NAME' } },

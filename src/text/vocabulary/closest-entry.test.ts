@@ -17,29 +17,29 @@ function nearestTo(text: string, vocabulary: Vocabulary, { words = 1, factor = 1
   return findClosestEntry(index, { phones: phonesOf(text, 'en'), words, factor })?.pattern.value
 }
 
-test('the nearest of several entries is found, whatever their order', () => {
+test('the nearest of several entries is found in any order', () => {
   assert.equal(nearestTo('gravana', ['Gravata', 'Grafana']), 'Grafana')
   assert.equal(nearestTo('gravana', ['Grafana', 'Gravata']), 'Grafana')
 })
 
-test('of equally near entries the earliest is taken', () => {
+test('of equally near entries the first is taken', () => {
   const entries = ['Alpha One', 'Beta Two'].map((value) => ({ value, pronunciations: ['gravity'] }))
   for (const vocabulary of [entries, entries.toReversed()]) {
     assert.equal(nearestTo('gravity', vocabulary), vocabulary[0]!.value)
   }
 })
 
-test('a guard makes entries too far that are near enough without it', () => {
+test('a stricter factor excludes an entry that matches otherwise', () => {
   assert.equal(nearestTo('gravana', ['Grafana']), 'Grafana')
   assert.equal(nearestTo('gravana', ['Grafana'], { factor: 0.05 }), undefined)
 })
 
-test('an entry is not found in too many words', () => {
+test('an entry does not match too many words', () => {
   assert.equal(nearestTo('grafana', ['Grafana'], { words: 3 }), 'Grafana')
   assert.equal(nearestTo('grafana', ['Grafana'], { words: 4 }), undefined)
 })
 
-test('what is not looked at could not have been the nearest', () => {
+test('pruned entries could not have been the nearest', () => {
   const vocabulary = ['Grafana', 'Gravity', 'Granada', 'Graphene', 'Gran', 'Krakow', 'Gregorian']
   const index = indexVocabulary({ vocabulary, default_intensity: 1 }, 'en')
   const patterns = [...index.byEnds.values()].flatMap((lists) =>

@@ -8,25 +8,25 @@ function thresholdOf(value: string, language = 'en', pronunciation?: string): nu
   return indexVocabulary({ vocabulary: [entry] }, language).threshold || undefined
 }
 
-test('the threshold falls with the length of an entry', () => {
+test('the threshold decreases for short entries', () => {
   assert.equal(thresholdOf('Kubernetes'), 0.25)
   assert.equal(thresholdOf('Gladia'), 0.25 * 0.8)
   assert.equal(thresholdOf('Loki'), 0.25 * 0.5)
   assert.equal(thresholdOf('Ai'), undefined)
 })
 
-test('the threshold is lower where sounds are known coarsely, and there is none where they are not', () => {
+test('the threshold is lower for coarse phonetics, undefined without phonetics', () => {
   assert.equal(thresholdOf('Kubernetes', 'de'), 0.25 * 0.7)
   assert.equal(thresholdOf('Kubernetes', 'en', 'de'), 0.25 * 0.7)
   assert.equal(thresholdOf('Kubernetes', 'fi'), undefined)
 })
 
-test('an entry of more words than anyone says in one breath is left out', () => {
+test('an entry with too many words is ignored', () => {
   const { byLetters, maxWords } = indexVocabulary({ vocabulary: ['la '.repeat(9)] }, 'en')
   assert.deepEqual([byLetters.size, maxWords], [0, 1])
 })
 
-test('an entry without letters is left out with its pronunciations', () => {
+test('an entry without letters is ignored with its pronunciations', () => {
   const vocabulary = [{ value: '…', pronunciations: ['elastic'] }]
   assert.equal(indexVocabulary({ vocabulary }, 'en').byLetters.size, 0)
 })

@@ -14,24 +14,24 @@ function distance(a: string, b: string, limit = 99): number {
   return editDistance(readPhones(a), readPhones(b), limit)
 }
 
-test('the same sounds are no distance apart', () => {
+test('equal sounds have distance zero', () => {
   assert.equal(distance('K AE1 T', 'K AE T'), 0)
 })
 
-test('sounds that differ in voice alone are near, those of another manner far', () => {
+test('sounds that differ only in voicing are near, other manners far', () => {
   assert.equal(distance('P', 'B'), 0.25)
   assert.ok(distance('P', 'S') > 2 * distance('P', 'B'))
 })
 
-test('vowels of neighboring places are nearer than those across the mouth', () => {
+test('vowels of adjacent places are nearer than distant ones', () => {
   assert.ok(distance('IH', 'IY') < distance('IY', 'AA'))
 })
 
-test('a distance is the same both ways', () => {
+test('the distance is symmetric', () => {
   assert.equal(distance('K AE T S', 'AE D'), distance('AE D', 'K AE T S'))
 })
 
-test('a schwa is left out more easily than a consonant', () => {
+test('omitting a schwa costs less than omitting a consonant', () => {
   assert.equal(distance('K AH L', 'K L'), 0.5)
   assert.equal(distance('K S L', 'K L'), 0.9)
 })
@@ -42,13 +42,13 @@ test('a distance above the limit is infinite', () => {
   assert.equal(distance('K S', 'K', 0.8), Number.POSITIVE_INFINITY)
 })
 
-test('vowels are distinguished from consonants', () => {
+test('isVowel separates vowels from consonants', () => {
   const [vowel, consonant] = readPhones('AH K')
   assert.deepEqual([isVowel(vowel!), isVowel(consonant!)], [true, false])
   assert.equal(phoneDistance(vowel!, consonant!), 1)
 })
 
-test('a limit never changes a distance within it', () => {
+test('a limit never changes a distance below it', () => {
   const phones = fc.array(fc.nat({ max: PHONES - 1 }), { maxLength: 80 })
   const limit = fc.double({ min: 0, max: 12, noNaN: true })
   fc.assert(
@@ -60,7 +60,7 @@ test('a limit never changes a distance within it', () => {
   )
 })
 
-test('a distance within a limit is found wherever the sounds differ', () => {
+test('a distance within the limit is found at any position', () => {
   const phones = fc.array(fc.nat({ max: PHONES - 1 }), { minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(phones, fc.nat(), (a, at) => {
@@ -71,7 +71,7 @@ test('a distance within a limit is found wherever the sounds differ', () => {
   )
 })
 
-test('the floor of a distance never changes it within a limit', () => {
+test('a lower bound never changes a distance within the limit', () => {
   const phones = fc.array(fc.nat({ max: PHONES - 1 }), { maxLength: 20 })
   const limit = fc.double({ min: 0, max: 12, noNaN: true })
   fc.assert(
@@ -81,7 +81,7 @@ test('the floor of a distance never changes it within a limit', () => {
   )
 })
 
-test('a phone costs at least what the nearest costs, or what none does', () => {
+test('the minimum cost of a phone is that of the nearest, or of omission', () => {
   const [k, g, s] = readPhones('K G S')
   const least = minCosts(readPhones('K'))
   assert.deepEqual([least[k!], least[g!], least[s!]], [0, phoneDistance(k!, g!), 0.9])

@@ -10,15 +10,15 @@ function assertSounds(sounds: Record<string, string>, language = 'en'): void {
   }
 }
 
-test('words of the dictionary sound as it says, in any letter case', () => {
+test('dictionary words have their listed sounds in any case', () => {
   assertSounds({ colonel: 'K ER N AH L', Colonel: 'K ER N AH L', "don't": 'D OW N T' })
 })
 
-test('a word with accents sounds as the dictionary says of it without them', () => {
+test('a word with accents has the sounds of its unaccented form', () => {
   assertSounds({ José: 'HH OW Z EY', naïve: 'N AY IY V' })
 })
 
-test('other words sound as English letters do', () => {
+test('unknown words follow English letter-to-sound rules', () => {
   assertSounds({
     knightly: 'N AY T L IY',
     phlox: 'F L AA K S',
@@ -27,19 +27,19 @@ test('other words sound as English letters do', () => {
   })
 })
 
-test('parts of a name are read one by one', () => {
+test('parts of a name are pronounced separately', () => {
   assertSounds({ DataDog: 'D EY T AH D AO G', 'data-dog': 'D EY T AH D AO G' })
 })
 
-test('short capitals are read letter by letter unless they are a long word', () => {
+test('short capitals are spelled out unless they are a longer word', () => {
   assertSounds({ SQL: 'EH S K Y UW EH L', US: 'Y UW EH S', NASA: 'N AE S AH', us: 'AH S' })
 })
 
-test('digits are read one by one', () => {
+test('digits are spoken one by one', () => {
   assertSounds({ '42': 'F AO R T UW' })
 })
 
-test('each of the other languages sounds as its own letters do', () => {
+test('other supported languages have their own letter-to-sound rules', () => {
   assertSounds({ schön: 'SH ER N', Wagner: 'V AA G N AH' }, 'de')
   assertSounds({ Beauchamp: 'B OW SH AA N' }, 'fr')
   assertSounds({ niño: 'N IY N Y OW' }, 'es')
@@ -47,6 +47,6 @@ test('each of the other languages sounds as its own letters do', () => {
   assertSounds({ João: 'ZH OW AW N' }, 'pt')
 })
 
-test('only languages with letters of ours have sounds', () => {
+test('hasSounds is true only for supported languages', () => {
   assert.deepEqual(['en', 'de', 'fi', 'toString'].map(hasSounds), [true, true, false, false])
 })

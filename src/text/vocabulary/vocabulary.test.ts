@@ -35,25 +35,25 @@ function read(text: string, vocabulary: Vocabulary, options: Options = {}): stri
     .join(' / ')
 }
 
-test('words that sound like an entry become its value', () => {
+test('words that sound like an entry are replaced with it', () => {
   assert.equal(read('our coobernetes is down', ['Kubernetes']), 'our Kubernetes is down')
   assert.equal(read('the cooper netties down', ['Kubernetes']), 'the Kubernetes down')
   assert.equal(read('from an tropic today', ['Anthropic']), 'from Anthropic today')
   assert.equal(read('take me top rolol daily', ['Metoprolol']), 'take Metoprolol daily')
 })
 
-test('common words stay where they only resemble an entry', () => {
+test('common words that only resemble an entry are kept', () => {
   const text = 'he called me some day to say that the engine makes a noise'
   const vocabulary = ['Gladia', 'Xiaomi', 'Nginx', 'Kubernetes', 'Nokia']
   assert.equal(read(text, vocabulary), text)
 })
 
-test('a single common word stays where a rare one that sounds the same does not', () => {
+test('a common word is kept where a rare homophone is replaced', () => {
   assert.equal(read('the market stays', ['Markott']), 'the market stays')
   assert.equal(read('the markit goes', ['Markott']), 'the Markott goes')
 })
 
-test('a recognizer that is sure of common words is believed sooner', () => {
+test('common words of low confidence are replaced more readily', () => {
   const options = { intensity: 0.5, confidence: 0.5 }
   assert.equal(read('to glad yeah first', ['Gladia'], options), 'to Gladia first')
   assert.equal(
@@ -62,23 +62,23 @@ test('a recognizer that is sure of common words is believed sooner', () => {
   )
 })
 
-test('an entry does not swallow a function word beside it or in it', () => {
+test('an entry does not absorb a function word', () => {
   assert.equal(read('read a book', ['Reedabuck']), 'read a book')
   assert.equal(read('please type the script', ['TypeScript']), 'please type the script')
 })
 
-test('the first and the last sound must be near those of the entry', () => {
+test('the first and last sounds must be similar to those of the entry', () => {
   assert.equal(read('a cinquetti board', ['Chinquetti'], { intensity: 1 }), 'a cinquetti board')
   assert.equal(read('the metoprolok', ['Metoprolol'], { intensity: 1 }), 'the metoprolok')
   assert.equal(read('the metokrolol', ['Metoprolol'], { intensity: 1 }), 'the Metoprolol')
 })
 
-test('digits are seldom a name', () => {
+test('digits are not replaced by a vocabulary entry that sounds alike', () => {
   assert.equal(read('take 4 dinots', ['Fortinets']), 'take 4 dinots')
   assert.equal(read('take fore dinots', ['Fortinets']), 'take Fortinets')
 })
 
-test('a higher intensity matches more loosely, and that of an entry beats the default', () => {
+test("a higher intensity matches more loosely, and an entry's own overrides the default", () => {
   const text = 'the nakamura son today'
   assert.equal(read(text, ['Nakamurasan'], { intensity: 0.5 }), text)
   assert.equal(read(text, ['Nakamurasan'], { intensity: 1 }), 'the Nakamurasan today')
@@ -86,7 +86,7 @@ test('a higher intensity matches more loosely, and that of an entry beats the de
   assert.equal(read(text, strict, { intensity: 1 }), text)
 })
 
-test('the intensity is one half where none is given', () => {
+test('the default intensity is 0.5', () => {
   const text = 'from an tropik today'
   assert.equal(read(text, ['Anthropic']), read(text, ['Anthropic'], { intensity: 0.5 }))
   assert.equal(read('he uses gravono', ['Grafana']), 'he uses Grafana')
@@ -97,13 +97,13 @@ test('a short entry needs a closer match', () => {
   assert.equal(read('we like loka', ['Loki'], { intensity: 0.5 }), 'we like loka')
 })
 
-test('a pronunciation becomes the value', () => {
+test('a pronunciation is replaced with its value', () => {
   const vocabulary = [{ value: 'Nginx', pronunciations: ['engine ex'] }]
   assert.equal(read('an engine ex server', vocabulary), 'an Nginx server')
   assert.equal(read('an enjin ecks server', vocabulary), 'an Nginx server')
 })
 
-test('the letters of a value in parts are the value', () => {
+test('a value split into parts is joined', () => {
   assert.equal(
     read('an elastic search cluster', ['Elasticsearch'], { intensity: 0 }),
     'an Elasticsearch cluster',
@@ -111,15 +111,15 @@ test('the letters of a value in parts are the value', () => {
   assert.equal(read('a gladia Gladia', ['GLADIA']), 'a GLADIA GLADIA')
 })
 
-test('a function word is not taken for an entry of the same letters', () => {
+test('a function word is not replaced by an entry of the same letters', () => {
   assert.equal(read('tell us about it', ['US', 'IT']), 'tell us about it')
 })
 
-test('an entry with signs is not taken for its letters', () => {
+test('an entry with symbols does not match its letters alone', () => {
   assert.equal(read('a c and a net', ['C++', 'C#']), 'a c and a net')
 })
 
-test('an entry never crosses an utterance, a mark or a pause', () => {
+test('an entry does not match across utterances, punctuation or pauses', () => {
   const vocabulary = ['Elasticsearch', 'Kubernetes']
   for (const text of [
     'elastic / search',
@@ -132,30 +132,30 @@ test('an entry never crosses an utterance, a mark or a pause', () => {
   assert.equal(read('cooper | netties', vocabulary), 'cooper netties')
 })
 
-test('a mark that stands alone is not swallowed', () => {
+test('a lone punctuation mark is kept', () => {
   assert.equal(read('— elastic search', ['Elasticsearch']), '— Elasticsearch')
 })
 
-test('an entry is found in two words more than it has, not in three', () => {
+test('an entry matches up to two additional words', () => {
   const long = 'one two three four'
   assert.equal(read('mett oprolo loll', ['Metoprolol', long]), 'Metoprolol')
   const text = 'mett oppr olo loll'
   assert.equal(read(text, ['Metoprolol', long]), text)
 })
 
-test('marks around the words and a possessive stay', () => {
+test('punctuation around the match and a possessive are kept', () => {
   assert.equal(read('"elastic search\'s. yes', ['Elasticsearch']), '"Elasticsearch\'s. yes')
   assert.equal(read('see coobernetes, then', ['Kubernetes']), 'see Kubernetes, then')
 })
 
-test('a mark that the value ends with is not doubled', () => {
+test('punctuation at the end of a value is not doubled', () => {
   assert.equal(
     read('by akmee inc.', [{ value: 'Acme Inc.', pronunciations: ['akmee inc'] }]),
     'by Acme Inc.',
   )
 })
 
-test('the new word spans the old ones with their mean confidence', () => {
+test('a replacement spans the old words with their mean confidence', () => {
   const words = wordsOf('the elastic search')[0]!
   words[1]!.confidence = 1
   const transcript = { utterances: [{ channel: 0, language: 'en', words }] }
@@ -172,11 +172,11 @@ test('a value of several words is one word', () => {
   )
 })
 
-test('of two entries the closer one wins', () => {
+test('of two matching entries the closer one wins', () => {
   assert.equal(read('use gravana now', ['Gravata', 'Grafana']), 'use Grafana now')
 })
 
-test('other languages are compared by their own letters', () => {
+test('other languages are matched with their own letter-to-sound rules', () => {
   assert.equal(
     read('herr schmitt kommt', ['Schmidt'], { language: 'de', intensity: 0.5 }),
     'herr Schmidt kommt',
@@ -187,13 +187,13 @@ test('other languages are compared by their own letters', () => {
   )
 })
 
-test('the language of an entry tells how its value is said', () => {
+test('the language of an entry determines its pronunciation', () => {
   const value = 'Beauchamp'
   assert.equal(read('we met bowshon there', [{ value, language: 'fr' }]), 'we met Beauchamp there')
   assert.equal(read('we met bowshon there', [value]), 'we met bowshon there')
 })
 
-test('languages without sounds know only the letters of a value', () => {
+test('languages without phonetics match only the letters of a value', () => {
   assert.equal(
     read('käytä elastic search nyt', ['Elasticsearch'], { language: 'fi' }),
     'käytä Elasticsearch nyt',
@@ -205,11 +205,11 @@ test('languages without sounds know only the letters of a value', () => {
   assert.equal(read('我 北 京', ['北京'], { language: 'zh' }), '我 北京')
 })
 
-test('no words stay no words', () => {
+test('a transcript without words is unchanged', () => {
   assert.deepEqual(applyVocabulary({ utterances: [] }, { vocabulary: ['a'] }), { utterances: [] })
 })
 
-test('entries of no letters, of hostile signs and of great length do nothing', () => {
+test('empty, symbolic and extremely long entries are ignored', () => {
   const vocabulary = [
     '',
     ' ',
@@ -223,7 +223,7 @@ test('entries of no letters, of hostile signs and of great length do nothing', (
   assert.equal(read(text, vocabulary, { intensity: 1 }), text)
 })
 
-test('the given transcript stays as it is', () => {
+test('the input transcript is not modified', () => {
   const words = wordsOf('elastic search')[0]!
   const transcript = { utterances: [{ channel: 1, language: 'en', words, speaker: 2 }] }
   const before = structuredClone(transcript)

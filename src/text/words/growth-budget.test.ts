@@ -19,7 +19,7 @@ function lengthOf({ utterances }: Transcript): number {
 }
 
 for (const length of [501, 250_000]) {
-  test(`a spelling or an entry of ${length} characters is ignored, with a warning for the customer`, () => {
+  test(`a spelling or entry of ${length} characters is ignored with a warning`, () => {
     const long = 'x'.repeat(length)
     const spelling = createSpelling({ spelling_dictionary: { [long]: ['a'], B: [long, 'b'] } })
     assert.equal(lengthOf(spelling.apply(repeat('a', { words: 9 }))), 9)
@@ -34,7 +34,7 @@ for (const length of [501, 250_000]) {
   })
 }
 
-test('a phrase may stand for a paragraph, and no warning is given', () => {
+test('a phrase may be replaced with a paragraph without a warning', () => {
   const spelling = createSpelling({ spelling_dictionary: { ['x'.repeat(500)]: ['disclaimer'] } })
   assert.equal(lengthOf(spelling.apply(repeat('disclaimer', { words: 3 }))), 1500)
   assert.deepEqual(spelling.warnings(), [])
@@ -44,7 +44,7 @@ for (const create of [
   (key: string) => createSpelling({ spelling_dictionary: { [key]: ['b'] } }),
   (key: string) => createVocabulary({ vocabulary: [{ value: key, pronunciations: ['b'] }] }),
 ]) {
-  test('replacements add a small multiple to an utterance, and to all of them', () => {
+  test('the growth by replacements is limited per utterance and in total', () => {
     const key = 'y'.repeat(500)
     const one = create(key)
     assert.ok(lengthOf(one.apply(repeat('b', { words: 1000 }))) <= 5 * 1000 + 2000)
@@ -57,7 +57,7 @@ for (const create of [
   })
 }
 
-test('the warnings stand in the metadata of a result; those of a step that was lost, too', () => {
+test("text warnings are included in the result's metadata, also of failed steps", () => {
   const params = {
     ...{
       custom_spelling: true,

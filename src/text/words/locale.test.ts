@@ -4,11 +4,11 @@ import { subtitles } from '../add-ons/subtitles.ts'
 import { localeOf } from './locale.ts'
 import { splitSentences } from './sentences/sentences.ts'
 
-test('a language keeps its code, one that is none becomes the root locale', () => {
+test('a valid language keeps its code, an invalid one becomes the root locale', () => {
   assert.deepEqual(['en', 'zh', '??', ''].map(localeOf), ['en', 'zh', 'und', 'und'])
 })
 
-test('a transcript in a language that nobody knows is cut all the same', () => {
+test('a transcript with an invalid language code is still split', () => {
   const words = ['One.', 'Two.'].map((text, i) => {
     return { text, start: i, end: i + 0.5, confidence: 1 }
   })

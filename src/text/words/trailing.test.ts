@@ -3,7 +3,7 @@ import test from 'node:test'
 import { normalize } from './normalize.ts'
 import { trailingFrom } from './trailing.ts'
 
-test('characters at the end are counted from their beginning, pairs of code units as one', () => {
+test('trailingFrom returns the start of trailing characters, surrogate pairs as one', () => {
   assert.equal(trailingFrom('a..', /\./), 1)
   assert.equal(trailingFrom('..', /\./), 0)
   assert.equal(trailingFrom('a', /\./), 1)
@@ -13,7 +13,7 @@ test('characters at the end are counted from their beginning, pairs of code unit
   assert.equal(trailingFrom('a\ud83d.', /[^a]/u), 1)
 })
 
-test('a text is normalized, but not the order of endless rows of marks', () => {
+test('text is normalized, except extremely long runs of marks', () => {
   assert.equal(normalize('e\u0301', 'NFC'), 'é')
   assert.equal(normalize('é', 'NFD'), 'e\u0301')
   assert.equal(normalize(`e\u0301 ${'\u0301'.repeat(99)}`, 'NFC'), `é ${'\u0301'.repeat(99)}`)

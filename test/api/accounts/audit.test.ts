@@ -33,7 +33,7 @@ function audit(query = '', key = 'admin') {
   return call<List>({ ...server, key }, `/v2/audit?${query}`)
 }
 
-test('who deleted a job, and who made and revoked keys, is listed for keys with the scope admin', async () => {
+test('the audit log lists who deleted jobs and made or revoked keys, for admin keys', async () => {
   const json = { audio_url: await upload(server, createToneWav(1)) }
   const { body: job } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
@@ -69,7 +69,7 @@ test('who deleted a job, and who made and revoked keys, is listed for keys with 
   assert.deepEqual([wrong.code, /--action must be some of/.test(wrong.stderr)], [2, true])
 })
 
-test('a start is listed with the settings, without what is secret', async (t) => {
+test('the audit log lists a server start with its settings and no secrets', async (t) => {
   const folder = await makeFolder(t)
   const child = (await startChild(t, folder))!
   const env = { STENO_DATA_DIR: folder }

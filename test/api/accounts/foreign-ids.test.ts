@@ -28,7 +28,7 @@ function withoutId({ message, statusCode }: ErrorBody, id: string) {
 
 type Document = { paths: Record<string, Record<string, object>> }
 
-test('every route with an id answers another account that there is none', async (t) => {
+test('every route with an id responds 404 to another account', async (t) => {
   const server = await startReportingServer((url) => ({
     STENO_WEBHOOKS: `test=${url}/hook`,
   }))

@@ -47,7 +47,7 @@ async function listKeys(folder: string): Promise<string[][]> {
   return lines.map((line) => line.split(/ {2,}/))
 }
 
-test('a key is made, listed and revoked beside a running server, and each holds at once', async () => {
+test('a key created, listed and revoked beside a running server takes effect at once', async () => {
   const options = [
     '--account',
     'test',
@@ -85,7 +85,7 @@ test('a key is made, listed and revoked beside a running server, and each holds 
   assert.equal(await find(), undefined)
 })
 
-test('a key can be made before the first start, and only by create', async (t) => {
+test("'keys create' works before the first start, and other commands do not", async (t) => {
   const folder = join(await makeFolder(t), 'data')
   const none = await steno(folder, 'list')
   assert.match(none.stderr, /^steno keys: Cannot find a database in .*data \(STENO_DATA_DIR\)$/m)
@@ -106,7 +106,7 @@ test('a key can be made before the first start, and only by create', async (t) =
   })
 })
 
-test('a key with an end is refused after it', async () => {
+test('an expired key is rejected', async () => {
   const request = await makeCaller({ expiresAt: Date.now() - 1 })
   assert.deepEqual(await request('GET', '/v2/live'), [401, 'key_expired'])
   const requestInTime = await makeCaller({ expiresAt: Date.now() + 3_600_000 })
@@ -127,7 +127,7 @@ const requests: [method: string, path: string, scope: Scope, otherwise: [number,
     ['DELETE', `/v2/live/${ID}`, 'live', [404, 'job_not_found']],
   ]
 
-test('each request needs its scope', async () => {
+test('each request requires its scope', async () => {
   for (const scope of ['read', 'write', 'live'] as const) {
     const request = await makeCaller({ scopes: [scope] })
     for (const [method, path, needed, otherwise] of requests) {
@@ -137,7 +137,7 @@ test('each request needs its scope', async () => {
   }
 })
 
-test('the routes of both kinds delete no live job for a key without that scope', async () => {
+test('shared routes delete a live job only with the scope live', async () => {
   const live = randomUUID()
   const job = {
     account: 'test',
@@ -162,7 +162,7 @@ test('the routes of both kinds delete no live job for a key without that scope',
   assert.deepEqual(await requestAll('DELETE', `/v2/transcription/${live}`), [202, null])
 })
 
-test('a key that asks too fast learns how long to wait, others are not', async (t) => {
+test('a key beyond its rate limit gets Retry-After, and others are not limited', async (t) => {
   const env = { STENO_RATE_LIMIT: '1/3', STENO_API_KEYS: 'test:one,test:two' }
   const limited = await startServer({ env })
   t.after(() => limited.close())

@@ -32,7 +32,7 @@ async function codeOf(response: Promise<{ status: number; headers: Headers }>) {
   return [status, headers.get('x-error-code')]
 }
 
-test('a key is made, shown once, listed and revoked, and the audit log tells who did', async () => {
+test('the API creates, shows once, lists and revokes a key, with an audit log', async () => {
   const owner = await as('ann', ['read', 'write', 'keys'])
   const wanted = { name: 'Büro 2', scopes: ['write', 'read'], expires_in_s: DAY_S }
   const { status, body, headers } = await make(owner, wanted)
@@ -78,7 +78,7 @@ test('a key is made, shown once, listed and revoked, and the audit log tells who
   assert.ok(!JSON.stringify(audit.body).includes(key))
 })
 
-test('a key gives no more than it has: no other account, no further scope, no longer life', async () => {
+test('a key cannot create keys of other accounts, more scopes or a longer life', async () => {
   const ends = Date.now() + 10 * DAY_S * 1000
   const owner = await as('bob', ['read', 'keys'], ends)
   const refused = [403, 'key_refused']
@@ -105,7 +105,7 @@ test('a key gives no more than it has: no other account, no further scope, no lo
   assert.equal((await revoke(stronger, foreign.id)).status, 204)
 })
 
-test('a name that a terminal would obey, and what is no scope, make no key', async () => {
+test('control characters in a name and unknown scopes are rejected for a key', async () => {
   const owner = await as('dan', ['read', 'keys'])
   const bad = ['', ' a', 'a ', 'a\u001b[2J', 'a\u202eb', 'x'.repeat(101)]
   for (const name of bad) assert.equal((await make(owner, { name })).status, 400, name)

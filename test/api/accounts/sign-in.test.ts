@@ -46,7 +46,7 @@ async function signIn(json: Record<string, unknown> = { key: server.key }) {
 const remove = (headers: Record<string, string>) =>
   browse('/v2/pre-recorded/00000000-0000-0000-0000-000000000000', { method: 'DELETE', headers })
 
-test('a browser signs in with a key and sees what the key sees, by a cookie no script reads', async () => {
+test("a browser signs in with a key by an HttpOnly cookie and has the key's view", async () => {
   const { setCookie, view, reads } = await signIn()
   assert.match(
     setCookie,
@@ -64,7 +64,7 @@ test('a browser signs in with a key and sees what the key sees, by a cookie no s
   assert.equal(again.headers.get('cache-control'), 'no-store')
 })
 
-test('the scopes of the key are those of the browser', async () => {
+test('a signed-in browser has the scopes of its key', async () => {
   const scopes: Scope[] = ['read']
   const { key } = await generateKey(server.app.storage.db, { account: 'test', scopes })
   const { view, writes } = await signIn({ key })
@@ -72,7 +72,7 @@ test('the scopes of the key are those of the browser', async () => {
   assert.equal((await remove(writes)).code, 'scope_missing')
 })
 
-test('the cookie alone reads, and writes only with the token of its own sign-in', async () => {
+test('the cookie alone can read, and writing needs the CSRF token of its sign-in', async () => {
   const { reads, writes } = await signIn()
   assert.equal((await browse('/v2/live', { headers: reads })).status, 200)
   assert.equal((await remove(reads)).code, 'request_forged')
@@ -82,7 +82,7 @@ test('the cookie alone reads, and writes only with the token of its own sign-in'
   assert.equal((await remove(writes)).code, 'job_not_found')
 })
 
-test('an upload with the cookie alone is refused, as a form of another page would send it', async () => {
+test('an upload with only the cookie is rejected, as from a cross-site form', async () => {
   const { reads, writes } = await signIn()
   const send = async (headers: Record<string, string>) => {
     const body = audioForm(createToneWav(1))
@@ -94,7 +94,7 @@ test('an upload with the cookie alone is refused, as a form of another page woul
   assert.equal(await send(writes), 200)
 })
 
-test('nothing that needs a key is kept by a browser or a proxy, or taken for a page', async () => {
+test('responses that need a key are not cached or sniffed', async () => {
   for (const path of ['/v2/transcription', '/v2/usage', '/v2/search?q=a', '/v2/capabilities']) {
     const { headers } = await call(server, path)
     assert.equal(headers.get('cache-control'), 'no-store', path)
@@ -102,7 +102,7 @@ test('nothing that needs a key is kept by a browser or a proxy, or taken for a p
   }
 })
 
-test('requests of other origins are refused, the same host on another port among them', async () => {
+test('requests of other origins are rejected, including another port of the host', async () => {
   const { reads, writes } = await signIn()
   const foreign = [
     { origin: 'https://evil.example' },
@@ -125,7 +125,7 @@ test('requests of other origins are refused, the same host on another port among
   assert.equal((await remove({ ...writes, ...sameOrigin })).code, 'job_not_found')
 })
 
-test('a sign-out ends the cookie on the server, and one everywhere those of all browsers', async () => {
+test("signing out ends the cookie, and 'everywhere' those of all browsers", async () => {
   const [first, second, third] = [
     await signIn(),
     await signIn(),
@@ -144,7 +144,7 @@ test('a sign-out ends the cookie on the server, and one everywhere those of all 
   assert.equal((await browse('/v2/live', { headers: third.reads })).status, 200)
 })
 
-test('expired and forged cookies are refused, and those whose key was revoked', async () => {
+test('expired or forged cookies, and those of revoked keys, are rejected', async () => {
   const forged = { cookie: `steno_sign_in=${'A'.repeat(43)}` }
   assert.equal((await browse('/v2/live', { headers: forged })).code, 'sign_in_ended')
   const { reads } = await signIn()
@@ -160,7 +160,7 @@ test('expired and forged cookies are refused, and those whose key was revoked', 
   assert.equal((await browse('/v2/live', { headers: browser.reads })).code, 'key_unknown')
 })
 
-test('a link signs in once; wrong keys and bodies do not', async () => {
+test('a sign-in link works once; wrong keys and bodies are rejected', async () => {
   const link = await createLink(server.app.storage, server.key)
   assert.equal((await signIn({ link })).view.account, 'test')
   const attempt = (json: unknown) => browse('/v2/sign-in', { method: 'POST', json })
@@ -175,12 +175,12 @@ test('a link signs in once; wrong keys and bodies do not', async () => {
   assert.equal((await browse('/v2/live', { headers: { cookie } })).code, 'sign_in_ended')
 })
 
-test('a key in a header goes before a cookie, and needs no token', async () => {
+test('a key in a header takes precedence over a cookie and needs no CSRF token', async () => {
   const headers = { cookie: 'steno_sign_in=x', 'x-service-key': server.key }
   assert.equal((await remove(headers)).code, 'job_not_found')
 })
 
-test('behind TLS and a path the cookie is for them alone', async (t) => {
+test('behind TLS with a path the cookie is Secure and limited to the path', async (t) => {
   const env = { STENO_PUBLIC_BASE_URL: 'https://speech.example/steno' }
   const proxied = await startServer({ env })
   t.after(() => proxied.close())

@@ -68,7 +68,7 @@ async function transcribe(params: object = {}, key = server.key): Promise<string
   return body.id
 }
 
-test('what jobs used is reported by day, key and kind, also once they are deleted', async () => {
+test('usage is reported by day, key and kind, including deleted jobs', async () => {
   const id = await transcribe({ subtitles: true, summarization: true })
   await call(server, `/v2/pre-recorded/${id}`, { method: 'DELETE' })
   const { status, body } = await usage('by=day,key,kind')
@@ -87,7 +87,7 @@ test('what jobs used is reported by day, key and kind, also once they are delete
   assert.deepEqual((await usage('from=2020-01-01&to=2020-02-01')).body.items, [])
 })
 
-test('other accounts are for keys with the scope admin', async () => {
+test('usage of other accounts requires the scope admin', async () => {
   const refused = await usage('account=test', OTHER_KEY)
   assert.deepEqual([refused.status, refused.headers.get('x-error-code')], [403, 'scope_missing'])
   const one = await usage('account=test', 'admin')
@@ -100,13 +100,13 @@ test('other accounts are for keys with the scope admin', async () => {
   )
 })
 
-test('a period that ends before it begins, or is too long, is refused', async () => {
+test('a usage period that is reversed or too long is rejected', async () => {
   for (const query of ['from=2026-02-02&to=2026-02-01', 'from=2020-01-01&to=2022-01-01', 'by=x']) {
     assert.equal((await usage(query)).status, 400, query)
   }
 })
 
-test('over the quota of the month new recordings and sessions get 402, and others do not', async () => {
+test('over the monthly quota new recordings and sessions get 402, other accounts not', async () => {
   await transcribe()
   const audio_url = await upload(server, createToneWav(5))
   const refused = await call<{ message: string }>(server, '/v2/pre-recorded', {
@@ -128,7 +128,7 @@ test('over the quota of the month new recordings and sessions get 402, and other
   assert.equal((await usage('', OTHER_KEY)).body.total.jobs, 1)
 })
 
-test('steno usage shows it as a table, or as JSON', async () => {
+test('steno usage prints a table or JSON', async () => {
   const env = { STENO_URL: server.url, STENO_KEY: server.key }
   const { code, stdout, stderr } = await runHere(['usage', '--by', 'kind'], env)
   assert.equal(code, 0, stderr)

@@ -31,14 +31,14 @@ function send<T>(path: string, { fields = {}, init = {}, on = server }: Sent = {
   return call<T>(on, path, { ...init, method: 'POST', body: form })
 }
 
-test('a file becomes text, as JSON by default', async () => {
+test('a transcription is returned as JSON by default', async () => {
   const { status, body } = await transcribe<{ text: string; usage: object }>({ model: 'whisper-1' })
   assert.equal(status, 200)
   assert.equal(body.text, 'Hello there. Hello there.')
   assert.deepEqual(body.usage, { type: 'duration', seconds: 7 })
 })
 
-test('the answer has the form that was asked for', async () => {
+test('response_format selects text, srt or vtt', async () => {
   const text = await transcribe({ response_format: 'text' })
   assert.match(text.headers.get('content-type')!, /^text\/plain/)
   assert.equal(text.body, 'Hello there. Hello there.\n')
@@ -46,7 +46,7 @@ test('the answer has the form that was asked for', async () => {
   assert.match((await transcribe({ response_format: 'vtt' })).body, /^WEBVTT\n/)
 })
 
-test('verbose JSON holds segments, or words, or both', async () => {
+test('verbose JSON contains segments, words or both', async () => {
   type Verbose = {
     task: string
     language: string
@@ -71,7 +71,7 @@ test('verbose JSON holds segments, or words, or both', async () => {
   assert.ok(words!.every(({ start, end }) => start < end))
 })
 
-test('speakers are named by letters', async () => {
+test('speakers are labeled with letters', async () => {
   type Diarized = { segments: { type: string; id: string; speaker: string; text: string }[] }
   const asked = { model: 'gpt-4o-transcribe-diarize', response_format: 'diarized_json' }
   const { segments } = (await transcribe<Diarized>(asked)).body
@@ -83,7 +83,7 @@ test('speakers are named by letters', async () => {
   assert.equal(params.diarization, true)
 })
 
-test('logarithms of the confidence come on request', async () => {
+test('logprobs are included on request', async () => {
   type Logged = { logprobs: { token: string; logprob: number; bytes: number[] }[] }
   const { logprobs } = (await transcribe<Logged>({ 'include[]': 'logprobs' })).body
   assert.equal(logprobs.length, 4)
@@ -91,7 +91,7 @@ test('logarithms of the confidence come on request', async () => {
   assert.equal(Buffer.from(logprobs[0]!.bytes).toString(), logprobs[0]!.token)
 })
 
-test('language and prompt become the settings of a job that is listed like any other', async () => {
+test('language and prompt become settings of a job in the job list', async () => {
   await transcribe({ language: 'EN', prompt: 'Zyntrix, Ada Quell', temperature: '0.2' })
   const { items } = (await call<Job>(server, '/v2/pre-recorded?limit=1')).body
   const { status, request_params: params } = items[0]!
@@ -102,7 +102,7 @@ test('language and prompt become the settings of a job that is listed like any o
 })
 
 for (const response_format of ['json', 'text']) {
-  test(`events bring the utterances, then the whole text, in the format ${response_format}`, async () => {
+  test(`streaming sends the utterances, then the whole text, as ${response_format}`, async () => {
     checkEvents(await transcribe({ stream: 'true', response_format }))
   })
 }
@@ -121,7 +121,7 @@ function checkEvents({ body, headers }: { body: string; headers: Headers }): voi
   )
 }
 
-test('what is wrong is told in the form of that API', async () => {
+test('errors have the format of the OpenAI API', async () => {
   const wrong = await transcribe<Failure>({ model: 'none', response_format: 'mp3' })
   assert.equal(wrong.status, 400)
   assert.equal(wrong.body.error.type, 'invalid_request_error')
@@ -146,7 +146,7 @@ for (const [type, body] of [
   ['multipart/form-data', 'x'],
   ['multipart/form-data; boundary=x', 'x'],
 ] as const) {
-  test(`a body of the type ${type} is answered 400, as by that API`, async () => {
+  test(`a body of type ${type} gets a 400 in the OpenAI format`, async () => {
     for (const path of ['/v1/audio/transcriptions', '/v1/audio/translations']) {
       // `fetch` names a type for a text, and none for bytes.
       const init = { method: 'POST', body: Buffer.from(body) }
@@ -160,14 +160,14 @@ for (const [type, body] of [
   })
 }
 
-test('what the HTTP parser refuses has the form of that API too', async () => {
+test('errors of the HTTP parser have the OpenAI format on its paths', async () => {
   const response = await sendRaw(server, 'GET /v1/models HTTP/1.1\r\nhost: a\r\nbad header\r\n\r\n')
   assert.match(response, /^HTTP\/1.1 400 /)
   const { error } = JSON.parse(response.split('\r\n\r\n')[1]!) as Failure
   assert.deepEqual([error.type, error.code], ['invalid_request_error', 'request_unreadable'])
 })
 
-test('the key may come as a bearer token, on these paths only', async () => {
+test('the key may be a bearer token on the OpenAI paths only', async () => {
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
   const ask = (path: string, headers: Record<string, string>) =>
     fetch(server.url + path, { headers })
@@ -178,7 +178,7 @@ test('the key may come as a bearer token, on these paths only', async () => {
   assert.equal(((await refused.json()) as Failure).error.code, 'invalid_api_key')
 })
 
-test('one model is found by its name', async () => {
+test('a model can be retrieved by name', async () => {
   const found = await call<{ id: string; object: string }>(server, '/v1/models/stt-1')
   assert.deepEqual([found.body.id, found.body.object], ['stt-1', 'model'])
   const listed = await call<{ data: { id: string }[] }>(server, '/v1/models')
@@ -189,7 +189,7 @@ test('one model is found by its name', async () => {
   assert.deepEqual([missing.status, missing.body.error.code], [404, 'model_not_found'])
 })
 
-test('a client that leaves before the answer cancels its job', async (t) => {
+test('a client that disconnects before the response cancels its job', async (t) => {
   const speech = createFakeSpeechEngine('Hello there.')
   const held = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
@@ -224,7 +224,7 @@ test('a client that leaves before the answer cancels its job', async (t) => {
   assert.equal(body.error_code, 499)
 })
 
-test('English speech is answered as its own translation, in every form', async () => {
+test('translation of English speech returns its transcript in every format', async () => {
   type Verbose = { task: string; language: string; text: string }
   const path = '/v1/audio/translations'
   const json = await send<{ text: string }>(path, { fields: { model: 'whisper-1' } })
@@ -234,7 +234,7 @@ test('English speech is answered as its own translation, in every form', async (
   assert.match((await send<string>(path, { fields: { response_format: 'vtt' } })).body, /^WEBVTT\n/)
 })
 
-test('other speech is translated by the language model, or refused with the reason', async (t) => {
+test('other speech is translated by the language model, or rejected with the reason', async (t) => {
   const speech = createFakeSpeechEngine('Hallo.', { languages: ['de'] })
   const provider = await startChatProvider((one) => {
     return JSON.stringify({ translations: textsToTranslate(one).map(() => 'Hello.') })

@@ -20,7 +20,7 @@ async function start(t: TestContext, origins: string) {
   return server
 }
 
-test('a page of a listed origin may send requests with a key, and read the answers', async (t) => {
+test('a page of a listed origin may send requests with a key and read responses', async (t) => {
   const { url, key } = await start(t, `${origin},https://other.example.com`)
   for (const path of ['/v2/pre-recorded', '/v2/upload', '/v1/audio/transcriptions', '/v2/live/x']) {
     const { status, headers } = await fetch(url + path, preflight)
@@ -51,13 +51,13 @@ test('a page of a listed origin may send requests with a key, and read the answe
   }
 })
 
-test('a page of another origin may not', async (t) => {
+test('a page of an unlisted origin is not allowed', async (t) => {
   const { url } = await start(t, 'https://other.example.com')
   const { headers } = await fetch(`${url}/v2/pre-recorded`, preflight)
   assert.notEqual(headers.get('access-control-allow-origin'), origin)
 })
 
-test('without the setting, preflight requests are answered as ever', async (t) => {
+test('without STENO_CORS_ORIGINS preflight requests get 405', async (t) => {
   const { url } = await start(t, '')
   const { status, headers } = await fetch(`${url}/v2/pre-recorded`, preflight)
   assert.equal(status, 405)

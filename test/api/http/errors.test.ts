@@ -82,7 +82,7 @@ for (const [method, path, allow] of wrongMethods) {
   })
 }
 
-test('a slash at the end of a path makes no difference', async () => {
+test('a trailing slash in a path is ignored', async () => {
   for (const path of ['/health/', '/v2/pre-recorded/', '/v2/live/?limit=1']) {
     assert.equal((await call(server, path)).status, 200, path)
   }
@@ -101,7 +101,7 @@ const guarded: [method: string, path: string][] = [
 ]
 
 for (const [method, path] of guarded) {
-  test(`401 for ${method} ${path} without a known key, whatever the body`, async () => {
+  test(`401 for ${method} ${path} with an unknown key, whatever the body`, async () => {
     for (const headers of [[], [['x-service-key', 'nope']], [['x-service-key', '']]] as [
       string,
       string,
@@ -120,7 +120,7 @@ for (const [method, path] of guarded) {
   })
 }
 
-test('a key that comes twice is no key', async () => {
+test('a key sent twice is rejected', async () => {
   const response = await fetch(`${server.url}/v2/live`, {
     headers: [
       ['x-service-key', server.key],
@@ -130,7 +130,7 @@ test('a key that comes twice is no key', async () => {
   assert.equal(response.status, 401)
 })
 
-test('of several configured headers the first that is present counts', async (t) => {
+test('of several configured key headers the first one present is used', async (t) => {
   const env = { STENO_AUTH_HEADER_NAMES: 'X-First,x-second', STENO_API_KEYS: 'a:one,b:two' }
   const named = await startServer({ env })
   t.after(() => named.close())
@@ -142,7 +142,7 @@ test('of several configured headers the first that is present counts', async (t)
   assert.equal(await status({ 'x-service-key': 'one' }), 401)
 })
 
-test('a stored key opens what belongs to its account', async (t) => {
+test('a stored key gives access to its account', async (t) => {
   const keys = await startServer()
   t.after(() => keys.close())
   const key = 'steno_stored'
@@ -169,7 +169,7 @@ const types: [type: string | undefined, status: number][] = [
 ]
 
 for (const [type, status] of types) {
-  test(`a creation of type ${type} is ${status}`, async () => {
+  test(`creating a job with content type ${type} gets ${status}`, async () => {
     const body = new Blob(['{}'])
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
     const response = await call<ErrorBody>(server, '/v2/pre-recorded', {
@@ -182,14 +182,14 @@ for (const [type, status] of types) {
   })
 }
 
-test('the answer to bytes in place of a form says what to send', async () => {
+test('raw bytes instead of a form get a 415 that says what to send', async () => {
   const init = { method: 'POST', headers: { 'content-type': 'audio/mpeg' }, body: 'ID3' }
   const { status, body } = await call<ErrorBody>(server, '/v2/upload', init)
   assert.equal(status, 415)
   assert.match(body.message, /send application\/json, recordings as a form$/)
 })
 
-test('a creation without body and type is 415, a compressed one too', async () => {
+test('creating a job without a body or with a compressed one gets 415', async () => {
   const empty = await call<ErrorBody>(server, '/v2/pre-recorded', { method: 'POST' })
   assert.equal(empty.status, 415)
   const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
@@ -238,7 +238,7 @@ const bodies: [title: string, body: string | Uint8Array<ArrayBuffer>, message: R
 ]
 
 for (const [title, body, message] of bodies) {
-  test(`a body that is ${title} is refused: ${message.source}`, async () => {
+  test(`a body that is ${title} is rejected: ${message.source}`, async () => {
     const headers = { 'content-type': 'application/json' }
     const request = { method: 'POST', headers, body }
     const response = await call<ErrorBody>(server, '/v2/pre-recorded', request)
@@ -250,7 +250,7 @@ for (const [title, body, message] of bodies) {
   })
 }
 
-test('a body that is too large is answered also to a client that reads only after it wrote', async () => {
+test('a 413 reaches a client that reads only after writing the body', async () => {
   const body = `{"a":"${'x'.repeat(8_000_000)}"}`
   const head = [
     'POST /v2/pre-recorded HTTP/1.1',
@@ -264,7 +264,7 @@ test('a body that is too large is answered also to a client that reads only afte
   assert.match(response, /^HTTP\/1\.1 413 /)
 })
 
-test('after a refused body the connection goes on', async () => {
+test('a connection is kept after a rejected body', async () => {
   const request = (body: string, more: string) =>
     `POST /v2/pre-recorded HTTP/1.1\r\nhost: a\r\nx-service-key: ${server.key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n${more}\r\n${body}`
   const big = 'x'.repeat(1_100_000)
@@ -331,7 +331,7 @@ const raw: [title: string, request: string, status: number, path: string][] = [
 ]
 
 for (const [title, request, status, path] of raw) {
-  test(`a request with ${title} is ${status}, with the body of every error`, async () => {
+  test(`a request with ${title} gets ${status} with the common error body`, async () => {
     const response = await sendRaw(server, request)
     const [head = '', content = ''] = response.split('\r\n\r\n', 2)
     assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `))
@@ -342,7 +342,7 @@ for (const [title, request, status, path] of raw) {
   })
 }
 
-test('HTTP/1.0 without a host is served', async () => {
+test('HTTP/1.0 without a Host header is served', async () => {
   const response = await sendRaw(
     server,
     `GET /v2/live HTTP/1.0\r\nx-service-key: ${server.key}\r\n\r\n`,
@@ -351,7 +351,7 @@ test('HTTP/1.0 without a host is served', async () => {
   assert.match(response, /"first":"http:\/\/127\.0\.0\.1:\d+\/v2\/live\?/)
 })
 
-test('HEAD answers like GET, without a body', async () => {
+test('HEAD responds like GET without a body', async () => {
   for (const [path, status] of [
     ['/health', 200],
     ['/v2/live', 200],
@@ -368,7 +368,7 @@ test('HEAD answers like GET, without a body', async () => {
   }
 })
 
-test('a request id of the client is its own affair', async () => {
+test('the request id of a client is ignored', async () => {
   const headers = { 'x-request-id': 'mine', 'request-id': 'mine' }
   const first = await call(server, '/health', { headers })
   const second = await call(server, '/health', { headers })
@@ -376,7 +376,7 @@ test('a request id of the client is its own affair', async () => {
   assert.notEqual(first.headers.get('x-request-id'), second.headers.get('x-request-id'))
 })
 
-test('a body that breaks off harms nobody', async () => {
+test('an interrupted body does not affect other requests', async () => {
   const { hostname, port } = new URL(server.url)
   for (const ending of ['destroy', 'end'] as const) {
     const closed = Promise.withResolvers<void>()

@@ -64,7 +64,7 @@ const paths: [method: string, path: string, status: number, allow?: string][] = 
   ['GET', `/${'x'.repeat(20_000)}`, 431],
 ]
 for (const [method, path, status, allow] of paths) {
-  test(`${method} ${JSON.stringify(path.slice(0, 30))} is ${status}`, async () => {
+  test(`${method} ${JSON.stringify(path.slice(0, 30))} gets ${status}`, async () => {
     if (method === 'HEAD') {
       const response = await fetch(server.url + path, { method })
       assert.deepEqual([response.status, response.headers.get('allow')], [status, allow])
@@ -101,7 +101,7 @@ const idRoutes: [method: string, path: string][] = [
   ['GET', '/v2/pre-recorded/ID/progress'],
 ]
 for (const [method, path] of idRoutes) {
-  test(`${method} ${path} is 404 for whatever is no id`, async () => {
+  test(`${method} ${path} gets 404 for anything that is not an id`, async () => {
     for (const id of ids) {
       const response = await request(method, path.replace('ID', id))
       assert.equal(response.status, 404, id.slice(0, 50))
@@ -109,7 +109,7 @@ for (const [method, path] of idRoutes) {
   })
 }
 
-test('two Host headers are 400, equal ones too', async () => {
+test('two Host headers get 400, even if equal', async () => {
   for (const host of ['b', 'a']) {
     const answer = await request('GET', '/health', `host: ${host}\r\n`)
     assert.equal(answer.status, 400)
@@ -117,7 +117,7 @@ test('two Host headers are 400, equal ones too', async () => {
   }
 })
 
-test('an offer to change the protocol is not taken up', async () => {
+test('an offered protocol upgrade is ignored', async () => {
   for (const offer of ['websocket', 'h2c', 'TLS/1.2']) {
     const answer = await request('GET', '/v2/pre-recorded', `upgrade: ${offer}\r\n`)
     assert.equal(answer.status, 200)
@@ -132,7 +132,7 @@ const malformed: [title: string, head: string][] = [
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\n'],
 ]
 for (const [title, head] of malformed) {
-  test(`a request with ${title} is 400`, async () => {
+  test(`a request with ${title} gets 400`, async () => {
     assert.equal((await request('GET', '/health', head)).status, 400)
   })
 }
@@ -166,7 +166,7 @@ const framings: [title: string, framing: string, body: string, status: number][]
   ['a length of one byte less', 'content-length: 1', '{}', 400],
 ]
 for (const [title, framing, body, status] of framings) {
-  test(`a creation framed by ${title} is ${status}`, async () => {
+  test(`creating a job framed by ${title} gets ${status}`, async () => {
     assert.equal((await createFramed(framing, body)).status, status)
   })
 }
@@ -177,7 +177,7 @@ function chunked(body: string, size: number): string {
   return `${chunks.map((one) => `${one.length.toString(16)}\r\n${one}\r\n`).join('')}0\r\n\r\n`
 }
 
-test('a body in thousands of tiny chunks is 400, in small ones it is taken', async () => {
+test('a body in thousands of tiny chunks gets 400, in small ones it is accepted', async () => {
   const framing = 'transfer-encoding: chunked'
   const body = `${JSON.stringify({ audio_url: audioUrl })}${' '.repeat(100_000)}`
   assert.equal((await createFramed(framing, chunked(body, 64))).status, 201)
@@ -203,12 +203,12 @@ const charsets: [type: string, status: number][] = [
   ['application/json; charset="utf-8', 415],
 ]
 for (const [type, status] of charsets) {
-  test(`a creation of type ${type} is ${status}`, async () => {
+  test(`creating a job of type ${type} gets ${status}`, async () => {
     assert.equal((await create(JSON.stringify({ audio_url: audioUrl }), type)).status, status)
   })
 }
 
-test('one byte order mark before a body is dropped, a second is none', async () => {
+test('one byte order mark before a body is skipped, a second one is invalid', async () => {
   const body = JSON.stringify({ audio_url: audioUrl })
   assert.equal((await create(`\u00ef\u00bb\u00bf${body}`)).status, 201)
   const twice = await create(`\u00ef\u00bb\u00bf\u00ef\u00bb\u00bf${body}`)
@@ -224,7 +224,7 @@ async function createAndGet(body: string): Promise<JobView> {
   return (await call<JobView>(server, `/v2/pre-recorded/${id}`)).body
 }
 
-test('fields named like parts of a prototype are unknown fields, at every depth', async () => {
+test('fields named like prototype members are ignored at every depth', async () => {
   const unknown = '"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}'
   const fields = `"audio_url":${JSON.stringify(audioUrl)},"diarization_config":{${unknown}}`
   const job = await createAndGet(`{${unknown},"\\u005f_proto__":1,${fields}}`)
@@ -233,7 +233,7 @@ test('fields named like parts of a prototype are unknown fields, at every depth'
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
 })
 
-test('in free keys they are kept like any other', async () => {
+test('in free-form objects such keys are kept', async () => {
   const metadata = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"a":"b"}'
   const spelling = '{"spelling_dictionary":{"__proto__":["proto"],"constructor":["builder"]}}'
   const body = `{"audio_url":${JSON.stringify(audioUrl)},"custom_metadata":${metadata},"custom_spelling_config":${spelling}}`
@@ -243,7 +243,7 @@ test('in free keys they are kept like any other', async () => {
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
 })
 
-test('of a field that comes twice the last one counts', async () => {
+test('of a duplicate field the last one is used', async () => {
   const url = JSON.stringify(audioUrl)
   const twice = await create(`{"audio_url":${url},"audio_url":5}`)
   assert.match(twice.content, /audio_url must be an absolute/)
@@ -253,7 +253,7 @@ test('of a field that comes twice the last one counts', async () => {
   assert.equal(job.request_params?.sentences, false)
 })
 
-test('numbers beyond all are no numbers', async () => {
+test('numbers outside the safe range are rejected', async () => {
   const fields = `"audio_url":${JSON.stringify(audioUrl)},"diarization_config":`
   for (const number of ['1e999', '-1e999', '1e16', '9007199254740993']) {
     const { status, content } = await create(`{${fields}{"min_speakers":${number}}}`)
@@ -263,7 +263,7 @@ test('numbers beyond all are no numbers', async () => {
   assert.equal((await create(`{${fields}{"min_speakers":2.0e0}}`)).status, 201)
 })
 
-test('half a surrogate pair is kept in free text and refused in an address', async () => {
+test('a lone surrogate is kept in free text and rejected in a URL', async () => {
   const url = JSON.stringify(audioUrl)
   const job = await createAndGet(`{"audio_url":${url},"custom_metadata":{"a":"\\ud800\\u0000"}}`)
   assert.equal(JSON.stringify(job.custom_metadata), '{"a":"\\ud800\\u0000"}')
@@ -271,14 +271,14 @@ test('half a surrogate pair is kept in free text and refused in an address', asy
   assert.match(content, /audio_url must be an absolute/)
 })
 
-test('a megabyte of JSON is taken, a byte more is not', async () => {
+test('a JSON body of one mebibyte is accepted, one byte more is not', async () => {
   const start = `{"audio_url":${JSON.stringify(audioUrl)},"x":"`
   const body = (size: number) => `${start}${'x'.repeat(size - start.length - 2)}"}`
   assert.equal((await create(body(1024 * 1024))).status, 201)
   assert.equal((await create(body(1024 * 1024 + 1))).status, 413)
 })
 
-test('unknown fields of such names are reported when unknown fields are refused', async (t) => {
+test('fields named like prototype members are reported if unknown ones are rejected', async (t) => {
   const strict = await startServer({ env: { STENO_UNKNOWN_FIELDS: 'reject' } })
   t.after(() => strict.close())
   const body = '{"audio_url":"http://a.example/","__proto__":1,"constructor":2}'
@@ -294,7 +294,7 @@ test('unknown fields of such names are reported when unknown fields are refused'
   ])
 })
 
-test('a few requests in one packet are answered one after the other', async () => {
+test('a few pipelined requests are answered in order', async () => {
   const paths = ['/health', '/nowhere', '/health']
   const requests = paths.map((path, i) => {
     return `GET ${path} HTTP/1.1\r\nhost: a\r\n${i === 2 ? 'connection: close\r\n' : ''}\r\n`
@@ -304,7 +304,7 @@ test('a few requests in one packet are answered one after the other', async () =
   assert.deepEqual(statuses, [200, 404, 200])
 })
 
-test('thousands of requests in one packet are not all handled', async () => {
+test('thousands of pipelined requests are not all handled', async () => {
   const before = await handledRequests()
   // The connection is reset: how much of the responses arrives is chance.
   await sendRaw(server, 'GET /health HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(2000)).catch(() => {})
@@ -318,7 +318,7 @@ async function handledRequests(): Promise<number> {
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-test('a client that asks for a tunnel or an upgrade and resets the connection ends nothing', async () => {
+test('a client that requests a tunnel or upgrade and resets does not end the server', async () => {
   const { hostname, port } = new URL(server.url)
   const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
   const pipelined = 'GET /health HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(100)

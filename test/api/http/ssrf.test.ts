@@ -74,14 +74,14 @@ function notPublic(url: string): RegExp {
     : /is not a public address/
 }
 
-test('the table is long and the canary sings when somebody comes', async () => {
+test('the list of private hosts is long, and the canary server counts visits', async () => {
   assert.ok(privateHosts.length >= 60)
   await fetch(withPort('http://127.0.0.1:PORT/'))
   assert.deepEqual([visits.splice(0).length, connections], [1, 1])
   connections = 0
 })
 
-test('a job from an address that is not public ends with its error, and nobody was asked', async () => {
+test('a job with a private URL fails, and no connection is made', async () => {
   const urls = privateUrls()
   const ids = []
   for (const audio_url of urls) {
@@ -99,7 +99,7 @@ test('a job from an address that is not public ends with its error, and nobody w
   assertUnseen()
 })
 
-test('an upload from such an address is 400, and nobody was asked', async () => {
+test('an upload from a private URL gets 400, and no connection is made', async () => {
   for (const audio_url of privateUrls()) {
     const { status, body } = await call<ErrorBody>(server, '/v2/upload', { json: { audio_url } })
     assert.equal(status, 400, audio_url)
@@ -108,7 +108,7 @@ test('an upload from such an address is 400, and nobody was asked', async () => 
   assertUnseen()
 })
 
-test('what is no http address is 400 for a job and for an upload', async () => {
+test('a URL that is not http gets 400 for jobs and uploads', async () => {
   for (const audio_url of unreadableUrls.map(withPort)) {
     for (const path of ['/v2/pre-recorded', '/v2/upload']) {
       const { status, body } = await call<ErrorBody>(server, path, { json: { audio_url } })
@@ -136,7 +136,7 @@ function fetchText(url: string, options: Partial<FetchOptions>): Promise<Buffer>
   return fetchAudio(url, (body) => buffer(body), { ...usual, ...options })
 }
 
-test('a redirect to any of them is refused, and nobody was asked', async () => {
+test('a redirect to a private address is rejected without a connection', async () => {
   const resolve: Resolve = (host, options, callback) =>
     host === 'public.example'
       ? resolveTo('127.0.0.1')(host, options, callback)
@@ -167,7 +167,7 @@ const lookups: [title: string, ...addresses: string[]][] = [
   ['what is no address', 'localhost'],
 ]
 for (const [title, ...addresses] of lookups) {
-  test(`a name that leads to ${title} is refused`, async () => {
+  test(`a name that resolves to ${title} is rejected`, async () => {
     const url = withPort('http://rebound.example:PORT/')
     const fetched = fetchText(url, { resolve: resolveTo(...addresses) })
     await assert.rejects(fetched, { code: 'source_refused' })
@@ -175,7 +175,7 @@ for (const [title, ...addresses] of lookups) {
   })
 }
 
-test('a name is asked for once, so that a second answer cannot differ', async () => {
+test('a name is resolved once, so that a second answer cannot differ', async () => {
   let requested = 0
   const resolve: Resolve = (host, options, callback) => {
     const response = requested++ === 0 ? resolveTo('8.8.8.8', '10.0.0.1') : resolveTo('127.0.0.1')

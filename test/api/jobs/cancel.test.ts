@@ -47,7 +47,7 @@ async function jobOf(id: string): Promise<Job> {
   return (await call<Job>(server, `/v2/pre-recorded/${id}`)).body
 }
 
-test('a running job and a waiting one are canceled, and then deleted', async () => {
+test('running and waiting jobs can be canceled, then deleted', async () => {
   begun = Promise.withResolvers()
   const [running, waiting] = [await create(), await create()]
   await begun.promise
@@ -65,7 +65,7 @@ test('a running job and a waiting one are canceled, and then deleted', async () 
   assert.equal((await call(server, path, { method: 'DELETE' })).status, 202)
 })
 
-test('the slot of a canceled job is free for the next one', async () => {
+test('canceling a job frees its slot for the next one', async () => {
   begun = Promise.withResolvers()
   const first = await create()
   await begun.promise

@@ -21,7 +21,7 @@ function create(
   return call<Created>(server, path, { json, headers: { 'idempotency-key': name, ...headers } })
 }
 
-test('a request that is sent again gets the first answer and makes no second job', async () => {
+test('a repeated idempotent request gets the first response and no second job', async () => {
   const first = await create('one')
   assert.equal(first.status, 201)
   const reordered = { custom_metadata: { b: [1], a: 2 }, audio_url: 'http://127.0.0.1:9/a.wav' }
@@ -36,14 +36,14 @@ test('a request that is sent again gets the first answer and makes no second job
   assert.equal(list.body.items.length, 2)
 })
 
-test('requests that come at the same time make one job', async () => {
+test('concurrent requests with one idempotency key create one job', async () => {
   await server.app.jobs.idle()
   const responses = await Promise.all(Array.from({ length: 5 }, () => create('two')))
   assert.equal(new Set(responses.map(({ body }) => body.id)).size, 1)
   assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([201]))
 })
 
-test('the same key with another body is 422', async () => {
+test('an idempotency key with another body gets 422', async () => {
   await server.app.jobs.idle()
   await create('three')
   const { status, headers, body } = await create('three', { audio_url: 'http://127.0.0.1:9/b.wav' })
@@ -51,7 +51,7 @@ test('the same key with another body is 422', async () => {
   assert.equal((body as unknown as ErrorBody).statusCode, 422)
 })
 
-test('another account may use the same key, and the older path repeats the answer in its own words', async () => {
+test('keys are separate per account, and the older path repeats its own response', async () => {
   await server.app.jobs.idle()
   const first = await create('four')
   const other = await create('four', undefined, { headers: { 'x-service-key': OTHER_KEY } })
@@ -64,13 +64,13 @@ test('another account may use the same key, and the older path repeats the answe
   })
 })
 
-test('a request that was refused may come again with its key', async () => {
+test('a rejected request may be retried with its idempotency key', async () => {
   await server.app.jobs.idle()
   assert.equal((await create('five', { audio_url: 'x' })).status, 400)
   assert.equal((await create('five')).status, 201)
 })
 
-test('a key that is empty or too long is 400', async () => {
+test('an empty or overlong idempotency key gets 400', async () => {
   const refused = await create('x'.repeat(256))
   assert.equal(refused.status, 400)
   assert.deepEqual((refused.body as unknown as ErrorBody).validation_errors, [

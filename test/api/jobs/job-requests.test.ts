@@ -235,7 +235,7 @@ for (const [fields, line] of invalid) {
   })
 }
 
-test('an address of this server that names no upload is a 400, under any path of its files', async () => {
+test('an unknown upload URL of this server gets 400', async () => {
   for (const id of ['00000000-0000-0000-0000-000000000000', 'abc', '', '..%2f..%2fetc', '%00']) {
     const { status, body } = await create<ErrorBody>({ audio_url: `${server.url}/file/${id}` })
     assert.equal(status, 400, id)
@@ -243,7 +243,7 @@ test('an address of this server that names no upload is a 400, under any path of
   }
 })
 
-test('all problems are reported at once, in the order of the fields', async () => {
+test('all errors of a request are reported at once, in field order', async () => {
   const { body } = await create<ErrorBody>({
     custom_metadata: 1,
     callback: true,
@@ -308,7 +308,7 @@ for (const [fields, path] of contradictory) {
   })
 }
 
-test('a language that is not installed is answered with those that are', async () => {
+test('a language that is not installed is reported with the installed ones', async () => {
   const { body } = await create<ErrorBody>({ language: 'fr' })
   assert.match(body.message, /\bfr\b.*\ben\b/)
 })
@@ -338,7 +338,7 @@ for (const fields of valid) {
   })
 }
 
-test('metadata comes back as it was sent, whatever its keys', async () => {
+test('metadata is returned as it was sent, with any keys', async () => {
   const custom_metadata = {
     constructor: 1,
     toString: null,
@@ -350,7 +350,7 @@ test('metadata comes back as it was sent, whatever its keys', async () => {
   assert.deepEqual(job.body.custom_metadata, custom_metadata)
 })
 
-test('an add-on that has no engine is accepted, and says so in the result', async () => {
+test('an add-on without its engine is accepted and reports the error in the result', async () => {
   const fields = { structured_data_extraction: true }
   const { body } = await create<{ result_url: string }>(fields)
   await server.app.jobs.idle()
@@ -362,7 +362,7 @@ test('an add-on that has no engine is accepted, and says so in the result', asyn
   assert.deepEqual([response.success, response.error.status_code], [false, 501])
 })
 
-test('a legacy request is transcribed like its modern form', async () => {
+test('a legacy request is transcribed like its current form', async () => {
   const jobs: JobView[] = []
   for (const fields of [
     { language: 'en', chapterization: true },
@@ -378,7 +378,7 @@ test('a legacy request is transcribed like its modern form', async () => {
   assert.ok(modern.result?.transcription)
 })
 
-test('where the operator wants it, unknown fields are refused', async (t) => {
+test('STENO_UNKNOWN_FIELDS=reject rejects unknown fields', async (t) => {
   const strict = await startServer({ env: { STENO_UNKNOWN_FIELDS: 'reject' } })
   t.after(() => strict.close())
   const json = { audio_url: 'https://a.example', color: 'red', language_config: { region: 'eu' } }

@@ -86,7 +86,7 @@ test('a job goes from 201 to a transcript at its result_url', async () => {
   )
 })
 
-test('a job that waits shows every key, null where there is no value yet', async (t) => {
+test('a waiting job shows every key, with null where there is no value yet', async (t) => {
   const held = Promise.withResolvers<void>()
   const speech = createFakeSpeechEngine('hello world', { onBatch: () => held.promise })
   const slow = await startServer({ speech })
@@ -116,7 +116,7 @@ test('a job that waits shows every key, null where there is no value yet', async
   assert.equal((await call(slow, created.result_url, { method: 'DELETE' })).status, 202)
 })
 
-test('progress with wait answers when the job ends, or after that time', async (t) => {
+test('progress?wait responds when the job ends or the wait is over', async (t) => {
   const held = Promise.withResolvers<void>()
   const speech = createFakeSpeechEngine('hello world', { onBatch: () => held.promise })
   const slow = await startServer({ speech })
@@ -145,7 +145,7 @@ test('progress with wait answers when the job ends, or after that time', async (
   assert.equal((await progress('11')).status, 400)
 })
 
-test('a deleted job is gone for every endpoint', async () => {
+test('a deleted job is gone from every route', async () => {
   const address = await upload(server, createToneWav(1))
   const { id } = await createDone({ audio_url: address })
   const path = `/v2/pre-recorded/${id}`
@@ -165,14 +165,14 @@ test('a deleted job is gone for every endpoint', async () => {
   assert.ok(list.body.items.every((job) => job.id !== id))
 })
 
-test('DELETE takes whatever content type and body come along', async () => {
+test('DELETE accepts any content type and body', async () => {
   const { id } = await createDone()
   const headers = { 'content-type': 'application/json' }
   const { status } = await call(server, `/v2/pre-recorded/${id}`, { method: 'DELETE', headers })
   assert.equal(status, 202)
 })
 
-test('an id that names nothing of the account and kind is 404 on every route with an id', async () => {
+test('an id of another kind or unknown gets 404 on every route', async () => {
   const { id: recorded } = await createDone()
   const live = '7e0a4c0e-1f5b-4d0b-8a0e-0c7c1f3e5d21'
   const row = {
@@ -212,7 +212,7 @@ test('an id that names nothing of the account and kind is 404 on every route wit
   assert.equal((await call(server, `/v2/live/${live}`, { method: 'DELETE' })).status, 202)
 })
 
-test('what belongs to another account is not there', async () => {
+test('jobs and files of another account get 404', async () => {
   const { id } = await createDone()
   const other = { ...server, key: OTHER_KEY }
   for (const path of [`/v2/pre-recorded/${id}`, `/v2/pre-recorded/${id}/file`, audioUrl]) {
@@ -225,7 +225,7 @@ test('what belongs to another account is not there', async () => {
   assert.equal(theft.status, 400)
 })
 
-test('the deprecated twins do the same, and say that they are deprecated', async () => {
+test('deprecated routes behave the same and send a Deprecation header', async () => {
   const created = await create({}, '/v2/transcription')
   assert.equal(created.status, 201)
   assert.equal(created.headers.get('deprecation'), 'true')
@@ -243,7 +243,7 @@ test('the deprecated twins do the same, and say that they are deprecated', async
   assert.equal((await call(server, path, { method: 'DELETE' })).status, 202)
 })
 
-test('the job of an address elsewhere is created before it is fetched, and shows where it came from', async () => {
+test('a job with a remote URL is created before the fetch and shows its source', async () => {
   const source = `${server.url}/health?file=/talks/my%20talk.mp3`
   const job = await createDone({ audio_url: source })
   assert.equal(job.status, 'error')
@@ -253,7 +253,7 @@ test('the job of an address elsewhere is created before it is fetched, and shows
   assert.deepEqual(Object.keys(job.post_session_metadata), ['failure'])
 })
 
-test('an account that has too many jobs waiting learns when to come back', async (t) => {
+test('an account with too many waiting jobs gets 429 with Retry-After', async (t) => {
   const held = Promise.withResolvers<void>()
   const speech = createFakeSpeechEngine('hello', { onBatch: () => held.promise })
   const env = { STENO_MAX_QUEUED_JOBS: '1', STENO_MAX_CONCURRENT_JOBS: '1' }
@@ -271,7 +271,7 @@ test('an account that has too many jobs waiting learns when to come back', async
   assert.ok(Number(refused.headers.get('retry-after')) >= 1)
 })
 
-test('an upload that is deleted while its job is created is an unknown one', async (t) => {
+test('an upload deleted while its job is created gets 400', async (t) => {
   const { service } = server.app.jobs
   const submit = service.submit.bind(service)
   // As if its last job had been deleted after the request was read.

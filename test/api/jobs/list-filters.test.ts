@@ -29,7 +29,7 @@ async function list(query: string, path = '/v2/pre-recorded'): Promise<string[]>
   return body.items.map(({ id }) => id)
 }
 
-test('jobs are found by metadata in both spellings, on both paths, and gone when deleted', async () => {
+test('jobs are found by metadata in both notations until they are deleted', async () => {
   const id = await create({ team: 'red', order: { id: 42, tags: ['a', 'b'] } })
   await create({ team: 'blue', order: { id: 43 } })
   const queries = [
@@ -51,7 +51,7 @@ test('jobs are found by metadata in both spellings, on both paths, and gone when
   for (const query of queries) assert.deepEqual(await list(query), [], query)
 })
 
-test('pages followed while jobs arrive hold every job of the start once', async () => {
+test('following pages while jobs arrive lists every initial job once', async () => {
   const metadata = { paging: true }
   const ids = []
   for (let i = 0; i < 5; i++) ids.unshift(await create(metadata))
@@ -66,7 +66,7 @@ test('pages followed while jobs arrive hold every job of the start once', async 
   assert.deepEqual(seen, ids)
 })
 
-test('page addresses keep the filters, metadata as JSON', async () => {
+test('page URLs keep the filters, with metadata as JSON', async () => {
   for (let i = 0; i < 2; i++) await create({ shelf: 'top' })
   const query = 'status=queued&status=error&status=processing&custom_metadata[shelf]=top&limit=1'
   const { body } = await call<List>(server, `/v2/transcription?kind=pre-recorded&${query}`)
@@ -83,7 +83,7 @@ test('page addresses keep the filters, metadata as JSON', async () => {
   }
 })
 
-test('dates take the jobs of a day, before and after', async () => {
+test('jobs are filtered by date, before_date and after_date', async () => {
   const id = await create({ dated: 'yes' })
   const { body } = await call<JobView>(server, `/v2/pre-recorded/${id}`)
   const at = body.created_at
@@ -104,7 +104,7 @@ test('dates take the jobs of a day, before and after', async () => {
   }
 })
 
-test('metadata longer than a job may have is refused, in either spelling', async () => {
+test('metadata filters beyond the limits of a job are rejected', async () => {
   const many = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`k${i}`, i]))
   const pairs = Object.keys(many).map((key) => `custom_metadata[${key}]=1`)
   const deep = `${'{"a":'.repeat(500)}1${'}'.repeat(500)}`
@@ -127,7 +127,7 @@ test('metadata longer than a job may have is refused, in either spelling', async
   )
 })
 
-test('a number too large to be stored is found as what was stored, and gone with its job', async () => {
+test('a number too large for JSON is found as stored until its job is deleted', async () => {
   const body = `{"audio_url":"${NOWHERE}","custom_metadata":{"huge":1e999}}`
   const headers = { 'content-type': 'application/json' }
   const { body: job } = await call<{ id: string }>(server, '/v2/pre-recorded', { body, headers })
@@ -138,7 +138,7 @@ test('a number too large to be stored is found as what was stored, and gone with
   assert.deepEqual(await list(query), [])
 })
 
-test('HEAD of a list and of a job tells what GET would, without the body', async () => {
+test('HEAD of a list and of a job has the headers of GET without a body', async () => {
   const id = await create()
   for (const path of ['/v2/pre-recorded?limit=3', `/v2/pre-recorded/${id}`]) {
     const { status, headers, body } = await call<string>(server, path, { method: 'HEAD' })
@@ -147,7 +147,7 @@ test('HEAD of a list and of a job tells what GET would, without the body', async
   }
 })
 
-test('the kind is a filter only where both kinds are listed', async () => {
+test('the kind filter applies only where both kinds are listed', async () => {
   const id = await create({ kinds: 'x' })
   const query = 'custom_metadata[kinds]=x'
   assert.deepEqual(await list(`${query}&kind=live`, '/v2/transcription'), [])
@@ -155,7 +155,7 @@ test('the kind is a filter only where both kinds are listed', async () => {
   assert.deepEqual(await list(`${query}&kind=live`), [id])
 })
 
-test('a filter that cannot be read is 400, with a line for each parameter', async () => {
+test('invalid filters get 400 with one error per parameter', async () => {
   const { status, body } = await call<ErrorBody>(
     server,
     '/v2/live?status=ended&date=x&custom_metadata=[]',

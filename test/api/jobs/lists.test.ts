@@ -43,7 +43,7 @@ async function walk(path: string): Promise<string[]> {
   return ids
 }
 
-test('a list followed to its end visits every job once, newest first', async () => {
+test('following a list visits every job once, newest first', async () => {
   const all = Array.from({ length: COUNT }, (_, i) => String(COUNT - 1 - i).padStart(2, '0'))
   for (const limit of [1, 4, 7]) {
     assert.deepEqual(await walk(`/v2/transcription?limit=${limit}`), all)
@@ -54,7 +54,7 @@ test('a list followed to its end visits every job once, newest first', async () 
   assert.deepEqual(await walk('/v2/live?limit=4'), odd)
 })
 
-test('a page names the first, this and the next one, on the path that was asked', async () => {
+test('a page links the first, current and next page on the requested path', async () => {
   const { body } = await call<List>(server, '/v2/live?offset=2&limit=3&color=red')
   const url = `${server.url}/v2/live?offset=`
   assert.deepEqual([body.first, body.current], [`${url}0&limit=3`, `${url}2&limit=3`])
@@ -64,7 +64,7 @@ test('a page names the first, this and the next one, on the path that was asked'
   assert.deepEqual(Object.keys(body), ['first', 'current', 'next', 'items'])
 })
 
-test('offset and limit have defaults, also when they are given empty', async () => {
+test('offset and limit have defaults, also when empty', async () => {
   for (const query of ['', '?offset=&limit=', '/?limit=']) {
     const { body } = await call<List>(server, `/v2/pre-recorded${query}`)
     assert.match(body.current, /\?offset=0&limit=10$/) // the default of 20, lowered to the maximum
@@ -84,7 +84,7 @@ for (const [query, line] of [
   ['limit=%20', 'limit must be an integer'],
   ['limit=%00', 'limit must be an integer'],
 ] as const) {
-  test(`?${query} is 400: ${line}`, async () => {
+  test(`?${query} gets 400: ${line}`, async () => {
     for (const path of ['/v2/pre-recorded', '/v2/live', '/v2/transcription']) {
       const { status, body } = await call<ErrorBody>(server, `${path}?${query}`)
       assert.deepEqual([status, body.validation_errors], [400, [line]])
@@ -92,12 +92,12 @@ for (const [query, line] of [
   })
 }
 
-test('a second account sees nothing of the list', async () => {
+test('another account sees none of the jobs', async () => {
   const { body } = await call<List>({ ...server, key: 'other-key' }, '/v2/transcription')
   assert.deepEqual([body.items, body.next], [[], null])
 })
 
-test('a list without results has everything else of its jobs, on every page', async () => {
+test('a list without results contains all other fields on every page', async () => {
   const whole = (await call<List>(server, '/v2/pre-recorded?limit=2')).body.items
   const { db } = server.app.storage
   const ids = whole.map(({ id }) => id)

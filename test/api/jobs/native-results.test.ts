@@ -9,7 +9,7 @@ type Result = Record<string, { results: Record<string, unknown>[] | string }> & 
   transcription: { sentences: unknown[] }
 }
 
-test('with native results sentiments are an array, and sentences have their words', async () => {
+test('native results return sentiment as an array and sentences with words', async () => {
   const speech = createFakeSpeechEngine('I love this. It is terrible')
   const server = await startServer({ speech, env: { STENO_ADDON_RESULTS: 'native' } })
   try {

@@ -76,7 +76,7 @@ function send<T = ErrorBody>(json: unknown) {
   return call<T>(server, '/v2/upload', { json })
 }
 
-test('an address is fetched at once and answered like a form, with its source', async () => {
+test('an upload by URL is fetched at once and answered like a form, with its source', async () => {
   const audio_url = `${origin}/calls/Call%20No%201.wav`
   const { status, body } = await send<Uploaded>({ audio_url, unknown: 1 })
   assert.equal(status, 200)
@@ -95,7 +95,7 @@ test('an address is fetched at once and answered like a form, with its source', 
   assert.deepEqual(new Uint8Array(await file.arrayBuffer()), recording)
 })
 
-test('a job transcribes what was fetched, without fetching it again', async () => {
+test('a job transcribes the fetched upload without fetching it again', async () => {
   let fetched = 0
   source.on('request', () => fetched++)
   const { body } = await send<Uploaded>({ audio_url: `${origin}/moved` })
@@ -110,7 +110,7 @@ test('a job transcribes what was fetched, without fetching it again', async () =
   assert.equal(fetched, 2)
 })
 
-test('the name is the last part of the path, decoded, and never more than a name', async () => {
+test('the file name is the decoded last path segment', async () => {
   const names: [path: string, name: RegExp][] = [
     ['/a%0d%0aX:y.wav', /^aX:y\.wav$/],
     ['/..%2f..%2fetc%2fx.wav', /^x\.wav$/],
@@ -130,14 +130,14 @@ const invalid: [body: unknown, line: string][] = [
   [{ audio_url: 'file:///etc/passwd' }, 'audio_url must be an absolute http or https URL'],
 ]
 for (const [json, line] of invalid) {
-  test(`an upload of ${JSON.stringify(json)} is 400: ${line}`, async () => {
+  test(`an upload of ${JSON.stringify(json)} gets 400: ${line}`, async () => {
     const { status, body } = await send(json)
     assert.equal(status, 400)
     assert.deepEqual(body.validation_errors, [line])
   })
 }
 
-test('a body that is no object is 400, one over the limit 413, none at all 415', async () => {
+test('an invalid JSON body gets 400, an oversized one 413, none 415', async () => {
   assert.equal((await send([])).status, 400)
   assert.equal((await send({ audio_url: 'x'.repeat(1024 * 1024) })).status, 413)
   const headers = { 'content-type': 'application/json' }
@@ -156,7 +156,7 @@ const failing: [path: string, status: number, message: RegExp][] = [
   ['/private', 400, /Cannot fetch from this address: it is not a public address$/],
 ]
 for (const [path, status, message] of failing) {
-  test(`what cannot be fetched is ${status} with a line that says why: ${path}`, async () => {
+  test(`a failed fetch of ${path} gets ${status} with the reason`, async () => {
     const { status: found, body, headers } = await send({ audio_url: origin + path })
     assert.equal(found, status)
     assert.match(body.message, message)
@@ -178,14 +178,14 @@ const unusable: [path: string, status: number][] = [
   ['/streamed', 413],
 ]
 for (const [path, status] of unusable) {
-  test(`what is fetched and no recording of a right size is ${status}: ${path}`, async () => {
+  test(`a fetched file that is invalid gets ${status}: ${path}`, async () => {
     const { status: found, body } = await send({ audio_url: origin + path })
     assert.equal(found, status, body.message)
     assert.equal(body.validation_errors, undefined)
   })
 }
 
-test('a client that leaves ends the fetch, and nothing stays behind', async () => {
+test('a client that disconnects aborts the fetch and leaves no file', async () => {
   const accepted: Socket[] = []
   server.app.http.server.on('connection', (socket) => accepted.push(socket))
   const requested = once(source, 'request')
@@ -206,7 +206,7 @@ test('a client that leaves ends the fetch, and nothing stays behind', async () =
   while ((await readdir(folder)).length > 0) await sleep(10)
 })
 
-test('an account that fetches as much as it may must wait', async () => {
+test('an account at its limit of fetches gets 429', async () => {
   const requested = once(source, 'request')
   const leaving = new AbortController()
   const json = { audio_url: `${origin}/waits` }

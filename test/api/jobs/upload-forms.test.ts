@@ -47,12 +47,12 @@ const types: [type: string, status: number][] = [
   ['multipart/', 415],
 ]
 for (const [type, status] of types) {
-  test(`a form of type ${type.slice(0, 60)} is ${status}`, async () => {
+  test(`a form of type ${type.slice(0, 60)} gets ${status}`, async () => {
     assert.equal((await send(audio + END, type)).status, status)
   })
 }
 
-test('a compressed form is 415', async () => {
+test('a compressed form gets 415', async () => {
   const type = 'multipart/form-data; boundary=b\r\ncontent-encoding: '
   assert.equal((await send(audio + END, `${type}identity`)).status, 200)
   assert.equal((await send(audio + END, `${type}gzip`)).status, 415)
@@ -97,7 +97,7 @@ const broken: [title: string, body: string, status: number][] = [
   ],
 ]
 for (const [title, body, status] of broken) {
-  test(`a form that ${title} is ${status}`, async () => {
+  test(`a form that ${title} gets ${status}`, async () => {
     assert.equal((await send(body)).status, status)
   })
 }
@@ -120,12 +120,12 @@ const taken: [title: string, body: string][] = [
   ],
 ]
 for (const [title, body] of taken) {
-  test(`a form ${title} is taken`, async () => {
+  test(`a form ${title} is accepted`, async () => {
     assert.equal((await send(body + END)).status, 200)
   })
 }
 
-test('a form of too many parts is 413, however they arrive', async () => {
+test('a form with too many parts gets 413', async () => {
   const parts = (count: number) => part('name="x"', 'y').repeat(count) + audio + END
   assert.equal((await send(parts(499))).status, 200)
   for (const count of [500, 10_000]) {
@@ -164,7 +164,7 @@ for (const [parameters, name] of names) {
   })
 }
 
-test('each piece of a form waits for the turn of its account', async (t) => {
+test("each chunk of a form waits for the account's turn to write", async (t) => {
   const { mock } = t.mock.method(writeScheduler, 'next')
   assert.equal((await send(audio + END)).status, 200)
   assert.ok(mock.calls.length > 0 && mock.calls.every((one) => one.arguments[0] === 'test'))

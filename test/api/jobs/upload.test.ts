@@ -50,7 +50,7 @@ function sendParts<T = ErrorBody>(parts: Buffer[], end = '--b--\r\n') {
 
 const audio = part('name="audio"; filename="a.wav"', recording, 'application/octet-stream')
 
-test('an upload answers 200 with its address and what is known of it, and comes back byte for byte', async () => {
+test('an upload returns its URL and metadata, and downloads byte for byte', async () => {
   const { status, body } = await send<Uploaded>(audioForm(recording, 'Gespräch 1.WAV'))
   assert.equal(status, 200)
   const { id, ...metadata } = body.audio_metadata
@@ -75,7 +75,7 @@ test('an upload answers 200 with its address and what is known of it, and comes 
   assert.equal((await call({ ...server, key: OTHER_KEY }, body.audio_url)).status, 404)
 })
 
-test('other parts are ignored, wherever they stand and whatever they hold', async () => {
+test('other parts of a form are ignored, in any position', async () => {
   const before = [
     part('name="audio_url"', 'x'),
     part('name="f"; filename="x"', 'y'.repeat(3_000_000)),
@@ -86,19 +86,19 @@ test('other parts are ignored, wherever they stand and whatever they hold', asyn
   assert.equal(status, 200)
 })
 
-test('a part without a file name is an upload all the same', async () => {
+test('a part without a file name is accepted as an upload', async () => {
   const { status, body } = await sendParts<Uploaded>([part('name="audio"', recording)])
   assert.equal(status, 200)
   assert.equal(body.audio_metadata.filename, `${body.audio_metadata.id}.wav`)
 })
 
-test('a file name loses its folders and control characters', async () => {
+test('folders and control characters are removed from a file name', async () => {
   const name = 'name="audio"; filename="../../etc/C:\\\\x\u0001\u007f y.wav"'
   const { body } = await sendParts<Uploaded>([part(name, recording)])
   assert.equal(body.audio_metadata.filename, 'x y.wav')
 })
 
-test('a file name has its quotes back, which browsers and curl escape, and keeps its percents', async () => {
+test('quotes escaped by browsers and curl are restored in a file name', async () => {
   const name = 'name="audio"; filename="%22Q&A%22%0D%0A 5%25.wav"'
   const { body } = await sendParts<Uploaded>([part(name, recording)])
   assert.equal(body.audio_metadata.filename, '"Q&A" 5%25.wav')
@@ -128,7 +128,7 @@ const refused: [title: string, request: () => Promise<Response<ErrorBody>>, stat
 ]
 
 for (const [title, request, status] of refused) {
-  test(`a form that ${title} is ${status}`, async () => {
+  test(`a form that ${title} gets ${status}`, async () => {
     const { status: found, body } = await request()
     assert.equal(found, status, body.message)
     assert.equal(body.path, '/v2/upload')
@@ -136,7 +136,7 @@ for (const [title, request, status] of refused) {
   })
 }
 
-test('a body that says that it is too large is refused before it comes', async () => {
+test('a body announced as too large is rejected before it is received', async () => {
   const ask = (path: string, type: string, bytes: number) =>
     sendRaw(
       server,
@@ -149,7 +149,7 @@ test('a body that says that it is too large is refused before it comes', async (
   assert.match(json, /^HTTP\/1\.1 413 [\s\S]*"message":"Cannot accept a body of this size/)
 })
 
-test('a form without a boundary is 400, another content type is 415', async () => {
+test('a form without a boundary gets 400, another content type 415', async () => {
   const headers = { 'content-type': 'multipart/form-data' }
   const none = await call(server, '/v2/upload', { method: 'POST', headers, body: 'x' })
   assert.equal(none.status, 400)
@@ -164,7 +164,7 @@ test('a form without a boundary is 400, another content type is 415', async () =
   assert.equal((await call(server, '/v2/upload', { method: 'POST' })).status, 415)
 })
 
-test('an upload that is too large is answered also to a client that reads only after it wrote', async () => {
+test('a 413 reaches a client that reads only after writing the upload', async () => {
   const size = 20_000_000
   const head = `--b\r\ncontent-disposition: form-data; name="audio"; filename="a"\r\n\r\n`
   const tail = '\r\n--b--\r\n'
@@ -177,7 +177,7 @@ test('an upload that is too large is answered also to a client that reads only a
   assert.match(response, /^HTTP\/1\.1 413 /)
 })
 
-test('an upload that breaks off leaves nothing behind', async () => {
+test('an interrupted upload leaves no file', async () => {
   const { hostname, port } = new URL(server.url)
   const count = () => server.app.storage.db.sql.selectFrom('files').select('id').execute()
   const earlier = (await count()).length
@@ -198,7 +198,7 @@ test('an upload that breaks off leaves nothing behind', async () => {
   assert.equal((await count()).length, earlier)
 })
 
-test('ten uploads at once all arrive', async () => {
+test('ten concurrent uploads all succeed', async () => {
   const responses = await Promise.all(
     Array.from({ length: 10 }, (_, i) => send<Uploaded>(audioForm(createToneWav(0.5 + i / 10)))),
   )
@@ -206,7 +206,7 @@ test('ten uploads at once all arrive', async () => {
   assert.deepEqual(durations, [0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4])
 })
 
-test('a compressed recording tells its container', async () => {
+test('a compressed recording reports its container', async () => {
   const bytes = new Uint8Array(await readFile(new URL('../../fixtures/jfk.flac', import.meta.url)))
   const { body } = await send<Uploaded>(audioForm(bytes, 'speech'))
   assert.deepEqual(

@@ -39,7 +39,7 @@ async function end({ app }: TestServer, id: string): Promise<void> {
   assert.ok(await failLiveJob(app.storage.db, id, { failure, at: Date.now() }))
 }
 
-test('a session is created from an empty body, and shows every default', async () => {
+test('a session created from an empty body shows all defaults', async () => {
   const { status, body } = await create()
   assert.equal(status, 201)
   assert.deepEqual(Object.keys(body), ['id', 'created_at', 'url'])
@@ -77,7 +77,7 @@ test('a session is created from an empty body, and shows every default', async (
   })
 })
 
-test('what was asked for shows with its defaults', async () => {
+test('requested session parameters are shown with defaults for the rest', async () => {
   const body = {
     encoding: 'wav/ulaw',
     bit_depth: 16,
@@ -127,7 +127,7 @@ test('what was asked for shows with its defaults', async () => {
   })
 })
 
-test('a body of nulls, unknown fields and a region are as good as none', async () => {
+test('nulls, unknown fields and a region are ignored', async () => {
   const nothing = { encoding: null, language_config: null, messages_config: null, color: 'red' }
   assert.deepEqual(await paramsOf(nothing), await paramsOf({}))
   const { status } = await call(server, '/v2/live?region=moon', { json: {} })
@@ -154,13 +154,13 @@ for (const [json, line] of [
   ],
   [{ callback: true }, 'callback_config.url is required'],
 ] as const) {
-  test(`${JSON.stringify(json)} is 400: ${line}`, async () => {
+  test(`${JSON.stringify(json)} gets 400: ${line}`, async () => {
     const { status, body } = await create(json)
     assert.deepEqual([status, body.validation_errors], [400, [line]])
   })
 }
 
-test('several problems are reported at once', async () => {
+test('several errors are reported at once', async () => {
   const { status, body } = await create({ channels: 0, endpointing: 0, callback: 'yes' })
   assert.deepEqual([status, body.path], [400, '/v2/live'])
   assert.deepEqual(body.validation_errors, [
@@ -170,7 +170,7 @@ test('several problems are reported at once', async () => {
   ])
 })
 
-test('a body that is no JSON object is refused', async () => {
+test('a body that is not a JSON object is rejected', async () => {
   for (const json of [[], null, 'text', 5]) assert.equal((await create(json)).status, 400)
   const send = (type: string, body: string) =>
     call(server, '/v2/live', { method: 'POST', headers: { 'content-type': type }, body })
@@ -180,14 +180,14 @@ test('a body that is no JSON object is refused', async () => {
   assert.match(await sendRaw(server, bare), /^HTTP\/1.1 415 /)
 })
 
-test('a language that no model knows is 422', async () => {
+test('a language without a model gets 422', async () => {
   const { status, headers, body } = await create({ language_config: { languages: ['fr'] } })
   assert.deepEqual([status, headers.get('x-error-code')], [422, 'language_not_installed'])
   const [line] = (body as { validation_errors?: string[] }).validation_errors!
   assert.match(line!, /^language_config\.languages must name a language of an installed model: /)
 })
 
-test('a key needs the scope for sessions', async () => {
+test('creating a session requires the scope live', async () => {
   const { db } = server.app.storage
   const keyFor = async (scopes: ('read' | 'write' | 'live')[]) =>
     ({ 'x-service-key': (await generateKey(db, { account: 'test', scopes })).key }) as const
@@ -195,7 +195,7 @@ test('a key needs the scope for sessions', async () => {
   assert.equal((await create({}, await keyFor(['live']))).status, 201)
 })
 
-test('a creation that is sent again gets the first answer, also when its session is gone', async () => {
+test('a repeated idempotent creation gets the first response, even after deletion', async () => {
   const named = (name: string) => ({ 'idempotency-key': name })
   const first = await created({ channels: 2, endpointing: 1 }, named('one'))
   assert.deepEqual(await created({ endpointing: 1, channels: 2 }, named('one')), first)
@@ -216,7 +216,7 @@ test('a creation that is sent again gets the first answer, also when its session
   assert.deepEqual(await created({ channels: 2, endpointing: 1 }, named('one')), first)
 })
 
-test('an account has so many sessions that have not ended', async (t) => {
+test('the number of open sessions of an account is limited', async (t) => {
   const limited = await startServer({ env: { STENO_MAX_LIVE_SESSIONS: '2' } })
   t.after(() => limited.close())
   const { id } = await created({}, {}, limited)
@@ -232,7 +232,7 @@ test('an account has so many sessions that have not ended', async (t) => {
   await created({}, {}, limited)
 })
 
-test('sessions that are created at once have moments that rise', async () => {
+test('sessions created at once have distinct creation times', async () => {
   const all = await Promise.all(Array.from({ length: 10 }, () => created()))
   assert.equal(new Set(all.map(({ created_at }) => created_at)).size, 10)
   const urls = new Set(all.map(({ url }) => url))
@@ -243,7 +243,7 @@ test('sessions that are created at once have moments that rise', async () => {
   }
 })
 
-test('the address of a socket is where clients are, by its own setting or by that of all', async (t) => {
+test('the socket URL follows the public WebSocket or base URL', async (t) => {
   for (const [env, begin] of [
     [{ STENO_PUBLIC_BASE_URL: 'https://a.example/stt/' }, 'wss://a.example/stt/v2/live?token='],
     [

@@ -67,7 +67,7 @@ async function reported(id: string): Promise<unknown> {
   return (await call<JobView>(server, `/v2/live/${id}`)).body.post_session_metadata
 }
 
-test('a session shows its file from the start, and its length and bytes at the end', async () => {
+test('a session shows its file from the start, and its length at the end', async () => {
   const { id } = await open()
   const waiting = (await call<JobView>(server, `/v2/live/${id}`)).body
   const { id: fileId, ...file } = waiting.file!
@@ -91,7 +91,7 @@ test('a session shows its file from the start, and its length and bytes at the e
   assert.equal((await call(server, `/v2/transcription/${done}`)).status, 200)
 })
 
-test('a session that is open cannot be deleted, one that has ended is gone at once', async () => {
+test('an open session cannot be deleted, an ended one is deleted at once', async () => {
   const { id: queued } = await open()
   const { id: connected } = await beginNewLiveJob(database(), { account: 'test', params })
   for (const id of [queued, connected]) {
@@ -110,7 +110,7 @@ test('a session that is open cannot be deleted, one that has ended is gone at on
   }
 })
 
-test('metadata from a client replaces earlier metadata, in every state', async () => {
+test('session metadata is replaced in every state', async () => {
   const { id } = await open()
   const { id: connected } = await beginNewLiveJob(database(), { account: 'test', params })
   for (const one of [id, connected, await ended()]) {
@@ -127,7 +127,7 @@ test('metadata from a client replaces earlier metadata, in every state', async (
   }
 })
 
-test('a session that fails keeps its metadata', async () => {
+test('a failed session keeps its metadata', async () => {
   const { id } = await open()
   await patch(id, { device: 'kiosk-3' })
   const failure = { code: 408, message: 'Cannot wait longer for a connection' }
@@ -135,7 +135,7 @@ test('a session that fails keeps its metadata', async () => {
   assert.deepEqual(await reported(id), { device: 'kiosk-3', failure })
 })
 
-test('only a JSON object of a bounded size is accepted as metadata', async () => {
+test('session metadata must be a JSON object of limited size', async () => {
   const { id } = await open()
   for (const [json, status, lines] of [
     [[], 400, undefined],
@@ -159,7 +159,7 @@ test('only a JSON object of a bounded size is accepted as metadata', async () =>
   assert.match(await sendRaw(server, bare), /^HTTP\/1.1 415 /)
 })
 
-test('no metadata is accepted for a job that is not there, not live or not oneâ€™s own', async () => {
+test('metadata of unknown, pre-recorded or foreign jobs is rejected', async () => {
   const { id } = await open()
   const audio_url = 'http://127.0.0.1:9/a.wav'
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json: { audio_url } })
@@ -174,7 +174,7 @@ test('no metadata is accepted for a job that is not there, not live or not oneâ€
   assert.equal((await patch(id, {}, key)).status, 403)
 })
 
-test('lists find sessions by kind, state and metadata', async (t) => {
+test('lists find sessions by kind, status and metadata', async (t) => {
   const second = await startServer()
   t.after(() => second.close())
   const { db } = second.app.storage
@@ -204,7 +204,7 @@ test('lists find sessions by kind, state and metadata', async (t) => {
   assert.equal(both.body.items.length, 3)
 })
 
-test('messages can be left out of lists, long and short ones, and only there', async (t) => {
+test('STENO_LIST_OMIT_MESSAGES omits messages from lists only', async (t) => {
   const brief = await startServer({ env: { STENO_LIST_OMIT_MESSAGES: 'true' } })
   t.after(() => brief.close())
   const lengths = [1, 300_000, 10]

@@ -64,7 +64,7 @@ async function start(t: TestContext) {
   return { server, admin, mirror, find }
 }
 
-test('an operator removes an installed model; others may not even see it', async (t) => {
+test('only an admin key can list and remove installed models', async (t) => {
   const { server, admin, find } = await start(t)
   assert.equal((await call(server, '/v2/models')).status, 403)
   const remove = (name: string, by = admin) => {
@@ -83,7 +83,7 @@ test('an operator removes an installed model; others may not even see it', async
   assert.equal(removed!.subject, 'own')
 })
 
-test('an operator pulls a model of the catalog, and sees how far it is or why it failed', async (t) => {
+test('an admin key pulls a catalog model and sees its progress or failure', async (t) => {
   const { server, admin, mirror, find } = await start(t)
   const pull = (name: string, by = admin) => {
     return call<Model>(by, `/v2/models/${name}/pull`, { method: 'POST' })

@@ -52,7 +52,7 @@ function addOn(name: string): AddOn {
   return reported.add_ons.find((one) => one.name === name)!
 }
 
-test('recognition is what the engine and the configuration say', () => {
+test('capabilities report the languages and models of the engine and settings', () => {
   assert.deepEqual(reported.recognition, {
     languages: server.app.speech.languages,
     models: ['stt-1', 'stt-3', 'stt-fusion', 'fast', 'best'],
@@ -60,7 +60,7 @@ test('recognition is what the engine and the configuration say', () => {
   })
 })
 
-test('models are told that are there, and that could be', () => {
+test('capabilities list installed and available models', () => {
   const { installed, available } = reported.models
   const base = installed.find(({ name }) => name === 'moonshine-base')!
   assert.deepEqual([base.engine, base.languages, base.version], ['moonshine', ['en'], null])
@@ -69,7 +69,7 @@ test('models are told that are there, and that could be', () => {
   for (const { id } of readCatalog()) assert.ok(names.includes(id))
 })
 
-test('every model has a license, and those that are there their makers', () => {
+test('every model has a license, and installed ones a credit', () => {
   const unversioned = reported.models.installed.filter(({ version }) => version === null)
   for (const { license, credit, name } of unversioned) {
     assert.ok(license && credit, name)
@@ -78,7 +78,7 @@ test('every model has a license, and those that are there their makers', () => {
   assert.equal(measured!.accuracy_measured, 'itself')
 })
 
-test('added models of speakers are told as well', async (t) => {
+test('added speaker models are reported', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-models-'))
   t.after(() => rm(folder, { recursive: true }))
   await mkdir(join(folder, 'added'))
@@ -91,7 +91,7 @@ test('added models of speakers are told as well', async (t) => {
   assert.deepEqual([found.kind, found.version], ['speaker-embedding', 'c0ffee'])
 })
 
-test('the names of models are listed as OpenAI does, and its own with them', async () => {
+test('/v1/models lists model names in the OpenAI format', async () => {
   type List = { object: string; data: { id: string; object: string; languages: string[] }[] }
   const { body } = await call<List>(server, '/v1/models')
   assert.deepEqual(
@@ -101,14 +101,14 @@ test('the names of models are listed as OpenAI does, and its own with them', asy
   assert.deepEqual(body.data[0]!.languages, reported.recognition.languages)
 })
 
-test('the limits of a recording are those of the configuration', () => {
+test('capabilities report the configured limits', () => {
   const { storage, media } = server.app.config
   assert.deepEqual(reported.limits, {
     ...{ max_file_bytes: storage.maxFileBytes, max_audio_seconds: media.maxAudio },
   })
 })
 
-test('every add-on that a request may ask for is reported, configured or not', async () => {
+test('every add-on of a request is reported, configured or not', async () => {
   type Description = { components: { schemas: Record<string, { properties: object }> } }
   const { components } = (await call<Description>(server, '/openapi.json')).body
   const request = components.schemas.PreRecordedRequest!.properties as Record<string, object>
@@ -123,7 +123,7 @@ test('every add-on that a request may ask for is reported, configured or not', a
   )
 })
 
-test('an add-on tells its languages, and its configuration with the limits of this server', () => {
+test("an add-on reports its languages, and its config schema with the server's limits", () => {
   const { config_schema, ...vocabulary } = addOn('custom_vocabulary')
   assert.deepEqual(vocabulary, {
     name: 'custom_vocabulary',
@@ -140,7 +140,7 @@ test('an add-on tells its languages, and its configuration with the limits of th
   assert.deepEqual([is_configured, languages], [false, []])
 })
 
-test('entity types tell how they are found, groups what they stand for', () => {
+test('entity types report their support, and groups their types', () => {
   assert.deepEqual(
     reported.entity_types.map(({ type }) => type),
     [...entityTypes],
@@ -150,7 +150,7 @@ test('entity types tell how they are found, groups what they stand for', () => {
   assert.ok(reported.entity_groups.PCI!.includes('CVV'))
 })
 
-test('capabilities need a key that may read', async () => {
+test('capabilities require a key with the scope read', async () => {
   const { db } = server.app.storage
   const { key: reading } = await generateKey(db, { account: 'test', scopes: ['read'] })
   const { key: writing } = await generateKey(db, { account: 'test', scopes: ['write'] })

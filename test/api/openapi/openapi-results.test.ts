@@ -141,17 +141,17 @@ function checkJob(kind: string, fields: Record<string, unknown>) {
   }
 }
 
-test('a result with every add-on is as described, and so is one in which every add-on failed', () => {
+test('results with every add-on, successful or failed, match the description', () => {
   checkJob('pre-recorded', { result: everyAddOn })
   checkJob('pre-recorded', { result: everyFailure })
 })
 
-test('a result of the native form is as described', () => {
+test('a result in the native format matches the description', () => {
   checkJob('pre-recorded', { result: nativeForm })
   checkJob('pre-recorded', { result: { ...nativeForm, sentiment_analysis: failed([]) } })
 })
 
-test('the job of a live session is as described', () => {
+test('the job of a live session matches the description', () => {
   checkJob('live', { result: live, request_params: liveParams })
 })
 
@@ -189,7 +189,7 @@ for (const [what, result] of Object.entries({
     },
   },
 })) {
-  test(`a result ${what} is not as described`, () => {
+  test(`a result ${what} does not match the description`, () => {
     assert.throws(() => checkJob('pre-recorded', { result }), /against its schema/)
   })
 }

@@ -87,7 +87,7 @@ test('the description is a valid OpenAPI 3.1 document', async () => {
 /** Pages for people, which are no part of the API. */
 const PAGES = ['get /', 'get /about', 'get /dashboard/{name}', 'get /guide', 'get /guide*']
 
-test('every route of the server but its pages is in the description, and nothing else', () => {
+test('the description contains exactly the routes of the server except its pages', () => {
   const folders: string[] = []
   const routes: string[] = []
   for (const line of server.app.http.printRoutes({ commonPrefix: false }).split('\n')) {
@@ -107,7 +107,7 @@ test('every route of the server but its pages is in the description, and nothing
   assert.deepEqual([...described, ...PAGES].sort(), routes.sort())
 })
 
-test('every operation has its texts, a name of its own and every error that stands before it', () => {
+test('every operation has texts, a unique id and its common errors', () => {
   const names = operations().map(([, { operationId }]) => operationId)
   assert.equal(new Set(names).size, names.length)
   for (const [path, { tags, summary, description, security, responses }] of operations()) {
@@ -117,7 +117,7 @@ test('every operation has its texts, a name of its own and every error that stan
   }
 })
 
-test('errors have one schema, and that of OpenAI’s API on its paths', () => {
+test('errors have one schema, and that of OpenAI on its paths', () => {
   for (const [path, { responses }] of operations()) {
     for (const [status, { content, headers }] of Object.entries(responses)) {
       assert.ok('X-Request-Id' in headers, `${path} ${status}`)
@@ -131,7 +131,7 @@ test('errors have one schema, and that of OpenAI’s API on its paths', () => {
   }
 })
 
-test('only what tells about the server itself, and links, need no key', () => {
+test('only server information and shared links need no key', () => {
   const open = operations().filter(([, { security }]) => security?.length === 0)
   const paths = open.map(([path]) => path)
   assert.deepEqual(paths, [
@@ -151,7 +151,7 @@ test('only what tells about the server itself, and links, need no key', () => {
   assert.deepEqual(document.security, [{ key: [] }])
 })
 
-test('the older paths, and only they, are deprecated and say so in a header', () => {
+test('only the older paths are deprecated, and send a Deprecation header', () => {
   for (const [path, { deprecated, responses }] of operations()) {
     const isOlder = path.startsWith('/v2/transcription')
     assert.equal(deprecated ?? false, isOlder, path)
@@ -161,7 +161,7 @@ test('the older paths, and only they, are deprecated and say so in a header', ()
   }
 })
 
-test('a creation asks for the address only, and marks what is ignored or has a newer name', () => {
+test('creating a job requires only the URL, and legacy fields are marked', () => {
   const { requestBody, parameters } = document.paths['/v2/pre-recorded']!.post!
   const schema = requestBody!.content['application/json']!.schema
   assert.deepEqual(schema, { $ref: '#/components/schemas/PreRecordedRequest' })
@@ -188,7 +188,7 @@ test('a creation asks for the address only, and marks what is ignored or has a n
   )
 })
 
-test('a live creation asks for nothing, shows its defaults and tells what its socket speaks', () => {
+test('creating a session requires nothing, shows defaults and describes the socket', () => {
   const { requestBody, responses, description } = document.paths['/v2/live']!.post!
   const schema = requestBody!.content['application/json']!.schema
   assert.deepEqual(schema, { $ref: '#/components/schemas/LiveRequest' })
@@ -220,7 +220,7 @@ test('a live creation asks for nothing, shows its defaults and tells what its so
   }
 })
 
-test('metadata can be attached as a field or as a whole body', () => {
+test('session metadata can be sent as a field or as the whole body', () => {
   const { requestBody, responses } = document.paths['/v2/live/{id}']!.patch!
   const schema = requestBody!.content['application/json']!.schema
   assert.deepEqual(schema, { $ref: '#/components/schemas/PostSessionMetadata' })
@@ -232,7 +232,7 @@ test('metadata can be attached as a field or as a whole body', () => {
   )
 })
 
-test('an upload takes both of its forms', () => {
+test('an upload accepts a form or JSON', () => {
   const { content } = document.paths['/v2/upload']!.post!.requestBody!
   assert.deepEqual(Object.keys(content), ['multipart/form-data', 'application/json'])
 })
@@ -245,7 +245,7 @@ test('every parameter of a list is optional', () => {
   assert.deepEqual(Object.keys(metadata?.content ?? {}), ['application/json'])
 })
 
-test('no format of our own reaches the description', () => {
+test('no custom format appears in the description', () => {
   const formats = new Set(JSON.stringify(document).match(/"format":"[^"]*"/g))
   const standard = ['binary', 'date', 'date-time', 'uri', 'uuid'].map((one) => `"format":"${one}"`)
   assert.deepEqual(
@@ -254,7 +254,7 @@ test('no format of our own reaches the description', () => {
   )
 })
 
-test('the description follows the settings and holds no secret', async (t) => {
+test('the description follows the settings and contains no secret', async (t) => {
   const configured = await startServer({
     env: {
       STENO_AUTH_HEADER_NAMES: 'X-Other-Key,x-service-key',
@@ -297,7 +297,7 @@ test('the description follows the settings and holds no secret', async (t) => {
   )
 })
 
-test('forms may have other parts but do not name them, which the page would show as a field', async (t) => {
+test('form schemas do not name additional parts', async (t) => {
   const strict = await startServer({ env: { STENO_UNKNOWN_FIELDS: 'reject' } })
   t.after(() => strict.close())
   for (const { components } of [document, await describe(strict)]) {
@@ -307,7 +307,7 @@ test('forms may have other parts but do not name them, which the page would show
   }
 })
 
-test('receivers find what they are sent, as the schemas of results say it', () => {
+test('webhook and callback bodies are described with the result schemas', () => {
   const sent = Object.entries(document.webhooks).map(([name, item]) => {
     const bodies = Object.entries(item).map(([method, { requestBody, security }]) => {
       assert.deepEqual(security, [], 'a receiver has no key')
@@ -324,7 +324,7 @@ test('receivers find what they are sent, as the schemas of results say it', () =
   assert.deepEqual(payload, { $ref: '#/components/schemas/PreRecordedResult' })
 })
 
-test('the description is asked for again only when it has changed', async () => {
+test('the description is revalidated by its ETag', async () => {
   const first = await fetch(`${server.url}/openapi.json`)
   await first.arrayBuffer()
   assert.equal(first.headers.get('cache-control'), 'no-cache')

@@ -8,7 +8,7 @@ import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { createLog } from '../../../src/observability/log.ts'
 
-test('an app that cannot be built whole closes what was built, and can be built again', async (t) => {
+test('a failed app construction closes its parts and can be repeated', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const config = readConfig({ STENO_DATA_DIR: folder })

@@ -21,7 +21,7 @@ test('health and readiness need no key', async (t) => {
   }
 })
 
-test('a server whose engine gives no answer lives, but is not ready', async (t) => {
+test('a server whose engine is unavailable is alive but not ready', async (t) => {
   const speech = createFakeSpeechEngine('hello')
   speech.checkReady = async () => {
     throw new AppError('engine_unavailable', 'no model is installed')
@@ -36,7 +36,7 @@ test('a server whose engine gives no answer lives, but is not ready', async (t) 
   assert.match(body.message, /no model is installed/)
 })
 
-test('readiness is asked of the engine once, however often it is polled', async (t) => {
+test('concurrent readiness requests check the engine once', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let requested = 0
   const response = Promise.withResolvers<void>()
@@ -56,7 +56,7 @@ test('readiness is asked of the engine once, however often it is polled', async 
   assert.equal(requested, 2)
 })
 
-test('a readiness that failed is asked again after a while', async (t) => {
+test('a failed readiness check is repeated after a while', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let broken = true
   const checkReady = createReadiness({
@@ -71,7 +71,7 @@ test('a readiness that failed is asked again after a while', async (t) => {
   await checkReady()
 })
 
-test('every returned address is on the configured base, its path included', async (t) => {
+test('every returned URL uses the configured base URL with its path', async (t) => {
   const env = { STENO_PUBLIC_BASE_URL: 'https://stt.example/api/', STENO_TRUST_PROXY: 'true' }
   const server = await startServer({ env })
   t.after(() => server.close())
@@ -95,7 +95,7 @@ test('every returned address is on the configured base, its path included', asyn
   assert.equal(body.first, 'https://stt.example/api/v2/live?offset=0&limit=20')
 })
 
-test('behind a trusted proxy, addresses are the client’s', async (t) => {
+test('behind a trusted proxy URLs use the forwarded host', async (t) => {
   const server = await startServer({ env: { STENO_TRUST_PROXY: 'true' } })
   t.after(() => server.close())
   const headers = { 'x-forwarded-host': 'stt.example', 'x-forwarded-proto': 'https' }
@@ -103,7 +103,7 @@ test('behind a trusted proxy, addresses are the client’s', async (t) => {
   assert.equal(body.first, 'https://stt.example/v2/live?offset=0&limit=20')
 })
 
-test('an address that a request cannot be meant for is fetched like any other', async (t) => {
+test('a file URL of another origin is fetched like any other', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const json = { audio_url: `http://127.0.0.1:9/file/${randomUUID()}` }
@@ -114,7 +114,7 @@ test('an address that a request cannot be meant for is fetched like any other', 
   assert.deepEqual([job.body.status, job.body.error_code], ['error', 502])
 })
 
-test('a closing server answers what is under way and refuses what is new', async () => {
+test('a closing server finishes running requests and rejects new ones', async () => {
   const requested = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   const speech = createFakeSpeechEngine('hello')

@@ -22,7 +22,7 @@ async function start(t: TestContext, speech?: SpeechEngine) {
   return { server, lines, reported }
 }
 
-test('a line about a request has its id, under one name', async (t) => {
+test('a log line about a request has its id as requestId', async (t) => {
   const { server, lines, reported } = await start(t)
   server.app.jobs.service.submit = () => Promise.reject(new Error('broken'))
   const json = { audio_url: await upload(server, createToneWav(1)) }
@@ -39,7 +39,7 @@ test('a line about a request has its id, under one name', async (t) => {
   assert.ok(lines.every((line) => !('reqId' in line)))
 })
 
-test('a job is found in the log from its creation on', async (t) => {
+test('a job is logged with its id from its creation', async (t) => {
   const { server, lines, reported } = await start(t)
   const json = { audio_url: await upload(server, createToneWav(6)) }
   const headers = { 'idempotency-key': 'one' }
@@ -52,7 +52,7 @@ test('a job is found in the log from its creation on', async (t) => {
   assert.ok(lines.filter(({ module }) => module === 'jobs').every((line) => line.jobId === jobId))
 })
 
-test('a job that fails is found in the log', async (t) => {
+test('a failed job is logged with its id', async (t) => {
   const onBatch = () => Promise.reject(new Error('broken'))
   const { server, reported } = await start(t, createFakeSpeechEngine('x', { onBatch }))
   const json = { audio_url: await upload(server, createToneWav(6)) }
@@ -61,7 +61,7 @@ test('a job that fails is found in the log', async (t) => {
   assert.equal(reported('job failed').jobId, body.id)
 })
 
-test('a live session is found in the log, with the request of each client', async (t) => {
+test('a live session is logged with the request id of each client', async (t) => {
   const { server, lines, reported } = await start(t)
   const { id, url } = await openSession(server)
   const client = await connect(url)
@@ -87,7 +87,7 @@ test('a live session is found in the log, with the request of each client', asyn
   }
 })
 
-test('a session whose client leaves says so', async (t) => {
+test('a disconnected client is logged', async (t) => {
   const { server, lines } = await start(t)
   const { id, url } = await openSession(server)
   const client = await connect(url)

@@ -56,7 +56,7 @@ async function submit(server: TestServer): Promise<string> {
 
 const recorded = { kind: 'pre-recorded' }
 
-test('a job that is done shows in what ended, how long it waited, and how fast it was recognized', async (t) => {
+test('a finished job updates the metrics of outcome, waiting time and speed', async (t) => {
   const { server, read } = await start(t)
   const before = await read()
   assert.equal(before('steno_jobs_ended_total', { ...recorded, outcome: 'done' }), 0)
@@ -75,7 +75,7 @@ test('a job that is done shows in what ended, how long it waited, and how fast i
   assert.ok(after('steno_job_queue_seconds_sum')! < 60, 'milliseconds are not taken for seconds')
 })
 
-test('a source that is slow shows in its stage, and not as work', async (t) => {
+test('a slow source counts for its stage and not as processing', async (t) => {
   const { server, read } = await start(t)
   const recording = createToneWav(6)
   const requested = Promise.withResolvers<ServerResponse>()
@@ -100,7 +100,7 @@ test('a source that is slow shows in its stage, and not as work', async (t) => {
   assert.ok(work + held <= value('steno_job_seconds_sum')!)
 })
 
-test('a job that fails shows on which side the fault is, and not in the recognized seconds', async (t) => {
+test('a failed job counts as a client or server error and not as recognized audio', async (t) => {
   const speech = createFakeSpeechEngine('x', { onBatch: () => Promise.reject(new Error('broken')) })
   const { server, read } = await start(t, { speech })
   await submit(server)
@@ -114,7 +114,7 @@ test('a job that fails shows on which side the fault is, and not in the recogniz
   assert.equal(value('steno_job_real_time_factor_count'), 0)
 })
 
-test('a job that gave up waiting has ended, too', async (t) => {
+test('a job that exceeded its queue timeout counts as ended', async (t) => {
   const held = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const onBatch = () => {
@@ -139,7 +139,7 @@ test('a job that gave up waiting has ended, too', async (t) => {
   )
 })
 
-test('jobs that have not ended are counted by state and stage', async (t) => {
+test('unfinished jobs are counted by state and stage', async (t) => {
   const held = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const onBatch = () => {
@@ -164,7 +164,7 @@ test('jobs that have not ended are counted by state and stage', async (t) => {
   assert.equal(after('steno_jobs_in_stage', { stage: 'recognize' }), 0)
 })
 
-test('a live session shows in its states and in what its client waited for', async (t) => {
+test('a live session updates the metrics of state and latency', async (t) => {
   const { server, read } = await start(t)
   const { url } = await openSession(server, {
     messages_config: { receive_partial_transcripts: true },
@@ -199,7 +199,7 @@ test('a live session shows in its states and in what its client waited for', asy
   assert.equal(value('steno_audio_seconds_total', { kind: 'live' }), 3.2)
 })
 
-test('a session to which nobody came has ended by the fault of its client', async (t) => {
+test('a session without a client counts as a client error', async (t) => {
   const { server, read } = await start(t, { env: { STENO_LIVE_CONNECT_TIMEOUT_S: '1' } })
   await openSession(server)
   const ended = { kind: 'live', outcome: 'client_error' }
@@ -207,7 +207,7 @@ test('a session to which nobody came has ended by the fault of its client', asyn
   assert.equal((await read())('steno_live_sessions', { state: 'new' }), 0)
 })
 
-test('a session that fails has ended by the fault of the server', async (t) => {
+test('a failed session counts as a server error', async (t) => {
   const onLive = () => Promise.reject(new Error('broken'))
   const { server, read } = await start(t, { speech: createFakeSpeechEngine('x', { onLive }) })
   const { url } = await openSession(server)
@@ -219,7 +219,7 @@ test('a session that fails has ended by the fault of the server', async (t) => {
   assert.equal(value('steno_jobs_ended_total', { kind: 'live', outcome: 'done' }), 0)
 })
 
-test('a session that nobody can hear any more has ended, too', async (t) => {
+test('a session of a server without a live engine counts as ended', async (t) => {
   const folder = await makeFolder(t)
   const config = readConfig({ STENO_DATA_DIR: folder, STENO_API_KEYS: 'test:test-key' })
   const log = createLog('silent')
@@ -240,7 +240,7 @@ test('a session that nobody can hear any more has ended, too', async (t) => {
   assert.deepEqual(await ended(), [{ labels: { kind: 'live', outcome: 'server_error' }, value: 1 }])
 })
 
-test('deliveries that wait and receivers that are not tried are counted by kind', async (t) => {
+test('pending deliveries and disabled receivers are counted by kind', async (t) => {
   const { server, read } = await start(t)
   const { sql } = server.app.storage.db
   const delivery = (state: 'waiting' | 'failed', seq: number) => ({
@@ -287,7 +287,7 @@ test('deliveries that wait and receivers that are not tried are counted by kind'
   assert.equal((await read())('steno_deliveries_pending', { kind: 'webhook' }), 0)
 })
 
-test('requests are timed under the pattern of their route, and nothing of a path is shown', async (t) => {
+test('requests are timed by route pattern, and paths are not exposed', async (t) => {
   const { server, read } = await start(t)
   const id = randomUUID()
   await call(server, `/v2/pre-recorded/${id}?secret=1`)
@@ -303,7 +303,7 @@ test('requests are timed under the pattern of their route, and nothing of a path
   }
 })
 
-test('every value is a number, however soon it is asked for again', async (t) => {
+test('every metric is a number on repeated scrapes', async (t) => {
   const { server } = await start(t)
   for (let i = 0; i < 3; i++) {
     const { body, headers } = await call<string>(server, '/metrics')
@@ -315,7 +315,7 @@ test('every value is a number, however soon it is asked for again', async (t) =>
   }
 })
 
-test('with a token set, nobody reads the metrics without it', async (t) => {
+test('with STENO_METRICS_TOKEN metrics require the token', async (t) => {
   const { server } = await start(t, { env: { STENO_METRICS_TOKEN: 'let me in' } })
   const request = (authorization?: string) => {
     return call<ErrorBody>(server, '/metrics', authorization ? { headers: { authorization } } : {})

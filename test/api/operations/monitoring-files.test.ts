@@ -45,7 +45,7 @@ function usedBy(expressions: readonly string[]): { metrics: string[]; labels: st
   return { metrics: [...metrics], labels: [...labels] }
 }
 
-test('the dashboard, the alerts and the rules of autoscaling use metrics and labels that the server reports', async (t) => {
+test('the dashboards, alerts and autoscaling rules use existing metrics and labels', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   await fetch(`${server.url}/health`)

@@ -73,7 +73,7 @@ async function runJob(server: TestServer): Promise<string> {
 }
 
 // First of all: later ones load the packages.
-test('without settings nothing is traced, and no package is loaded for it', async (t) => {
+test('without settings nothing is traced and no tracing package is loaded', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   await call(server, '/health')
@@ -107,7 +107,7 @@ test('a job is traced with its stages, and requests with their routes', async (t
   assert.equal(requests[0]?.headers['content-type'], 'application/x-protobuf')
 })
 
-test('an attempt that fails says so, by a code and not in words', async (t) => {
+test('a failed attempt is traced with its code and without its message', async (t) => {
   const speech = createFakeSpeechEngine('x', {
     onBatch: () => Promise.reject(new Error('said aloud')),
   })
@@ -121,7 +121,7 @@ test('an attempt that fails says so, by a code and not in words', async (t) => {
   assert.ok(requests.every(({ body }) => !body.includes('said aloud')))
 })
 
-test('a live session is traced with the final of each utterance, and no word of it', async (t) => {
+test('a live session is traced with its finals and without their text', async (t) => {
   let opened = { id: '', url: '' }
   let finals = 0
   const { spans, requests } = await trace(t, async (server) => {
@@ -149,7 +149,7 @@ test('a live session is traced with the final of each utterance, and no word of 
   }
 })
 
-test('a request goes on in the trace of its caller', async (t) => {
+test('a request continues the trace of its caller', async (t) => {
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
   const { spans } = await trace(t, async (server) => {
     const ask = (path: string, traceparent: string) => {
@@ -167,7 +167,7 @@ test('a request goes on in the trace of its caller', async (t) => {
   assert.ok(!names.includes('GET /docs'), 'the caller does not trace this one')
 })
 
-test('a path that no route answers is not logged, only that there was one', async (t) => {
+test('an unknown path is traced without the path', async (t) => {
   const { spans, requests } = await trace(t, async (server) => {
     await call(server, '/my-secret-path')
   })
@@ -175,7 +175,7 @@ test('a path that no route answers is not logged, only that there was one', asyn
   assert.ok(requests.every(({ body }) => !body.includes('my-secret-path')))
 })
 
-test('the variables of the specification are heeded: name, attributes, headers, form', async (t) => {
+test('OTEL variables for name, attributes, headers and protocol are applied', async (t) => {
   const env = {
     OTEL_SERVICE_NAME: 'dictation',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
@@ -191,7 +191,7 @@ test('the variables of the specification are heeded: name, attributes, headers, 
   assert.equal(requests[0]?.headers['content-type'], 'application/json')
 })
 
-test('a sampler that takes nothing sends nothing', async (t) => {
+test('the sampler always_off exports no span', async (t) => {
   const env = { OTEL_TRACES_SAMPLER: 'always_off' }
   const health = async (server: TestServer) => void (await call(server, '/health'))
   const { requests } = await trace(t, health, { env })
@@ -212,7 +212,7 @@ test('the private server of a command traces nothing', async (t) => {
   assert.deepEqual(collector.requests, [])
 })
 
-test('a collector that is not there harms nothing and is logged once, without our headers', async (t) => {
+test('an unavailable collector is logged once, without its headers', async (t) => {
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_EXPORTER_OTLP_TIMEOUT: '200',
@@ -229,7 +229,7 @@ test('a collector that is not there harms nothing and is logged once, without ou
   assert.ok(!JSON.stringify(lines).includes('abc'))
 })
 
-test('a collector that never answers does not hold up a stop', async (t) => {
+test('an unresponsive collector does not delay a stop', async (t) => {
   const silent = createServer().listen(0, '127.0.0.1')
   await once(silent, 'listening')
   t.after(() => {

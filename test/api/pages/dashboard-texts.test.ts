@@ -9,7 +9,7 @@ import { startServer } from '../../support/server/start-server.ts'
 
 const { addOns: addOnTexts, fields: fieldTexts, switches } = texts.options
 
-test('every add-on, every field of its configuration and every choice has a text', async (t) => {
+test('every add-on, config field and choice has a dashboard text', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const { add_ons, entity_types } = (await call<ApiCapabilities>(server, '/v2/capabilities')).body

@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => server.close())
 
-test('the page allows files of this server only, and is not kept', { skip }, async () => {
+test('the page allows only files of this server and is not cached', { skip }, async () => {
   const page = await fetch(server.url, { headers: { accept } })
   assert.equal(page.status, 200)
   const policy = page.headers.get('content-security-policy')!
@@ -39,7 +39,7 @@ test('the page allows files of this server only, and is not kept', { skip }, asy
   assert.ok(!(await again.text()).includes(nonce), 'each page has its own')
 })
 
-test('its files are small, compressed, and kept for ever by their hash', { skip }, async () => {
+test('dashboard files are small, compressed and cached by hash', { skip }, async () => {
   const text = await (await fetch(server.url, { headers: { accept } })).text()
   const files = [...text.matchAll(/(?:src|href)="\.\/(dashboard\/[^"]+)"/g)].map(
     ([, name]) => name!,
@@ -62,7 +62,7 @@ test('its files are small, compressed, and kept for ever by their hash', { skip 
   assert.ok(bytes < MAX_FIRST_PAGE, `${bytes} bytes`)
 })
 
-test('nothing but its files is served', async () => {
+test('only dashboard files are served', async () => {
   const names = [
     '..%2Findex.html',
     '%2e%2e%2Findex.html',
@@ -79,7 +79,7 @@ test('nothing but its files is served', async () => {
   }
 })
 
-test('a server without the built files says so on its page', async (t) => {
+test('without built files the page says that the dashboard is not built', async (t) => {
   const http = Fastify()
   t.after(() => http.close())
   const { http: settings } = readConfig({})

@@ -7,7 +7,7 @@ import { startServer } from '../../support/server/start-server.ts'
 const built = join(import.meta.dirname, '../../../guide/dist/index.html')
 const skip = !existsSync(built) && 'the documentation is not built'
 
-test('the documentation is served without a key, and nothing beside it', { skip }, async (t) => {
+test('the guide is served without a key, and no other files', { skip }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const get = (path: string, init: RequestInit = {}) => {

@@ -29,7 +29,7 @@ test('a browser gets pages that need no key', async () => {
   assert.ok(text.includes(`${server.url}/v2/upload`))
 })
 
-test('a program that asks for the root learns where everything is, and how to send a key', async () => {
+test('a program gets the API links and the key header from the root', async () => {
   const response = await fetch(server.url, { headers: { accept: '*/*' } })
   assert.equal(response.status, 200)
   assert.match(response.headers.get('content-type')!, /^application\/json/)
@@ -55,17 +55,17 @@ test('a program that asks for the root learns where everything is, and how to se
   }
 })
 
-test('nothing but a page is at the root', async () => {
+test('only GET and HEAD are served at the root', async () => {
   assert.equal((await fetch(server.url, { method: 'HEAD' })).status, 200)
   assert.equal((await fetch(server.url, { method: 'POST', headers: { accept } })).status, 404)
 })
 
-test('a host name in the page is text', async () => {
+test('the host name is escaped in the page', async () => {
   const page = await fetch(`${server.url}/about`, { headers: { accept, host: 'x' } })
   assert.doesNotMatch(await page.text(), /<script/)
 })
 
-test('the header x-steno-warning names the fields that nothing reads', async () => {
+test('x-steno-warning names the ignored fields', async () => {
   const audio_url = await upload(server, createToneWav(1))
   const warningOf = async (json: Record<string, unknown>, path = '/v2/pre-recorded') => {
     const { status, headers } = await call(server, path, { json })

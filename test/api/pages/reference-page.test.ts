@@ -15,7 +15,7 @@ function attributes(html: string, name: string): string[] {
   return found.map(([, value]) => value!.replaceAll('&quot;', '"').replaceAll('&amp;', '&'))
 }
 
-test('the reference page is served without a key and names nothing outside the server', async () => {
+test('the reference page is served without a key and has no external links', async () => {
   for (const path of ['/docs', '/docs/']) {
     const headers = { 'x-service-key': 'unknown' }
     const { status, body } = await call<string>(server, path, { headers })
@@ -26,7 +26,7 @@ test('the reference page is served without a key and names nothing outside the s
   }
 })
 
-test('the viewer sends nothing to its maker', async () => {
+test('the reference viewer sends no telemetry', async () => {
   const { body } = await call<string>(server, '/docs')
   const options = JSON.parse(attributes(body, 'data-configuration')[0]!)
   assert.deepEqual(
@@ -37,7 +37,7 @@ test('the viewer sends nothing to its maker', async () => {
   assert.ok(!('proxyUrl' in options))
 })
 
-test('the policy of the page lets it load nothing from elsewhere, and no script be written into it', async () => {
+test('the content security policy of the page allows no external or inline scripts', async () => {
   const { headers } = await call<string>(server, '/docs')
   const policy = headers.get('content-security-policy') ?? ''
   const [cached, referrer, sniff] = ['cache-control', 'referrer-policy', 'x-content-type-options']
@@ -51,7 +51,7 @@ test('the policy of the page lets it load nothing from elsewhere, and no script 
   assert.ok(!/\*|https?:|unsafe-eval/.test(policy))
 })
 
-test('the script of the page comes compressed or not, and is kept', async () => {
+test('the script of the page is compressed on request and revalidated', async () => {
   const plain = await call<string>(server, '/docs/scalar.js', {
     headers: { 'accept-encoding': 'identity' },
   })
@@ -66,7 +66,7 @@ test('the script of the page comes compressed or not, and is kept', async () => 
   assert.equal(again.status, 304)
 })
 
-test('the path of the public address is kept, and its origin may be asked', async (t) => {
+test('the path of the public base URL is kept, and its origin allowed', async (t) => {
   const env = { STENO_PUBLIC_BASE_URL: 'https://stt.example.test/speech' }
   const prefixed = await startServer({ env })
   t.after(() => prefixed.close())

@@ -22,7 +22,7 @@ function get(headers: Record<string, string> = {}, method = 'GET') {
   return fetch(server.url + path, { method, headers: { 'x-service-key': server.key, ...headers } })
 }
 
-test('the audio of a job comes back as it was sent, as a download', async () => {
+test('the audio of a job downloads unchanged as an attachment', async () => {
   const response = await get()
   assert.equal(response.status, 200)
   assert.deepEqual(new Uint8Array(await response.arrayBuffer()), recording)
@@ -33,7 +33,7 @@ test('the audio of a job comes back as it was sent, as a download', async () => 
   assert.equal(headers.get('accept-ranges'), 'bytes')
 })
 
-test('HEAD tells the same of it, without the bytes', async () => {
+test('HEAD of a download has its headers without the bytes', async () => {
   const response = await get({}, 'HEAD')
   assert.equal(response.status, 200)
   assert.equal(response.headers.get('content-length'), String(size))
@@ -42,7 +42,7 @@ test('HEAD tells the same of it, without the bytes', async () => {
   assert.deepEqual([ranged.status, ranged.headers.get('content-length')], [200, String(size)])
 })
 
-test('an upload is known under every name of the server, and only to its account', async () => {
+test('an upload is known under every host name, and only to its account', async () => {
   const audio_url = await upload(server, recording)
   const elsewhere = audio_url.replace('127.0.0.1', 'stt.example')
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', {
@@ -68,7 +68,7 @@ for (const [range, start, end] of [
   ['bytes=-10', size - 10, size - 1],
   [`bytes=${size - 1}-${size + 100}`, size - 1, size - 1],
 ] as const) {
-  test(`Range ${range} brings these bytes and no other`, async () => {
+  test(`Range ${range} returns exactly these bytes`, async () => {
     const response = await get({ range })
     assert.equal(response.status, 206)
     assert.equal(response.headers.get('content-range'), `bytes ${start}-${end}/${size}`)
@@ -78,14 +78,14 @@ for (const [range, start, end] of [
   })
 }
 
-test('a range beyond the end is 416 and names the size', async () => {
+test('a range beyond the end gets 416 with the size', async () => {
   const response = await get({ range: `bytes=${size}-` })
   assert.equal(response.status, 416)
   assert.equal(response.headers.get('content-range'), `bytes */${size}`)
   assert.equal(((await response.json()) as ErrorBody).statusCode, 416)
 })
 
-test('several ranges, other units and conditions bring the whole', async () => {
+test('multiple ranges, other units and conditions return the whole file', async () => {
   for (const headers of [
     { range: 'bytes=0-1,3-4' },
     { range: 'lines=1-2' },
@@ -98,13 +98,13 @@ test('several ranges, other units and conditions bring the whole', async () => {
   }
 })
 
-test('a download that is given up harms nobody', async () => {
+test('an aborted download does not affect other requests', async () => {
   const response = await get()
   await response.body?.cancel()
   assert.equal((await get({ range: 'bytes=0-0' })).status, 206)
 })
 
-test('audio that vanished from the disk is 404', async () => {
+test('audio missing from the disk gets 404', async () => {
   const audioUrl = await upload(server, createToneWav(0.5))
   await server.app.storage.objects.delete(audioUrl.split('/').at(-1)!)
   for (const method of ['GET', 'HEAD']) {

@@ -42,7 +42,7 @@ async function search(query: string, headers: Record<string, string> = {}): Prom
   return body.items
 }
 
-test('what was said is found in other forms of the words, with its place and marks', async () => {
+test('search finds other forms of the words, with positions and highlights', async () => {
   const [hit] = await search('q=policy+traveling+NAIVE')
   assert.deepEqual([hit!.job.id, hit!.job.kind], [id, 'pre-recorded'])
   const marked = hit!.highlights.map(([start, end]) => hit!.text.slice(start, end))
@@ -58,7 +58,7 @@ test('what was said is found in other forms of the words, with its place and mar
   assert.deepEqual(await search('q=zanzibar', { 'x-service-key': OTHER_KEY }), [])
 })
 
-test('what a person said is found by the name that somebody gave', async () => {
+test('search finds utterances by the assigned speaker name', async () => {
   const job = await transcribe({ diarization: true })
   const named = async (query: string) => {
     return (await search(`q=zanzibar&${query}`)).filter((hit) => hit.job.id === job).length
@@ -89,7 +89,7 @@ test('what a person said is found by the name that somebody gave', async () => {
   await indexNow(server)
 })
 
-test('corrected words are found instead of those of the machine', async () => {
+test('search finds corrected words instead of the original ones', async () => {
   const job = await transcribe()
   const path = `/v2/pre-recorded/${job}/transcript/edits`
   const text = 'Rules'
@@ -111,7 +111,7 @@ test('corrected words are found instead of those of the machine', async () => {
   await call(server, `/v2/pre-recorded/${job}`, { method: 'DELETE' })
 })
 
-test('hostile questions find nothing, or are refused with the reason', async () => {
+test('adversarial queries find nothing or are rejected', async () => {
   const hostile = [`"' OR 1=1`, 'a AND NOT (b', '*', 'NEAR(a b)', 'terms : x', '\u0000x', '日本']
   for (const q of hostile) {
     const { status } = await call(server, `/v2/search?q=${encodeURIComponent(q)}`)
@@ -123,7 +123,7 @@ test('hostile questions find nothing, or are refused with the reason', async () 
   }
 })
 
-test('what redaction removed is never found, and what is deleted leaves no byte', async () => {
+test('search never finds redacted words, and deleted ones leave no byte', async () => {
   const redacted = await transcribe({
     pii_redaction: true,
     pii_redaction_config: { entity_types: 'NAME' },
@@ -145,7 +145,7 @@ test('what redaction removed is never found, and what is deleted leaves no byte'
   assert.deepEqual(await filesHolding(server.folder, needles), [])
 })
 
-test('steno search prints what it finds', async () => {
+test('steno search prints its hits', async () => {
   const job = await transcribe()
   const env = { STENO_URL: server.url, STENO_KEY: server.key }
   const run = (...args: string[]) => runHere(['search', ...args], env)

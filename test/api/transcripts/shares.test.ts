@@ -40,7 +40,7 @@ function visit(path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(server.url + path, init)
 }
 
-test('a link shows the transcript and the sound of one recording without a key', async () => {
+test('a share link shows one transcript and its audio without a key', async () => {
   const { path, created, shared } = await open({ expires_in_s: 3600 })
   assert.match(created.url, new RegExp(`^${server.url}/#/shared/[\\w-]{43}$`))
   assert.equal(Date.parse(created.expires_at) - Date.parse(created.created_at), 3_600_000)
@@ -67,7 +67,7 @@ test('a link shows the transcript and the sound of one recording without a key',
   assert.equal(transcript.full_transcript, spoken[0]!.text)
 })
 
-test('a link tells no id, opens nothing else, and its secret is not stored', async () => {
+test('a share link reveals no id and opens nothing else; its secret is not stored', async () => {
   const { id, fileId, path, secret, shared } = await open()
   const text = await (await visit(shared)).text()
   for (const hidden of [id, fileId, 'test-key', '"test"']) assert.ok(!text.includes(hidden), hidden)
@@ -94,7 +94,7 @@ test('a link tells no id, opens nothing else, and its secret is not stored', asy
   assert.equal((await visit(`/v2/shared/${hash}`)).status, 404)
 })
 
-test('links are listed, and end with their time, by hand and with the job', async () => {
+test('share links are listed, and end by time, deletion or with the job', async () => {
   const { id, path, created, shared } = await open()
   const { url: _, ...listed } = created
   const { body } = await call<ApiShareList>(server, `${path}/shares`)
@@ -121,7 +121,7 @@ test('links are listed, and end with their time, by hand and with the job', asyn
   assert.equal((await visit(`/v2/shared/${last}`)).status, 404)
 })
 
-test('the original of a redacted recording is not heard, and its file not named', async () => {
+test('a share link of a redacted job hides the original audio and its file name', async () => {
   const { id, shared } = await open()
   const { sql } = server.app.storage.db
   const request_params = JSON.stringify({ pii_redaction: true })
@@ -131,7 +131,7 @@ test('the original of a redacted recording is not heard, and its file not named'
   assert.equal((await visit(`${shared}/file`)).status, 404)
 })
 
-test('a link lasts a minute to thirty days, and needs a finished job', async () => {
+test('a share link lasts a minute to thirty days and needs a finished job', async () => {
   const { id, path } = await open()
   for (const expires_in_s of [59, 30 * 86_400 + 1, '60']) {
     assert.equal((await share(path, { expires_in_s })).status, 400)

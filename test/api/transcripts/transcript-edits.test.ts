@@ -41,7 +41,7 @@ async function open(kind: 'pre-recorded' | 'live' = 'pre-recorded') {
   }
 }
 
-test('corrections stand in every format, and the result of the job stays', async () => {
+test('corrections apply to every format, and the job result is unchanged', async () => {
   const { path, patch, text } = await open()
   const job = (await call(server, path)).body
   const asMade = await text('?format=srt')
@@ -75,7 +75,7 @@ test('corrections stand in every format, and the result of the job stays', async
   assert.deepEqual((await call(server, path)).body, job)
 })
 
-test('versions are listed, brought back, and made only of the current one', async () => {
+test('versions are listed and restored, and created only from the current one', async () => {
   const { patch, read, text } = await open('live')
   assert.deepEqual(await read(), {
     ...{ version: 0, versions: [] },
@@ -112,14 +112,14 @@ test('versions are listed, brought back, and made only of the current one', asyn
   assert.equal(await text(), await text('?edited=false'))
 })
 
-test('of corrections at the same time one is stored', async () => {
+test('of concurrent corrections one is stored', async () => {
   const { patch, read } = await open()
   const responses = await Promise.all([0, 1, 2].map(() => patch(0, fix)))
   assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 409, 409])
   assert.equal((await read()).versions.length, 1)
 })
 
-test('what does not fit is refused, and nothing of it is stored', async () => {
+test('invalid corrections are rejected and not stored', async () => {
   const { patch, read } = await open()
   const refused = async (status: number, code: string, ...operations: object[]) => {
     const { headers, ...answer } = await patch<ErrorBody>(0, ...operations)
@@ -148,7 +148,7 @@ test('what does not fit is refused, and nothing of it is stored', async () => {
   assert.equal((await read()).version, 0)
 })
 
-test('corrections hold while add-ons change, and are left out where the words did', async () => {
+test('corrections survive changed add-ons, and are skipped where words changed', async () => {
   const { id, patch, read, text } = await open()
   await patch(0, fix)
   const { db } = server.app.storage
@@ -174,7 +174,7 @@ test('corrections hold while add-ons change, and are left out where the words di
   assert.match(await text(), /We sell the bread/)
 })
 
-test('a transcript takes so many bytes and versions of corrections', async () => {
+test('the size and number of corrections of a transcript are limited', async () => {
   const made = { createdAt: 1, keyName: null, operations: 1 }
   const long = { ...made, restored: null, changes: 'x'.repeat(8 * 1024 * 1024) }
   const back = { ...made, restored: 0, changes: '' }
@@ -196,7 +196,7 @@ test('a transcript takes so many bytes and versions of corrections', async () =>
   }
 })
 
-test('corrections need a finished job of the account and the scope write', async () => {
+test('corrections require a finished job of the account and the scope write', async () => {
   const { path, id, patch } = await open()
   const edits = `${path}/transcript/edits`
   const json = { base_version: 0, operations: [fix] }
@@ -227,7 +227,7 @@ test('corrections need a finished job of the account and the scope write', async
   assert.equal((await call(server, edits)).status, 404)
 })
 
-test('steno jobs prints the corrected transcript, or that of the machine, and its versions', async () => {
+test('steno jobs prints the corrected or original transcript and its versions', async () => {
   const { id, patch } = await open()
   await patch(0, fix)
   await patch(1, { op: 'restore', version: 0 })

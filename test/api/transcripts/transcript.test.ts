@@ -20,7 +20,7 @@ function get<T = string>(query: string, path = '/v2/pre-recorded') {
   return call<T>(server, `${path}/${id}/transcript${query}`)
 }
 
-test('the transcript of a finished job is a file of each format', async () => {
+test("a finished job's transcript is available in every format", async () => {
   assert.deepEqual((await get('')).body, 'Hello there.\n')
   const srt = await get('?format=srt')
   assert.match(srt.body, /^1\n00:00:00,000 --> 00:00:0\d,\d{3}\nHello there\.\n/)
@@ -40,7 +40,7 @@ test('the transcript of a finished job is a file of each format', async () => {
   assert.equal(body.utterances[0]!.words!.length, 2)
 })
 
-test('a wrong format, another account and the other kind of job are refused', async () => {
+test('a wrong format, another account or job kind is rejected', async () => {
   assert.equal((await get('?format=ass')).status, 400)
   assert.equal((await get('', '/v2/live')).status, 404)
   const headers = { 'x-service-key': OTHER_KEY }

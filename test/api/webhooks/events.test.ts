@@ -51,7 +51,7 @@ async function createJob(): Promise<string> {
   return body.id
 }
 
-test('events tell the life of a job, to its account only, and go on after the last one', async (t) => {
+test('events report the states of a job to its account and resume after an id', async (t) => {
   const events = await listen(t)
   const others = await listen(t, { key: OTHER_KEY })
   const id = await createJob()
@@ -78,7 +78,7 @@ test('events tell the life of a job, to its account only, and go on after the la
   assert.deepEqual([session!.event, session!.data.id], ['session', body.id])
 })
 
-test('an id that is none is refused, and so is a stream without a key', async () => {
+test('an invalid Last-Event-ID is rejected, and so is a stream without a key', async () => {
   const headers = { 'x-service-key': server.key, 'last-event-id': 'x' }
   const refused = await fetch(`${server.url}/v2/events`, { headers })
   assert.equal(refused.headers.get('x-error-code'), 'request_invalid')
@@ -88,7 +88,7 @@ test('an id that is none is refused, and so is a stream without a key', async ()
   assert.equal(status, 401)
 })
 
-test('a stream ends with its key, and with the sign-in of its browser', async (t) => {
+test('an event stream ends when its key is revoked or its browser signs out', async (t) => {
   const { db } = server.app.storage
   const { key, id } = await generateKey(db, { account: 'test' })
   const events = await listen(t, { key })
@@ -112,7 +112,7 @@ test('a stream ends with its key, and with the sign-in of its browser', async (t
   for await (const { data } of events) assert.notEqual(data.status, 'deleted')
 })
 
-test('an open stream does not delay the end of the server', async (t) => {
+test('an open event stream does not delay a stop', async (t) => {
   const other = await startServer()
   const gone = new AbortController()
   t.after(() => gone.abort())

@@ -47,7 +47,7 @@ async function codeOf(response: Promise<{ status: number; headers: Headers }>) {
   return [status, headers.get('x-error-code')]
 }
 
-test('a webhook is made, shows its secret once, receives signed events, and is removed', async () => {
+test('a webhook is created with a secret shown once, gets signed events, is removed', async () => {
   const url = `${server.receiver.url}/made`
   const events = ['transcription.success']
   const { status, body, headers } = await make(server, { url, name: 'Büro', events })
@@ -83,7 +83,7 @@ test('a webhook is made, shows its secret once, receives signed events, and is r
   ])
 })
 
-test('a test that does not arrive tells why, and is in the log', async () => {
+test('a failed test event reports the reason and is logged', async () => {
   server.answers.set('/broken', () => 500)
   const { body } = await make(server, { url: `${server.receiver.url}/broken` })
   const { body: tested } = await trial(server, body.id)
@@ -97,14 +97,14 @@ test('a test that does not arrive tells why, and is in the log', async () => {
   await remove(server, body.id)
 })
 
-test('a webhook at a private address receives nothing, and its test says so', async () => {
+test('a webhook at a private address gets no requests, and its test reports it', async () => {
   const { body } = await make(server, { url: 'http://10.1.2.3/hook' })
   const { body: tested } = await trial(server, body.id)
   assert.deepEqual([tested.is_delivered, tested.status], [false, null])
   await remove(server, body.id)
 })
 
-test('an account has each address once, and sees, tests and removes its own webhooks only', async () => {
+test('webhook URLs are unique per account, and other accounts have no access', async () => {
   const url = `${server.receiver.url}/own`
   const { body } = await make(server, { url })
   assert.deepEqual(await codeOf(make(server, { url })), [409, 'webhook_exists'])
@@ -116,7 +116,7 @@ test('an account has each address once, and sees, tests and removes its own webh
   await remove(server, body.id)
 })
 
-test('an operator sees and switches the receivers of all accounts, other keys those of their own', async () => {
+test('an admin key manages the receivers of all accounts, others only their own', async () => {
   const { db } = server.app.storage
   const url = `${server.receiver.url}/theirs`
   const { body } = await make({ url: server.url, key: OTHER_KEY }, { url })
@@ -146,7 +146,7 @@ test('an operator sees and switches the receivers of all accounts, other keys th
   assert.equal(removed!.account, 'other')
 })
 
-test('a key that only writes makes no webhook, which would read for it', async () => {
+test('creating a webhook requires the scopes read and write', async () => {
   const db = server.app.storage.db
   const json = { url: `${server.receiver.url}/sly` }
   for (const scopes of [['write'], ['read'], ['read', 'live', 'keys']] satisfies Scope[][]) {
@@ -155,7 +155,7 @@ test('a key that only writes makes no webhook, which would read for it', async (
   }
 })
 
-test('what is no webhook is refused with the reason', async () => {
+test('an invalid webhook is rejected with the reason', async () => {
   const wrong = [
     {},
     { url: 'ftp://a.example/' },
@@ -173,7 +173,7 @@ test('what is no webhook is refused with the reason', async () => {
   }
 })
 
-test('a webhook of the settings is only disabled, and a callback is no webhook', async () => {
+test('a configured webhook can only be disabled, and a callback is not a webhook', async () => {
   const { db } = server.app.storage
   const configured = { account: 'test', url: `${server.receiver.url}/configured` }
   await syncConfiguredWebhooks(db, [configured], { at: 1 })
@@ -186,7 +186,7 @@ test('a webhook of the settings is only disabled, and a callback is no webhook',
   await syncConfiguredWebhooks(db, [], { at: 2 })
 })
 
-test('an account has 50 webhooks at most', async () => {
+test('an account may have at most 50 webhooks', async () => {
   const { key } = await generateKey(server.app.storage.db, { account: 'many' })
   const many = { url: server.url, key }
   for (let i = 0; i < 50; i++) {

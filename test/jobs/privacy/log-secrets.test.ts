@@ -13,7 +13,7 @@ function generateSecret(): string {
   return randomBytes(18).toString('hex')
 }
 
-test('nothing secret reaches the log at the level trace, whatever is asked of the server', async (t) => {
+test('no secret is logged at level trace for any request', async (t) => {
   const { log, lines } = captureLog()
   const [key, wrongKey, metricsToken] = [generateSecret(), generateSecret(), generateSecret()]
   const [inQuery, inUser, inPath] = [generateSecret(), generateSecret(), generateSecret()]

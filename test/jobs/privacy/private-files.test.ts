@@ -24,7 +24,7 @@ async function openFiles(folder: string): Promise<string[]> {
   return names.filter((_, i) => open[i] !== 0)
 }
 
-test('whatever a server creates in a folder that was there before is for its user alone', async (t) => {
+test('files created in an existing folder are accessible only to their user', async (t) => {
   loosenUmask(t)
   const folder = join(await makeFolder(t), 'data')
   await mkdir(folder, { mode: 0o755 })
@@ -35,7 +35,7 @@ test('whatever a server creates in a folder that was there before is for its use
   await server.ended
 })
 
-test('steno keys creates a database for its user alone', async (t) => {
+test('steno keys creates a database accessible only to its user', async (t) => {
   loosenUmask(t)
   const folder = join(await makeFolder(t), 'data')
   await mkdir(folder, { mode: 0o755 })
@@ -44,7 +44,7 @@ test('steno keys creates a database for its user alone', async (t) => {
   assert.deepEqual(await openFiles(folder), ['.'])
 })
 
-test('doctor names what others can open, and says how to close it', async (t) => {
+test('doctor reports files accessible to others and how to restrict them', async (t) => {
   const folder = await makeFolder(t)
   const config = readConfig({ STENO_DATA_DIR: folder })
   await writeFile(join(folder, 'steno.sqlite'), '')

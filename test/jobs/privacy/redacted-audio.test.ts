@@ -76,7 +76,7 @@ function difference(before: Int16Array, after: Int16Array): { start: number; end
   return { start: after.findIndex(differs), end: after.findLastIndex(differs) + 1 }
 }
 
-test('what is redacted is a tone in the recording, on all channels that sound so, and nothing else changes', async (t) => {
+test('redacted spans are beeped on all matching channels, the rest is unchanged', async (t) => {
   const server = await startRecognition(t)
   const id = await create(server, { audio_url: await send(server), ...redacting })
   const job = await ended(server, id)
@@ -101,7 +101,7 @@ test('what is redacted is a tone in the recording, on all channels that sound so
   assert.deepEqual(channels[0], channels[1])
 })
 
-test('of the original nothing is left, in the data folder as in the API', async (t) => {
+test('no trace of the original remains in the data folder or the API', async (t) => {
   const server = await startRecognition(t)
   const audioUrl = await send(server)
   const middle = 2.7 * 16_000
@@ -125,7 +125,7 @@ test('of the original nothing is left, in the data folder as in the API', async 
   assert.deepEqual([filename, audio_duration, number_of_channels], ['talk.one.wav', SECONDS, 3])
 })
 
-test('the redacted recording is a download with a name of its own, in ranges too', async (t) => {
+test('the redacted recording downloads under its own name, also in ranges', async (t) => {
   const server = await startRecognition(t)
   const id = await create(server, { audio_url: await send(server), ...redacting })
   await ended(server, id)
@@ -142,7 +142,7 @@ test('the redacted recording is a download with a name of its own, in ranges too
   }
 })
 
-test('an upload that another job uses stays until that is deleted', async (t) => {
+test('an upload used by another job is kept until that is deleted', async (t) => {
   const server = await startRecognition(t)
   const audioUrl = await send(server)
   const usual = await create(server, { audio_url: audioUrl })
@@ -166,7 +166,7 @@ test('the redacted recording is deleted with its job', async (t) => {
   assert.deepEqual(await storedObjects(server), [])
 })
 
-test('without redaction, or without the wish, the original is all there is', async (t) => {
+test('without audio redaction only the original exists', async (t) => {
   const server = await startRecognition(t)
   const { pii_redaction_config } = redacting
   for (const fields of [
@@ -184,7 +184,7 @@ test('without redaction, or without the wish, the original is all there is', asy
   }
 })
 
-test('until the job has ended there is the original alone, and it stays when the job fails', async (t) => {
+test('until the job ends only the original exists, and it stays if the job fails', async (t) => {
   const [came, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const server = await startRecognition(t, {
     async onBatch() {
@@ -205,7 +205,7 @@ test('until the job has ended there is the original alone, and it stays when the
   assert.equal((await get(server, path)).status, 200)
 })
 
-test('which recording is wanted is true or false', async (t) => {
+test('the redacted parameter must be a boolean', async (t) => {
   const server = await startRecognition(t)
   const id = await create(server, { audio_url: await send(server) })
   for (const value of ['1', 'TRUE', 'yes', 'true&redacted=false']) {

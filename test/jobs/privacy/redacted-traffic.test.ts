@@ -57,7 +57,7 @@ async function start(t: TestContext) {
   return { server, provider, receiver, toProvider, toReceiver }
 }
 
-test('whatever a job asks for, only redacted text leaves: to the model and to the callback', async (t) => {
+test('only redacted text is sent to the model and the callback', async (t) => {
   const { server, provider, receiver, toProvider, toReceiver } = await start(t)
   const json = {
     ...{ audio_url: await upload(server, createToneWav(12)), ...everything, callback: true },

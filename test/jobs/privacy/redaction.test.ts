@@ -104,7 +104,7 @@ async function start(t: TestContext, log?: Log) {
 }
 
 for (const processed_text_type of ['MARKER', 'MASK'] as const) {
-  test(`nothing that was redacted is anywhere when a job has ended: ${processed_text_type}`, async (t) => {
+  test(`no redacted text remains when a job has ended: ${processed_text_type}`, async (t) => {
     const { log, lines } = captureLog()
     const { server, receiver, run, close } = await start(t, log)
     const config = { processed_text_type }
@@ -135,21 +135,21 @@ for (const processed_text_type of ['MARKER', 'MASK'] as const) {
   })
 }
 
-test('a name that was changed is reported only as often as it was', async (t) => {
+test('changes of a redacted name are reported without the name', async (t) => {
   const { run } = await start(t)
   const { result } = await run({ pii_redaction: true })
   const changes = JSON.parse(String(result!.name_consistency!.results)) as { from: string }[]
   assert.ok(changes.length > 0 && changes.every(({ from }) => from === '[REDACTED]'))
 })
 
-test('without redaction the search finds what was said', async (t) => {
+test('without redaction the words are found on disk and in callbacks', async (t) => {
   const { server, receiver, run } = await start(t)
   await run({ pii_redaction: false, pii_redaction_config: { processed_text_type: 'MASK' } })
   assert.ok((await secretsInFiles(server.folder)).length > 0)
   assert.ok(secretsIn(receiver.received.map(({ body }) => body).join()).length > 5)
 })
 
-test('a job whose words are in a language without redaction fails, and shows none of them', async (t) => {
+test('a job in a language without redaction fails and shows no words', async (t) => {
   const languages = ['en', 'fr']
   const engine = createFakeSpeechEngine(SAID, { languages })
   const { log, lines } = captureLog()
@@ -176,7 +176,7 @@ async function untilEnded(server: ChildServer, id: string): Promise<View> {
   }
 }
 
-test('a server that is killed while it recognizes leaves nothing unredacted once the job has ended', async (t) => {
+test('a server killed during recognition leaves nothing unredacted after the job', async (t) => {
   const folder = await makeFolder(t)
   const env = { FAKE_TEXT: SAID, FAKE_BATCH_MS: '300' }
   const first = (await startChild(t, folder, { env }))!

@@ -101,7 +101,7 @@ async function statusOf(path: string): Promise<number> {
   return (await call(server, path)).status
 }
 
-test('of a job that a callback accepted no byte is left', async () => {
+test('no byte remains of a job that a callback accepted', async () => {
   const id = await create(callTo('/ward-7'))
   await receiver.until('/ward-7', 1)
   assert.match(receiver.at('/ward-7')[0]!.body, /Zanzibar.*Umbriel/)
@@ -110,7 +110,7 @@ test('of a job that a callback accepted no byte is left', async () => {
   assert.deepEqual(await findTraces(), [])
 })
 
-test('a result that was read leaves no byte, and its recording goes before', async () => {
+test('a result that was read leaves no byte; its recording is deleted before', async () => {
   const id = await create()
   await server.app.jobs.idle()
   assert.deepEqual(await findTraces([audio]), [], 'the recording goes with the end of the job')
@@ -127,7 +127,7 @@ test('a result that was read leaves no byte, and its recording goes before', asy
   assert.deepEqual(await findTraces(), [])
 })
 
-test('a read of a running job does not count as a read of its result', async () => {
+test('reading a running job does not count as reading its result', async () => {
   const { id, go } = await createHeld()
   assert.equal(await statusOf(`/v2/pre-recorded/${id}`), 200)
   go()
@@ -138,7 +138,7 @@ test('a read of a running job does not count as a read of its result', async () 
   assert.deepEqual(await findTraces(), [])
 })
 
-test("an answer of OpenAI's API is all that there is", async () => {
+test('a zero-retention transcription remains only in the OpenAI response', async () => {
   const form = new FormData()
   form.set('file', new Blob([recording]), 'patient.wav')
   form.set('prompt', 'Quagmire')
@@ -148,7 +148,7 @@ test("an answer of OpenAI's API is all that there is", async () => {
   assert.deepEqual(await findTraces(), [])
 })
 
-test('the recording of a canceled job goes at once, the rest with the news of it', async () => {
+test("a canceled job's recording is deleted at once, the rest after it was read", async () => {
   const { id } = await createHeld()
   assert.notDeepEqual(await findTraces([audio]), [], 'it would be found')
   const canceled = await call(server, `/v2/pre-recorded/${id}/cancel`, { method: 'POST' })
@@ -172,7 +172,7 @@ async function speak(params: Record<string, unknown>): Promise<string> {
   return id
 }
 
-test('a session that its client has heard to the end leaves no byte', async () => {
+test('a session whose client received its end leaves no byte', async () => {
   const messages_config = { receive_post_processing_events: true }
   const id = await speak({ messages_config })
   await untilGone(id)
@@ -180,7 +180,7 @@ test('a session that its client has heard to the end leaves no byte', async () =
   assert.deepEqual(await findTraces(), [])
 })
 
-test('a session whose client does not hear the result waits for its callback or a reader', async () => {
+test('a session whose client skips the result waits for its callback or a reader', async () => {
   const messages_config = { receive_post_processing_events: false }
   const id = await speak({ messages_config })
   assert.equal(await statusOf(`/v2/live/${id}`), 200)
@@ -192,7 +192,7 @@ test('a session whose client does not hear the result waits for its callback or 
   assert.deepEqual(await findTraces(), [])
 })
 
-test('usage stays, and so do the jobs of other accounts, which backups hold alone', async (t) => {
+test('usage and jobs of other accounts are kept', async (t) => {
   const mine = await create()
   const key = { headers: { 'x-service-key': OTHER_KEY } }
   const theirs = await create({ custom_metadata: { of: 'others' } }, key)

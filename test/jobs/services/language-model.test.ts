@@ -96,7 +96,7 @@ const everything = {
   structured_data_extraction_config: { classes: ['greeting'] },
 }
 
-test('prompts, a summary and data are answered by the model, and what it took is told', async (t) => {
+test('prompts, summary and data are answered by the model, with their usage', async (t) => {
   const { provider, transcribe } = await start(t)
   const { result } = await transcribe(everything)
   const text = textsOf(result).join('\n')
@@ -119,7 +119,7 @@ test('prompts, a summary and data are answered by the model, and what it took is
   assert.ok(provider.calls.every(({ authorization }) => authorization === 'Bearer secret'))
 })
 
-test('answers and values have the times of the words that they quote', async (t) => {
+test('answers and values have the times of the words they quote', async (t) => {
   const { transcribe } = await start(t, (one) => {
     return one.response_format ? respond(one) : 'She said “hello, Lena” and not "goodbye".'
   })
@@ -135,7 +135,7 @@ test('answers and values have the times of the words that they quote', async (t)
   ])
 })
 
-test('chapters are written by the model; their times are those of the words', async (t) => {
+test('chapters are written by the model, with the times of the words', async (t) => {
   const texts = { headline: 'A greeting', gist: 'Lena is greeted.', keywords: ['lena', 7, null] }
   let isUp = true
   const { provider, transcribe } = await start(t, () => (isUp ? JSON.stringify(texts) : 404))
@@ -152,7 +152,7 @@ test('chapters are written by the model; their times are those of the words', as
   assert.deepEqual([failed.success, failed.results], [false, null])
 })
 
-test('moderation asks the model about every sentence, also beside the lists', async (t) => {
+test('moderation sends every sentence to the model beside the word lists', async (t) => {
   const flags = '{"flags":[{"sentence":1,"category":"threat"}]}'
   const { provider, transcribe } = await start(t, () => flags, 'Hello damn Lena.')
   const { moderation } = (await transcribe({ moderation: true })).result
@@ -164,7 +164,7 @@ test('moderation asks the model about every sentence, also beside the lists', as
   assert.equal(items[0]!.category, 'profanity')
 })
 
-test('the model is asked about names that look alike before the words are used', async (t) => {
+test('similar names are unified by the model before add-ons run', async (t) => {
   let reply: ChatReply = '{"changes":[{"from":"Kowalchek","to":"Kowalczyk"}]}'
   const spoken = 'We saw Kowalczyk. We met Kowalczyk. We know Kowalchek.'
   const { provider, transcribe } = await start(
@@ -191,7 +191,7 @@ test('the model is asked about names that look alike before the words are used',
   assert.equal(provider.calls.length, before)
 })
 
-test('a prompt may name an allowed model; other names get the configured one', async (t) => {
+test('a prompt may name an allowed model, others get the configured one', async (t) => {
   const { provider, server, transcribe } = await start(t)
   for (const model of ['large', 'gpt-5']) {
     await transcribe({ audio_to_llm: true, audio_to_llm_config: { prompts: ['Who?'], model } })
@@ -211,7 +211,7 @@ test('a prompt may name an allowed model; other names get the configured one', a
   )
 })
 
-test('two prompts that are the same are asked and counted once', async (t) => {
+test('equal prompts are sent and counted once', async (t) => {
   const { provider, transcribe } = await start(t)
   const { result } = await transcribe({
     audio_to_llm: true,
@@ -247,7 +247,7 @@ test('a translation has the times of its utterances, with sentences and subtitle
   assert.equal(english!.full_transcript, textsOf(result).join(' '))
 })
 
-test('a translation that came back as it was is delivered with a warning', async (t) => {
+test('an unchanged translation is delivered with a warning', async (t) => {
   const copy = (one: ChatCall) => JSON.stringify({ translations: textsToTranslate(one) })
   const { transcribe } = await start(t, copy, 'We sent the lamp today.')
   const config = { target_languages: ['de', 'en'] }
@@ -258,7 +258,7 @@ test('a translation that came back as it was is delivered with a warning', async
   assert.deepEqual(result.metadata.warnings, [warning])
 })
 
-test('only redacted text leaves the server, and markers come back', async (t) => {
+test('only redacted text leaves the server, and markers are kept', async (t) => {
   const { provider, transcribe } = await start(t)
   const { result } = await transcribe({
     ...everything,
@@ -270,7 +270,7 @@ test('only redacted text leaves the server, and markers come back', async (t) =>
   assert.match(result.translation.results![0]!.full_transcript, /<Hello \[NAME_1\]\./)
 })
 
-test('what fails fails by itself: a prompt, a target; all of them fail the add-on', async (t) => {
+test('a failed prompt or target fails alone, and all of them fail the add-on', async (t) => {
   const { transcribe } = await start(t, (one) => {
     const said = one.messages.map(({ content }) => content).join(' ')
     return said.includes('why') || said.includes('French') ? 400 : respond(one)
@@ -290,7 +290,7 @@ test('what fails fails by itself: a prompt, a target; all of them fail the add-o
   assert.ok(french!.error && german!.error === null)
 })
 
-test('a provider that is down fails the add-on, not the job; a retry makes it later', async (t) => {
+test('an unavailable provider fails the add-on, not the job, and can be retried', async (t) => {
   let isUp = false
   const { server, transcribe } = await start(t, (one) => (isUp ? respond(one) : 404))
   const { id, result } = await transcribe({ summarization: true })
@@ -305,7 +305,7 @@ test('a provider that is down fails the add-on, not the job; a retry makes it la
   assert.equal(job.result.metadata.usage!.requests, 1)
 })
 
-test('what a failed task took counts, too', async (t) => {
+test('a failed task counts its usage', async (t) => {
   const { transcribe } = await start(t, () => 'no JSON')
   const { result } = await transcribe({
     structured_data_extraction: true,
@@ -315,7 +315,7 @@ test('what a failed task took counts, too', async (t) => {
   assert.equal(result.metadata.usage!.requests, 2)
 })
 
-test('a recording without speech costs nothing', async (t) => {
+test('a recording without speech sends no model request', async (t) => {
   const { provider, transcribe } = await start(t, respond, '')
   const { result } = await transcribe(everything)
   assert.deepEqual([result.summarization.is_empty, provider.calls.length], [true, 0])
@@ -324,7 +324,7 @@ test('a recording without speech costs nothing', async (t) => {
   assert.deepEqual(results![0]!.results, { prompt: 'Who called?', response: null })
 })
 
-test('the capabilities say that these add-ons are there', async (t) => {
+test('capabilities report the language model add-ons as configured', async (t) => {
   const { server } = await start(t)
   type AddOn = { name: string; is_configured: boolean; languages: unknown }
   type Listed = { add_ons: AddOn[]; translators: object[] }
@@ -340,7 +340,7 @@ test('the capabilities say that these add-ons are there', async (t) => {
   }
 })
 
-test('a model of this machine that is not installed is named, with the command', async (t) => {
+test('a missing embedded model is named with its pull command', async (t) => {
   const env = { STENO_LLM_URL: 'embedded:smollm2-135m' }
   const server = await startServer({ speech: createFakeSpeechEngine('Hello.'), env })
   t.after(() => server.close())

@@ -45,7 +45,7 @@ async function start(t: TestContext) {
   return { server, provider, transcribe, quota }
 }
 
-test('over its tokens of the month an add-on says so, and the provider is not asked', async (t) => {
+test('over the token quota an add-on fails without a provider request', async (t) => {
   const { server, provider, transcribe, quota } = await start(t)
   assert.equal((await transcribe({ summarization: true })).summarization.success, true)
   const { limit, used, resets_at } = await quota()
@@ -65,7 +65,7 @@ test('over its tokens of the month an add-on says so, and the provider is not as
   assert.equal((await transcribe({ summarization: true }, OTHER_KEY)).summarization.success, true)
 })
 
-test('of several requests at a time, those are made that there is room for', async (t) => {
+test('of concurrent requests only those within the token quota are sent', async (t) => {
   const { provider, transcribe, quota } = await start(t)
   const prompts = { prompts: ['Who?', 'What?', 'Why?', 'When?'] }
   const { audio_to_llm } = await transcribe({ audio_to_llm: true, audio_to_llm_config: prompts })

@@ -51,7 +51,7 @@ async function start(
   return { server, transcribe }
 }
 
-test('a target that is the spoken language is a copy, without any translator', async (t) => {
+test('a target equal to the spoken language is copied without a translator', async (t) => {
   const { transcribe } = await start(t)
   const { translation, transcription } = await transcribe(['en'])
   const { success, is_empty, error, results } = translation
@@ -60,7 +60,7 @@ test('a target that is the spoken language is a copy, without any translator', a
   assert.deepEqual(results, [{ error: null, full_transcript, languages: ['en'], utterances }])
 })
 
-test('other targets say what they need: by themselves, or for all of the add-on', async (t) => {
+test('unavailable targets report what they need, alone or for the add-on', async (t) => {
   const { server, transcribe } = await start(t)
   const both = await transcribe(['fr', 'en'])
   const [french, english] = both.translation.results!
@@ -81,13 +81,13 @@ test('other targets say what they need: by themselves, or for all of the add-on'
   assert.match(summarization.results, /Lena/)
 })
 
-test('silence does not hide that there is no translator', async (t) => {
+test('a recording without speech still reports a missing translator', async (t) => {
   const { transcribe } = await start(t, '')
   const { translation } = await transcribe(['fr', 'de'])
   assert.deepEqual([translation.success, translation.error?.exception], [false, 'NotConfigured'])
 })
 
-test('Apertium translates the pairs that it has, hidden words survive, and it is listed', {
+test('Apertium translates its pairs with placeholders kept and is listed', {
   skip: hasPair ? false : 'Apertium is not installed',
 }, async (t) => {
   const spoken = 'My dog is here. Lena Smith is happy.'
@@ -118,7 +118,7 @@ function listening(heard: [string, number][] = []): FakeOptions {
   return { languages: ['es'], translated: ['es', 'fr'], onTranslate }
 }
 
-test('speech is translated into English by a model that listens, words within their utterance', async (t) => {
+test('a Whisper model translates speech into English within its utterances', async (t) => {
   const heard: [string, number][] = []
   const { server, transcribe } = await start(t, 'Hola sequel mundo.', {}, listening(heard))
   const spelling = { custom_spelling_config: { spelling_dictionary: { SQL: ['sequel'] } } }
@@ -145,14 +145,14 @@ test('speech is translated into English by a model that listens, words within th
   ])
 })
 
-test('a language that no model can listen to says which would', async (t) => {
+test('a language without a translating model names one to pull', async (t) => {
   const { transcribe } = await start(t, 'Ciao.', {}, { languages: ['it'], translated: ['es'] })
   const { translation } = await transcribe(['en'])
   assert.deepEqual([translation.success, translation.error!.status_code], [false, 501])
   assert.match(translation.error!.message, /Whisper model \(steno models pull whisper-small\)/)
 })
 
-test('a program that is not there is no translator, and the server works without', async (t) => {
+test('a missing Apertium program is not a translator, and the server works', async (t) => {
   const { transcribe } = await start(t, 'Hello.', { STENO_APERTIUM: '/no/such/program' })
   const { translation } = await transcribe(['es'])
   assert.equal(translation.error?.exception, 'NotConfigured')

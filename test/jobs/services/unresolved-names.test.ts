@@ -31,7 +31,7 @@ async function openSource(t: TestContext): Promise<string> {
   return `http://good.example:${(server.address() as AddressInfo).port}/a.wav`
 }
 
-test('names of one account that do not resolve hold up no fetch, job or callback of another', async (t) => {
+test('unresolvable names of an account delay no fetch, job or callback of another', async (t) => {
   const { resolve } = await openResolver(t)
   const source = await openSource(t)
   const service = await openService(t, { env, resolve })
@@ -71,7 +71,7 @@ test('names of one account that do not resolve hold up no fetch, job or callback
   await Promise.allSettled(stuck)
 })
 
-test('a job whose name could not be looked up waits for another attempt', async (t) => {
+test('a job with a temporary name lookup failure is retried', async (t) => {
   const { resolve } = await openResolver(t, () => 'broken')
   const service = await openService(t, { env, resolve })
   await service.jobs.start()

@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => server.close())
 
-test('a session is queued until its client comes, then processing, and cannot be deleted', async () => {
+test('a session is queued until its client connects, and cannot be deleted then', async () => {
   const { id, url } = await openSession(server)
   assert.equal((await jobOf(id, server)).status, 'queued')
   assert.equal((await call(server, `/v2/live/${id}`, { method: 'DELETE' })).status, 403)
@@ -32,7 +32,7 @@ test('a session is queued until its client comes, then processing, and cannot be
   assert.equal((await (await connect(url)).closed).code, 4410)
 })
 
-test('a token that nobody has is closed with 4401, also none at all', async () => {
+test('an unknown or missing token is closed with 4401', async () => {
   const base = server.url.replace('http', 'ws')
   for (const query of ['?token=wrong', '', '?token=']) {
     const client = await connect(`${base}/v2/live${query}`)
@@ -40,14 +40,14 @@ test('a token that nobody has is closed with 4401, also none at all', async () =
   }
 })
 
-test('the socket may be asked for with a slash after its path', async () => {
+test('the socket path accepts a trailing slash', async () => {
   const { url } = await openSession(server)
   const client = await connect(url.replace('/live?', '/live/?'))
   client.stop()
   assert.equal((await client.closed).code, 1000)
 })
 
-test('a session that has ended is closed with 4410, and soon not known any more', async () => {
+test('an ended session is closed with 4410, and later its token is unknown', async () => {
   await withServer({ STENO_LIVE_TOKEN_GRACE_S: '0' }, async (other) => {
     const { url } = await openSession(other)
     const client = await connect(url)
@@ -64,7 +64,7 @@ test('a session that has ended is closed with 4410, and soon not known any more'
   assert.equal((await (await connect(url)).closed).code, 4410)
 })
 
-test('a client that closes with 1000 ends the session, any other close does not', async () => {
+test('closing with 1000 ends the session, any other code does not', async () => {
   const { id, url } = await openSession(server)
   const first = await connect(url)
   first.send(speech)
@@ -79,7 +79,7 @@ test('a client that closes with 1000 ends the session, any other close does not'
   assert.ok(types.includes('post_final_transcript'))
 })
 
-test('a client that leaves right behind its stop gets its result all the same', async () => {
+test('a client that disconnects right after its stop still gets a result', async () => {
   const { id, url } = await openSession(server)
   const client = await connect(url)
   client.send(speech)
@@ -89,7 +89,7 @@ test('a client that leaves right behind its stop gets its result all the same', 
   await waitForJob(id, ({ status }) => status === 'done', server)
 })
 
-test('a server that stops tells its clients to come again', async () => {
+test('a stopping server closes its clients with 1012', async () => {
   const other = await startServer({ speech: createFakeSpeechEngine('hello') })
   const { url } = await openSession(other)
   const client = await connect(url)
@@ -100,7 +100,7 @@ test('a server that stops tells its clients to come again', async () => {
   await closing
 })
 
-test('a list is a list though the client would upgrade to something else', async () => {
+test('a list is served despite an offered upgrade', async () => {
   const response = await sendRaw(
     server,
     `GET /v2/live?limit=1 HTTP/1.1\r\nhost: x\r\nx-service-key: ${server.key}\r\n` +
@@ -109,7 +109,7 @@ test('a list is a list though the client would upgrade to something else', async
   assert.match(response, /^HTTP\/1\.1 200 /)
 })
 
-test('an upgrade that is no WebSocket handshake is refused, and takes no session over', async () => {
+test('an upgrade without a WebSocket handshake is rejected and takes over no session', async () => {
   const { url } = await openSession(server)
   const client = await connect(url)
   const { pathname, search } = new URL(url)
@@ -123,7 +123,7 @@ test('an upgrade that is no WebSocket handshake is refused, and takes no session
   assert.equal((await client.closed).code, 1000)
 })
 
-test('a session is created though the client would upgrade to a socket', async () => {
+test('a session is created despite an offered upgrade', async () => {
   const response = await sendRaw(
     server,
     `POST /v2/live HTTP/1.1\r\nhost: x\r\nx-service-key: ${server.key}\r\ncontent-type: application/json\r\n` +
@@ -132,7 +132,7 @@ test('a session is created though the client would upgrade to a socket', async (
   assert.match(response, /^HTTP\/1\.1 201 /)
 })
 
-test('no subprotocol is agreed on, whatever a client offers', async () => {
+test('no subprotocol is selected', async () => {
   const { url } = await openSession(server)
   const socket = new WebSocket(url, ['token', 'other'])
   const [protocol] = await new Promise<string[]>((resolve) => {

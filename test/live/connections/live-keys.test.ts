@@ -23,7 +23,7 @@ async function openWith(options: { expiresAt?: number } = {}) {
   return { id, url, client, revoke: () => deleteKey(db, key.slice(0, 'steno_'.length + 8)) }
 }
 
-test('a session ends with its key, and what was said until then is kept', async () => {
+test('revoking a key ends its sessions and keeps their results', async () => {
   const { id, url, client, revoke } = await openWith()
   const other = await openWith()
   assert.ok(await revoke())
@@ -37,7 +37,7 @@ test('a session ends with its key, and what was said until then is kept', async 
   assert.equal((await other.client.closed).code, 1000)
 })
 
-test('a token is worth nothing once its key is gone, also before the first connection', async () => {
+test('a token is invalid once its key is revoked, even before the first connection', async () => {
   const { db } = server.app.storage
   const { key } = await generateKey(db, { account: 'test' })
   const { url } = await openSession({ ...server, key })

@@ -20,7 +20,7 @@ before(async () => {
 })
 after(() => server.close())
 
-test('a frame of a mebibyte is taken, and one byte more ends the connection with 1009', async () => {
+test('a frame of one mebibyte is accepted, one byte more closes with 1009', async () => {
   const { id, url } = await openSession(server)
   const client = await connect(url)
   client.send(Buffer.alloc(1_048_576))
@@ -33,7 +33,7 @@ test('a frame of a mebibyte is taken, and one byte more ends the connection with
   await again.closed
 })
 
-test('a session whose client does not come back ends as after a stop', async () => {
+test('a session whose client does not return ends like after a stop', async () => {
   await withServer({ STENO_LIVE_RESUME_WINDOW_S: '1' }, async (other) => {
     const { id, url } = await openSession(other)
     const client = await connect(url)
@@ -45,7 +45,7 @@ test('a session whose client does not come back ends as after a stop', async () 
   })
 })
 
-test('a session nobody connects to fails with 408', async () => {
+test('a session without a client fails with 408', async () => {
   await withServer({ STENO_LIVE_CONNECT_TIMEOUT_S: '1' }, async (other) => {
     const { id, url } = await openSession(other)
     const { error_code } = await waitForJob(id, ({ status }) => status === 'error', other)
@@ -54,7 +54,7 @@ test('a session nobody connects to fails with 408', async () => {
   })
 })
 
-test('a session that is too long gets an error, ends as after a stop, and is closed with 4408', async () => {
+test('a session that is too long gets an error and is closed with 4408', async () => {
   await withServer({ STENO_LIVE_MAX_S: '2' }, async (other) => {
     const { id, url } = await openSession(other)
     const client = await connect(url)
@@ -68,7 +68,7 @@ test('a session that is too long gets an error, ends as after a stop, and is clo
   })
 })
 
-test('a session in which nothing comes ends after the idle time, if there is one', async () => {
+test('a session without data ends after the idle timeout', async () => {
   await withServer({ STENO_LIVE_IDLE_TIMEOUT_S: '1' }, async (other) => {
     const { id, url } = await openSession(other)
     const client = await connect(url)
@@ -77,7 +77,7 @@ test('a session in which nothing comes ends after the idle time, if there is one
   })
 })
 
-test('an account has so many sessions at a time, and the machine too', async () => {
+test('concurrent sessions are limited per account and machine', async () => {
   await withServer({ STENO_MAX_LIVE_SESSIONS: '2', STENO_LIVE_SLOTS: '3' }, async (other) => {
     const post = (key: string) => {
       return call(other, '/v2/live', { json: {}, headers: { 'x-service-key': key } })
@@ -96,7 +96,7 @@ test('an account has so many sessions at a time, and the machine too', async () 
   })
 })
 
-test('a session that has ended holds no place, from the moment its client learns of it', async () => {
+test('an ended session frees its slot when its client is notified', async () => {
   await withServer({ STENO_LIVE_SLOTS: '1' }, async (other) => {
     for (let i = 0; i < 10; i++) {
       const client = await connect((await openSession(other)).url)
@@ -108,7 +108,7 @@ test('a session that has ended holds no place, from the moment its client learns
   })
 })
 
-test('an account has its share of the machine, and leaves the rest to others', async () => {
+test('an account may use its share of the slots and leaves the rest to others', async () => {
   await withServer({ STENO_LIVE_SLOTS: '4' }, async (other) => {
     for (let i = 0; i < 2; i++) await connect((await openSession(other)).url)
     const more = await call(other, '/v2/live', { json: {} })
@@ -120,7 +120,7 @@ test('an account has its share of the machine, and leaves the rest to others', a
   })
 })
 
-test('sessions that were created and not connected hold no place', async () => {
+test('created sessions without a connection use no slot', async () => {
   await withServer({ STENO_LIVE_SLOTS: '2' }, async (other) => {
     const opened = []
     for (let i = 0; i < 5; i++) opened.push(await openSession(other))
@@ -132,7 +132,7 @@ test('sessions that were created and not connected hold no place', async () => {
   })
 })
 
-test('measured room counts only sessions whose client came', async () => {
+test('capacity counts only connected sessions', async () => {
   const speechEngine = createFakeSpeechEngine('hello', { capacity: 1 })
   const other = await startServer({ speech: speechEngine })
   try {
@@ -150,7 +150,7 @@ test('measured room counts only sessions whose client came', async () => {
   }
 })
 
-test('a client that is too far ahead is not read until it was caught up with', async () => {
+test('a client too far ahead is paused until the server catches up', async () => {
   const release = Promise.withResolvers<void>()
   const speechEngine = createFakeSpeechEngine('hello', { onLive: () => release.promise })
   const env = { STENO_LIVE_MAX_BACKLOG_S: '2' }
@@ -182,7 +182,7 @@ test('a client that is too far ahead is not read until it was caught up with', a
   }
 })
 
-test('a creation that is repeated at the same time takes one place', async () => {
+test('concurrent repeated creations use one slot', async () => {
   await withServer({ STENO_LIVE_SLOTS: '1' }, async (other) => {
     const headers = { 'idempotency-key': 'once' }
     const responses = await Promise.all(
@@ -196,7 +196,7 @@ test('a creation that is repeated at the same time takes one place', async () =>
   })
 })
 
-test('a client that has to wait because the server is behind is not taken for idle', async (t) => {
+test('a client paused by the server is not considered idle', async (t) => {
   const idle = fakeTimeouts(t, 654_000)
   const release = Promise.withResolvers<void>()
   const speechEngine = createFakeSpeechEngine('hello', { onLive: () => release.promise })

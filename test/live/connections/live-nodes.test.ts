@@ -21,7 +21,7 @@ async function openServers(t: TestContext, env: Record<string, string> = {}) {
 
 /** Whole servers on one database; `test/long/live/nodes.test.ts` kills them. */
 describe('nodes of one database', { skip: noPostgres }, () => {
-  test('clients of a node that stops go on at another at once, wherever they connect', async (t) => {
+  test('clients of a stopping node continue at another, wherever they connect', async (t) => {
     const start = await openServers(t, { STENO_LIVE_SLOTS: '10' })
     const [one, two] = await Promise.all([start('api,live,worker'), start('api,live')])
     try {
@@ -46,7 +46,7 @@ describe('nodes of one database', { skip: noPostgres }, () => {
     }
   })
 
-  test('a node serves what its roles are', async (t) => {
+  test('a node serves only the routes of its roles', async (t) => {
     const start = await openServers(t)
     const [api, worker] = await Promise.all([start('api'), start('worker')])
     try {
@@ -74,7 +74,7 @@ describe('nodes of one database', { skip: noPostgres }, () => {
     }
   })
 
-  test('sessions that nobody runs or awaits any more are taken up or ended', async (t) => {
+  test('abandoned sessions are resumed or ended', async (t) => {
     const { url } = await takeDatabase(t)
     const env = { STENO_DATABASE_URL: url, STENO_LIVE_CONNECT_TIMEOUT_S: '60' }
     const server = await startServer({ env })
@@ -101,7 +101,7 @@ describe('nodes of one database', { skip: noPostgres }, () => {
     }
   })
 
-  test('a server that keeps its recordings elsewhere is refused', async (t) => {
+  test('a server with another object store is rejected', async (t) => {
     const start = await openServers(t)
     const one = await start('api')
     try {

@@ -60,7 +60,7 @@ function typesOf(messages: readonly LiveMessage[]): string[] {
 
 const speech = synthesizeAudio('....##########.....########.....')
 
-test('a session sends what it recognizes, ends in order with 1000, and is a job that is done', async () => {
+test('a session sends its transcripts, closes with 1000 and becomes a done job', async () => {
   const { id, client, code, job } = await run(chunksOf(speech, 3200), {
     messages_config: { receive_lifecycle_events: true },
     post_processing: { summarization: true },
@@ -91,7 +91,7 @@ test('a session sends what it recognizes, ends in order with 1000, and is a job 
   )
 })
 
-test('everything that was sent is in the result, letter by letter and in order', async () => {
+test('the result contains all sent messages in order', async () => {
   const { client, job } = await run(chunksOf(speech, 1000), {
     messages_config: all,
     realtime_processing: { sentiment_analysis: true },
@@ -100,7 +100,7 @@ test('everything that was sent is in the result, letter by letter and in order',
   assert.deepEqual(job.result.messages, client.texts)
 })
 
-test('the last messages hold the result itself', async () => {
+test('the last messages contain the result itself', async () => {
   const { client, job } = await run([speech], { realtime_processing: { sentiment_analysis: true } })
   const { messages: _, ...result } = job.result
   const [last] = ofType(client.messages, 'post_final_transcript')
@@ -109,7 +109,7 @@ test('the last messages hold the result itself', async () => {
   assert.deepEqual(transcription?.data, result.transcription)
 })
 
-test('every word of a live utterance begins with a blank, and its text is its words', async () => {
+test('every word of a live utterance starts with a space, and its text joins them', async () => {
   const { client } = await run([speech])
   const finals = finalsOf(client.messages)
   assert.equal(finals.length, 2)
@@ -125,7 +125,7 @@ test('every word of a live utterance begins with a blank, and its text is its wo
   )
 })
 
-test('speech events alternate, tell when, and come around the partials and before the final', async () => {
+test('speech events alternate and surround the partials and finals', async () => {
   const { client } = await run(chunksOf(speech, 3200), { messages_config: all })
   const sent = client.messages.filter(({ type }) => /^(speech_|transcript)/.test(type))
   const events = sent.filter((message) => message.type !== 'transcript')
@@ -148,7 +148,7 @@ test('speech events alternate, tell when, and come around the partials and befor
   }
 })
 
-test('acknowledgments are half-open and contiguous, whatever the chunks are like', async () => {
+test('acknowledgments are half-open and contiguous for any chunks', async () => {
   const { id, url } = await openSession(server)
   const client = await connect(url)
   const pieces = [1, 3199, 0, 3201, 1000, 64_001].map((length, i) => speech.subarray(i, i + length))
@@ -172,7 +172,7 @@ test('acknowledgments are half-open and contiguous, whatever the chunks are like
   assert.deepEqual((await download(id)).subarray(44), Buffer.concat(pieces))
 })
 
-test('WAV headers count in the bytes, not in the time, and are not recorded', async () => {
+test('WAV headers count as bytes, not as time, and are not recorded', async () => {
   const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
   const header = Buffer.from(wavHeader(format, 3200))
   const [a, b, c] = chunksOf(speech, 3200)
@@ -183,7 +183,7 @@ test('WAV headers count in the bytes, not in the time, and are not recorded', as
   assert.deepEqual((await download(id)).subarray(44), Buffer.concat([a!, b!, c!]))
 })
 
-test('a header that contradicts the session is refused, and ends the connection with 4400', async () => {
+test('a header that contradicts the session is refused and closes with 4400', async () => {
   const { url } = await openSession(server)
   const client = await connect(url)
   client.send(wavHeader({ encoding: 's16', sampleRate: 8000, channels: 1 }, 0))
@@ -194,7 +194,7 @@ test('a header that contradicts the session is refused, and ends the connection 
   assert.equal(refused?.data, null)
 })
 
-test('bad base64, sound after the stop and a second stop are refused, and count nowhere', async () => {
+test('bad base64, audio after the stop and a second stop are refused', async () => {
   const { id, url } = await openSession(server)
   const client = await connect(url)
   client.sendJson({ type: 'audio_chunk', data: { chunk: '*not base64*' } })
@@ -221,7 +221,7 @@ test('bad base64, sound after the stop and a second stop are refused, and count 
   assert.equal((await download(id)).length, 44 + 3200)
 })
 
-test('frames that cannot be read get an error, and twenty in a row end the connection with 4400', async () => {
+test('unreadable frames get an error, and twenty in a row close with 4400', async () => {
   const { url } = await openSession(server)
   const client = await connect(url)
   for (let i = 0; i < 19; i++) client.sendJson({ type: 'hello' })
@@ -282,11 +282,11 @@ for (const [flag, kinds] of Object.entries(selected)) {
   })
 }
 
-test('with every flag off only the close arrives', async () => {
+test('with every flag off only the close is received', async () => {
   assert.deepEqual(await receivedWith(none), [])
 })
 
-test('what a callback selects is in the result, and not on the socket', async () => {
+test('messages only for the callback are in the result and not on the socket', async () => {
   const { client, job } = await run([speech], {
     messages_config: none,
     callback: true,
@@ -307,7 +307,7 @@ test('what a callback selects is in the result, and not on the socket', async ()
   ])
 })
 
-test('channels are recognized separately, with ids of their own, and billed each', async () => {
+test('channels are recognized separately with their own ids, and billed each', async () => {
   const left = synthesizeAudio('..######..........')
   const right = synthesizeAudio('..........######..', { seed: 1 })
   const { client, job } = await run([interleave([left, right])], { channels: 2 })
@@ -322,7 +322,7 @@ test('channels are recognized separately, with ids of their own, and billed each
 
 for (const bit_depth of [8, 16, 24, 32] as const) {
   for (const sample_rate of [8000, 48_000]) {
-    test(`${bit_depth} bits at ${sample_rate} Hz are recognized and recorded as they came`, async () => {
+    test(`${bit_depth} bits at ${sample_rate} Hz are recognized and stored unchanged`, async () => {
       const format = { sampleRate: sample_rate, bitDepth: bit_depth }
       const bytes = synthesizeAudio('...######......', format)
       const { id, client, job } = await run(chunksOf(bytes, 1001), { bit_depth, sample_rate })
@@ -339,7 +339,7 @@ for (const [encoding, tag, quiet] of [
   ['wav/alaw', 6, 0xd5],
   ['wav/ulaw', 7, 0xff],
 ] as const) {
-  test(`${encoding} is one byte per sample, and a recording of its own kind`, async () => {
+  test(`${encoding} uses one byte per sample and its own WAV format`, async () => {
     const bytes = Buffer.alloc(8000, quiet)
     for (let i = 2000; i < 6000; i++) bytes[i] = i % 40 < 20 ? 0x2a : 0xaa
     const { id, client, job } = await run([bytes], { encoding, sample_rate: 8000, bit_depth: 16 })
@@ -351,7 +351,7 @@ for (const [encoding, tag, quiet] of [
   })
 }
 
-test('an utterance is cut at its longest, without a speech event', async () => {
+test('an utterance is split at the maximum duration without a speech event', async () => {
   const { client } = await run(chunksOf(synthesizeAudio(`${'#'.repeat(120)}.....`), 32_000))
   const finals = finalsOf(client.messages)
   assert.ok(finals.length >= 3)
@@ -360,7 +360,7 @@ test('an utterance is cut at its longest, without a speech event', async () => {
   assert.equal(ofType(client.messages, 'speech_end').length, 1)
 })
 
-test('silence and no sound at all end done with an empty transcript', async () => {
+test('sessions with silence or no audio are done with an empty transcript', async () => {
   const silent = await run([synthesizeAudio('..........')])
   assert.equal(silent.job.result.transcription.full_transcript, '')
   assert.deepEqual(silent.job.result.transcription.utterances, [])
@@ -375,7 +375,7 @@ test('silence and no sound at all end done with an empty transcript', async () =
   assert.equal((await call(server, `/v2/live/${id}/file`)).status, 404)
 })
 
-test('an add-on that is not there answers per utterance, and in the result', async () => {
+test('an unavailable add-on reports it per utterance and in the result', async () => {
   const { client, job } = await run([speech], {
     realtime_processing: {
       translation: true,
@@ -390,7 +390,7 @@ test('an add-on that is not there answers per utterance, and in the result', asy
   assert.equal((job.result.translation as { success: boolean }).success, false)
 })
 
-test('nothing ends after the end of the sound, whichever way its milliseconds are rounded', async () => {
+test('no time exceeds the rounded duration of the audio', async () => {
   for (const samples of [11_111, 11_100]) {
     const { client, job } = await run([synthesizeAudio('..#####').subarray(0, 2 * samples)])
     const { audio_duration: seconds = 0 } = job.result.metadata

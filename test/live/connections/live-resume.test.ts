@@ -12,7 +12,7 @@ before(async () => {
 })
 after(() => server.close())
 
-test('a newer connection takes the place of the older, which is closed with 4409', async () => {
+test('a newer connection replaces the older one, which is closed with 4409', async () => {
   const { id, url } = await openSession(server)
   const first = await connect(url)
   first.send(speech.subarray(0, 32_000))
@@ -26,7 +26,7 @@ test('a newer connection takes the place of the older, which is closed with 4409
   assert.equal((await jobOf(id, server)).status, 'done')
 })
 
-test('what was missed comes after a reconnection, in order and before what is new', async () => {
+test('missed messages are sent in order after a reconnect, before new ones', async () => {
   const { url } = await openSession(server, { messages_config: { receive_lifecycle_events: true } })
   const first = await connect(url)
   first.send(speech.subarray(0, 9600))
@@ -49,7 +49,7 @@ test('what was missed comes after a reconnection, in order and before what is ne
   ])
 })
 
-test('messages wait for a client that is away while its audio is recognized', async () => {
+test('messages are kept for a disconnected client', async () => {
   const held = Promise.withResolvers<void>()
   const fake = createFakeSpeechEngine('hello', {
     onLive: (kind) => (kind === 'final' ? held.promise : undefined),
@@ -76,7 +76,7 @@ test('messages wait for a client that is away while its audio is recognized', as
   }
 })
 
-test('messages that a client did not confirm come again after its connection was cut', async () => {
+test('unconfirmed messages are sent again after a broken connection', async () => {
   const { url } = await openSession(server)
   const first = await connect(url, { autoPong: false })
   first.send(speech)
@@ -89,7 +89,7 @@ test('messages that a client did not confirm come again after its connection was
   assert.equal(finalsOf(second.messages).length, 2)
 })
 
-test('messages that a client confirmed do not come again', async () => {
+test('confirmed messages are not sent again', async () => {
   const { url } = await openSession(server)
   const first = await connect(url)
   first.send(speech)
@@ -108,7 +108,7 @@ test('messages that a client confirmed do not come again', async () => {
   assert.deepEqual(finalsOf(second.messages), [])
 })
 
-test('a client that tells its place goes on there: what is known is skipped', async () => {
+test('a client that sends its offset resumes there without duplicates', async () => {
   const { id, url } = await openSession(server)
   const first = await connect(url)
   first.send(speech.subarray(0, 32_000))
@@ -125,7 +125,7 @@ test('a client that tells its place goes on there: what is known is skipped', as
   assert.deepEqual(Buffer.from(await file.arrayBuffer()).subarray(44), speech)
 })
 
-test('a place that does not exist yet, or is none, is closed with 4400', async () => {
+test('an offset beyond the audio or an invalid one closes with 4400', async () => {
   const { url } = await openSession(server)
   assert.equal((await (await connect(url, { offset: 1 })).closed).code, 4400)
   assert.equal((await (await connect(`${url}&offset=-1`)).closed).code, 4400)
@@ -134,7 +134,7 @@ test('a place that does not exist yet, or is none, is closed with 4400', async (
   assert.equal((await client.closed).code, 1000)
 })
 
-test('the first frame of a resumed connection may be larger, the second not', async () => {
+test('only the first frame of a resumed connection may be larger', async () => {
   const { url } = await openSession(server)
   const first = await connect(url)
   first.send(speech)

@@ -57,7 +57,7 @@ async function open(token: string): Promise<{ type: string; session: unknown } |
   }
 }
 
-test('a secret opens sockets with the settings that it was made with, and nothing else', async () => {
+test('a client secret opens sockets with its settings, and nothing else', async () => {
   const before = Date.now()
   const { value, expires_at, session } = await create({
     expires_after: { anchor: 'created_at', seconds: 30 },
@@ -91,7 +91,7 @@ test('a secret opens sockets with the settings that it was made with, and nothin
   }
 })
 
-test('a secret that was changed, has ended, or whose key was revoked opens nothing', async () => {
+test('a changed or expired client secret, or one of a revoked key, is rejected', async () => {
   const { db } = server.app.storage
   const { key, hash } = await addKey(['live'])
   const { value } = await create({}, key)
@@ -107,7 +107,7 @@ test('a secret that was changed, has ended, or whose key was revoked opens nothi
   assert.equal(await open(last.value), 401)
 })
 
-test('only a key for live sessions makes secrets, and a bounded number of them', async () => {
+test('creating client secrets requires the scope live and is limited', async () => {
   const reader = await addKey(['read', 'write'])
   const path = '/v1/realtime/client_secrets'
   assert.equal((await call({ ...server, key: reader.key }, path, { json: {} })).status, 403)
@@ -119,7 +119,7 @@ test('only a key for live sessions makes secrets, and a bounded number of them',
   assert.equal((await call({ ...server, key }, path, { json: {} })).status, 429)
 })
 
-test('what a secret cannot be made with is named', async () => {
+test('invalid settings of a client secret are named', async () => {
   assert.deepEqual(await refusal({ session: { type: 'realtime' } }), [
     400,
     'session.type must be transcription: this server only transcribes',
@@ -135,7 +135,7 @@ test('what a secret cannot be made with is named', async () => {
   assert.deepEqual([status, /format must be/.test(String(message))], [400, true])
 })
 
-test('the older form', async () => {
+test('client secrets support the beta format', async () => {
   type Older = Secret['session'] & { client_secret: Secret; input_audio_format: string }
   const json = {
     input_audio_format: 'g711_ulaw',
@@ -149,7 +149,7 @@ test('the older form', async () => {
   assert.equal(typeof (await open(body.client_secret.value)), 'object')
 })
 
-test('a page of a configured origin may make one, if its server gave it a key', async () => {
+test('a page of a configured origin may create a client secret', async () => {
   const response = await fetch(`${server.url}/v1/realtime/client_secrets`, {
     method: 'OPTIONS',
     headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },

@@ -67,7 +67,7 @@ function sound(seconds: number, { isSilent = false, rate = 24_000 } = {}): Buffe
 const COMPLETED = 'conversation.item.input_audio_transcription.completed'
 const DELTA = 'conversation.item.input_audio_transcription.delta'
 
-test('turns that the server ends get their transcripts', async (t) => {
+test('server-detected turns are transcribed', async (t) => {
   const client = await connect(t)
   const created = await client.next('session.created')
   assert.equal((created.session as Event).type, 'transcription')
@@ -122,7 +122,7 @@ test('turns that the server ends get their transcripts', async (t) => {
   })
 })
 
-test('turns that the client commits are told whole, in order', async (t) => {
+test('client-committed turns are transcribed completely and in order', async (t) => {
   const client = await connect(t)
   client.send({
     type: 'session.update',
@@ -153,7 +153,7 @@ test('turns that the client commits are told whole, in order', async (t) => {
   assert.equal((error as Event).event_id, 'mine')
 })
 
-test('the names of the beta, mu-law and a key as subprotocol', async (t) => {
+test('beta event names, mu-law and a key as subprotocol are supported', async (t) => {
   const protocols = ['realtime', `openai-insecure-api-key.${server.key}`, 'openai-beta.realtime-v1']
   const client = await connect(t, { protocols })
   assert.equal(client.socket.protocol, 'realtime')
@@ -176,7 +176,7 @@ test('the names of the beta, mu-law and a key as subprotocol', async (t) => {
   await client.next('conversation.item.created')
 })
 
-test('what a client does wrong is told, and the socket stays', async (t) => {
+test('client errors are reported without closing the socket', async (t) => {
   const client = await connect(t)
   client.socket.send('nonsense')
   client.socket.send(Buffer.alloc(4))
@@ -198,7 +198,7 @@ test('what a client does wrong is told, and the socket stays', async (t) => {
   await client.next(COMPLETED)
 })
 
-test('settings that no session may have are refused with their event, and those before stay', async (t) => {
+test('invalid session settings are rejected, and earlier ones kept', async (t) => {
   const client = await connect(t)
   const refused = [
     [{ transcription: { model: 'none' } }, /^model must/, 'model'],
@@ -233,7 +233,7 @@ test('settings that no session may have are refused with their event, and those 
   assert.deepEqual([late.message, late.param], ['the session has already received audio', null])
 })
 
-test('a wrong key is refused before there is a socket', async (t) => {
+test('a wrong key is rejected before the upgrade', async (t) => {
   const headers = { authorization: 'Bearer wrong' }
   await assert.rejects(connect(t, { headers }), /Unexpected server response: 401/)
 })

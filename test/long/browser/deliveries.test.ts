@@ -7,7 +7,7 @@ import { call, upload } from '../../support/net/http-client.ts'
 
 const skip = whyNoBrowser() ?? false
 
-test('deliveries appear as they happen, and are sent again on request', { skip }, async (t) => {
+test('the deliveries page shows new deliveries and resends one on request', { skip }, async (t) => {
   const server = await startReportingServer((url) => ({ STENO_WEBHOOKS: `test=${url}/account` }))
   t.after(() => server.close())
   const browser = await openBrowser(t)
@@ -30,7 +30,7 @@ test('deliveries appear as they happen, and are sent again on request', { skip }
   assert.deepEqual(problems, [])
 })
 
-test('somebody makes a webhook, tests it and removes it', { skip }, async (t) => {
+test('a user creates, tests and removes a webhook', { skip }, async (t) => {
   const server = await startReportingServer()
   t.after(() => server.close())
   const browser = await openBrowser(t)

@@ -5,7 +5,7 @@ import { startServer } from '../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
 
-test('a reader finds a page of the documentation by a word, without a key', { skip }, async (t) => {
+test('a reader finds a page of the guide by search, without a key', { skip }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const browser = await openBrowser(t)
@@ -25,7 +25,7 @@ test('a reader finds a page of the documentation by a word, without a key', { sk
   assert.deepEqual(problems, [])
 })
 
-test('without scripts, the pages and their navigation work', { skip }, async (t) => {
+test('guide pages and navigation work without scripts', { skip }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const browser = await openBrowser(t)

@@ -7,7 +7,7 @@ import { startServer } from '../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
 
-test('somebody makes a key that may only read, and revokes it', { skip }, async (t) => {
+test('a user creates a read-only key and revokes it', { skip }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const options = { account: 'ann', name: 'Ann', scopes: ['read', 'write', 'keys'] as const }

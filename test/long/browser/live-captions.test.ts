@@ -9,7 +9,7 @@ import { startServer } from '../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
 
-test('captions of a microphone appear, and the end of the session is a recording', {
+test('captions of a microphone appear, and the session becomes a recording', {
   skip,
 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-microphone-'))

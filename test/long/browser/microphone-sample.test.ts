@@ -17,7 +17,7 @@ type Sample = {
   sendMicrophone(url: string, onTranscript: (transcript: Transcript) => void): Promise<() => void>
 }
 
-test('the sample for the microphone of a page sends speech and stops', {
+test('the microphone sample of the documentation sends speech and stops', {
   skip: whyNoBrowser() ?? false,
 }, async (t) => {
   const sample = samplesOf('docs/migration.md').find(({ file }) => file === 'microphone.mjs')

@@ -16,7 +16,7 @@ async function download(page: Page, name: string): Promise<Buffer> {
   return readFileSync(await (await file).path())
 }
 
-test('from an empty server to an exported, corrected transcript of two speakers', {
+test('a new user gets from an empty server to an exported, corrected transcript', {
   skip,
 }, async (t) => {
   const { link } = await startEmptyServer(t)

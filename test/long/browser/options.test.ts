@@ -11,7 +11,7 @@ type Listed = {
   items: { request_params: Record<string, unknown>; custom_metadata: object }[]
 }
 
-test('a form made from the schemas asks for all that add-ons take', { skip }, async (t) => {
+test('the form generated from the schemas covers all add-on parameters', { skip }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const browser = await openBrowser(t)

@@ -8,7 +8,7 @@ import { startServer } from '../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
 
-test('an operator sees the load of the last minutes as charts, others do not', {
+test('an admin sees charts of the recent load, others do not', {
   skip,
 }, async (t) => {
   const server = await startServer()

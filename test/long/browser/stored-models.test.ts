@@ -10,7 +10,7 @@ import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const skip = whyNoBrowser() ?? false
 
-test('an operator installs a model, and sees how far it is and why it failed', {
+test('an admin installs a model and sees its progress or failure', {
   skip,
 }, async (t) => {
   const mirror = await startModelServer()

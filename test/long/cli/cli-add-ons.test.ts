@@ -33,7 +33,7 @@ function read(name: string): Promise<string> {
   return readFile(join(folder, name), 'utf8')
 }
 
-test('--subtitles writes files beside the recording, named on stderr, and the text to stdout', async () => {
+test('--subtitles writes files beside the recording, and the text to stdout', async () => {
   await writeFile(join(folder, 'talk.vtt'), 'of an earlier call')
   const requested = ['talk.flac', '--subtitles', 'srt,vtt']
   const refused = await transcribe(...requested)
@@ -50,7 +50,7 @@ test('--subtitles writes files beside the recording, named on stderr, and the te
   assert.equal(code, 0)
 })
 
-test('--subtitles with -o writes beside the output, in the style that was asked for', async () => {
+test('--subtitles with -o writes beside the output in the requested style', async () => {
   const style = ['--subtitles', 'srt', '--subtitle-style', 'compliance']
   const { code } = await transcribe('talk.flac', '-o', 'out/', ...style)
   assert.deepEqual((await readdir(join(folder, 'out'))).sort(), ['talk.srt', 'talk.txt'])
@@ -58,7 +58,7 @@ test('--subtitles with -o writes beside the output, in the style that was asked 
   assert.equal(code, 0)
 })
 
-test('--format srt is in the style that was asked for, too', async () => {
+test('--format srt uses the requested style', async () => {
   const { stdout } = await transcribe(
     'talk.flac',
     '--format',
@@ -69,7 +69,7 @@ test('--format srt is in the style that was asked for, too', async () => {
   assert.match(stdout, /^1\r\n00:00:00,000 --> /)
 })
 
-test('what is made of the text stands below it', async () => {
+test('add-on results are printed below the text', async () => {
   const requested = ['--sentences', '--punctuation', '--summary', '--entities', '--sentiment']
   const { code, stdout, stderr } = await transcribe('talk.flac', ...requested)
   assert.match(
@@ -85,7 +85,7 @@ test('what is made of the text stands below it', async () => {
   assert.deepEqual([code, /Cannot/.test(stderr)], [0, false])
 })
 
-test('--json is the whole result', async () => {
+test('--json prints the whole result', async () => {
   const requested = ['--json', '--summary', 'concise', '--subtitles', 'srt', '-o', 'json/']
   await transcribe('talk.flac', ...requested)
   const result = JSON.parse(await read('json/talk.json'))
@@ -104,7 +104,7 @@ test('--vocabulary and --spelling change the words', async () => {
   assert.equal(code, 0)
 })
 
-test('what is wrong with an option is reported before anything is sent', async () => {
+test('invalid options are reported before anything is sent', async () => {
   await writeFile(join(folder, 'bad.json'), '["Kubernetes", {"valu": "x"}]')
   const jobs = () => runSteno(['jobs'], { env })
   const before = await jobs()
@@ -114,7 +114,7 @@ test('what is wrong with an option is reported before anything is sent', async (
   assert.deepEqual([code, (await jobs()).stdout], [2, before.stdout])
 })
 
-test('--redact takes names out of the text and of the subtitles', async () => {
+test('--redact removes names from the text and the subtitles', async () => {
   const requested = [
     '--redact',
     'names',
@@ -131,7 +131,7 @@ test('--redact takes names out of the text and of the subtitles', async () => {
   assert.equal(code, 0)
 })
 
-test('a name that would steer a terminal is written harmless, and named so when its files are written', async () => {
+test('control characters in a file name are replaced on the terminal only', async () => {
   const name = 'a\n\u001b[31m'
   await copyFile(SAMPLE, join(folder, `${name}.flac`))
   const { code, stderr } = await transcribe(`${name}.flac`, '--subtitles', 'srt')
@@ -141,7 +141,7 @@ test('a name that would steer a terminal is written harmless, and named so when 
   assert.equal(code, 0)
 })
 
-test('subtitles where a folder stands are refused before anything is sent', async () => {
+test('a folder at the path of the subtitles is rejected before anything is sent', async () => {
   await mkdir(join(folder, 'taken.vtt'))
   await copyFile(SAMPLE, join(folder, 'taken.flac'))
   const { code, stdout, stderr } = await transcribe('taken.flac', '--subtitles', 'srt,vtt')
@@ -150,7 +150,7 @@ test('subtitles where a folder stands are refused before anything is sent', asyn
   assert.deepEqual([code, stdout, stderr], [2, '', refusal])
 })
 
-test('--redact that stands twice redacts both', async () => {
+test('repeated --redact options are combined', async () => {
   const { stdout } = await transcribe('talk.flac', '--redact', 'names', '--redact', 'phones')
   assert.match(stdout, /My name is \[NAME_GIVEN_1\]\./)
 })

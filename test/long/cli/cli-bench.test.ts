@@ -18,7 +18,7 @@ function bench(...args: string[]) {
   return runHere(['bench', 'live', SPEECH, '--seconds', '4', ...args], env)
 }
 
-test('steno bench live shows for each number of sessions how long its clients wait', async () => {
+test('steno bench live reports client latencies per number of sessions', async () => {
   const { code, stdout, stderr } = await bench('--sessions', '1', '--sessions', '2', '--json')
   const loads = stdout
     .trimEnd()
@@ -35,7 +35,7 @@ test('steno bench live shows for each number of sessions how long its clients wa
   assert.equal(code, loads.some(({ isInTime }) => isInTime) ? 0 : 1)
 })
 
-test('what is not there to be measured, and a number that is none, are refused', async () => {
+test('an unknown benchmark or an invalid number is rejected', async () => {
   const env = { STENO_URL: server.url, STENO_KEY: server.key }
   assert.equal((await runHere(['bench', 'files'], env)).code, 2)
   const { code, stderr } = await bench('--sessions', '0')

@@ -8,7 +8,7 @@ import { startServer } from '../../support/server/start-server.ts'
 
 const asked = ['--summary', 'concise', '--ask', 'Who speaks?', '--ask', 'Why?', '--translate', 'de']
 
-test('a failed add-on names the command that tries it again, which works once the model is back', async (t) => {
+test('a failed add-on names its retry command, which works once the model is back', async (t) => {
   let isUp = false
   const provider = await startChatProvider((call) => {
     const [, user] = call.messages

@@ -55,7 +55,7 @@ async function recorded(): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer()).subarray(HEADER_BYTES)
 }
 
-test('steno live plays a file at its pace, prints finals, and tells how long they took', async () => {
+test('steno live streams a file in real time, prints finals and reports latencies', async () => {
   const started = performance.now()
   const { code, stdout, stderr } = await live([SPEECH])
   assert.equal(stdout, 'hello world\nhello world\n')
@@ -67,7 +67,7 @@ test('steno live plays a file at its pace, prints finals, and tells how long the
   assert.ok(performance.now() - started > 4000)
 })
 
-test('a summary and answers follow the text; what there is no model for goes to stderr', async () => {
+test('summary and answers follow the text, and missing models are reported', async () => {
   const asked = ['--summary', 'concise', '--ask', 'Who speaks?']
   const { code, stdout, stderr } = await live([SPEECH, '--fast', ...asked])
   assert.equal(code, 0)
@@ -75,7 +75,7 @@ test('a summary and answers follow the text; what there is no model for goes to 
   assert.match(stderr, /audio_to_llm.*STENO_LLM_URL/)
 })
 
-test('--fast does not wait, --no-partials and the numbers reach the session', async () => {
+test('--fast, --no-partials and numeric options reach the session', async () => {
   const options = ['--fast', '--no-partials', '--endpointing', '0.3', '--threshold', '0.4']
   const { code, stdout } = await live([SPEECH, ...options, '--language', 'en'])
   // With so much endpointing the pause does not end the utterance.
@@ -95,7 +95,7 @@ test('--fast does not wait, --no-partials and the numbers reach the session', as
   assert.equal(flags.receive_partial_transcripts, false)
 })
 
-test('the other formats come at the end, to stdout or into a file', async () => {
+test('other formats are written at the end, to stdout or a file', async () => {
   const srt = await live([SPEECH, '--fast', '--format', 'srt'])
   assert.match(srt.stdout, /^1\n00:00:00,\d{3} --> 00:00:0\d,\d{3}\nhello world\n\n2\n/)
   const json = await live([SPEECH, '--fast', '--format', 'json', '-o', 'deep/talk.json'])
@@ -106,13 +106,13 @@ test('the other formats come at the end, to stdout or into a file', async () => 
   assert.match(json.stderr, /^\S*speech\.wav: written to deep\/talk\.json$/m)
 })
 
-test('channels are streamed apart and named', async () => {
+test('channels are recognized separately and named', async () => {
   const { stdout } = await live([TWO_CHANNELS, '--fast'])
   const lines = stdout.trim().split('\n')
   for (const channel of [1, 2]) assert.ok(lines.includes(`Channel ${channel}: hello world`), stdout)
 })
 
-test('standard input may be a WAV, whose header says what it is, or raw samples', async () => {
+test('standard input may be WAV or raw samples', async () => {
   const wav = await readFile(TWO_CHANNELS)
   const recognized = await live(['-'], wav)
   assert.match(recognized.stdout, /Channel 2: hello world/)
@@ -125,7 +125,7 @@ test('standard input may be a WAV, whose header says what it is, or raw samples'
   assert.ok((await recorded()).equals(samples))
 })
 
-test('standard input that is neither is refused with a remedy', async () => {
+test('other standard input is rejected with a remedy', async () => {
   const flac = await live(['-'], Buffer.from('fLaC and more'))
   assert.match(flac.stderr, /^steno live: Cannot stream standard input: .* give a file$/m)
   const header = Buffer.from((await readFile(SPEECH)).subarray(0, 100))
@@ -135,7 +135,7 @@ test('standard input that is neither is refused with a remedy', async () => {
   assert.deepEqual([flac.code, odd.code], [1, 1])
 })
 
-test('--mic takes a recorder from the PATH, and names those it knows when there is none', async () => {
+test('--mic uses a recorder from the PATH, and names supported ones if none exists', async () => {
   const samples = (await readFile(SPEECH)).subarray(HEADER_BYTES)
   await writeFile(join(folder, 'sound.raw'), samples)
   const recorder = join(folder, 'parec')
@@ -156,7 +156,7 @@ test('--mic takes a recorder from the PATH, and names those it knows when there 
   assert.deepEqual([broken.code, none.code], [1, 1])
 })
 
-test('a lost connection is taken up again, and no sample is lost or doubled', async () => {
+test('a lost connection is resumed without lost or duplicate samples', async () => {
   const wav = await readFile(SPEECH)
   const cut = proxy.cutAfter(70_001, 'up')
   const { code, stdout, stderr } = await live([SPEECH])
@@ -166,7 +166,7 @@ test('a lost connection is taken up again, and no sample is lost or doubled', as
   assert.ok((await recorded()).equals(wav.subarray(HEADER_BYTES)))
 })
 
-test('Ctrl-C ends the recording and waits for its words: 130 for a file, 0 for what is live', async () => {
+test('Ctrl-C finishes the recording, with code 130 for a file and 0 for live input', async () => {
   const file = startSteno(['live', SPEECH], { env })
   const stream = startSteno(['live', '-'], { env })
   stream.stdin.write((await readFile(SPEECH)).subarray(0, 110_000))
@@ -187,7 +187,7 @@ test('Ctrl-C ends the recording and waits for its words: 130 for a file, 0 for w
   )
 })
 
-test('what the server refuses is reported, with code 1', async () => {
+test('a refusal of the server is reported with code 1', async () => {
   const { code, stderr } = await live([SPEECH, '--language', 'de'])
   assert.match(stderr, /^steno live: Cannot transcribe the language/m)
   const missing = await live(['missing.wav'])
@@ -195,7 +195,7 @@ test('what the server refuses is reported, with code 1', async () => {
   assert.deepEqual([code, missing.code], [1, 1])
 })
 
-test('wrong usage of steno live ends with code 2', async () => {
+test('incorrect usage of steno live exits with code 2', async () => {
   const cases: [args: string[], message: RegExp][] = [
     [[], /name one file, or - for standard input, or --mic/],
     [['a', 'b'], /name one file/],
@@ -215,7 +215,7 @@ test('wrong usage of steno live ends with code 2', async () => {
   }
 })
 
-test('the end of a file is no interruption, also below a parent process', async () => {
+test('the end of a file is not an interruption, even under a parent process', async () => {
   const { code, stderr } = await runSteno(['live', SPEECH, '--fast'], { env, ipc: true })
   assert.equal(code, 0)
   assert.doesNotMatch(stderr, /Stopping/)

@@ -74,7 +74,7 @@ const damages: Damage[] = [
 ]
 
 for (const { name, does, says } of damages) {
-  test(`${name} stops the start with one line, and doctor says the same`, async (t) => {
+  test(`${name} prevents the start with one line, and doctor reports the same`, async (t) => {
     const folder = await makeDataFolder(t)
     assert.equal((await checkDatabase(configOf(folder))).state, 'ok')
     does(folder)
@@ -89,7 +89,7 @@ function configOf(folder: string) {
   return readConfig({ STENO_DATA_DIR: folder })
 }
 
-test('doctor tells a folder without a database from one that a server uses', async (t) => {
+test('doctor distinguishes a folder without a database from one in use', async (t) => {
   const { folder } = await openTestStorage(t)
   const used = await checkDatabase(configOf(folder))
   assert.deepEqual([used.state, used.text.includes('a running server uses')], ['ok', true])
@@ -97,7 +97,7 @@ test('doctor tells a folder without a database from one that a server uses', asy
   assert.deepEqual(none, { state: 'ok', text: 'no database yet' })
 })
 
-test('a full disk stops the start with one line, and doctor says the same', async (t) => {
+test('a full disk prevents the start with one line, and doctor reports the same', async (t) => {
   const folder = await makeFolder(t)
   const disk = join(folder, 'disk')
   mkdirSync(disk)
@@ -122,7 +122,7 @@ test('a full disk stops the start with one line, and doctor says the same', asyn
   }
 })
 
-test('wrong settings are reported all at once, one in a line', async () => {
+test('invalid settings are reported all at once, one per line', async () => {
   const env = { STENO_PORT: 'x', STENO_WORKERS: 'two', STENO_RATE_LIMIT: 'fast' }
   const { code, stdout, stderr } = await runSteno(['serve'], { env })
   assert.deepEqual([code, stdout], [2, ''])

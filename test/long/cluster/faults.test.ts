@@ -63,14 +63,14 @@ async function check(t: TestContext, { fault, seed, clocks = [] }: Disturbed): P
 
 const all = isLong ? Object.keys(faults) : SHORT
 
-describe('three nodes on a network', { skip: noCluster }, () => {
+describe('a cluster of three nodes', { skip: noCluster }, () => {
   for (const [i, name] of all.entries()) {
-    test(`${name}: all accepted work ends once, as if undisturbed`, async (t) => {
+    test(`${name}: all accepted work ends once, as without the fault`, async (t) => {
       await check(t, { fault: faults[name]!, seed: i })
     })
   }
 
-  test('clocks are hours apart, and the node that is ahead is killed: likewise', {
+  test('with clocks hours apart and a killed node all accepted work ends once', {
     skip: noWrongClock || (!isLong && 'a part of npm run test:cluster'),
   }, async (t) => {
     await check(t, { fault: faults['a node is killed']!, seed: 100, clocks: ['+1h', '-1h'] })

@@ -145,7 +145,7 @@ test('jobs in a missing language wait for its model, which is pulled once', asyn
   assert.deepEqual([said('model is being pulled'), said('model is installed')], [1, 1])
 })
 
-test('a pull that fails fails the job, and names what to run; the next job tries again', async (t) => {
+test('a failed pull fails the job with the command to run, and the next job retries', async (t) => {
   const folders = await makeFolders(t)
   const server = await start(t, folders)
   folders.mirror.next.push(refuse(404))
@@ -162,7 +162,7 @@ test('a pull that fails fails the job, and names what to run; the next job tries
   assert.equal((await find(server, next)).status, 'done')
 })
 
-test('a server that stops in the middle of a pull goes on with it at its next start', async (t) => {
+test('a pull interrupted by a stop is resumed at the next start', async (t) => {
   const folders = await makeFolders(t)
   const first = await start(t, folders)
   folders.mirror.next.push(sendSlowly(new Promise(() => {})))
@@ -178,7 +178,7 @@ test('a server that stops in the middle of a pull goes on with it at its next st
   assert.match(folders.mirror.seen[1]!.range!, /^bytes=\d{5,}-$/)
 })
 
-test('a job that is canceled while it waits ends at once; the model is pulled all the same', async (t) => {
+test('canceling a job that waits for a model ends it, and the pull continues', async (t) => {
   const folders = await makeFolders(t)
   const server = await start(t, folders)
   const rest = Promise.withResolvers<void>()
@@ -192,7 +192,7 @@ test('a job that is canceled while it waits ends at once; the model is pulled al
   await until(() => server.lines.some(({ msg }: LogLine) => msg === 'model is installed'))
 })
 
-test('a live session in a missing language is told when to come back', async (t) => {
+test('a live session in a missing language gets a retry time', async (t) => {
   const folders = await makeFolders(t)
   const server = await start(t, folders)
   const rest = Promise.withResolvers<void>()
@@ -210,7 +210,7 @@ test('a live session in a missing language is told when to come back', async (t)
   assert.equal(folders.mirror.seen.length, 1)
 })
 
-test('a live session whose model cannot be installed is told why', async (t) => {
+test('a live session whose model cannot be installed gets the reason', async (t) => {
   const folders = await makeFolders(t)
   const server = await start(t, folders)
   folders.mirror.next.push(refuse(403))
@@ -225,7 +225,7 @@ test('a live session whose model cannot be installed is told why', async (t) => 
   assert.match(failed.body.message, /'steno models pull german' tries it again/)
 })
 
-test('a language that no model knows is refused as ever', async (t) => {
+test('a language without any model is rejected', async (t) => {
   const server = await start(t, await makeFolders(t))
   const wav = speakWav([{ language: 'de', seconds: 2 }])
   const json = {

@@ -52,7 +52,7 @@ async function count(server: Pick<TestServer, 'url' | 'key'>, status: string): P
   return body.items.length
 }
 
-test('the one job of an account goes before the many of another, but for those under way', async (t) => {
+test('the single job of an account runs before the many of another', async (t) => {
   const { server, held, untilHeld, own, other } = await startHeld(t)
   for (let n = 0; n < 20; n++) assert.equal((await create(server, own)).status, 201)
   await untilHeld(SLOTS)
@@ -65,7 +65,7 @@ test('the one job of an account goes before the many of another, but for those u
   assert.deepEqual([await count(server, 'done'), await count(server, 'queued')], [1, 18])
 })
 
-test('an account has no more jobs under way than it may, whatever is free', async (t) => {
+test('an account never exceeds its limit of running jobs', async (t) => {
   const { server, held, untilHeld, own, other } = await startHeld(t, {
     STENO_MAX_CONCURRENT_JOBS: '1',
   })
@@ -92,7 +92,7 @@ test('an account has no more jobs under way than it may, whatever is free', asyn
   }
 })
 
-test('a full queue answers 429 to every key of its account and to no other', async (t) => {
+test('a full queue responds with 429 to all keys of its account, and to no other', async (t) => {
   const { server, held, untilHeld, own, other } = await startHeld(t, {
     STENO_MAX_QUEUED_JOBS: '2',
   })
@@ -118,7 +118,7 @@ test('a full queue answers 429 to every key of its account and to no other', asy
   assert.equal((await create(server, own)).status, 201)
 })
 
-test('a client that waits as long as Retry-After says finds room, as far as the past tells', async (t) => {
+test('after Retry-After a client finds space in the queue', async (t) => {
   const { server, held, untilHeld, own, other } = await startHeld(t, {
     STENO_MAX_QUEUED_JOBS: '1',
     STENO_MAX_CONCURRENT_JOBS: '1',

@@ -19,7 +19,7 @@ const TWICE = 2
 
 type Request = { key: string; metadata: Record<string, unknown> }
 
-test('a creation that is repeated until it is answered makes one job, however often the server is killed', async (t) => {
+test('an idempotent creation repeated across kills makes one job', async (t) => {
   const folder = await makeFolder(t)
   const random = createRandom(SEED + 10)
   /** Ids that were answered, by key. */

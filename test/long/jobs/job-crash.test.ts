@@ -64,7 +64,7 @@ function timeless({ result }: Job) {
   return { ...result, metadata }
 }
 
-test('whenever a server is killed, each job it accepted ends once, with its transcript', async (t) => {
+test('after each kill every accepted job ends once with its transcript', async (t) => {
   const expected = await transcribeUndisturbed(t)
   const folder = await makeFolder(t)
   const random = createRandom(SEED + 6)

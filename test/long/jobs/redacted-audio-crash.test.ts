@@ -90,7 +90,7 @@ async function killAtRandom(server: ChildServer, random: () => number): Promise<
   return id
 }
 
-test('whenever a server is killed, a job keeps its original until it ends, and then the redacted recording alone', async (t) => {
+test('after each kill a job keeps its original only until it ends', async (t) => {
   const random = createRandom(SEED + 10)
   const folder = await makeFolder(t)
   let expected: Buffer | undefined

@@ -96,7 +96,7 @@ async function takeStock(folder: string) {
   return { ...rows, objects: objects.sort() }
 }
 
-test('what is due is deleted wholly, however often the server is killed at it, and nothing else', async (t) => {
+test('kills during retention leave expired jobs deleted and others unchanged', async (t) => {
   const folder = await makeFolder(t)
   const random = createRandom(SEED + 2)
   const storage = await openStorage({ folder, log: createLog('silent') })

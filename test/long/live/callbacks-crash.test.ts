@@ -69,7 +69,7 @@ async function openTestReceiver(t: TestContext, isWell: () => boolean): Promise<
   return receiver
 }
 
-test('whenever a server is killed, its next one tells the callbacks all, in order', async (t) => {
+test('after each kill the next server sends all callbacks in order', async (t) => {
   let kills = 0
   for (let round = 0; round < ROUNDS; round++) {
     const random = createRandom(SEED + round)
@@ -159,7 +159,7 @@ function typesOf(bodies: readonly string[]): string[] {
   return bodies.map((body) => (JSON.parse(body) as { payload: { type: string } }).payload.type)
 }
 
-test('what could not be queued keeps no session waiting, and is queued by the next server', async (t) => {
+test('callbacks that cannot be queued do not delay sessions, and are queued later', async (t) => {
   const receiver = await openTestReceiver(t, () => true)
   const folder = await makeFolder(t)
   const engine = createFakeSpeechEngine('hello')
@@ -181,7 +181,7 @@ test('what could not be queued keeps no session waiting, and is queued by the ne
   assert.equal((await jobOf(server, id)).status, 'processing', 'it still waits for its client')
 })
 
-test('a session that was killed as it began tells of its creation all the same', async (t) => {
+test('a session killed at its start still sends its creation', async (t) => {
   const receiver = await openTestReceiver(t, () => true)
   const folder = await makeFolder(t)
   const first = await startOn(t, folder, createFakeSpeechEngine('hello'))
@@ -203,7 +203,7 @@ test('a session that was killed as it began tells of its creation all the same',
   assert.deepEqual(payloadsOf(firstOf(receiver.received), { id }), messages)
 })
 
-test('a callback gets the messages of a session that failed', async (t) => {
+test('a callback gets the messages of a failed session', async (t) => {
   const receiver = await openTestReceiver(t, () => true)
   const lost = Promise.withResolvers<never>()
   lost.promise.catch(() => {})
@@ -221,7 +221,7 @@ test('a callback gets the messages of a session that failed', async (t) => {
   ])
 })
 
-test('a callback gets the messages of a session whose next server offers none', async (t) => {
+test('a callback gets messages of a session whose next server has no live engine', async (t) => {
   const receiver = await openTestReceiver(t, () => true)
   const folder = await makeFolder(t)
   const first = await startOn(t, folder, createFakeSpeechEngine('hello'))

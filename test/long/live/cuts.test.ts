@@ -67,7 +67,7 @@ function cutAtRandom(proxy: CuttingProxy, random: () => number, { bytes, cuts }:
 
 type Storm = { bytes: number; cuts: number }
 
-test('a session that is cut again and again is the same as one that never was', async (t) => {
+test('a session with repeated connection cuts equals one without', async (t) => {
   let [cuts, repeated, messages] = [0, 0, 0]
   for (let round = 0; round < ROUNDS; round++) {
     const seed = SEED + round
@@ -109,7 +109,7 @@ test('a session that is cut again and again is the same as one that never was', 
   assert.ok(cuts >= ROUNDS)
 })
 
-test('what follows a frame that is too large is not taken: its client sends it again', async () => {
+test('audio after an oversized frame is not stored, and the client sends it again', async () => {
   const audio = makeLiveAudio(createRandom(SEED), { seconds: 20 }).audio.subarray(0, 200)
   const { id, url } = await openSession(server)
   const first = await connect(url)

@@ -38,7 +38,7 @@ type Session = {
  */
 const KILLS = [40, 60, 15, 25].slice(0, rounds(2))
 
-test('speakers are those of an undisturbed session after every kill of its server', async (t) => {
+test('after each kill speakers equal those of an undisturbed session', async (t) => {
   const random = createRandom(SEED)
   const steady = await startServer({
     speech: createFakeSpeechEngine('', { fingerprint: true }),

@@ -133,7 +133,7 @@ async function hideLog({ folder }: Server, id: string): Promise<() => Promise<vo
   }
 }
 
-test('a session that failed keeps what was recorded', async (t) => {
+test('a failed session keeps its recording', async (t) => {
   const { server, lose } = await startLosing(t)
   const { id, url, client } = await begin(server)
   lose()
@@ -147,7 +147,7 @@ test('a session that failed keeps what was recorded', async (t) => {
   assert.equal((await call(server, `/v2/live/${id}/file`)).status, 404)
 })
 
-test('a failure that cannot be stored is stored when that works again', async (t) => {
+test('a failure that cannot be stored is stored later', async (t) => {
   const { server, lose } = await startLosing(t)
   const accept = await refuseFailures(server)
   const refused = server.logged('cannot store the end of a live session, retrying')
@@ -162,7 +162,7 @@ test('a failure that cannot be stored is stored when that works again', async (t
   assert.deepEqual(await readdir(join(server.folder, 'live')), [])
 })
 
-test('a server that stops leaves a failure that it could not store to the next one', async (t) => {
+test('a failure that a stopping server could not store is left to the next one', async (t) => {
   const { server, lose } = await startLosing(t)
   const accept = await refuseFailures(server)
   const refused = server.logged('cannot store the end of a live session, retrying')
@@ -177,7 +177,7 @@ test('a server that stops leaves a failure that it could not store to the next o
   assert.deepEqual(await recordingOf(next, id), recording)
 })
 
-test('a session whose folder cannot be made is begun when it can', async (t) => {
+test('a session whose folder cannot be created starts once it can', async (t) => {
   const server = await start(t)
   const inTheWay = join(server.folder, 'live')
   await rm(inTheWay, { recursive: true, force: true })
@@ -190,7 +190,7 @@ test('a session whose folder cannot be made is begun when it can', async (t) => 
   assert.equal((await (await connect(url)).closed).code, 4410)
 })
 
-test('a session that cannot be read after a restart is taken up when it can', async (t) => {
+test('a session unreadable after a restart is resumed once it is readable', async (t) => {
   const first = await start(t)
   const { id, url } = await begin(first)
   await first.close()
@@ -204,7 +204,7 @@ test('a session that cannot be read after a restart is taken up when it can', as
   assert.deepEqual(await recordingOf(server, id), recording)
 })
 
-test('a session whose disk broke is taken up when its files can be read again', async (t) => {
+test('a session with a failed disk is resumed once its files are readable', async (t) => {
   const server = await start(t)
   const { id, client } = await begin(server)
   const putBack = await hideLog(server, id)
@@ -229,7 +229,7 @@ async function breakNextSync(t: TestContext, folder: string): Promise<void> {
   })
 }
 
-test('a session that another process has taken is let go', async (t) => {
+test('a session taken over by another process is released', async (t) => {
   const server = await start(t)
   const { id, client } = await begin(server)
   await server.db.sql.updateTable('jobs').set({ lease_epoch: 7 }).where('id', '=', id).execute()
@@ -240,7 +240,7 @@ test('a session that another process has taken is let go', async (t) => {
   assert.deepEqual(await readdir(join(server.folder, 'live')), [id], 'its files are not ours')
 })
 
-test('sessions of a server that offers none any more fail, with what was recorded', async (t) => {
+test('sessions of a server without a live engine fail and keep their recordings', async (t) => {
   const first = await start(t)
   const { id, url } = await begin(first)
   const queued = await openSession(first)

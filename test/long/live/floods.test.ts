@@ -38,7 +38,7 @@ const floods: Record<string, Buffer> = {
 const FLOOD_BYTES = 4 * 1024 * 1024
 
 for (const [name, frame] of Object.entries(floods)) {
-  test(`${name} are left unread, and hold up nobody else`, async () => {
+  test(`${name} are left unread and do not delay others`, async () => {
     const read: Socket[] = []
     const onUpgrade = (_: unknown, socket: Socket) => void read.push(socket)
     server.app.http.server.on('upgrade', onUpgrade)
@@ -62,7 +62,7 @@ for (const [name, frame] of Object.entries(floods)) {
   })
 }
 
-test('small frames without end are each acknowledged, in order and with their own range', async () => {
+test('many small frames are acknowledged in order with their own ranges', async () => {
   const { url } = await openSession(server)
   const client = await connect(url)
   const sizes = Array.from({ length: 3500 }, (_, i) => (i % 3 === 0 ? 0 : 2 * (i % 4)))
@@ -79,7 +79,7 @@ test('small frames without end are each acknowledged, in order and with their ow
   assert.equal((await client.closed).code, 1000)
 })
 
-test('what cannot be read ends the connection though chunks come in between', async () => {
+test('unreadable messages close the connection even between chunks', async () => {
   const { url } = await openSession(server)
   const client = await connect(url)
   for (let i = 0; i < 500; i++) {

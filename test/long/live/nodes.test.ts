@@ -84,7 +84,7 @@ async function disturb({ nodes, replace }: Cluster, random: () => number): Promi
 }
 
 describe('nodes of one database', { skip: noPostgres }, () => {
-  test('sessions go on at other nodes, and become what they would have been', async (t) => {
+  test('after faults sessions continue at other nodes with an unchanged result', async (t) => {
     for (let round = 0; round < ROUNDS; round++) {
       const random = createRandom(SEED + round)
       const cluster = await startNodes(t)

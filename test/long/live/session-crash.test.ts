@@ -91,7 +91,7 @@ type Begin = {
   onMessage?: (message: LiveMessage, count: number) => void
 }
 
-test('a session goes on after every kill of its server, and becomes what it would have been', async (t) => {
+test('after each kill a session continues with an unchanged result', async (t) => {
   let [kills, repeated, messages] = [0, 0, 0]
   for (let round = 0; round < ROUNDS; round++) {
     const random = createRandom(SEED + round)
@@ -145,7 +145,7 @@ test('a session goes on after every kill of its server, and becomes what it woul
   t.diagnostic(`${kills} kills; ${repeated} of ${messages} messages came more than once`)
 })
 
-test('a kill at the very end leaves the session done, or to be done', async (t) => {
+test('a kill at the end of a session leaves it done or to be finished', async (t) => {
   const line = await startLine(t)
   const random = createRandom(SEED)
   let server = await line.start()
@@ -171,7 +171,7 @@ test('a kill at the very end leaves the session done, or to be done', async (t) 
   }
 })
 
-test('a server that stops tells its clients to come back, and they lose nothing', async (t) => {
+test('clients of a stopping server reconnect without losing data', async (t) => {
   const line = await startLine(t)
   const random = createRandom(SEED)
   let server = await line.start()
@@ -196,7 +196,7 @@ test('a server that stops tells its clients to come back, and they lose nothing'
   assertRecognized(client, await assertSame(server, { id, audio, expected }))
 })
 
-test('a session to which nobody comes after a restart ends when the time for that is over', async (t) => {
+test('a session without a client after a restart ends after its timeout', async (t) => {
   const env = { STENO_LIVE_RESUME_WINDOW_S: '1', STENO_LIVE_CONNECT_TIMEOUT_S: '1' }
   const line = await startLine(t, env)
   const first = await line.start()
@@ -249,7 +249,7 @@ async function losePower(folder: string, random: () => number): Promise<void> {
   }
 }
 
-test('after a loss of power a session goes on with what was on the disk', async (t) => {
+test('after a power loss a session continues with what is on disk', async (t) => {
   const folder = await makeFolder(t)
   for (let round = 0; round < ROUNDS; round++) {
     const random = createRandom(SEED + round)
@@ -286,7 +286,7 @@ test('after a loss of power a session goes on with what was on the disk', async 
   }
 })
 
-test('a client that is turned away cannot harm the server with a frame that is too large', async (t) => {
+test('an oversized frame of a rejected client does not harm the server', async (t) => {
   const server = await (await startLine(t)).start()
   const url = `${server.url.replace('http', 'ws')}/v2/live?token=none`
   const socket = new WebSocket(url)

@@ -55,7 +55,7 @@ async function diarized(t: TestContext, folder: string): Promise<Result> {
   return job.body.result
 }
 
-test('a job with both kinds of models has a speaker for every utterance', async (t) => {
+test('a job with added segmentation and embedding models has speakers', async (t) => {
   const folder = await makeModels(t)
   await add(folder, 'speaker-segmentation', writePitchModel)
   await add(folder, 'speaker-embedding', writeBandEnergyModel)
@@ -65,7 +65,7 @@ test('a job with both kinds of models has a speaker for every utterance', async 
   assert.ok(transcription.utterances.every(({ speaker }) => Number.isInteger(speaker)))
 })
 
-test('a damaged model costs a job its speakers alone, and the error names it', async (t) => {
+test('a damaged speaker model fails only diarization, with an error that names it', async (t) => {
   const folder = await makeModels(t)
   await add(folder, 'speaker-embedding', writeBandEnergyModel)
   appendFileSync(readInstalledModel(folder, 'speaker-embedding')!.path, 'x')

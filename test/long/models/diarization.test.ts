@@ -52,7 +52,7 @@ function speakersAt(utterances: readonly SpokenText[], seconds: readonly number[
   return seconds.map((at) => utterances.findLast(({ start }) => start <= at)?.speaker)
 }
 
-test('two voices by turns are two speakers, as many as asked for, the same each time', async () => {
+test('two alternating voices are two speakers, deterministically', async () => {
   const env = { STENO_ADDON_RESULTS: 'native' }
   const { server, resultOf } = await startJobs(realEngine(), await fixture('two-voices.wav'), env)
   try {
@@ -86,7 +86,7 @@ test('two voices by turns are two speakers, as many as asked for, the same each 
   }
 })
 
-test('channels have speakers of their own', async () => {
+test('channels have separate speakers', async () => {
   const { server, resultOf } = await startJobs(realEngine(), await fixture('two-channels.wav'))
   try {
     const { utterances } = (await resultOf({ diarization: true })).transcription
@@ -109,7 +109,7 @@ async function resultOfFake(options: FakeOptions) {
   }
 }
 
-test('a diarization that breaks down costs the job its speakers alone, and says so', async () => {
+test('a failed diarization leaves the transcript without speakers and an error', async () => {
   const { transcription, diarization } = await resultOfFake({
     onEmbeddings() {
       throw new Error('hello')

@@ -40,7 +40,7 @@ function open(t: TestContext, changes: Partial<EmbeddedModelOptions> = {}) {
 const transcript =
   'Hello, my name is Tom Miller. My order number 4711 did not arrive.\nI am sorry to hear that.'
 
-test('a real small model answers a prompt and fills a schema', { skip }, async (t) => {
+test('a small embedded model answers a prompt and fills a schema', { skip }, async (t) => {
   const options = open(t)
   const question = { prompt: 'What is the order number?', transcript }
   const { text, usage } = await runPrompt(question, options)
@@ -52,7 +52,7 @@ test('a real small model answers a prompt and fills a schema', { skip }, async (
   assert.ok(values['order number']!.some((value) => value.includes('4711')))
 })
 
-test('a real small model answers the same from what it holds of the job', { skip }, async (t) => {
+test('a small embedded model answers the same from its prompt cache', { skip }, async (t) => {
   const { model, signal } = open(t)
   const user = `<transcript>\n${transcript}\n</transcript>\n\nWhat is the order number?`
   const request = { system: 'You work on transcripts.', user, maxTokens: 20, signal }
@@ -65,7 +65,7 @@ test('a real small model answers the same from what it holds of the job', { skip
   for (const response of responses) assert.deepEqual(response, first)
 })
 
-test('a real small model changes names into none but the given ones', { skip }, async (t) => {
+test('a small embedded model unifies names only to given spellings', { skip }, async (t) => {
   const groups = ['Meyer Maier', 'Kowalczyk Kowalchek'].map((names) => {
     return names.split(' ').map((spelling, i) => {
       return { spelling, count: 3 - i, said: `We met ${spelling} again.` }
@@ -79,7 +79,7 @@ test('a real small model changes names into none but the given ones', { skip }, 
   }
 })
 
-test('requests wait for each other, and one that is aborted harms no other', {
+test('requests are processed one at a time, and an aborted one does not affect others', {
   skip,
 }, async (t) => {
   const { model, signal } = open(t)
@@ -93,19 +93,19 @@ test('requests wait for each other, and one that is aborted harms no other', {
   assert.ok(text.length > 0 && usage.completion_tokens <= 5, text)
 })
 
-test('a file that is no model fails the request, with its reason', { skip }, async (t) => {
+test('an invalid model file fails the request with its reason', { skip }, async (t) => {
   const { model, signal } = open(t, { findFile: () => import.meta.filename })
   const request = { system: 'a', user: 'b', maxTokens: 10, signal }
   await assert.rejects(model.complete(request), { name: 'Error', message: /the language model/ })
 })
 
-test('a model that is not there is named', async (t) => {
+test('a missing model is reported', async (t) => {
   const { model, signal } = open(t, { findFile: () => undefined })
   const request = { system: 'a', user: 'b', maxTokens: 10, signal }
   await assert.rejects(model.complete(request), { message: 'it is missing', status: 501 })
 })
 
-test('without its package the answer says how to install it', { skip: hasPackage }, async (t) => {
+test('without node-llama-cpp the error says how to install it', { skip: hasPackage }, async (t) => {
   const { model, signal } = open(t)
   const request = { system: 'a', user: 'b', maxTokens: 10, signal }
   await assert.rejects(model.complete(request), /npm install --no-save node-llama-cpp/)

@@ -71,7 +71,7 @@ const pause = { seconds: 1.5 }
 const four = ['en', 'fr', 'de', 'es'].flatMap((language) => [{ language, seconds: 4 }, pause])
 const switching = { language_config: { code_switching: true } }
 
-test('a recording in four languages: each part by the model of its language', async (t) => {
+test('in a recording of four languages each part uses the model of its language', async (t) => {
   const { server } = await start(t, [many])
   const { heard, languages, warnings } = await transcribe(server, four, switching)
   assert.deepEqual(heard, ['en: en bundled', 'fr: fr many', 'de: de many', 'es: es many'])
@@ -79,7 +79,7 @@ test('a recording in four languages: each part by the model of its language', as
   assert.deepEqual(warnings, [])
 })
 
-test('only the listed languages are considered; a single one is used as it is', async (t) => {
+test('only requested languages are considered, and a single one is not identified', async (t) => {
   const { server } = await start(t, [many])
   const french = { language_config: { languages: ['fr'], code_switching: true } }
   const alone = await transcribe(server, four, french)
@@ -89,14 +89,14 @@ test('only the listed languages are considered; a single one is used as it is', 
   assert.deepEqual(languages.toSorted(), ['de', 'fr'])
 })
 
-test('without code switching the speech of the whole recording votes once', async (t) => {
+test('without code switching one language is chosen for the whole recording', async (t) => {
   const { server } = await start(t, [many])
   const spoken = ['de', 'fr', 'de', 'de'].flatMap((language) => [{ language, seconds: 4 }, pause])
   const { heard } = await transcribe(server, spoken)
   assert.deepEqual(heard, ['de: de many', 'de: garbled many', 'de: de many', 'de: de many'])
 })
 
-test('short speech takes the language of its neighbor', async (t) => {
+test('short speech gets the language of its neighbor', async (t) => {
   const { server } = await start(t, [many])
   const spoken = [
     { language: 'fr', seconds: 4 },
@@ -112,7 +112,7 @@ test('short speech takes the language of its neighbor', async (t) => {
   )
 })
 
-test('a language may change in the middle of long speech', async (t) => {
+test('a language change within long speech is detected', async (t) => {
   const { server } = await start(t, [many])
   const spoken = [
     { language: 'fr', seconds: 5 },
@@ -123,7 +123,7 @@ test('a language may change in the middle of long speech', async (t) => {
   assert.ok(Math.abs(utterances[1]!.start - 5) < 1, `${utterances[1]!.start}`)
 })
 
-test('a result names models with their versions on request, and how sure the language is', async (t) => {
+test('results include models and language confidence if configured', async (t) => {
   const { server } = await start(t, [many], { env: { STENO_RESULT_MODEL: 'true' } })
   const { utterances } = await transcribe(server, four.slice(0, 4), switching)
   assert.deepEqual(
@@ -136,7 +136,7 @@ test('a result names models with their versions on request, and how sure the lan
   assert.ok(!('model' in first!) && !('language_confidence' in first!))
 })
 
-test('stt-3 is the most accurate model, stt-fusion joins two', async (t) => {
+test('stt-3 uses the most accurate model, and stt-fusion two', async (t) => {
   const models = [
     { id: 'large', languages: ['de'], memoryBytes: 1000 },
     { id: 'small', languages: ['de'], memoryBytes: 10 },
@@ -160,13 +160,13 @@ test('stt-3 is the most accurate model, stt-fusion joins two', async (t) => {
   assert.equal(await named('stt-fusion'), 'large@r1+small@r1')
 })
 
-test('with English alone installed nothing is identified', async (t) => {
+test('with only English installed no language is identified', async (t) => {
   const { server } = await start(t, [])
   const { heard, warnings } = await transcribe(server, [{ language: 'en', seconds: 3 }])
   assert.deepEqual([heard, warnings], [['en: en bundled'], []])
 })
 
-test('a model is taken up and given back while the server runs', async (t) => {
+test('a model installed or removed at run time is used or dropped', async (t) => {
   const { server, folder } = await start(t, [], { models: { memory: 1000, idleSeconds: 0 } })
   const german = { language_config: { languages: ['de'] } }
   const spoken = [{ language: 'de', seconds: 3 }]
@@ -184,7 +184,7 @@ test('a model is taken up and given back while the server runs', async (t) => {
   assert.equal((await submit(server, spoken, german)).status, 422)
 })
 
-test('a job that stops between identification and recognition does not identify again', async (t) => {
+test('a job retried after identification does not identify again', async (t) => {
   const { speech } = await createTonesEngine(t, [many])
   let [identified, failures] = [0, 1]
   const server = await startServer({
@@ -221,7 +221,7 @@ test('a job that stops between identification and recognition does not identify 
   assert.deepEqual(languages.toSorted(), ['de', 'en', 'es', 'fr'])
 })
 
-test('a model that is removed while it is loaded finishes its batches', async (t) => {
+test('a model removed while loaded finishes its batches', async (t) => {
   const { folder, speech } = await createTonesEngine(t, [many])
   const request = { model: 'stt-1', languages: ['de'], codeSwitching: false, vocabulary: [] }
   const { finals } = speech.selectModels(request)
@@ -249,7 +249,7 @@ async function ended(pid: number): Promise<void> {
   }
 }
 
-test('speech is translated into English by the model that knows its language', async (t) => {
+test('speech is translated into English by the model of its language', async (t) => {
   const one: TestModel = { id: 'one', languages: ['de', 'fr'], memoryBytes: 10 }
   const { server } = await start(t, [many, one])
   const { body } = await submit(server, four, {

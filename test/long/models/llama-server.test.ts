@@ -52,7 +52,7 @@ test('llama.cpp streams an answer, counts its tokens and cuts it', { skip }, asy
   assert.ok(usage.prompt_tokens > 10 && usage.prompt_tokens < 40, `${usage.prompt_tokens}`)
 })
 
-test('llama.cpp binds an answer to a schema', { skip }, async () => {
+test('llama.cpp constrains an answer to a schema', { skip }, async () => {
   const color = { type: 'string', enum: ['red', 'green'] }
   const schema = { type: 'object', properties: { color }, required: ['color'] }
   const user = 'Tell a long story.'
@@ -62,7 +62,7 @@ test('llama.cpp binds an answer to a schema', { skip }, async () => {
   assert.equal(response.usage.requests, 1)
 })
 
-test('a request that is left frees llama.cpp for the next one', { skip }, async () => {
+test('an aborted request frees llama.cpp for the next one', { skip }, async () => {
   const leaving = new AbortController()
   const left = model.complete({ ...asked, maxTokens: 1500, signal: leaving.signal })
   leaving.abort(new Error('left'))
@@ -70,19 +70,19 @@ test('a request that is left frees llama.cpp for the next one', { skip }, async 
   assert.ok((await model.complete(asked)).text.length > 0)
 })
 
-test('a text that is too long for llama.cpp is said to be', { skip }, async () => {
+test('a text that is too long for llama.cpp is reported', { skip }, async () => {
   const user = 'word '.repeat(2 * CONTEXT)
   const message = 'the text is too long for the context of the language model'
   await assert.rejects(model.complete({ ...asked, user }), { message, status: 413 })
 })
 
-test('a wrong key is refused', { skip }, async (t) => {
+test('llama.cpp rejects a wrong key', { skip }, async (t) => {
   const stranger = open({ STENO_LLM_API_KEY: 'wrong' })
   t.after(() => stranger.close())
   await assert.rejects(stranger.complete(asked), /refused the request with 401/)
 })
 
-test('the doctor compares the context of llama.cpp with the settings', { skip }, async () => {
+test('doctor compares the context of llama.cpp with the settings', { skip }, async () => {
   const [fitting] = await checkLanguageServices(settings(), signal)
   assert.equal(fitting!.state, 'ok')
   const larger = settings({ STENO_LLM_CONTEXT_TOKENS: `${4 * CONTEXT}` })
@@ -91,7 +91,7 @@ test('the doctor compares the context of llama.cpp with the settings', { skip },
   assert.match(finding!.text, /takes 2048 tokens, fewer than the 8192/)
 })
 
-test('an answer of a server that ends is none', { skip }, async () => {
+test('an answer interrupted by the end of the server fails', { skip }, async () => {
   const exited = once(server.process, 'exit')
   const response = model.complete({ ...asked, user: 'Tell a long story.', maxTokens: 1500 })
   const failed = assert.rejects(response, { status: 503, message: /the language model / })

@@ -74,7 +74,7 @@ async function transcribe(
 const pause = { seconds: 1.5 }
 const polish = { language_config: { languages: ['pl'] } }
 
-test('a job in a language that no model here knows is recognized by the remote engine', async (t) => {
+test('a job in a language without a local model uses the remote engine', async (t) => {
   const started = await start(t)
   const { result } = await transcribe(started, [{ language: 'en', seconds: 3 }, pause], polish)
   const [utterance] = result.transcription.utterances
@@ -86,7 +86,7 @@ test('a job in a language that no model here knows is recognized by the remote e
   assert.equal(started.remote.seen[0]!.fields.language, 'pl')
 })
 
-test('the language is what the remote engine says, for each utterance', async (t) => {
+test('each utterance has the language that the remote engine returned', async (t) => {
   const started = await start(t)
   const languages: Record<string, string> = { 200: 'english', 400: 'german' }
   // The stand-in hears the pitch: samples from one rise to the next.
@@ -112,7 +112,7 @@ test('the language is what the remote engine says, for each utterance', async (t
   assert.deepEqual(found.toSorted(), ['de', 'en'])
 })
 
-test('models choose: preferred by some, by name, joined with another', async (t) => {
+test('the remote engine is selected by preference, name or fusion', async (t) => {
   const started = await start(t, {
     env: { STENO_REMOTE_ASR_PREFERRED_BY: 'stt-3', STENO_MODEL_ALIASES: 'gpu=remote' },
   })
@@ -131,7 +131,7 @@ test('models choose: preferred by some, by name, joined with another', async (t)
   assert.match(result.transcription.utterances[0]!.model, /^remote@large\+bundled/)
 })
 
-test('capabilities and the list of models name the engine, and what is known of it', async (t) => {
+test('capabilities and /v1/models list the remote engine', async (t) => {
   const started = await start(t, { env: { STENO_REMOTE_ASR_LANGUAGES: 'pl,de' } })
   const entry = async () => {
     const { body } = await call<{ models: { installed: Record<string, unknown>[] } }>(
@@ -156,7 +156,7 @@ test('capabilities and the list of models name the engine, and what is known of 
   assert.deepEqual(listed!.languages, ['pl', 'de'])
 })
 
-test('a job whose engine refuses the key fails at once; the key is nowhere', async (t) => {
+test('a rejected key fails the job at once and is not exposed', async (t) => {
   const { log, lines } = captureLog()
   const started = await start(t, { log })
   const { remote } = started
@@ -167,7 +167,7 @@ test('a job whose engine refuses the key fails at once; the key is nowhere', asy
   assert.ok(!JSON.stringify([job, lines]).includes(KEY))
 })
 
-test('a job is tried again while the engine fails, and ends with what stood in the way', async (t) => {
+test('a failing engine is retried, and its error ends the job', async (t) => {
   const started = await start(t, { env: { STENO_JOB_MAX_ATTEMPTS: '1' } })
   started.remote.usual = respond({}, 503, { 'retry-after': '0' })
   const job = await transcribe(started, [{ language: 'en', seconds: 3 }, pause], polish)
@@ -197,12 +197,12 @@ async function listen(
   return finalsOf(client.messages).map(({ data }) => data.utterance.text.trim())
 }
 
-test('a live session: finals by the remote engine', async (t) => {
+test('finals of a live session use the remote engine', async (t) => {
   const started = await start(t, { live: true })
   assert.deepEqual(await listen(started, ['pl']), ['hello world', 'hello world'])
 })
 
-test('a live session goes on with a model of this machine when the engine fails', async (t) => {
+test('a live session falls back to a local model when the engine fails', async (t) => {
   const started = await start(t, { live: true })
   started.remote.usual = respond({}, 500)
   const finals = await listen(started, ['en'])
@@ -215,7 +215,7 @@ test('a live session goes on with a model of this machine when the engine fails'
   assert.equal(started.remote.seen.length, length, 'further finals do not wait for it')
 })
 
-test('without such a model the finals wait until the engine answers', async (t) => {
+test('without a local model finals wait for the remote engine', async (t) => {
   const started = await start(t, { live: true })
   started.remote.next.push(respond({}, 500), respond({}, 500))
   assert.deepEqual(await listen(started, ['pl']), ['hello world', 'hello world'])

@@ -33,7 +33,7 @@ for (const [precision, tolerance] of [
   ['fp32', 0.001],
   ['int8', 1.5],
 ] as const) {
-  test(`Whisper base gives the logits of CTranslate2 (${precision})`, { skip }, async () => {
+  test(`Whisper base matches the logits of CTranslate2 (${precision})`, { skip }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'steno-whisper-'))
     try {
       const { signal } = new AbortController()

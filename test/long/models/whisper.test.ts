@@ -36,7 +36,7 @@ async function read(name: string): Promise<Float32Array> {
   return readSamples(channels[0]!.path, 0, channels[0]!.samples)
 }
 
-test('Whisper base recognizes a speech', { skip }, async () => {
+test('Whisper base transcribes a speech', { skip }, async () => {
   const audio = await read('jfk.flac')
   const wanted = { language: undefined, languages: [], vocabulary: [], signal }
   const [best] = await recognizer.identifyLanguage!(audio, { languages: ['de', 'en'], signal })
@@ -52,7 +52,7 @@ test('Whisper base recognizes a speech', { skip }, async () => {
   assert.ok(next.agreed > 0 && next.words.length > first.words.length)
 })
 
-test('Whisper base says in English what is said in Spanish', { skip }, async () => {
+test('Whisper base translates Spanish speech into English', { skip }, async () => {
   const audio = await read('spanish.ogg')
   const [text, start] = await recognizer.translate!([audio, audio.subarray(0, 5 * 16_000)], {
     language: 'es',

@@ -50,7 +50,7 @@ const python = {
 }
 
 for (const set of ['newest', 'previous'] as const) {
-  describe(`npm packages, ${set}`, { skip: whyNoClients(`npm-${set}`) ?? false }, () => {
+  describe(`npm packages (${set})`, { skip: whyNoClients(`npm-${set}`) ?? false }, () => {
     for (const [name, checks] of Object.entries(npm)) {
       const check = (checks as { [key in typeof set]?: typeof checkLive })[set]
       if (check) test(name, () => check(server, set))
@@ -58,7 +58,7 @@ for (const set of ['newest', 'previous'] as const) {
   })
   const missing = whyNoClients(`python-${set}`)
   // A program takes longer to load its packages than to use them.
-  describe(`Python packages, ${set}`, { skip: missing ?? false, concurrency: 2 }, () => {
+  describe(`Python packages (${set})`, { skip: missing ?? false, concurrency: 2 }, () => {
     for (const [name, check] of Object.entries(python)) test(name, () => check(server, set))
   })
 }

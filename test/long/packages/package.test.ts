@@ -43,7 +43,7 @@ before(async () => {
 
 after(() => rm(parent, { recursive: true, force: true }))
 
-test('the package holds the program, its data, its pages and its license, and nothing else', () => {
+test('the package contains exactly the program, data, pages and license', () => {
   const needed = [
     ...['LICENSE', 'NOTICE', 'README.md', 'bin/steno.mjs', 'docs/configuration.md'],
     ...['lib/main.js', 'lib/cli/server/sample.flac', 'lib/models/catalog.json'],
@@ -66,7 +66,7 @@ test('the package holds the program, its data, its pages and its license, and no
   )
 })
 
-test('every file that a module of the package loads is in the package', () => {
+test('every file loaded by a module of the package is in the package', () => {
   const code = files.filter((name) => /^(lib|bin)\/.*\.m?js$/.test(name))
   const loaded = code.flatMap((name) => {
     const text = readFileSync(join(folder, name), 'utf8')

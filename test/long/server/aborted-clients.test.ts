@@ -122,7 +122,7 @@ async function findStrays({ app, folder }: TestServer): Promise<string[]> {
   return ids.filter((id) => !known.has(id))
 }
 
-test('clients that leave at any moment leave nothing open and nothing half done', {
+test('clients that disconnect at any moment leave nothing open or incomplete', {
   skip: process.platform !== 'linux' && 'counts /proc/self/fd',
 }, async (t) => {
   const server = await startServer({ env: { STENO_MAX_QUEUED_JOBS: '1000' } })

@@ -45,7 +45,7 @@ async function outcomes(t: TestContext, content: Uint8Array): Promise<string[]> 
   })
 }
 
-test('a small file that asks for much memory or time is refused as what it is', async (t) => {
+test('a small file that demands much memory or time is rejected', async (t) => {
   const refused = ['media_unsupported', 'media_unsupported']
   const undecodable = ['media_undecodable', 'media_undecodable']
   const tooLong = ['media_too_long', 'media_too_long']
@@ -67,7 +67,7 @@ test('a small file that asks for much memory or time is refused as what it is', 
   }
 })
 
-test('files that name other files are no media', async (t) => {
+test('files that refer to other files are rejected', async (t) => {
   const target = new URL('../../fixtures/speech.wav', import.meta.url).pathname
   for (const content of [
     `#EXTM3U\n#EXTINF:4,\nfile://${target}\n`,
@@ -80,7 +80,7 @@ test('files that name other files are no media', async (t) => {
   }
 })
 
-test('files of one account that take long do not delay an upload of another', async (t) => {
+test('slow files of one account do not delay an upload of another', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   let ended = 0

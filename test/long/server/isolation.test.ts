@@ -15,7 +15,7 @@ const TRIES = 3
 const worst = ['together-bodies', 'together-files']
 
 for (const attack of worst) {
-  test(`who is attacked by ${attack} of another account lives on`, async () => {
+  test(`an account is still served while another one attacks with ${attack}`, async () => {
     for (let tries = 1; ; tries++) {
       const measured = await measure({ seconds: SECONDS, isFake: true, attack })
       const shown = JSON.stringify(measured)

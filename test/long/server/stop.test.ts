@@ -100,7 +100,7 @@ function lives(pid: number): boolean {
   }
 }
 
-test('at SIGTERM requests under way end, jobs go back, connections close, and the process ends', async (t) => {
+test('at SIGTERM running requests finish, jobs are returned and the process exits', async (t) => {
   const folder = await makeFolder(t)
   const env = { FAKE_BATCH_MS: '600000', FAKE_GRACE_MS: '200' }
   const server = (await startChild(t, folder, { env }))!
@@ -139,7 +139,7 @@ test('at SIGTERM requests under way end, jobs go back, connections close, and th
   }
 })
 
-test('at SIGINT a job that ends within the grace time is done, and none is begun meanwhile', async (t) => {
+test('at SIGINT a job within the grace period finishes, and no other starts', async (t) => {
   const folder = await makeFolder(t)
   const gate = join(folder, 'open')
   const server = (await startChild(t, folder, { env: { FAKE_GATE: gate } }))!
@@ -165,7 +165,7 @@ test('at SIGINT a job that ends within the grace time is done, and none is begun
   database.close()
 })
 
-test('while requests under way end, a new one is refused with 503, and health still answers', async (t) => {
+test('while requests finish, new ones get 503, and health responds', async (t) => {
   const folder = await makeFolder(t)
   const server = (await startChild(t, folder))!
   const sending = await beginUpload(t, server, folder)
@@ -189,7 +189,7 @@ test('while requests under way end, a new one is refused with 503, and health st
   assert.equal((await server.ended).code, 0)
 })
 
-test('a client that never ends its upload holds the stop no longer than the limit', async (t) => {
+test('an endless upload delays a stop only up to the limit', async (t) => {
   const folder = await makeFolder(t)
   const server = (await startChild(t, folder, { env: { FAKE_DRAIN_MS: '300' } }))!
   await beginUpload(t, server, folder)
@@ -198,7 +198,7 @@ test('a client that never ends its upload holds the stop no longer than the limi
   assert.deepEqual(readdirSync(join(folder, 'objects', 'unfinished')), [])
 })
 
-test('a second signal ends the server at once, whatever it waits for', async (t) => {
+test('a second signal ends the server at once', async (t) => {
   const folder = await makeFolder(t)
   const env = { FAKE_BATCH_MS: '600000', FAKE_GRACE_MS: '600000', FAKE_DRAIN_MS: '600000' }
   const server = (await startChild(t, folder, { env }))!
@@ -211,7 +211,7 @@ test('a second signal ends the server at once, whatever it waits for', async (t)
   assert.deepEqual(await server.ended, { code: 130, signal: null })
 })
 
-test('no worker and no decoder outlives its server, however that ends', {
+test('workers and decoders end with their server, even when it is killed', {
   skip: process.platform !== 'linux' && 'reads /proc',
 }, async (t) => {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {

@@ -43,7 +43,7 @@ for (const [name, head, status] of [
   ['to no route', 'POST /nowhere HTTP/1.1', 404],
   ['with a wrong method', 'PUT /v2/live HTTP/1.1', 405],
 ] as const) {
-  test(`a body ${name} that never ends is answered at once, and its connection ends`, async (t) => {
+  test(`an endless body ${name} is answered at once, and its connection closed`, async (t) => {
     const { server } = await start(t)
     const { answered, closed } = beginSlow(t, server, head)
     const response = await answered
@@ -54,7 +54,7 @@ for (const [name, head, status] of [
   })
 }
 
-test('an answer to a request without a key leaves the connection open when nothing is left to read', async (t) => {
+test('a request without a key keeps its connection if no body is unread', async (t) => {
   const { server } = await start(t)
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   t.after(() => socket.destroy())
@@ -70,7 +70,7 @@ test('an answer to a request without a key leaves the connection open when nothi
   await both
 })
 
-test('an address that tries many keys must wait; right keys from it still work', async (t) => {
+test('an address that tries many wrong keys is delayed, right keys still work', async (t) => {
   const { server } = await start(t, { STENO_AUTH_FAILURE_LIMIT: '1/5' })
   const tried = []
   for (let n = 0; n < 8; n++) tried.push(await call({ ...server, key: `wrong-${n}` }, '/v2/live'))
@@ -96,7 +96,7 @@ test('an address that tries many keys must wait; right keys from it still work',
   )
 })
 
-test('behind a trusted proxy each client is counted by its own address', async (t) => {
+test('behind a trusted proxy failed keys are counted per client address', async (t) => {
   const env = { STENO_AUTH_FAILURE_LIMIT: '1/2', STENO_TRUST_PROXY: 'true' }
   const { server, lines } = await start(t, env)
   const statusFrom = async (address: string) => {
@@ -109,7 +109,7 @@ test('behind a trusted proxy each client is counted by its own address', async (
   assert.deepEqual(addresses, ['192.0.2.1'])
 })
 
-test('the log names address, account and key of a request, and never the key itself', async (t) => {
+test('the log includes address, account and key id of a request, never the key', async (t) => {
   const { server, lines } = await start(t)
   await call(server, '/v2/live')
   await call({ ...server, key: 'wrong-key' }, '/v2/live')
@@ -124,7 +124,7 @@ test('the log names address, account and key of a request, and never the key its
   assert.ok(!JSON.stringify(lines).includes('wrong-key'))
 })
 
-test('a body that goes on after an answer is aborted with an error', async (t) => {
+test('a body that continues after the response is aborted with 408', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { server } = await start(t)
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')

@@ -7,7 +7,7 @@ import { call, upload } from '../../support/net/http-client.ts'
 import { startChild } from '../../support/server/child-server.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
 
-test('an error that nobody caught is logged and ends the server; the next one goes on', async (t) => {
+test('an uncaught error is logged and ends the server, and the next one continues', async (t) => {
   const folder = await makeFolder(t)
   const env = { FAKE_BATCH_MS: '600000' }
   const server = (await startChild(t, folder, { env, silent: true }))!

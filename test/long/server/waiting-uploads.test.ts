@@ -6,7 +6,7 @@ import { OTHER_KEY, startServer } from '../../support/server/start-server.ts'
 
 const fixture = new URL('../../fixtures/jfk.flac', import.meta.url)
 
-test('more uploads of an account than may wait are refused, those of another are not', async (t) => {
+test('waiting uploads are limited per account, and other accounts not affected', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const sent = Array.from({ length: 125 }, () => tryUpload(server, Buffer.from('no media at all')))

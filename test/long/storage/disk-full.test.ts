@@ -36,7 +36,7 @@ async function onSmallDisk(
   }
 }
 
-test('an upload that does not fit is refused, and the next one is taken', async (t) => {
+test('an upload that does not fit on the disk is rejected, and the next accepted', async (t) => {
   await onSmallDisk(t, {}, async (service) => {
     await service.jobs.start()
     async function* endless(): AsyncGenerator<Uint8Array> {
@@ -51,7 +51,7 @@ test('an upload that does not fit is refused, and the next one is taken', async 
   })
 })
 
-test('a job whose recording does not fit when decoded is tried again, and costs no attempt', async (t) => {
+test('a job whose decoded audio does not fit is retried without using an attempt', async (t) => {
   let tries = 0
   const media = createFakeMedia(async (folder) => {
     if (tries++ > 0) return
@@ -68,7 +68,7 @@ test('a job whose recording does not fit when decoded is tried again, and costs 
   })
 })
 
-test('a disk that others filled holds up the job under way and all others, and none is lost', async (t) => {
+test('a full disk delays all jobs and loses none', async (t) => {
   const semaphore = Promise.withResolvers<void>()
   const came = Promise.withResolvers<void>()
   const speech = createFakeSpeechEngine('hello', {

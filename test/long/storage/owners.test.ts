@@ -36,7 +36,7 @@ async function stateOf({ storage, folder }: TestService, { job, object }: Work) 
   }
 }
 
-test('a process leaves alone what another one works on, and takes it when that was killed', async (t) => {
+test("a process leaves another's work alone, and takes it over when that is killed", async (t) => {
   const folder = await makeFolder(t)
   const { child, work } = await startOwner(t, folder)
   const service = await openService(t, { folder, isShared: true, heartbeatMs: 20 })

@@ -107,7 +107,7 @@ async function startTwo(t: TestContext, { count = 2, text = LONG_TEXT, gate = ''
 
 const skip = noPostgres || noS3
 
-test('jobs uploaded to one server run on another, which has another data folder', {
+test('jobs uploaded to one server run on another with a separate data folder', {
   skip,
 }, async (t) => {
   // Both servers have jobs until the test opens it.
@@ -149,7 +149,7 @@ test('jobs uploaded to one server run on another, which has another data folder'
   }
 })
 
-test('the recording of a session is on every server, though the store was overloaded at its end', {
+test('a session recording is on every server despite an overloaded store', {
   skip,
 }, async (t) => {
   const { servers, proxy } = await startTwo(t)
@@ -173,7 +173,7 @@ test('the recording of a session is on every server, though the store was overlo
 const faults: S3Fault[] = ['overloaded', 'slow', 'cut', 'away', 'full']
 
 for (const fault of faults) {
-  test(`a store that is ${fault} for a while: each accepted job ends once, as done`, {
+  test(`with a store that is ${fault} for a while each accepted job is done once`, {
     skip,
   }, async (t) => {
     const { servers, proxy, receiver } = await startTwo(t, { count: 1 })

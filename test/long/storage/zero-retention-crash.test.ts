@@ -24,7 +24,7 @@ const recording = waveOf([samples])
 const needles = ['Zanzibar', 'zanzibar', 'Quagmire', 'Umbriel'].map((text) => Buffer.from(text))
 needles.push(Buffer.from(samples.slice(48_000, 48_064).buffer))
 
-test('no result is lost and nothing stays, however often the server is killed', async (t) => {
+test('despite repeated kills no result is lost and no data remains', async (t) => {
   const random = createRandom(SEED)
   const folder = await makeFolder(t)
   const accepted = new Set<string>()

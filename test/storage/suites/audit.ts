@@ -32,7 +32,7 @@ async function endJob(db: Db): Promise<string> {
   return id
 }
 
-test('keys that are made and revoked are in the log, never with their secret', async ({ db }) => {
+test('creating and revoking keys is logged without their secret', async ({ db }) => {
   const key = { hash: 'hash', account, prefix: 'st_b', createdAt: 1, name: 'n' }
   await insertKey(db, key, { source: 'command', user: 'root' })
   assert.equal(await deleteKey(db, 'st_b', by), true)
@@ -50,7 +50,7 @@ test('keys that are made and revoked are in the log, never with their secret', a
   assert.ok(!JSON.stringify(await list(db)).includes('hash'))
 })
 
-test('a deletion is in the log exactly if it happened', async ({ db }) => {
+test('a deletion is logged only if it was committed', async ({ db }) => {
   const [first, second, third] = [await endJob(db), await endJob(db), await endJob(db)]
   await inTransaction(db, (tx) => deleteEndedJob(tx, { id: first, account }, by))
   await inTransaction(db, (tx) => deleteEndedJob(tx, { id: first, account }, by))
@@ -68,7 +68,7 @@ test('a deletion is in the log exactly if it happened', async ({ db }) => {
   assert.deepEqual(expired.map(({ subject }) => subject).sort(), [second, third].sort())
 })
 
-test('the log is listed newest first, by filters, in parts, and its old entries go', async ({
+test('the log is listed newest first, filtered and in pages, and old entries expire', async ({
   db,
 }) => {
   for (let n = 0; n < 5; n++) {

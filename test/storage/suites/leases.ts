@@ -23,7 +23,7 @@ async function claimNew(db: Db) {
   return job!
 }
 
-test('a finished job shows its result and the moment it ended', async ({ db }) => {
+test('a finished job has its result and end time', async ({ db }) => {
   const { id, lease } = await claimNew(db)
   assert.equal(await finishJob(db, lease, { result: { words: 3 }, at: 9000 }), true)
   const job = await findJob(db, { id, account: 'acme' })
@@ -32,7 +32,7 @@ test('a finished job shows its result and the moment it ended', async ({ db }) =
   assert.equal(await finishJob(db, lease, { result: { words: 4 }, at: 9001 }), false, 'only once')
 })
 
-test('a failed job shows why, in the place the contract has for it', async ({ db }) => {
+test('a failed job has its failure in post_session_metadata', async ({ db }) => {
   const { id, lease } = await claimNew(db)
   const failure = { code: 404, message: 'Cannot find the audio' }
   assert.equal(await failJob(db, lease, { failure, at: 9000 }), true)
@@ -42,14 +42,14 @@ test('a failed job shows why, in the place the contract has for it', async ({ db
   assert.equal(job?.result, null)
 })
 
-test('a job never ends before it was created', async ({ db }) => {
+test('a job never ends before its creation time', async ({ db }) => {
   await addJob(db, { createdAt: 5000 })
   const job = await claim(db)
   await finishJob(db, job!.lease, { result: {}, at: 4999 })
   assert.equal((await findJob(db, { id: job!.id, account: 'acme' }))?.completedAt, 5000)
 })
 
-test('a retry costs an attempt and waits, a release costs none', async ({ db }) => {
+test('a retry counts an attempt and waits, a release does not count', async ({ db }) => {
   const first = await claimNew(db)
   await retryJob(db, first.lease, { runAfter: 7000 })
   assert.equal(await claim(db, { now: 6999 }), undefined)
@@ -60,7 +60,7 @@ test('a retry costs an attempt and waits, a release costs none', async ({ db }) 
   assert.deepEqual([third?.attempt, third?.lease.epoch], [2, 3])
 })
 
-test('a lease that is renewed in time is not lost', async ({ db }) => {
+test('a lease renewed in time is not lost', async ({ db }) => {
   const job = await claimNew(db)
   assert.equal(await renewLease(atTime(db, 20_000), job.lease, { leaseMs: 30_000 }), true)
   assert.equal(await returnLost(db, { now: 49_999 }), 0)
@@ -81,7 +81,7 @@ const writes: ((db: Db, lease: Lease) => Promise<boolean | undefined>)[] = [
   },
 ]
 
-test('a write under a stale epoch changes nothing', async ({ db }) => {
+test('a write with a stale epoch changes nothing', async ({ db }) => {
   const stale = await claimNew(db)
   await returnLost(db, { now: 100_000 })
   await claim(db, { now: 100_000 })
@@ -92,7 +92,7 @@ test('a write under a stale epoch changes nothing', async ({ db }) => {
   }
 })
 
-test('a long result that comes too late leaves no object', async ({ db }) => {
+test('a long result with a stale epoch leaves no object', async ({ db }) => {
   const stale = await claimNew(db)
   await returnLost(db, { now: 100_000 })
   assert.equal(
@@ -109,9 +109,7 @@ const step = fc.record<Step>({
   act: fc.constantFrom('claim', 'claim', 'renew', 'finish', 'fail', 'retry', 'expire'),
 })
 
-test('whatever several owners do in whatever order, one job ends once, under its newest epoch', async ({
-  db,
-}) => {
+test('for any order of owners a job ends once under its newest epoch', async ({ db }) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       await db.sql.deleteFrom('jobs').execute()

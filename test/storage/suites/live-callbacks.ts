@@ -38,7 +38,7 @@ async function countOf(db: Db, jobId: string): Promise<number> {
   return rows.length
 }
 
-test('what sessions ask for at the same time is queued in one transaction', async (given) => {
+test('concurrent messages of sessions are queued in one transaction', async (given) => {
   const { db, counted } = countTransactions(given.db)
   const jobs = []
   for (let i = 0; i < 20; i++) jobs.push(await beginNewLiveJob(db, { params }))
@@ -52,7 +52,7 @@ test('what sessions ask for at the same time is queued in one transaction', asyn
   assert.equal(await countOf(db, jobs[19]!.id), 2)
 })
 
-test('nothing is queued for a session whose lease was lost, or that has ended', async ({ db }) => {
+test('nothing is queued for a session that has ended or lost its lease', async ({ db }) => {
   const lost = await beginNewLiveJob(db, { params })
   await beginLiveJob(db, lost.id, { owner: 'next', at: 1 })
   const ended = await beginNewLiveJob(db, { params })
@@ -64,7 +64,7 @@ test('nothing is queued for a session whose lease was lost, or that has ended', 
   }
 })
 
-test('of the parameters of a session only its callback is read', async ({ db, t }) => {
+test("only the callback of a session's parameters is parsed", async ({ db, t }) => {
   const job = await beginNewLiveJob(db, { params: { ...params, vocabulary: 'x'.repeat(10_000) } })
   const queue = createCallbackQueue(db, { maxQueued: 10 })
   const parse = t.mock.method(JSON, 'parse')

@@ -56,9 +56,7 @@ function remove(db: Db, job: JobId) {
   return inTransaction(db, (tx) => deleteEndedJob(tx, job))
 }
 
-test('a live job waits for its connection and shows its channels, not yet its length', async ({
-  db,
-}) => {
+test('a queued live job shows its channels and no duration', async ({ db }) => {
   const { id, token } = await addLiveJob(db, { customMetadata: { room: 42 } })
   const job = await findJob(db, { id, account, kind: 'live' })
   assert.ok(job?.file)
@@ -77,16 +75,14 @@ test('a live job waits for its connection and shows its channels, not yet its le
   assert.deepEqual(found.rows, [{ createdAt: 1000, id, bytes, job: undefined }])
 })
 
-test('created_at rises over both kinds, and the session knows it', async ({ db }) => {
+test('created_at increases across both kinds and is known to the session', async ({ db }) => {
   await addJob(db, { createdAt: 5000 })
   const { id } = await addLiveJob(db, { createdAt: 1000 })
   assert.equal((await findLiveSession(db, id))?.createdAt, 5001)
   assert.equal((await findJob(db, { id, account }))?.createdAt, 5001)
 })
 
-test('an account may have so many open sessions, queued or connected; nothing else counts', async ({
-  db,
-}) => {
+test('an account may have a limited number of open sessions', async ({ db }) => {
   const create = (given = {}) => createJobWriter(db)(newLiveJob(given), { maxQueued: 2 })
   await addJob(db)
   await addLiveJob(db, { account: 'other' })
@@ -100,7 +96,7 @@ test('an account may have so many open sessions, queued or connected; nothing el
   assert.ok(await addJob(db, { maxQueued: 2 }), 'nor do sessions count as waiting jobs')
 })
 
-test('a creation that comes twice makes one session', async ({ db }) => {
+test('a repeated creation makes one session', async ({ db }) => {
   const idempotency = { account, key: 'k', fingerprint: 'f' }
   const create = createJobWriter(db)
   const job = newLiveJob()
@@ -120,7 +116,7 @@ test('two sessions never share a token', async ({ db }) => {
   assert.equal((await rows(db, 'jobs')).length, 1, 'nor is a job left behind')
 })
 
-test('a token leads to its job until some seconds after the end', async ({ db }) => {
+test('a token resolves to its job until a grace period after its end', async ({ db }) => {
   const { id, token, lease } = await beginNewLiveJob(db)
   const find = (now: number) => findLiveJobByToken(db, token, { now, grace: 60 })
   assert.equal(await findLiveJobByToken(db, 'token-of-nobody', { now: 1, grace: 60 }), undefined)
@@ -143,7 +139,7 @@ test('a token leads to its job until some seconds after the end', async ({ db })
   assert.equal(await find(69_001), undefined)
 })
 
-test('a session has an owner while that lives and renews its lease', async ({ db }) => {
+test('a session has an owner while that renews its lease', async ({ db }) => {
   const { id, token } = await addLiveJob(db)
   const claim = { owner: db.owner, at: Date.now() }
   const ownerOf = async () => (await findLiveJobByToken(db, token, { now: 1, grace: 1 }))!.owner
@@ -167,7 +163,7 @@ test('a session has an owner while that lives and renews its lease', async ({ db
   assert.deepEqual([await findLiveOwner(db, id), await isListed()], [undefined, true])
 })
 
-test('a session is begun again by whoever takes it up, until it has ended', async ({ db }) => {
+test('a session can be started again until it has ended', async ({ db }) => {
   const { id, lease: first } = await beginNewLiveJob(db)
   assert.deepEqual(first, { id, epoch: 1 })
   assert.equal((await findJob(db, { id, account }))?.status, 'processing')
@@ -182,7 +178,7 @@ test('a session is begun again by whoever takes it up, until it has ended', asyn
   assert.equal(await beginLiveJob(db, recorded, { owner: 'server', at: Date.now() }), undefined)
 })
 
-test('the end shows result, recording and moment at once', async ({ db }) => {
+test('the end of a session sets its result, recording and time at once', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   assert.equal(await finishLiveJob(db, lease, end), true)
   const job = await findJob(db, { id, account })
@@ -197,7 +193,7 @@ test('the end shows result, recording and moment at once', async ({ db }) => {
   assert.equal(await finishLiveJob(db, lease, end), false, 'only once')
 })
 
-test('a session without sound has a length and no file', async ({ db }) => {
+test('a session without audio has a duration and no file', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   await finishLiveJob(db, lease, { ...end, file: undefined })
   const job = await findJob(db, { id, account })
@@ -205,7 +201,7 @@ test('a session without sound has a length and no file', async ({ db }) => {
   assert.equal(await findRecording(db, { id: job.file!.id, account }), undefined)
 })
 
-test('a session that fails says why beside what its client told', async ({ db }) => {
+test("a failed session records its reason beside the client's metadata", async ({ db }) => {
   const { id, token } = await addLiveJob(db)
   const reported = '{"device":"kiosk","failure":"mine","big":12345678901234567890}'
   assert.ok(await replacePostSessionMetadata(db, { id, account, kind: 'live' }, reported))
@@ -220,7 +216,7 @@ test('a session that fails says why beside what its client told', async ({ db })
   assert.equal(await failLiveJob(db, id, { failure, at: 600 }), false, 'only once')
 })
 
-test('a session that is connected can fail, a job of recorded audio cannot', async ({ db }) => {
+test('a connected session can be failed, a pre-recorded job cannot', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   const recorded = (await addJob(db))!
   assert.equal(await failLiveJob(db, id, { failure, at: 9000 }), true)
@@ -228,9 +224,7 @@ test('a session that is connected can fail, a job of recorded audio cannot', asy
   assert.equal(await finishLiveJob(db, lease, end), false)
 })
 
-test('a session that fails keeps what was recorded, from the moment that shows the failure', async ({
-  db,
-}) => {
+test('a failed session keeps its recording, visible with the failure', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   const { file } = end
   assert.ok(await failLiveJob(db, id, { failure, file, at: 9000, only: lease }))
@@ -242,7 +236,7 @@ test('a session that fails keeps what was recorded, from the moment that shows t
   assert.deepEqual(objects, [kept!.id])
 })
 
-test('a session in which nothing was recorded fails without length and file', async ({ db }) => {
+test('a failed session without audio has no duration and file', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   assert.ok(await failLiveJob(db, id, { failure, at: 9000, only: lease }))
   const job = await findJob(db, { id, account })
@@ -250,7 +244,7 @@ test('a session in which nothing was recorded fails without length and file', as
   assert.equal(await findRecording(db, { id: job.file.id, account }), undefined)
 })
 
-test('a session is only given up while nobody has connected', async ({ db }) => {
+test('a connect timeout fails only a session without a client', async ({ db }) => {
   const { id: begun } = await beginNewLiveJob(db)
   const { id: waiting } = await addLiveJob(db)
   const giveUp = (id: string) => failLiveJob(db, id, { failure, at: 9000, only: 'queued' })
@@ -258,7 +252,7 @@ test('a session is only given up while nobody has connected', async ({ db }) => 
   assert.equal((await findJob(db, { id: begun, account }))?.status, 'processing')
 })
 
-test('an owner that lost the lease of a session cannot fail it', async ({ db }) => {
+test('an owner that lost its lease cannot fail the session', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   const next = await beginLiveJob(db, id, { owner: 'next', at: Date.now() })
   const fail = (only: typeof lease) => failLiveJob(db, id, { failure, ...end, only })
@@ -268,9 +262,7 @@ test('an owner that lost the lease of a session cannot fail it', async ({ db }) 
   assert.equal(await fail(next!), true)
 })
 
-test('metadata of a session is replaced for its own account and kind, in every state', async ({
-  db,
-}) => {
+test('session metadata is replaced for its own account and kind in every state', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   await finishLiveJob(db, lease, end)
   const replace = (job: Partial<JobId>, text: string) =>
@@ -283,9 +275,7 @@ test('metadata of a session is replaced for its own account and kind, in every s
   assert.equal((await findJob(db, { id, account }))?.postSessionMetadata, '{"b":2}')
 })
 
-test('a deleted session leaves its token for a day, a longer one is forgotten with its time', async ({
-  db,
-}) => {
+test('the token of a deleted session is kept for a day', async ({ db }) => {
   const open = await addLiveJob(db)
   const { id, lease } = await beginNewLiveJob(db, { customMetadata: { a: 1 } })
   assert.equal(await remove(db, { id, account }), undefined)
@@ -301,7 +291,7 @@ test('a deleted session leaves its token for a day, a longer one is forgotten wi
   assert.ok(await findLiveSession(db, open.id))
 })
 
-test('a session whose end nobody noted gets that of its job when it is deleted', async ({ db }) => {
+test('deleting a session without an end time sets that of its job', async ({ db }) => {
   const { id, lease, token } = await beginNewLiveJob(db)
   await finishLiveJob(db, lease, end)
   await db.sql.updateTable('live_sessions').set({ ended_at: null }).execute()
@@ -309,7 +299,7 @@ test('a session whose end nobody noted gets that of its job when it is deleted',
   assert.equal(await findLiveJobByToken(db, token, { now: 70_000, grace: 60 }), undefined)
 })
 
-test('retention deletes a session that has ended, with its recording', async ({ db }) => {
+test('retention deletes an ended session with its recording', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   await addLiveJob(db)
   await finishLiveJob(db, lease, end)
@@ -318,7 +308,7 @@ test('retention deletes a session that has ended, with its recording', async ({ 
   assert.deepEqual(deleted, { ids: [id], objects: [file!.id] })
 })
 
-test('the queue of recorded audio leaves sessions alone', async ({ db }) => {
+test('the queue of pre-recorded jobs ignores sessions', async ({ db }) => {
   await addLiveJob(db)
   await beginNewLiveJob(db)
   const before = await rows(db, 'jobs')
@@ -336,7 +326,7 @@ test('the queue of recorded audio leaves sessions alone', async ({ db }) => {
   assert.ok(await claim(db, { maxPerAccount: 1 }), 'a session takes no place of a job')
 })
 
-test('open sessions are listed oldest first, with what a restart needs', async ({ db }) => {
+test('open sessions are listed oldest first with the data for a restart', async ({ db }) => {
   const [low, high] = [randomUUID(), randomUUID()].sort()
   const second = await beginNewLiveJob(db, { id: low!, createdAt: 2000 })
   const params = { channels: 1 }

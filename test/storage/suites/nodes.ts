@@ -10,7 +10,7 @@ const { test } = nodeTests
 
 const state = { roles: ['live' as const], version: '1.2.3', isDraining: false }
 
-test('nodes list each other with what they report, until their heartbeat stops', async ({ db }) => {
+test("nodes list each other's reports until their heartbeat stops", async ({ db }) => {
   const other = { ...db, owner: 'other' }
   const node = new OwnNode(state, createLog('silent'))
   await renewOwner(other, node)

@@ -75,7 +75,7 @@ async function textsOf(db: Db, query: TermQuery, change: Partial<SearchFilter> =
   return hits.map(({ text }) => text)
 }
 
-test('the old words of a job stay until the new ones are there', async ({ db }) => {
+test('old words of a job are searchable until the new ones are indexed', async ({ db }) => {
   const id = await addIndexed(db, [says('red house')])
   let isIndexing = true
   const indexing = (async () => {
@@ -87,7 +87,7 @@ test('the old words of a job stay until the new ones are there', async ({ db }) 
   await indexing
 })
 
-test('utterances are found by terms, phrases, beginnings and what they lack', async ({ db }) => {
+test('search supports terms, phrases, prefixes and exclusions', async ({ db }) => {
   await addIndexed(db, [says('the red house'), says('the house is red'), says('a redder house')])
   assert.deepEqual(await textsOf(db, find('red', 'house')), ['the red house', 'the house is red'])
   assert.deepEqual(await textsOf(db, find('red house')), ['the red house'])
@@ -104,7 +104,7 @@ test('utterances are found by terms, phrases, beginnings and what they lack', as
   assert.deepEqual(await textsOf(db, find('hous')), [])
 })
 
-test('terms of any script are found, and none is read as an operator', async ({ db }) => {
+test('terms of any script are found, and none is parsed as an operator', async ({ db }) => {
   const texts = ['naïve café', 'не или', 'हिन्दी में', 'or and not near', '日 本 語', '3 5 kg']
   await addIndexed(
     db,
@@ -115,9 +115,7 @@ test('terms of any script are found, and none is read as an operator', async ({ 
     await assert.rejects(textsOf(db, [{ must: [{ terms: [bad], isPrefix: false }], not: [] }]))
 })
 
-test('a search finds only what its account said, in the jobs that its filter allows', async ({
-  db,
-}) => {
+test('search is limited to its account and the filtered jobs', async ({ db }) => {
   await addIndexed(db, [says('hello from us')], { createdAt: 1000, metadata: { team: 'a' } })
   await addIndexed(db, [says('hello from them')], { account: 'other', createdAt: 2000 })
   await addIndexed(
@@ -138,7 +136,7 @@ test('a search finds only what its account said, in the jobs that its filter all
   assert.deepEqual(await listSearchLanguages(db, account), ['de', 'en'])
 })
 
-test('hits come in pages, with what was said around them', async ({ db }) => {
+test('hits are returned in pages with surrounding text', async ({ db }) => {
   const id = await addIndexed(
     db,
     Array.from({ length: 450 }, (_, n) => says(`line ${n}`, n)),
@@ -161,9 +159,7 @@ test('hits come in pages, with what was said around them', async ({ db }) => {
   assert.deepEqual(rest, { jobId: id, kind: 'pre-recorded', ...place, text: 'line 1' })
 })
 
-test('pages of many jobs are of the latest ones first, for frequent and rare words', async ({
-  db,
-}) => {
+test('hits in many jobs are sorted newest first, for frequent and rare words', async ({ db }) => {
   // More than are searched first, so that a page is put together from several searches.
   const jobs = 160
   for (let n = 0; n < jobs; n++) {
@@ -214,7 +210,7 @@ test('pages of many jobs are of the latest ones first, for frequent and rare wor
   }
 })
 
-test('jobs without the speaker or the language of a search are not searched', async ({ db }) => {
+test('jobs without the requested speaker or language are not searched', async ({ db }) => {
   await addIndexed(db, [says('often said', 0, { speaker: 0, speakerName: 'Zoë' })])
   await addIndexed(db, [says('oft gesagt often', 0, { speaker: 1, language: 'de' })])
   const searched: number[] = []
@@ -247,7 +243,7 @@ test('jobs without the speaker or the language of a search are not searched', as
   assert.deepEqual(searched, [1, 1])
 })
 
-test('finished jobs wait to be indexed, and deleted ones leave nothing', async ({ db }) => {
+test('finished jobs are queued for indexing, and deleted ones leave nothing', async ({ db }) => {
   const unfinished = (await addJob(db, { account }))!
   const id = (await addJob(db, { account }))!
   await finish(db, id)

@@ -15,9 +15,7 @@ const { test } = signInTests
 
 const browser = { hash: 'a', kind: 'browser', keyHash: 'key', expiresAt: 100 } as const
 
-test('a sign-in is found until it ends, by its own end or that of all of its key', async ({
-  db,
-}) => {
+test('a sign-in is found until it expires or is ended, alone or with its key', async ({ db }) => {
   await insertSignIn(db, browser, { now: 1 })
   assert.deepEqual(await findSignIn(db, 'a', { now: 99 }), browser)
   assert.equal(await findSignIn(db, 'a', { now: 100 }), undefined)
@@ -31,7 +29,7 @@ test('a sign-in is found until it ends, by its own end or that of all of its key
   assert.ok(await findSignIn(db, 'c', { now: 1 }))
 })
 
-test('a link is taken once, and not after its time', async ({ db }) => {
+test('a sign-in link is used once and not after its expiry', async ({ db }) => {
   const link = { ...browser, kind: 'link' } as const
   await insertSignIn(db, link, { now: 1 })
   assert.equal(await findSignIn(db, 'a', { now: 1 }), undefined)
@@ -41,7 +39,7 @@ test('a link is taken once, and not after its time', async ({ db }) => {
   assert.equal(await consumeLink(db, 'late', { now: 100 }), undefined)
 })
 
-test('the secrets of a client are found and counted apart, until they end', async ({ db }) => {
+test('client secrets are found and counted separately until they expire', async ({ db }) => {
   const secret = { ...browser, kind: 'client' } as const
   const counted = { keyHash: 'key', kind: 'client' } as const
   await insertSignIn(db, secret, { now: 1 })

@@ -55,7 +55,7 @@ async function finish(db: Db, end: Partial<JobEnd> = {}, given = {}) {
   return { id, lease }
 }
 
-test('what a job used is added up by day, key and kind', async ({ db }) => {
+test('usage is summed by day, key and kind', async ({ db }) => {
   const params = { subtitles: true, diarization: true, sentences: false, callback: true }
   await finish(db, {}, { keyId: 'st_a', params })
   await finish(db, {}, { keyId: 'st_a' })
@@ -87,7 +87,7 @@ test('what a job used is added up by day, key and kind', async ({ db }) => {
   assert.equal((await sumUsage(db, ['account'], { account: undefined }))[0]!.account, account)
 })
 
-test('a job counts once, whoever ends it, and stays counted when it is deleted', async ({ db }) => {
+test('a job is counted once, and stays counted when deleted', async ({ db }) => {
   const { id, lease } = await finish(db)
   const usage = { audioSeconds: 9, channelSeconds: 9 }
   assert.equal(await finishJob(db, lease, { result: {}, usage, at: NOON }), false)
@@ -96,7 +96,7 @@ test('a job counts once, whoever ends it, and stays counted when it is deleted',
   assert.equal((await total(db)).jobs, 1)
 })
 
-test('what is undone used nothing', async ({ db }) => {
+test('a rolled-back end counts no usage', async ({ db }) => {
   const { lease } = await begin(db)
   const usage = { audioSeconds: 9, channelSeconds: 9 }
   const undone = inTransaction(db, async (tx) => {
@@ -107,7 +107,7 @@ test('what is undone used nothing', async ({ db }) => {
   assert.equal((await total(db)).jobs, 0)
 })
 
-test('failed jobs count as such; a failed session counts what it recorded', async ({ db }) => {
+test('failed jobs are counted as such, and a failed session by its recording', async ({ db }) => {
   await failJob(db, (await begin(db)).lease, { failure, at: NOON })
   await cancelRecordedJob(db, { id: (await begin(db)).id, account }, { failure, at: NOON })
   await addJob(db, { runAfter: 1 })
@@ -121,7 +121,7 @@ test('failed jobs count as such; a failed session counts what it recorded', asyn
   assert.equal((await sumUsage(db, [], { account: 'other' }))[0]!.failedJobs, 1)
 })
 
-test('an add-on that is made again adds its tokens, if its result is stored', async ({ db }) => {
+test('a retried add-on adds its tokens if its result is stored', async ({ db }) => {
   const { id } = await finish(db, { result: '{"first":1}' })
   const read = { jobId: id, stored: { text: '{"first":1}' } }
   assert.equal(await replaceResult(db, read, '{"second":1}', { llm }), true)
@@ -131,7 +131,7 @@ test('an add-on that is made again adds its tokens, if its result is stored', as
   assert.deepEqual([jobs, taken], [1, { requests: 2, prompt_tokens: 40, completion_tokens: 6 }])
 })
 
-test('a month ends with its last day, and work in progress counts', async ({ db }) => {
+test('monthly usage resets after the last day and includes jobs in progress', async ({ db }) => {
   await finish(db)
   const now = NOON + 1000
   const resetsAt = Date.UTC(2026, 1)
@@ -148,7 +148,7 @@ test('a month ends with its last day, and work in progress counts', async ({ db 
   assert.deepEqual([next.used, next.resetsAt], [0, Date.UTC(2026, 2)])
 })
 
-test('of many requests at a time no more are taken than the month has room for', async ({ db }) => {
+test('concurrent requests do not exceed the monthly quota', async ({ db }) => {
   const create = createJobWriter(db)
   const submit = async (key: string, seconds: number) => {
     const file = { id: await addFile(db), filename: null, source: null }
@@ -177,7 +177,7 @@ test('of many requests at a time no more are taken than the month has room for',
   assert.equal(await session(), 'created')
 })
 
-test('many requests without a key at a time do not exceed the month either', async ({ db }) => {
+test('concurrent requests without a key do not exceed the monthly quota', async ({ db }) => {
   const create = createJobWriter(db)
   const submit = async () => {
     const file = { id: await addFile(db), filename: null, source: null }
@@ -189,7 +189,7 @@ test('many requests without a key at a time do not exceed the month either', asy
   assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 3)
 })
 
-test('tokens of a month are added up, and jobs that take more are told from those that have ended', async ({
+test('monthly tokens are summed, and open jobs are distinguished from ended ones', async ({
   db,
 }) => {
   const { id: done } = await finish(db)

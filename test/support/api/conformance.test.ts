@@ -69,7 +69,7 @@ function exchange(changes: Partial<Exchange> = {}): Exchange {
   return { method: 'GET', path, status: 200, headers: new Headers(json), body: job, ...changes }
 }
 
-test('an answer that the description has passes', () => {
+test('a response that matches the description passes', () => {
   check(exchange())
   check(exchange({ path: `/v2/transcription/${id}/?x=1`, body: { ...job, custom_metadata: {} } }))
   check(exchange({ path: '/v2/nothing', status: 404, body: failure }))
@@ -118,7 +118,7 @@ for (const [what, changes, message] of [
   })
 }
 
-test('whatever `call` gets is checked, by the description that the server publishes', async (t) => {
+test('every response of `call` is checked against the published description', async (t) => {
   const published = await fetch(`${server.url}/openapi.json`)
   const document = await published.text()
   const liar = createServer((request, response) => {

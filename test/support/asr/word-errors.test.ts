@@ -7,7 +7,7 @@ test('case, punctuation, fillers and the spelling of digits do not count as erro
   assert.deepEqual(wordErrors(reference, "well that's 910"), { errors: 0, referenceWords: 5 })
 })
 
-test('substitutions, deletions and insertions count once each', () => {
+test('substitutions, deletions and insertions count as one error each', () => {
   assert.equal(wordErrors('a b c d', 'a x c d').errors, 1)
   assert.equal(wordErrors('a b c d', 'a c d').errors, 1)
   assert.equal(wordErrors('a b c d', 'a b b c d').errors, 1)

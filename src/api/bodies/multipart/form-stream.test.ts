@@ -10,7 +10,7 @@ function formOf(parts: number): Buffer {
   return Buffer.from(`${part.repeat(parts)}--b--\r\n`)
 }
 
-test('a form of many parts goes on in slices of a few, with turns between them', async () => {
+test('a form with many parts is forwarded in slices, yielding between them', async () => {
   const stream = new FormStream('multipart/form-data; boundary=b', turn)
   const slices: string[] = []
   let turns = 0
@@ -31,7 +31,7 @@ test('a form of many parts goes on in slices of a few, with turns between them',
   assert.equal(new Set(slices.map((one) => one.split(' ')[2])).size, 6, slices.join())
 })
 
-test('what goes on is what came', async () => {
+test('the form stream forwards the bytes unchanged', async () => {
   for (const type of ['boundary=b', 'boundary="b"; charset=utf-8', 'charset=x;BOUNDARY=b', '']) {
     const stream = new FormStream(`multipart/form-data; ${type}`, turn)
     stream.end(formOf(100))
@@ -39,7 +39,7 @@ test('what goes on is what came', async () => {
   }
 })
 
-test('a form of more parts than are allowed fails', async () => {
+test('a form with too many parts fails', async () => {
   const stream = new FormStream('multipart/form-data; boundary=b', turn)
   stream.end(formOf(501))
   await assert.rejects(buffer(stream), { code: 'body_too_large' })

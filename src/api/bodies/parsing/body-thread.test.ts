@@ -15,7 +15,7 @@ function open(t: TestContext, options: { entry?: URL; timeoutMs?: number } = {})
   }
 }
 
-test('a thread reads bodies as the loop does, errors too', async (t) => {
+test('the body thread returns the same values and errors as the event loop', async (t) => {
   const read = open(t)
   const audio_url = 'https://a.example/'
   assert.deepEqual(await read(JSON.stringify({ audio_url })), { audio_url })
@@ -27,7 +27,7 @@ test('a thread reads bodies as the loop does, errors too', async (t) => {
   await assert.rejects(read('{'), { code: 'body_unreadable', message: /it is not valid JSON$/ })
 })
 
-test('closing refuses what is under way and what waits', async (t) => {
+test('close() rejects running and waiting bodies', async (t) => {
   const thread = new BodyThread(common)
   t.after(() => thread.close())
   const task = { kind: 'resend', wantsFingerprint: false } as const
@@ -39,7 +39,7 @@ test('closing refuses what is under way and what waits', async (t) => {
   }
 })
 
-test('a body that breaks the thread down or hangs in it costs the next ones nothing', async (t) => {
+test('a body that crashes or blocks the thread does not affect the next ones', async (t) => {
   const entry = new URL('../../../../test/support/api/misbehaving-body-thread.ts', import.meta.url)
   const read = open(t, { entry, timeoutMs: 5000 })
   const bodies = ['first', 'breaks', 'second', 'hangs', 'third']

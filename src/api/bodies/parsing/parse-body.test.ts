@@ -26,7 +26,7 @@ const spelling = (variants: string[], count = 10_000) => ({
   ),
 })
 
-test('the largest vocabulary and the largest spelling dictionary are taken, whole', () => {
+test('a vocabulary and a spelling dictionary of the maximum size are stored in full', () => {
   const fields = {
     custom_vocabulary: vocabulary(['a', 'b']),
     custom_spelling: true,
@@ -94,15 +94,16 @@ const tooMuch: [title: string, fields: Record<string, unknown>, line: string][] 
   ],
 ]
 for (const [title, fields, line] of tooMuch) {
-  test(`${title} beyond its bound is one problem`, () => assert.deepEqual(lines(fields), [line]))
+  test(`${title} beyond its limit is reported as one error`, () =>
+    assert.deepEqual(lines(fields), [line]))
 }
 
-test('keys of metadata are counted before they are looked at', () => {
+test('the number of metadata keys is checked before their values', () => {
   const custom_metadata = Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [i, 1]))
   assert.deepEqual(lines({ custom_metadata }), ['custom_metadata must not hold more than 400 keys'])
 })
 
-test('what asks for the same has the same fingerprint, and only where one is wanted', () => {
+test('equal requests have equal fingerprints, computed only when requested', () => {
   const { fingerprint } = read({ audio_url, sentences: true }, true)
   assert.match(fingerprint!, /^[0-9a-f]{64}$/)
   assert.equal(read({ sentences: true, audio_url }, true).fingerprint, fingerprint)
@@ -110,7 +111,7 @@ test('what asks for the same has the same fingerprint, and only where one is wan
   assert.equal(read({ audio_url }).fingerprint, undefined)
 })
 
-test('metadata of a session has a bounded number of keys', () => {
+test('the number of keys in the metadata of a session is limited', () => {
   const metadata = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [i, 1]))
   const bytes = Buffer.from(JSON.stringify(metadata))
   const task = { kind: 'post-session-metadata', bytes, wantsFingerprint: false } as const

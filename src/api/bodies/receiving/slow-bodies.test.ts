@@ -30,7 +30,7 @@ function secondsOf(
   return 4000
 }
 
-test('a body that brings a byte now and then is given up, early without a key', () => {
+test('a body sent one byte at a time is aborted, sooner without a key', () => {
   assert.equal(
     secondsOf(() => 1),
     121,
@@ -41,14 +41,14 @@ test('a body that brings a byte now and then is given up, early without a key', 
   )
 })
 
-test('a fast start is no reason to wait longer afterwards', () => {
+test('a body that stalls after a fast start is aborted after the usual time', () => {
   assert.equal(
     secondsOf((second) => (second < 10 ? 1_000_000 : 0)),
     130,
   )
 })
 
-test('a slow uplink is not given up, nor one that pauses for a while', () => {
+test('a slow upload, or one that pauses, is not aborted', () => {
   assert.equal(
     secondsOf(() => 2000),
     4000,
@@ -59,14 +59,14 @@ test('a slow uplink is not given up, nor one that pauses for a while', () => {
   )
 })
 
-test('what the server does not read is not the fault of the client', () => {
+test('a body is not aborted while the server itself does not read it', () => {
   assert.equal(
     secondsOf(() => 0, { isFull: true }),
     4000,
   )
 })
 
-test('a body that has come, or whose client is gone, is not watched any more', () => {
+test('completed bodies and those of disconnected clients are no longer watched', () => {
   const given: unknown[] = []
   const watch = createBodyWatch((body) => given.push(body))
   const socket = { bytesRead: 0, destroyed: false }

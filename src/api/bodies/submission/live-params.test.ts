@@ -49,7 +49,7 @@ const callbackFlags = {
   receive_lifecycle_events: true,
 }
 
-test('an empty request shows every field with its default, in the order of the contract', () => {
+test('an empty request yields all fields with their defaults, in the documented order', () => {
   assert.deepEqual(params({}), defaults)
   assert.equal(JSON.stringify(params({})), JSON.stringify(defaults))
 })
@@ -68,7 +68,7 @@ test('null is the same as absent, at every depth', () => {
   assert.deepEqual(params(inner), defaults)
 })
 
-test('what is given shows, and what it leaves out gets its default', () => {
+test('given values are kept and missing ones get their defaults', () => {
   const given = {
     encoding: 'wav/pcm',
     bit_depth: 24,
@@ -131,7 +131,7 @@ test('what is given shows, and what it leaves out gets its default', () => {
   assert.deepEqual(customMetadata, { room: 42 })
 })
 
-test('the samples of A-law and µ-law have 8 bits, whatever was said', () => {
+test('A-law and µ-law always have a bit depth of 8', () => {
   for (const encoding of ['wav/alaw', 'wav/ulaw']) {
     for (const bits of [{}, { bit_depth: 8 }, { bit_depth: 16 }, { bit_depth: 32 }]) {
       assert.equal(params({ encoding, ...bits }).bit_depth, 8)
@@ -171,7 +171,7 @@ const legacy: [title: string, older: object, modern: object][] = [
     { callback: true, callback_config: { url: 'https://d.example', receive_errors: true } },
   ],
   [
-    'what nothing reads any more',
+    'fields that are no longer read',
     {
       chapterization: 1,
       words_accurate_timestamps: true,
@@ -185,7 +185,7 @@ const legacy: [title: string, older: object, modern: object][] = [
 ]
 
 for (const [title, older, modern] of legacy) {
-  test(`an older field means what its modern form means: ${title}`, () => {
+  test(`a legacy field maps to its current form: ${title}`, () => {
     assert.deepEqual(params(older), params(modern))
     assert.deepEqual(lines(older, { STENO_UNKNOWN_FIELDS: 'reject' }), [])
   })
@@ -275,7 +275,7 @@ for (const [body, line] of [
   })
 }
 
-test('every problem is reported at once, in the order of the fields at every depth', () => {
+test('all errors are reported at once, in the order of the fields at every depth', () => {
   const body = {
     custom_metadata: { a: 'x'.repeat(2000) },
     callback: true,
@@ -303,7 +303,7 @@ test('every problem is reported at once, in the order of the fields at every dep
   )
 })
 
-test('the bounds themselves are allowed', () => {
+test('values at the limits are accepted', () => {
   for (const body of [
     { endpointing: 0.01, maximum_duration_without_endpointing: 5, channels: 1 },
     { endpointing: 10, maximum_duration_without_endpointing: 60, channels: 8 },

@@ -35,11 +35,11 @@ const defaults = {
   callback: false,
 }
 
-test('a request that gives only its audio shows every switch, the model and the languages', () => {
+test('a request with only its audio shows all switches, the model and the languages', () => {
   assert.deepEqual(params({}), defaults)
 })
 
-test('a configuration that was given shows with its defaults, also without its switch', () => {
+test('a given configuration is shown with its defaults, even without its switch', () => {
   const given = {
     language_config: { languages: ['fr-CA', 'en', 'fr'], code_switching: true },
     custom_vocabulary_config: { vocabulary: ['a', { value: 'b', language: 'jp' }] },
@@ -80,14 +80,14 @@ test('a configuration that was given shows with its defaults, also without its s
   })
 })
 
-test('the model shows as the client named it, or under the configured label', () => {
+test('the model is shown as the client named it, or under the configured label', () => {
   assert.equal(params({ model: 'nova' }).model, 'nova')
   assert.equal(params({ model: null }).model, 'stt-1')
   const { value } = validateFields(schema, { audio_url }, config.requests)
   assert.equal(toRequestParams(value, { defaultLabel: 'nova-2' }).model, 'nova-2')
 })
 
-test('add-ons outside the listed fields show where they are used', () => {
+test('add-ons beyond the documented fields are shown when they are used', () => {
   const names = [
     ...['moderation', 'name_consistency', 'structured_data_extraction', 'display_mode'],
     'chapters',
@@ -154,7 +154,7 @@ const legacy: [title: string, older: object, modern: object][] = [
     { callback: true, callback_config: { url: 'https://d.example', method: 'PUT' } },
   ],
   [
-    'what nothing reads any more',
+    'fields that are no longer read',
     {
       chapterization: 1,
       words_accurate_timestamps: true,
@@ -168,12 +168,12 @@ const legacy: [title: string, older: object, modern: object][] = [
 ]
 
 for (const [title, older, modern] of legacy) {
-  test(`an older field means what its modern form means: ${title}`, () => {
+  test(`a legacy field maps to its current form: ${title}`, () => {
     assert.deepEqual(params({ ...older }), params({ ...modern }))
   })
 }
 
-test('older fields are known fields where unknown ones are refused', () => {
+test('legacy fields are accepted when unknown fields are refused', () => {
   for (const [title, older] of legacy) {
     const given = { audio_url, diarization_config: { enhanced: true }, ...older }
     const { errors } = validateFields(schema, given, { unknownFields: 'reject' })
@@ -181,7 +181,7 @@ test('older fields are known fields where unknown ones are refused', () => {
   }
 })
 
-test('how channels are taken shows where it was requested', () => {
+test('channel_mode is shown only when it was given', () => {
   assert.equal('channel_mode' in params({}), false)
   assert.equal(params({ channel_mode: 'mix' }).channel_mode, 'mix')
 })

@@ -11,7 +11,7 @@ const ofTheSource: ErrorCode[] = [
   'source_unreachable',
 ]
 
-test('whatever a source does wrong is a fault of the field that named it', () => {
+test('an error of the audio source is reported as a validation error of its field', () => {
   for (const code of ofTheSource) {
     const error = new AppError(code, 'so it is')
     const reported = toSourceFieldError(error) as AppError
@@ -22,7 +22,7 @@ test('whatever a source does wrong is a fault of the field that named it', () =>
   }
 })
 
-test('every other error stays what it is', () => {
+test('toSourceFieldError returns other errors unchanged', () => {
   for (const error of [
     new AppError('media_too_large'),
     new AppError('storage_full'),

@@ -9,7 +9,7 @@ const schema = Type.Object({
   last: Type.String(),
 })
 
-test('errors stand in the order of the fields, those of one field as they were found', () => {
+test('errors are sorted by the order of the fields, and keep their order within a field', () => {
   const given = [
     'unknown one',
     'last',

@@ -26,7 +26,7 @@ test('a word is sent once two partials agree on it, and the rest with the transc
   assert.equal('logprobs' in events.at(-1)!, false)
 })
 
-test('a turn that was cut goes on as another, which names the one before', () => {
+test('a turn that was split continues as a new item, which names the previous one', () => {
   const turns = new Turns({ dialect: 'beta', logprobs: false })
   const [started] = turns.started(0)
   const [committed] = turns.final(heard('one'))

@@ -22,7 +22,7 @@ const cases: [header: string | undefined, expected: string][] = [
 ]
 
 for (const [header, expected] of cases) {
-  test(`of ten bytes, Range ${header} asks for ${expected}`, () => {
+  test(`parseByteRange reads ${header} of ten bytes as ${expected}`, () => {
     const range = parseByteRange(header, 10)
     const text = typeof range === 'object' ? `${range.start}-${range.end}` : (range ?? 'all')
     assert.equal(text, expected)

@@ -6,7 +6,7 @@ import { finishJob } from '../../../storage/jobs/end-job.ts'
 import { findJob } from '../../../storage/jobs/jobs.ts'
 import { findJobFile } from './job-file.ts'
 
-test('a redacted recording is named for the original, or for the id of that', async (t) => {
+test('a redacted recording is named after the original file name or the file id', async (t) => {
   const { db } = await openTestStorage(t)
   const fileId = await addFile(db)
   const id = (await addJob(db, { fileId }))!

@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { PullState } from '../../../models/pull-queue.ts'
 import { createModelEvents } from './model-events.ts'
 
-test('a pull is told as it goes on, and how it ends', () => {
+test('model events report the progress and the outcome of a pull', () => {
   let pulls: PullState[] = [{ name: 'old', failure: 'no network' }]
   const read = createModelEvents(() => pulls)
   assert.deepEqual(read(), [], 'what failed before is not told')

@@ -5,7 +5,7 @@ import Fastify from 'fastify'
 import type { JobAddOn } from '../../../jobs/results/add-on-retry.ts'
 import { addOnRetryRoute } from './add-on-retry.ts'
 
-test('retries of one account are made one after the other, those of others beside them', async (t) => {
+test('add-on retries run one at a time per account, other accounts beside them', async (t) => {
   const http = Fastify()
   t.after(() => http.close())
   http.setValidatorCompiler(() => () => true)

@@ -13,7 +13,7 @@ const tokensOf = (text: string) => {
   })
 }
 
-test('after a word that the draft lacks, says otherwise or adds, it goes on', () => {
+test('realignDraft resumes after missing, different and extra words', () => {
   const draft = tokensOf(' the| north| and| with|in| reach')
   const resume = (at: number, written: string) => realignDraft(draft, at, tokensOf(written)[0]!)
   assert.equal(resume(2, ' and'), 3)
@@ -27,7 +27,7 @@ test('after a word that the draft lacks, says otherwise or adds, it goes on', ()
   assert.equal(resume(5, ' home'), 6)
 })
 
-test('a draft that is read has nothing more', () => {
+test('realignDraft returns the end of a draft that is used up', () => {
   const draft = tokensOf(' the| north')
   assert.equal(realignDraft(draft, 2, tokensOf(' and')[0]!), 2)
 })

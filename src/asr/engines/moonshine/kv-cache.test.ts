@@ -23,7 +23,7 @@ function cache(row: number, head: number): number[] {
   return [0, 1, 2].flatMap((token) => [0, 1].map((i) => row * 1000 + head * 100 + token * 10 + i))
 }
 
-test('frames are padded to the blocks in which kernels add, and the padding is masked', () => {
+test('encoder frames are padded to whole blocks, and the padding is masked', () => {
   assert.deepEqual([1, 64, 65, 333].map(paddedWidth), [64, 64, 128, 384])
   const mask = floatsOf(encoderMask([3, 128], 128))
   assert.ok(mask.subarray(0, 3).every((value) => value === 0))
@@ -31,7 +31,7 @@ test('frames are padded to the blocks in which kernels add, and the padding is m
   assert.ok(mask.subarray(128).every((value) => value === 0))
 })
 
-test('a row and the first tokens are kept in place, without the numbers of others', () => {
+test('truncateCache and rowOf copy only the requested row and tokens', () => {
   const { keys } = truncateCache(caches(), 2)
   assert.deepEqual(keys!.dims, [2, 2, 2, 2])
   const places = [0, 1].flatMap((row) => [0, 1].flatMap((head) => cache(row, head).slice(0, 4)))
@@ -43,7 +43,7 @@ test('a row and the first tokens are kept in place, without the numbers of other
   assert.deepEqual([row.keys!.dims, ...floatsOf(row.keys)], [[1, 2, 3, 2], ...second])
 })
 
-test('a call writes into other arrays than the one before it, and into the same as the next', () => {
+test('decoder outputs alternate between two buffers', () => {
   const dimensions = { layers: 1, heads: 2, headSize: 2, hidden: 4, alignmentHeads: 1 }
   const memory = new DecoderBuffers(dimensions)
   const call = { rows: 2, tokens: 1, width: 64 }
@@ -59,7 +59,7 @@ test('a call writes into other arrays than the one before it, and into the same 
   assert.equal(buffers[1], buffers[3])
 })
 
-test('states are padded with zeros, whatever a longer piece has left in the array', () => {
+test('encoder states are padded with zeros after a longer input', () => {
   const dimensions = { layers: 1, heads: 2, headSize: 2, hidden: 4, alignmentHeads: 1 }
   const memory = new DecoderBuffers(dimensions)
   memory.encoderStates(new Float32Array(8).fill(7), 2)

@@ -4,14 +4,14 @@ import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { textOf, tokenPieces, tokensOf } from './tokens.ts'
 
-test('the vocabulary is the published one', () => {
+test('the vocabulary file has the published checksum', () => {
   assert.equal(tokenPieces().length, 32_000)
   const file = readFileSync(new URL('vocabulary.txt', import.meta.url))
   const hash = createHash('sha256').update(file).digest('hex')
   assert.equal(hash, '9b9a3510cb7921863b4f3f89ff456639e15ad66762c0e2f001a843fc039a85d4')
 })
 
-test('a text has the tokens of the published tokenizer, and they have its text', () => {
+test('tokensOf matches the published tokenizer, and textOf restores the text', () => {
   // As LlamaTokenizer writes them.
   assert.deepEqual(tokensOf('Hello world'), [15_043, 3_186])
   assert.deepEqual(tokensOf(' This  is a test. '), [910, 338, 263, 1_243, 29_889])

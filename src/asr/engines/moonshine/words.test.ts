@@ -9,7 +9,7 @@ function ids(...pieces: string[]): number[] {
   return pieces.map((piece) => llamaTokenizer.vocabById.lastIndexOf(piece.replace('_', '\u2581')))
 }
 
-test('pieces join to words; the pause after punctuation is not part of the word', () => {
+test('tokens join into words, and the pause after punctuation is not part of the word', () => {
   const tokens = ids('_Hel', 'lo', ',', '_world', '.')
   const words = wordsOf(tokens, [0, 0.2, 0.5, 1.4, 1.8, 2])
   assert.deepEqual(
@@ -29,7 +29,7 @@ test('lone punctuation joins the word before it', () => {
   )
 })
 
-test('signs alone, such as notes for music, are no word and join none', () => {
+test('symbols alone, such as music notes, form no word', () => {
   const notes = [0xe2, 0x99, 0xaa].map((byte) => byte + 3)
   const starts = Array.from({ length: 12 }, (_, i) => i / 10)
   const said = (...tokens: number[]) => wordsOf(tokens, starts).map(({ text }) => text)
@@ -38,10 +38,10 @@ test('signs alone, such as notes for music, are no word and join none', () => {
   assert.deepEqual(said(...ids('_ok'), 0xc3 + 3, 0xa9 + 3), ['oké'])
 })
 
-test('byte tokens form characters', () => {
+test('byte tokens form UTF-8 characters', () => {
   assert.equal(textOf([0xc3 + 3, 0xa9 + 3, ...ids('_ok')]), 'é ok')
 })
 
-test('special tokens and half characters print nothing', () => {
+test('special tokens and incomplete characters produce no text', () => {
   assert.equal(textOf([1, 2, 32_100, 0xc3 + 3, ...ids('_ok')]), 'ok')
 })

@@ -57,7 +57,7 @@ async function decode(layout: string, sounds: readonly Float32Array[]) {
 describe('Parakeet with random weights', () => {
   const sounds = [audioOf(0, 4), audioOf(1, 2.5), audioOf(2, 7)]
 
-  test('both layouts of the model give the same text, in a batch and alone', async () => {
+  test('both file layouts of the model give the same text, in a batch and alone', async () => {
     const together = await decode('sherpa', sounds)
     assert.deepEqual(await decode('onnx-asr', sounds), together)
     for (const [i, sound] of sounds.entries()) {
@@ -67,7 +67,7 @@ describe('Parakeet with random weights', () => {
     }
   })
 
-  test('sherpa-onnx writes the same tokens at the same times', async (t) => {
+  test('tokens and times match those of sherpa-onnx', async (t) => {
     const sherpa = loadSherpa()
     if (!sherpa) return t.skip('sherpa-onnx-node is an optional dependency')
     const file = (part: string) => join(folderOf('sherpa'), `${part}.int8.onnx`)
@@ -97,7 +97,7 @@ describe('Parakeet with random weights', () => {
     }
   })
 
-  test('the engine gives words in order, and the same as a draft goes on', async () => {
+  test('words are in order, and a draft does not change them', async () => {
     const stored = { id: 'random', revision: '1', languages: ['en'], folder: folderOf('onnx-asr') }
     const recognizer = await createParakeet(stored)
     const [first, short] = await recognizer.recognize(
@@ -120,7 +120,7 @@ describe('Parakeet with random weights', () => {
     await recognizer.close()
   })
 
-  test('a folder without a model is refused', async () => {
+  test('a folder without a model is rejected', async () => {
     await assert.rejects(loadParakeet(folder), /needs its tokens, an encoder/)
   })
 })
@@ -152,7 +152,7 @@ async function decodeScores(
   return tokens!.map(({ token, frame }) => `${cubes[token]} ${frame}`)
 }
 
-test('listed words are preferred, and taken back when they are not finished', async () => {
+test('vocabulary entries are preferred, and undone if they are not completed', async () => {
   const name = [
     { '▁the': 10 },
     { '▁cube': 10, '▁Kub': 9 },
@@ -169,7 +169,7 @@ test('listed words are preferred, and taken back when they are not finished', as
   assert.deepEqual(await decodeScores(name.slice(0, 4), ['Kubernetes']), plain.slice(0, 3))
 })
 
-test('a frame gives ten tokens at most', async () => {
+test('a frame yields at most ten tokens', async () => {
   const tokens = await decodeScores([{ '▁the': 10, stay: 1 }, { blank: 10 }], [])
   assert.deepEqual(tokens, new Array(10).fill('▁the 0'))
 })

@@ -4,7 +4,7 @@ import { createFeatureExtractor } from './features.ts'
 
 const extract = createFeatureExtractor(128)
 
-test('there are as many frames as whole steps of 10 ms', () => {
+test('feature extraction yields one frame per whole 10 ms', () => {
   for (const samples of [160, 16_000, 16_159, 16_160]) {
     const { frames, data } = extract(new Float32Array(samples))
     assert.equal(frames, Math.floor(samples / 160))
@@ -12,7 +12,7 @@ test('there are as many frames as whole steps of 10 ms', () => {
   }
 })
 
-test('each band has mean 0 and deviation 1', () => {
+test('features of each mel band have mean 0 and standard deviation 1', () => {
   const { data, frames } = extract(Float32Array.from({ length: 16_000 }, (_, i) => Math.sin(i * i)))
   for (let mel = 0; mel < 128; mel++) {
     const band = data.subarray(mel * frames, (mel + 1) * frames)
@@ -24,7 +24,7 @@ test('each band has mean 0 and deviation 1', () => {
   }
 })
 
-test('a tone that begins raises the band of its frequency most', () => {
+test('the onset of a tone raises the mel band of its frequency most', () => {
   const tone = Float32Array.from({ length: 32_000 }, (_, i) => {
     const noise = 0.001 * Math.sin(i * i)
     return i < 16_000 ? noise : noise + 0.5 * Math.sin((2 * Math.PI * 1000 * i) / 16_000)
@@ -38,7 +38,7 @@ test('a tone that begins raises the band of its frequency most', () => {
   assert.ok(rise[42]! > 1.5 && rise[42]! > rise[100]!)
 })
 
-test('features are those of NeMo', () => {
+test('features match those of NeMo', () => {
   const sweep = Float32Array.from({ length: 16_100 }, (_, i) => {
     return 0.3 * Math.sin(i * i * 1e-4) + 0.05 * Math.sin(i * i)
   })

@@ -16,14 +16,14 @@ function words(text: string, seconds = 10) {
   })
 }
 
-test('a word ends with its last letters, not with the pause that its comma lasts', () => {
+test('a word ends with its last letters, not with the duration of its comma', () => {
   assert.deepEqual(words('▁Hel@0+2 lo@2+1 ,@3+4 ▁wor@12+2 ld@14+1 .@15+4'), [
     ['Hello,', 0, 0.24],
     ['world.', 0.96, 1.2],
   ])
 })
 
-test('a piece without a duration lasts a frame, and no word lasts into the next', () => {
+test('a token without a duration lasts one frame, and words do not overlap', () => {
   assert.deepEqual(words('▁Hel@0+0 lo@0+0 ▁wor@1+4 ▁Hel@2+1'), [
     ['Hello', 0, 0.08],
     ['wor', 0.08, 0.16],
@@ -31,7 +31,7 @@ test('a piece without a duration lasts a frame, and no word lasts into the next'
   ])
 })
 
-test('punctuation alone joins the word before; nothing lies after the audio', () => {
+test('lone punctuation joins the word before it, and words end within the audio', () => {
   assert.deepEqual(words('▁-@0+1 ▁Hel@1+1 ▁-@2+1 ▁@5+0 5@5+4', 0.5), [
     ['Hel-', 0.08, 0.16],
     ['5', 0.4, 0.5],

@@ -5,7 +5,7 @@ import { languageCodeOf } from './language-names.ts'
 
 const codes = readCatalog().find(({ id }) => id === 'whisper-large-v3')!.languages
 
-test('a language is known by its code and by its English name', () => {
+test('languageCodeOf accepts language codes and English names', () => {
   const names = [
     'de',
     'german',

@@ -12,7 +12,7 @@ function wordsOf(body: unknown, seconds = 10): string[] {
 
 const word = (text: string, start: unknown, end: unknown) => ({ word: text, start, end })
 
-test('words keep their times, and get the punctuation of the text', () => {
+test('words keep their times and get the punctuation of the text', () => {
   const body = {
     text: ' Hello, world! ¿Qué tal? "It\'s 5%."',
     words: [
@@ -25,12 +25,12 @@ test('words keep their times, and get the punctuation of the text', () => {
   ])
 })
 
-test('words that the text does not have stay as they are', () => {
+test('words that the text does not contain are kept unchanged', () => {
   const body = { text: 'Something else', words: [word('hello', 0, 0.5), word('world', 0.5, 1)] }
   assert.deepEqual(wordsOf(body), ['hello 0-0.5', 'world 0.5-1'])
 })
 
-test('times out of order, negative, missing or after the end lie between those of the neighbors', () => {
+test('invalid word times are interpolated between their neighbors', () => {
   const body = {
     text: 'one two three four five',
     words: [
@@ -71,7 +71,7 @@ test('segments that overlap, or have no times, give words in order and apart', (
   }
 })
 
-test('without word times the words of a segment are spread over it, by their lengths', () => {
+test('without word times the words are spread over their segment by length', () => {
   const segments = [
     { text: ' aa bbbb', start: 1, end: 4, avg_logprob: Math.log(0.5) },
     { text: ' cc', start: 6, end: 7 },
@@ -85,11 +85,11 @@ test('without word times the words of a segment are spread over it, by their len
   )
 })
 
-test('a text alone is spread over the audio', () => {
+test('a text without segments is spread over the audio', () => {
   assert.deepEqual(wordsOf({ text: 'aa bb' }, 4), ['aa 0-2', 'bb 2-4'])
 })
 
-test('words inside segments, with probabilities, are read as well', () => {
+test('words nested in segments are read with their probabilities', () => {
   const words = [{ word: ' hi', start: 0, end: 1, probability: 0.3 }]
   const response = readResponse(
     JSON.stringify({ text: 'hi', segments: [{ text: 'hi', start: 0, end: 1, words }] }),
@@ -98,7 +98,7 @@ test('words inside segments, with probabilities, are read as well', () => {
   assert.deepEqual([response.hasWordTimes, response.words[0]!.confidence], [true, 0.3])
 })
 
-test('text where there is no speech, and text that nobody can speak, is left out', () => {
+test('hallucinated text in silence, and more text than the audio can hold, is dropped', () => {
   const segments = [
     { text: 'Real.', start: 0, end: 2, avg_logprob: -0.2, no_speech_prob: 0.1 },
     { text: 'Thank you.', start: 3, end: 5, avg_logprob: -1.3, no_speech_prob: 0.9 },
@@ -108,7 +108,7 @@ test('text where there is no speech, and text that nobody can speak, is left out
   assert.deepEqual(wordsOf({ text: ' ... ' }, 2), [])
 })
 
-test('a flood of words or segments is a loop, and is not placed', () => {
+test('too many words or segments for the audio are dropped as a loop', () => {
   const words = Array.from({ length: 300 }, (_, i) => word('la', i / 30, i / 30))
   const segments = words.map(({ word: text, ...times }) => ({ text, ...times }))
   for (const flood of [{ words }, { segments }, { words, segments }, { text: 'la '.repeat(300) }]) {
@@ -117,7 +117,7 @@ test('a flood of words or segments is a loop, and is not placed', () => {
   }
 })
 
-test('what is no transcription is told apart from silence', () => {
+test('a response without a transcription is undefined, and silence is an empty list', () => {
   for (const body of ['<html>', '', '[]', 'null', '{"text":5}', '{"error":{}}']) {
     assert.equal(readResponse(body, 5), undefined, body)
   }

@@ -48,7 +48,7 @@ function call(use: 'batch' | 'live' = 'batch', signal = AbortSignal.timeout(20_0
   return { use, signal }
 }
 
-test('each segment is one request, with its samples; times are those of the recording', async (t) => {
+test('each segment is sent as one request, with times relative to the recording', async (t) => {
   const remote = create(t)
   const segments = [second(2), second(5)]
   const task = { ...batch, segments, vocabulary: ['Ada', 'Turing'] }
@@ -74,7 +74,7 @@ test('each segment is one request, with its samples; times are those of the reco
   assert.equal(sent.authorization, `Bearer ${apiKey}`)
 })
 
-test('a server that knows no word times, or a text alone, is asked for what it knows', async (t) => {
+test('unsupported timestamps and formats are not requested again', async (t) => {
   const refuse = (what: string) => respond({ error: { message: `${what} is not supported` } }, 400)
   server.usual = (response, request) => {
     const { response_format, ...fields } = request.fields
@@ -101,7 +101,7 @@ test('a server that knows no word times, or a text alone, is asked for what it k
   assert.equal(server.seen.length, 4, 'it remembers')
 })
 
-test('the language is identified, among the allowed ones', async (t) => {
+test('identify chooses among the allowed languages', async (t) => {
   const remote = create(t)
   const task = { path, segments: [{ start: 0, end: 320_000 }], model: 'remote', isMixed: false }
   server.usual = respondWithText('guten Tag', { language: 'german' })
@@ -118,7 +118,7 @@ test('the language is identified, among the allowed ones', async (t) => {
   assert.equal(remote.describe().capabilities.identifiesLanguages, false)
 })
 
-test('a refused key fails at once, and is in no message', async (t) => {
+test('a rejected API key fails at once and is not shown in the error', async (t) => {
   const remote = create(t)
   const segments = [second(0)]
   const task = { ...batch, segments, vocabulary: [] }
@@ -138,7 +138,7 @@ test('a refused key fails at once, and is in no message', async (t) => {
   assert.equal(server.seen.length, 2)
 })
 
-test('nonsense, and errors that stay, fail as what may pass', async (t) => {
+test('malformed responses and persistent errors fail as transient', async (t) => {
   const remote = create(t)
   const task = { ...batch, segments: [second(0)], vocabulary: [] }
   server.next.push(respond('<html>busy</html>'))
@@ -151,7 +151,7 @@ test('nonsense, and errors that stay, fail as what may pass', async (t) => {
   assert.equal(server.seen.length, 1 + 4 + 2, 'live work waits shorter')
 })
 
-test('a prompt that comes back as text was no speech: it is asked for again without', async (t) => {
+test('a prompt echoed as text is discarded, and the request repeated without it', async (t) => {
   const remote = create(t)
   server.next.push(respondWithText('Ada, Turing, Lovelace'), respondWithText('yes'))
   const vocabulary = ['Ada', 'Turing', 'Lovelace']
@@ -163,7 +163,7 @@ test('a prompt that comes back as text was no speech: it is asked for again with
   assert.equal(server.seen[1]!.fields.prompt, undefined)
 })
 
-test('requests are limited, and canceled with their task', async (t) => {
+test('requests run concurrently up to a limit, and are aborted with their task', async (t) => {
   const remote = create(t)
   const stop = new AbortController()
   server.usual = () => {}
@@ -176,7 +176,7 @@ test('requests are limited, and canceled with their task', async (t) => {
   assert.equal(server.seen.length, 2)
 })
 
-test('a final keeps the words of its own segment, and gets silence after a short one', async (t) => {
+test('a final keeps only words of its own segment, and short audio is padded', async (t) => {
   const remote = create(t)
   const segment = second(3)
   const utterance = { path, segment, context: { start: 40_000, end: 72_000 } }

@@ -25,7 +25,7 @@ function folderOf(name: string, write: (folder: string) => void): string {
   return folder
 }
 
-test('a folder says which model it holds', () => {
+test('readSherpaLayout detects the model family of a folder', () => {
   const layouts = {
     'sense-voice': writeSenseVoice,
     'nemo-ctc': writeNemoCtc,
@@ -44,7 +44,7 @@ test('a folder says which model it holds', () => {
   }
 })
 
-test('8-bit networks are preferred, and a list for dividing words belongs to the model', () => {
+test('8-bit networks are preferred, and bpe.vocab belongs to the model files', () => {
   const folder = folderOf('both', (to) => writeTransducer(to, { isStreaming: false }))
   for (const name of ['encoder-epoch-99-avg-1.int8.onnx', 'bpe.vocab', 'encoder.weights']) {
     writeFileSync(join(folder, name), '')
@@ -63,19 +63,19 @@ function addMetadataTo(file: string): void {
   assert.deepEqual([...readOnnxMetadata(file)], [['model_type', 'zipformer2']])
 }
 
-test('a token list with numbers beyond all vocabularies does not fill the memory', () => {
+test('a token list with numbers beyond all vocabularies does not exhaust memory', () => {
   const folder = folderOf('tokens', () => {})
   writeFileSync(join(folder, 'tokens.txt'), 'a 0\nb 4294967294\nc -1\nd x\ne 2\n')
   assert.deepEqual(readTokens(join(folder, 'tokens.txt')), ['a', '', 'e'])
 })
 
-test('fields without content do not hold up the reader of metadata', () => {
+test('ONNX metadata with empty fields is rejected without delay', () => {
   const folder = folderOf('fields', () => {})
   writeFileSync(join(folder, 'model.onnx'), Buffer.alloc(100_000, Buffer.of(0x08, 0)))
   assert.throws(() => readOnnxMetadata(join(folder, 'model.onnx')), /is not an ONNX model/)
 })
 
-test('a folder without a model says what it lacks', () => {
+test('a folder without a model is rejected with the missing part', () => {
   const folder = folderOf('none', () => {})
   assert.throws(() => readSherpaLayout(folder), /needs its tokens.txt/)
   writeFileSync(join(folder, 'tokens.txt'), 'a 0\n')

@@ -16,7 +16,7 @@ function shown(found: readonly { text: string; start: number; end: number }[]) {
   return found.map(({ text, start, end }) => `${text} ${start.toFixed(1)}-${end.toFixed(1)}`)
 }
 
-test('pieces join into words at blanks, and punctuation joins the word before it', () => {
+test('tokens join into words at blanks, and punctuation joins the word before it', () => {
   const found = words([' Hel', 'lo', ',', ' wor', 'ld', '.'])
   assert.deepEqual(shown(found), ['Hello, 0.1-0.3', 'world. 0.4-0.6'])
   assert.deepEqual(
@@ -28,17 +28,17 @@ test('pieces join into words at blanks, and punctuation joins the word before it
   )
 })
 
-test('blanks may be tokens of their own, as in models of characters', () => {
+test('blanks may be separate tokens, as in character models', () => {
   assert.deepEqual(shown(words(['д', 'а', ' ', 'и'])), ['да 0.1-0.3', 'и 0.4-0.5'])
 })
 
-test('a character is a word where none are written apart', () => {
+test('scripts without spaces yield one word per character', () => {
   const found = words([' OK', '我们', '。', 'カー', 'と', ' new'])
   const texts = found.map(({ text }) => text)
   assert.deepEqual(texts, ['OK', '我', '们。', 'カー', 'と', 'new'])
 })
 
-test('bytes of a character are one, and tokens that nobody can read share the text', () => {
+test('byte tokens form one character, and unreadable tokens share the text', () => {
   assert.deepEqual(shown(words([' a', '<0xC3>', '<0xA9>'], { text: ' aé' })), ['aé 0.1-0.3'])
   assert.deepEqual(shown(words(['ƌŕ', 'şß', 'xx', 'yy'], { text: 'ab cd' })), [
     'ab 0.1-0.2',
@@ -46,7 +46,7 @@ test('bytes of a character are one, and tokens that nobody can read share the te
   ])
 })
 
-test('durations of the model end its words', () => {
+test('token durations determine the ends of words', () => {
   const durations = [0.1, 0.05, 0.3]
   assert.deepEqual(shown(words([' a', 'b', ' c'], { durations })), ['ab 0.1-0.3', 'c 0.3-0.6'])
   const late = wordsOf({ text: ' a', tokens: [' a'], times: [5], durations: [], logProbs: [] }, 3)
@@ -61,7 +61,7 @@ test('words without times are spread over the audio', () => {
   assert.deepEqual(interpolateWordTimes('', 2), [])
 })
 
-test('a word is as sure as its letters come back in a second text', () => {
+test('word confidence depends on how much of the word reappears in a second text', () => {
   const of = (texts: string[]) => texts.map((text) => ({ text, start: 0, end: 1, confidence: 0 }))
   const confidences = withConfidence(of(['The', 'quick', 'fox', '我']), 'the quack, 我').map(
     ({ confidence }) => confidence.toFixed(2),
@@ -69,7 +69,7 @@ test('a word is as sure as its letters come back in a second text', () => {
   assert.deepEqual(confidences, ['0.80', '0.71', '0.20', '0.67'])
 })
 
-test('listed words are written in the case and the pieces of the model', () => {
+test('hotwords are encoded in the case and the tokens of the model', () => {
   const pieces = ['<blk>', ' NEW', ' Y', 'ORK', ' HE', '我', '们', 'AB']
   const encode = (words: string[]) => encodeHotwords(words, pieces)
   assert.equal(encode(['New York', 'we', 'xyz', 'a/b', ':ork']), 'NEW YORK')

@@ -49,7 +49,7 @@ async function write(network: WhisperNetwork) {
   }
 }
 
-test('a text that begins less likely and is likelier as a whole is found', async () => {
+test('beam search finds a text that starts less likely but is likelier overall', async () => {
   const { greedy, beamed } = await write(
     networkOf({
       '': { 1: 0.6, 2: 0.4 },
@@ -64,7 +64,7 @@ test('a text that begins less likely and is likelier as a whole is found', async
   assert.equal(beamed.attention.length, 3)
 })
 
-test('what is certain is not searched again', async () => {
+test('beam search does not revisit confident tokens', async () => {
   const fed: number[][] = []
   const network = networkOf({
     '': { 1: 0.95, 2: 0.05 },

@@ -41,7 +41,7 @@ function assertSame(name: string): void {
   }
 }
 
-test('the config holds sizes, tokens, languages and suppressed tokens', () => {
+test('the converted config holds sizes, tokens, languages and suppressed tokens', () => {
   const found = JSON.parse(`${readConverted('converted', 'whisper.json')}`) as WhisperConfig
   assert.deepEqual(found, {
     version: 1,
@@ -76,13 +76,13 @@ test('the config holds sizes, tokens, languages and suppressed tokens', () => {
   assert.deepEqual(JSON.parse(`${readConverted('converted', 'vocabulary.json')}`), vocabulary)
 })
 
-test('half floats of CTranslate2 give the same files', async () => {
+test('float16 weights of CTranslate2 convert to the same files', async () => {
   writeCTranslate2(join(folder, 'half'), model, 'float16')
   await convertWhisper(join(folder, 'half'), join(folder, 'from-half'), { signal })
   assertSame('from-half')
 })
 
-test('bytes with scales of CTranslate2 give nearly the same weights', async () => {
+test('int8 weights of CTranslate2 convert to nearly the same values', async () => {
   writeCTranslate2(join(folder, 'bytes'), model, 'int8')
   const weights = openCTranslate2(join(folder, 'bytes', 'model.bin'))
   const name = 'decoder/layer_1/attention/linear_1/weight'
@@ -98,14 +98,14 @@ for (const [name, stored] of Object.entries({
   'half floats in two files': { type: 'F16', files: 2, prefix: 'model.' },
   'names without the outer one': { type: 'F32', files: 1, prefix: '' },
 } as const)) {
-  test(`Hugging Face, ${name}: the same files as from CTranslate2`, async () => {
+  test(`Hugging Face weights (${name}) convert to the same files as CTranslate2`, async () => {
     writeHuggingFace(join(folder, name), model, stored)
     await convertWhisper(join(folder, name), join(folder, `from ${name}`), { signal })
     assertSame(`from ${name}`)
   })
 }
 
-test('brain floats are read', async () => {
+test('bfloat16 weights are converted', async () => {
   writeHuggingFace(join(folder, 'brain'), model, { type: 'BF16', files: 1, prefix: 'model.' })
   await convertWhisper(join(folder, 'brain'), join(folder, 'from-brain'), { signal })
   const length = (name: string) => readConverted(name, 'decoder.weights').length
@@ -183,20 +183,20 @@ for (const [name, change, message] of [
     /names files that no folder of weights has/,
   ],
 ] satisfies [string, (copy: string) => void, RegExp][]) {
-  test(`refused: ${name}`, async () => {
+  test(`convertWhisper rejects: ${name}`, async () => {
     const source = await damaged(name, change)
     const result = convertWhisper(source, join(folder, 'refused'), { signal })
     await assert.rejects(result, { name: 'WeightFileError', message })
   })
 }
 
-test('a folder without weights is refused', async () => {
+test('convertWhisper rejects a folder without weights', async () => {
   await mkdir(join(folder, 'empty'))
   const result = convertWhisper(join(folder, 'empty'), join(folder, 'refused'), { signal })
   await assert.rejects(result, { name: 'WeightFileError', message: /no Whisper weights/ })
 })
 
-test('without alignment heads in the configuration the second half of the layers serves', async () => {
+test('without configured alignment heads, those of the last half of layers are used', async () => {
   const source = await damaged('no heads', (copy) => writeFileSync(join(copy, 'config.json'), '{}'))
   await convertWhisper(source, join(folder, 'no-heads'), { signal })
   const found = JSON.parse(`${readConverted('no-heads', 'whisper.json')}`) as WhisperConfig
@@ -207,7 +207,7 @@ test('without alignment heads in the configuration the second half of the layers
   assert.deepEqual(found.suppressedAtBegin, [4, 5])
 })
 
-test('progress grows to 1, and an abort ends the conversion', async () => {
+test('conversion reports progress up to 1 and can be aborted', async () => {
   const told: number[] = []
   const onProgress = (done: number) => told.push(done)
   const source = join(folder, 'ctranslate2')

@@ -16,7 +16,7 @@ async function encoded(network: ReturnType<typeof standInNetwork>['network'], co
   )
 }
 
-test('each piece gets its own text, whatever the others are', async () => {
+test('each item of a batch gets its own text', async () => {
   const { network } = standInNetwork([[1, 2, 3], [4], [5, 6, 7, 8]])
   const audio = await encoded(network, 3)
   const found = await decodeBatch(
@@ -36,7 +36,7 @@ test('each piece gets its own text, whatever the others are', async () => {
   }
 })
 
-test('the language and the task stand before the text, a prompt before them', async () => {
+test('the prompt precedes the language and task tokens', async () => {
   const { network, fed } = standInNetwork([[1]])
   const audio = await encoded(network, 1)
   await decodeBatch(network, audio, [request(0)], { ...options, prompt: [8, 9], task: 'translate' })
@@ -44,7 +44,7 @@ test('the language and the task stand before the text, a prompt before them', as
   assert.deepEqual(fed[0], [startOfPrevious, 8, 9, start, 13, translate, noTimestamps])
 })
 
-test('a loop is cut to one round of it, a text too long for the audio is cut', async () => {
+test('a loop is cut to one repetition, and a text at its token limit', async () => {
   const { network } = standInNetwork([
     [1, ...Array<number>(30).fill(2)],
     [1, 2, 3, 4, 5, 6],
@@ -56,7 +56,7 @@ test('a loop is cut to one round of it, a text too long for the audio is cut', a
   assert.deepEqual([long?.tokens, long?.stopped], [[1, 2, 3, 4], 'cap'])
 })
 
-test('suppressed tokens are never chosen, an end not as the first token', async () => {
+test('suppressed tokens are never chosen, and the end token is not chosen first', async () => {
   const { network } = standInNetwork([[tokens.noSpeech, tokens.firstTimestamp], []])
   const audio = await encoded(network, 2)
   const found = await decodeBatch(network, audio, [request(0), request(1)], options)
@@ -66,7 +66,7 @@ test('suppressed tokens are never chosen, an end not as the first token', async 
   }
 })
 
-test('random choices are the same ones for the same seed', async () => {
+test('sampling is deterministic for the same seed', async () => {
   const { network } = standInNetwork([[1, 2, 3, 4, 5]], { certainty: 1 })
   const audio = await encoded(network, 1)
   const write = async (seed: number) => {
@@ -83,7 +83,7 @@ test('random choices are the same ones for the same seed', async () => {
   assert.ok(texts.size > 1, 'seeds differ')
 })
 
-test('a draft changes the cost of a text, never the text', async () => {
+test('a draft never changes the text', async () => {
   const text = [1, 2, 3, 4, 5]
   for (const draft of [[], [1, 2, 3], [1, 2, 9, 9], [7], [1, 2, 3, 4, 5, 6], text]) {
     const { network } = standInNetwork([text])
@@ -94,14 +94,14 @@ test('a draft changes the cost of a text, never the text', async () => {
   }
 })
 
-test('a good draft saves calls', async () => {
+test('a correct draft saves decoder calls', async () => {
   const { network, fed } = standInNetwork([[1, 2, 3, 4, 5]])
   const audio = await encoded(network, 1)
   await decodeDraft(network, audio, { ...request(0), tokens: [1, 2, 3, 4] }, options)
   assert.equal(fed.length, 3)
 })
 
-test('what the model hears is known before it writes', async () => {
+test('detect returns probabilities of the languages and of silence', async () => {
   const { network } = standInNetwork([[1]])
   const [found] = await detect(network, await encoded(network, 1))
   assert.deepEqual([...found!.languages.keys()], ['en', 'de'])

@@ -6,7 +6,7 @@ import { createEncodingCache } from './encoding-cache.ts'
 const featuresOf = (seed: number) => ({ data: Float32Array.of(seed, 1, 2), frames: 1 })
 const pieceOf = (seed: number) => ({ 'key.0': floats(Float32Array.of(seed, 0), [1, 2]) })
 
-test('a kept chunk is found by its content, once', () => {
+test('a cached encoding is found by its features and returned once', () => {
   const kept = createEncodingCache(1000)
   const chunk = pieceOf(1)
   kept.keep(featuresOf(1), chunk)
@@ -15,7 +15,7 @@ test('a kept chunk is found by its content, once', () => {
   assert.equal(kept.take(featuresOf(1)), undefined)
 })
 
-test('the oldest go when the bytes are used up, and a chunk too large is not kept', () => {
+test('the oldest encodings are evicted first, and oversized ones are not cached', () => {
   const kept = createEncodingCache(16)
   for (const seed of [1, 2, 3]) kept.keep(featuresOf(seed), pieceOf(seed))
   assert.equal(kept.take(featuresOf(1)), undefined)

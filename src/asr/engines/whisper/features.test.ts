@@ -46,7 +46,7 @@ const references: Record<number, [mel: number, frame: number, value: number][]> 
 }
 
 for (const [mels, values] of Object.entries(references)) {
-  test(`${mels} mels are those of Whisper`, () => {
+  test(`features of ${mels} mel bands match those of Whisper`, () => {
     const { data, frames } = createFeatureExtractor(Number(mels))(signal, 3000)
     assert.equal(data.length, Number(mels) * 3000)
     for (const [mel, frame, value] of values) {
@@ -56,7 +56,7 @@ for (const [mels, values] of Object.entries(references)) {
   })
 }
 
-test('fewer frames are the first ones of more, with the same silence after', () => {
+test('features of a short window equal the first frames of a long one', () => {
   const extract = createFeatureExtractor(80)
   const short = extract(signal, 151)
   const long = extract(signal, 3000)

@@ -53,7 +53,7 @@ function assertNear(found: ArrayLike<number>, expected: ArrayLike<number>, toler
 }
 
 for (const chunk of [long, short]) {
-  test(`logits and attention of ${chunk.frames} frames are those of the plain arithmetic`, async () => {
+  test(`logits and attention of ${chunk.frames} frames match a plain implementation`, async () => {
     const plain = decodePlainly(model, encodePlainly(model, chunk.data, chunk.frames), tokens)
     const audio = await network.encode([chunk])
     assert.deepEqual(audio.frames, [chunk.frames / 2])
@@ -73,7 +73,7 @@ for (const chunk of [long, short]) {
   })
 }
 
-test('token by token with the cache is all at once, and only the last is told if asked', async () => {
+test('token-by-token decoding with the cache matches decoding all at once', async () => {
   const audio = await network.encode([long])
   const whole = await network.decoder(audio, [0]).step([tokens])
   const decoder = network.decoder(audio, [0])
@@ -95,7 +95,7 @@ for (const [name, tolerance] of [
   ['fp32', 1e-4],
   ['int8', 1e-4],
 ] as const) {
-  test(`rows do not depend on their neighbors (${name})`, async () => {
+  test(`rows of a batch are independent (${name})`, async () => {
     const net = name === 'fp32' ? network : rounded
     const audio = await net.encode([long, short])
     const rows = [tokens, tokens.toReversed(), tokens.map((token) => (token + 3) % 15)]
@@ -119,7 +119,7 @@ for (const [name, tolerance] of [
   })
 }
 
-test('8 bits stay near the floats', async () => {
+test('int8 logits are close to the float32 ones', async () => {
   const exact = await network.decoder(await network.encode([long]), [0]).step([tokens])
   const near = await rounded.decoder(await rounded.encode([long]), [0]).step([tokens])
   const error = near.logits.reduce((sum, value, i) => sum + (value - exact.logits[i]!) ** 2, 0)
@@ -127,7 +127,7 @@ test('8 bits stay near the floats', async () => {
   assert.ok(Math.sqrt(error / power) < 0.03, `${Math.sqrt(error / power)}`)
 })
 
-test('too many frames, tokens or uneven rows are refused', async () => {
+test('too many frames or tokens, and rows of unequal length, are rejected', async () => {
   await assert.rejects(network.encode([features(41, 1)]), RangeError)
   await assert.rejects(network.encode([{ data: new Float32Array(7), frames: 1 }]), RangeError)
   const decoder = network.decoder(await network.encode([short]), [0, 0])
@@ -136,7 +136,7 @@ test('too many frames, tokens or uneven rows are refused', async () => {
   await assert.rejects(decoder.step([many, many]), RangeError)
 })
 
-test('what was kept is not encoded again', async (t) => {
+test('a cached chunk is not encoded again', async (t) => {
   const plain = await network.decoder(await network.encode([long, short]), [0, 1]).step([[6], [6]])
   type Sessions = { prototype: { run(feeds: object): Promise<object> } }
   const { prototype } = ort.InferenceSession as unknown as Sessions

@@ -14,16 +14,16 @@ const ids = (...pieces: string[]) => pieces.map((piece) => vocabulary.indexOf(pi
 const textsOf = (tokens: number[], language: string) =>
   tokenizer.wordsOf(tokens, language).map(({ text }) => text)
 
-test('bytes join to characters over the borders of tokens', () => {
+test('bytes of a character join across tokens', () => {
   assert.equal(tokenizer.textOf(ids('hello', 'Ġ', 'Ã', '©')), 'hello é')
   assert.equal(tokenizer.textOf(ids('ä½', 'ł', 'å¥½')), '你好')
 })
 
-test('special tokens and halves of characters print nothing', () => {
+test('special tokens and incomplete characters produce no text', () => {
   assert.equal(tokenizer.textOf([end, ...ids('hello', 'Ã')]), 'hello')
 })
 
-test('words begin at spaces and take the punctuation beside them', () => {
+test('words start at spaces and include adjacent punctuation', () => {
   const tokens = ids('hello', ',', 'Ġ"', 'w', 'or', 'ld', '.', '"', 'Ġworld')
   assert.deepEqual(tokenizer.wordsOf(tokens, 'en'), [
     { text: 'hello,', first: 0, last: 1 },
@@ -32,20 +32,20 @@ test('words begin at spaces and take the punctuation beside them', () => {
   ])
 })
 
-test('what stands without a space is one word', () => {
+test('text without a space is one word', () => {
   assert.deepEqual(textsOf(ids('hello', '-', 'w', 'or', 'ld', 'Ġworld'), 'fr'), [
     'hello-world',
     ' world',
   ])
 })
 
-test('languages without spaces split at characters', () => {
+test('languages without spaces are split at characters', () => {
   const tokens = ids('ä½', 'ł', 'å¥½', 'ãĢĤ', 'hello')
   assert.deepEqual(textsOf(tokens, 'zh'), ['你', '好。', 'hello'])
   assert.deepEqual(textsOf(ids('hello', 'Ġworld'), 'ja'), ['hello', ' world'])
 })
 
-test('text is encoded by the merges with the lowest ids', () => {
+test('encode applies the merges with the lowest ranks first', () => {
   assert.deepEqual(tokenizer.encode('hello world'), ids('hello', 'Ġw', 'or', 'ld'))
   assert.deepEqual(tokenizer.encode('é'), ids('Ã', '©'))
 })

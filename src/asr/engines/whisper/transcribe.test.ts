@@ -28,7 +28,7 @@ function prefixesOf(fed: readonly number[][]): number[][] {
   return fed.filter((row) => row.includes(tokens.noTimestamps))
 }
 
-test('the likeliest language is used, of the allowed ones if some are named', async () => {
+test('the likeliest language is chosen, among the allowed ones if given', async () => {
   const heard = { 12: 1, 13: 3 }
   const languages = async (options: Partial<TranscribeOptions>) => {
     const { model } = modelOf([[1, 2]], { heard })
@@ -40,7 +40,7 @@ test('the likeliest language is used, of the allowed ones if some are named', as
   assert.equal(await languages({ language: 'en' }), 'en')
 })
 
-test('where no language is likely, the model looks again at audio padded to 30 s', async () => {
+test('if no language is likely, detection is repeated with audio padded to 30 s', async () => {
   const framesOf = async (heard: Record<number, number>) => {
     const { model } = modelOf([[1, 2]], { heard })
     const { encode, config } = model.network
@@ -61,7 +61,7 @@ test('where no language is likely, the model looks again at audio padded to 30 s
   assert.deepEqual(await framesOf({}), [400, 3000])
 })
 
-test('an unsure text where the model hears no speech is invented', async () => {
+test('an unlikely text is discarded where the model detects no speech', async () => {
   const unsure = { certainty: 1, heard: { [tokens.noSpeech]: 9 } }
   const { model, fed } = modelOf([[1, 2]], unsure)
   const [found] = await transcribe(model, [new Float32Array(16_000)], wanted)
@@ -79,7 +79,7 @@ test('an unsure text where the model hears no speech is invented', async () => {
   assert.deepEqual(spoken?.decoding.tokens, [1, 2])
 })
 
-test('a doubtful text is written again, and the result stays the same', async () => {
+test('an unlikely text is decoded again, with a deterministic result', async () => {
   const write = async () => {
     const { model, fed } = modelOf([[1, 2]], { certainty: 1 })
     const [found] = await transcribe(model, [new Float32Array(16_000)], wanted)
@@ -90,7 +90,7 @@ test('a doubtful text is written again, and the result stays the same', async ()
   assert.deepEqual(await write(), first)
 })
 
-test('words to prefer stand before the text, unless it collapses under them', async () => {
+test('the vocabulary is given as a prompt, unless the text becomes unusable with it', async () => {
   const second = new Float32Array(16_000)
   const vocabulary = ['one', 'two']
   const heard = { 13: 5 }

@@ -29,7 +29,7 @@ const line = (from: number, to: number) =>
 const audio = Float32Array.from({ length: 32_000 }, (_, i) => Math.sin(i))
 const text = { language: 'en', audio, heads: 1 }
 
-test('words are where their tokens attend; a pause after a comma belongs to no word', () => {
+test('word times follow the attention, without the pause after a comma', () => {
   const decoding = decodingOf(
     [0, 1, 2, 3],
     line(0, 20),
@@ -66,7 +66,7 @@ test('lone punctuation joins the word before it', () => {
   )
 })
 
-test('words ascend, do not overlap and stay in the audio, whatever the attention', () => {
+test('words ascend, do not overlap and stay in the audio for any attention', () => {
   const random = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), {
     minLength: 50,
     maxLength: 50,
@@ -93,7 +93,7 @@ test('words ascend, do not overlap and stay in the audio, whatever the attention
   )
 })
 
-test('likelier tokens give more confidence, more tokens and a doubtful text less', () => {
+test('confidence rises with token probabilities and falls with doubtful texts', () => {
   assert.ok(wordConfidence([-0.1], -0.3) > wordConfidence([-1], -0.3))
   assert.ok(wordConfidence([-0.5], -0.3) > wordConfidence([-0.5, -0.5], -0.3))
   assert.ok(wordConfidence([-0.5], -0.3) > wordConfidence([-0.5], -1))

@@ -77,7 +77,7 @@ const distance = (found: ArrayLike<number>, exact: readonly number[]) => {
   return Math.max(...exact.map((value, i) => Math.abs(value - found[i]!)))
 }
 
-test('products of rows and of all values are near to the exact ones', async () => {
+test('quantized products per row and per tensor are close to exact ones', async () => {
   const matrix = matrixOf('m', first)
   const rows = await run((graph) => matMulPerRow(graph, quantizeRows(graph, 'x'), matrix), quiet)
   assert.ok(distance(rows, exactProduct(quiet, first)) < 0.02)
@@ -116,7 +116,7 @@ test('a row does not depend on its neighbors in the batch', async () => {
   assert.ok(distance(all, exactProduct(quiet, first)) > 0.1, 'with one scale for all, it does')
 })
 
-test('a row of zeros stays one', async () => {
+test('a row of zeros stays zero', async () => {
   const rows = (graph: Graph) => matMulPerRow(graph, quantizeRows(graph, 'x'), matrixOf('m', first))
   const zeros = new Float32Array(COLUMNS)
   assert.deepEqual((await run(rows, new Float32Array(ROWS))).map(Math.abs), zeros)
@@ -129,7 +129,7 @@ test('joined matrices keep their scales and zero points', async () => {
   assert.ok(distance(found.subarray(COLUMNS), exactProduct(quiet, second)) < 0.02)
 })
 
-test('a scaled matrix makes scaled products', async () => {
+test('a scaled matrix yields scaled products', async () => {
   const product = (matrix: Int8Matrix) => (graph: Graph) => {
     return matMulPerRow(graph, quantizeRows(graph, 'x'), matrix)
   }
@@ -164,7 +164,7 @@ function publishedGraph(): OnnxGraph {
   }
 }
 
-test('the matrix of a published product is found by its name, and another form refused', () => {
+test('readByteMatrix finds a matrix by name and rejects other graphs', () => {
   const graph = publishedGraph()
   assert.deepEqual(readByteMatrix(graph, '/part/'), matrixOf('w', first))
   assert.throws(() => readByteMatrix(graph, '/other/'), TypeError)

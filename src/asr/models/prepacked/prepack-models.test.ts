@@ -37,7 +37,7 @@ async function untilMapped(folder: string): Promise<void> {
   }
 }
 
-test('an engine prepacks the models, its processes map them, and they compute the same', {
+test('prepacked models are shared by the processes and compute the same', {
   skip,
 }, async (t) => {
   const folder = await copyModels(t)
@@ -93,7 +93,7 @@ test('an engine prepacks the models, its processes map them, and they compute th
   await assert.rejects(trial, /computes other values/)
 })
 
-test('a worker loads the installed models where the prepacked ones cannot be loaded', {
+test('a worker falls back to the installed models if the prepacked ones fail to load', {
   skip,
 }, async (t) => {
   const folder = await copyModels(t)

@@ -12,17 +12,17 @@ function assign(letters: string, count = 2): string {
   )
 }
 
-test('each word goes to the voice that says it', () => {
+test('each word is assigned to the voice that says it', () => {
   const letters = 'aaaaaaaa bbbbbbbb aaaaaaaa bbbb aaaaaaaaaaaa'
   assert.equal(assign(letters), letters.replaceAll(' ', ''))
 })
 
-test('turns change where they do also without a pause', () => {
+test('turns change without a pause', () => {
   const recognized = assign('aaaaaaaaaaaabbbbbbbbbbbbaaaaaaaaaaaa')
   assert.match(recognized, /^a{11,13}b{10,14}a{11,13}$/)
 })
 
-test('a change falls on the sentence end or pause next to it', () => {
+test('a turn change snaps to the nearest sentence end or pause', () => {
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   const { words, windows } = createDialogue('aaaaaaaaaabbbbbbbbbb')
   const turnAfter = (turnWords: readonly Word[]) => {
@@ -42,7 +42,7 @@ test('a change falls on the sentence end or pause next to it', () => {
   }
 })
 
-test('a word that sounds like another for a moment does not change the speaker', () => {
+test('one window of another voice does not change the speaker', () => {
   const { words, windows } = createDialogue('aaaaaaaaaaaaaaaa')
   const other = createDialogue('bbbbbbbbbbbbbbbb').windows
   const middle = Math.floor(windows.length / 2)
@@ -54,7 +54,7 @@ test('a word that sounds like another for a moment does not change the speaker',
   )
 })
 
-test('words that no window holds go with their neighbors', () => {
+test('words without a window get the speaker of their neighbors', () => {
   const { words, windows } = createDialogue('aaaaaaaa bbbbbbbb')
   const deaf = windows.filter(({ end }) => end < words[12]!.start * 16_000)
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
@@ -63,7 +63,7 @@ test('words that no window holds go with their neighbors', () => {
   assert.ok(recognized.margins.at(-1)! < recognized.margins[0]!)
 })
 
-test('without a voice or a word there is nothing to give', () => {
+test('without voices or words there are no confident assignments', () => {
   assert.deepEqual(assignWords([], { windows: [], centroids: [] }), { speakerOf: [], margins: [] })
   const { speakerOf, margins } = assignWords(createDialogue('aa').words, {
     windows: [],
@@ -73,14 +73,14 @@ test('without a voice or a word there is nothing to give', () => {
   for (const margin of margins) assert.ok(margin < 0)
 })
 
-test('the margin is large inside a turn and small for a stranger', () => {
+test('the margin is larger for known voices than for an unknown one', () => {
   const { words, windows } = createDialogue('aaaaaaaa bbbbbbbb cccccccc')
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   const { margins } = assignWords(words, { windows: windows.slice(), centroids })
   assert.ok(margins[4]! > margins[20]!)
 })
 
-test('voices are learned again from what they said', () => {
+test('centroids are refined from the words assigned to them', () => {
   const { words, windows } = createDialogue('aaaaaaaaaaaa bbbbbbbbbbbb aaaaaaaaaaaa bbbbbbbbbbbb')
   // Vectors of one window each are as uncertain as a window.
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
@@ -95,7 +95,7 @@ function recognized(from: number, to: number, cluster: string, seed: number) {
 }
 const pure = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
 
-test('a window says most about the words in its middle', () => {
+test('a window has the most weight on the words in its middle', () => {
   const words = [{ text: 'so', start: 1, end: 1.3, confidence: 1 }]
   const windows = [
     recognized(0.1, 1.3, 'b', 3),
@@ -105,7 +105,7 @@ test('a window says most about the words in its middle', () => {
   assert.deepEqual(assignWords(words, { windows, centroids: pure }).speakerOf, [0])
 })
 
-test('no voice is learned from windows in which two speak, nor from short ones', () => {
+test('centroids are not refined from mixed or short windows', () => {
   const words = [0, 1, 2, 3, 4].map((start) => ({
     text: 'so.',
     start,

@@ -15,7 +15,7 @@ function turn(start: number, end: number, speaker: number): SpeakerTurn {
   return { start, end, speaker }
 }
 
-test('a word takes the speaker whose turns overlap it most, however long they are', () => {
+test('a word gets the speaker whose turns overlap it most', () => {
   const turns = [
     turn(0, 9, 2),
     turn(0.9, 1.2, 1),
@@ -26,29 +26,29 @@ test('a word takes the speaker whose turns overlap it most, however long they ar
   assert.deepEqual(assignByTurns(words(6), turns).speakerOf, [2, 2, 2, 0, 2, 2])
 })
 
-test('parts of one speaker count together', () => {
+test('overlapping turns of one speaker count together', () => {
   const turns = [turn(0, 0.2, 1), turn(0.1, 0.4, 0), turn(0.3, 0.5, 1)]
   assert.deepEqual(assignByTurns(words(1), turns).speakerOf, [1])
 })
 
-test('a word beside all turns takes the nearest, a word of no length the one that it lies in', () => {
+test('a word outside all turns gets the nearest, a zero-length one its enclosing turn', () => {
   const turns = [turn(0, 1.9, 0), turn(0.1, 0.2, 3), turn(3.2, 3.4, 1), turn(9, 9.5, 2)]
   const point = { text: 'x', start: 9.2, end: 9.2, confidence: 1 }
   const clusteredWords = assignByTurns([...words(8).slice(2), point], turns)
   assert.deepEqual(clusteredWords.speakerOf, [0, 1, 1, 1, 2, 2, 2])
 })
 
-test('a word of one turn is sure, one of two less so, one of none least', () => {
+test('the margin is largest within one turn, smaller in two and smallest in none', () => {
   const turns = [turn(0, 1.5, 0), turn(1.25, 2, 1)]
   const { margins } = assignByTurns(words(4), turns)
   assert.ok(margins[0]! > margins[1]! && margins[1]! > margins[3]!)
 })
 
-test('without turns all words are one speaker', () => {
+test('without turns all words have one speaker', () => {
   assert.deepEqual(assignByTurns(words(2), []).speakerOf, [0, 0])
 })
 
-test('speakers of all channels are numbered by first appearance, and utterances cut at changes', () => {
+test('speakers are numbered by first appearance, and utterances split at changes', () => {
   const [left, right] = [words(3), words(1)]
   right[0]!.start = 1.7
   right[0]!.end = 1.9

@@ -10,7 +10,7 @@ function groupOf(...members: number[][]) {
   return { sum, size: members.length }
 }
 
-test('groups with the highest mean cosine are merged first, and what is merged adds up', () => {
+test('the clusters with the highest mean cosine are merged first', () => {
   const groups = [groupOf([1, 0]), groupOf([0, 1]), groupOf([0.8, 0.6])]
   const merged = mergeClusters(groups, { count: 2, similarity: -1 })
   assert.deepEqual(merged, [groupOf([1, 0], [0.8, 0.6]), groupOf([0, 1])])
@@ -28,14 +28,14 @@ test('the mean cosine counts all members, not the direction of their sum', () =>
   assert.deepEqual(merged[1], wide)
 })
 
-test('groups that are less alike than the limit stay apart, those just as alike do not', () => {
+test('clusters below the similarity limit are not merged', () => {
   const groups = [groupOf([1, 0]), groupOf([0.6, 0.8])]
   assert.equal(mergeClusters(groups, { count: 1, similarity: 0.61 }).length, 2)
   assert.equal(mergeClusters(groups, { count: 1, similarity: 0.6 }).length, 1)
   assert.equal(mergeClusters([], { count: 1, similarity: 0 }).length, 0)
 })
 
-test('more embeddings than are compared at a time end in the same few groups', () => {
+test('more embeddings than are compared at once form the same few clusters', () => {
   const names = [...'abc']
   const embeddings = Array.from({ length: 1000 }, (_, i) => embeddingOf({ [names[i % 3]!]: 1 }, i))
   const groups = clusterEmbeddings(embeddings, 3)

@@ -17,7 +17,7 @@ function namesOf(centroids: readonly Float32Array[]): string {
   return names.sort().join('')
 }
 
-test('as many voices are found as speak', () => {
+test('findSpeakers finds as many voices as speak', () => {
   for (const [letters, names] of [
     ['aaaaaaaa '.repeat(9), 'a'],
     [two, 'ab'],
@@ -29,7 +29,7 @@ test('as many voices are found as speak', () => {
   }
 })
 
-test('a count below the voices found merges voices, one above takes more', () => {
+test('a lower speaker count merges voices, and a higher one splits them', () => {
   const speakers = findSpeakers(createDialogue(four).windows)
   assert.equal(speakers.centroids(2).length, 2)
   assert.equal(speakers.centroids(1).length, 1)
@@ -39,7 +39,7 @@ test('a count below the voices found merges voices, one above takes more', () =>
   }
 })
 
-test('the voices most alike are merged first', () => {
+test('the most similar voices are merged first', () => {
   // a and e sound similar; b does not.
   const windows = createDialogue(two).windows.map((window, i) => {
     const mixture = i % 3 === 0 ? { a: 1 } : i % 3 === 1 ? { a: 0.75, e: 0.6 } : { b: 1 }
@@ -57,7 +57,7 @@ function wrongWords(letters: string, count: number): number {
 }
 const dialogue = 'aaaaaaaaaa. bbbbbbbbbb. aaaaaaaa. bbbbbbbbbbbb. aaaaaaaaaa. bbbbbbbbb. '.repeat(2)
 
-test('a voice too short to be counted is found when it is asked for, and takes no words of others', () => {
+test("a voice too short to be counted is found on request without taking others' words", () => {
   for (const [letters, counted, requested] of [
     [`${dialogue}cccc. aaaaaaaaaa`, 2, 3],
     [`${dialogue}cccc dddd. aaaaaaaaaa`, 2, 4],
@@ -68,12 +68,12 @@ test('a voice too short to be counted is found when it is asked for, and takes n
   }
 })
 
-test('voices that are wanted and not there leave the others nearly whole', () => {
+test('requested but absent voices leave the others nearly unchanged', () => {
   assert.ok(wrongWords(`${dialogue}cc dd. aaaaaaaaaa`, 4) <= 4)
   assert.ok(wrongWords(`${dialogue.slice(0, 70)} ccc. aaaaaaaaaa`, 3) <= 3)
 })
 
-test('with more voices requested than found, a moment of noise is no voice', () => {
+test('if more voices are requested than found, a moment of noise is not one', () => {
   const { windows } = createDialogue('aaaaaaaaaaaa '.repeat(10))
   // Three overlapping windows: less than two seconds.
   const at = windows.findIndex(({ start, end }) => end - start === 19_200 && start > 160_000)
@@ -96,13 +96,13 @@ test('there are never more voices than windows, and none without windows', () =>
   assert.deepEqual(findSpeakers([]).centroids(2), [])
 })
 
-test('a speech of one short word has a voice', () => {
+test('a recording of one short word has a voice', () => {
   const speakers = findSpeakers(createDialogue('a').windows)
   assert.equal(speakers.count, 1)
   assert.equal(speakers.centroids(1).length, 1)
 })
 
-test('a moment of another voice is not counted as one', () => {
+test('a moment of another voice is not counted', () => {
   const { windows } = createDialogue('aaaaaaaa '.repeat(12))
   for (const [i, window] of windows.slice(20, 23).entries()) {
     window.embedding = embeddingOf({ z: 1 }, i)
@@ -110,7 +110,7 @@ test('a moment of another voice is not counted as one', () => {
   assert.equal(findSpeakers(windows).count, 1)
 })
 
-test('more voices than are looked for end as the twenty that are', () => {
+test('more than twenty voices are limited to twenty', () => {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'].map((name) => name.repeat(20)).join(' ')
   const speakers = findSpeakers(createDialogue(letters).windows)
   assert.ok(speakers.count >= 18 && speakers.count <= 20, `${speakers.count}`)

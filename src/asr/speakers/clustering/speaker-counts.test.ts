@@ -20,7 +20,7 @@ function channel(...alike: number[]): ChannelSpeakers {
 
 const start = [1, 1]
 
-test('without counts each channel keeps what it begins with', () => {
+test('without requested counts each channel keeps its own', () => {
   assert.deepEqual(
     chooseSpeakerCounts([channel(1, 0.1), channel(1)], { start, counts: {} }),
     [1, 1],
@@ -31,13 +31,13 @@ test('without counts each channel keeps what it begins with', () => {
   )
 })
 
-test('a further voice comes where it is least like the others', () => {
+test('an additional speaker is placed where it differs most', () => {
   const channels = [channel(1, 0.6, 0.9), channel(1, 0.3, 0.65)]
   assert.deepEqual(chooseSpeakerCounts(channels, { start, counts: { exact: 3 } }), [1, 2])
   assert.deepEqual(chooseSpeakerCounts(channels, { start, counts: { min: 4 } }), [2, 2])
 })
 
-test('of one channel only the count that is wanted is reckoned', () => {
+test('with one channel only the requested count is computed', () => {
   const { count, centroids } = channel(1, 0.2, 0.3, 0.4)
   const requested: number[] = []
   const noted = (wanted: number) => {
@@ -52,7 +52,7 @@ test('of one channel only the count that is wanted is reckoned', () => {
   assert.deepEqual(chooseSpeakerCounts([channel(1, 0.2)], { start: [2], counts: { max: 1 } }), [1])
 })
 
-test('no count splits one voice in two', () => {
+test('a requested count does not split one voice in two', () => {
   const counts = { exact: 4 }
   assert.deepEqual(chooseSpeakerCounts([channel(1, 0.2, 0.85, 0.8)], { start: [2], counts }), [2])
   assert.deepEqual(chooseSpeakerCounts([channel(1, 0.2, 0.6, 0.8)], { start: [2], counts }), [3])
@@ -60,13 +60,13 @@ test('no count splits one voice in two', () => {
   assert.deepEqual(chooseSpeakerCounts(channels, { start, counts }), [2, 1])
 })
 
-test('voices go where two are most alike, and each channel keeps one', () => {
+test('the most similar voices are merged, and each channel keeps one', () => {
   const channels = [channel(1, 0.8), channel(1, 0.3)]
   assert.deepEqual(chooseSpeakerCounts(channels, { start: [2, 2], counts: { max: 3 } }), [1, 2])
   assert.deepEqual(chooseSpeakerCounts(channels, { start: [2, 2], counts: { exact: 1 } }), [1, 1])
 })
 
-test('an exact count wins over bounds, and nothing is split beyond what is there', () => {
+test('an exact count wins over min and max, and is limited to the voices present', () => {
   const channels = [channel(1, 0.2, 0.3)]
   assert.deepEqual(
     chooseSpeakerCounts(channels, { start: [1], counts: { exact: 2, min: 3, max: 1 } }),

@@ -13,14 +13,14 @@ function embeddingsOf(letters: string): Float32Array[] {
   return createDialogue(letters).windows.map(({ embedding }) => embedding)
 }
 
-test('a voice that is split over two beginnings ends as one', () => {
+test('a voice split over two initial clusters is merged', () => {
   const embeddings = embeddingsOf('a'.repeat(90))
   const start = embeddings.map((_, t) => t % 2)
   const weights = weightsOf(inferSpeakers(embeddings, { start, speakerCount: 2 }))
   assert.ok(Math.max(...weights) > embeddings.length - 1)
 })
 
-test('two voices stay apart, and the posteriors of each window add up to 1', () => {
+test('two voices stay separate, and posteriors of each window add up to 1', () => {
   const embeddings = embeddingsOf(`${'a'.repeat(30)} ${'b'.repeat(15)}`)
   const start = embeddings.map((_, t) => (t < embeddings.length / 2 ? 0 : 1))
   const posteriors = inferSpeakers(embeddings, { start, speakerCount: 2 })
@@ -29,7 +29,7 @@ test('two voices stay apart, and the posteriors of each window add up to 1', () 
   assert.ok(Math.abs(long! / short! - 2) < 0.2)
 })
 
-test('voices that begin wrong are put right', () => {
+test('wrong initial assignments are corrected', () => {
   const embeddings = embeddingsOf(`${'a'.repeat(40)} ${'b'.repeat(40)}`)
   // A third of each half starts with the speaker of the other half.
   const start = embeddings.map(
@@ -40,7 +40,7 @@ test('voices that begin wrong are put right', () => {
   assert.match(recognized, /^a+b+$/)
 })
 
-test('the neighbors of a window that could be either voice decide for it', () => {
+test('an ambiguous window is assigned by its neighbors', () => {
   const embeddings = embeddingsOf(`${'a'.repeat(30)} ${'b'.repeat(30)}`)
   const between = meanVector(
     embeddings,
@@ -53,11 +53,11 @@ test('the neighbors of a window that could be either voice decide for it', () =>
   assert.ok(posteriors.at(-1)![1]! > 0.5)
 })
 
-test('nothing to hear gives nothing', () => {
+test('inferSpeakers of no embeddings returns an empty list', () => {
   assert.deepEqual(inferSpeakers([], { start: [], speakerCount: 2 }), [])
 })
 
-test('a voice of four seconds is kept in half a minute and not in ten', () => {
+test('a four-second voice is kept in half a minute but not in ten', () => {
   for (const [words, kept] of [
     [60, true],
     [1400, false],
@@ -71,7 +71,7 @@ test('a voice of four seconds is kept in half a minute and not in ten', () => {
   }
 })
 
-test('a voice that is let off with an eighth of its price is kept in ten minutes too', () => {
+test('penaltyScale keeps a short voice in ten minutes', () => {
   const embeddings = embeddingsOf('a'.repeat(1400))
   const odd = createDialogue('b'.repeat(10)).windows.map(({ embedding }) => embedding)
   const audio = [...embeddings, ...odd]

@@ -42,7 +42,7 @@ function taskOf(model: SpeakerModelSpec) {
   return { path: 'p', to: 't', counts: {}, regions, model }
 }
 
-test('embeddings are made in the batch workers', async () => {
+test('embeddings are computed in the batch workers', async () => {
   const { log, ...pools } = makePools()
   const builtIn: SpeakerModelSpec = { id: 'built-in', kind: 'built-in' }
   await createEmbeddingWorkers({ model: builtIn, ...pools }).embed(taskOf(builtIn), signal)
@@ -51,7 +51,7 @@ test('embeddings are made in the batch workers', async () => {
   assert.deepEqual(log, ['batch 62', 'batch 80'])
 })
 
-test('a pipeline has a process of its own, made once, as nice as the others', async () => {
+test('a pipeline has one process of its own with the niceness of the others', async () => {
   const { log, ...pools } = makePools()
   const embeddings = createEmbeddingWorkers({ model: pipeline, ...pools })
   embeddings.setNiceness(10)
@@ -69,7 +69,7 @@ test('a pipeline has a process of its own, made once, as nice as the others', as
   assert.deepEqual(log, ['start', 'diarization yields to 10', ...calls])
 })
 
-test('a pipeline whose process ends is tried once more, then it is the models', async () => {
+test('a pipeline is retried once after a crash, then fails as unusable', async () => {
   const ended = new AppError('engine_failed', 'its process ended with code 255')
   const once = makePools([ended])
   await createEmbeddingWorkers({ model: pipeline, ...once }).embed(taskOf(pipeline), signal)
@@ -85,14 +85,14 @@ test('a pipeline whose process ends is tried once more, then it is the models', 
   })
 })
 
-test('other errors of a pipeline stay what they are', async () => {
+test('other errors of a pipeline are passed on without a retry', async () => {
   const { log, ...pools } = makePools([new AppError('storage_full')])
   const embeddings = createEmbeddingWorkers({ model: pipeline, ...pools })
   await assert.rejects(embeddings.embed(taskOf(pipeline), signal), { code: 'storage_full' })
   assert.equal(log.length, 3)
 })
 
-test('no process is made once it is closed', async () => {
+test('no process is started after close()', async () => {
   const { log, ...pools } = makePools()
   const embeddings = createEmbeddingWorkers({ model: pipeline, ...pools })
   await embeddings.close()

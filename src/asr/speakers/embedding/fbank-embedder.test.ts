@@ -36,7 +36,7 @@ function variances(start: number, end: number, from = 0): number[] {
   return bands.map((value) => value / Math.hypot(...bands))
 }
 
-test('a window is its mel energies less their mean, and the embedding has length 1', async (t) => {
+test('embeddings are computed from mean-normalized mel energies and have length 1', async (t) => {
   writeMeanSquareModel(modelPath)
   const embedder = await openFbankEmbedder({ modelPath })
   t.after(() => embedder.close())
@@ -67,7 +67,7 @@ test('a window is its mel energies less their mean, and the embedding has length
   }
 })
 
-test('a window that is too short for a network is repeated', async (t) => {
+test('a window too short for the network is repeated', async (t) => {
   writeFiftiethFrameModel(modelPath)
   const embedder = await openFbankEmbedder({ modelPath })
   t.after(() => embedder.close())
@@ -82,7 +82,7 @@ test('a window that is too short for a network is repeated', async (t) => {
   assert.ok(worst.every((difference) => Math.abs(difference) < 1e-4))
 })
 
-test('wrong regions and an aborted signal are errors', async (t) => {
+test('invalid regions and an aborted signal are errors', async (t) => {
   writeMeanSquareModel(modelPath)
   const embedder = await openFbankEmbedder({ modelPath })
   t.after(() => embedder.close())
@@ -95,7 +95,7 @@ test('wrong regions and an aborted signal are errors', async (t) => {
   await assert.rejects(stopped, reason)
 })
 
-test('a model of another form is refused with the reason when it is opened', async () => {
+test('a model with other inputs or shapes is rejected with the reason', async () => {
   const causeOf = (pattern: RegExp) => (error: Error) => {
     assert.match(error.message, /^Cannot use .*model\.onnx as a speaker model$/)
     return pattern.test((error.cause as Error).message)

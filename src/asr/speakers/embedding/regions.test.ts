@@ -8,7 +8,7 @@ function regionsOf(times: [number, number][], seconds = 10): [number, number][] 
   return speechRegions(words, seconds * 16_000).map(({ start, end }) => [start / 16, end / 16])
 }
 
-test('words share a region up to a pause of 0.3 s', () => {
+test('words share a region across pauses up to 0.3 s', () => {
   assert.deepEqual(
     regionsOf([
       [1, 1.5],
@@ -39,7 +39,7 @@ test('regions stay within the recording', () => {
   assert.deepEqual(regionsOf([[2.5, 3]], 2), [])
 })
 
-test('a word inside another makes no region shorter', () => {
+test('a word inside another does not shorten the region', () => {
   assert.deepEqual(
     regionsOf([
       [1, 3],

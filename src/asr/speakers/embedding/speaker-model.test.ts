@@ -7,7 +7,7 @@ import { hashFile } from '../../../models/files/hash-file.ts'
 import { chooseSpeakerModel } from './speaker-model.ts'
 import { xvectorModelPath } from './xvector-model.ts'
 
-test('the id of the built-in model names its file and its windows, so that another model starts anew', async (t) => {
+test('the id of the built-in model depends on its file and its windows', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-voice-model-'))
   t.after(() => rm(folder, { recursive: true }))
   const { id, kind } = chooseSpeakerModel(folder)

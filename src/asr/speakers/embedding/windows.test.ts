@@ -4,7 +4,7 @@ import { checkRegions, normalize, slidingWindows } from './windows.ts'
 
 const grid = { length: 24_000, hop: 12_000 }
 
-test('windows go through the region in steps, and the last ends with it', () => {
+test('sliding windows advance by the hop, and the last ends with the region', () => {
   assert.deepEqual(slidingWindows({ start: 500, end: 50_000 }, grid), [
     { start: 500, end: 24_500 },
     { start: 12_500, end: 36_500 },
@@ -17,14 +17,14 @@ test('windows go through the region in steps, and the last ends with it', () => 
   ])
 })
 
-test('a region up to the length of a window is one window, below 0.1 s none', () => {
+test('a region up to the window length is one window, below 0.1 s none', () => {
   for (const end of [1600, 24_000]) {
     assert.deepEqual(slidingWindows({ start: 0, end }, grid), [{ start: 0, end }])
   }
   assert.deepEqual(slidingWindows({ start: 0, end: 1599 }, grid), [])
 })
 
-test('regions outside the samples, and windows that stand still, are refused', () => {
+test('regions outside the samples and invalid grids are rejected', () => {
   const regions = [{ start: 0, end: 10 }]
   checkRegions(10, { regions, grids: [grid] })
   for (const region of [
@@ -44,7 +44,7 @@ test('regions outside the samples, and windows that stand still, are refused', (
   }
 })
 
-test('an embedding gets the length 1; one without a length is an error', () => {
+test('normalize scales to length 1 and rejects vectors without a length', () => {
   assert.deepEqual([...normalize(Float32Array.of(3, 0, 4))], [...Float32Array.of(0.6, 0, 0.8)])
   assert.throws(() => normalize(new Float32Array(3)), RangeError)
   assert.throws(() => normalize(Float32Array.of(1, Number.NaN)), RangeError)

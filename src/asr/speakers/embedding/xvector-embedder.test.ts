@@ -52,7 +52,7 @@ const whole = { start: 0, end: man.length }
 const grid = { length: 24_000, hop: 12_000 }
 const fine = { length: 12_000, hop: 4000 }
 
-test('windows come by region, then grid, then start, each with an embedding of length 1', async () => {
+test('windows are ordered by region, grid and start, with embeddings of length 1', async () => {
   const regions = [
     { start: 0, end: 1000 },
     { start: 1001, end: 30_000 },
@@ -89,7 +89,7 @@ function framesOf({ start, end }: Region): Float32Array {
   return frames
 }
 
-test('each window is pooled from the frames that lie in it, in long regions too', async (t) => {
+test('each window is pooled from its own frames, also in long regions', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-telephone-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const modelPath = join(folder, 'mean.onnx')
@@ -114,7 +114,7 @@ test('each window is pooled from the frames that lie in it, in long regions too'
   }
 })
 
-test('one voice is more like itself than like another', async () => {
+test('embeddings of one voice are more similar than those of two', async () => {
   const both = new Float32Array(2 * man.length)
   both.set(man)
   both.set(woman, man.length)
@@ -129,7 +129,7 @@ test('one voice is more like itself than like another', async () => {
   assert.ok(same > different + 0.05, `${same} against ${different}`)
 })
 
-test('equal input gives equal output, in 1.5 s every 0.75 s unless asked otherwise', async () => {
+test('embeddings are deterministic, with a default window of 1.5 s every 0.75 s', async () => {
   const once = await embedder.embed(man, [whole], { signal })
   assert.deepEqual(await embedder.embed(man, [whole], { signal }), once)
   assert.deepEqual(await embedder.embed(man, [whole], { signal, grids: [grid] }), once)
@@ -152,7 +152,7 @@ test('a window has the same embedding in every batch', async () => {
   assert.ok(cosine(wide[1], alone[16]) > 0.999_99)
 })
 
-test('the volume makes no difference, nor what lies above telephone sound', async () => {
+test('volume and frequencies above the telephone band do not change the embedding', async () => {
   const [reference] = await embedder.embed(man, [whole], { signal })
   const [quiet] = await embedder.embed(
     man.map((sample) => sample / 8),
@@ -165,7 +165,7 @@ test('the volume makes no difference, nor what lies above telephone sound', asyn
   assert.ok(cosine(reference, same) > 0.999, `bright ${cosine(reference, same)}`)
 })
 
-test('only the sound of the region counts', async () => {
+test('only the audio of the region affects the embedding', async () => {
   const region = { start: 32_001, end: 80_000 }
   const noisy = man.map((sample, i) => {
     const near = i > region.start - 400 && i < region.end + 400
@@ -175,13 +175,13 @@ test('only the sound of the region counts', async () => {
   assert.deepEqual(await embedder.embed(noisy, [region], { signal }), clean)
 })
 
-test('no regions give no windows, and wrong ones an error', async () => {
+test('no regions yield no windows, and invalid ones an error', async () => {
   assert.deepEqual(await embedder.embed(man, [], { signal }), [])
   const outside = [{ start: 0, end: man.length + 1 }]
   await assert.rejects(embedder.embed(man, outside, { signal }), RangeError)
 })
 
-test('samples that are no numbers are an error, not an embedding', async () => {
+test('samples that are not numbers are an error', async () => {
   const broken = man.slice(0, 32_000).fill(Number.NaN, 500, 600)
   const region = { start: 0, end: broken.length }
   await assert.rejects(embedder.embed(broken, [region], { signal }), RangeError)
@@ -193,11 +193,11 @@ test('embedding stops when it is aborted', async () => {
   await assert.rejects(stopped, reason)
 })
 
-test('a model that is not there is an error', async () => {
+test('a missing model file is an error', async () => {
   await assert.rejects(openXvectorEmbedder({ modelPath: `${xvectorModelPath}.none` }))
 })
 
-test('the built-in model is the one whose origin is on record', () => {
+test('the built-in model has the documented checksum', () => {
   const record = readFileSync(new URL('model/README.md', import.meta.url), 'utf8')
   const hash = createHash('sha256').update(readFileSync(xvectorModelPath)).digest('hex')
   assert.ok(record.includes(`| sha256 of \`xvector-8k.onnx\` | \`${hash}\` |`))

@@ -9,7 +9,7 @@ function plainMean(values: readonly number[], t: number): number {
   return window.reduce((sum, value) => sum + value, 0) / window.length
 }
 
-test('each number loses its mean over the 300 frames around it, fewer when there are fewer', () => {
+test('subtractSlidingMean subtracts the mean of the 300 frames around each value', () => {
   for (const count of [1, 20, 299, 300, 301, 1000]) {
     const first = Array.from({ length: count }, (_, t) => Math.sin(t * t) + t / 50)
     const second = first.map((value) => 100 - value)
@@ -25,6 +25,6 @@ test('each number loses its mean over the 300 frames around it, fewer when there
   }
 })
 
-test('no frames stay no frames', () => {
+test('subtractSlidingMean accepts an empty array', () => {
   subtractCepstralMean(new Float32Array(0), 23)
 })

@@ -40,7 +40,7 @@ function plainFrame(samples: Float32Array): { mel: number[]; energy: number } {
   return { mel, energy: Math.log(energy) }
 }
 
-test('frames of 25 ms every 10 ms have the energies of the plain formulas', () => {
+test('log-mel frames match the plain formulas', () => {
   const samples = noise(200 + 3 * 80)
   const { frames, mel, energy } = createLogMel(format)(samples)
   assert.equal(frames, 4)
@@ -53,13 +53,13 @@ test('frames of 25 ms every 10 ms have the energies of the plain formulas', () =
   }
 })
 
-test('digital silence has the energy of one 16-bit step of noise, not the smallest number', () => {
+test('digital silence has the energy of one 16-bit step of noise', () => {
   const { mel, energy } = createLogMel(format)(new Float32Array(200))
   assert.ok(Math.abs(energy[0]! - Math.log(200)) < 1e-6)
   assert.ok(mel.every((value) => value > -5 && value < 10))
 })
 
-test('a tone is loudest in the band of its frequency', () => {
+test('a tone is loudest in the mel band of its frequency', () => {
   const tone = Float32Array.from(
     { length: 200 },
     (_, i) => 0.5 * Math.sin((2 * Math.PI * 1000 * i) / 8000),
@@ -70,13 +70,13 @@ test('a tone is loudest in the band of its frequency', () => {
   assert.ok(Math.abs(loudest - center) < 1, `${loudest} against ${center}`)
 })
 
-test('only whole frames count', () => {
+test('only whole frames are counted', () => {
   assert.deepEqual(
     [0, 199, 200, 279, 280].map((samples) => framesIn(samples, 8000)),
     [0, 0, 1, 1, 2],
   )
 })
 
-test('bands too narrow for the spectrum are refused', () => {
+test('mel bands too narrow for the spectrum are rejected', () => {
   assert.throws(() => createLogMel({ ...format, bins: 200 }), RangeError)
 })

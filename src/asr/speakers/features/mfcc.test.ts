@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createLogMel } from './log-mel.ts'
 import { mfcc } from './mfcc.ts'
 
-test('cepstra are the liftered cosine transform of the log energies, after the energy of the frame', () => {
+test('MFCCs are the liftered cosine transform of the log energies, after the energy', () => {
   const samples = Float32Array.from({ length: 360 }, (_, i) => 0.1 * Math.sin(i * i * 0.7))
   const { mel, energy } = createLogMel({ sampleRate: 8000, bins: 23, low: 20, high: 3700 })(samples)
   const cepstra = mfcc(samples)
@@ -21,6 +21,6 @@ test('cepstra are the liftered cosine transform of the log energies, after the e
   }
 })
 
-test('less than a frame has no cepstra', () => {
+test('audio shorter than a frame has no MFCCs', () => {
   assert.equal(mfcc(new Float32Array(199)).length, 0)
 })

@@ -57,7 +57,7 @@ async function run({ file, args }: ProcessCommand) {
   return { text, exitCode, signal }
 }
 
-test('a confined program reaches no network', {
+test('a confined program cannot reach the network', {
   skip: !['isolated', 'files', 'network'].includes(confinement),
 }, async (t) => {
   const server = createServer((socket) => socket.end('reached')).listen(0, '127.0.0.1')
@@ -69,7 +69,7 @@ test('a confined program reaches no network', {
   assert.match(text, /^E(NETUNREACH|CONNREFUSED|ADDRNOTAVAIL|HOSTUNREACH)$/m)
 })
 
-test('a confined program writes to its own folder and nowhere else', filesSkip, async (t) => {
+test('a confined program can write only to its own folder', filesSkip, async (t) => {
   const write = (folder: string) => `
     try { fs.writeFileSync(${JSON.stringify(join(folder, 'file'))}, 'x'); console.log('written') }
     catch (error) { console.log(error.code) }`
@@ -85,7 +85,7 @@ test('a confined program writes to its own folder and nowhere else', filesSkip, 
 })
 
 test(
-  'an isolated program sees its recording and the program, and no other file',
+  'an isolated program sees only its recording and the program files',
   isolatedSkip,
   async (t) => {
     const [data, scratch] = [temporaryFolder(t), temporaryFolder(t)]
@@ -109,7 +109,7 @@ test(
   },
 )
 
-test('an isolated program sees no other process, and can end none', isolatedSkip, async (t) => {
+test('an isolated program sees no other process and cannot signal any', isolatedSkip, async (t) => {
   const code = `
     const kill = (pid) => { try { process.kill(pid, 0); return 'there' } catch (error) { return error.code } }
     console.log(process.pid, kill(${process.pid}), kill(${process.ppid}))`
@@ -117,7 +117,7 @@ test('an isolated program sees no other process, and can end none', isolatedSkip
   assert.match(text, /^\d{1,2} ESRCH ESRCH$/m)
 })
 
-test('an isolated program has no rights, and no way to get some', isolatedSkip, async (t) => {
+test('an isolated program has no privileges and cannot gain any', isolatedSkip, async (t) => {
   const code = `
     const { spawnSync } = require('child_process')
     const tries = [
@@ -132,7 +132,7 @@ test('an isolated program has no rights, and no way to get some', isolatedSkip, 
   assert.deepEqual(text.trim().split('\n'), [...Array(6).fill('true'), 'false'])
 })
 
-test('an isolated program ends with the process that was started', isolatedSkip, async (t) => {
+test('an isolated program is killed with its launcher', isolatedSkip, async (t) => {
   const scratch = temporaryFolder(t)
   const code = `fs.writeFileSync(${JSON.stringify(join(scratch, 'started'))}, ''); setInterval(() => {}, 1000)`
   const program = { file: process.execPath, args: ['-e', code] }
@@ -144,7 +144,7 @@ test('an isolated program ends with the process that was started', isolatedSkip,
   await once(child.stdout.resume(), 'close')
 })
 
-test('a file system that is unmounted just before the start does no harm', filesSkip, async (t) => {
+test('a file system unmounted just before the start causes no failure', filesSkip, async (t) => {
   const [scratch, disk] = [temporaryFolder(t), temporaryFolder(t)]
   if (spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', disk]).status !== 0) {
     return t.skip('needs the right to mount a file system')
@@ -155,7 +155,7 @@ test('a file system that is unmounted just before the start does no harm', files
   assert.deepEqual(await run(command), { text: 'started\n', exitCode: 0, signal: null })
 })
 
-test('memory beyond the limit is refused', {
+test('allocating memory beyond the limit fails', {
   skip: process.platform !== 'linux',
 }, async (t) => {
   const code = `try { new Uint8Array(3e9); console.log('given') } catch { console.log('refused') }`
@@ -163,7 +163,7 @@ test('memory beyond the limit is refused', {
   assert.doesNotMatch(text, /given/)
 })
 
-test('processor time beyond the limit ends the program', {
+test('exceeding the processor time limit ends the program', {
   skip: confinement === 'none',
 }, async (t) => {
   const run = runConfined('for (;;);', temporaryFolder(t), { cpuSeconds: 1 })
@@ -171,7 +171,7 @@ test('processor time beyond the limit ends the program', {
   assert.equal(signal ?? signalOf(exitCode), 'SIGXCPU')
 })
 
-test('without any means the program is started as it is', () => {
+test('without a sandbox the program is started directly', () => {
   const program = { file: 'node', args: ['-v'] }
   assert.deepEqual(
     confine(program, { limits, input: undefined, folder: undefined }, 'none'),
@@ -179,7 +179,7 @@ test('without any means the program is started as it is', () => {
   )
 })
 
-test('namespaces are tried on Linux only, and a shell everywhere but on Windows', () => {
+test('sandbox levels are tried on Linux, only limits on macOS, none on Windows', () => {
   assert.deepEqual(candidates('linux'), ['isolated', 'files', 'network', 'limits'])
   assert.deepEqual(candidates('darwin'), ['limits'])
   assert.deepEqual(candidates('win32'), [])

@@ -5,11 +5,11 @@ import { completeOptions, readJobParams, readSubtitleFormats } from './job-param
 
 const txt = { format: 'txt' } as const
 
-test('options that are not given ask for nothing', async () => {
+test('no options yield no parameters', async () => {
   assert.deepEqual(await readJobParams({}, txt), {})
 })
 
-test('each option asks for its add-on', async () => {
+test('each option enables its add-on', async () => {
   const requested = { sentences: true, punctuation: true, entities: true, sentiment: true }
   assert.deepEqual(await readJobParams({ ...requested, language: 'en' }, txt), {
     language_config: { languages: ['en'] },
@@ -20,7 +20,7 @@ test('each option asks for its add-on', async () => {
   })
 })
 
-test('a summary has a type, the general one where none is named', async () => {
+test('--summary takes a type and defaults to general', async () => {
   const type = async (...args: string[]) => {
     const [option] = completeOptions(args)
     const summary = option?.split('=')[1] ?? args[1]
@@ -32,7 +32,7 @@ test('a summary has a type, the general one where none is named', async () => {
   await assert.rejects(readJobParams({ summary: 'short' }, txt), UsageError)
 })
 
-test('only an option is completed, not a file after the dashes nor another argument', () => {
+test('only options are completed, not other arguments or those after --', () => {
   assert.deepEqual(completeOptions(['a.mp3', '--summary', '-o', 'x']), [
     ...['a.mp3', '--summary=general', '-o', 'x'],
   ])
@@ -40,7 +40,7 @@ test('only an option is completed, not a file after the dashes nor another argum
   assert.deepEqual(completeOptions(['--summary', 'concise', 'a']), ['--summary', 'concise', 'a'])
 })
 
-test('subtitles are asked for by list, by format or both, each once', async () => {
+test('subtitles are requested by list, by format or both, without duplicates', async () => {
   const config = async (list: string | undefined, format: 'txt' | 'srt', style?: string) => {
     const subtitles = list === undefined ? undefined : [list]
     const params = await readJobParams({ subtitles, 'subtitle-style': style }, { format })
@@ -62,7 +62,7 @@ test('subtitles are asked for by list, by format or both, each once', async () =
   assert.throws(() => readSubtitleFormats(['srt,ass']), /--subtitles must be one of: srt, vtt; not/)
 })
 
-test('the style of the text has options: numbers, fillers and swear words', async () => {
+test('options set the style of numbers, fillers and profanity', async () => {
   const values = { numbers: 'digits', 'no-fillers': true, 'mask-profanity': true }
   assert.deepEqual(await readJobParams(values, txt), {
     ...{ number_formatting: true, number_formatting_config: { style: 'digits' } },
@@ -71,7 +71,7 @@ test('the style of the text has options: numbers, fillers and swear words', asyn
   await assert.rejects(readJobParams({ numbers: 'roman' }, txt), /--numbers must be one of: digits/)
 })
 
-test('redaction has types and a form, and the form needs the redaction', async () => {
+test('--redact takes types, and --redact-mode requires it', async () => {
   const config = async (list: string, mode?: string, ...lists: string[]) => {
     const redact = [list, ...lists]
     const params = await readJobParams({ redact, 'redact-mode': mode }, txt)
@@ -90,7 +90,7 @@ test('redaction has types and a form, and the form needs the redaction', async (
   )
 })
 
-test('speakers are told apart, as many as are heard, so many, or from so many to so many', async () => {
+test('--speakers takes auto, an exact count or a range', async () => {
   const params = (speakers: string) => readJobParams({ speakers }, txt)
   assert.deepEqual(await params('auto'), { diarization: true })
   const exact = { diarization: true, diarization_config: { number_of_speakers: 2 } }
@@ -104,16 +104,16 @@ test('speakers are told apart, as many as are heard, so many, or from so many to
   assert.deepEqual(completeOptions(['--speakers', '2-4', 'a']), ['--speakers', '2-4', 'a'])
 })
 
-test('channels are mixed or kept apart as requested', async () => {
+test('--channels takes mix or separate', async () => {
   assert.deepEqual(await readJobParams({ channels: 'mix' }, txt), { channel_mode: 'mix' })
   await assert.rejects(readJobParams({ channels: 'both' }, txt), UsageError)
 })
 
-test('chapters are a switch', async () => {
+test('--chapters enables chapters', async () => {
   assert.deepEqual(await readJobParams({ chapters: true }, txt), { chapters: true })
 })
 
-test('translations and questions become their add-ons', async () => {
+test('--translate and --ask enable their add-ons', async () => {
   const values = { translate: ['de,fr', 'de'], ask: ['Who called?', 'Why?'] }
   assert.deepEqual(await readJobParams(values, txt), {
     translation: true,

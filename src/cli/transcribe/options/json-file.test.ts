@@ -34,7 +34,7 @@ async function refusal(reading: Promise<unknown>): Promise<string> {
 
 const entry = { value: 'Nginx', intensity: 0.4, pronunciations: ['engine ex'], language: 'en-US' }
 
-test('a vocabulary is a list of texts and entries, or the whole configuration', async () => {
+test('a vocabulary file holds a list of entries or the whole configuration', async () => {
   const list = ['Kubernetes', entry]
   assert.deepEqual(await vocabularyOf(list), { vocabulary: list })
   const config = { vocabulary: list, default_intensity: 0 }
@@ -42,7 +42,7 @@ test('a vocabulary is a list of texts and entries, or the whole configuration', 
   assert.deepEqual(await vocabularyOf(`\uFEFF["a"]`), { vocabulary: ['a'] })
 })
 
-test('a file that cannot be read, or is not JSON, is reported by its name', async () => {
+test('an unreadable file, or one that is not JSON, is reported by its name', async () => {
   assert.equal(
     await refusal(readVocabularyFile('/no/such.json')),
     'Cannot read /no/such.json: there is no such file',
@@ -53,7 +53,7 @@ test('a file that cannot be read, or is not JSON, is reported by its name', asyn
   assert.match(binary, /it is not JSON: .*"fLaC\?\?\[2J\?"/)
 })
 
-test('what is wrong in a vocabulary is reported with its place', async () => {
+test('errors in a vocabulary file are reported with their place', async () => {
   const cases: [content: unknown, message: string][] = [
     ['7', "FILE must have a 'vocabulary'"],
     [{}, "FILE: 'vocabulary' must be a list"],
@@ -86,14 +86,14 @@ test('what is wrong in a vocabulary is reported with its place', async () => {
   }
 })
 
-test('spellings are a dictionary, or the whole configuration', async () => {
+test('a spelling file holds a dictionary or the whole configuration', async () => {
   const dictionary = { ACME: ['acme', 'ack me'] }
   const config = { spelling_dictionary: dictionary }
   assert.deepEqual(await spellingOf(dictionary), config)
   assert.deepEqual(await spellingOf(config), config)
 })
 
-test('what is wrong in spellings is reported with the spelling', async () => {
+test('errors in a spelling file are reported with the spelling', async () => {
   const problem = 'must map each spelling to a list of the words it replaces'
   for (const content of [['acme'], null, 'x']) {
     assert.equal(await refusal(spellingOf(content)), `FILE ${problem}`)

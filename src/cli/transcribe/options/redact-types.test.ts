@@ -4,7 +4,7 @@ import { piiTypes } from '../../../api/schemas/jobs/pii-types.ts'
 import { UsageError } from '../../arguments.ts'
 import { readRedactTypes } from './redact-types.ts'
 
-test('short names stand for types of the API, in singular and plural', () => {
+test('short names expand to API types, in singular and plural', () => {
   const names = ['NAME', 'NAME_GIVEN', 'NAME_FAMILY', 'NAME_MEDICAL_PROFESSIONAL']
   assert.deepEqual(readRedactTypes('names'), names)
   assert.deepEqual(readRedactTypes('name'), names)
@@ -12,26 +12,26 @@ test('short names stand for types of the API, in singular and plural', () => {
   assert.deepEqual(readRedactTypes('pci, emails'), ['PCI', 'EMAIL_ADDRESS'])
 })
 
-test('names of the API are taken in any letter case and with dashes', () => {
+test('API types are accepted in any case and with dashes', () => {
   const types = ['CREDIT_CARD', 'GDPR', 'SSN']
   assert.deepEqual(readRedactTypes('credit-card,gdpr,Ssn'), types)
 })
 
-test('every name of the API in capitals is that one alone', () => {
+test('an API type in capitals selects only that type', () => {
   assert.deepEqual(readRedactTypes('NAME'), ['NAME'])
   for (const type of piiTypes) assert.deepEqual(readRedactTypes(type), [type])
 })
 
-test('a type that two names have is asked for once', () => {
+test('a type selected by two names is requested once', () => {
   assert.deepEqual(readRedactTypes('email,EMAIL_ADDRESS'), ['EMAIL_ADDRESS'])
 })
 
-test('all is every type, whatever stands beside it', () => {
+test("'all' requests every type and overrides other names", () => {
   assert.equal(readRedactTypes('all'), undefined)
   assert.equal(readRedactTypes('names,all'), undefined)
 })
 
-test('a name that is not known is refused with those that are', () => {
+test('an unknown type is rejected with the known ones', () => {
   for (const text of ['pci,foo', 'all,foo', 'foo']) {
     assert.throws(() => readRedactTypes(text), {
       name: UsageError.name,

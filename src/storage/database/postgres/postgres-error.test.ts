@@ -6,7 +6,7 @@ function failed(code: string | undefined, message = 'it failed'): Error {
   return Object.assign(new Error(message), { ...(code !== undefined && { code }) })
 }
 
-test('the outcome of a change is unknown when the connection broke off, and not otherwise', () => {
+test('a commit outcome is unknown only after a broken connection', () => {
   const unknown = [
     ...[failed('ECONNRESET'), failed('08006'), failed('57P01'), failed('EPIPE')],
     failed(undefined, 'Connection terminated unexpectedly'),

@@ -23,7 +23,7 @@ import { FIRST_VERSION } from './schema.ts'
 
 const key = { hash: 'ab12', account: 'acme', prefix: 'steno_x', createdAt: 7 }
 
-test('a database that cannot be reached is named, its password is not', async () => {
+test('an unreachable database is reported without its password', async () => {
   const url = 'postgres://me:secret@127.0.0.1:1/steno'
   const waits: unknown[] = []
   const onWait = (reason: unknown) => void waits.push(reason)
@@ -38,8 +38,8 @@ test('a database that cannot be reached is named, its password is not', async ()
   assert.doesNotMatch(JSON.stringify(waits), /secret/)
 })
 
-describe('with a server', { skip: noPostgres }, () => {
-  test('a start waits for a database that is only starting', async (t) => {
+describe('openPostgres with a running server', { skip: noPostgres }, () => {
+  test('opening waits for a database that is starting', async (t) => {
     const folder = makePostgresFolder()
     t.after(() => removePostgres(folder))
     const settings = { ...testSettings, url: postgresUrl(folder, 'postgres'), startSeconds: 60 }
@@ -51,7 +51,7 @@ describe('with a server', { skip: noPostgres }, () => {
     await close()
   })
 
-  test('of servers that start together one makes the tables, and the others find them', async () => {
+  test('of servers that start together one creates the tables', async () => {
     const settings = await createDatabase()
     let made = 0
     const options = { version: 'migrate', onEmpty: async () => void made++ } as const
@@ -64,7 +64,7 @@ describe('with a server', { skip: noPostgres }, () => {
     await Promise.all(opened.map(({ close }) => close()))
   })
 
-  test('a database of a later version is refused and left as it is', async () => {
+  test('a database of a newer version is rejected and unchanged', async () => {
     const settings = await createDatabase()
     const { sql: database, close } = await openPostgres(settings, { version: 'migrate' })
     await sql`update schema_version set version = 99`.execute(database)
@@ -76,14 +76,14 @@ describe('with a server', { skip: noPostgres }, () => {
     }
   })
 
-  test('a command makes tables in an empty database only when it may', async () => {
+  test('a command creates tables only if allowed', async () => {
     const settings = await createDatabase()
     await assert.rejects(openPostgres(settings, { version: 'same' }), /no tables of this program/)
     await (await openPostgres(settings, { version: 'create' })).close()
     await (await openPostgres(settings, { version: 'same' })).close()
   })
 
-  test('a select goes on when its connection is lost, and what was written stays', async (t) => {
+  test('a select is retried after a lost connection, a write is not', async (t) => {
     const { db } = await openTestPostgres(t)
     await insertKey(db, key)
     await loseConnections(db)
@@ -96,7 +96,7 @@ describe('with a server', { skip: noPostgres }, () => {
     assert.ok((await listKeys(db)).length >= 1)
   })
 
-  test('a select goes on when the connection after the lost one is lost, too', async (t) => {
+  test('a select is retried after repeated connection losses', async (t) => {
     const { db } = await openTestPostgres(t)
     let losses = 2
     const query = Client.prototype.query as (...args: unknown[]) => unknown
@@ -109,7 +109,7 @@ describe('with a server', { skip: noPostgres }, () => {
     assert.ok(losses < 0)
   })
 
-  test('a transaction that another one prevents is run again', async (t) => {
+  test('a transaction with a serialization conflict is retried', async (t) => {
     const { db } = await openTestPostgres(t)
     await insertKey(db, key)
     await insertKey(db, { ...key, hash: 'cd34' })
@@ -133,7 +133,7 @@ describe('with a server', { skip: noPostgres }, () => {
     )
   })
 
-  test('a statement that takes too long, and a full disk, have the codes of the table', async (t) => {
+  test('statement timeouts and a full disk have documented error codes', async (t) => {
     const { db, database } = await openTestPostgres(t)
     const impatient = await openPostgres({ ...database, statementSeconds: 1 }, { version: 'same' })
     const slow = sql`select pg_sleep(5)`.execute(impatient.sql)
@@ -143,14 +143,14 @@ describe('with a server', { skip: noPostgres }, () => {
     await assert.rejects(full.execute(db.sql), { code: 'storage_full' })
   })
 
-  test('texts keep every character but the one that the database does not store', async (t) => {
+  test('texts keep every character except NUL', async (t) => {
     const { db } = await openTestPostgres(t)
     const name = 'tab\t ü 漢 🎙 \\ \' " \0 end'
     await insertKey(db, { ...key, name })
     assert.equal((await listKeys(db))[0]!.name, name.replace('\0', '\uFFFD'))
   })
 
-  test('what accounts store is the same before and after it is added up', async (t) => {
+  test('account totals are the same before and after compaction', async (t) => {
     const { db } = await openTestPostgres(t)
     const file = { filename: null, source: null, extension: 'wav', duration: 1, channels: 1 }
     for (const [i, account] of ['a', 'b', 'a'].entries()) {

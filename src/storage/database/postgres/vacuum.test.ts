@@ -29,8 +29,8 @@ async function deleteSome(db: Db): Promise<void> {
   await db.sql.deleteFrom('live_batches').execute()
 }
 
-describe('with a server', { skip: noPostgres }, () => {
-  test('once something was deleted of which nothing stays, its space is freed', async (t) => {
+describe('vacuum with a running server', { skip: noPostgres }, () => {
+  test('space of deleted rows is freed after a scrub', async (t) => {
     const { db } = await openTestPostgres(t)
     await deleteSome(db)
     await db.runMaintenance!()
@@ -44,7 +44,7 @@ describe('with a server', { skip: noPostgres }, () => {
     assert.notEqual(await bytesOf(db), 0, 'the next time comes later')
   })
 
-  test('every table with what customers say is vacuumed', async (t) => {
+  test('every table with customer content is vacuumed', async (t) => {
     const { db } = await openTestPostgres(t)
     const { rows } = await sql<{ name: string }>`select table_name as name
       from information_schema.tables where table_schema = 'public'`.execute(db.sql)
@@ -52,7 +52,7 @@ describe('with a server', { skip: noPostgres }, () => {
     assert.deepEqual([...VACUUMED_TABLES].sort(), content.sort())
   })
 
-  test('a vacuum that takes long is ended by a close, and reports nothing', async (t) => {
+  test('closing ends a long vacuum without an error', async (t) => {
     const { db, database } = await openTestPostgres(t)
     const rows = Array.from({ length: 1000 }, (_, seq) => {
       return { job_id: 'a', seq, writer: 'w', audio: Buffer.alloc(1000), log: Buffer.alloc(9) }

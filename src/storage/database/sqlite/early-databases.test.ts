@@ -7,7 +7,7 @@ import { createLog } from '../../../observability/log.ts'
 import { databaseFile } from '../../data-folder.ts'
 import { openStorage } from '../../storage.ts'
 
-test('a database from before migrations were edited becomes like a new one', async (t) => {
+test('a database from before edited migrations gets the current schema', async (t) => {
   const { folder, close } = await openTestStorage(t)
   await close()
   const expected = sqliteSchema(folder)

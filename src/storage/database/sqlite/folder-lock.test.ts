@@ -9,7 +9,7 @@ import { lockFolder } from './folder-lock.ts'
 
 const log = createLog('silent')
 
-test('a folder in use is refused until its server has closed it', async (t) => {
+test('a folder in use is rejected until its server closes', async (t) => {
   const folder = await makeFolder(t)
   const first = await openStorage({ folder, log })
   await assert.rejects(openStorage({ folder, log }), /another server is using/)
@@ -18,7 +18,7 @@ test('a folder in use is refused until its server has closed it', async (t) => {
   await second.close()
 })
 
-test('the lock of another process ends with it, even when it is killed', async (t) => {
+test('a lock ends with its process, even when killed', async (t) => {
   const folder = await makeFolder(t)
   const module = JSON.stringify(new URL('./folder-lock.ts', import.meta.url).href)
   const script = `const { lockFolder } = await import(${module})

@@ -37,7 +37,7 @@ function query(file: string, sql: string): unknown {
 
 const noProgress: MigrationProgress = { begin() {}, rows() {}, end() {} }
 
-test('every job of an old database is found by its metadata after the migration', async (t) => {
+test('after the migration every job is found by its metadata', async (t) => {
   const file = await makeOldDatabase(t, 1234)
   await (await openSqlite(file)).destroy()
   assert.equal(query(file, 'select count(*) from job_metadata'), 2 * 1234)
@@ -45,7 +45,7 @@ test('every job of an old database is found by its metadata after the migration'
   assert.equal(query(file, "select count(*) from job_metadata where id = 'job-001233'"), 2)
 })
 
-test('a migration writes its begin, its progress and its end to the log', async (t) => {
+test('a migration logs its start, progress and end', async (t) => {
   const file = await makeOldDatabase(t, 41_000)
   const { log, lines } = captureLog()
   await (await openSqlite(file, { progress: logProgress(log) })).destroy()
@@ -59,7 +59,7 @@ test('a migration writes its begin, its progress and its end to the log', async 
   assert.equal(lines.length, before, 'a database of this version is not migrated')
 })
 
-test('a migration that is aborted ends at once and leaves the old database', async (t) => {
+test('an aborted migration stops at once and keeps the old database', async (t) => {
   const file = await makeOldDatabase(t, 5000)
   const stop = new AbortController()
   const seen: number[] = []

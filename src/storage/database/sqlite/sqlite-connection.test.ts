@@ -5,7 +5,7 @@ import test from 'node:test'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { openConnection } from './sqlite-connection.ts'
 
-test('closing waits for the statements under way, and refuses those that follow', async (t) => {
+test('closing waits for running statements and rejects later ones', async (t) => {
   const file = join(await makeFolder(t), 'a.sqlite')
   const connection = openConnection({ file, readOnly: false })
   await connection.run('create table t (x)', [])
@@ -20,7 +20,7 @@ test('closing waits for the statements under way, and refuses those that follow'
   await assert.rejects(connection.run('select 1', []), /the database is closed/)
 })
 
-test('a statement that fails tells its code, and the next one runs', async (t) => {
+test('a failed statement reports its code, and the next one runs', async (t) => {
   const file = join(await makeFolder(t), 'a.sqlite')
   const connection = openConnection({ file, readOnly: false })
   t.after(() => connection.close())
@@ -30,7 +30,7 @@ test('a statement that fails tells its code, and the next one runs', async (t) =
   assert.deepEqual((await connection.run('select 1 as x', [])).rows[0], { x: 1 })
 })
 
-test('a value that cannot be sent fails its own statement, not those sent with it', async (t) => {
+test('an unsendable value fails only its own statement', async (t) => {
   const file = join(await makeFolder(t), 'a.sqlite')
   const connection = openConnection({ file, readOnly: false })
   t.after(() => connection.close())
@@ -47,7 +47,7 @@ test('a value that cannot be sent fails its own statement, not those sent with i
   ])
 })
 
-test('a statement of a transaction that has ended changes nothing', async (t) => {
+test('a statement of an ended transaction changes nothing', async (t) => {
   const file = join(await makeFolder(t), 'a.sqlite')
   const connection = openConnection({ file, readOnly: false })
   t.after(() => connection.close())
@@ -64,7 +64,7 @@ test('a statement of a transaction that has ended changes nothing', async (t) =>
   assert.deepEqual((await connection.run('select * from t', [])).rows, [])
 })
 
-test('rows have the columns of their statement, whatever these are called', async (t) => {
+test('rows have the columns of their statement, whatever their names', async (t) => {
   const file = join(await makeFolder(t), 'a.sqlite')
   const connection = openConnection({ file, readOnly: false })
   t.after(() => connection.close())

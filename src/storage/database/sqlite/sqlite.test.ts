@@ -12,7 +12,7 @@ function addKey(db: Db, hash: string): Promise<void> {
   return insertKey(db, { hash, account: 'acme', prefix: 'sk_1', createdAt: 1 })
 }
 
-test('openSqlite syncs each commit and keeps what was committed', async (t) => {
+test('openSqlite syncs each commit and keeps committed data', async (t) => {
   const file = join(await makeFolder(t), 'steno.sqlite')
   const first = await openSqlite(file)
   const settings = await sql<{ synchronous: number }>`pragma synchronous`.execute(first)
@@ -27,7 +27,7 @@ test('openSqlite syncs each commit and keeps what was committed', async (t) => {
   assert.equal((await second.selectFrom('keys').selectAll().execute()).length, 1)
 })
 
-test('openSqlite refuses a database of a newer version and leaves it as it is', async (t) => {
+test('openSqlite rejects a database of a newer version unchanged', async (t) => {
   const file = join(await makeFolder(t), 'steno.sqlite')
   const newer = new DatabaseSync(file)
   newer.exec(
@@ -45,7 +45,7 @@ test('openSqlite refuses a database of a newer version and leaves it as it is', 
   )
 })
 
-test('what a transaction has not committed nobody else sees, and other writers wait for its end', async (t) => {
+test('uncommitted changes are invisible to others, and writers wait', async (t) => {
   const { db } = await openTestStorage(t)
   const inside = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
@@ -65,7 +65,7 @@ test('what a transaction has not committed nobody else sees, and other writers w
   assert.equal(await countKeys(db), 3)
 })
 
-test('a transaction that fails leaves nothing and tells its own error', async (t) => {
+test('a failed transaction is rolled back and reports its own error', async (t) => {
   const { db } = await openTestStorage(t)
   const failed = inTransaction(db, async (tx) => {
     await addKey(tx, 'one')
@@ -77,7 +77,7 @@ test('a transaction that fails leaves nothing and tells its own error', async (t
   assert.equal(await countKeys(db), 0)
 })
 
-test('a transaction holds the right to write from its begin on', async (t) => {
+test('a transaction holds the write lock from its start', async (t) => {
   const { db, folder } = await openTestStorage(t)
   const other = new DatabaseSync(join(folder, 'steno.sqlite'), { timeout: 0 })
   t.after(() => other.close())

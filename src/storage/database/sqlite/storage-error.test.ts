@@ -10,7 +10,7 @@ function nameOf(fields: { code?: string; errcode?: number }): string {
   return named instanceof AppError ? named.code : named === error ? 'as it came' : 'something else'
 }
 
-test('errors of the file system get their name in the error table', () => {
+test('file system errors map to documented codes', () => {
   assert.equal(nameOf({ code: 'ENOSPC' }), 'storage_full')
   assert.equal(nameOf({ code: 'EDQUOT' }), 'storage_full')
   assert.equal(nameOf({ code: 'ENOENT' }), 'file_not_found')
@@ -19,14 +19,14 @@ test('errors of the file system get their name in the error table', () => {
   assert.equal(nameOf({ code: 'EMFILE' }), 'as it came')
 })
 
-test('errors of SQLite are reported by the family of their code', () => {
+test('SQLite errors map by the family of their code', () => {
   assert.equal(nameOf({ code: 'ERR_SQLITE_ERROR', errcode: 13 }), 'storage_full')
   assert.equal(nameOf({ code: 'ERR_SQLITE_ERROR', errcode: 10 | (19 << 8) }), 'storage_full')
   assert.equal(nameOf({ code: 'ERR_SQLITE_ERROR', errcode: 10 | (4 << 8) }), 'storage_unreadable')
   assert.equal(nameOf({ code: 'ERR_SQLITE_ERROR', errcode: 5 }), 'as it came')
 })
 
-test('an error that has its name keeps it', () => {
+test('an AppError is passed on unchanged', () => {
   const named = new AppError('media_too_large')
   assert.equal(storageError(named), named)
   assert.equal(storageError('text'), 'text')

@@ -31,7 +31,7 @@ async function readLog(db: Db) {
   return rows.map((row) => [row.endpoint_id, row.state, row.reason, row.ended_at])
 }
 
-test('removal takes an endpoint and its secrets, fails what waits, and leaves the log', async (t) => {
+test('removing an endpoint deletes its secrets and fails its pending deliveries', async (t) => {
   const { db } = await openTestStorage(t)
   const id = await insertWebhook(db, webhook)
   await addSecret(db, { account: 'acme', endpointId: id, secret: 'own', at: 1 })
@@ -47,7 +47,7 @@ test('removal takes an endpoint and its secrets, fails what waits, and leaves th
   assert.equal(await removeEndpoint(db, id, { reason: 'removed', at: 9 }), false)
 })
 
-test('removal leaves other endpoints as they are', async (t) => {
+test('removing an endpoint does not affect others', async (t) => {
   const { db } = await openTestStorage(t)
   const id = await insertWebhook(db, webhook)
   const other = await insertWebhook(db, { ...webhook, url: 'https://b.example/' })
@@ -61,7 +61,7 @@ test('removal leaves other endpoints as they are', async (t) => {
   assert.deepEqual(secrets, ['own'])
 })
 
-test('a removal that breaks off leaves an endpoint that is disabled, and can be asked for again', async (t) => {
+test('an interrupted removal leaves a disabled endpoint and can be repeated', async (t) => {
   const { db } = await openTestStorage(t)
   const id = await insertWebhook(db, webhook)
   await queueWebhooks(db, job, ['transcription.created'], { at: 8 })
@@ -73,7 +73,7 @@ test('a removal that breaks off leaves an endpoint that is disabled, and can be 
   assert.equal(await removeEndpoint(db, id, { reason: 'removed', at: 10 }), true)
 })
 
-test('settings make webhooks of all events, and their end ends them', async (t) => {
+test('configured webhooks are created and removed with the settings', async (t) => {
   const { db } = await openTestStorage(t)
   const [first, second] = [
     { account: 'acme', url: 'https://a.example' },
@@ -96,7 +96,7 @@ test('settings make webhooks of all events, and their end ends them', async (t) 
   assert.deepEqual(await readLog(db), [[made!.id, 'failed', reason, 8]])
 })
 
-test('a webhook that is still configured keeps its state, one of a command what it is', async (t) => {
+test('configured webhooks keep their state, and those of commands are kept', async (t) => {
   const { db } = await openTestStorage(t)
   const webhookId = await insertWebhook(db, { ...webhook, events: ['live.end_session'] })
   const configured = [

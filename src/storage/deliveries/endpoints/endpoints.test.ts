@@ -27,7 +27,7 @@ async function idsOf(db: Db, options?: { account?: string }): Promise<string[]> 
   return (await listEndpoints(db, options)).map(({ id }) => id)
 }
 
-test('a webhook is found with all that was said of it, by its account or by anyone who names none', async (t) => {
+test('a webhook is found with its properties, by its account or without one', async (t) => {
   const { db } = await openTestStorage(t)
   const events: Endpoint['events'] = ['transcription.success', 'live.end_session']
   const id = await insertWebhook(db, { ...webhook, events, name: 'night job' })
@@ -39,7 +39,7 @@ test('a webhook is found with all that was said of it, by its account or by anyo
   assert.equal(await findEndpoint(db, { id: 'ep_0' }), undefined)
 })
 
-test('an account has one webhook at an address, however that is spelt', async (t) => {
+test('an account has one webhook per normalized URL', async (t) => {
   const { db } = await openTestStorage(t)
   const id = await insertWebhook(db, { ...webhook, name: 'first' })
   const again = { ...webhook, url: 'HTTPS://A.example:443/hook', name: 'second' }
@@ -62,7 +62,7 @@ test('endpoints are listed by age, of one account or of all', async (t) => {
   assert.deepEqual(await idsOf(db, { account: 'acme' }), [young])
 })
 
-test('an endpoint is disabled once, with the first reason, and others are not', async (t) => {
+test('an endpoint is disabled once, with the first reason', async (t) => {
   const { db } = await openTestStorage(t)
   const id = await insertWebhook(db, webhook)
   const other = await insertWebhook(db, { ...webhook, account: 'other' })
@@ -74,7 +74,7 @@ test('an endpoint is disabled once, with the first reason, and others are not', 
   assert.equal((await findEndpoint(db, { id: other }))?.disabledAt, null)
 })
 
-test('an endpoint that is enabled again starts with a clean record, others keep theirs', async (t) => {
+test('enabling an endpoint resets its failures, and not those of others', async (t) => {
   const { db } = await openTestStorage(t)
   const id = await insertWebhook(db, webhook)
   const other = await insertWebhook(db, { ...webhook, account: 'other' })

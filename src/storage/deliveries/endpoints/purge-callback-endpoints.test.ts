@@ -35,7 +35,7 @@ async function purgeAll(db: Db): Promise<[number, string[]]> {
   return [sum, rows.map(({ id }) => id)]
 }
 
-test('callback endpoints without deliveries are deleted, webhooks and disabled ones are not', async (t) => {
+test('only callback endpoints without deliveries are purged', async (t) => {
   const { db } = await openTestStorage(t)
   await addEndpoint(db, 'idle')
   await addEndpoint(db, 'webhook', { kind: 'webhook' })
@@ -43,7 +43,7 @@ test('callback endpoints without deliveries are deleted, webhooks and disabled o
   assert.deepEqual(await purgeAll(db), [1, ['disabled', 'webhook']])
 })
 
-test('a callback endpoint is kept while what it failed at counts towards disabling it', async (t) => {
+test('a callback endpoint is kept while its failures count toward disabling', async (t) => {
   const { db } = await openTestStorage(t)
   const failingSince = (at: number) => ({ failing_since: 1, last_failure_at: at })
   await addEndpoint(db, 'lately', failingSince(NOW - MAX_GAP_MS))
@@ -52,7 +52,7 @@ test('a callback endpoint is kept while what it failed at counts towards disabli
   assert.deepEqual(await purgeAll(db), [2, ['lately']])
 })
 
-test('a callback endpoint is kept as long as any of its deliveries, and comes back with the next', async (t) => {
+test('a callback endpoint is kept as long as it has deliveries', async (t) => {
   const { db } = await openTestStorage(t)
   const callback_config = { url: 'https://a.example/hook' }
   const queue = (id: string) => {
@@ -75,7 +75,7 @@ test('a callback endpoint is kept as long as any of its deliveries, and comes ba
   assert.deepEqual(await purgeAll(db), [0, ids])
 })
 
-test('all endpoints are looked at, some at a time', async (t) => {
+test('purging covers all endpoints in batches', async (t) => {
   const { db } = await openTestStorage(t)
   await inTransaction(db, async (tx) => {
     for (let i = 0; i < 1000; i++) {

@@ -30,13 +30,13 @@ async function open(t: TestContext) {
   }
 }
 
-test('a secret has the form of Standard Webhooks and 256 bits, another each time', () => {
+test('a secret has the Standard Webhooks format and 256 random bits', () => {
   const [one, other] = [generateSecret(), generateSecret()]
   assert.match(one, /^whsec_[A-Za-z\d+/]{43}=$/)
   assert.notEqual(one, other)
 })
 
-test("an endpoint signs with its own secret, else with its account's, else with none", async (t) => {
+test('an endpoint signs with its own secret, else that of its account, else none', async (t) => {
   const { db, add, valid } = await open(t)
   assert.deepEqual(await valid('ep_1', 9), [])
   await add('shared', null)
@@ -46,7 +46,7 @@ test("an endpoint signs with its own secret, else with its account's, else with 
   assert.deepEqual(await valid('ep_2', 9), ['shared'])
 })
 
-test('rotation keeps the earlier secrets for the overlap, the newest first', async (t) => {
+test('rotation keeps earlier secrets for the overlap, newest first', async (t) => {
   const { add, rotate, valid } = await open(t)
   await add('first', 'ep_1')
   await rotate('second', 'ep_1', { at: HOUR, overlapMs: 24 * HOUR })
@@ -56,7 +56,7 @@ test('rotation keeps the earlier secrets for the overlap, the newest first', asy
   assert.deepEqual(await valid('ep_1', 26 * HOUR), ['third'])
 })
 
-test('a shorter overlap ends all earlier secrets sooner, none at all at once', async (t) => {
+test('a shorter overlap expires all earlier secrets sooner, 0 at once', async (t) => {
   const { add, rotate, valid, stored } = await open(t)
   await add('first', 'ep_1')
   await rotate('second', 'ep_1', { at: HOUR, overlapMs: 24 * HOUR })
@@ -67,7 +67,7 @@ test('a shorter overlap ends all earlier secrets sooner, none at all at once', a
   assert.deepEqual(await stored(), ['fourth'])
 })
 
-test('rotation deletes what has ended, and touches no other endpoint, nor the account', async (t) => {
+test('rotation deletes expired secrets of the same endpoint only', async (t) => {
   const { add, rotate, valid, stored } = await open(t)
   await add('first', 'ep_1')
   await add('neighbor', 'ep_2')
@@ -81,7 +81,7 @@ test('rotation deletes what has ended, and touches no other endpoint, nor the ac
   assert.deepEqual(await valid('ep_2', 9 * HOUR), ['neighbor'])
 })
 
-test('rotation leaves the secrets of other accounts', async (t) => {
+test('rotation keeps the secrets of other accounts', async (t) => {
   const { db, rotate, valid } = await open(t)
   const other = { account: 'other', endpointId: null }
   await addSecret(db, { ...other, secret: 'first', at: 0 })
@@ -103,7 +103,7 @@ test('rotation leaves the secrets of other accounts', async (t) => {
   )
 })
 
-test("an endpoint's first own secret leaves the account's valid beside it for the overlap", async (t) => {
+test("the account's secret stays valid beside a new endpoint secret for the overlap", async (t) => {
   const { add, rotate, valid } = await open(t)
   await add('shared', null)
   await rotate('own', 'ep_1', { at: 0, overlapMs: HOUR, configured: ['set'] })
@@ -112,7 +112,7 @@ test("an endpoint's first own secret leaves the account's valid beside it for th
   assert.deepEqual(await valid('ep_2', HOUR), ['shared'])
 })
 
-test('a secret of the settings goes on signing for the overlap, once', async (t) => {
+test('a configured secret stays valid for one overlap', async (t) => {
   const { rotate, valid } = await open(t)
   await rotate('new', null, { at: 0, overlapMs: HOUR, configured: ['set'] })
   assert.deepEqual(await valid('ep_1', HOUR - 1), ['new', 'set'])

@@ -22,11 +22,11 @@ function believed(days: readonly number[], { seenAt = START } = {}): boolean[] {
   })
 }
 
-test('a clock that goes on, or back, or was off for a week, is believed', () => {
+test('a clock that advances, goes back or was off for a week is trusted', () => {
   assert.deepEqual(believed([0, 0.1, 6.9, 13.8, 2, 3]), [true, true, true, true, true, true])
 })
 
-test('a clock that is a year ahead is doubted for a day of going on from there', () => {
+test('a clock that jumps a year ahead is trusted only after a day', () => {
   assert.deepEqual(believed([0, 365, 365.5, 365.9, 366, 366.1]), [
     true,
     false,
@@ -37,15 +37,15 @@ test('a clock that is a year ahead is doubted for a day of going on from there',
   ])
 })
 
-test('a clock that is set right meanwhile is believed at once, and the next leap is doubted again', () => {
+test('a corrected clock is trusted at once, and the next jump is doubted again', () => {
   assert.deepEqual(believed([0, 365, 0.5, 366.5, 367]), [true, false, true, false, false])
 })
 
-test('a clock that leaps once more while it is doubted is doubted for another day', () => {
+test('another jump while the clock is doubted restarts the day', () => {
   assert.deepEqual(believed([0, 365, 700, 700.5, 701.1]), [true, false, false, false, true])
 })
 
-test('what was seen outlives the process, the doubt too', async (t) => {
+test('the clock state survives a restart', async (t) => {
   const folder = await makeFolder(t)
   const open = () => openDeletionClock({ folder, log, isTrusted: false })
   const first = await open()
@@ -59,7 +59,7 @@ test('what was seen outlives the process, the doubt too', async (t) => {
   assert.equal(third.mayDelete(START + 366 * DAY), true)
 })
 
-test('without a memory the database file tells when it was last written', async (t) => {
+test('without a clock state the modification time of the database is used', async (t) => {
   const folder = await makeFolder(t)
   await writeFile(databaseFile(folder), '')
   await utimes(databaseFile(folder), START / 1000, START / 1000)
@@ -68,7 +68,7 @@ test('without a memory the database file tells when it was last written', async 
   assert.equal(clock.mayDelete(START + 365 * DAY), false)
 })
 
-test('the operator can say that the clock is right, and the log says how', async (t) => {
+test('the operator can declare the clock trusted, and the log explains how', async (t) => {
   const folder = await makeFolder(t)
   const { log, lines } = captureLog()
   const doubting = await openDeletionClock({ folder, log, isTrusted: false })

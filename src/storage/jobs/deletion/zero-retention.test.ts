@@ -5,7 +5,7 @@ import { filesHolding } from '../../../../test/support/storage/folder-search.ts'
 import { openTestStorage } from '../../../../test/support/storage/test-storage.ts'
 import { deleteDeliveredJobs } from './zero-retention.ts'
 
-test('the journal of the database keeps nothing of what was deleted', async (t) => {
+test('the database journal keeps no deleted content', async (t) => {
   const { db, folder } = await openTestStorage(t)
   const id = await endNewJob(db, { result: { text: 'Zanzibar' } as never })
   await db.sql.updateTable('jobs').set({ zero_retention: 1 }).execute()

@@ -20,9 +20,9 @@ import { objectPath, openDiskObjects } from './disk-objects.ts'
 
 const options = { maxBytes: 1000, signal: new AbortController().signal }
 
-testObjects('on disk', async (t) => openDiskObjects(await makeFolder(t)))
+testObjects('objects on disk', async (t) => openDiskObjects(await makeFolder(t)))
 
-test('a file becomes an object without a copy', async (t) => {
+test('a file is linked as an object without a copy', async (t) => {
   const folder = await makeFolder(t)
   const objects = await openDiskObjects(join(folder, 'objects'))
   const [id, file] = [randomUUID(), join(folder, 'file')]
@@ -34,7 +34,7 @@ test('a file becomes an object without a copy', async (t) => {
   assert.deepEqual(await readdir(join(folder, 'objects', 'unfinished')), [])
 })
 
-test('a file is copied where it cannot be linked', {
+test('a file that cannot be linked is copied', {
   skip: !existsSync('/dev/shm') && 'needs a second file system',
 }, async (t) => {
   const other = await mkdtemp('/dev/shm/steno-test-')
@@ -49,7 +49,7 @@ test('a file is copied where it cannot be linked', {
   assert.deepEqual(await readdir(join(folder, 'unfinished')), [])
 })
 
-test('a write that fails leaves no unfinished file', async (t) => {
+test('a failed write leaves no unfinished file', async (t) => {
   const folder = await makeFolder(t)
   const objects = await openDiskObjects(folder)
   const limit = { ...options, maxBytes: 2 }
@@ -65,7 +65,7 @@ async function addEndedJob(db: Db, result: JobResult): Promise<string> {
   return job.id
 }
 
-test('a start removes unfinished writes and the objects that nothing refers to', async (t) => {
+test('the start removes unfinished writes and unreferenced objects', async (t) => {
   const folder = await makeFolder(t)
   const [kept, lost] = [randomUUID(), randomUUID()]
   const first = await openFolder(folder)
@@ -88,7 +88,7 @@ test('a start removes unfinished writes and the objects that nothing refers to',
   assert.deepEqual(await readdir(unfinished), [])
 })
 
-test('without its database nothing starts and no object is removed: they are all that is left', async (t) => {
+test('without its database the server does not start, and no object is removed', async (t) => {
   const folder = await makeFolder(t)
   const id = randomUUID()
   const first = await openFolder(folder)

@@ -27,7 +27,7 @@ async function modeOf(...path: string[]): Promise<number> {
   return (await stat(join(...path))).mode & 0o777
 }
 
-test('a data folder that was open to others is closed, with what is in it', async (t) => {
+test('a data folder accessible to others is restricted with its contents', async (t) => {
   const folder = await makeFolder(t)
   await makeOpenFolder(folder)
   const open = await restrictAccess(folder)
@@ -43,7 +43,7 @@ test('a data folder that was open to others is closed, with what is in it', asyn
   assert.deepEqual(await findAccessibleFiles(folder), [])
 })
 
-test('a folder that holds other things too stays open, what is ours in it does not', async (t) => {
+test('a folder with foreign files keeps its mode, and only own files are restricted', async (t) => {
   const folder = await makeFolder(t)
   await makeOpenFolder(folder)
   await writeFile(join(folder, 'notes.txt'), '')
@@ -55,7 +55,7 @@ test('a folder that holds other things too stays open, what is ours in it does n
   assert.equal(await modeOf(folder, 'steno.sqlite'), 0o600)
 })
 
-test('a start closes the folder, says so once, and closes each recording after it', async (t) => {
+test('the start restricts the folder, logs it once and restricts new recordings', async (t) => {
   const folder = await makeFolder(t)
   const { log, lines } = captureLog()
   const first = await openStorage({ folder, log })

@@ -35,7 +35,7 @@ async function makeStore(t: TestContext) {
   }
 }
 
-test('a store gets keys, another one, and opens with all that are in use only', async (t) => {
+test('encryption supports adding and rotating keys, and needs all keys in use', async (t) => {
   const { file, setKeys, open, stored } = await makeStore(t)
   const ids: string[] = []
   const [one, two] = [newKey(), newKey()]
@@ -71,7 +71,7 @@ test('a store gets keys, another one, and opens with all that are in use only', 
   await last.close()
 })
 
-test('what no row refers to is left alone, and what is deleted meanwhile stays deleted', async (t) => {
+test('unreferenced objects are not encrypted, and deleted ones stay deleted', async (t) => {
   const { file, setKeys, open, stored } = await makeStore(t)
   const { db, close } = await open()
   const [known, gone, unknown] = [await addFile(db), await addFile(db), crypto.randomUUID()]

@@ -42,13 +42,13 @@ async function write(objects: Objects, content: Buffer): Promise<string> {
 
 const contentOf = async (objects: Objects, id: string) => buffer((await objects.read(id)).body)
 
-testObjects('encrypted, in memory', async (t) => (await openBoth(t)).objects)
-testObjects('encrypted, on disk', async (t) => {
+testObjects('encrypted objects in memory', async (t) => (await openBoth(t)).objects)
+testObjects('encrypted objects on disk', async (t) => {
   const stored = await openDiskObjects(await makeFolder(t))
   return encryptObjects(stored, { keys: keysOf(key), folder: await makeFolder(t), owner })
 })
 
-test('any size and any range is read as it was written', async (t) => {
+test('any size and range is read as it was written', async (t) => {
   const { objects } = await openBoth(t)
   for (const size of [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 5]) {
     const content = randomBytes(size)
@@ -67,7 +67,7 @@ test('any size and any range is read as it was written', async (t) => {
   }
 })
 
-test('what is stored holds nothing of the content, and opens under its own id only', async (t) => {
+test('stored objects reveal no content and decrypt only under their own id', async (t) => {
   const { objects, stored } = await openBoth(t)
   const content = Buffer.from('secret words '.repeat(100))
   const id = await write(objects, content)
@@ -78,7 +78,7 @@ test('what is stored holds nothing of the content, and opens under its own id on
   await assert.rejects(contentOf(objects, other), { code: 'storage_unreadable' })
 })
 
-test('a changed or cut object cannot be read, whole or in part', async (t) => {
+test('a changed or truncated object cannot be read, in whole or in part', async (t) => {
   const { objects, stored } = await openBoth(t)
   const id = await write(objects, randomBytes(2 * CHUNK))
   const raw = await contentOf(stored, id)
@@ -95,7 +95,7 @@ test('a changed or cut object cannot be read, whole or in part', async (t) => {
   await assert.rejects(buffer(body), unreadable)
 })
 
-test('objects without encryption are read as they are', async (t) => {
+test('unencrypted objects are read unchanged', async (t) => {
   const { objects, stored, folder } = await openBoth(t)
   for (const content of [Buffer.alloc(0), Buffer.from('short'), randomBytes(CHUNK)]) {
     const id = await write(stored, content)
@@ -106,7 +106,7 @@ test('objects without encryption are read as they are', async (t) => {
   }
 })
 
-test('an older key still opens what it encrypted; without it nothing does', async (t) => {
+test('an older key decrypts its objects, and without it they are unreadable', async (t) => {
   const { objects, stored, folder } = await openBoth(t)
   const id = await write(objects, Buffer.from('old'))
   const next = newKey()
@@ -117,7 +117,7 @@ test('an older key still opens what it encrypted; without it nothing does', asyn
   await assert.rejects(contentOf(objects, id), { code: 'storage_unreadable' })
 })
 
-test('a decrypted file goes with its use, and one of a process that is no more at a start', async (t) => {
+test('a decrypted file is deleted after use, or at the start if its process is gone', async (t) => {
   const { objects, stored, folder } = await openBoth(t)
   const id = await write(objects, Buffer.from('x'))
   const keys = keysOf(key)

@@ -8,7 +8,7 @@ import { loadObjectKeys, parseObjectKeys } from './object-keys.ts'
 
 const [one, two] = [randomBytes(32).toString('base64'), randomBytes(40).toString('base64')]
 
-test('the first key is the current one, and each is found by its id', async (t) => {
+test('the first key is current, and each is found by its id', async (t) => {
   const file = join(await makeFolder(t), 'keys')
   await writeFile(file, `# of May\n${one}\n\n  ${two}\n`)
   const keys = (await loadObjectKeys({ file }))!
@@ -21,13 +21,13 @@ test('the first key is the current one, and each is found by its id', async (t) 
   assert.equal(await loadObjectKeys({}), undefined)
 })
 
-test('a command may print the keys', async () => {
+test('object keys may come from a command', async () => {
   const command = `${JSON.stringify(process.execPath)} -e "console.log('${one}')"`
   const keys = await loadObjectKeys({ command })
   assert.equal(Buffer.from(keys!.current.secret).toString('base64'), one)
 })
 
-test('what is no key is refused, without showing it', async (t) => {
+test('invalid keys are rejected without showing them', async (t) => {
   const file = join(await makeFolder(t), 'keys')
   for (const text of ['', '# nothing\n', 'c2hvcnQ=', 'not base64 at all, but long enough to be']) {
     await writeFile(file, text)

@@ -26,7 +26,7 @@ async function count(objects: Objects): Promise<number> {
   return (await Array.fromAsync(objects.list())).flat().length
 }
 
-test('a start does not wait until lost objects are gone, and none goes that is stored meanwhile', async (t) => {
+test('the start does not wait for orphans, and keeps newly stored objects', async (t) => {
   const folder = await makeFolder(t)
   const first = await openFolder(folder)
   for (let n = 0; n < 300; n++) await store(folder)
@@ -40,7 +40,7 @@ test('a start does not wait until lost objects are gone, and none goes that is s
   assert.deepEqual(await Array.fromAsync(second.objects.list()), [[fresh]])
 })
 
-test('a close does not wait for the rest, which the next start removes', async (t) => {
+test('closing leaves remaining orphans to the next start', async (t) => {
   const folder = await makeFolder(t)
   const first = await openFolder(folder)
   for (let n = 0; n < 300; n++) await store(folder)
@@ -54,7 +54,7 @@ test('a close does not wait for the rest, which the next start removes', async (
   assert.equal(await count(third.objects), 0)
 })
 
-test('what a killed server had fetched for a job goes before the job can fetch it again', async (t) => {
+test('an unfinished fetch of a killed server is moved aside before a new one', async (t) => {
   const folder = await makeFolder(t)
   const first = await openFolder(folder)
   await addJob(first.db)
@@ -71,7 +71,7 @@ test('what a killed server had fetched for a job goes before the job can fetch i
   await second.objects.check(id)
 })
 
-test('the recording of a session that was cut off while it ended goes before it can be kept again', async (t) => {
+test('an unfinished session recording is moved aside before a new one', async (t) => {
   const folder = await makeFolder(t)
   const first = await openFolder(folder)
   await addLiveJob(first.db)
@@ -89,7 +89,7 @@ test('the recording of a session that was cut off while it ended goes before it 
   assert.equal(await count(second.objects), 2)
 })
 
-test('the recording of a session that has ended stays', async (t) => {
+test('the recording of an ended session is kept', async (t) => {
   const folder = await makeFolder(t)
   const first = await openFolder(folder)
   const { lease } = await beginNewLiveJob(first.db)
@@ -106,7 +106,7 @@ test('the recording of a session that has ended stays', async (t) => {
   await second.objects.check(id)
 })
 
-test('an object that is deleted while it is moved away is left out', async (t) => {
+test('an object deleted while it is moved aside is skipped', async (t) => {
   const folder = await makeFolder(t)
   const { objects, close } = await openFolder(folder)
   t.after(close)
@@ -123,7 +123,7 @@ test('an object that is deleted while it is moved away is left out', async (t) =
   assert.deepEqual(await Array.fromAsync(orphans.list()), [])
 })
 
-test('what a restored database does not know waits beside, and comes back with the newer one', async (t) => {
+test('objects unknown to a restored database return with the newer one', async (t) => {
   const folder = await makeFolder(t)
   const first = await openFolder(folder)
   const id = await addFile(first.db)
@@ -145,7 +145,7 @@ test('what a restored database does not know waits beside, and comes back with t
   assert.deepEqual(await Array.fromAsync(newer.orphans!.list()), [])
 })
 
-test('orphans go when their time is over, which begins when they are moved', async (t) => {
+test('orphans expire counting from when they were moved aside', async (t) => {
   const folder = await makeFolder(t)
   const first = await openFolder(folder)
   const id = await store(folder)
@@ -160,7 +160,7 @@ test('orphans go when their time is over, which begins when they are moved', asy
   assert.deepEqual(await readdir(join(folder, 'orphans')), [])
 })
 
-test('where no orphans are kept, what nothing refers to is deleted', async (t) => {
+test('without kept orphans unreferenced objects are deleted', async (t) => {
   const folder = await makeFolder(t)
   const first = await openFolder(folder)
   await store(folder)
@@ -172,7 +172,7 @@ test('where no orphans are kept, what nothing refers to is deleted', async (t) =
   await assert.rejects(readdir(join(folder, 'orphans')), { code: 'ENOENT' })
 })
 
-test('an original that a redacted recording has replaced is deleted, not kept', async (t) => {
+test('an original replaced by its redacted recording is deleted at the start', async (t) => {
   const folder = await makeFolder(t)
   const first = await openFolder(folder)
   const fileId = await addFile(first.db)

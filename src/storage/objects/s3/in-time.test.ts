@@ -5,7 +5,7 @@ import test from 'node:test'
 import { inTime } from './in-time.ts'
 import { createS3 } from './s3-client.ts'
 
-test('a response that begins too late is an error, and its body is destroyed', async () => {
+test('a late response is an error, and its body is destroyed', async () => {
   let isDestroyed = false
   const Body = {
     destroy() {
@@ -21,7 +21,7 @@ test('a response that begins too late is an error, and its body is destroyed', a
   assert.deepEqual(await inTime(Promise.resolve({ output: {} }), 1), { output: {} })
 })
 
-test('a server that takes connections and never responds holds a short request no longer', async (t) => {
+test('a server that never responds times out', async (t) => {
   const sockets: Socket[] = []
   const server = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -19,7 +19,7 @@ async function openCopies(t: TestContext, keptMs?: number) {
   return { copies, use, files: () => readdir(folder), made: () => made }
 }
 
-test('a copy that was used a while ago is removed, one in use stays', async (t) => {
+test('an unused copy expires, and one in use is kept', async (t) => {
   const { use, files, made } = await openCopies(t, 20)
   const file = await use('a 1')
   await (await use('b 1'))[Symbol.asyncDispose]()
@@ -31,7 +31,7 @@ test('a copy that was used a while ago is removed, one in use stays', async (t) 
   assert.equal(made(), 3)
 })
 
-test('the copies of a deleted object go at once, the one in use with its last user', async (t) => {
+test('copies of a deleted object are removed, those in use after their last use', async (t) => {
   const { copies, use, files } = await openCopies(t)
   await (await use('a 1'))[Symbol.asyncDispose]()
   const [first, second] = [await use('a 2'), await use('a 2')]
@@ -44,7 +44,7 @@ test('the copies of a deleted object go at once, the one in use with its last us
   assert.equal((await files()).length, 1)
 })
 
-test('copies that nobody uses are kept up to a size, the last used ones', async (t) => {
+test('unused copies are kept up to a total size, by last use', async (t) => {
   const { use, made } = await openCopies(t)
   for (const version of ['a', 'b', 'c', 'a', 'd']) {
     await (await use(version, 'four'))[Symbol.asyncDispose]()

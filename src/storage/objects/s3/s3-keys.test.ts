@@ -12,13 +12,13 @@ function listing(response: object): S3 {
   return { client, commands, bucket: 'b', prefix: '', encryption: {} } as unknown as S3
 }
 
-test('entries without a key are left out', async () => {
+test('list entries without a key are ignored', async () => {
   const key = `objects/0b/${ID}`
   const found = await findKeys(listing({ Contents: [{}, { Key: key, Size: 5 }] }), 'objects', ID)
   assert.deepEqual(found, [{ key, size: 5, storedAt: 0 }])
 })
 
-test('a list whose next page is the same one ends with an error', async () => {
+test('a list whose next page repeats its token ends with an error', async () => {
   const endless = findKeys(listing({ NextContinuationToken: 't' }), 'objects', ID)
   await assert.rejects(endless, { code: 'object_store_unavailable' })
 })

@@ -52,9 +52,9 @@ async function uploadsOf({
 
 if (noS3) test('objects in S3-compatible storage', { skip: noS3 }, () => {})
 else {
-  testObjects('in S3', async (t) => (await openTest(t)).objects)
+  testObjects('objects in S3', async (t) => (await openTest(t)).objects)
 
-  test('a long object is uploaded in parts, and read in ranges', async (t) => {
+  test('a long object is uploaded in parts and read in ranges', async (t) => {
     const { objects } = await openTest(t)
     const id = randomUUID()
     assert.deepEqual(await objects.write(id, longBytes(), options), { size: LONG })
@@ -66,7 +66,7 @@ else {
     assert.ok(whole.every((byte, at) => byte === (at >> 16) % 256))
   })
 
-  test('an upload that is aborted or fails leaves no parts', async (t) => {
+  test('an aborted or failed upload leaves no parts', async (t) => {
     const { objects, s3 } = await openTest(t)
     const abort = new AbortController()
     const source = new PassThrough()
@@ -81,7 +81,7 @@ else {
     assert.deepEqual(await list(objects), [])
   })
 
-  test('uploads that a dead process left are aborted, not those of a living one', async (t) => {
+  test('uploads of dead processes are aborted, those of running ones are kept', async (t) => {
     const { objects, s3, settings } = await openTest(t)
     const { client, commands, bucket } = s3
     const Key = `${settings.prefix}/objects/ab/${randomUUID()}`
@@ -92,7 +92,7 @@ else {
     assert.deepEqual(await uploadsOf(s3), [])
   })
 
-  test('an attempt that has lost its lease overwrites and deletes nothing', async (t) => {
+  test('an attempt without its lease overwrites and deletes nothing', async (t) => {
     const { objects } = await openTest(t)
     const id = randomUUID()
     const write = (part: string, epoch: number) =>
@@ -111,7 +111,7 @@ else {
     await assert.rejects(objects.check(id), { code: 'file_not_found' })
   })
 
-  test('local copies are shared, kept up to a limit, and removed at the end', async (t) => {
+  test('local copies are shared, limited and removed at the end', async (t) => {
     const { objects, folder } = await openTest(t, { cacheBytes: 10 })
     const copies = async () => (await readdir(join(folder, 'me')).catch(() => [])).length
     const [first, second] = [randomUUID(), randomUUID()]
@@ -132,7 +132,7 @@ else {
     assert.equal(await copies(), 0)
   })
 
-  test('no local copy is left of an object that was deleted', async (t) => {
+  test('deleting an object removes its local copy', async (t) => {
     const { objects, folder } = await openTest(t)
     const id = randomUUID()
     await objects.write(id, bytesOf('sound'), { ...options, isNeededHere: true })
@@ -141,7 +141,7 @@ else {
     assert.deepEqual(await readdir(join(folder, 'me')), [])
   })
 
-  test('a copy is not used for a newer object, and that of a dead process is removed', async (t) => {
+  test('a copy is not used for a newer object, and stale copies are removed', async (t) => {
     const { objects, folder } = await openTest(t)
     const id = randomUUID()
     for (const content of ['old', 'new']) {
@@ -154,7 +154,7 @@ else {
     assert.deepEqual(await readdir(folder), ['me'])
   })
 
-  test('orphans are moved within the bucket, come back, and end', async (t) => {
+  test('orphans are moved within the bucket, restored and expired', async (t) => {
     const { objects } = await openTest(t)
     const orphans = objects.orphans!
     const id = randomUUID()
@@ -171,7 +171,7 @@ else {
     assert.deepEqual(await list(orphans), [])
   })
 
-  test('credentials come from a shared file too; without any a start says so', async (t) => {
+  test('credentials may come from a shared file, and missing ones are reported', async (t) => {
     const settings = await s3Settings()
     const folder = await makeFolder(t)
     t.after(() => {
@@ -193,7 +193,7 @@ else {
     await objects.close?.()
   })
 
-  test('a bucket or credentials that are wrong stop a start with a sentence', async (t) => {
+  test('a wrong bucket or wrong credentials are reported at the start', async (t) => {
     const folder = await makeFolder(t)
     const { endpoint } = await testS3()
     const noBucket = await s3Settings({ bucket: 'missing', prefix: '' })

@@ -43,7 +43,7 @@ async function makeOld(
   }
 }
 
-test('a store keeps its objects in a bucket, and moves those that no row knows', {
+test('objects are stored in a bucket, and unknown ones moved aside', {
   skip: noS3,
 }, async (t) => {
   const [folder, objectStore] = [await makeFolder(t), await s3Settings()]
@@ -72,7 +72,7 @@ test('a store keeps its objects in a bucket, and moves those that no row knows',
   await assert.rejects(readdir(join(folder, 'objects')), { code: 'ENOENT' })
 })
 
-test('objects that a new database does not know, or of another place, stop a start', {
+test('unknown objects or another store location prevent the start', {
   skip: noS3,
 }, async (t) => {
   const objectStore = await s3Settings()
@@ -91,7 +91,7 @@ test('objects that a new database does not know, or of another place, stop a sta
   await assert.rejects(openStorage({ ...place, log }), /has objects; move it/)
 })
 
-test('readiness and doctor tell of a store that is away or refuses', { skip: noS3 }, async (t) => {
+test('readiness and doctor report an unavailable object store', { skip: noS3 }, async (t) => {
   const { endpoint } = await testS3()
   const proxy = await startFaultyS3(t, endpoint)
   const objectStore = await s3Settings({ endpoint: proxy.endpoint })
@@ -114,7 +114,7 @@ test('readiness and doctor tell of a store that is away or refuses', { skip: noS
   assert.equal((await doctor({ ...objectStore, bucket: 'gone' }))!.state, 'fail')
 })
 
-test('a bucket that is removed is no missing object', { skip: noS3 }, async (t) => {
+test('a removed bucket is not reported as a missing object', { skip: noS3 }, async (t) => {
   const { folder: server } = await testS3()
   const bucket = `removed-${process.pid}`
   await mkdir(join(server, 'buckets', bucket))
@@ -133,7 +133,7 @@ test('a bucket that is removed is no missing object', { skip: noS3 }, async (t) 
   await rename(join(server, bucket), join(server, 'buckets', bucket))
 })
 
-test('a read and a local copy go on where the connection broke', { skip: noS3 }, async (t) => {
+test('reads and local copies resume after a broken connection', { skip: noS3 }, async (t) => {
   const { endpoint } = await testS3()
   const proxy = await startFaultyS3(t, endpoint)
   const objectStore = await s3Settings({ endpoint: proxy.endpoint })

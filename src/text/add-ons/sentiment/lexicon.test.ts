@@ -11,7 +11,7 @@ const rows = list
   .slice(1)
   .map((line) => line.split('\t'))
 
-test('the list of sentiment names each phrase once, in words that can be found', () => {
+test('the sentiment list has unique phrases of searchable words', () => {
   const phrases = rows.map(([phrase = '']) => phrase.replaceAll('-', ' '))
   assert.equal(new Set(rows.map(([phrase]) => phrase)).size, rows.length)
   for (const phrase of phrases) {
@@ -20,14 +20,14 @@ test('the list of sentiment names each phrase once, in words that can be found',
   }
 })
 
-test('the list of sentiment has a valence from -4 to 4 and a known emotion or none in each line', () => {
+test('each line of the sentiment list has a valence from -4 to 4 and a known emotion', () => {
   for (const [phrase, valence, emotion = ''] of rows) {
     assert.match(valence ?? '', /^-?[0-4]$/, phrase)
     assert.ok(emotion === '-' || isEmotion(emotion), phrase)
   }
 })
 
-test('the list of sentiment knows words for every emotion but neutral', () => {
+test('the sentiment list covers every emotion except neutral', () => {
   const named = new Set(rows.map(([, , emotion]) => emotion))
   assert.deepEqual(
     emotions.filter((emotion) => !named.has(emotion)),
@@ -35,7 +35,7 @@ test('the list of sentiment knows words for every emotion but neutral', () => {
   )
 })
 
-test('entryOf takes the side of the own list and the strength of the stronger', () => {
+test('entryOf takes the sign of the own list and the larger magnitude', () => {
   assert.deepEqual(entryOf('furious'), { valence: -3, emotion: 'anger' })
   assert.deepEqual(entryOf('terrible'), { valence: -3, emotion: 'disappointment' })
   assert.deepEqual(entryOf('fire'), { valence: 0 })

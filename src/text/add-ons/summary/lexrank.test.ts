@@ -7,20 +7,20 @@ function graphOf(...sentences: string[]) {
   return similarityGraph(vectorsOf(sentences.map((sentence) => [...sentence])))
 }
 
-test('vectorsOf gives vectors of length 1 in which the rarer term weighs more', () => {
+test('vectorsOf returns unit vectors that weigh rarer terms more', () => {
   const [first, , empty] = vectorsOf([['a', 'b'], ['a'], []])
   assert.ok(Math.abs(Math.hypot(...first!.values()) - 1) < 1e-9)
   assert.ok(first!.get('b')! > first!.get('a')!)
   assert.equal(empty!.size, 0)
 })
 
-test('vectorsOf drops what most of many sentences contain', () => {
+test('vectorsOf drops terms that most sentences contain', () => {
   const many = Array.from({ length: 40 }, (_, i) => ['die', `w${i}`])
   assert.deepEqual([...vectorsOf(many)[0]!.keys()], ['w0'])
   assert.deepEqual([...vectorsOf(many.slice(0, 5))[0]!.keys()], ['die', 'w0'])
 })
 
-test('similarityGraph holds the cosine of each two sentences that are alike, both ways', () => {
+test('similarityGraph holds the cosine of similar sentences in both directions', () => {
   const vectors = vectorsOf([['a', 'b', 'c'], ['b', 'c', 'd'], ['e']])
   const graph = similarityGraph(vectors)
   const expected = cosine(vectors[0]!, vectors[1]!)
@@ -29,7 +29,7 @@ test('similarityGraph holds the cosine of each two sentences that are alike, bot
   assert.equal(graph[2]!.size, 0)
 })
 
-test('similarityGraph leaves out sentences that share a word by chance', () => {
+test('similarityGraph ignores sentences that share a word by chance', () => {
   const rest = (from: number) => Array.from({ length: 20 }, (_, i) => `w${from + i}`)
   const graph = similarityGraph(
     vectorsOf([
@@ -40,7 +40,7 @@ test('similarityGraph leaves out sentences that share a word by chance', () => {
   assert.equal(graph[0]!.size, 0)
 })
 
-test('lexRank puts first what most others share and last what is like no other', () => {
+test('lexRank ranks the most central sentence first and an isolated one last', () => {
   const ranks = lexRank(graphOf('abc', 'ad', 'be', 'cf', 'xyz'))
   assert.equal(ranks.indexOf(Math.max(...ranks)), 0)
   const alike = ranks.slice(0, 4).reduce((sum, rank) => sum + rank, 0)

@@ -16,11 +16,11 @@ test('termsOf keeps words that only look like plurals', () => {
   assert.deepEqual(termsOf('glass bus analysis', 'en'), ['glass', 'bus', 'analysis'])
 })
 
-test('termsOf keeps every word of other languages and cuts those without blanks', () => {
+test('termsOf keeps all words of other languages and segments those without spaces', () => {
   assert.deepEqual(termsOf('Das Dach leckt.', 'de'), ['das', 'dach', 'leckt'])
   assert.deepEqual(termsOf('倉庫の屋根', 'ja'), ['倉庫', 'の', '屋根'])
 })
 
-test('termsOf cuts a language without a valid name by the rules for all', () => {
+test('termsOf segments text with an invalid language code by root rules', () => {
   assert.deepEqual(termsOf('one two', '??'), ['one', 'two'])
 })

@@ -37,7 +37,7 @@ function say(...texts: string[]): Sentence[] {
   return splitSentences(transcript)
 }
 
-test('topics are cut where the words change', () => {
+test('splitTopics splits where the vocabulary changes', () => {
   for (const texts of [
     [ROOF, LUNCH, TRIP],
     [TRIP, ROOF, LUNCH],
@@ -52,20 +52,20 @@ test('topics are cut where the words change', () => {
   }
 })
 
-test('one topic stays whole, and so does what is short', () => {
+test('splitTopics does not split one topic or a short text', () => {
   assert.equal(splitTopics(say(ROOF)).length, 1)
   assert.equal(splitTopics(say('Hello. This is a test. The end.')).length, 1)
   assert.deepEqual(splitTopics([]), [])
 })
 
-test('every sentence is in one topic, and none is shorter than 45 seconds', () => {
+test('topics cover all sentences and last at least 45 seconds', () => {
   const sentences = say(ROOF, LUNCH, TRIP, LUNCH, ROOF)
   const topics = splitTopics(sentences)
   assert.deepEqual(topics.flat(), sentences)
   for (const topic of topics) assert.ok(topic.at(-1)!.end - topic[0]!.start >= 45)
 })
 
-test('three hours have at most 24 topics, and are cut in limited time', () => {
+test('three hours are split into at most 24 topics in limited time', () => {
   const day = Array.from({ length: 50 }, () => [ROOF, LUNCH, TRIP]).flat()
   const startedAt = performance.now()
   assert.ok(splitTopics(say(...day)).length <= 24)

@@ -20,7 +20,7 @@ const cases: Record<string, string[]> = {
   'The number is 4,155,550,199.50.': [],
 }
 for (const [text, expected] of Object.entries(cases)) {
-  test(`finds ${expected.join(', ') || 'nothing'} in: ${text}`, () => {
+  test(`finds ${expected.join(', ') || 'no amount'} in: ${text}`, () => {
     assert.deepEqual(found(text), expected)
   })
 }

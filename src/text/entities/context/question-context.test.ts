@@ -14,7 +14,7 @@ function answered(...turns: [phrase: string, answer: string][]): string[] {
   return entities.map(({ type, from, to }) => `${type} ${text.slice(from, to)}`)
 }
 
-test('a question of another channel is a cue for the answer', () => {
+test('a question on another channel is a cue for the answer', () => {
   const born = answered(["What's your date of birth?", 'April twelfth, nineteen ninety.'])
   assert.deepEqual(born, ['DOB April twelfth, nineteen ninety'])
   assert.deepEqual(answered(['And your zip?', 'One zero zero two five.']), [
@@ -45,16 +45,16 @@ const answers: [question: string, answer: string, found: string][] = [
   ['And your e-mail?', "It's john dot smith.", 'EMAIL_ADDRESS john dot smith'],
 ]
 for (const [question, answer, expected] of answers) {
-  test(`${expected} answers: ${question}`, () => {
+  test(`finds ${expected} in the answer to: ${question}`, () => {
     assert.deepEqual(answered([question, answer]), [expected])
   })
 }
 
-test('an ordinal of another is no birthday unless one is asked for', () => {
+test('an ordinal is a date of birth only after such a question', () => {
   assert.deepEqual(answered(['Which one?', 'The fifth of the sixth, eighty four.']), [])
 })
 
-test('numbers that answer two questions are two', () => {
+test('numbers that answer different questions are separate entities', () => {
   const found = answered(
     ['The number of the card?', 'Four two four two. Four two four two. Four two four three.'],
     ['And the expiration date?', 'Oh nine twenty seven.'],
@@ -67,7 +67,7 @@ test('numbers that answer two questions are two', () => {
   ])
 })
 
-test('what is no question does not cut a number', () => {
+test('an interjection that is not a question does not split a number', () => {
   const found = answered(
     ['Mm-hm.', 'It is four one five.'],
     ['Yes?', 'Five five five, oh one two two.'],
@@ -75,13 +75,13 @@ test('what is no question does not cut a number', () => {
   assert.deepEqual(found, ['PHONE_NUMBER four one five. Five five five, oh one two two'])
 })
 
-test('only the last sentence of a speech asks, and nothing that it says itself is found', () => {
+test('only the last sentence of another speaker is used as a question', () => {
   assert.deepEqual(answered(['What is your date of birth? I am Lena.', 'May first.']), [
     'DATE May first',
   ])
 })
 
-test('an entity across a question is found on both sides of it', () => {
+test('an entity interrupted by a question is found as a whole', () => {
   const found = answered(
     ['What is the address?', 'I live at 15 Elm Street.'],
     ['And the city?', 'Denver, Colorado.'],

@@ -37,7 +37,7 @@ const samples: [(digits: string) => boolean, string[], string[]][] = [
   [isMedicareIdentifier, ['1EG4TE5MK73'], ['0EG4TE5MK73', '1SG4TE5MK73', '1EG4TE5MK7']],
 ]
 for (const [check, right, wrong] of samples) {
-  test(`${check.name} takes ${right.join(', ')} and refuses ${wrong.join(', ')}`, () => {
+  test(`${check.name} accepts ${right.join(', ')} and rejects ${wrong.join(', ')}`, () => {
     assert.deepEqual(
       right.map(check),
       right.map(() => true),

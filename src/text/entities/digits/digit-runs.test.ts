@@ -20,7 +20,7 @@ const folded: Record<string, string[]> = {
   'no number': [],
 }
 for (const [text, expected] of Object.entries(folded)) {
-  test(`folds "${text}" to ${expected.join(', ') || 'nothing'}`, () => {
+  test(`folds "${text}" to ${expected.join(', ') || 'no digits'}`, () => {
     assert.deepEqual(
       runs(text).map(({ digits }) => digits),
       expected,
@@ -28,12 +28,12 @@ for (const [text, expected] of Object.entries(folded)) {
   })
 }
 
-test('a run knows its place without the mark after it, its plus and its groups', () => {
+test('a digit run has its position without trailing punctuation, its plus and groups', () => {
   assert.deepEqual(runs('at plus four four, seven. Eight, please'), [
     { from: 3, to: 31, digits: '4478', plus: true, groups: [2, 1, 1], spoken: true },
   ])
 })
 
-test('a full stop between read digits does not end the run', () => {
+test('a full stop between spoken digits does not end the run', () => {
   assert.equal(runs('Four two. Four two.')[0]?.digits, '4242')
 })

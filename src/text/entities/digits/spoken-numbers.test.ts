@@ -61,7 +61,7 @@ const cases: Record<string, string[]> = {
   ],
 }
 for (const [text, expected] of Object.entries(cases)) {
-  test(`finds ${expected.join(', ') || 'nothing'} in: ${text}`, () => {
+  test(`finds ${expected.join(', ') || 'no number'} in: ${text}`, () => {
     assert.deepEqual(found(text), expected)
   })
 }

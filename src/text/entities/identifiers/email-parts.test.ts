@@ -14,7 +14,7 @@ const cases: Record<string, string[]> = {
   'Send me a parcel. zyxt dot b.': [],
 }
 for (const [text, expected] of Object.entries(cases)) {
-  test(`finds ${expected.join(', ') || 'nothing'} in: ${text}`, () => {
+  test(`finds ${expected.join(', ') || 'no email part'} in: ${text}`, () => {
     assert.deepEqual(found(text), expected)
   })
 }

@@ -16,7 +16,7 @@ const cases: Record<string, string[]> = {
   'The password is very weak again.': [],
 }
 for (const [text, expected] of Object.entries(cases)) {
-  test(`finds ${expected.join(', ') || 'nothing'} in: ${text}`, () => {
+  test(`finds ${expected.join(', ') || 'no passphrase'} in: ${text}`, () => {
     assert.deepEqual(found(text), expected)
   })
 }

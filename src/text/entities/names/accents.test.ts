@@ -5,5 +5,5 @@ import { withoutAccents } from './accents.ts'
 const cases = { Kraków: 'krakow', Łukasz: 'lukasz', Søren: 'soren', Weiß: 'weiss', Smith: 'smith' }
 
 for (const [word, bare] of Object.entries(cases)) {
-  test(`${word} is ${bare} without accents`, () => assert.equal(withoutAccents(word), bare))
+  test(`withoutAccents(${word}) is ${bare}`, () => assert.equal(withoutAccents(word), bare))
 }

@@ -29,7 +29,7 @@ const cases: Record<string, string[]> = {
   'After the cystoscopy we used microscopy.': ['MEDICAL_PROCESS cystoscopy'],
 }
 for (const [text, expected] of Object.entries(cases)) {
-  test(`finds ${expected.join(', ') || 'nothing'} in: ${text}`, () => {
+  test(`finds ${expected.join(', ') || 'no listed name'} in: ${text}`, () => {
     assert.deepEqual(found(text), expected)
   })
 }

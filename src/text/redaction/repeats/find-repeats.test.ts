@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { redacted } from '../../../../test/support/text/build-transcript.ts'
 
-test('a name is hidden where no cue tells it, too', () => {
+test('a name is also hidden where it appears without a cue', () => {
   const lines = [
     'My name is Anna Kowalski.',
     'The Kowalski file is here. Kowalski called twice. KOWALSKI! The Kowalskis are nice.',
@@ -13,14 +13,14 @@ test('a name is hidden where no cue tells it, too', () => {
   ])
 })
 
-test('a name in small letters is another word', () => {
+test('a lowercase word equal to a name is kept', () => {
   const lines = ['My name is Anna Draper.', 'He is a draper.']
   assert.deepEqual(redacted(lines, { entity_types: 'NAME' })[1], 'He is a draper.')
 })
 
 const masked = { entity_types: 'NAME', processed_text_type: 'MASK' } as const
 
-test('a name that is an everyday word is hidden where a sentence begins, too', () => {
+test('a name that is a common word is hidden at the start of a sentence', () => {
   const lines = [
     'My name is Grace Park. I am Mark Young.',
     'Park it is. Grace, was it? Mark is nice.',
@@ -28,7 +28,7 @@ test('a name that is an everyday word is hidden where a sentence begins, too', (
   assert.equal(redacted(lines, masked)[1], '#### it is. #####, was it? #### is nice.')
 })
 
-test('a name that is a word of grammar stays where a sentence begins unless it does something', () => {
+test('at a sentence start a name equal to a function word is hidden if unambiguous', () => {
   const lines = [
     'My name is Will Carter.',
     'Will you come? Will said so. Will? Will, you see. Will Carter.',
@@ -51,17 +51,17 @@ const forms: [name: string, phrase: string, left: string][] = [
   ['Anna Green', 'the green family will call', 'the ##### family will call'],
 ]
 for (const [name, phrase, left] of forms) {
-  test(`of ${name}, ${left} is left`, () => {
+  test(`redacting ${name} leaves: ${left}`, () => {
     assert.equal(redacted([`0: My name is ${name}.`, `1: ${phrase}`], masked)[1], left)
   })
 }
 
-test('a name that was only spelled is known as a word', () => {
+test('a name that was only spelled is hidden as a word', () => {
   const lines = ['The last name is spelled Q U I L L E R.', 'Is quiller right?']
   assert.equal(redacted(lines, masked)[1], 'Is ####### right?')
 })
 
-test('names that are months stay months', () => {
+test('names that are months are kept as months', () => {
   const months = ['My first name is June.', 'In June it rains. We all told June about that.']
   assert.equal(
     redacted(months, { entity_types: 'NAME', processed_text_type: 'MASK' })[1],
@@ -69,7 +69,7 @@ test('names that are months stay months', () => {
   )
 })
 
-test('numbers that give each other away are hidden, however many they are', () => {
+test('all numbers that reveal each other are hidden', () => {
   let digits = '6789'
   const lines = ['My SSN is 123-45-6789.']
   for (let i = 0; i < 130; i++) {
@@ -83,17 +83,17 @@ test('numbers that give each other away are hidden, however many they are', () =
   )
 })
 
-test('a known number is hidden with commas as in an amount, a part of it is an amount then', () => {
+test('a known number is hidden with thousands separators, but not part of an amount', () => {
   const lines = ['My SSN is 123-45-6789.', 'That was 123,456,789, and I paid 6,789.']
   assert.equal(redacted(lines, { entity_types: 'SSN' })[1], 'That was [SSN_1], and I paid 6,789.')
 })
 
-test('a secret and an address are hidden where they are only repeated', () => {
+test('secrets and addresses are hidden where they are repeated', () => {
   const lines = ['My password is Tulip99x.', 'Again, Tulip99x, all small but the first.']
   assert.equal(redacted(lines)[1], 'Again, [PASSWORD_1], all small but the first.')
 })
 
-test('parts of a number that are repeated are hidden, amounts of as many digits are not', () => {
+test('repeated parts of a number are hidden, similar amounts are not', () => {
   const lines = [
     'My card number is 4242 4242 4242 4242.',
     '1: So it was 4242, and you paid 424 dollars.',
@@ -104,7 +104,7 @@ test('parts of a number that are repeated are hidden, amounts of as many digits 
   )
 })
 
-test('the last digits of a number are hidden with the word that counts them', () => {
+test('the last digits of a number are hidden when they are announced', () => {
   for (const [first, again, rest] of [
     ['My social security number is 413-33-0927.', 'Last four 0927?', /0927/],
     ['My account number is 7730418852.', 'I see two 8852 here.', /8852/],
@@ -116,7 +116,7 @@ test('the last digits of a number are hidden with the word that counts them', ()
   }
 })
 
-test('passwords are found in any case, and codes in any parts', () => {
+test('passwords are found in any case, and codes in any grouping', () => {
   const second = (first: string, again: string) => redacted([`0: ${first}`, `1: ${again}`])[1]!
   assert.equal(second('My password is tiger42.', 'Tiger42, right?'), '[PASSWORD_1], right?')
   assert.equal(

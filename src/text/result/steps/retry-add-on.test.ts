@@ -71,14 +71,14 @@ function made(retried: RetryResult) {
 
 const succeeded = { success: true, is_empty: false, exec_time: 0, error: null }
 
-test('a failed add-on is made again where it stands, and nothing else changes', () => {
+test('a retried add-on is replaced in place, and nothing else changes', () => {
   const { result, answer } = made(retry('named_entity_recognition'))
   assert.deepEqual(answer, { ...succeeded, is_empty: true, results: [] })
   assert.deepEqual(result, { ...stored, named_entity_recognition: answer })
   assert.deepEqual(Object.keys(result), Object.keys(stored))
 })
 
-test('sentences are put into both places, in the format of the server', () => {
+test('retried sentences are stored in both places, in the configured format', () => {
   const { result, answer } = made(retry('sentences'))
   assert.deepEqual(answer, { ...succeeded, results: ['Hi, there.'] })
   const transcription = { ...stored.transcription, sentences: [answer] }
@@ -87,14 +87,14 @@ test('sentences are put into both places, in the format of the server', () => {
   assert.deepEqual([native.results[0].sentence, native.results[0].speaker], ['Hi, there.', 0])
 })
 
-test('subtitles are put into the transcription, and answered as the files that they are', () => {
+test('retried subtitles are stored in the transcription and returned as files', () => {
   const { result, answer } = made(retry('subtitles'))
   assert.match(answer[0].subtitles, /Hi, there\./)
   assert.deepEqual(result.transcription, { ...stored.transcription, subtitles: answer })
   assert.ok(!('subtitles' in result))
 })
 
-test('an add-on sees the words of the result without the blanks between them', () => {
+test('a retried add-on gets the words of the result without spaces', () => {
   made(retry('remember', stored, { addOns: [remember] }))
   const words = [
     { text: 'Hi,', start: 0.5, end: 1, confidence: 0.9 },
@@ -103,12 +103,12 @@ test('an add-on sees the words of the result without the blanks between them', (
   assert.deepEqual(seen, [{ utterances: [{ channel: 1, language: 'en', speaker: 0, words }] }])
 })
 
-test('an add-on that was asked for and stands nowhere is added', () => {
+test('a requested add-on missing from the result is added', () => {
   const { result } = made(retry('remember', stored, { addOns: [remember] }))
   assert.equal(result.remember.results, 'seen')
 })
 
-test('one that fails again says why, as does one without an engine', () => {
+test('a retry that fails reports its error, also without an engine', () => {
   const why = { status_code: 504, exception: 'AddonTimeout', message: 'late' }
   const steps: string[] = []
   const options = {
@@ -123,7 +123,7 @@ test('one that fails again says why, as does one without an engine', () => {
   assert.deepEqual([subtitles.answer, subtitles.result], [[], stored])
 })
 
-test('parts that succeeded before stay when they fail now', () => {
+test('parts that succeeded earlier are kept if they fail now', () => {
   const why = { status_code: 502, exception: 'ServiceFailed', message: 'it is down' }
   const part = (text: string, error: object | null = null) => ({ text, error })
   const before = [part('Bonjour'), part('', why), part('', why)]
@@ -146,7 +146,7 @@ test('parts that succeeded before stay when they fail now', () => {
   assert.deepEqual(retried(null, why), partly)
 })
 
-test('what is no failed add-on of the job is not made', () => {
+test('an add-on that has not failed is not retried', () => {
   const transcription = { ...stored.transcription, subtitles: [{ format: 'srt', subtitles: '' }] }
   const done = { ...stored, sentences: succeeded, transcription }
   for (const [name, outcome] of Object.entries({

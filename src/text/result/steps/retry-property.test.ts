@@ -58,7 +58,7 @@ function textOf(
   )
 }
 
-test('whatever was said, an add-on that is made again is the one of a job that never failed', () => {
+test('a retried add-on equals that of a job that never failed', () => {
   const arbitraryUtterances = fc.array(utterance, { maxLength: 4 })
   const format = fc.constantFrom<ResultFormat>('string', 'native')
   fc.assert(

@@ -9,7 +9,7 @@ function queue(works: string): AccountScheduler<string> {
   return turns
 }
 
-test('accounts take turns, each with its oldest work first', () => {
+test('accounts take turns, each with its oldest task first', () => {
   const turns = queue('a1 a2 a3 b1 b2 c1')
   const done = []
   for (let next = turns.take(); next; next = turns.take()) {
@@ -19,7 +19,7 @@ test('accounts take turns, each with its oldest work first', () => {
   assert.equal(done.join(' '), 'a1 b1 c1 a2 b2 a3')
 })
 
-test('an account has one piece under way at a time', () => {
+test('an account has one running task at a time', () => {
   const turns = queue('a1 a2 b1')
   assert.deepEqual(turns.take(), { account: 'a', work: 'a1' })
   assert.deepEqual(turns.take(), { account: 'b', work: 'b1' })
@@ -30,7 +30,7 @@ test('an account has one piece under way at a time', () => {
   assert.deepEqual(turns.take(), { account: 'a', work: 'a2' })
 })
 
-test('an account that arrives while another one works comes before its next task', () => {
+test('an account that arrives later runs before the next task of a running one', () => {
   const turns = queue('a1 a2')
   turns.take()
   turns.add('c', 'c1')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { toSafeError } from './safe-error.ts'
 
-test('a fault tells the kind of the error and where it was thrown, in ten frames at most', () => {
+test('toSafeError returns the error name and at most ten frames', () => {
   const deep = (left: number): Error => (left > 0 ? deep(left - 1) : new RangeError('my card'))
   const { name, frames } = toSafeError(deep(20))
   assert.equal(name, 'RangeError')
@@ -10,7 +10,7 @@ test('a fault tells the kind of the error and where it was thrown, in ten frames
   assert.match(frames[0]!, /^ {4}at .*safe-error\.test\.ts:\d+:\d+\)$/)
 })
 
-test('a fault tells nothing of the message, however it is written', () => {
+test('toSafeError never reveals the message', () => {
   const secret = 'my card\n    at 4242:42:42)\nis mine'
   const changed = new Error(secret)
   changed.message = 'something else'

@@ -12,7 +12,7 @@ function groupsOf(language: string, ...texts: string[]): string[][] {
   return findLookAlikes(utterances).map(({ spellings }) => spellings.map((one) => one.spelling))
 }
 
-test('names that begin and end alike and differ in few letters look alike, in any language', () => {
+test('names with similar letters and equal ends look alike in any language', () => {
   assert.deepEqual(groupsOf('de', 'Herr Meyer kam', 'von Maier', 'und Meyer ging'), [
     ['Meyer', 'Maier'],
   ])
@@ -21,7 +21,7 @@ test('names that begin and end alike and differ in few letters look alike, in an
   assert.deepEqual(groupsOf('en', 'ask Kowalczyk', 'ask Covalczyk'), [['Kowalczyk', 'Covalczyk']])
 })
 
-test('other ends, short names, German plurals and other letters do not', () => {
+test('names with other ends, short names and German plurals do not look alike', () => {
   const apart: [language: string, ...texts: string[]][] = [
     ['pl', 'to Kowalski', 'dla Kowalska'],
     ['de', 'mit Jan', 'mit Jen'],
@@ -35,11 +35,11 @@ test('other ends, short names, German plurals and other letters do not', () => {
   }
 })
 
-test('names that occur in one sentence are of two people', () => {
+test('names in one sentence are not grouped', () => {
   assert.deepEqual(groupsOf('de', 'Herr Meyer und Herr Maier', 'von Meyer', 'von Maier'), [])
 })
 
-test('each spelling comes with its number and the words around it', () => {
+test('each spelling has its count and surrounding words', () => {
   const words = 'a b c d e f g Meyer h i j k l m n'.split(' ').map((text, i) => {
     return { text, start: i, end: i + 1, confidence: 0.9 }
   })

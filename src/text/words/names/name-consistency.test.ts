@@ -19,7 +19,7 @@ function rename(...texts: string[]): string[] {
   })
 }
 
-test('names that sound alike get the spelling that most have', () => {
+test('names that sound alike get the most frequent spelling', () => {
   assert.deepEqual(rename('I met Katherine', 'then Catherine came', 'and Catherine left'), [
     'I met Catherine',
     'then Catherine came',
@@ -27,7 +27,7 @@ test('names that sound alike get the spelling that most have', () => {
   ])
 })
 
-test('of equally frequent spellings the surer one stays', () => {
+test('of equally frequent spellings the more confident one is kept', () => {
   const transcript = transcriptOf(['see Katherine', 'see Catherine'])
   transcript.utterances[0]!.words[1]!.confidence = 0.2
   assert.deepEqual(makeNamesConsistent(transcript).changes, [
@@ -35,25 +35,25 @@ test('of equally frequent spellings the surer one stays', () => {
   ])
 })
 
-test('marks and a possessive around a name stay', () => {
+test('punctuation and a possessive around a name are kept', () => {
   assert.deepEqual(
     rename('by Catherine', 'by Catherine', 'the "Katherine\'s," yes').at(-1),
     'the "Catherine\'s," yes',
   )
 })
 
-test('two names that occur in one sentence stay apart in every sentence', () => {
+test('two names in one sentence are distinguished everywhere', () => {
   const texts = ['we saw Catherine and Katherine', 'then Catherine left', 'so did Katherine']
   assert.deepEqual(rename(...texts), texts)
 })
 
-test('names of two sentences of an utterance are one', () => {
+test('names in different sentences of an utterance are grouped', () => {
   assert.deepEqual(rename('I saw Catherine. Then Catherine and I saw. Not Katherine.'), [
     'I saw Catherine. Then Catherine and I saw. Not Catherine.',
   ])
 })
 
-test('a third spelling joins no group in which it meets one', () => {
+test('a third spelling does not join a group that contains its rival', () => {
   const texts = ['by Cathryn', 'by Cathryn', 'by Cathryn', 'of Kathryn and Katheryn', 'by Kathryn']
   assert.deepEqual(rename(...texts), [
     'by Cathryn',
@@ -64,7 +64,7 @@ test('a third spelling joins no group in which it meets one', () => {
   ])
 })
 
-test('names that only resemble each other stay', () => {
+test('names that only resemble each other are kept', () => {
   const texts = [
     'I met Kelly',
     'I met Kerry',
@@ -76,7 +76,7 @@ test('names that only resemble each other stay', () => {
   assert.deepEqual(rename(...texts), texts)
 })
 
-test('long names may differ a little', () => {
+test('long names may differ slightly', () => {
   assert.deepEqual(
     rename('by Abramovich', 'by Abramovich', 'by Abramovitch').at(-1),
     'by Abramovich',
@@ -87,12 +87,12 @@ test('long names may differ a little', () => {
   )
 })
 
-test('names that begin with another sound, and those in other letters, stay', () => {
+test('names with another first sound or script are kept', () => {
   const texts = ['by Benderovich', 'by Benderovich', 'by Penderovich', 'by Юрий', 'by Анна']
   assert.deepEqual(rename(...texts), texts)
 })
 
-test('words that are common, small elsewhere, or only begin sentences are no names', () => {
+test('common words and sentence starts are not names', () => {
   for (const texts of [
     ['we Will', 'we Will', 'we Wil'],
     ['a Phlox and', 'a Phlox or', 'a Flocks and', 'two flocks'],
@@ -102,7 +102,7 @@ test('words that are common, small elsewhere, or only begin sentences are no nam
   }
 })
 
-test('the changes tell how often a spelling was replaced, as text too', () => {
+test('changes include the number of replacements', () => {
   const texts = ['by Catherine', 'by Catherine', 'by Catherine', 'by Katherine', 'to Katherine']
   const { changes } = makeNamesConsistent(transcriptOf(texts))
   assert.deepEqual(changes, [{ from: 'Katherine', to: 'Catherine', count: 2 }])
@@ -110,12 +110,12 @@ test('the changes tell how often a spelling was replaced, as text too', () => {
   assert.equal(writeNameChanges([]), '[]')
 })
 
-test('other languages stay as they are', () => {
+test('other languages are unchanged', () => {
   const transcript = transcriptOf(['von Catherine', 'von Catherine', 'von Katherine'], 'de')
   assert.deepEqual(makeNamesConsistent(transcript), { transcript, changes: [] })
 })
 
-test('times and confidences stay, and so does the given transcript', () => {
+test('times, confidences and the input transcript are unchanged', () => {
   const given = transcriptOf(['by Catherine', 'by Catherine', 'by Katherine'])
   const before = structuredClone(given)
   const { transcript } = makeNamesConsistent(given)

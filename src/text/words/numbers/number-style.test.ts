@@ -16,7 +16,7 @@ function written(text: string, style: 'digits' | 'words', language?: string): st
   return utterances[0]!.words.map((word) => word.text).join(' ')
 }
 
-test('digits: numbers, years, times, ordinals and decimals', () => {
+test('style digits converts numbers, years, times, ordinals and decimals', () => {
   const cases = {
     'Press one, or press two.': 'Press 1, or press 2.',
     'It cost three hundred and fifty dollars and 125 euros.': 'It cost 350 dollars and 125 euros.',
@@ -41,7 +41,7 @@ test('digits: numbers, years, times, ordinals and decimals', () => {
     assert.equal(written(text, 'digits'), expected)
 })
 
-test('digits: pronouns, small ordinals, marks between numbers and other languages stay', () => {
+test('style digits keeps pronouns, small ordinals and other languages', () => {
   const cases = ['No one knows one of us.', 'Wait a second, the third one.', 'a hundred times']
   cases.push('the two hundredth day', 'the nineteen nineties', 'a million and a half')
   for (const text of cases) assert.equal(written(text, 'digits'), text)
@@ -49,7 +49,7 @@ test('digits: pronouns, small ordinals, marks between numbers and other language
   assert.equal(written('one two', 'digits', 'fr'), 'one two')
 })
 
-test('words: numbers, years, times, money and percent', () => {
+test('style words converts numbers, years, times, money and percent', () => {
   const cases = {
     'Press 2.': 'Press two.',
     '4 or 16': 'Four or sixteen',
@@ -69,7 +69,7 @@ test('words: numbers, years, times, money and percent', () => {
     assert.equal(written(text, 'words'), expected)
 })
 
-test('a merged number spans its words, a split one shares their time', () => {
+test('a merged number spans its words, and split ones share their time', () => {
   const [spoken, digits] = [said('Say twenty five now'), said('Say 125 now')]
   assert.deepEqual(formatNumbers({ utterances: [spoken] }).utterances[0]!.words[1], {
     ...{ text: '25', start: 1, end: 3, confidence: 0.5 },

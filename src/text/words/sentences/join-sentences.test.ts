@@ -25,7 +25,7 @@ function join(...texts: string[]): string[] {
   return textsOf(joinSentences({ utterances: said(texts) }).utterances)
 }
 
-test('an indirect question after a verb that needs it is one sentence, and no question', () => {
+test('an indirect question is joined to its verb without a question mark', () => {
   assert.deepEqual(join('Ask not.', 'What your country can do for you?', 'Ask what you can do.'), [
     'Ask not what your country can do for you.',
     'Ask what you can do.',
@@ -35,7 +35,7 @@ test('an indirect question after a verb that needs it is one sentence, and no qu
   assert.deepEqual(join(...question), ['Did you find out why the server stopped?'])
 })
 
-test('a sentence that may end stays two', () => {
+test('complete sentences are not joined', () => {
   const pairs = [
     ['Tell me.', 'What is your name?'],
     ['I know.', 'What he said was wrong.'],
@@ -46,14 +46,14 @@ test('a sentence that may end stays two', () => {
   for (const pair of pairs) assert.deepEqual(join(...pair), pair)
 })
 
-test('a full stop goes where no sentence can end', () => {
+test('a full stop is removed where no sentence can end', () => {
   assert.deepEqual(join('She went into the.', 'House that Mr. Hale built.'), [
     'She went into the House that Mr. Hale built.',
   ])
   assert.deepEqual(join('He met the man. who was tall.'), ['He met the man who was tall.'])
 })
 
-test('a small letter after a full stop becomes a capital', () => {
+test('a lowercase letter after a full stop is capitalized', () => {
   assert.deepEqual(join('It did not match. please try again.'), [
     'It did not match. Please try again.',
   ])
@@ -73,7 +73,7 @@ test('a small letter after a full stop becomes a capital', () => {
   for (const text of unchanged) assert.deepEqual(join(text), [text])
 })
 
-test('a capital where only the audio was cut becomes a small letter', () => {
+test('a capital after an audio cut becomes lowercase', () => {
   assert.deepEqual(join('When the play had ended, She went home, Um slowly.'), [
     'When the play had ended, she went home, um slowly.',
   ])
@@ -84,13 +84,13 @@ test('a capital where only the audio was cut becomes a small letter', () => {
   for (const text of unchanged) assert.deepEqual(join(text), [text])
 })
 
-test('marks are single', () => {
+test('repeated punctuation is collapsed', () => {
   assert.deepEqual(join('It differs from most,, if not all,, of them..'), [
     'It differs from most, if not all, of them.',
   ])
 })
 
-test('a sentence goes on over a pause, but not over a long one, a speaker or a channel', () => {
+test('a sentence continues across a short pause, but not across speakers or channels', () => {
   const texts = ['It was the first', 'of many.']
   assert.deepEqual(join(...texts), ['It was the first of many.'])
   const [first, second] = said(texts) as [Utterance, Utterance]
@@ -106,7 +106,7 @@ test('a sentence goes on over a pause, but not over a long one, a speaker or a c
   }
 })
 
-test('utterances do not grow beyond what a reader takes in', () => {
+test('joined utterances are limited in length', () => {
   const [first, second] = [`It ${'went on and '.repeat(9)}on`, `${'and on '.repeat(9)}and ended.`]
   assert.equal(join(first, second).length, 2)
 })
@@ -131,7 +131,7 @@ test('after a full stop the next utterance begins with a capital, also of anothe
   )
 })
 
-test('only case, marks and borders change: words, times and confidences stay', () => {
+test('joining changes only case, punctuation and boundaries', () => {
   const words = fc.constantFrom(
     'the',
     'The',

@@ -26,23 +26,23 @@ function missed(cases: readonly [recognized: string, written: string][]): string
   })
 }
 
-test('capitals and marks come where they belong', () => {
+test('capitals and punctuation are corrected', () => {
   assert.deepEqual(missed(tuned), [])
 })
 
-test('held out: 19 of 20 texts never tuned on read as written', () => {
+test('held out: 19 of 20 unseen texts are punctuated as written', () => {
   const wrong = missed(heldOut)
   assert.ok(heldOut.length === 20 && wrong.length <= 1, wrong.join('\n'))
 })
 
-test('the words of a transcript are not touched, its copy is changed', () => {
+test('the input transcript is not modified', () => {
   const recognized = { utterances: [say('i am')] }
   const written = enhancePunctuation(recognized)
   assert.equal(recognized.utterances[0]!.words[0]!.text, 'i')
   assert.equal(written.utterances[0]!.words[0]!.text, 'I')
 })
 
-test('what is only cut by a pause gets no capital, another speaker does', () => {
+test('a cut by a pause gets no capital, another speaker does', () => {
   const late = say('bonjour toi', 'fr')
   late.words[1]!.start = 10
   late.words[1]!.end = 11
@@ -52,7 +52,7 @@ test('what is only cut by a pause gets no capital, another speaker does', () => 
   assert.deepEqual(words, ['Bonjour', 'toi', 'Oui'])
 })
 
-test('a question begins where its sentence does, not where a pause cut it', () => {
+test('a question is detected from the start of its sentence across a pause', () => {
   const recognized = say('Tell me what is it.')
   for (const word of recognized.words.slice(2)) {
     word.start += 9
@@ -62,25 +62,25 @@ test('a question begins where its sentence does, not where a pause cut it', () =
   assert.equal(utterances[0]!.words.at(-1)!.text, 'it.')
 })
 
-test('other languages get capitals and marks in order, nothing English', () => {
+test('other languages get capitals and punctuation without English rules', () => {
   assert.equal(enhance('so,, i monday. Was is los.', 'de'), 'So, i monday. Was is los.')
   assert.equal(enhance('istanbul burada.', 'tr'), 'İstanbul burada.')
   assert.equal(enhance('გამარჯობა ყველას.', 'ka'), 'გამარჯობა ყველას.')
   assert.equal(enhance('ßa ist.', 'de'), 'ßa ist.')
 })
 
-test('what is written on purpose begins a sentence as it is', () => {
+test('words with intentional case keep it at the start of a sentence', () => {
   for (const word of ['iPhone', 'mp3', 'example.com', '@name', '#tag', "l'a2"]) {
     assert.equal(enhance(`${word} works.`, 'fr'), `${word} works.`)
   }
 })
 
-test('the first word with a letter or digit begins a sentence', () => {
+test('the first word with a letter or digit starts a sentence', () => {
   assert.equal(enhance('– hello there.'), '– Hello there.')
   assert.equal(enhance('5 people came.'), '5 people came.')
 })
 
-test('blanks around and before marks go; French keeps those before marks', () => {
+test('spaces around and before punctuation are removed, French keeps them', () => {
   const marked = (text: string, language: string) => {
     const word = { text, start: 0, end: 1, confidence: 1 }
     const recognized: Transcript = { utterances: [{ channel: 0, language, words: [word] }] }
@@ -91,7 +91,7 @@ test('blanks around and before marks go; French keeps those before marks', () =>
   assert.equal(marked(' ', 'en'), ' ')
 })
 
-test('a name stands inside sentences with a capital twice as often as without', () => {
+test('a name is capitalized if it is so twice as often inside sentences', () => {
   assert.equal(enhance('See Denver or denver.'), 'See Denver or denver.')
   assert.equal(enhance('See Denver, Denver, denver.'), 'See Denver, Denver, Denver.')
   assert.equal(
@@ -106,7 +106,7 @@ test('a name stands inside sentences with a capital twice as often as without', 
 const PARTS =
   'hello i I I’m monday may 5 of Anna anna Anna. etc., U.S. what is that. did you? . ,, ... … "so." (i) ß İs ǆ été 3. don’t , -'
 
-test('whatever is said, only case and marks change, and a second time nothing does', () => {
+test('only case and punctuation change, and a second pass changes nothing', () => {
   const marks = /[\s.,;:!?…]/gu
   const bare = (text: string, language: string) =>
     text.replace(marks, '').toLocaleLowerCase(language)

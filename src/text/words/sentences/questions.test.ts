@@ -9,11 +9,11 @@ function misjudged({ questions, statements }: typeof tuned): string[] {
   return [...questions.filter((sentence) => !asks(sentence)), ...statements.filter(asks)]
 }
 
-test('a question is found by its first words or its tag', () => {
+test('a question is detected by its first words or its tag', () => {
   assert.deepEqual(misjudged(tuned), [])
 })
 
-test('held out: all of 28 sentences never tuned on are judged as sorted', () => {
+test('held out: all of 28 unseen sentences are classified correctly', () => {
   assert.equal(heldOut.questions.length + heldOut.statements.length, 28)
   assert.deepEqual(misjudged(heldOut), [])
 })

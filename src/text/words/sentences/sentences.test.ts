@@ -40,24 +40,24 @@ function english(cases: readonly string[]): [string, string][] {
   return cases.map((text) => ['en', text])
 }
 
-test('short forms, initials, decimals, hours, quotations and dots do not end a sentence by themselves', () => {
+test('abbreviations, initials, decimals and quotations do not end a sentence', () => {
   assert.deepEqual(missed(english(tuned)), [])
 })
 
-test('held out: 29 of 30 texts never tuned on are cut as written', () => {
+test('held out: 29 of 30 unseen texts are split correctly', () => {
   const wrong = missed(english(heldOut))
   assert.ok(heldOut.length === 30 && wrong.length <= 1, wrong.join('\n'))
 })
 
-test('held out: 8 of 8 in other languages', () => {
+test('held out: 8 of 8 texts in other languages are split correctly', () => {
   assert.deepEqual([heldOutElsewhere.length, missed(heldOutElsewhere)], [8, []])
 })
 
-test('German ordinals go on, numbers before a usual first word end', () => {
+test('German ordinals continue, numbers before a usual sentence start end it', () => {
   assert.deepEqual(missed([['de', 'Er ist 30.|Sie kommt am 3. Mai.']]), [])
 })
 
-test('a mark inside a word of several ends nothing', () => {
+test('punctuation inside a multi-word token does not end a sentence', () => {
   const words = [
     { text: 'Yahoo! Inc', start: 0, end: 1, confidence: 1 },
     { text: 'grew.', start: 1, end: 2, confidence: 1 },
@@ -65,7 +65,7 @@ test('a mark inside a word of several ends nothing', () => {
   assert.deepEqual(texts({ channel: 0, language: 'en', words }), ['Yahoo! Inc grew.'])
 })
 
-test('a sentence goes on over utterances', () => {
+test('a sentence continues across utterances', () => {
   const [sentence] = splitSentences({ utterances: [say('one two'), say('three.', { at: 3 })] })
   assert.deepEqual(
     { text: sentence?.text, utterances: sentence?.utterances, end: sentence?.end },
@@ -73,7 +73,7 @@ test('a sentence goes on over utterances', () => {
   )
 })
 
-test('a pause of 1.5 s is still within a sentence, a longer one ends it', () => {
+test('a pause of more than 1.5 s ends a sentence', () => {
   assert.deepEqual(texts(say('one _ _ _ two')), ['one two'])
   assert.deepEqual(texts(say('one _ _ _ _ two')), ['one', 'two'])
 })
@@ -91,16 +91,16 @@ test('speech on another channel does not end a sentence', () => {
   assert.deepEqual(texts(say('one'), other, say('two.', { at: 2 })), ['one two.', 'yes.'])
 })
 
-test('sentences that begin together stand by channel', () => {
+test('sentences with the same start are sorted by channel', () => {
   assert.deepEqual(texts(say('b', { channel: 1 }), say('a')), ['a', 'b'])
 })
 
-test('an utterance without words is nobody who speaks', () => {
+test('an utterance without words does not interrupt a sentence', () => {
   const silent = { channel: 0, language: 'fr', words: [] }
   assert.deepEqual(texts(say('one'), silent, say('two', { at: 1 })), ['one two'])
 })
 
-test('41 words are cut at the comma, the conjunction or the pause near the middle, 40 are not', () => {
+test('more than 40 words are split at the comma, conjunction or pause near the middle', () => {
   const twenty = 'word '.repeat(20)
   const lengths = (text: string) => texts(say(text)).map((cut) => cut.split(' ').length)
   assert.deepEqual(lengths(`${twenty}${twenty}`.trim()), [40])
@@ -109,7 +109,7 @@ test('41 words are cut at the comma, the conjunction or the pause near the middl
   assert.deepEqual(lengths(`a b c ${twenty}_ ${twenty}`.trim()), [23, 20])
 })
 
-test('a sentence opens after a mark or another speaker, not where it is only cut', () => {
+test("'opens' is true at a sentence start, not after a length split", () => {
   const opens = (...utterances: Utterance[]) =>
     splitSentences({ utterances }).map((sentence) => sentence.opens)
   assert.deepEqual(opens(say('One. Two')), [true, true])
@@ -122,13 +122,13 @@ test('a sentence opens after a mark or another speaker, not where it is only cut
   assert.deepEqual(opens(say(`${'word '.repeat(41)}end. Next`)), [true, false, true])
 })
 
-test('confidence is the mean of the words', () => {
+test('the confidence of a sentence is the mean of its words', () => {
   const utterance = say('one two')
   utterance.words[1]!.confidence = 0.5
   assert.equal(splitSentences({ utterances: [utterance] })[0]?.confidence, 0.75)
 })
 
-test('whatever is said, every word is in one sentence, in order, within 40 words and between long pauses', () => {
+test('every word is in one sentence, in order, within 40 words', () => {
   const word = fc.tuple(
     fc.constantFrom('a', 'B.', 'Dr.', 'c?', '3.', '5', '…', '"d."', 'U.S.', ''),
     fc.nat(5),

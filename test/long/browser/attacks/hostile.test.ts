@@ -84,7 +84,7 @@ async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole('heading', { name: 'Recordings' }).waitFor()
 }
 
-test('a hostile transcript of 50,000 words is text, and is scrolled and read', {
+test('a hostile transcript of 50,000 words is shown as text and can be scrolled', {
   skip,
 }, async (t) => {
   const server = await startServer()
@@ -156,7 +156,7 @@ async function scrollSmoothly(t: TestContext, page: Page): Promise<void> {
   t.diagnostic(`frames while scrolling: median ${at(0.5)} ms, 95 % ${at(0.95)} ms, all ${at(1)} ms`)
 }
 
-test('a browser of one account does not see the recordings of another', { skip }, async (t) => {
+test('a browser of one account does not see recordings of another', { skip }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   const id = await addJob(server, WORDS_PER_UTTERANCE)

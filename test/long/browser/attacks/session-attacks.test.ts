@@ -47,7 +47,7 @@ async function serveAttack(t: TestContext, target: string, id: string): Promise<
   return `http://127.0.0.1:${(attack.address() as AddressInfo).port}/`
 }
 
-test('a page of another origin neither reads nor writes with the sign-in of its visitor', {
+test("a page of another origin cannot read or write with a visitor's sign-in", {
   skip,
 }, async (t) => {
   const server = await startServer()
@@ -89,7 +89,7 @@ test('a page of another origin neither reads nor writes with the sign-in of its 
 const markup = '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 const bidi = '\u202Egnp.exe\u2066'
 
-test('hostile names of files, metadata, speakers, webhooks and keys stay text', {
+test('hostile names of files, speakers, webhooks and keys are shown as text', {
   skip,
 }, async (t) => {
   const server = await startServer()

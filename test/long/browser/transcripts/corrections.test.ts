@@ -45,7 +45,7 @@ async function download(page: Page): Promise<string> {
   return readFileSync(await (await file).path(), 'utf8')
 }
 
-test('a person corrects words and speakers, and takes it back', { skip }, async (t) => {
+test('a user corrects words and speakers, and undoes it', { skip }, async (t) => {
   const browser = await openBrowser(t)
   const id = await addDoneJob(server, spoken)
   const { page, problems } = await openPage(browser, server.url)
@@ -112,7 +112,7 @@ test('a person corrects words and speakers, and takes it back', { skip }, async 
   assert.deepEqual(problems, [])
 })
 
-test('a link shows one recording to somebody without a key', { skip }, async (t) => {
+test('a share link shows one recording without a key', { skip }, async (t) => {
   const browser = await openBrowser(t)
   const fileId = (await upload(server, createToneWav(12))).split('/').at(-1)!
   const id = await addDoneJob(server, spoken, { fileId })

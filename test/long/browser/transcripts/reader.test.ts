@@ -46,7 +46,7 @@ async function texts(page: Page, selector: string): Promise<string[]> {
   return (await page.locator(selector).allInnerTexts()).map((text) => text.trim())
 }
 
-test('translations stand beside the words, the mood is a chart, redacted words are marked', {
+test('the reader shows translations, a sentiment chart and redaction marks', {
   skip,
 }, async (t) => {
   const said = [
@@ -89,7 +89,7 @@ test('translations stand beside the words, the mood is a chart, redacted words a
   assert.deepEqual(problems, [])
 })
 
-test('a failed recording tells what it means and what to do, and is tried again', {
+test('a failed recording explains its error and can be retried', {
   skip,
 }, async (t) => {
   const { page, problems, server } = await openServer(t, async (server) => {

@@ -65,7 +65,7 @@ async function checkWidths(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 720 })
 }
 
-test('Arabic and Hebrew are read from right to left in list, reader and search', {
+test('Arabic and Hebrew are shown right to left in list, reader and search', {
   skip,
 }, async (t) => {
   const { server, page, problems } = await open(t)
@@ -117,7 +117,7 @@ test('Arabic and Hebrew are read from right to left in list, reader and search',
   assert.deepEqual(problems, [])
 })
 
-test('the pages themselves go from right to left, as a translation sets it', {
+test('the pages are laid out right to left for a right-to-left interface', {
   skip,
 }, async (t) => {
   const { server, page, problems } = await open(t)
@@ -150,7 +150,7 @@ test('the pages themselves go from right to left, as a translation sets it', {
   assert.deepEqual(problems, [])
 })
 
-test('captions of Arabic begin at the right', { skip }, async (t) => {
+test('Arabic captions start at the right', { skip }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-microphone-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const microphone = join(folder, 'microphone.wav')

@@ -15,7 +15,7 @@ async function marked(page: Page): Promise<string[]> {
   return page.locator('.hits p').allInnerTexts()
 }
 
-test('what was said is searched by phrase, speaker, kind, day and metadata', {
+test('search filters by phrase, speaker, kind, day and metadata', {
   skip,
 }, async (t) => {
   const server = await startServer()

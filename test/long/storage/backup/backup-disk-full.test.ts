@@ -49,7 +49,7 @@ async function onDisk(t: TestContext, work: (disk: string) => Promise<void>): Pr
   }
 }
 
-test('a backup on a full disk goes on when there is space, and harms no earlier snapshot', async (t) => {
+test('a backup interrupted by a full disk is resumed and harms no older snapshot', async (t) => {
   await onDisk(t, async (disk) => {
     const target = join(disk, 'backup')
     const take = (folder: string) => takeBackup({ folder, target, key: undefined, keep: 7, signal })
@@ -69,7 +69,7 @@ test('a backup on a full disk goes on when there is space, and harms no earlier 
   })
 })
 
-test('a restoration on a full disk goes on when there is space; no server starts before', async (t) => {
+test('a restoration interrupted by a full disk is resumed before a server starts', async (t) => {
   await onDisk(t, async (disk) => {
     const source = join(await makeFolder(t), 'backup')
     const filled = await fillStore(t, { jobs: 5, objects: 9 })

@@ -25,7 +25,7 @@ async function runAndKill(args: string[], env: Record<string, string>, ms: numbe
   return code === 0
 }
 
-test('a backup and a restoration that are killed again and again end as if they had not been', async (t) => {
+test('a backup and a restoration killed repeatedly complete as usual', async (t) => {
   const folder = await fillStore(t, FILLING)
   const target = join(await makeFolder(t), 'backups')
   const restored = await makeFolder(t)

@@ -61,7 +61,7 @@ async function hashOf(folder: string): Promise<string> {
   return hash.digest('hex')
 }
 
-describe('on SQLite', () => {
+describe('a migration on SQLite', () => {
   /** Migrates a store; returns a copy of it as it was after each statement. */
   async function migrateCopying(t: TestContext, data: string): Promise<string[]> {
     const folder = await makeFolder(t)
@@ -87,7 +87,7 @@ describe('on SQLite', () => {
     return copies
   }
 
-  test('the files as they are after any statement open and are complete', async (t) => {
+  test('database files after any statement open with complete data', async (t) => {
     const { data } = await unpackStore(t, OLDEST_SQLITE)
     // From here on the log holds only what the migration writes.
     const database = new DatabaseSync(databaseFile(data))
@@ -126,7 +126,7 @@ describe('on SQLite', () => {
   })
 })
 
-describe('on PostgreSQL', { skip: noPostgres }, () => {
+describe('a migration on PostgreSQL', { skip: noPostgres }, () => {
   async function versionOf(client: Client): Promise<number> {
     const { rows } = await client.query('select version from schema_version')
     return rows[0].version
@@ -136,7 +136,7 @@ describe('on PostgreSQL', { skip: noPostgres }, () => {
     return (await client.query('select id from jobs order by id')).rows
   }
 
-  test('a connection that ends after any statement leaves all or nothing', {
+  test('a connection lost after any statement leaves all or nothing', {
     timeout: 300_000,
   }, async (t) => {
     const { folder } = await unpackStore(t, OLDEST_POSTGRES)

@@ -32,7 +32,7 @@ function migrate(data: string, statement: number) {
   return spawnSync(process.execPath, [...args, String(statement)], { stdio: 'inherit' })
 }
 
-describe('data folders', () => {
+describe('upgrades of data folders', () => {
   let schema: ReturnType<typeof sqliteSchema>
   before(async () => {
     const fresh = await startServer()
@@ -49,7 +49,7 @@ describe('data folders', () => {
     })
   }
 
-  test('a migration that is killed at any statement goes on', async (t) => {
+  test('a migration killed at any statement is resumed', async (t) => {
     const { data, expected } = await unpackStore(t, OLDEST)
     const step = Math.max(1, Math.floor(STATEMENTS / rounds(KILLS)))
     let kills = 0
@@ -60,7 +60,7 @@ describe('data folders', () => {
     await checkUpgraded(await startUpgraded(t, expected, { STENO_DATA_DIR: data }), expected)
   })
 
-  test('there is one of each version that a commit had', () => {
+  test('there is a stored folder of every database version in the history', () => {
     const versions = new Set(storeNames.map((name) => Number(/^sqlite-(\d+)/.exec(name)?.[1])))
     // The second came with the third, and the 16th with the 17th.
     const missing = Array.from({ length: SQLITE_VERSION }, (_, i) => i + 1).filter((version) => {
@@ -70,7 +70,7 @@ describe('data folders', () => {
   })
 })
 
-describe('PostgreSQL databases', { skip: noPostgres }, () => {
+describe('upgrades of PostgreSQL databases', { skip: noPostgres }, () => {
   for (const name of storeNames.filter((name) => name.startsWith('postgres-'))) {
     test(name, { timeout: 300_000 }, async (t) => {
       const { folder, data, expected } = await unpackStore(t, name)
@@ -90,7 +90,7 @@ describe('PostgreSQL databases', { skip: noPostgres }, () => {
     })
   }
 
-  test('there is one of this version', () => {
+  test('there is a stored database of this version', () => {
     assert.ok(storeNames.includes(`postgres-${SQLITE_VERSION}.tgz`), 'see docs/releasing.md')
   })
 })

@@ -27,7 +27,7 @@ const content = [sound, ...words.map((text) => Buffer.from(text))]
 /** What a customer says beside the recording. */
 const beside = ['Umbriel', 'Quagmire', 'patient.wav', 'ward-7'].map((text) => Buffer.from(text))
 
-describe('with a server', { skip: noPostgres }, () => {
+describe('erasure on PostgreSQL', { skip: noPostgres }, () => {
   let folder: string
   let client: Client
   let server: TestServer
@@ -107,7 +107,7 @@ describe('with a server', { skip: noPostgres }, () => {
     assert.notDeepEqual(await findTraces(beside), [], 'what is deleted stays in its files for now')
   })
 
-  test('what was said beside it, and a session, leave nothing after a vacuum in full', async () => {
+  test('metadata and a session leave no trace after VACUUM FULL', async () => {
     const { id, url } = await openSession(server, { custom_metadata: { person: 'Umbriel' } })
     const session = await connect(url)
     session.send(recording.subarray(44))
@@ -120,7 +120,7 @@ describe('with a server', { skip: noPostgres }, () => {
     assert.deepEqual(await findTraces([...content, ...beside]), [])
   })
 
-  test('jobs of other accounts are found in the same files', async () => {
+  test('jobs of other accounts are found in the database files', async () => {
     const headers = { 'x-service-key': OTHER_KEY }
     const id = await create(headers)
     await server.app.jobs.idle()
@@ -131,7 +131,7 @@ describe('with a server', { skip: noPostgres }, () => {
     }
   })
 
-  test('a job that is deleted by request has the next vacuum free its space', async (t) => {
+  test('deleting a job schedules a vacuum of its space', async (t) => {
     const headers = { 'x-service-key': OTHER_KEY }
     const id = await create(headers)
     await server.app.jobs.idle()

@@ -72,7 +72,7 @@ async function fetchAccounts(boss: PgBoss, options: FetchOptions): Promise<strin
   return jobs.map(({ data }) => data.account)
 }
 
-test('pg-boss adds a job in the transaction of its caller', { skip: noPostgres }, async (t) => {
+test("pg-boss adds a job within the caller's transaction", { skip: noPostgres }, async (t) => {
   const { boss, url } = await startBoss(t)
   await boss.createQueue(QUEUE)
   const client = await begin(t, url)
@@ -85,7 +85,7 @@ test('pg-boss adds a job in the transaction of its caller', { skip: noPostgres }
   assert.equal((await boss.fetch(QUEUE)).length, 1)
 })
 
-test('two servers that fetch at the same moment exceed the limit of a group', {
+test('concurrent pg-boss fetches exceed the limit of a group', {
   skip: noPostgres,
 }, async (t) => {
   const { boss, url } = await startBoss(t)
@@ -102,7 +102,7 @@ test('two servers that fetch at the same moment exceed the limit of a group', {
   assert.equal(taken.length, 2, 'one account runs two jobs, and may run one')
 })
 
-test('servers that claim at the same moment keep the limit of an account', {
+test('concurrent claims respect the limit of an account', {
   skip: noPostgres,
 }, async (t) => {
   const { db } = await openTestPostgres(t)
@@ -112,7 +112,7 @@ test('servers that claim at the same moment keep the limit of an account', {
   assert.equal(jobs.length, 1)
 })
 
-test('fetches that are not in a transaction exceed the limit, too', {
+test('pg-boss fetches outside a transaction exceed the limit too', {
   skip: noPostgres,
 }, async (t) => {
   const { boss } = await startBoss(t)
@@ -129,7 +129,7 @@ test('fetches that are not in a transaction exceed the limit, too', {
   assert.ok(most > 1)
 })
 
-test('pg-boss takes the oldest jobs, whoever runs most; the queue takes turns', {
+test('pg-boss takes the oldest jobs, and the queue takes turns by account', {
   skip: noPostgres,
 }, async (t) => {
   const { boss } = await startBoss(t)
@@ -148,13 +148,13 @@ test('pg-boss takes the oldest jobs, whoever runs most; the queue takes turns', 
   assert.deepEqual(claimed, ['first', 'second', 'first', 'first'])
 })
 
-test('a heartbeat is at least ten seconds', { skip: noPostgres }, async (t) => {
+test('pg-boss heartbeats are at least ten seconds', { skip: noPostgres }, async (t) => {
   const { boss } = await startBoss(t)
   await assert.rejects(boss.createQueue(QUEUE, { heartbeatSeconds: 9 }), /integer >= 10/)
   await boss.createQueue(QUEUE, { heartbeatSeconds: 10 })
 })
 
-test('the monitor finds a dead worker by itself, and its attempt counts', {
+test('the pg-boss monitor finds a dead worker and counts its attempt', {
   skip: noPostgres,
 }, async (t) => {
   const { boss, url } = await startBoss(t, { isSupervised: true })
@@ -186,7 +186,7 @@ type Costs = Record<string, { statements: number; ms: number }>
 
 const MEASURED = 50
 
-test('what a job costs in statements: by pg-boss alone, by the queue, and by both', {
+test('a job costs more statements with pg-boss and the queue than with the queue', {
   skip: noPostgres,
 }, async (t) => {
   // What was started last ends first.

@@ -53,7 +53,7 @@ async function startTwo(t: TestContext) {
   return { first, second, settings, receiver, gate }
 }
 
-test('of two servers one is killed: the other ends each job once, and tells of each in order', {
+test('after a kill the other server ends each job once with events in order', {
   skip: noPostgres,
 }, async (t) => {
   const { first, second, settings, receiver, gate } = await startTwo(t)

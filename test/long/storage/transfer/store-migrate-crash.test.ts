@@ -18,7 +18,7 @@ const OBJECTS = 300
 /** Kills until it may end. */
 const KILLS = Math.min(rounds(4), 24)
 
-test('a move that is killed again and again ends with everything moved once', {
+test('a migration of the store killed repeatedly moves everything once', {
   skip: noPostgres || noS3,
 }, async (t) => {
   const random = createRandom(SEED)

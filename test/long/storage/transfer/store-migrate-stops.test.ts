@@ -48,7 +48,7 @@ const stops: [TransferStage, number][] = [
   ['comparing rows', 0.5],
 ]
 
-test('a move that was stopped anywhere goes on; until its end nothing uses its targets', {
+test('an interrupted move is resumed, and its targets are unused until the end', {
   skip,
 }, async (t) => {
   const folder = await fillStore(t, FILLING)
@@ -66,7 +66,7 @@ test('a move that was stopped anywhere goes on; until its end nothing uses its t
   await checkMoved({ folder: await makeFolder(t), ...targets }, FILLING)
 })
 
-test('a folder that changed amid a move is noticed, and a restart moves it', {
+test('a folder changed during a move is detected, and a restart moves it', {
   skip,
 }, async (t) => {
   const folder = await fillStore(t, FILLING)

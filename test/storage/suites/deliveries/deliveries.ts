@@ -61,7 +61,7 @@ const delivered = (delivery: Delivery, at = 11_000): Settlement => {
   return { delivery, attempt: attemptAt(at), outcome: 'delivered' }
 }
 
-test('the next of a lane follows when the one before it was delivered', async ({ db }) => {
+test('the next delivery of a lane becomes due after the one before it', async ({ db }) => {
   const { first } = await addLane(db)
   await recordOutcome(db, delivered(first))
   const [second, ...others] = await takeAll(db, 11_005)
@@ -75,9 +75,7 @@ test('the next of a lane follows when the one before it was delivered', async ({
   )
 })
 
-test('a delivery that is to be tried again keeps its lane waiting until its moment', async ({
-  db,
-}) => {
+test('a delivery to be retried keeps its lane waiting', async ({ db }) => {
   const { first, endpointId } = await addLane(db)
   const retry = { outcome: 'retry' as const, nextAt: 20_000, reason: 'it answered 500' }
   await recordOutcome(db, { delivery: first, attempt: attemptAt(11_000, 500), ...retry })
@@ -90,9 +88,7 @@ test('a delivery that is to be tried again keeps its lane waiting until its mome
   assert.equal(again?.reason, 'it answered 500')
 })
 
-test('a delivery that is given up is followed by the next, unless its lane ends', async ({
-  db,
-}) => {
+test('a failed delivery is followed by the next unless its lane ends', async ({ db }) => {
   const { first, jobId } = await addLane(db)
   const failed = { outcome: 'failed' as const, reason: 'it answered 410' }
   const attempt = attemptAt(11_000, 410)
@@ -109,7 +105,7 @@ test('a delivery that is given up is followed by the next, unless its lane ends'
   assert.deepEqual(ends, Array(2).fill([jobId, 'failed', 'it answered 410']))
 })
 
-test('an endpoint shows since when it fails, and that it works again', async ({ db }) => {
+test('an endpoint records since when it fails and when it recovers', async ({ db }) => {
   const { first, endpointId } = await addLane(db)
   const fail = (at: number): Settlement => {
     const reason = `it answered 500 at ${at}`
@@ -127,7 +123,7 @@ test('an endpoint shows since when it fails, and that it works again', async ({ 
   assert.deepEqual([working.failing_since, working.last_success_at], [null, 13_005])
 })
 
-test('failures that are far apart do not count as one time of failing', async ({ db }) => {
+test('failures far apart do not count as one failing period', async ({ db }) => {
   const { first, endpointId } = await addLane(db)
   const hour = 3_600_000
   for (const hours of [0, 18, 36, 57, 60]) {
@@ -139,7 +135,7 @@ test('failures that are far apart do not count as one time of failing', async ({
   }
 })
 
-test('what comes of an attempt is noted though its delivery was given up meanwhile', async ({
+test('the result of an attempt is recorded even if its delivery was ended meanwhile', async ({
   db,
 }) => {
   const { first, endpointId } = await addLane(db)
@@ -156,7 +152,7 @@ test('what comes of an attempt is noted though its delivery was given up meanwhi
   assert.deepEqual(await takeAll(db, 1e9), [])
 })
 
-test('each attempt is noted, with what was sent and what came back', async ({ db }) => {
+test('each attempt is recorded with its request and response', async ({ db }) => {
   const { first } = await addLane(db)
   const attempt = attemptAt(11_000, null)
   const reason = 'nothing listens at the address'
@@ -169,9 +165,7 @@ test('each attempt is noted, with what was sent and what came back', async ({ db
   ])
 })
 
-test('of many attempts at a delivery the newest are kept, with their numbers, and those at others', async ({
-  db,
-}) => {
+test('only the newest attempts of a delivery are kept, with their numbers', async ({ db }) => {
   const { first } = await addLane(db)
   await addLane(db)
   const other = (await takeAll(db)).find(({ id }) => id !== first.id)!
@@ -191,9 +185,7 @@ test('of many attempts at a delivery the newest are kept, with their numbers, an
   assert.equal((await findDelivery(db, { id: first.id, account: 'acme' }))?.attempts, count)
 })
 
-test('deliveries that are under way are not taken twice, and no more than asked for', async ({
-  db,
-}) => {
+test('deliveries in flight are not taken twice, and the limit is respected', async ({ db }) => {
   const endpointId = await addWebhook(db)
   for (const createdAt of [3000, 1000, 2000]) await addJob(db, { createdAt })
   const all = await takeAll(db)
@@ -208,7 +200,7 @@ test('deliveries that are under way are not taken twice, and no more than asked 
   assert.deepEqual(await take(3, [ids[0]!]), ids.slice(1))
 })
 
-test('nothing is taken for an endpoint that was disabled', async ({ db }) => {
+test('deliveries of a disabled endpoint are not taken', async ({ db }) => {
   const { endpointId } = await addLane(db)
   const take = () =>
     leaseDueDeliveries(db, { endpointId, now: 10_000, limit: 1, inFlight: [], leaseMs: 1000 })
@@ -218,7 +210,7 @@ test('nothing is taken for an endpoint that was disabled', async ({ db }) => {
   assert.equal((await take()).length, 1)
 })
 
-test('a delivery goes to another sender when its lease has ended or its owner is dead', async ({
+test('a delivery goes to another sender when its lease ended or its owner is dead', async ({
   db,
 }) => {
   const { first } = await addLane(db)
@@ -247,7 +239,7 @@ test('a delivery goes to another sender when its lease has ended or its owner is
   assert.equal((await findAttempts(db, [held.id])).get(held.id)?.length, 1)
 })
 
-test('an attempt at a delivery that was deleted meanwhile leaves nothing', async ({ db }) => {
+test('an attempt of a deleted delivery leaves no rows', async ({ db }) => {
   const { first, jobId } = await addLane(db)
   await inTransaction(db, (tx) => deleteEndedJob(tx, { id: jobId, account: 'acme' }))
   await recordOutcome(db, delivered(first))
@@ -255,7 +247,7 @@ test('an attempt at a delivery that was deleted meanwhile leaves nothing', async
   assert.deepEqual(await db.sql.selectFrom('deliveries').selectAll().execute(), [])
 })
 
-test('a deleted job takes all that was to be told of it along', async ({ db }) => {
+test('deleting a job deletes its deliveries, attempts and bodies', async ({ db }) => {
   const { first, jobId } = await addLane(db)
   const kept = await endNewJob(db, { params, result: {} })
   await recordOutcome(db, delivered(first))
@@ -272,7 +264,7 @@ test('a deleted job takes all that was to be told of it along', async ({ db }) =
   assert.deepEqual(await db.sql.selectFrom('delivery_attempts').selectAll().execute(), [])
 })
 
-test('what an endpoint has yet to be told can be given up', async ({ db }) => {
+test('pending deliveries of an endpoint can be failed', async ({ db }) => {
   const { first, endpointId } = await addLane(db)
   const other = await addWebhook(db, { events: 'transcription.created' })
   await inTransaction(db, async (tx) => {
@@ -292,7 +284,7 @@ test('what an endpoint has yet to be told can be given up', async ({ db }) => {
   assert.deepEqual(new Set(reasons), new Set(['the webhook was removed 12000']))
 })
 
-test('the log forgets what ended long ago', async ({ db }) => {
+test('old ended deliveries are deleted with their attempts and bodies', async ({ db }) => {
   const { first } = await addLane(db)
   await recordOutcome(db, delivered(first, 11_000))
   const none = { deleted: 0, objects: [] }
@@ -308,7 +300,7 @@ test('the log forgets what ended long ago', async ({ db }) => {
   await assert.rejects(db.objects.check(object), { code: 'file_not_found' })
 })
 
-test('what waits for a moment that only a turned clock explains is due', async ({ db }) => {
+test('a due time that only a changed clock explains is corrected', async ({ db }) => {
   const { first } = await addLane(db)
   const retry = { outcome: 'retry' as const, nextAt: 90_000, reason: 'it answered 500' }
   await recordOutcome(db, { delivery: first, attempt: attemptAt(11_000, 500), ...retry })
@@ -317,9 +309,7 @@ test('what waits for a moment that only a turned clock explains is due', async (
   assert.equal((await takeAll(db, 12_000)).length, 1)
 })
 
-test('a clock that was turned back changes no delay: what was due is due, the others wait as long', async ({
-  db,
-}) => {
+test('after the clock was turned back due times keep their delays', async ({ db }) => {
   for (let i = 0; i < 4; i++) await addDue(db, { endpoint: `ep_${i}`, nextAt: 1000 * i })
   await shiftDueTimes(db, { now: 500, by: 1600 })
   const rows = await db.sql.selectFrom('deliveries').select('next_at').orderBy('endpoint_id')
@@ -327,7 +317,7 @@ test('a clock that was turned back changes no delay: what was due is due, the ot
   assert.deepEqual(moments, [0, 500, 500, 1400])
 })
 
-test('of very many endpoints that have something due, the earliest of each account are found', async ({
+test('of many endpoints with due deliveries the earliest of each account are found', async ({
   db,
 }) => {
   const flood = Array.from({ length: MAX_DUE_ENDPOINTS }, (_, i) => {
@@ -342,7 +332,7 @@ test('of very many endpoints that have something due, the earliest of each accou
   assert.ok(!ids.includes(`ep_${MAX_DUE_ENDPOINTS - 1}`), 'the latest of the longest list')
 })
 
-test('an endpoint that took what it was told last is known to work', async ({ db }) => {
+test('an endpoint is proven if its last delivery succeeded', async ({ db }) => {
   const { first } = await addLane(db)
   await recordOutcome(db, delivered(first))
   const find = async () => (await findDueEndpoints(db, { until: 1e9 }))[0]!

@@ -36,9 +36,7 @@ async function rowsOf(db: Db, endpointId?: string): Promise<string[]> {
   return (await query.execute()).map(({ event, state }) => `${event} ${state}`)
 }
 
-test('a webhook hears of a job when it is created and when it ends, in this order', async ({
-  db,
-}) => {
+test('a webhook gets an event when a job is created and when it ends', async ({ db }) => {
   await addWebhook(db)
   await addWebhook(db, { account: 'other' })
   const id = await endNewJob(db, { result: {} })
@@ -51,14 +49,14 @@ test('a webhook hears of a job when it is created and when it ends, in this orde
   assert.equal(created?.body, `{"event":"transcription.created","payload":{"id":"${id}"}}`)
 })
 
-test('a webhook hears only of the events it was made for', async ({ db }) => {
+test('a webhook gets only the events it subscribes to', async ({ db }) => {
   await addWebhook(db, { events: 'transcription.error,live.end_session' })
   await endNewJob(db)
   await endNewJob(db, { result: {} })
   assert.deepEqual(await rowsOf(db), ['transcription.error due'])
 })
 
-test('the callback of a job is queued with its end, and once', async ({ db }) => {
+test('the callback of a job is queued once with its end', async ({ db }) => {
   const id = await endNewJob(db, { params: callbackTo(url, 'PUT'), result: {} })
   const [callback, ...others] = await takeAll(db)
   assert.deepEqual(others, [])
@@ -69,20 +67,18 @@ test('the callback of a job is queued with its end, and once', async ({ db }) =>
   assert.deepEqual([callback?.body, callback?.bodyObject], [null, null])
 })
 
-test('a job that wants no callback queues none, whatever its configuration says', async ({
-  db,
-}) => {
+test('a job without callback enabled queues none', async ({ db }) => {
   await endNewJob(db, { params: { ...callbackTo(url), callback: false }, result: {} })
   await endNewJob(db, { params: { callback: true }, result: {} })
   assert.deepEqual(await rowsOf(db), [])
 })
 
-test('an address that cannot be read does not keep its job from ending', async ({ db }) => {
+test('an invalid callback URL does not prevent the end of its job', async ({ db }) => {
   await endNewJob(db, { params: callbackTo('https://[oops'), result: {} })
   assert.deepEqual(await rowsOf(db), ['transcription.success due'])
 })
 
-test('callbacks to one origin share an endpoint, accounts and origins do not', async ({ db }) => {
+test('callbacks to one origin share an endpoint per account', async ({ db }) => {
   const params = callbackTo('https://app.example/one')
   await endNewJob(db, { params, result: {} })
   await endNewJob(db, { params: callbackTo('https://app.example/two?three'), result: {} })
@@ -96,7 +92,7 @@ test('callbacks to one origin share an endpoint, accounts and origins do not', a
   ])
 })
 
-test('jobs that end without having been under way are reported of, too', async ({ db }) => {
+test('jobs that end without having started queue their events', async ({ db }) => {
   await addWebhook(db, { events: 'transcription.error' })
   const count = 120
   await inTransaction(db, async (tx) => {
@@ -108,7 +104,7 @@ test('jobs that end without having been under way are reported of, too', async (
   assert.equal((await rowsOf(db)).length, 2 * count, 'a callback and a webhook of each')
 })
 
-test('nothing is queued of a change that was not made', async ({ db }) => {
+test('a rolled-back change queues nothing', async ({ db }) => {
   await addWebhook(db)
   const change = inTransaction(db, async (tx) => {
     await addJob({ ...db, sql: tx.sql })
@@ -118,7 +114,7 @@ test('nothing is queued of a change that was not made', async ({ db }) => {
   assert.deepEqual(await rowsOf(db), [])
 })
 
-test('what a disabled endpoint would be told is noted as failed', async ({ db }) => {
+test('deliveries of a disabled endpoint are recorded as failed', async ({ db }) => {
   const id = await addWebhook(db)
   const disabled = { disabled_at: 5, disabled_reason: 'it answered 410' }
   await db.sql.updateTable('endpoints').set(disabled).where('id', '=', id).execute()
@@ -130,7 +126,7 @@ test('what a disabled endpoint would be told is noted as failed', async ({ db })
   )
 })
 
-test('a webhook hears of the life of a session', async ({ db }) => {
+test('a webhook gets the lifecycle events of a session', async ({ db }) => {
   const webhook = await addWebhook(db)
   const { lease } = await beginNewLiveJob(db)
   assert.ok(await beginLiveJob(db, lease.id, { owner: 'another server', at: 3000 }))
@@ -143,7 +139,7 @@ test('a webhook hears of the life of a session', async ({ db }) => {
   ])
 })
 
-test('a session that nobody came to was not recorded', async ({ db }) => {
+test('a session without a client has no recording events', async ({ db }) => {
   const webhook = await addWebhook(db)
   const { id } = await addLiveJob(db)
   await failLiveJob(db, id, { failure: { code: 408, message: 'Nobody came' }, at: 9000 })
@@ -170,7 +166,7 @@ function queueMessages(db: Db, id: string, seqs: readonly number[], isDroppable 
   )
 }
 
-test('the messages of a session are queued in order, each once', async ({ db }) => {
+test('messages of a session are queued once and in order', async ({ db }) => {
   const id = randomUUID()
   assert.equal(await lastLiveCallback(db, { jobId: id }), undefined)
   await queueMessages(db, id, [0, 1])
@@ -187,7 +183,7 @@ test('the messages of a session are queued in order, each once', async ({ db }) 
   assert.deepEqual(bodies, ['0', '1', '2'])
 })
 
-test('while too many wait, messages that later ones replace are left out', async ({ db }) => {
+test('with too many waiting messages replaceable ones are dropped', async ({ db }) => {
   const id = randomUUID()
   assert.equal(await queueMessages(db, id, [0, 1], true), 0)
   assert.equal(await queueMessages(db, id, [2, 3, 4], true), 2)
@@ -195,7 +191,7 @@ test('while too many wait, messages that later ones replace are left out', async
   assert.equal((await rowsOf(db)).length, 5)
 })
 
-test('what follows in a lane whose receiver is gone is noted as failed', async ({ db }) => {
+test('later messages of a lane whose receiver is gone are recorded as failed', async ({ db }) => {
   const id = randomUUID()
   await queueMessages(db, id, [0, 1])
   const [first] = await takeAll(db)
@@ -209,9 +205,7 @@ test('what follows in a lane whose receiver is gone is noted as failed', async (
   assert.equal((await takeAll(db)).length, 1, 'another job is told')
 })
 
-test('a webhook that said it was gone hears of the same job again when it is enabled', async ({
-  db,
-}) => {
+test('a webhook enabled again after a 410 gets further events of the job', async ({ db }) => {
   await addWebhook(db)
   const id = (await addJob(db))!
   const [created] = await takeAll(db)
@@ -223,7 +217,7 @@ test('a webhook that said it was gone hears of the same job again when it is ena
   assert.deepEqual(await rowsOf(db), ['transcription.created failed', 'transcription.success due'])
 })
 
-test('the callback of a session hears of its creation when it wants to', async ({ db }) => {
+test('the callback of a session gets its creation if requested', async ({ db }) => {
   const startMessage: SessionMessage = (params, { at }) => {
     return params.callback ? `{"type":"start_session","created_at":${at}}` : undefined
   }
@@ -238,9 +232,7 @@ test('the callback of a session hears of its creation when it wants to', async (
   assert.deepEqual([started?.kind, started?.seq], ['live', 0])
 })
 
-test('the callback of a session that fails hears of its end, after all that it was told', async ({
-  db,
-}) => {
+test('the callback of a failed session gets its end after all messages', async ({ db }) => {
   const failure = { code: 408, message: 'Nobody came' }
   const endMessage: SessionMessage = (params, { id, at }) => {
     return params.callback ? `{"type":"end_session","session_id":"${id}","at":${at}}` : undefined
@@ -257,7 +249,7 @@ test('the callback of a session that fails hears of its end, after all that it w
   assert.deepEqual([rows[0]?.job_id, rows[0]?.seq, rows[0]?.body], [id, 2, body])
 })
 
-test('the last messages of a session are queued with its end or not at all', async ({ db }) => {
+test('the last messages of a session are queued only with its end', async ({ db }) => {
   const { lease } = await beginNewLiveJob(db, { params: callbackTo(url) })
   const result = { result: '{}', result_object: null, result_size: null }
   const end = { result, file: undefined, at: 9000, callbacks: [message(7), message(8)] }

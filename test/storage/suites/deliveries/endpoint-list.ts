@@ -29,9 +29,7 @@ function createPages(db: Db) {
   }
 }
 
-test('endpoints of an account are listed page by page, the oldest first, until no more follow', async ({
-  db,
-}) => {
+test('endpoints of an account are listed in pages, oldest first', async ({ db }) => {
   await addEndpoints(db, { c: {}, x: { account: 'other' }, a: {}, d: {}, b: { created_at: 3 } })
   const page = createPages(db)
   assert.deepEqual(await page({}, { offset: 0, limit: 2 }), { ids: 'ca', more: true })
@@ -39,7 +37,7 @@ test('endpoints of an account are listed page by page, the oldest first, until n
   assert.deepEqual(await page({}, { offset: 4, limit: 2 }), { ids: '', more: false })
 })
 
-test('endpoints are listed by kind and by how they fare', async ({ db }) => {
+test('endpoints are filtered by kind and status', async ({ db }) => {
   await addEndpoints(db, {
     a: {},
     f: { failing_since: 5 },

@@ -22,9 +22,7 @@ const { test } = resendingTests
 
 const params = callbackTo('https://app.example/hook')
 
-test('a failed delivery is sent again under its id, with all its attempts before it', async ({
-  db,
-}) => {
+test('a failed delivery is resent under its id and keeps its attempts', async ({ db }) => {
   await endNewJob(db, { params, result: {} })
   const [delivery] = await takeAll(db)
   await failAll(db, [delivery!])
@@ -38,7 +36,7 @@ test('a failed delivery is sent again under its id, with all its attempts before
   )
 })
 
-test('a delivery that waits for its next attempt is due at once, one after it is not', async ({
+test('a delivery waiting for its retry becomes due at once, a later one does not', async ({
   db,
 }) => {
   await addWebhook(db)
@@ -60,9 +58,7 @@ test('a delivery that waits for its next attempt is due at once, one after it is
   )
 })
 
-test('an earlier event that is sent again waits for the later one that is under way', async ({
-  db,
-}) => {
+test('a resent earlier event waits for the later one in flight', async ({ db }) => {
   await addWebhook(db)
   await endNewJob(db, { result: {} })
   const [first] = await takeAll(db)
@@ -80,7 +76,7 @@ test('an earlier event that is sent again waits for the later one that is under 
   )
 })
 
-test('a test is sent again although it belongs to no job', async ({ db }) => {
+test('a test event can be resent without a job', async ({ db }) => {
   await addWebhook(db)
   await addJob(db)
   const [{ id } = { id: '' }] = await takeAll(db)
@@ -93,7 +89,7 @@ test('a test is sent again although it belongs to no job', async ({ db }) => {
   )
 })
 
-test('nothing is sent again to an endpoint that is disabled or gone', async ({ db }) => {
+test('deliveries of a disabled or removed endpoint are not resent', async ({ db }) => {
   const webhook = await addWebhook(db)
   await addJob(db)
   const [delivery] = await takeAll(db)
@@ -108,7 +104,7 @@ test('nothing is sent again to an endpoint that is disabled or gone', async ({ d
   assert.equal(await resendFailed(db, { account: 'acme', since: 0, at: 20_000 }), 0)
 })
 
-test('all that failed since a moment is sent again, in the order of its lanes', async ({ db }) => {
+test('all failures since a time are resent in the order of their lanes', async ({ db }) => {
   await addWebhook(db)
   await addWebhook(db, { account: 'other' })
   const jobId = await endNewJob(db, { result: {} })
@@ -137,7 +133,7 @@ test('all that failed since a moment is sent again, in the order of its lanes', 
   assert.ok(!due.some((delivery) => delivery.jobId === early || delivery.account === 'other'))
 })
 
-test('a long lane keeps its order, whenever its deliveries failed', async ({ db }) => {
+test('a long lane keeps its order for any failure times', async ({ db }) => {
   const job = { id: randomUUID(), account: 'acme', request_params: JSON.stringify(params) }
   const messages = Array.from({ length: 450 }, (_, seq) => {
     return { seq, event: 'live.transcript', body: '{}', body_object: null, isDroppable: false }

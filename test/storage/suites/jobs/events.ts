@@ -33,7 +33,7 @@ async function waitForEvents(db: Db, from: EventCursor, count: number): Promise<
   }
 }
 
-test('every change of a job is an event of its account, in order, once', async ({ db }) => {
+test('every change of a job is one event of its account, in order', async ({ db }) => {
   const first = (await addJob(db))!
   const [before] = await waitForEvents(db, START, 1)
   assert.deepEqual(await lastEventCursor(db), { tx: before!.tx, seq: before!.seq })
@@ -57,7 +57,7 @@ test('every change of a job is an event of its account, in order, once', async (
   assert.deepEqual(ofAccount, [events[3]])
 })
 
-test('what is undone is no event', async ({ db }) => {
+test('a rolled-back transaction records no event', async ({ db }) => {
   const failing = inTransaction(db, async (tx) => {
     await addJob(tx)
     throw new Error('undone')
@@ -67,7 +67,7 @@ test('what is undone is no event', async ({ db }) => {
   assert.deepEqual(await lastEventCursor(db), START)
 })
 
-test('an event waits for transactions that began before it and still run', async ({ db }) => {
+test('an event waits for earlier transactions that are still running', async ({ db }) => {
   // Where one transaction runs at a time there are none.
   if (!db.dialect.lock) return
   const began = Promise.withResolvers<void>()
@@ -90,7 +90,7 @@ test('an event waits for transactions that began before it and still run', async
   )
 })
 
-test('events of the past are deleted', async ({ db }) => {
+test('old events are deleted', async ({ db }) => {
   await addJob(db)
   await deleteEvents(db, { before: Date.now() - 60_000 })
   assert.equal((await waitForEvents(db, START, 1)).length, 1)

@@ -29,7 +29,7 @@ async function countJobs(db: Db): Promise<number> {
   return (await db.sql.selectFrom('jobs').select('id').execute()).length
 }
 
-test('a key that came before makes no second job, whatever it asks for', async ({ db }) => {
+test('a repeated idempotency key creates no second job', async ({ db }) => {
   const first = await create(db, { idempotency: key('one') })
   assert.equal(first.how, 'created')
   const earlier = { jobId: first.id, fingerprint: 'one' }
@@ -40,7 +40,7 @@ test('a key that came before makes no second job, whatever it asks for', async (
   assert.deepEqual(found, { jobId: first.id, fingerprint: 'one' })
 })
 
-test('of two requests that come at the same time one makes the job', async ({ db }) => {
+test('of concurrent requests with one key one creates the job', async ({ db }) => {
   const both = await Promise.all([1, 2].map(() => create(db, { idempotency: key('one') })))
   const [first, second] = both.sort((a) => (a.how === 'created' ? -1 : 1))
   assert.equal(first?.how, 'created')
@@ -48,7 +48,7 @@ test('of two requests that come at the same time one makes the job', async ({ db
   assert.equal(await countJobs(db), 1)
 })
 
-test('a key is remembered for a day, and for its own account', async ({ db }) => {
+test('an idempotency key is kept for a day per account', async ({ db }) => {
   await create(db, { idempotency: key('one') })
   const find = (now: number, of = account) =>
     findByIdempotencyKey(db, { ...key('one'), account: of }, { now })
@@ -59,7 +59,7 @@ test('a key is remembered for a day, and for its own account', async ({ db }) =>
   assert.equal((await create(db, later)).how, 'created', 'a forgotten key is free')
 })
 
-test('old keys are deleted, others are not', async ({ db }) => {
+test('expired idempotency keys are deleted, others are kept', async ({ db }) => {
   await create(db, { idempotency: key('one', 'old') })
   await create(db, { idempotency: key('two', 'new'), createdAt: 5000 })
   await deleteExpiredKeys(db, { now: 1000 + DAY_MS })
@@ -67,15 +67,13 @@ test('old keys are deleted, others are not', async ({ db }) => {
   assert.deepEqual(left, [{ key: 'new' }])
 })
 
-test('a job that the queue refuses takes no key', async ({ db }) => {
+test('a job rejected by the queue uses no key', async ({ db }) => {
   await create(db)
   assert.equal((await create(db, { idempotency: key('one'), maxQueued: 1 })).how, 'refused')
   assert.equal(await findByIdempotencyKey(db, key('one'), { now: 1001 }), undefined)
 })
 
-test('requests that come together share a transaction, and each has its own answer', async ({
-  db,
-}) => {
+test('concurrent requests share a transaction and get separate answers', async ({ db }) => {
   const createJob = createJobWriter(db)
   const file = { filename: null, source: 'https://audio.example/a.mp3' }
   const request = (name: string, fingerprint: string, maxQueued = 300) => {

@@ -38,7 +38,7 @@ async function addMany(db: Db, metadata: Metadata[]): Promise<string[]> {
   return ids
 }
 
-test('pages follow each other, newest first, and the last one says so', async ({ db }) => {
+test('pages are consecutive, newest first, and the last one says so', async ({ db }) => {
   const ids = []
   for (let i = 0; i < 5; i++) ids.unshift(await addJob(db))
   await addJob(db, { account: 'other' })
@@ -55,7 +55,7 @@ test('pages follow each other, newest first, and the last one says so', async ({
   )
 })
 
-test('a page after a place is not moved by jobs that arrive', async ({ db }) => {
+test('a page after a cursor is not shifted by new jobs', async ({ db }) => {
   const ids = []
   for (let i = 0; i < 4; i++) ids.unshift(await addJob(db))
   const { rows: places } = await listJobs(db, { account }, { offset: 0, limit: 2 })
@@ -63,7 +63,7 @@ test('a page after a place is not moved by jobs that arrive', async ({ db }) => 
   assert.deepEqual(await list(db, {}, { offset: 2, after: places[1] }), ids.slice(2))
 })
 
-test('metadata is compared by text at any depth, lists as a whole', async ({ db }) => {
+test('metadata is compared as text at any depth, lists as a whole', async ({ db }) => {
   const metadata = {
     team: 'red',
     n: 42,
@@ -103,12 +103,12 @@ test('metadata is compared by text at any depth, lists as a whole', async ({ db 
   assert.equal(await matches({}), 2)
 })
 
-test('another account with the same metadata is not listed', async ({ db }) => {
+test('jobs of another account with the same metadata are not listed', async ({ db }) => {
   await addJob(db, { account: 'other', metadata: { team: 'red' } })
   assert.deepEqual(await list(db, { metadata: { team: 'red' } }), [])
 })
 
-test('a deleted job leaves nothing in the index of metadata', async ({ db }) => {
+test('deleting a job removes its metadata index', async ({ db }) => {
   const [id] = await addMany(db, [{ team: 'red', deep: { x: 1 } }])
   await db.sql.updateTable('jobs').set({ status: 'done' }).execute()
   await inTransaction(db, (tx) => deleteEndedJob(tx, { id: id!, account }))
@@ -165,9 +165,7 @@ function expected(rows: readonly Row[], filter: Filter): string[] {
     .map(({ id }) => id)
 }
 
-test('whatever the filters, the pages hold exactly the jobs that pass, in order', async ({
-  db,
-}) => {
+test('for any filters pages contain exactly the matching jobs in order', async ({ db }) => {
   const rows: Row[] = []
   const sample = fc.sample(
     fc.record({
@@ -207,7 +205,7 @@ test('whatever the filters, the pages hold exactly the jobs that pass, in order'
   await fc.assert(check, { numRuns: 300 })
 })
 
-test('short jobs are read along with a page, long ones are not', async ({ db }) => {
+test('short jobs are read with the page, long ones are not', async ({ db }) => {
   const short = (await addJob(db, { metadata: { note: 'x' } }))!
   const long = (await addJob(db, { metadata: { note: 'x'.repeat(5000) } }))!
   const page = { offset: 0, limit: 5 }
@@ -234,7 +232,7 @@ test('a list of jobs that do not exist is empty', async ({ db }) => {
   assert.deepEqual(await list(db, {}, { after: { createdAt: 5, id: randomUUID() } }), [])
 })
 
-test('a page far behind in a list of several states is the same as everywhere', async ({ db }) => {
+test('a far page over several statuses has the same order', async ({ db }) => {
   await sql`insert into jobs (id, account, kind, status, created_at, run_after)
     with recursive n (i) as (select 1 union all select i + 1 from n where i < 30010)
     select cast(100000 + i as text), ${account}, case i % 2 when 0 then 'live' else 'pre-recorded' end,

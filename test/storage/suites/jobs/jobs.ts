@@ -22,7 +22,7 @@ async function addEndedJob(db: Db, { fileId, result = {} }: { fileId?: string; r
   return job!.id
 }
 
-test('a job is found by its own account and kind only', async ({ db }) => {
+test('a job is found only by its own account and kind', async ({ db }) => {
   const id = (await addJob(db))!
   assert.equal((await findJob(db, { id, account }))?.id, id)
   assert.equal((await findJob(db, { id, account, kind: 'pre-recorded' }))?.id, id)
@@ -31,7 +31,7 @@ test('a job is found by its own account and kind only', async ({ db }) => {
   assert.equal(await findJob(db, { id: randomUUID(), account }), undefined)
 })
 
-test('a result is the same whether its row can hold it or an object has to', async ({ db }) => {
+test('a result is the same in its row or as an object', async ({ db }) => {
   for (const length of [10, MAX_INLINE_RESULT_BYTES]) {
     const result = { text: 'ü'.repeat(length) }
     const id = await addEndedJob(db, { result })
@@ -42,7 +42,7 @@ test('a result is the same whether its row can hold it or an object has to', asy
   assert.equal(rows.filter(({ result }) => result === null).length, 1)
 })
 
-test('a long result that is being deleted is no longer there', async ({ db }) => {
+test('a long result being deleted reads as undefined', async ({ db }) => {
   const id = await addEndedJob(db, { result: { text: 'x'.repeat(MAX_INLINE_RESULT_BYTES) } })
   const row = await db.sql.selectFrom('jobs').selectAll().executeTakeFirstOrThrow()
   await db.objects.delete(row.result_object!)
@@ -50,7 +50,7 @@ test('a long result that is being deleted is no longer there', async ({ db }) =>
   assert.equal(await readResult(db, job!.result!), undefined)
 })
 
-test('only a job that has ended is deleted, by its own account and kind', async ({ db }) => {
+test('only an ended job is deleted, by its own account and kind', async ({ db }) => {
   const id = (await addJob(db))!
   assert.equal(await deleteEndedJob(db, { id, account }), undefined)
   const job = await claim(db)
@@ -63,9 +63,7 @@ test('only a job that has ended is deleted, by its own account and kind', async 
   assert.equal(await deleteEndedJob(db, { id, account }), undefined)
 })
 
-test('an upload goes with the last job that uses it, a long result with its own', async ({
-  db,
-}) => {
+test('an upload is deleted with its last job, a long result with its own', async ({ db }) => {
   const fileId = await addFile(db)
   const long = { text: 'x'.repeat(MAX_INLINE_RESULT_BYTES) }
   const first = await addEndedJob(db, { fileId, result: long })
@@ -83,7 +81,7 @@ test('an upload goes with the last job that uses it, a long result with its own'
   assert.equal(await findRecording(db, { id: fileId, account }), undefined)
 })
 
-test('several jobs come in the order asked for, without those that are gone', async ({ db }) => {
+test('jobs are returned in the requested order without missing ones', async ({ db }) => {
   const first = (await addJob(db))!
   const second = (await addJob(db))!
   const foreign = (await addJob(db, { account: 'other' }))!

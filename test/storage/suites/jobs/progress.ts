@@ -8,7 +8,7 @@ import { createSuite } from '../suite.ts'
 export const progressTests = createSuite()
 const { test } = progressTests
 
-test('progress is there while somebody works on the job', async ({ db }) => {
+test('progress exists only while the job is processed', async ({ db }) => {
   const id = (await addJob(db))!
   const find = (account = 'acme') => findJobState(db, { id, account, kind: 'pre-recorded' })
   assert.deepEqual(await find(), { status: 'queued', progress: undefined })

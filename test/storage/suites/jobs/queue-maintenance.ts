@@ -18,9 +18,7 @@ const { test } = queueMaintenanceTests
 
 const failure = { code: 503, message: 'Cannot start the job in time' }
 
-test('a new server takes back what an earlier one had under way, which costs no attempt', async ({
-  db,
-}) => {
+test('a new server reclaims jobs of an earlier one without using an attempt', async ({ db }) => {
   await addJob(db)
   const orphan = await claim(db, { now: 5000 })
   assert.equal(await returnAbandonedJobs(db, { now: 5001 }), 1)
@@ -28,13 +26,13 @@ test('a new server takes back what an earlier one had under way, which costs no 
   assert.deepEqual([again?.id, again?.attempt, again?.lease.epoch], [orphan?.id, 1, 2])
 })
 
-test('a new server whose clock was turned back does not wait for the old time', async ({ db }) => {
+test('a new server whose clock was turned back does not wait for old times', async ({ db }) => {
   await addJob(db, { runAfter: 900_000 })
   await makeWaitingDue(db, { now: 5000 })
   assert.ok(await claim(db, { now: 5000 }))
 })
 
-test('a job is lost when its lease has run out, not before', async ({ db }) => {
+test('a job is lost only after its lease expired', async ({ db }) => {
   await addJob(db)
   await claim(db, { now: 5000, leaseMs: 1000 })
   assert.equal(await returnLost(db, { now: 6000 }), 0)
@@ -43,7 +41,7 @@ test('a job is lost when its lease has run out, not before', async ({ db }) => {
   assert.equal(await returnLost(db, { now: 6001 }), 1)
 })
 
-test('a waiting job ends when its attempts are used up, a running one does not', async ({ db }) => {
+test('a waiting job without attempts left fails, a running one does not', async ({ db }) => {
   const id = (await addJob(db))!
   await claim(db)
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 1, failure, at: 8000 }), [])
@@ -55,7 +53,7 @@ test('a waiting job ends when its attempts are used up, a running one does not',
   assert.deepEqual(JSON.parse(job!.postSessionMetadata), { failure })
 })
 
-test('a job that a hundred servers went down with is not begun again, and ends', async ({ db }) => {
+test('a job interrupted a hundred times is not started again and fails', async ({ db }) => {
   const id = (await addJob(db))!
   for (let server = 0; server < 99; server++) {
     await claim(db)
@@ -68,13 +66,13 @@ test('a job that a hundred servers went down with is not begun again, and ends',
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 3, failure, at: 8000 }), [id])
 })
 
-test('a job ends when it waited too long, counted from when it could have run', async ({ db }) => {
+test('an overdue job fails, counted from when it could run', async ({ db }) => {
   const late = await addJob(db, { runAfter: 999 })
   await addJob(db, { runAfter: 1000 })
   assert.deepEqual(await failOverdueJobs(db, { since: 1000, failure, at: 8000 }), [late])
 })
 
-test('active are the jobs that wait or are under way', async ({ db }) => {
+test('active jobs are those waiting or running', async ({ db }) => {
   await addJob(db)
   const ended = await claim(db)
   await finishJob(db, ended!.lease, { result: {}, at: 1 })
@@ -84,7 +82,7 @@ test('active are the jobs that wait or are under way', async ({ db }) => {
   assert.deepEqual(new Set(await findActiveJobs(db)), new Set([running, waiting]))
 })
 
-test('the next job due and the oldest one waiting are told apart', async ({ db }) => {
+test('the next due time and the oldest waiting job are reported', async ({ db }) => {
   assert.deepEqual(await findNextDue(db, { now: 100 }), { due: undefined, oldest: undefined })
   for (const runAfter of [50, 100, 170, 130]) await addJob(db, { runAfter })
   assert.deepEqual(await findNextDue(db, { now: 100 }), { due: 130, oldest: 50 })

@@ -9,7 +9,7 @@ import { createSuite } from '../suite.ts'
 export const queueTests = createSuite()
 const { test } = queueTests
 
-test('a queued job shows what was asked for', async ({ db }) => {
+test('a queued job shows its request', async ({ db }) => {
   const id = await addJob(db, { createdAt: 1234 })
   const job = await findJob(db, { id: id!, account: 'acme' })
   assert.ok(job?.file)
@@ -37,7 +37,7 @@ test('a queued job shows what was asked for', async ({ db }) => {
   })
 })
 
-test('a job of an upload takes over what is known of it', async ({ db }) => {
+test('a job copies the metadata of its upload', async ({ db }) => {
   const fileId = await addFile(db)
   const id = await addJob(db, { fileId })
   const job = await findJob(db, { id: id!, account: 'acme' })
@@ -45,13 +45,13 @@ test('a job of an upload takes over what is known of it', async ({ db }) => {
   assert.deepEqual(job?.file, { id: fileId, ...known })
 })
 
-test('a job of a missing upload, or of one of another account, is refused', async ({ db }) => {
+test('a job of a missing upload or one of another account is rejected', async ({ db }) => {
   const fileId = await addFile(db, { account: 'other' })
   assert.equal(await addJob(db, { fileId }), undefined)
   assert.equal(await addJob(db, { fileId: randomUUID() }), undefined)
 })
 
-test('an account may have so many jobs waiting, and no other account counts', async ({ db }) => {
+test('an account may have a limited number of waiting jobs', async ({ db }) => {
   await addJob(db, { account: 'other' })
   assert.ok(await addJob(db, { maxQueued: 2 }))
   assert.ok(await addJob(db, { maxQueued: 2 }))
@@ -61,9 +61,7 @@ test('an account may have so many jobs waiting, and no other account counts', as
   assert.ok(await addJob(db, { maxQueued: 2 }), 'a job under way no longer waits')
 })
 
-test('created_at rises from job to job, also in one millisecond and when the clock goes back', async ({
-  db,
-}) => {
+test('created_at increases from job to job even if the clock does not', async ({ db }) => {
   for (const createdAt of [1000, 1000, 500, 2000]) await addJob(db, { createdAt })
   await addJob(db, { account: 'other', createdAt: 7 })
   const rows = await db.sql.selectFrom('jobs').select('created_at').orderBy('created_at').execute()
@@ -73,7 +71,7 @@ test('created_at rises from job to job, also in one millisecond and when the clo
   )
 })
 
-test('claim hands out each job once, with its attempt and epoch', async ({ db }) => {
+test('claim returns each job once with its attempt and epoch', async ({ db }) => {
   const id = await addJob(db)
   const job = await claim(db)
   assert.deepEqual(job?.lease, { id, epoch: 1 })
@@ -83,7 +81,7 @@ test('claim hands out each job once, with its attempt and epoch', async ({ db })
   assert.equal(await claim(db), undefined)
 })
 
-test('claim goes by the account with the fewest running jobs, then by age', async ({ db }) => {
+test('claim prefers the account with the fewest running jobs, then the oldest', async ({ db }) => {
   const first = await addJob(db, { account: 'busy', createdAt: 1 })
   const second = await addJob(db, { account: 'busy', createdAt: 2 })
   const third = await addJob(db, { account: 'late', createdAt: 3 })
@@ -92,9 +90,7 @@ test('claim goes by the account with the fewest running jobs, then by age', asyn
   assert.deepEqual(order, [first, third, second])
 })
 
-test('claim leaves alone what is not due, has no attempt left or is over the limit of its account', async ({
-  db,
-}) => {
+test('claim skips jobs not due, without attempts or over the account limit', async ({ db }) => {
   const id = await addJob(db, { runAfter: 6000 })
   assert.equal(await claim(db, { now: 5999 }), undefined)
   assert.equal(await claim(db, { now: 6000, maxAttempts: 0 }), undefined)
@@ -104,13 +100,13 @@ test('claim leaves alone what is not due, has no attempt left or is over the lim
   assert.ok(await claim(db, { now: 6000, maxPerAccount: 2 }))
 })
 
-test('claim leaves live sessions alone', async ({ db }) => {
+test('claim ignores live sessions', async ({ db }) => {
   await addJob(db)
   await db.sql.updateTable('jobs').set({ kind: 'live' }).execute()
   assert.equal(await claim(db), undefined)
 })
 
-test('jobs can be claimed by whether their recording is here', async ({ db }) => {
+test('jobs are claimed by whether their audio is local', async ({ db }) => {
   const unfetched = await addJob(db)
   const uploaded = await addJob(db, { fileId: await addFile(db) })
   const first = await claim(db, { only: 'local' })
@@ -121,7 +117,7 @@ test('jobs can be claimed by whether their recording is here', async ({ db }) =>
   assert.equal(await claim(db, { only: 'remote' }), undefined)
 })
 
-test('a recording that an earlier attempt fetched is here', async ({ db }) => {
+test('a recording fetched by an earlier attempt is local', async ({ db }) => {
   const id = (await addJob(db))!
   const { file } = (await findJob(db, { id, account: 'acme' }))!
   const shape = { extension: 'wav', size: 1, duration: 1, channels: 1, createdAt: 1 }

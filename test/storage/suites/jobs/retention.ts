@@ -8,7 +8,7 @@ import { createSuite } from '../suite.ts'
 export const retentionTests = createSuite()
 const { test } = retentionTests
 
-test('jobs that ended before the moment go, with their recordings; others stay', async ({ db }) => {
+test('expired jobs are deleted with their recordings, others are kept', async ({ db }) => {
   const fileId = await addFile(db)
   const shared = await addFile(db)
   const [old, recent, active] = [
@@ -33,7 +33,7 @@ test('jobs that ended before the moment go, with their recordings; others stay',
   assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([recent, active]))
 })
 
-test('many jobs go in several batches, oldest first', async ({ db }) => {
+test('many jobs are deleted in batches, oldest first', async ({ db }) => {
   await inTransaction(db, async (tx) => {
     for (let i = 0; i < 130; i++) await addJob(tx, { createdAt: i + 1, maxQueued: 1000 })
   })

@@ -28,7 +28,7 @@ async function openShare(db: Db, given: Partial<Share> = {}) {
   return { share, jobId }
 }
 
-test('a link is found by its hash until it ends, and only by its account ended', async ({ db }) => {
+test('a share link is found by its hash until it ends or its account ends it', async ({ db }) => {
   const { share, jobId } = await openShare(db, { isEdited: true })
   assert.deepEqual(await findShare(db, 'A', { now: 4999 }), share)
   assert.equal(await findShare(db, 'A', { now: 5000 }), undefined)
@@ -42,7 +42,7 @@ test('a link is found by its hash until it ends, and only by its account ended',
   assert.equal(await findShare(db, 'A', { now: 1000 }), undefined)
 })
 
-test('a job has so many links at a time, and takes them with it', async ({ db }) => {
+test('a job has a limited number of links, deleted with it', async ({ db }) => {
   const { share, jobId } = await openShare(db)
   const add = (n: number, given: Partial<Share> = {}) =>
     insertShare(db, { ...share, id: `${n}`, hash: `${n}`, expiresAt: 9000, ...given })

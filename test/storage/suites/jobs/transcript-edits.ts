@@ -32,9 +32,7 @@ function edit(version: number, given: Partial<NewTranscriptVersion> = {}): NewTr
   return { ...made, version, changes: `change ${version}`, ...given }
 }
 
-test('versions of a transcript are read newest first, and what they consist of oldest first', async ({
-  db,
-}) => {
+test('versions are listed newest first, and their changes read oldest first', async ({ db }) => {
   const jobId = await addDone(db)
   assert.deepEqual(await findEditedSize(db, jobId), { version: 0, bytes: 0 })
   assert.deepEqual(await readTranscriptChanges(db, jobId, 0), [])
@@ -57,9 +55,7 @@ test('versions of a transcript are read newest first, and what they consist of o
   assert.deepEqual(await readTranscriptChanges(db, jobId, 5), ['ä', 'change 2', 'change 5'])
 })
 
-test('of several writers of one version one stores it, and none of a job that is not there', async ({
-  db,
-}) => {
+test('of concurrent writers of one version one succeeds', async ({ db }) => {
   const jobId = await addDone(db)
   const store = (given: { jobId?: string; account?: string } = {}) =>
     insertTranscriptVersion(db, { jobId, account, ...given }, edit(1))
@@ -71,7 +67,7 @@ test('of several writers of one version one stores it, and none of a job that is
   assert.equal(await store({ jobId: 'none' }), false)
 })
 
-test('corrections count for the account and are deleted with the job', async ({ db }) => {
+test("corrections count for the account's bytes and are deleted with the job", async ({ db }) => {
   const held = async () => (await countHeldBytes(db, account)).own
   const remove = {
     one: (id: string) => deleteEndedJob(db, { id, account }),

@@ -78,7 +78,7 @@ test('a result waits until its owner has read it', async ({ db }) => {
   await assertGone(db, await deleteDeliveredJobs(db, { id, waitedSince: 8999 }), [id])
 })
 
-test('what nobody reads goes when it has waited, and what is kept stays', async ({ db }) => {
+test('an unread result is deleted after its wait, other jobs are kept', async ({ db }) => {
   const id = await endJob(db, { fails: true })
   await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 9000 }), [id])
   const kept = (await addJob(db))!
@@ -88,13 +88,13 @@ test('what nobody reads goes when it has waited, and what is kept stays', async 
   assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 99_999 }), [])
 })
 
-test('a job that has not ended is not delivered, however old it is', async ({ db }) => {
+test('a job that has not ended is not deleted, however old', async ({ db }) => {
   const { id } = await beginNewLiveJob(db, { zeroRetention: true })
   assert.equal(await markResultDelivered(db, { id, account }, { at: 9100 }), false)
   assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 99_999 }), [])
 })
 
-test('what a callback is still to receive stays, however long that takes', async ({ db }) => {
+test('a result is kept until its callback is delivered', async ({ db }) => {
   const id = await endJob(db, { params: callbackTo('https://calls.example/') })
   await markResultDelivered(db, { id, account }, { at: 9100 })
   assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 99_999 }), [])
@@ -102,20 +102,20 @@ test('what a callback is still to receive stays, however long that takes', async
   await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 0 }), [id])
 })
 
-test('a result that a callback accepted needs no other reader', async ({ db }) => {
+test('a result accepted by a callback needs no other reader', async ({ db }) => {
   const id = await endJob(db, { params: callbackTo('https://calls.example/') })
   await deliverAll(db)
   await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 0 }), [id])
 })
 
-test('a result that a callback failed to take waits for a reader', async ({ db }) => {
+test('a result whose callback failed waits for a reader', async ({ db }) => {
   const id = await endJob(db, { params: callbackTo('https://calls.example/') })
   await failAll(db, await takeAll(db))
   assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 8999 }), [])
   await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 9000 }), [id])
 })
 
-test('webhooks hold no result: they are told first, but not for ever', async ({ db }) => {
+test('pending webhook events delay the deletion, but only for a limited time', async ({ db }) => {
   await addWebhook(db)
   const id = await endJob(db)
   await markResultDelivered(db, { id, account }, { at: 9100 })
@@ -141,7 +141,9 @@ async function addRecording(db: Db): Promise<string> {
   return id
 }
 
-test('a recording goes with the end of the job, once no other job uses it', async ({ db }) => {
+test('a recording is deleted with the end of its job unless another one uses it', async ({
+  db,
+}) => {
   const fileId = await addRecording(db)
   const id = await endJob(db, { fileId })
   const other = (await addJob(db, { fileId }))!
@@ -154,7 +156,7 @@ test('a recording goes with the end of the job, once no other job uses it', asyn
   assert.equal(await countObjects(db), 1, 'the result')
 })
 
-test('the recording of a kept job stays', async ({ db }) => {
+test('the recording of a job without zero retention is kept', async ({ db }) => {
   const fileId = await addRecording(db)
   await addJob(db, { fileId })
   const { lease } = (await claim(db))!
@@ -162,7 +164,7 @@ test('the recording of a kept job stays', async ({ db }) => {
   assert.equal(await deleteEndedRecordings(db), 0)
 })
 
-test('a recording whose row is gone is deleted, not kept as an orphan', async ({ db, orphans }) => {
+test('a recording without its row is deleted, not kept as an orphan', async ({ db, orphans }) => {
   const fileId = await addRecording(db)
   await endJob(db, { fileId })
   await db.sql.deleteFrom('files').execute()
@@ -171,7 +173,7 @@ test('a recording whose row is gone is deleted, not kept as an orphan', async ({
   assert.deepEqual((await Array.fromAsync(orphans.list())).flat(), [])
 })
 
-test('a deletion that was cut off goes on', async ({ db }) => {
+test('an interrupted deletion is resumed', async ({ db }) => {
   const id = await endJob(db)
   await markResultDelivered(db, { id, account }, { at: 9100 })
   for (const object of (await Array.fromAsync(db.objects.list())).flat()) {
@@ -180,7 +182,7 @@ test('a deletion that was cut off goes on', async ({ db }) => {
   await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 0 }), [id])
 })
 
-test('of a session no recording is kept', async ({ db }) => {
+test('a zero-retention session keeps no recording', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db, { zeroRetention: true })
   const result = { result: '{}', result_object: null, result_size: null }
   const file = { size: 0, duration: 2, channels: 1 }

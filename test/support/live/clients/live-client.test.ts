@@ -46,7 +46,7 @@ async function sent(socket: WebSocket, frames: readonly unknown[], count: number
   while (frames.length < count) await once(socket, 'message')
 }
 
-test('a client like the SDK sends again exactly what is not acknowledged, in frames of 512 KiB', async (t) => {
+test('an SDK-like client resends exactly the unacknowledged audio in 512 KiB frames', async (t) => {
   const toy = await startToy(t)
   const recording = audio(1_500_000)
   const [first, client] = await Promise.all([toy.next(), connectSdkLike(toy.url)])
@@ -75,7 +75,7 @@ test('a client like the SDK sends again exactly what is not acknowledged, in fra
   assert.deepEqual(await client.ended, { code: 4408, reason: 'too long' })
 })
 
-test('a client that sends one frame sends all it keeps as one base64 frame after a cut, and stop after it', async (t) => {
+test('a single-frame client resends all its audio in one frame, then stop', async (t) => {
   const toy = await startToy(t)
   const recording = audio(1_200_000)
   const [first, client] = await Promise.all([toy.next(), connectSingleFrame(toy.url)])
@@ -94,7 +94,7 @@ test('a client that sends one frame sends all it keeps as one base64 frame after
   await client.ended
 })
 
-test('waiting for a message rejects when the connection ends without it', async (t) => {
+test('waiting for a message rejects when the connection closes without it', async (t) => {
   const toy = await startToy(t)
   const [{ socket }, client] = await Promise.all([toy.next(), connect(toy.url)])
   ack(socket, [0, 5])
@@ -105,7 +105,7 @@ test('waiting for a message rejects when the connection ends without it', async 
   assert.deepEqual(await client.closed, { code: 1011, reason: '' })
 })
 
-test('the proxy lets exactly so many bytes pass before it cuts, in either direction', async (t) => {
+test('the proxy passes an exact number of bytes before it cuts, in both directions', async (t) => {
   const recording = audio(300_000)
   let received = Buffer.alloc(0)
   const server = createServer((socket) => {
@@ -136,7 +136,7 @@ test('the proxy lets exactly so many bytes pass before it cuts, in either direct
   assert.ok(received.equals(recording.subarray(0, 200_001)), `${received.length}`)
 })
 
-test('in a black hole nothing passes and nobody learns of it; a new connection afterwards passes', async (t) => {
+test('a black-holed connection passes nothing and stays open; a new one works', async (t) => {
   const toy = await startToy(t)
   const proxy = await startProxy(toy.url)
   t.after(() => proxy.close())

@@ -40,7 +40,7 @@ export function testSessionStore(
   name: string,
   create: (t: TestContext) => Promise<TestedSession>,
 ): void {
-  test(`${name}: what was written is read back, in order`, async (t) => {
+  test(`${name}: written data is read back in order`, async (t) => {
     const { store, reopen } = await create(t)
     assert.deepEqual([store.audioBytes, store.logBytes, await linesOf(store)], [0, 0, []])
     const calls = writeCalls(store, { count: 500 })
@@ -52,7 +52,7 @@ export function testSessionStore(
     await assertStored(await reopen(), 500)
   })
 
-  test(`${name}: lines may come without audio, audio without lines, and both empty`, async (t) => {
+  test(`${name}: lines without audio, audio without lines and empty writes work`, async (t) => {
     const { store, reopen } = await create(t)
     await Promise.all([
       store.write(undefined, [lineOf(0, 0), lineOf(1, 0)]),
@@ -64,7 +64,7 @@ export function testSessionStore(
     await assertStored(await reopen(), 3)
   })
 
-  test(`${name}: audio that was not written is not read`, async (t) => {
+  test(`${name}: reading audio beyond what was written is an error`, async (t) => {
     const { store } = await create(t)
     await store.write(audioAt(0, 10), [])
     for (const [from, to] of [
@@ -77,7 +77,7 @@ export function testSessionStore(
     assert.equal((await store.readAudio(10, 10)).length, 0)
   })
 
-  test(`${name}: lines of any length are read whole, and many come some at a time`, async (t) => {
+  test(`${name}: lines of any length are read whole, many in batches`, async (t) => {
     const { store, reopen } = await create(t)
     const lengths = [10, 300_000, 32_700, 32_768, 5, 70_000, ...Array(3000).fill(100)]
     for (const [n, length] of lengths.entries()) void store.write(undefined, [lineOf(n, 0, length)])
@@ -91,7 +91,7 @@ export function testSessionStore(
     await assertStored(await reopen(), lengths.length)
   })
 
-  test(`${name}: durable lines are read from any on, what was only written is not`, async (t) => {
+  test(`${name}: durable lines are read from any position, unsynced ones are not`, async (t) => {
     const { store, reopen } = await create(t)
     const storedFrom = async (from: SessionStore, start: number) => {
       return (await Array.fromAsync(from.readDurableLines(start))).flat()
@@ -112,7 +112,7 @@ export function testSessionStore(
     assert.equal((await storedFrom(await reopen(), 0)).length, 4)
   })
 
-  test(`${name}: calls at the same time share a sync, after what was given before`, async (t) => {
+  test(`${name}: concurrent sync calls share one sync after earlier writes`, async (t) => {
     const { store } = await create(t)
     const [call] = writeCalls(store, { count: 1 })
     let isWritten = false
@@ -127,12 +127,12 @@ export function testSessionStore(
     await Promise.all([written, store.sync()])
   })
 
-  test(`${name}: a line with a line break in it is a mistake`, async (t) => {
+  test(`${name}: a line that contains a line break is an error`, async (t) => {
     const { store } = await create(t)
     assert.throws(() => store.write(undefined, ['a\nb']), TypeError)
   })
 
-  test(`${name}: nothing is written once it is closed, what was given before is`, async (t) => {
+  test(`${name}: after close nothing is written, and earlier writes are kept`, async (t) => {
     const { store, reopen } = await create(t)
     const calls = Promise.all([...writeCalls(store, { count: 50 }), store.sync()])
     await store.close()
@@ -142,7 +142,7 @@ export function testSessionStore(
     await assertStored(await reopen(), 50)
   })
 
-  test(`${name}: nothing is left of a session that was deleted, also twice`, async (t) => {
+  test(`${name}: deleting a session leaves nothing and may be repeated`, async (t) => {
     const { store, reopen } = await create(t)
     await Promise.all(writeCalls(store, { count: 1 }))
     await store.close()

@@ -2,4 +2,4 @@ import { makeFolder } from '../test-storage.ts'
 import { createMemoryObjects } from './memory-objects.ts'
 import { testObjects } from './objects-conformance.ts'
 
-testObjects('in memory', async (t) => createMemoryObjects(await makeFolder(t)))
+testObjects('objects in memory', async (t) => createMemoryObjects(await makeFolder(t)))

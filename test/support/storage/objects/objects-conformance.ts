@@ -31,7 +31,7 @@ export function testObjects(name: string, open: (t: TestContext) => Promise<Obje
 }
 
 function testReading(name: string, open: (t: TestContext) => Promise<Objects>): void {
-  test(`${name}: an object is read whole or in a range whose both ends are included`, async (t) => {
+  test(`${name}: an object is read whole or in an inclusive range`, async (t) => {
     const objects = await open(t)
     const id = randomUUID()
     assert.deepEqual(await objects.write(id, bytesOf('hello ', 'world'), options), { size: 11 })
@@ -45,7 +45,7 @@ function testReading(name: string, open: (t: TestContext) => Promise<Objects>): 
     assert.equal((await objects.check(id)).size, 11)
   })
 
-  test(`${name}: an object becomes a local file while that is in use`, async (t) => {
+  test(`${name}: an object is available as a local file while in use`, async (t) => {
     const objects = await open(t)
     const id = randomUUID()
     await objects.write(id, bytesOf('hello'), options)
@@ -57,7 +57,7 @@ function testReading(name: string, open: (t: TestContext) => Promise<Objects>): 
     await assert.rejects(objects.materialize(randomUUID(), { signal }), { code: 'file_not_found' })
   })
 
-  test(`${name}: an object that is open stays readable when it is deleted`, async (t) => {
+  test(`${name}: an open object stays readable when it is deleted`, async (t) => {
     const objects = await open(t)
     const id = randomUUID()
     await objects.write(id, bytesOf('hello'), options)
@@ -66,7 +66,7 @@ function testReading(name: string, open: (t: TestContext) => Promise<Objects>): 
     assert.deepEqual([size, await text(body)], [5, 'hello'])
   })
 
-  test(`${name}: a missing object is reported, and deleting it is no error`, async (t) => {
+  test(`${name}: a missing object is reported, and deleting it is allowed`, async (t) => {
     const objects = await open(t)
     const id = randomUUID()
     await assert.rejects(objects.read(id), { code: 'file_not_found' })
@@ -97,7 +97,7 @@ function testWriting(name: string, open: (t: TestContext) => Promise<Objects>): 
     assert.equal(await contentOf(objects, id), 'second')
   })
 
-  test(`${name}: an object is replaced whichever epoch wrote it, and a missing one is not`, async (t) => {
+  test(`${name}: replace() accepts any epoch and rejects a missing object`, async (t) => {
     const objects = await open(t)
     const [id, missing] = [randomUUID(), randomUUID()]
     await objects.write(id, bytesOf('before'), { ...options, epoch: 3 })
@@ -109,7 +109,7 @@ function testWriting(name: string, open: (t: TestContext) => Promise<Objects>): 
     assert.deepEqual(await list(objects), [id])
   })
 
-  test(`${name}: a local file becomes an object, and stays one when it is removed`, async (t) => {
+  test(`${name}: a local file becomes an object that outlives it`, async (t) => {
     const objects = await open(t)
     const [id, file] = [randomUUID(), join(await makeFolder(t), 'file')]
     await writeFile(file, 'hello')
@@ -133,7 +133,7 @@ function testWriting(name: string, open: (t: TestContext) => Promise<Objects>): 
     assert.deepEqual(await objects.write(id, bytesOf('0123456789'), limit), { size: 10 })
   })
 
-  test(`${name}: a write that is not admitted or whose source fails leaves nothing`, async (t) => {
+  test(`${name}: a write that is refused or whose source fails leaves nothing`, async (t) => {
     const objects = await open(t)
     const id = randomUUID()
     const reserve = async (bytes: number) => {
@@ -149,7 +149,7 @@ function testWriting(name: string, open: (t: TestContext) => Promise<Objects>): 
     assert.deepEqual(await list(objects), [])
   })
 
-  test(`${name}: a write ends when it is aborted, though its source never does`, async (t) => {
+  test(`${name}: an aborted write ends even if its source does not`, async (t) => {
     const objects = await open(t)
     const abort = new AbortController()
     const source = new PassThrough()
