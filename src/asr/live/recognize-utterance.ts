@@ -11,7 +11,7 @@ import type { FinalResult, LiveUtterance, PartialResult } from '../live-engine.t
 import { recognizeSegments } from '../recognition/recognize-segments.ts'
 import type { RecognitionModels } from '../recognition/recognize-with-repair.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
-import { pausesOf } from '../segmentation/pauses.ts'
+import { pausesOf, type Range } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { detectSpeechInRange, fileSegments, splitSegments } from '../segmentation/segments.ts'
 /**
@@ -24,7 +24,9 @@ export async function recognizeFinal(
   options: RecognizeOptions,
 ): Promise<Omit<FinalResult, 'model'>> {
   const audio = normalizeLevel(readSamples(path, context.start, context.end))
-  const segments = await cutLong(models, audio)
+  const isWhole = context.start === segment.start && context.end === segment.end
+  const pauses = isWhole ? pausesOf(segment) : []
+  const segments = await cutLong(models, audio, pauses)
   const draft = segments.length === 1 ? options.draft : undefined
   const words: Word[] = []
   const warnings = new Set<string>()
@@ -57,9 +59,10 @@ export function wordsWithin<T extends Pick<Word, 'text' | 'start'>>(
 async function cutLong(
   { recognizer, detector }: RecognitionModels,
   audio: Float32Array,
+  pauses: Range[],
 ): Promise<Segment[]> {
   const { maxSeconds } = recognizer.capabilities
-  if (audio.length <= maxSeconds * SAMPLE_RATE) return [{ start: 0, end: audio.length }]
+  if (audio.length <= maxSeconds * SAMPLE_RATE) return [{ start: 0, end: audio.length, pauses }]
   return splitSegments(await detectSpeechInRange(detector, audio), audio.length, {
     ...fileSegments,
     maxSeconds,

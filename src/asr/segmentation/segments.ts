@@ -161,6 +161,13 @@ function joinFragments(
 /** The pauses of a region and its frames of speech; no pauses if a part is no fragment. */
 type Fragments = { pauses?: Range[]; spoken: number }
 
+/** Whether speech, in frames, consists of fragments between pauses. */
+export function isInFragments({ start, end }: Range, pauses: readonly Range[]): boolean {
+  const edges = [start, ...pauses.flatMap((pause) => [pause.start, pause.end]), end]
+  const longest = toFrames(MAX_FRAGMENT_SECONDS)
+  return edges.every((edge, i) => i % 2 === 1 || edges[i + 1]! - edge <= longest)
+}
+
 function findFragments({ from, to }: SpeechRegion, probabilities: Float32Array): Fragments {
   const pauses = findPauses(probabilities, { start: from, end: to })
   const edges = [from, ...pauses.flatMap(({ start, end }) => [start, end]), to]

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { open } from '../../../test/support/live/sessions/test-recognition-loop.ts'
 import {
+  beginAfter,
   startsAfterPause,
   trimToPrevious,
   withoutOverlap,
@@ -69,4 +70,13 @@ test('adjacent utterances do not overlap', async () => {
   await advance()
   assert.equal(views.length, 2)
   assert.ok(views[1]!.start >= views[0]!.end, `${views[1]!.start} follows ${views[0]!.end}`)
+})
+
+test('words that end before the speech of an utterance are dropped, unless all do', () => {
+  const words = [
+    { text: 'it?', start: 1, end: 1.1, confidence: 1 },
+    { text: 'Nine.', start: 1.4, end: 1.9, confidence: 1 },
+  ]
+  assert.deepEqual(beginAfter(words, 1.5), [{ ...words[1]!, start: 1.5 }])
+  assert.deepEqual(beginAfter(words, 3), words)
 })

@@ -14,9 +14,14 @@ export function lastWordOf(words: readonly Word[]): LastWord | undefined {
   return last && { text: last.text, end: last.end }
 }
 
+/** Returns whether the audio before an utterance is recognized with it. */
+export function hasContextBefore({ segment, context }: UtteranceSegments): boolean {
+  return context.start < segment.start
+}
+
 /** Returns whether a pause precedes an utterance. */
-export function startsAfterPause({ segment, context }: UtteranceSegments): boolean {
-  return context.start === segment.start
+export function startsAfterPause({ segment, context, isAfterPause }: UtteranceSegments): boolean {
+  return isAfterPause ?? context.start === segment.start
 }
 
 /**
@@ -73,9 +78,14 @@ function bare(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
-/** Moves the start of words that begin before `earliest` and reach beyond it. */
+/**
+ * Moves the start of words that begin before `earliest` and reach beyond it, and drops those that
+ * end before it, unless all do.
+ */
 export function beginAfter(words: readonly Word[], earliest: number): readonly Word[] {
-  return words.map((word) => {
+  const inside = words.filter(({ end }) => end > earliest)
+  const kept = inside.length > 0 ? inside : words
+  return kept.map((word) => {
     return word.start < earliest && word.end > earliest ? { ...word, start: earliest } : word
   })
 }

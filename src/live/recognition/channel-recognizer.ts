@@ -9,6 +9,7 @@ import type { ChannelState, PendingUtterance } from '../recovery/session-log.ts'
 import {
   beginAfter,
   contextText,
+  hasContextBefore,
   type LastWord,
   lastWordOf,
   startsAfterPause,
@@ -322,13 +323,13 @@ export class ChannelRecognizer {
         const { words: rough, wordBefore, language: recognized, ...rest } = await final
         const { speakerEmbedding: embedding, warnings, isLanguageUnclear: isUnclear = false } = rest
         for (const warning of warnings) warn(warning)
+        const last = this.#lastSent
+        const once = hasContextBefore(ended) ? withoutRepeat(rough, last, wordBefore) : rough
         const words = startsAfterPause(ended)
-          ? beginAfter(rough, span.start - LEAD_SECONDS)
-          : withoutOverlap(withoutRepeat(rough, this.#lastSent, wordBefore), this.#lastSent)
-        const written =
-          words.length > 0
-            ? await applyTransforms({ channel, language: recognized, words }, { signal })
-            : []
+          ? beginAfter(once, span.start - LEAD_SECONDS)
+          : withoutOverlap(once, last)
+        const spoken = { channel, language: recognized, words }
+        const written = words.length > 0 ? await applyTransforms(spoken, { signal }) : []
         // Update all state at once, from the recognized text: later results depend on it.
         this.#lastSent = lastWordOf(words) ?? this.#lastSent
         if (words.length > 0) language.recognized(recognized, { isUnclear })
@@ -363,7 +364,7 @@ export class ChannelRecognizer {
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended
-    const wordsBefore = startsAfterPause(ended) ? [] : await this.#lastWords
+    const wordsBefore = hasContextBefore(ended) ? await this.#lastWords : []
     const segment = trimToPrevious(ended, wordsBefore.at(-1) ?? null)
     // A partial begins with its utterance, a final with what comes before.
     const draft = { tokens: [], ...last?.draft, text: contextText(context, wordsBefore) }

@@ -7,6 +7,7 @@ import {
   type EndpointerState,
   initialEndpointerState,
   segmentsOf,
+  type UtteranceSpan,
 } from './endpointing.ts'
 
 const options = { threshold: 0.6, hangover: 0.25, endpointing: 0.05, maxSeconds: 5 }
@@ -131,14 +132,19 @@ test('a pause event equals the utterance that follows if silence continues', () 
 })
 
 /** Returns the segments recognized for frames 20 to 30 once `heard` frames have arrived. */
-function pieces({ after = 0, from = 20, recognized = 99, isCut = false }) {
+function pieces({
+  after = 0,
+  recognized = 199,
+  isCut = false,
+  ...span
+}: Partial<UtteranceSpan> & { after?: number; recognized?: number; isCut?: boolean }) {
   const state = { ...initialEndpointerState(), frame: recognized, from: isCut ? 30 : null }
-  return segmentsOf({ number: 1, from, to: 30 }, { state, after })
+  return segmentsOf({ number: 1, from: 20, to: 30, ...span }, { state, after })
 }
 
 test('the audio of an utterance is padded at its start, but not into the previous', () => {
   const segment = { start: 20 * 512 - 4800, end: 34 * 512 }
-  assert.deepEqual(pieces({}), { segment, context: segment })
+  assert.deepEqual(pieces({}), { segment, context: segment, isAfterPause: true })
   assert.equal(pieces({ after: 10_000 }).segment.start, 10_000)
   assert.equal(pieces({ from: 2 }).segment.start, 0)
 })
@@ -148,11 +154,40 @@ test('audio that is not processed yet is not recognized', () => {
 })
 
 test('an utterance without adjacent pauses is recognized with context', () => {
-  const after = pieces({ after: 40_000, from: 75 })
-  assert.deepEqual([after.segment.start, after.context.start], [40_000, 8000])
-  assert.equal(pieces({ after: 10_000 }).context.start, 0)
+  const after = pieces({ after: 75 * 512, from: 75, to: 90 })
+  assert.deepEqual([after.segment.start, after.context.start], [75 * 512, 75 * 512 - 32_000])
+  assert.equal(after.isAfterPause, undefined)
   const cut = pieces({ recognized: 40, isCut: true })
   assert.deepEqual([cut.segment.end, cut.context.end], [30 * 512, 40 * 512])
+})
+
+test('an utterance after a short pause has context, unless it is a fragment', () => {
+  const long = { after: 70 * 512, from: 75, to: 75 + 38 }
+  assert.equal(pieces(long).context.start, 70 * 512 - 32_000)
+  const fragment = pieces({ ...long, to: 75 + 37 })
+  assert.equal(fragment.context.start, fragment.segment.start)
+  const digits = pieces({ ...long, pauses: [{ start: 90, end: 100 }] })
+  assert.equal(digits.context.start, digits.segment.start)
+  assert.deepEqual(digits.segment.pauses, [{ start: 90 * 512 + 1600, end: 100 * 512 - 800 }])
+})
+
+test('fragments are cut in their last pause, and know the pauses between them', () => {
+  const digit = `${'#'.repeat(12)}${'.'.repeat(10)}`
+  const events = run(read(digit.repeat(9)), { endpointing: 0.7 })
+  const utterances = events.flatMap((event) =>
+    event.type === 'utterance' ? [event.utterance] : [],
+  )
+  assert.deepEqual(
+    utterances.map(({ from, to, pauses }) => [from, to, pauses?.length]),
+    [
+      [0, 144, 6],
+      [154, 188, 1],
+    ],
+  )
+  const talk = run(read(`${'#'.repeat(60)}${'.'.repeat(10)}${'#'.repeat(20)}`), {
+    endpointing: 0.7,
+  })
+  assert.ok(talk.every((event) => event.type !== 'utterance' || !event.utterance.pauses))
 })
 
 const sounds = fc.array(

@@ -1,5 +1,9 @@
+import type { Segment } from '../../asr/engines/recognizer.ts'
+import { omittedSamples, type Range } from '../../asr/segmentation/pauses.ts'
+import { isInFragments } from '../../asr/segmentation/segments.ts'
 import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
+
 /** How speech is split into utterances; times in seconds. */
 export type EndpointingOptions = {
   /** `speech_threshold`: nearer 1, less audio counts as speech. */
@@ -14,9 +18,9 @@ export type EndpointingOptions = {
 
 /**
  * An utterance, in frames of `VAD_FRAME` samples, end exclusive. `number` counts from 0 in its
- * channel.
+ * channel. `pauses` are those between fragments, such as dictated digits.
  */
-export type UtteranceSpan = { number: number; from: number; to: number }
+export type UtteranceSpan = { number: number; from: number; to: number; pauses?: Range[] }
 
 /** An event of an endpointer. `pause` means that an utterance ends there unless speech goes on. */
 export type EndpointerEvent =
@@ -44,11 +48,15 @@ export type EndpointerState = {
    * both are lowest.
    */
   recent: number[]
+  /** The pauses within the open utterance. */
+  pauses?: Range[]
 }
 
 /** Adds the first and last sounds of a word, which the VAD misses. */
 const PRE_ROLL = 0.3 * SAMPLE_RATE
 const PAD_FRAMES = 4
+/** A pause between fragments has at least so many frames (0.25 s). */
+const FRAGMENT_PAUSE_FRAMES = 8
 /**
  * Audio that is recognized again with an utterance that follows another without a pause (2 s, in
  * samples).
@@ -82,7 +90,7 @@ const LEVEL_SCALE = 40
 
 /** Returns the state of a channel before any audio. */
 export function initialEndpointerState(): EndpointerState {
-  const nothing = { from: null, voiced: 0, lastSpeech: 0, number: 0, recent: [] }
+  const nothing = { from: null, voiced: 0, lastSpeech: 0, number: 0, recent: [], pauses: [] }
   return { frame: 0, phase: 'silent', ...nothing }
 }
 
@@ -131,7 +139,12 @@ export function createEndpointer(options: EndpointingOptions) {
     at: number,
     probability: number,
   ): EndpointerEvent[] {
-    if (probability >= close) state.lastSpeech = at + 1
+    if (probability >= close) {
+      if (state.from !== null && at - state.lastSpeech >= FRAGMENT_PAUSE_FRAMES) {
+        state.pauses = [...(state.pauses ?? []), { start: state.lastSpeech, end: at }]
+      }
+      state.lastSpeech = at + 1
+    }
     if (state.from === null && probability >= open) state.from = at
     const silence = at + 1 - state.lastSpeech
     if (silence >= endFrames) return end(state)
@@ -160,31 +173,44 @@ function end(state: EndpointerState): EndpointerEvent[] {
     events.push({ type: 'utterance', utterance: spanOf(state, from, lastSpeech) })
     state.number++
   }
-  Object.assign(state, { phase: 'silent', from: null, voiced: 0 })
+  Object.assign(state, { phase: 'silent', from: null, voiced: 0, pauses: [] })
   return events
 }
 
 /** Ends an utterance that is too long where its last speech ended. */
 function endInPause(state: EndpointerState, from: number): EndpointerEvent {
   const utterance = spanOf(state, from, state.lastSpeech)
-  state.from = null
+  Object.assign(state, { from: null, pauses: [] })
   state.number++
   return { type: 'utterance', utterance }
 }
 
-/** Cuts an utterance that is too long where it is quietest. */
+/**
+ * Cuts an utterance that is too long: fragments in their last pause, if that lies in the second
+ * half, other speech where it is quietest.
+ */
 function cut(state: EndpointerState, from: number, now: number): EndpointerEvent {
   const { recent } = state
   const quietest = now - recent.length + quietestOf(recent.slice(0, -KNOWN_FRAMES))
-  const at = Math.max(quietest, from + 1)
+  const pause = fragmentPauses(state, { start: from, end: now })?.at(-1)
+  const isInPause = pause !== undefined && pause.start - from >= (now - from) / 2
+  const at = isInPause ? pause.start : Math.max(quietest, from + 1)
   const utterance = spanOf(state, from, at)
-  state.from = at
+  state.from = isInPause ? pause.end : at
+  state.pauses = []
   state.number++
   return { type: 'utterance', utterance }
 }
 
-function spanOf({ number }: EndpointerState, from: number, to: number): UtteranceSpan {
-  return { number, from, to: Math.max(to, from + 1) }
+function spanOf(state: EndpointerState, from: number, to: number): UtteranceSpan {
+  const pauses = fragmentPauses(state, { start: from, end: to })
+  return { number: state.number, from, to: Math.max(to, from + 1), ...(pauses && { pauses }) }
+}
+
+/** Returns the pauses of speech that consists of fragments; undefined for other speech. */
+function fragmentPauses({ pauses = [] }: EndpointerState, span: Range): Range[] | undefined {
+  const inside = pauses.filter(({ start, end }) => start > span.start && end < span.end)
+  return inside.length > 0 && isInFragments(span, inside) ? inside : undefined
 }
 
 /** Returns the index of the lowest mean of three; the last of equal ones. */
@@ -215,28 +241,33 @@ export function frameTime(frame: number): number {
 
 /**
  * Samples to be recognized: words that begin in `segment`, recognized together with the audio in
- * `context`.
+ * `context`. `isAfterPause`: the speech of the utterance before did not go on in this one.
  */
-export type UtteranceSegments = { segment: Piece; context: Piece }
-type Piece = { start: number; end: number }
+export type UtteranceSegments = { segment: Segment; context: Segment; isAfterPause?: true }
 
 /**
  * Returns the samples that are recognized for an utterance: a little more than its speech, but
- * nothing that the previous one took (`after`, in samples). An utterance that was cut off from its
- * neighbors gets the audio before and after it as context, as far as it is known: models perform
- * badly where audio begins or ends within a word.
+ * nothing that the previous one took (`after`, in samples). One that was cut off from its neighbors
+ * gets the audio before and after it as context, as far as it is known: models perform badly where
+ * audio begins or ends within a word. So does one that follows a pause which the two share, unless
+ * it is a fragment.
  */
 export function segmentsOf(
-  { from, to }: UtteranceSpan,
+  { from, to, pauses }: UtteranceSpan,
   { state, after }: { state: EndpointerState; after: number },
 ): UtteranceSegments {
   const isCut = state.from === to
   const limit = isCut ? to : state.frame
   const start = Math.max(after, from * VAD_FRAME - PRE_ROLL, 0)
+  const followsCut = after > 0 && from * VAD_FRAME <= after
+  // Words of other fragments would be taken for those of a fragment.
+  const isFragment = pauses !== undefined || isInFragments({ start: from, end: to }, [])
+  const hasContext = followsCut || (start === after && after > 0 && !isFragment)
   const end = Math.min(to + PAD_FRAMES, limit) * VAD_FRAME
   const context = {
-    start: start === after ? Math.max(0, start - CONTEXT) : start,
+    start: hasContext ? Math.max(0, start - CONTEXT) : start,
     end: isCut ? state.frame * VAD_FRAME : end,
   }
-  return { segment: { start, end }, context }
+  const segment = { start, end, ...(pauses && { pauses: omittedSamples(pauses) }) }
+  return { segment, context, ...(!followsCut && { isAfterPause: true as const }) }
 }
