@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { moonshineThresholds } from '../engines/moonshine/capabilities.ts'
+import { describeMoonshine, moonshineThresholds } from '../engines/moonshine/capabilities.ts'
 import type { Recognizer } from '../engines/recognizer.ts'
-import { recognizePartial, stableWords } from './recognize-utterance.ts'
+import { recognizeFinal, recognizePartial, stableWords } from './recognize-utterance.ts'
 
 /**
  * Words of 0.4 s with a confidence each, recognized in `seconds` of audio; the first `agreed` match
@@ -61,4 +61,44 @@ async function partialOf(t: TestContext, { isFirst }: { isFirst: boolean }) {
 test('the first partial shows a single word of any confidence, later ones do not', async (t) => {
   assert.deepEqual(await partialOf(t, { isFirst: true }), ['Hello 0.6'])
   assert.deepEqual(await partialOf(t, { isFirst: false }), [])
+})
+
+test('a final is recognized without the pauses between fragments, and keeps their times', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'channel')
+  await writeFile(path, Buffer.alloc(4 * 32_000))
+  const lengths: number[] = []
+  const recognizer: Pick<Recognizer, 'recognize' | 'capabilities' | 'thresholds'> = {
+    thresholds: moonshineThresholds,
+    capabilities: describeMoonshine('base').capabilities,
+    async recognize(pieces) {
+      lengths.push(...pieces.map(({ length }) => length))
+      const words = [
+        { text: 'two', start: 0.2, end: 0.8, confidence: 0.9 },
+        { text: 'six', start: 1.2, end: 1.8, confidence: 0.9 },
+      ]
+      return pieces.map(() => {
+        return { words, language: 'en', logProbability: -0.1, complete: true, warnings: [] }
+      })
+    },
+  }
+  const detector = { detect: async () => new Float32Array(100) }
+  const segment = { start: 16_000, end: 64_000, pauses: [{ start: 32_000, end: 48_000 }] }
+  const options = { language: 'en', languages: [], vocabulary: [] }
+  const { signal } = new AbortController()
+  const models = { recognizer, detector }
+  const { words } = await recognizeFinal(models, { path, segment }, { ...options, signal })
+  assert.deepEqual(lengths, [32_000])
+  assert.deepEqual(
+    words.map(({ text, start }) => [text, start]),
+    [
+      ['two', 1.2],
+      ['six', 3.2],
+    ],
+  )
+  // Samples around the utterance have other pauses.
+  const context = { start: 0, end: 64_000 }
+  await recognizeFinal(models, { path, segment, context }, { ...options, signal })
+  assert.equal(lengths[1], 64_000)
 })
