@@ -124,6 +124,13 @@ export class JobService {
     return { id: creation === 'created' ? id : jobOfSameRequest(creation, idempotency!) }
   }
 
+  /** Returns warnings about the options of a request that its models cannot honor. */
+  warningsOf({ params }: Pick<SubmitRequest, 'params'>): readonly string[] {
+    const { speech } = this.#deps
+    const request = readRecognitionRequest(params)
+    return speech.installer?.findMissing(request) ? [] : speech.selectModels(request).warnings
+  }
+
   /**
    * Resolves with a job when it has ended; rejects with the reason of `signal`, and with
    * `job_not_found`.

@@ -128,6 +128,11 @@ export class LiveService {
     requireModel(this.#options.speech, requestOf(params as LiveParams))
   }
 
+  /** Returns warnings about the options of a request that its models cannot honor. */
+  warningsOf({ params }: Pick<LiveRequest, 'params'>): readonly string[] {
+    return this.#options.speech.selectModels(requestOf(params as LiveParams)).warnings
+  }
+
   /**
    * Creates a session; once this resolves, the session waits for its client, whatever happens to
    * the server.

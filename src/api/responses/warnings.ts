@@ -1,9 +1,19 @@
 import type { FastifyReply } from 'fastify'
 
-/** Warns in a header about fields of a request that nothing reads, such as a mistyped one. */
-export function warnOfIgnored(
+/** What is not printable ASCII may not be in a header. */
+const UNPRINTABLE = /[^\x20-\x7e]/g
+
+/**
+ * Warns in a header about fields of a request that nothing reads, such as a mistyped one, and about
+ * options that have no effect.
+ */
+export function setWarnings(
   reply: FastifyReply,
   { ignored }: { ignored: readonly string[] },
+  withoutEffect: readonly string[] = [],
 ): void {
-  if (ignored.length > 0) reply.header('x-steno-warning', `ignored: ${ignored.join(', ')}`)
+  const unread = ignored.length > 0 ? [`ignored: ${ignored.join(', ')}`] : []
+  const warnings = [...unread, ...withoutEffect]
+  if (warnings.length === 0) return
+  reply.header('x-steno-warning', warnings.join('; ').replace(UNPRINTABLE, '?'))
 }

@@ -23,9 +23,9 @@ export async function ensureRecording(
   if (source === null) return
   if (await findRecording(deps.db, { id, account: job.account })) return
   // Counts the bytes until the row of the file does.
-  using intake = deps.space.open(job.account, 'accepted')
+  using reservation = deps.space.open(job.account, 'accepted')
   const { epoch } = job.lease
-  const fetched = { id, epoch, account: job.account, source, signal, intake }
+  const fetched = { id, epoch, account: job.account, source, signal, reservation }
   const { size } = await downloadRecording(deps, fetched)
   try {
     await saveRecording(deps, job, { size, signal })
@@ -46,18 +46,18 @@ export type SourceToFetch = {
   account: string
   source: string
   signal: AbortSignal
-  intake: DiskReservation
+  reservation: DiskReservation
 }
 
 /** Fetches `source` into the object `id`, within the configured limits. */
 export function downloadRecording(
   { db, config, resolve }: Pick<RecordingDeps, 'db' | 'config' | 'resolve'>,
-  { id, epoch, account, source, signal, intake }: SourceToFetch,
+  { id, epoch, account, source, signal, reservation }: SourceToFetch,
 ): Promise<{ size: number }> {
   const { fetchTimeout: timeout } = config.jobs
   const { allowPrivateNetwork } = config.network
   const { maxFileBytes: maxBytes } = config.storage
-  const reserve = intake.add
+  const reserve = reservation.add
   const store = (body: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
     db.objects.write(id, body, { maxBytes, signal, reserve, epoch, isNeededHere: true })
   const limits = { timeout, allowPrivateNetwork, maxBytes, signal }

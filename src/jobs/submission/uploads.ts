@@ -43,8 +43,8 @@ export async function storeUpload(
   const id = randomUUID()
   const { maxFileBytes: maxBytes } = deps.config.storage
   await deps.space.checkAccount(account)
-  using intake = deps.space.open(account, 'new')
-  const limits = { maxBytes, signal, reserve: intake.add, isNeededHere: true }
+  using reservation = deps.space.open(account, 'new')
+  const limits = { maxBytes, signal, reserve: reservation.add, isNeededHere: true }
   const { size } = await deps.db.objects.write(id, body, limits)
   return await registerUpload(deps, { id, account, filename, source: null, size }, signal)
 }
@@ -57,8 +57,8 @@ export async function fetchUpload(
 ): Promise<StoredRecording> {
   const id = randomUUID()
   await deps.space.checkAccount(account)
-  using intake = deps.space.open(account, 'new')
-  const { size } = await downloadRecording(deps, { id, account, source, signal, intake })
+  using reservation = deps.space.open(account, 'new')
+  const { size } = await downloadRecording(deps, { id, account, source, signal, reservation })
   return await registerUpload(
     deps,
     { id, account, filename: filenameOf(source), source, size },

@@ -96,12 +96,12 @@ test('bytes being written count until the write has ended', async (t) => {
 
 test('a stream is stopped when the disk runs low', async (t) => {
   const { space, disk } = await openSpace(t)
-  using intake = space.open('a', 'new')
-  await intake.add(64 * 1024)
+  using reservation = space.open('a', 'new')
+  await reservation.add(64 * 1024)
   disk.free = 1 * MB
   await assert.rejects(
     async () => {
-      for (let i = 0; i < 20; i++) await intake.add(64 * 1024)
+      for (let i = 0; i < 20; i++) await reservation.add(64 * 1024)
     },
     { code: 'storage_low' },
   )

@@ -65,7 +65,7 @@ test('the host name is escaped in the page', async () => {
   assert.doesNotMatch(await page.text(), /<script/)
 })
 
-test('x-steno-warning names the ignored fields', async () => {
+test('x-steno-warning names ignored fields and options without effect', async () => {
   const audio_url = await upload(server, createToneWav(1))
   const warningOf = async (json: Record<string, unknown>, path = '/v2/pre-recorded') => {
     const { status, headers } = await call(server, path, { json })
@@ -77,4 +77,8 @@ test('x-steno-warning names the ignored fields', async () => {
   assert.equal(await warningOf({ audio_url, ...mistyped }), warning)
   assert.equal(await warningOf({ audio_url, diarization_enhanced: true }), null)
   assert.equal(await warningOf({ 'sample\nrate': 1 }, '/v2/live'), 'ignored: sample_rate')
+  const switching = { language_config: { code_switching: true } }
+  const withoutEffect = /^language_config: .+ knows en alone, code_switching has no effect$/
+  assert.match((await warningOf({ audio_url, ...switching }))!, withoutEffect)
+  assert.match((await warningOf(switching, '/v2/live'))!, withoutEffect)
 })

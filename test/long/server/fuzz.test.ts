@@ -7,7 +7,7 @@ import test from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { IS_SHORT, rounds, SEED } from '../../support/rounds.ts'
 
-const SECONDS = IS_SHORT ? 0.5 : rounds(2)
+const SECONDS = IS_SHORT ? 0.3 : rounds(2)
 const folder = join(import.meta.dirname, '../../../fuzz')
 
 function fuzz(name: string, seconds: number): { runs: number } {

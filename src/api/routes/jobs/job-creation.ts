@@ -4,7 +4,7 @@ import type { BodyReader } from '../../bodies/body-reader.ts'
 import { readIdempotencyKey } from '../../bodies/idempotency.ts'
 import { toSubmission, toSubmissionError } from '../../bodies/submission/to-submission.ts'
 import { baseUrlOf, originOf } from '../../responses/urls.ts'
-import { warnOfIgnored } from '../../responses/warnings.ts'
+import { setWarnings } from '../../responses/warnings.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { CreationHeaders, creationOperation } from '../../schemas/common/operations.ts'
 import { CreatedJob } from '../../schemas/jobs/job.ts'
@@ -37,7 +37,7 @@ export function jobCreation(
         const wantsFingerprint = key !== undefined
         const creation = await app.bodies.read('pre-recorded', request, { wantsFingerprint })
         const { fingerprint = '' } = creation
-        warnOfIgnored(reply, creation)
+        setWarnings(reply, creation)
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
         // Before any other check: what was valid then may not be valid any more.
         const repeated = idempotency && (await app.jobs.service.findByIdempotencyKey(idempotency))
@@ -47,6 +47,7 @@ export function jobCreation(
         const job = await app.jobs.service
           .submit(account, { ...submission, keyId, idempotency })
           .catch((error) => Promise.reject(toSubmissionError(error)))
+        setWarnings(reply, creation, app.jobs.service.warningsOf(submission))
         log.info({ jobId: job.id }, 'job created')
         return respond(job)
       },

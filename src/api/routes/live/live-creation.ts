@@ -5,7 +5,7 @@ import type { BodyReader } from '../../bodies/body-reader.ts'
 import { readIdempotencyKey } from '../../bodies/idempotency.ts'
 import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
 import { baseUrlOf, liveUrl } from '../../responses/urls.ts'
-import { warnOfIgnored } from '../../responses/warnings.ts'
+import { setWarnings } from '../../responses/warnings.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { CreationHeaders } from '../../schemas/common/operations.ts'
 import { CreatedSession } from '../../schemas/jobs/job.ts'
@@ -40,13 +40,14 @@ export function liveCreation({
         const key = readIdempotencyKey(headers)
         const creation = await bodies.read('live', request, { wantsFingerprint: key !== undefined })
         const { fingerprint = '' } = creation
-        warnOfIgnored(reply, creation)
+        setWarnings(reply, creation)
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
         // Before any other check: what was valid then may not be valid any more.
         const repeated = idempotency && (await live.findByIdempotencyKey(idempotency))
         if (repeated) return respond(repeated)
         const submission = toLiveSubmission(creation)
         const session = await live.create(account, { ...submission, idempotency, keyHash, keyId })
+        setWarnings(reply, creation, live.warningsOf(submission))
         log.info({ sessionId: session.id }, 'live session created')
         return respond(session)
       },
