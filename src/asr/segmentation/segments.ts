@@ -161,23 +161,17 @@ function joinFragments(
 /** The pauses of a region and its frames of speech; no pauses if a part is no fragment. */
 type Fragments = { pauses?: Range[]; spoken: number }
 
-/** Whether speech, in frames, consists of fragments between pauses. */
+function findFragments({ from, to }: SpeechRegion, probabilities: Float32Array): Fragments {
+  const pauses = findPauses(probabilities, { start: from, end: to })
+  const spoken = pauses.reduce((sum, { start, end }) => sum - (end - start), to - from)
+  return isInFragments({ start: from, end: to }, pauses) ? { pauses, spoken } : { spoken }
+}
+
+/** Returns whether speech, in frames, consists of fragments between pauses. */
 export function isInFragments({ start, end }: Range, pauses: readonly Range[]): boolean {
   const edges = [start, ...pauses.flatMap((pause) => [pause.start, pause.end]), end]
   const longest = toFrames(MAX_FRAGMENT_SECONDS)
   return edges.every((edge, i) => i % 2 === 1 || edges[i + 1]! - edge <= longest)
-}
-
-function findFragments({ from, to }: SpeechRegion, probabilities: Float32Array): Fragments {
-  const pauses = findPauses(probabilities, { start: from, end: to })
-  const edges = [from, ...pauses.flatMap(({ start, end }) => [start, end]), to]
-  let [spoken, longest] = [0, 0]
-  for (let i = 0; i < edges.length; i += 2) {
-    const length = edges[i + 1]! - edges[i]!
-    spoken += length
-    longest = Math.max(longest, length)
-  }
-  return longest <= toFrames(MAX_FRAGMENT_SECONDS) ? { pauses, spoken } : { spoken }
 }
 
 /**

@@ -74,14 +74,19 @@ export async function openMedia(path: string, options: OpenOptions): Promise<Ope
 
     // The length of a film may be that of its picture, that of a chain is that of its last link.
     const isFilm = format.streams.some(isPicture)
+    const isMatroska = options.demuxer === 'matroska'
     const isChain = (options.part?.links ?? 1) > 1
     const isStated = !isChain && (declared.ofTrack || (declared.ofFile && !isFilm))
-    const measured = isStated ? undefined : await measureTracks(path, options)
+    const measured = isStated
+      ? undefined
+      : await measureTracks(path, options, {
+          withPictures: isFilm && (isMatroska || declared.ofFile > 0),
+        })
     const { lead, delay } = startOf(format, { track, codec, firstPacket, ...measured })
     const isCut = measured && measured.end < LEAST_OF_STATED * declared.ofFile
     const ofTrack = measured ? (isCut ? 0 : measured.duration) : declared.ofTrack
     // Matroska counts from the start of the file, where the sound may not begin yet.
-    const unused = options.demuxer === 'matroska' ? (seconds(track.startTime, track) ?? 0) : 0
+    const unused = isMatroska ? (seconds(track.startTime, track) ?? 0) : 0
     const duration = lead + (ofTrack ? ofTrack - delay : Math.max(0, declared.ofFile - unused))
     checkDeclaredDuration(duration, options.bytes)
     const extension = extensionOf(options.extension, format)
@@ -148,16 +153,19 @@ type MeasuredTracks = {
 /**
  * Measures the tracks of recordings that do not state the length of their audio, such as those of
  * browsers, bare streams and many films. It reads their packets, which takes a second for hours of
- * audio, and decodes none. It stops reading a stream that is too long.
+ * audio, and decodes none. It stops reading a stream that is too long. Pictures take longer to
+ * read: they are needed to learn whether a film is cut off, and when H.264 in Matroska starts.
  */
 async function measureTracks(
   path: string,
   { demuxer, heartbeat, maxSeconds = Number.POSITIVE_INFINITY, part }: OpenOptions,
+  { withPictures }: { withPictures: boolean },
 ): Promise<MeasuredTracks> {
   const format = openFormat(path, demuxer, part)
   try {
     check(format.findStreamInfoSync(null))
     const track = pickTrack(format)
+    if (!withPictures) keepTrack(format, track.index)
     const start = seconds(track.startTime, track) ?? 0
     let [packets, sum, duration, end] = [0, 0, 0, 0]
     let pictureStart: number | undefined
