@@ -32,6 +32,16 @@ test('objects whose store is away are deleted when it is back', async () => {
   await deletions.close()
 })
 
+test('after its signal aborts the caller does not wait, and the objects are deleted later', async () => {
+  const { deletions, deleted, isEmpty } = open(0)
+  await deletions.delete(['a', 'b', 'c'], { signal: AbortSignal.abort() })
+  assert.deepEqual(deleted, [])
+  const alive = setInterval(() => {}, 1000)
+  await isEmpty
+  clearInterval(alive)
+  await deletions.close()
+})
+
 test('a stop ends the wait for the store', async () => {
   const { deletions, deleted } = open(1, { pauseMs: 1_000_000 })
   await deletions.delete(['a'])

@@ -44,10 +44,11 @@ export function jobCreation(
         if (repeated) return respond(repeated)
         const bases = [base, originOf(raw, app.config.http)]
         const submission = await toSubmission(creation, { account, bases }, app)
+        // Fails as the submission would, before there is a job.
+        setWarnings(reply, creation, app.jobs.service.warningsOf(submission))
         const job = await app.jobs.service
           .submit(account, { ...submission, keyId, idempotency })
           .catch((error) => Promise.reject(toSubmissionError(error)))
-        setWarnings(reply, creation, app.jobs.service.warningsOf(submission))
         log.info({ jobId: job.id }, 'job created')
         return respond(job)
       },
