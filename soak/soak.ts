@@ -10,7 +10,7 @@ import {
   whyNoPostgres,
 } from '../scripts/test-tools/test-postgres.ts'
 import { startModelServer } from '../test/support/asr/model-server.ts'
-import { WEBHOOK_PATH } from '../test/support/delivery/expected-lanes.ts'
+import { WEBHOOK_PATH } from '../test/support/delivery/expected-sequences.ts'
 import {
   openUnreliable,
   type UnreliableReceiver,

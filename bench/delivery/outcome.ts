@@ -4,7 +4,7 @@ import { percentile } from '../../src/cli/live/live-latency.ts'
 import type { Arrival } from './receiver-process.ts'
 
 /** One event that a receiver was to be told. */
-type Queued = { id: string; lane: string; seq: number; at: number }
+type Queued = { id: string; sequence: string; seq: number; at: number }
 
 /** What became of the events to one receiver. */
 export type Outcome = {
@@ -39,9 +39,9 @@ export function outcomeOf(
     else if (firsts.has(id)) doubled++
     else {
       firsts.set(id, at)
-      const { lane, seq } = event
-      if (seq < (reached.get(lane) ?? 0)) outOfOrder++
-      else reached.set(lane, seq)
+      const { sequence, seq } = event
+      if (seq < (reached.get(sequence) ?? 0)) outOfOrder++
+      else reached.set(sequence, seq)
     }
   }
   const waits = [...firsts].map(([id, at]) => at - Math.max(began, wanted.get(id)!.at))
@@ -61,7 +61,7 @@ export function outcomeOf(
 export function readQueued(folder: string, url: string): Queued[] {
   const database = new DatabaseSync(join(folder, 'steno.sqlite'))
   const rows = database
-    .prepare(`select id, job_id || ' ' || endpoint_id as lane, seq, created_at as at
+    .prepare(`select id, job_id || ' ' || endpoint_id as sequence, seq, created_at as at
       from deliveries where substr(url, 1, ?) = ?`)
     .all(url.length, url)
   database.close()

@@ -5,8 +5,8 @@
  * well.
  */
 import { readFileSync } from 'node:fs'
+import { applyVocabulary } from '../../src/text/vocabulary/custom-vocabulary.ts'
 import { lettersOf } from '../../src/text/vocabulary/entries.ts'
-import { applyVocabulary } from '../../src/text/vocabulary/vocabulary.ts'
 import type { Utterance, Word } from '../../src/transcript/transcript.ts'
 import { readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'

@@ -112,7 +112,7 @@ export const texts = {
     question: 'Ask about it',
     questionHint: 'Such as: What was decided, and by whom?',
     channels: 'Channels',
-    channelModes: { auto: 'Find out', mix: 'One scene', separate: 'One person each' },
+    channelModes: { auto: 'Find out', mix: 'Mixed', separate: 'One person each' },
     switches: {
       diarization: 'Tell speakers apart',
       summarization: 'Summary',

@@ -20,7 +20,7 @@ import {
   type SummaryStyle,
   summarizeTranscript,
 } from '../llm/tasks.ts'
-import { estimateTokens } from '../llm/tokens.ts'
+import { estimateTokens } from '../llm/token-estimate.ts'
 import { translateTexts } from '../llm/translate.ts'
 import { type NameGroup, unifyNames } from '../llm/unify-names.ts'
 import { readStoredModels } from '../models/install/installed-models.ts'

@@ -13,8 +13,8 @@ import {
   selectModels,
 } from './model-selection/select-models.ts'
 import { joinSegments } from './recognition/fusion.ts'
-import { ARRANGE_TIMEOUT_PER_SECOND } from './segmentation/arrange-channels.ts'
 import { detectSpeech } from './segmentation/detect-speech.ts'
+import { GROUPING_TIMEOUT_PER_SECOND } from './segmentation/group-channels.ts'
 import { planRecognition } from './segmentation/plan-recognition.ts'
 import { fileSegments, splitSegments } from './segmentation/segments.ts'
 import { diarizeChannels, type SpeakerWork } from './speakers/diarize-channels.ts'
@@ -76,7 +76,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     selectModels: (request) => chooseModels(request, recognizers, options),
     workers,
     live,
-    arrangeChannels: (task, options) => arrangeChannels(task, recognizers, options),
+    groupChannels: (task, options) => groupChannels(task, recognizers, options),
     planRecognition(channels, settings, options) {
       const { maxSeconds = capabilitiesOf(settings.model, available()).maxSeconds } = options
       const findSpeech = (pcm: PcmFile, detecting: EngineOptions) => {
@@ -126,14 +126,14 @@ function chooseModels(
   })
 }
 
-function arrangeChannels(
-  task: Parameters<SpeechEngine['arrangeChannels']>[0],
+function groupChannels(
+  task: Parameters<SpeechEngine['groupChannels']>[0],
   { pool }: Pick<Recognizers, 'pool'>,
   { signal }: EngineOptions,
-): ReturnType<SpeechEngine['arrangeChannels']> {
+): ReturnType<SpeechEngine['groupChannels']> {
   const spans = task.channels.map(({ samples }) => ({ start: 0, end: samples }))
-  const timeout = timeoutFor(spans, ARRANGE_TIMEOUT_PER_SECOND)
-  return pool.run({ kind: 'arrange', ...task }, { signal, timeout })
+  const timeout = timeoutFor(spans, GROUPING_TIMEOUT_PER_SECOND)
+  return pool.run({ kind: 'groupChannels', ...task }, { signal, timeout })
 }
 
 /** Detects the speech of a channel, and cuts it at pauses. */

@@ -1,5 +1,5 @@
 import type { Config, Device } from '../config/config.ts'
-import type { StoredModel } from '../models/install/installed-models.ts'
+import type { LocalModel } from '../models/install/installed-models.ts'
 import type { PullQueue } from '../models/pull-queue.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -32,7 +32,7 @@ export type SpeechEngineOptions = {
   prepacks?: boolean
   /** What the worker processes load, and the module that they run; for tests. */
   recognizers?: AvailableRecognizers
-  describe?: (model: StoredModel) => RecognizerInfo | undefined
+  describe?: (model: LocalModel) => RecognizerInfo | undefined
   entry?: URL
   /** Seconds of one detection task; for tests. */
   detectSeconds?: number

@@ -1,4 +1,4 @@
-import type { ChannelMode } from '../audio/channels/scene.ts'
+import type { ChannelMode } from '../audio/channels/channel-groups.ts'
 import type { AppError } from '../errors.ts'
 import type { CatalogModel } from '../models/catalog.ts'
 import type { PullOptions, PullProgress } from '../models/pull-queue.ts'
@@ -35,7 +35,7 @@ export type PcmFile = { path: string; samples: number }
 export type ChannelPcm = PcmFile & { channel: number }
 
 /** The channels with audio of their own, and the folder for the files that are to be recognized. */
-export type ArrangeTask = {
+export type GroupChannelsTask = {
   channels: readonly ChannelPcm[]
   mode: ChannelMode
   /** The channel in which a film would have its dialog, if the recording may be one. */
@@ -45,7 +45,7 @@ export type ArrangeTask = {
 
 /**
  * A file to recognize, as a channel of the result. `sourceChannels` are all channels that hold its
- * speech: those of its scene, and those into which it leaks.
+ * speech: those of its group, and those into which it leaks.
  */
 export type ChannelToRecognize = ChannelPcm & { sourceChannels: number[] }
 
@@ -190,10 +190,10 @@ export type SpeechEngine = {
   /** Number of worker processes, hence of batches that run at the same time. */
   readonly workers: number
   /**
-   * Decides which channels are one scene, and writes the files to recognize into a folder: see
-   * `arrangeChannels`.
+   * Groups channels that carry the same speech, and writes the files to recognize into a folder:
+   * see `groupChannels`.
    */
-  arrangeChannels(task: ArrangeTask, options: EngineOptions): Promise<ChannelToRecognize[]>
+  groupChannels(task: GroupChannelsTask, options: EngineOptions): Promise<ChannelToRecognize[]>
   /**
    * Detects the speech of all channels and groups it into batches; these depend on the channels and
    * the settings only.

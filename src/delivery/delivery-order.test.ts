@@ -10,10 +10,10 @@ import {
 import { rounds } from '../../test/support/rounds.ts'
 import { openTestStorage } from '../../test/support/storage/test-storage.ts'
 
-type Received = { lane: string; seq: number; status: number }
+type Received = { sequence: string; seq: number; status: number }
 
 /** The last attempt of each message counts: these must be in the order of their numbers. */
-function checkLane(received: readonly Received[], count: number): void {
+function checkSequence(received: readonly Received[], count: number): void {
   const seqs = received.map(({ seq }) => seq)
   assert.deepEqual(
     seqs,
@@ -39,7 +39,7 @@ test("despite failures and restarts each job's events arrive one by one in order
   const receiver = await openTestReceiver(t, ({ path, body }, response) => {
     const { payload } = JSON.parse(body) as { payload: { seq: number } }
     const status = statuses.shift() ?? 200
-    received.push({ lane: path, seq: payload.seq, status })
+    received.push({ sequence: path, seq: payload.seq, status })
     open.set(path, (open.get(path) ?? 0) + 1)
     assert.equal(open.get(path), 1, 'one request of a job at a time')
     response.on('close', () => open.set(path, open.get(path)! - 1))
@@ -49,10 +49,10 @@ test("despite failures and restarts each job's events arrive one by one in order
     storage,
     env: { STENO_WEBHOOK_DISABLE_AFTER_DAYS: '365' },
   })
-  const lanes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 })
+  const sequences = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 })
   const responses = fc.array(fc.constantFrom(200, 200, 500, 302, 429), { maxLength: 40 })
   const scenario = fc.asyncProperty(
-    lanes,
+    sequences,
     responses,
     fc.boolean(),
     async (counts, given, isCut) => {
@@ -69,8 +69,8 @@ test("despite failures and restarts each job's events arrive one by one in order
       }
       await service.pass()
       for (const [i, count] of counts.entries()) {
-        checkLane(
-          received.filter(({ lane }) => lane === paths[i]),
+        checkSequence(
+          received.filter(({ sequence }) => sequence === paths[i]),
           count,
         )
       }

@@ -136,8 +136,8 @@ test('a receiver that never responds does not delay others', async (t) => {
   for (let i = 0; i < 10; i++) await queueMessages(service, healthy.url, { count: 5 })
   service.delivery.wake()
   await until(t, () => {
-    // The next delivery of a lane is due when the previous one has ended, some milliseconds from
-    // now.
+    // The next delivery of a sequence is due when the previous one has ended, some milliseconds
+    // from now.
     service.clock.advance(1)
     return healthy.received.length === 50 && stalled.received.length === 4
   })

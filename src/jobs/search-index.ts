@@ -11,7 +11,7 @@ import {
   indexUtterances,
   removeUtterances,
   type UnindexedJob,
-} from '../storage/search/utterances.ts'
+} from '../storage/search/utterance-index.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
 
 /** What the index is made of, and what stops it. */

@@ -5,8 +5,8 @@ import {
   type SearchHit,
   searchUtterances,
 } from '../storage/search/search-utterances.ts'
-import { listSearchLanguages } from '../storage/search/utterances.ts'
-import { findHighlights, readQuery, type SearchQuery } from '../text/search/search-query.ts'
+import { listSearchLanguages } from '../storage/search/utterance-index.ts'
+import { findHighlights, type ParsedQuery, readQuery } from '../text/search/search-query.ts'
 import { toNameTerm } from '../text/search/search-words.ts'
 
 /** What a client searches for: its own words, and the jobs in which. */
@@ -51,7 +51,7 @@ export async function searchJobs(
 }
 
 /** Returns the query for what one person says; undefined if nobody can have that name. */
-function saidBy(name: string, query: SearchQuery): SearchQuery | undefined {
+function saidBy(name: string, query: ParsedQuery): ParsedQuery | undefined {
   const term = toNameTerm(name)
   if (term === undefined) return undefined
   const phrase = { terms: [term], isPrefix: false }

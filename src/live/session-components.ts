@@ -11,7 +11,7 @@ import type { CallbackFeed } from './callbacks/callback-feed.ts'
 import { AudioInput } from './input/audio-input.ts'
 import { formatOf } from './input/format-params.ts'
 import type { CaptionFeed } from './messages/caption-feed.ts'
-import type { Outcome } from './messages/closing-messages.ts'
+import type { FinishedSession } from './messages/closing-messages.ts'
 import { MessageEmitter } from './messages/message-emitter.ts'
 import { MessageOutbox } from './messages/message-outbox.ts'
 import { PartialTranslations } from './messages/partial-translations.ts'
@@ -63,7 +63,7 @@ export type SessionOptions = {
   /** What an earlier process logged about it; absent for a new session. */
   earlier?: RecoveredSession | undefined
   /** Stores the outcome and ends the job with it; retries as often as necessary. */
-  finish(outcome: Outcome, signal: AbortSignal): Promise<void>
+  finish(outcome: FinishedSession, signal: AbortSignal): Promise<void>
   /** Ends the job as failed. */
   fail(failure?: JobFailure): Promise<void>
   /** Queues its messages for the callback, and is woken when more of its log is on the disk. */

@@ -5,7 +5,7 @@ import {
   LlmFailure,
   type Usage,
 } from './chat-client.ts'
-import { estimateTokens, splitText } from './tokens.ts'
+import { estimateTokens, splitText } from './token-estimate.ts'
 
 /**
  * Keeps each response of a model under what was asked, so that nothing is asked twice after a

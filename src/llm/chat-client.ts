@@ -1,6 +1,6 @@
 import type { ServiceClient } from '../net/service-client.ts'
 import { createResponseReader, type ProviderResponse } from './response-reader.ts'
-import { estimateTokens } from './tokens.ts'
+import { estimateTokens } from './token-estimate.ts'
 
 /** Tokens that responses took, as their provider counted them. */
 export type Usage = { requests: number; prompt_tokens: number; completion_tokens: number }

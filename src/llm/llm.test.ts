@@ -9,7 +9,7 @@ import {
 } from '../../test/support/llm/chat-provider.ts'
 import { askAboutTranscript, readJson } from './ask.ts'
 import { describeChapter, extractData, summarizeTranscript } from './tasks.ts'
-import { estimateTokens, splitText } from './tokens.ts'
+import { estimateTokens, splitText } from './token-estimate.ts'
 import { translateTexts } from './translate.ts'
 
 const { signal } = new AbortController()

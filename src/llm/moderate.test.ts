@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { openChatModel } from '../../test/support/llm/chat-model.ts'
 import type { ChatCall, ChatReply } from '../../test/support/llm/chat-provider.ts'
 import { moderateSentences } from './moderate.ts'
-import { estimateTokens } from './tokens.ts'
+import { estimateTokens } from './token-estimate.ts'
 
 const categories = { threat: 'announces violence', slur: 'demeans people' }
 

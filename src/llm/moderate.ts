@@ -1,6 +1,6 @@
 import { type AskOptions, addUsage, askInHalves, readJson } from './ask.ts'
 import { LlmFailure, type Usage } from './chat-client.ts'
-import { batchesOf, estimateTokens, splitText } from './tokens.ts'
+import { batchesOf, estimateTokens, splitText } from './token-estimate.ts'
 
 /** What is wrong with a sentence, by its place in the given list. */
 export type Flag = { sentence: number; category: string }

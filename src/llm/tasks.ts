@@ -1,6 +1,6 @@
 import { type AskOptions, askAboutTranscript, readJson, withoutFence } from './ask.ts'
 import { type ChatResponse, LlmFailure, type Usage } from './chat-client.ts'
-import { estimateTokens } from './tokens.ts'
+import { estimateTokens } from './token-estimate.ts'
 
 /** Styles of a summary. */
 export type SummaryStyle = 'general' | 'bullet_points' | 'concise'

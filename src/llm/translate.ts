@@ -1,6 +1,6 @@
 import { type AskOptions, addUsage, readJson, withoutFence } from './ask.ts'
 import { LlmFailure, type Usage } from './chat-client.ts'
-import { batchesOf, estimateTokens, splitText } from './tokens.ts'
+import { batchesOf, estimateTokens, splitText } from './token-estimate.ts'
 
 /** Texts to translate, in order: they belong together. */
 export type TranslationTask = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { openChatModel } from '../../test/support/llm/chat-model.ts'
 import type { ChatCall, ChatReply } from '../../test/support/llm/chat-provider.ts'
-import { estimateTokens } from './tokens.ts'
+import { estimateTokens } from './token-estimate.ts'
 import { type NameGroup, unifyNames } from './unify-names.ts'
 
 /** Asks a model that responds as told, from the groups that it was given. */

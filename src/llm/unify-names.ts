@@ -1,6 +1,6 @@
 import { type AskOptions, addUsage, askInHalves, readJson } from './ask.ts'
 import { LlmFailure, type Usage } from './chat-client.ts'
-import { batchesOf, estimateTokens } from './tokens.ts'
+import { batchesOf, estimateTokens } from './token-estimate.ts'
 
 /** Spellings that look alike, each with how often it was written, and words around it. */
 export type NameGroup = readonly { spelling: string; count: number; said: string }[]

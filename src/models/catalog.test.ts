@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { transcriptionCodes } from '../api/schemas/models/language-codes.ts'
-import type { WhisperConfig } from '../asr/engines/whisper/config.ts'
+import type { WhisperConfig } from '../asr/engines/whisper/whisper-config.ts'
 import {
   conversionVersions,
   downloadBytes,

@@ -44,7 +44,7 @@ export type WorkerExit = {
 }
 
 /** How a task ended: with a response, or with its worker. */
-export type Outcome<Answer> = { response: Answer } | { lost: WorkerExit }
+export type WorkerOutcome<Answer> = { response: Answer } | { lost: WorkerExit }
 
 /** How a task is sent, answered, timed and canceled. */
 export type TaskOptions<Message, Answer> = {
@@ -68,7 +68,7 @@ type Instance = {
   state: WorkerState
   ended: PromiseWithResolvers<void>
   ending?: WorkerExit['how']
-  task?: { receive(message: unknown): unknown; settle(outcome: Outcome<unknown>): void }
+  task?: { receive(message: unknown): unknown; settle(outcome: WorkerOutcome<unknown>): void }
   watchdog?: NodeJS.Timeout
 }
 
@@ -118,19 +118,22 @@ export class SupervisedWorker<Message> {
   }
 
   /** Runs a task. The worker must be idle, or is started when it needs no loading. */
-  run<Answer>(message: unknown, options: TaskOptions<Message, Answer>): Promise<Outcome<Answer>> {
+  run<Answer>(
+    message: unknown,
+    options: TaskOptions<Message, Answer>,
+  ): Promise<WorkerOutcome<Answer>> {
     this.start()
     const instance = this.#instance!
     if (instance.state !== 'idle')
       throw new Error(`a worker that is ${instance.state} takes no task`)
-    const { promise, resolve } = Promise.withResolvers<Outcome<unknown>>()
+    const { promise, resolve } = Promise.withResolvers<WorkerOutcome<unknown>>()
     const { transfer, timeout, receive, signal, cancel } = options
     const onAbort = () => {
       if (!cancel) return this.#kill(instance, 'canceled')
       instance.worker.send(cancel.message)
       this.#watch(instance, cancel.timeout)
     }
-    const settle = (outcome: Outcome<unknown>) => {
+    const settle = (outcome: WorkerOutcome<unknown>) => {
       signal?.removeEventListener('abort', onAbort)
       resolve(outcome)
     }
@@ -140,7 +143,7 @@ export class SupervisedWorker<Message> {
     instance.worker.setBusy(true)
     this.#watch(instance, timeout)
     instance.worker.send(message, transfer)
-    return promise as Promise<Outcome<Answer>>
+    return promise as Promise<WorkerOutcome<Answer>>
   }
 
   /** Replaces the timeout of the running task, in seconds from now; undefined ends it. */
@@ -178,7 +181,7 @@ export class SupervisedWorker<Message> {
     } else this.#kill(instance, 'crashed')
   }
 
-  #settle(instance: Instance, outcome: Outcome<unknown>): void {
+  #settle(instance: Instance, outcome: WorkerOutcome<unknown>): void {
     const { task } = instance
     delete instance.task
     stopWatching(instance)

@@ -80,7 +80,7 @@ describe('two servers on one database', { skip: noPostgres }, () => {
     }
   })
 
-  test('take each delivery once, and keep one due per lane', async (t) => {
+  test('take each delivery once, and keep one due per sequence', async (t) => {
     const [db, other] = await openTwo(t)
     const callback = { callback: true, callback_config: { url: 'http://a.example/' } }
     const request_params = JSON.stringify(callback)
@@ -110,7 +110,7 @@ describe('two servers on one database', { skip: noPostgres }, () => {
         leaseDueDeliveries(db, { ...wanted, inFlight: [] }),
         leaseDueDeliveries(other, { ...wanted, inFlight: [] }),
       ])
-      // While one server settles a delivery, the other one queues the next of its lane.
+      // While one server settles a delivery, the other one queues the next of its sequence.
       const settled = taken.flatMap((deliveries, i) =>
         deliveries.map((delivery) => {
           sent.push(delivery.id)
@@ -125,7 +125,7 @@ describe('two servers on one database', { skip: noPostgres }, () => {
         .select('job_id')
         .where('state', '=', 'due')
         .execute()
-      assert.equal(due.length, jobs.length, 'each lane has one that is due')
+      assert.equal(due.length, jobs.length, 'each sequence has one that is due')
     }
     assert.equal(new Set(sent).size, sent.length)
     assert.equal(sent.length, 8 * jobs.length)

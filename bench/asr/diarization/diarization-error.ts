@@ -64,16 +64,16 @@ export function diarizationError(
 }
 
 function label(turns: readonly SpeakerTurn[], end: number): Uint8Array[] {
-  const lanes = new Map<string, Uint8Array>()
+  const activities = new Map<string, Uint8Array>()
   for (const { start, end: to, speaker } of turns) {
-    const lane = lanes.get(speaker) ?? new Uint8Array(Math.ceil(end / STEP))
-    lanes.set(speaker, lane.fill(1, Math.round(start / STEP), Math.round(to / STEP)))
+    const activity = activities.get(speaker) ?? new Uint8Array(Math.ceil(end / STEP))
+    activities.set(speaker, activity.fill(1, Math.round(start / STEP), Math.round(to / STEP)))
   }
-  return [...lanes.values()]
+  return [...activities.values()]
 }
 
-function countAt(lanes: readonly Uint8Array[], t: number): number {
-  return lanes.reduce((sum, lane) => sum + lane[t]!, 0)
+function countAt(activities: readonly Uint8Array[], t: number): number {
+  return activities.reduce((sum, activity) => sum + activity[t]!, 0)
 }
 
 /** The largest sum of weights when each row is paired with at most one column. */

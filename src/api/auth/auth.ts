@@ -16,7 +16,7 @@ export type Key = Pick<StoredKey, 'hash' | 'account' | 'scopes'> &
  * Finds the key in `headers`, with `takesBearer` also in `Authorization: Bearer`; rejects with
  * `key_missing`, `key_unknown` or `key_expired`.
  */
-export type Authenticate = (
+export type AuthenticateHeaders = (
   headers: IncomingHttpHeaders,
   options?: { takesBearer?: boolean },
 ) => Promise<Key>
@@ -31,7 +31,7 @@ export type FindKey = (hash: Buffer) => Promise<Key>
 export function createAuthenticate({
   config,
   findKey,
-}: Pick<App, 'config'> & { findKey: FindKey }): Authenticate {
+}: Pick<App, 'config'> & { findKey: FindKey }): AuthenticateHeaders {
   const names = config.http.authHeaderNames
   return async (headers, { takesBearer = false } = {}) => {
     const bearer = takesBearer

@@ -8,9 +8,9 @@ import { bundledModelList } from '../../models/bundled-models.ts'
 import { downloadBytes, type MeasurementSource, readCatalog } from '../../models/catalog.ts'
 import { findDamagedFiles, isInstalled } from '../../models/install/install.ts'
 import {
+  type LocalModel,
   readStoredModels,
   readStoredRecord,
-  type StoredModel,
   storeFolder,
 } from '../../models/install/installed-models.ts'
 import type { ListedModel, ModelState } from '../../models/model-store.ts'
@@ -145,7 +145,7 @@ async function listStored(folder: string, depth: CheckOptions): Promise<ListedMo
 
 async function checkStored(
   modelsFolder: string,
-  { id, folder }: StoredModel,
+  { id, folder }: LocalModel,
   { hashes, signal }: CheckOptions,
 ): Promise<ModelState> {
   const damaged = hashes ? await findDamagedFiles(folder, signal) : await findChangedSizes(folder)

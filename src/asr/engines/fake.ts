@@ -46,7 +46,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
     selectModels: (request) => selectModels(request, available),
     workers: 2,
     live: createFakeLiveEngine(words, options),
-    async arrangeChannels({ channels, mode }) {
+    async groupChannels({ channels, mode }) {
       const members = channels.map(({ channel }) => channel)
       if (mode === 'mix') return [{ ...channels[0]!, channel: 0, sourceChannels: members }]
       return channels.map((recording) => ({ ...recording, sourceChannels: [recording.channel] }))

@@ -11,7 +11,11 @@ import {
   moonshineThresholds,
 } from './moonshine/capabilities.ts'
 import { wordConfidence } from './moonshine/confidence.ts'
-import { type Decoding, loadMoonshine, type MoonshineDecoder } from './moonshine/decoder.ts'
+import {
+  loadMoonshine,
+  type MoonshineDecoder,
+  type MoonshineDecoding,
+} from './moonshine/decoder.ts'
 import type { MoonshineDimensions } from './moonshine/dimensions.ts'
 import { tokenPieces, tokensOf } from './moonshine/tokens.ts'
 import { wordsOf } from './moonshine/words.ts'
@@ -135,7 +139,7 @@ function padded(audio: Float32Array): Float32Array {
 }
 
 function toRecognition(
-  decoding: Decoding,
+  decoding: MoonshineDecoding,
   audio: Float32Array,
   dimensions: MoonshineDimensions,
 ): Recognition {
@@ -163,7 +167,7 @@ type OpenPiece = { audio: Float32Array; draft: readonly number[]; dimensions: Mo
  * and accurate to a syllable.
  */
 function toOpenRecognition(
-  decoding: Decoding,
+  decoding: MoonshineDecoding,
   { audio, draft, dimensions }: OpenPiece,
 ): PartialRecognition {
   const { tokens, logProbs, attention, frames } = decoding
@@ -203,7 +207,7 @@ function loudestFrame(row: Float32Array, heads: number, frames: number): number 
 }
 
 function timedWords(
-  { tokens, logProbs }: Decoding,
+  { tokens, logProbs }: MoonshineDecoding,
   audio: Float32Array,
   frames: readonly number[],
 ): Word[] {

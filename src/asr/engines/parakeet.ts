@@ -1,6 +1,6 @@
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Device } from '../../config/config.ts'
-import type { StoredModel } from '../../models/install/installed-models.ts'
+import type { LocalModel } from '../../models/install/installed-models.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { memoizeBias } from '../recognition/vocabulary-bias.ts'
 import { describeParakeet, parakeetThresholds } from './parakeet/capabilities.ts'
@@ -26,7 +26,7 @@ const MEASURED_STEPS = 6
  * it writes the one that is spoken. Throws `Error` when the folder does not hold such a model.
  */
 export async function createParakeet(
-  stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,
+  stored: Pick<LocalModel, 'id' | 'revision' | 'languages' | 'folder'>,
   options: { device?: Device } = {},
 ): Promise<Recognizer> {
   const network = await loadParakeet(stored.folder, options)

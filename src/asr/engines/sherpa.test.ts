@@ -14,7 +14,7 @@ import {
   writeTransducer,
 } from '../../../test/support/asr/models/tone-models.ts'
 import type { RecognizeOptions, Recognizer } from './recognizer.ts'
-import { startSherpa } from './sherpa/client.ts'
+import { startSherpa } from './sherpa/start-sherpa.ts'
 import { createSherpa } from './sherpa.ts'
 
 const { signal } = new AbortController()

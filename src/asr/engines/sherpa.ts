@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Device } from '../../config/config.ts'
-import type { StoredModel } from '../../models/install/installed-models.ts'
+import type { LocalModel } from '../../models/install/installed-models.ts'
 import type {
   LanguageProbability,
   RecognizeOptions,
@@ -11,11 +11,11 @@ import type {
   RecognizerThresholds,
 } from './recognizer.ts'
 import { capabilitiesOf } from './sherpa/capabilities.ts'
-import { type SherpaProcess, startSherpa } from './sherpa/client.ts'
 import { withConfidence } from './sherpa/confidence.ts'
 import { encodeHotwords } from './sherpa/hotwords.ts'
 import { readSherpaLayout, readTokens } from './sherpa/layout.ts'
-import type { SherpaText } from './sherpa/protocol.ts'
+import type { SherpaText } from './sherpa/sherpa-protocol.ts'
+import { type SherpaProcess, startSherpa } from './sherpa/start-sherpa.ts'
 import { interpolateWordTimes, type SherpaWord, wordsOf } from './sherpa/words.ts'
 
 /** How far these models are believed: not tuned, since their weights were not at hand. */
@@ -48,7 +48,7 @@ type DecodedText = { words: SherpaWord[]; logProbability: number; text: SherpaTe
  * package is missing or the model cannot be used.
  */
 export async function createSherpa(
-  stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,
+  stored: Pick<LocalModel, 'id' | 'revision' | 'languages' | 'folder'>,
   { device = 'cpu' }: { device?: Device } = {},
 ): Promise<Recognizer> {
   const { id, revision, folder } = stored

@@ -1,7 +1,7 @@
 import type { Device } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { EngineName, ModelKind } from '../../models/catalog.ts'
-import type { StoredModel } from '../../models/install/installed-models.ts'
+import type { LocalModel } from '../../models/install/installed-models.ts'
 import { estimateModel } from '../model-selection/model-estimates.ts'
 import { describeParakeet } from './parakeet/capabilities.ts'
 import type { Recognizer, RecognizerInfo } from './recognizer.ts'
@@ -10,8 +10,8 @@ import { describeWhisper } from './whisper/capabilities.ts'
 
 /** The code of an engine: it describes a model in the server, and loads it in a worker process. */
 type StoredEngine = {
-  describe(model: StoredModel): RecognizerInfo | undefined
-  load(model: StoredModel, options: { device: Device }): Promise<Recognizer>
+  describe(model: LocalModel): RecognizerInfo | undefined
+  load(model: LocalModel, options: { device: Device }): Promise<Recognizer>
 }
 
 const engines: Partial<Record<EngineName, StoredEngine>> = {
@@ -35,7 +35,7 @@ const recognitionKinds: readonly ModelKind[] = ['recognition', 'streaming-recogn
 /**
  * Returns what is known of an installed model; undefined when no engine of this version runs it.
  */
-export function describeStored(model: StoredModel): RecognizerInfo | undefined {
+export function describeStored(model: LocalModel): RecognizerInfo | undefined {
   if (!recognitionKinds.includes(model.kind)) return undefined
   const info = engines[model.engine]?.describe(model)
   const estimate = estimateModel(model)
@@ -44,7 +44,7 @@ export function describeStored(model: StoredModel): RecognizerInfo | undefined {
 
 /** Loads an installed model, in a process of its own. */
 export async function loadStored(
-  model: StoredModel,
+  model: LocalModel,
   options: { device: Device },
 ): Promise<Recognizer> {
   const engine = engines[model.engine]

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Device } from '../../config/config.ts'
-import type { StoredModel } from '../../models/install/installed-models.ts'
+import type { LocalModel } from '../../models/install/installed-models.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import type {
   PartialRecognition,
@@ -48,7 +48,7 @@ const whisperThresholds: RecognizerThresholds = {
  * folder holds no converted model.
  */
 export async function createWhisper(
-  stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,
+  stored: Pick<LocalModel, 'id' | 'revision' | 'languages' | 'folder'>,
   { device = 'cpu' }: { device?: Device } = {},
 ): Promise<Recognizer> {
   const network = await loadWhisper(stored.folder, { device })

@@ -10,7 +10,7 @@ import type { Vad, VadStream } from '../segmentation/vad.ts'
 import { CONTEXT, VAD_FRAME, WARM_UP } from '../segmentation/vad-frames.ts'
 import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
 import type { SampleSource } from './denoising/denoised-samples.ts'
-import { createLiveCrosstalk, type LeakFrames, type LiveCrosstalk } from './live-crosstalk.ts'
+import { type CrosstalkFrames, createLiveCrosstalk, type LiveCrosstalk } from './live-crosstalk.ts'
 import { openSamples } from './sample-source.ts'
 
 /**
@@ -39,7 +39,7 @@ type StreamState = {
   frame: number
   samples: SampleSource
   channels: Channel[]
-  isLeaked: LiveCrosstalk
+  isCrosstalk: LiveCrosstalk
 }
 
 type Channel = {
@@ -84,7 +84,7 @@ export function createLiveVad(detector: Pick<Vad, 'stream'>): LiveVad {
     const first = Math.max(0, gridBefore(request.from) - WARM_UP - LEVEL_FRAMES)
     const samples = await openSamples(audio, first * VAD_FRAME)
     const channels = audio.channels.map(() => newChannel(detector))
-    return { frame: first, samples, channels, isLeaked: createLiveCrosstalk(channels.length) }
+    return { frame: first, samples, channels, isCrosstalk: createLiveCrosstalk(channels.length) }
   }
 }
 
@@ -148,7 +148,7 @@ async function advance(
   const frames = request.isEnd
     ? Math.ceil(planes[0]!.length / VAD_FRAME)
     : Math.floor(planes[0]!.length / VAD_FRAME)
-  const leaked = findLeaked(state, planes, frames)
+  const crosstalk = findCrosstalkFrames(state, planes, frames)
   const speech: SpeechFrames = { probabilities: [], levels: [] }
   for (const [i, plane] of planes.entries()) {
     const samples = roundedFrames(plane.subarray(0, frames * VAD_FRAME), VAD_FRAME)
@@ -162,12 +162,12 @@ async function advance(
     })
     const run = { first: state.frame, inputs, detectFrom }
     const probabilities = await detectFrames(detector, channel, run)
-    for (const [n, { now }] of leaked.entries()) if (now[i]) probabilities[n] = 0
+    for (const [n, { now }] of crosstalk.entries()) if (now[i]) probabilities[n] = 0
     speech.probabilities.push(probabilities)
     speech.levels.push(levels)
   }
   // Finals are recognized from the files: what was taken for speech there must not become words.
-  for (const { channel, frame } of leaked.flatMap(({ earlier }) => earlier)) {
+  for (const { channel, frame } of crosstalk.flatMap(({ earlier }) => earlier)) {
     writeChannel(audio.channels[channel]!, frame * VAD_FRAME, new Int16Array(VAD_FRAME))
   }
   state.frame += frames
@@ -175,18 +175,18 @@ async function advance(
 }
 
 /** Returns for each frame the channels that hold only what leaks from another. */
-function findLeaked(
-  { frame, isLeaked }: StreamState,
+function findCrosstalkFrames(
+  { frame, isCrosstalk }: StreamState,
   planes: Planes,
   frames: number,
-): LeakFrames[] {
+): CrosstalkFrames[] {
   return Array.from({ length: frames }, (_, n) => {
     const framePlanes = planes.map((plane) => {
       const samples = new Float32Array(VAD_FRAME)
       samples.set(plane.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME))
       return samples
     })
-    return isLeaked(frame + n, framePlanes)
+    return isCrosstalk(frame + n, framePlanes)
   })
 }
 

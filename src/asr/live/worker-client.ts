@@ -10,7 +10,7 @@ import {
   type PartialResult,
 } from '../live-engine.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
-import type { WorkerRole } from '../workers/protocol.ts'
+import type { WorkerRole } from '../workers/worker-protocol.ts'
 import { type CapacityOptions, joinCosts, type LiveCapacity, measureCapacity } from './capacity.ts'
 import { fuseFinals } from './fuse-finals.ts'
 import { identifyUtterance } from './identify-utterance.ts'

@@ -1,4 +1,4 @@
-import { readStoredModels, type StoredModel } from '../../models/install/installed-models.ts'
+import { type LocalModel, readStoredModels } from '../../models/install/installed-models.ts'
 import type { RecognizerInfo } from '../engines/recognizer.ts'
 import { describeStored } from '../engines/stored-recognizers.ts'
 import type { AvailableRecognizers } from './select-models.ts'
@@ -14,9 +14,9 @@ export type InstalledRecognizersOptions = {
   /** Most bytes of memory that models may take: a larger one is left out. */
   memory: number
   /** For tests. */
-  describe?: (model: StoredModel) => RecognizerInfo | undefined
+  describe?: (model: LocalModel) => RecognizerInfo | undefined
   /** Called once with each model that is left out because it is too large. */
-  onTooLarge?: (model: StoredModel) => void
+  onTooLarge?: (model: LocalModel) => void
 }
 
 /** The recognizers that can be used now. */
@@ -24,7 +24,7 @@ export type InstalledRecognizers = {
   /** Reads the folder again if that was some seconds ago, or with `isFresh` in any case. */
   available(options?: { isFresh?: boolean }): AvailableRecognizers
   /** Returns the installed model of a recognizer; undefined for bundled ones. */
-  findStored(id: string): StoredModel | undefined
+  findStored(id: string): LocalModel | undefined
 }
 
 /**
@@ -37,7 +37,7 @@ export function createInstalledRecognizers(
   const { folder, bundled, memory, describe = describeStored, onTooLarge } = options
   const tooLarge = new Set<string>()
   let readAt = Number.NEGATIVE_INFINITY
-  let stored = new Map<string, StoredModel>()
+  let stored = new Map<string, LocalModel>()
   let recognizers = bundled
 
   function read(): void {

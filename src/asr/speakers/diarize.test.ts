@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { createDialogue, type Dialogue, embeddingOf } from '../../../test/support/asr/dialogue.ts'
-import { splitUtterances } from '../../transcript/utterances.ts'
+import { splitUtterances } from '../../transcript/split-utterances.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
 import { diarize } from './diarize.ts'
 

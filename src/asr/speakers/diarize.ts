@@ -1,5 +1,5 @@
+import { splitUtterances } from '../../transcript/split-utterances.ts'
 import type { RecognitionInfo, Transcript, Utterance, Word } from '../../transcript/transcript.ts'
-import { splitUtterances } from '../../transcript/utterances.ts'
 import type { SpeakerCounts, SpeakerUtterance } from '../speech-engine.ts'
 import { isSameRoom } from './assignment/same-room.ts'
 import { assignWords } from './assignment/word-speakers.ts'

@@ -4,11 +4,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { Batch, RecognizedSegment } from '../speech-engine.ts'
 import { type BatchOptions, createBatchingRunner } from './dynamic-batching.ts'
-import type { TaskOptions, TaskRunner } from './pool.ts'
-import type { Task } from './protocol.ts'
+import type { PoolTaskOptions, TaskRunner } from './pool.ts'
+import type { WorkerTask } from './worker-protocol.ts'
 
 const { signal } = new AbortController()
-const options: TaskOptions = { signal, timeout: 10 }
+const options: PoolTaskOptions = { signal, timeout: 10 }
 const joining: BatchOptions = { processes: 1, maxSegments: 16 }
 
 function batchOf(path: string, { segments = 1, language = 'de' } = {}): Batch {
@@ -29,8 +29,8 @@ function poolOf(
   code: 'engine_failed' | 'engine_unavailable' = 'engine_failed',
 ) {
   const ran: string[] = []
-  const how: TaskOptions[] = []
-  const run = async (task: Task, taskOptions: TaskOptions) => {
+  const how: PoolTaskOptions[] = []
+  const run = async (task: WorkerTask, taskOptions: PoolTaskOptions) => {
     how.push(taskOptions)
     await turn()
     if (task.kind !== 'recognize' && task.kind !== 'recognize-all') return ran.push(task.kind)

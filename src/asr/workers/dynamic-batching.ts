@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { Batch, RecognizedSegment } from '../speech-engine.ts'
-import type { TaskOptions, TaskRunner } from './pool.ts'
-import type { Task, TaskResult } from './protocol.ts'
+import type { PoolTaskOptions, TaskRunner } from './pool.ts'
+import type { TaskResult, WorkerTask } from './worker-protocol.ts'
 
 /** How tasks are joined. */
 export type BatchOptions = {
@@ -15,7 +15,7 @@ export type BatchOptions = {
 
 type PendingTask = {
   batch: Batch
-  options: TaskOptions
+  options: PoolTaskOptions
   resolve: (segments: RecognizedSegment[]) => void
   reject: (error: unknown) => void
 }
@@ -69,12 +69,12 @@ export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): T
   }
 
   return {
-    run<T extends Task>(task: T, options: TaskOptions): Promise<TaskResult[T['kind']]> {
+    run<T extends WorkerTask>(task: T, options: PoolTaskOptions): Promise<TaskResult[T['kind']]> {
       if (task.kind !== 'recognize') return pool.run(task, options)
       const { signal } = options
       signal.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<RecognizedSegment[]>()
-      const { kind: _, ...batch } = task as Extract<Task, { kind: 'recognize' }>
+      const { kind: _, ...batch } = task as Extract<WorkerTask, { kind: 'recognize' }>
       const pending: PendingTask = { batch, options, resolve, reject }
       waiting.push(pending)
       const cancel = () => {

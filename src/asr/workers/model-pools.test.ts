@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { StoredModel } from '../../models/install/installed-models.ts'
+import type { LocalModel } from '../../models/install/installed-models.ts'
 import { createLog } from '../../observability/log.ts'
 import { ModelPools, type ModelPoolsOptions, type ModelUse } from './model-pools.ts'
 import { WorkerPool } from './pool.ts'
@@ -23,7 +23,7 @@ function open(t: TestContext, options: Partial<ModelPoolsOptions> = {}) {
   return pools
 }
 
-function modelOf(id: string, memoryBytes: number): StoredModel {
+function modelOf(id: string, memoryBytes: number): LocalModel {
   const kind = { kind: 'recognition', engine: 'whisper', languages: ['en'] } as const
   return { id, ...kind, revision: '1', memoryBytes, folder: '' }
 }
@@ -31,7 +31,7 @@ function modelOf(id: string, memoryBytes: number): StoredModel {
 /** Runs a task; `behavior` is that of the fixture. */
 async function run(
   pools: ModelPools,
-  model: StoredModel,
+  model: LocalModel,
   { behavior = 'answer', use = 'batch' as ModelUse, signal = new AbortController().signal } = {},
 ): Promise<number> {
   const task = { kind: 'detect' as const, path: behavior, samples: 0, start: 0, end: 0 }

@@ -1,8 +1,8 @@
 import { AppError } from '../../errors.ts'
-import type { StoredModel } from '../../models/install/installed-models.ts'
+import type { LocalModel } from '../../models/install/installed-models.ts'
 import { type BatchOptions, createBatchingRunner } from './dynamic-batching.ts'
-import type { TaskOptions, TaskRunner, WorkerPool } from './pool.ts'
-import type { Task, TaskResult } from './protocol.ts'
+import type { PoolTaskOptions, TaskRunner, WorkerPool } from './pool.ts'
+import type { TaskResult, WorkerTask } from './worker-protocol.ts'
 
 /**
  * So many segments saturate a device, and queueing delays stay short. Live tasks have priorities
@@ -16,7 +16,7 @@ export type ModelUse = 'live' | 'batch'
 /** The processes of installed models. */
 export type ModelPoolsOptions = {
   /** Starts the processes that load a model: one at once, the others when tasks wait. */
-  start(model: StoredModel, use: ModelUse, workers: number): WorkerPool
+  start(model: LocalModel, use: ModelUse, workers: number): WorkerPool
   /** Most processes of one model for recordings. */
   workers: number
   /**
@@ -31,7 +31,7 @@ export type ModelPoolsOptions = {
 }
 
 type LoadedModel = {
-  model: StoredModel
+  model: LocalModel
   pool: WorkerPool
   runner: TaskRunner
   bytes: number
@@ -44,7 +44,7 @@ type LoadedModel = {
 }
 
 type PendingTask = {
-  model: StoredModel
+  model: LocalModel
   use: ModelUse
   since: number
   resolve: (loaded: LoadedModel) => void
@@ -79,7 +79,7 @@ export class ModelPools {
   }
 
   /** Returns a loaded model that may have been removed from the disk since. */
-  find(id: string): StoredModel | undefined {
+  find(id: string): LocalModel | undefined {
     const loaded = [...this.#loaded.values()].find(({ model, closing }) => {
       return model.id === id && !closing
     })
@@ -87,10 +87,10 @@ export class ModelPools {
   }
 
   /** Runs one task, after loading the model if that is necessary. */
-  async run<T extends Task>(
-    model: StoredModel,
+  async run<T extends WorkerTask>(
+    model: LocalModel,
     use: ModelUse,
-    { task, options }: { task: T; options: TaskOptions },
+    { task, options }: { task: T; options: PoolTaskOptions },
   ): Promise<TaskResult[T['kind']]> {
     const { isJoined = false } = this.#options
     const loaded = await this.#acquire(model, isJoined ? 'batch' : use, options.signal)
@@ -118,7 +118,7 @@ export class ModelPools {
     await Promise.all([...this.#loaded.values()].map((loaded) => this.#unload(loaded)))
   }
 
-  async #acquire(model: StoredModel, use: ModelUse, signal: AbortSignal): Promise<LoadedModel> {
+  async #acquire(model: LocalModel, use: ModelUse, signal: AbortSignal): Promise<LoadedModel> {
     signal.throwIfAborted()
     if (this.#closed) throw new AppError('engine_unavailable', 'it is closed')
     const now = performance.now()
@@ -171,7 +171,7 @@ export class ModelPools {
   }
 
   /** Returns a model in memory, or starts to load it; undefined while there is no space for it. */
-  #load(model: StoredModel, use: ModelUse): LoadedModel | undefined {
+  #load(model: LocalModel, use: ModelUse): LoadedModel | undefined {
     const key = keyOf(model, use)
     const present = this.#loaded.get(key)
     if (present) return present.closing ? undefined : present
@@ -207,7 +207,7 @@ export class ModelPools {
   }
 
   /** One process for live work; for recordings so many that half of the memory stays for others. */
-  #workersFor({ memoryBytes }: StoredModel, use: ModelUse): number {
+  #workersFor({ memoryBytes }: LocalModel, use: ModelUse): number {
     const { workers, memory, isJoined } = this.#options
     if (use === 'live' || isJoined) return 1
     return Math.max(1, Math.min(workers, Math.floor(memory / 2 / Math.max(1, memoryBytes))))
@@ -223,6 +223,6 @@ export class ModelPools {
   }
 }
 
-function keyOf({ id, revision }: StoredModel, use: ModelUse): string {
+function keyOf({ id, revision }: LocalModel, use: ModelUse): string {
   return `${use} ${id} ${revision}`
 }

@@ -7,10 +7,10 @@ import { AppError } from '../../errors.ts'
 import { createLog } from '../../observability/log.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { WorkerPool } from './pool.ts'
-import type { Task } from './protocol.ts'
+import type { WorkerTask } from './worker-protocol.ts'
 
 /** A task for the fake worker of misbehaving-worker.ts: the path selects its behavior. */
-function task(path: string): Task {
+function task(path: string): WorkerTask {
   return { kind: 'detect', path, samples: 0, start: 0, end: 0 }
 }
 

@@ -5,7 +5,7 @@ import { AppError, fromPlain } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { SupervisedWorker, type WorkerExit } from '../../workers/supervised-worker.ts'
 import { processStarter } from '../../workers/transports.ts'
-import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
+import type { FromWorker, TaskResult, ToWorker, WorkerTask } from './worker-protocol.ts'
 
 /** The processes of a pool. */
 export type PoolOptions = {
@@ -26,7 +26,7 @@ export type PoolOptions = {
 }
 
 /** How one task is canceled and ranked. */
-export type TaskOptions = {
+export type PoolTaskOptions = {
   signal: AbortSignal
   /** Seconds after which a worker that has not answered is considered hung and killed. */
   timeout: number
@@ -71,10 +71,10 @@ const CANCEL_TIMEOUT = 30
 const MAX_PREEMPTIONS = 3
 
 type PendingTask = {
-  task: Task
-  options: TaskOptions
+  task: WorkerTask
+  options: PoolTaskOptions
   preemptions: number
-  resolve: (result: TaskResult[Task['kind']]) => void
+  resolve: (result: TaskResult[WorkerTask['kind']]) => void
   reject: (error: unknown) => void
 }
 
@@ -116,12 +116,12 @@ export class WorkerPool {
   }
 
   /** Runs one task in the next free worker. */
-  run<T extends Task>(task: T, options: TaskOptions): Promise<TaskResult[T['kind']]> {
+  run<T extends WorkerTask>(task: T, options: PoolTaskOptions): Promise<TaskResult[T['kind']]> {
     const { signal } = options
     signal.throwIfAborted()
     if (this.#closed) throw new AppError('engine_unavailable', 'it is closed')
     if (this.#broken && this.#isDown) throw this.#broken
-    const { promise, resolve, reject } = Promise.withResolvers<TaskResult[Task['kind']]>()
+    const { promise, resolve, reject } = Promise.withResolvers<TaskResult[WorkerTask['kind']]>()
     const waiting: PendingTask = { task, options, preemptions: 0, resolve, reject }
     this.#enqueue(waiting)
     const cancel = () => {

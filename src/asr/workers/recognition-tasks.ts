@@ -7,8 +7,8 @@ import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts
 import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
 import { recognizeSegments } from '../recognition/recognize-segments.ts'
 import { recognizeWithRepair } from '../recognition/recognize-with-repair.ts'
-import { arrangeChannels } from '../segmentation/arrange-channels.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
+import { groupChannels } from '../segmentation/group-channels.ts'
 import { NOISE_REACH } from '../segmentation/noise.ts'
 import { pausesOf } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
@@ -17,8 +17,8 @@ import type { Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME, WARM_UP } from '../segmentation/vad-frames.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
 import type { Batch, RecognizedSegment, TranslateTask } from '../speech-engine.ts'
-import type { Task } from './protocol.ts'
 import type { Perform } from './serve-recognition-tasks.ts'
+import type { WorkerTask } from './worker-protocol.ts'
 
 /** The loaded models of a process that recognizes. The first recognizers are the usual ones. */
 export type LoadedModels = {
@@ -26,7 +26,7 @@ export type LoadedModels = {
   recognizers: readonly Recognizer[]
 }
 
-type TaskOf<K extends Task['kind']> = Extract<Task, { kind: K }>
+type TaskOf<K extends WorkerTask['kind']> = Extract<WorkerTask, { kind: K }>
 
 /** Returns the function that runs the tasks of recordings. */
 export function createRecordingTasks(models: LoadedModels, diarizer: Diarizer): Perform {
@@ -34,8 +34,8 @@ export function createRecordingTasks(models: LoadedModels, diarizer: Diarizer): 
     switch (task.kind) {
       case 'detect':
         return detect(models, task)
-      case 'arrange':
-        return arrangeChannels(models.detector, task, signal)
+      case 'groupChannels':
+        return groupChannels(models.detector, task, signal)
       case 'recognize':
         return recognize(models, task, signal)
       case 'recognize-all':

@@ -1,9 +1,12 @@
 import { flushCompileCache } from 'node:module'
 import { AppError, toPlain } from '../../errors.ts'
-import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
+import type { FromWorker, TaskResult, ToWorker, WorkerTask } from './worker-protocol.ts'
 
 /** Runs one task of a worker process. */
-export type Perform = (task: Task, signal: AbortSignal) => Promise<TaskResult[Task['kind']]>
+export type Perform = (
+  task: WorkerTask,
+  signal: AbortSignal,
+) => Promise<TaskResult[WorkerTask['kind']]>
 
 /**
  * Makes this process a worker: loads its models, then runs the tasks that its parent sends. It
@@ -15,7 +18,7 @@ export async function serveRecognitionTasks(load: () => Promise<Perform>): Promi
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   const running = new Map<number, AbortController>()
 
-  async function respond(perform: Perform, id: number, task: Task): Promise<void> {
+  async function respond(perform: Perform, id: number, task: WorkerTask): Promise<void> {
     const controller = new AbortController()
     running.set(id, controller)
     try {

@@ -12,10 +12,10 @@ import {
   writeTransducer,
 } from '../../../test/support/asr/models/tone-models.ts'
 import { describeCheckpoint } from '../../models/install/checkpoint.ts'
-import { importModel } from '../../models/install/import.ts'
+import { importModel } from '../../models/install/import-model.ts'
 import { createLog } from '../../observability/log.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
-import { describeFolder } from '../engines/sherpa/import.ts'
+import { describeFolder } from '../engines/sherpa/describe-folder.ts'
 
 const { signal } = new AbortController()
 const modelsFolder = join(import.meta.dirname, '../../../models')

@@ -1,4 +1,4 @@
-import type { StoredModel } from '../../models/install/installed-models.ts'
+import type { LocalModel } from '../../models/install/installed-models.ts'
 import { defaultLimits, type SpeechEngineOptions } from '../engine-options.ts'
 import { bundledRecognizers } from '../engines/bundled-recognizers.ts'
 import { REMOTE } from '../engines/remote/remote-id.ts'
@@ -11,7 +11,7 @@ import { SEGMENTS_TOGETHER } from '../segmentation/batches.ts'
 import { createBatchingRunner } from './dynamic-batching.ts'
 import { ModelPools, type ModelUse } from './model-pools.ts'
 import { type TaskRunner, WorkerPool } from './pool.ts'
-import type { WorkerRole } from './protocol.ts'
+import type { WorkerRole } from './worker-protocol.ts'
 
 /**
  * Starts the batch workers. Processes of installed models start when a task needs them, and the
@@ -81,7 +81,7 @@ function createPoolStarter(options: SpeechEngineOptions) {
   const { folder, log, metrics, models: limits = defaultLimits } = options
   const { entry = new URL('worker.ts', import.meta.url) } = options
   const withBundled: WorkerPool[] = []
-  const start = (role: WorkerRole, count: number, model?: StoredModel) => {
+  const start = (role: WorkerRole, count: number, model?: LocalModel) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
     const isBatch = role === 'batch'
     const atStart = model ? 1 : isBatch ? options.workersAtStart : undefined

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Device } from '../../config/config.ts'
-import type { StoredModel } from '../../models/install/installed-models.ts'
+import type { LocalModel } from '../../models/install/installed-models.ts'
 import type { MoonshineSize } from '../engines/moonshine/capabilities.ts'
 import { createMoonshine } from '../engines/moonshine.ts'
 import type { Recognizer } from '../engines/recognizer.ts'
@@ -16,7 +16,6 @@ import { loadVad, type Vad } from '../segmentation/vad.ts'
 import { createDiarizer, type Diarizer } from '../speakers/diarizer.ts'
 import { openXvectorEmbedder } from '../speakers/embedding/xvector-embedder.ts'
 import { xvectorModelPath } from '../speakers/embedding/xvector-model.ts'
-import type { WorkerRole } from './protocol.ts'
 import {
   createFinalTasks,
   createModelTasks,
@@ -24,6 +23,7 @@ import {
   createRecordingTasks,
 } from './recognition-tasks.ts'
 import { type Perform, serveRecognitionTasks } from './serve-recognition-tasks.ts'
+import type { WorkerRole } from './worker-protocol.ts'
 
 const [folder = '', role = 'batch', stored = '', device = 'cpu'] = process.argv.slice(2) as [
   string,
@@ -45,7 +45,7 @@ async function load(): Promise<Perform> {
     return openXvectorEmbedder({ modelPath: xvectorModelPath })
   })
   if (role === 'model') {
-    const recognizer = await loadStored(JSON.parse(stored) as StoredModel, { device })
+    const recognizer = await loadStored(JSON.parse(stored) as LocalModel, { device })
     return createModelTasks({ detector, recognizers: [recognizer] }, embedUtterance)
   }
   const models = { detector, recognizers: [await loadBundled('base')] }

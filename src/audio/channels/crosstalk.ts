@@ -17,31 +17,31 @@ import {
 
 /** Samples per frame (32 ms), as in the detection of speech. */
 const FRAME = 512
-/** Frames of one block of measurements: 5 s. A leak is measured in a block and its neighbors. */
-export const LEAK_BLOCK = 156
+/** Frames of one block of measurements: 5 s. Crosstalk is measured in a block and its neighbors. */
+export const CROSSTALK_BLOCK = 156
 /** A source is at least 6 dB louder than what leaks from it. */
 const MIN_SOURCE_GAIN = 4
 /** Below -60 dB there is no speech to measure. */
 const MIN_SPEECH_ENERGY = 3
-/** Spectra that a measurement needs, and the coherence of a leak. */
+/** Spectra that a measurement needs, and the coherence of crosstalk. */
 const MIN_SPECTRA = 6
 const MIN_COHERENCE = 0.25
 /** 100 ms: what one spectrum shows without a lag. */
 const MAX_DELAY = 1600
 /**
- * Spectra are also compared at these lags, in hops of 64 ms, so that a leak is found that comes 450
- * ms later: an echo through a mobile or Internet line. It comes earlier than its source where the
- * channels were recorded apart and put together with an offset.
+ * Spectra are also compared at these lags, in hops of 64 ms, so that crosstalk is found that comes
+ * 450 ms later: an echo through a mobile or Internet line. It comes earlier than its source where
+ * the channels were recorded apart and put together with an offset.
  */
 const LAGS = [0, 2, 4, 6]
 const EARLIER = [-2, -4, -6]
 /** With a lag, only the delays that no other lag shows better. */
 const MAX_LAGGED_DELAY = 1024
-/** Frames by which a leak may come later than its source, or earlier (480 ms). */
-export const LEAK_FRAMES = 15
+/** Frames by which crosstalk may come later than its source, or earlier (480 ms). */
+export const CROSSTALK_FRAMES = 15
 /**
  * A frame holds speech of its own when 30% of its energy exceeds three times (5 dB) what leaks: the
- * energy of a leak varies so much with reverberation.
+ * energy of crosstalk varies so much with reverberation.
  */
 const OWN_SPEECH_RATIO = 3
 const OWN_SHARE = 0.3
@@ -60,24 +60,24 @@ const transformFrame = createTransform(FRAME)
 
 type PairMeasurement = { spectra: PairSpectra; from: Float64Array; to: Float64Array }
 /** What was measured of one block, for each ordered pair of channels. */
-export type LeakMeasurement = Map<string, PairMeasurement>
-/** A leak: `gains` are energies by band, `delay` is in frames. */
-export type Leak = { source: number; target: number; delay: number; gains: Float64Array }
+export type CrosstalkMeasurement = Map<string, PairMeasurement>
+/** From where to where speech leaks: `gains` are energies by band, `delay` is in frames. */
+export type CrosstalkPath = { source: number; target: number; delay: number; gains: Float64Array }
 
 /** Creates an empty measurement. */
-export function createMeasurement(): LeakMeasurement {
+export function createMeasurement(): CrosstalkMeasurement {
   return new Map()
 }
 
 /** Adds the next spectrum of each channel to a measurement. */
-export type LeakMeter = (measurement: LeakMeasurement, planes: Planes) => void
+export type CrosstalkMeter = (measurement: CrosstalkMeasurement, planes: Planes) => void
 
 /**
  * Creates a meter that gets its spectra in order, every `SPECTRUM_HOP` samples. Only what is louder
  * in one channel than in another tells what leaks from it. `findsEarlier` is for channels whose
- * leaks may come before their source.
+ * crosstalk may come before its source.
  */
-export function createLeakMeter({ findsEarlier }: { findsEarlier: boolean }): LeakMeter {
+export function createCrosstalkMeter({ findsEarlier }: { findsEarlier: boolean }): CrosstalkMeter {
   const lags = findsEarlier ? [...LAGS, ...EARLIER] : LAGS
   const history: { spectra: Spectrum[]; bands: Float64Array[] }[] = []
   return (measurement, planes) => {
@@ -100,7 +100,7 @@ export function createLeakMeter({ findsEarlier }: { findsEarlier: boolean }): Le
   }
 }
 
-function measuredOf(measurement: LeakMeasurement, key: string): PairMeasurement {
+function measuredOf(measurement: CrosstalkMeasurement, key: string): PairMeasurement {
   const known = measurement.get(key)
   if (known) return known
   const bands = () => new Float64Array(BANDS)
@@ -117,24 +117,25 @@ function addBands({ from, to }: PairMeasurement, source: Float64Array, target: F
 }
 
 /**
- * Returns the leaks that some measurements show together, one for each pair of channels at most.
+ * Returns the crosstalk that some measurements show together, one for each pair of channels at
+ * most.
  */
-export function findLeaks(measurements: readonly LeakMeasurement[]): Leak[] {
+export function findCrosstalk(measurements: readonly CrosstalkMeasurement[]): CrosstalkPath[] {
   const keys = new Set(measurements.flatMap((one) => [...one.keys()]))
-  const best = new Map<string, { leak: Leak; coherence: number }>()
+  const best = new Map<string, { path: CrosstalkPath; coherence: number }>()
   for (const key of keys) {
-    const found = findLeak(key, measurements)
+    const found = findCrosstalkOfPair(key, measurements)
     if (!found) continue
-    const pair = `${found.leak.source} ${found.leak.target}`
+    const pair = `${found.path.source} ${found.path.target}`
     if (found.coherence > (best.get(pair)?.coherence ?? 0)) best.set(pair, found)
   }
-  return [...best.values()].map(({ leak }) => leak)
+  return [...best.values()].map(({ path }) => path)
 }
 
-/** Returns the leak that the measurements show for one pair of channels, at one lag. */
-function findLeak(key: string, measurements: readonly LeakMeasurement[]) {
+/** Returns the crosstalk that the measurements show for one pair of channels, at one lag. */
+function findCrosstalkOfPair(key: string, measurements: readonly CrosstalkMeasurement[]) {
   const [source = 0, target = 0, lag = 0] = key.split(' ').map(Number)
-  const sums: LeakMeasurement = new Map()
+  const sums: CrosstalkMeasurement = new Map()
   const { spectra, from, to } = measuredOf(sums, key)
   for (const measurement of measurements) {
     const measured = measurement.get(key)
@@ -151,7 +152,7 @@ function findLeak(key: string, measurements: readonly LeakMeasurement[]) {
   if (!isCertain || coherence < MIN_COHERENCE * overlap) return undefined
   const delay = Math.round((lag * SPECTRUM_HOP + samples) / FRAME)
   const gains = from.map((energy, b) => (energy > 0 ? to[b]! / energy : 0))
-  return { leak: { source, target, delay, gains }, coherence }
+  return { path: { source, target, delay, gains }, coherence }
 }
 
 function spectrumBands({ re, im }: Spectrum): Float64Array {
@@ -179,25 +180,28 @@ function bandEnergies(re: Float64Array, im: Float64Array, bands: readonly Band[]
 
 /**
  * Tells, frame by frame, where a channel holds only what leaks from another: its energy is what the
- * louder channel predicts, in every band, with the gain and delay of the leak. Speech of its own at
- * the same time exceeds that. Results are delayed by `ahead` frames, because a leak may precede its
- * source by that many.
+ * louder channel predicts, in every band, with the gain and delay of the crosstalk. Speech of its
+ * own at the same time exceeds that. Results are delayed by `ahead` frames, because crosstalk may
+ * precede its source by that many.
  */
-export function createLeakGate(channels: number, ahead = 0) {
+export function createCrosstalkGate(channels: number, ahead = 0) {
   const history: (readonly FrameBands[])[] = []
-  const longest = ahead + LEAK_FRAMES + 1
+  const longest = ahead + CROSSTALK_FRAMES + 1
   const echoes = new Map<string, Float64Array>()
 
   /**
-   * Takes the next frame of each channel; returns which held only a leak, `ahead` frames before.
+   * Takes the next frame of each channel; returns which held only crosstalk, `ahead` frames before.
    */
-  return function isLeaked(frames: readonly FrameBands[], leaks: readonly Leak[]): boolean[] {
+  return function isCrosstalk(
+    frames: readonly FrameBands[],
+    paths: readonly CrosstalkPath[],
+  ): boolean[] {
     history.unshift(frames)
     if (history.length > longest + 1) history.pop()
     const predicted = Array.from({ length: channels }, () => new Float64Array(BANDS))
     const louder = new Float64Array(channels)
     const seen = new Set<string>()
-    for (const { source, target, delay, gains } of leaks) {
+    for (const { source, target, delay, gains } of paths) {
       const key = `${source} ${target}`
       seen.add(key)
       const echo = echoes.get(key) ?? new Float64Array(BANDS)
@@ -231,6 +235,6 @@ export function createLeakGate(channels: number, ahead = 0) {
 
 /** Where in a block of frames the spectra begin, as samples from the start of the block. */
 export const LEAK_HOPS = Array.from(
-  { length: Math.floor((LEAK_BLOCK * FRAME - SPECTRUM_SAMPLES) / SPECTRUM_HOP) + 1 },
+  { length: Math.floor((CROSSTALK_BLOCK * FRAME - SPECTRUM_SAMPLES) / SPECTRUM_HOP) + 1 },
   (_, i) => i * SPECTRUM_HOP,
 )

@@ -1,8 +1,8 @@
 /** A discrete Fourier transform in place: of complex numbers, as real and imaginary parts. */
-export type Transform = (real: Float64Array, imaginary: Float64Array) => void
+export type FourierTransform = (real: Float64Array, imaginary: Float64Array) => void
 
 /** Creates the fast Fourier transform (radix 2) of `size` complex numbers, a power of two. */
-export function createTransform(size: number): Transform {
+export function createTransform(size: number): FourierTransform {
   if (!Number.isInteger(Math.log2(size))) throw new RangeError(`no power of two: ${size}`)
   const cosines = Float64Array.from({ length: size }, (_, k) => Math.cos((Math.PI * k) / size))
   const sines = Float64Array.from({ length: size }, (_, k) => Math.sin((-Math.PI * k) / size))
@@ -58,7 +58,7 @@ type Complex = { real: Float64Array; imaginary: Float64Array }
  * Creates the Fourier transform of as many complex numbers as the product of `factors` (Stockham's
  * form, mixed radix).
  */
-export function createMixedTransform(factors: readonly (4 | 5)[]): Transform {
+export function createMixedTransform(factors: readonly (4 | 5)[]): FourierTransform {
   const size = factors.reduce((product, factor) => product * factor, 1)
   const spare = { real: new Float64Array(size), imaginary: new Float64Array(size) }
   let before = 1

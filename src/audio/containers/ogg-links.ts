@@ -1,7 +1,7 @@
 import type { ByteSource } from './byte-source.ts'
 
 /** A part of a file, in bytes, and how many links of a chain it holds. */
-export type ByteRange = { start: number; end: number; links?: number }
+export type OggRange = { start: number; end: number; links?: number }
 
 /** A page: 27 bytes of header with the number of its segments, and their sizes (RFC 3533). */
 const [HEADER, MAX_SEGMENTS] = [27, 255]
@@ -15,14 +15,14 @@ const MAX_STREAMS = 100
 /** Rate and channels are at the beginning of each codec's header. */
 const FORMAT_BYTES = 64
 
-type Page = { serial: number; isBeginning: boolean; content: ByteRange }
+type Page = { serial: number; isBeginning: boolean; content: OggRange }
 
 /**
  * Returns the parts of a chained Ogg file that differ in codec, rate or channels: libav decodes a
  * chain as long as these stay, but takes the length of its last link for that of all. Returns no
  * part for any other file.
  */
-export function findOggLinks(source: ByteSource): ByteRange[] {
+export function findOggLinks(source: ByteSource): OggRange[] {
   if (!isChained(source)) return []
   const starts: { at: number; format: string }[] = []
   let isStart = false

@@ -16,7 +16,7 @@ import { type Bounds, confine, signalOf } from './sandbox/decoder-sandbox.ts'
 import { watchMemory } from './sandbox/memory-watch.ts'
 
 /** How a decoder process is monitored. */
-export type RunOptions = {
+export type DecoderOptions = {
   signal: AbortSignal
   onProgress?: ((fraction: number) => void) | undefined
   /** Seconds without a message after which a decoder is considered hung. */
@@ -41,7 +41,7 @@ const crashes = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SI
  */
 export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   given: Request,
-  { signal, onProgress, timeout = TIMEOUT, ...options }: RunOptions,
+  { signal, onProgress, timeout = TIMEOUT, ...options }: DecoderOptions,
 ): Promise<DecoderResult<Request>> {
   signal.throwIfAborted()
   const request = withFullPaths(given)

@@ -1,4 +1,4 @@
-import type { ByteRange } from '../containers/ogg-links.ts'
+import type { OggRange } from '../containers/ogg-links.ts'
 import type { MediaInfo } from '../decoder/decoder-messages.ts'
 import type { Planes } from '../pcm.ts'
 import { alignStart } from '../silence.ts'
@@ -14,7 +14,7 @@ export type LibavAudio = { info: MediaInfo; blocks: AsyncIterable<Planes>; close
  */
 export async function openAudio(
   path: string,
-  { links, ...options }: OpenOptions & { links: readonly ByteRange[] },
+  { links, ...options }: OpenOptions & { links: readonly OggRange[] },
 ): Promise<LibavAudio> {
   const { heartbeat } = options
   if (links.length > 0) return openLinks(path, options, links)
@@ -26,9 +26,9 @@ export async function openAudio(
 async function openLinks(
   path: string,
   options: OpenOptions,
-  links: readonly ByteRange[],
+  links: readonly OggRange[],
 ): Promise<LibavAudio> {
-  const readable: { part: ByteRange; info: MediaInfo }[] = []
+  const readable: { part: OggRange; info: MediaInfo }[] = []
   for (const part of links) {
     const media = await openMedia(path, { ...options, part }).catch((error: unknown) => {
       // A recording of a stream may end within the headers of its last link.

@@ -15,7 +15,7 @@ import {
   checkPacketRate,
   MAX_TRACKS,
 } from '../audio-limits.ts'
-import type { ByteRange } from '../containers/ogg-links.ts'
+import type { OggRange } from '../containers/ogg-links.ts'
 import type { Heartbeat, MediaInfo } from '../decoder/decoder-messages.ts'
 import { defaultDelay, losesBlock } from './encoder-delay.ts'
 import { check, keepTrack, openFormat, readPackets, seconds } from './libav-format.ts'
@@ -46,7 +46,7 @@ export type OpenOptions = {
   maxSeconds: number | undefined
   heartbeat: Heartbeat
   /** To read a part of the file as if it were a file. */
-  part?: ByteRange
+  part?: OggRange
 }
 
 /**

@@ -3,7 +3,7 @@ import { openAudio } from '../live/live-audio.ts'
 import { connectServer } from '../server/server-connection.ts'
 import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
 import { SAMPLE } from '../server/start-message.ts'
-import { createProgressDisplay } from '../terminal/progress.ts'
+import { createProgressDisplay } from '../terminal/progress-display.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { LIMITS, type LiveLoad, measureLiveLoad } from './live-load.ts'
 

@@ -23,7 +23,7 @@ export type LiveLoad = {
 }
 
 /** `signal` ends the measurement early: then its result means nothing. */
-export type LoadOptions = {
+export type LiveLoadOptions = {
   sessions: number
   seconds: number
   wantsPartials: boolean
@@ -37,7 +37,10 @@ type Subject = { audio: LiveAudioSource; client: Pick<Client, 'createLive'> }
 const SPREAD_SECONDS = 3
 
 /** Streams the recording in several sessions at once and measures what their client waits for. */
-export async function measureLiveLoad(subject: Subject, options: LoadOptions): Promise<LiveLoad> {
+export async function measureLiveLoad(
+  subject: Subject,
+  options: LiveLoadOptions,
+): Promise<LiveLoad> {
   const { sessions, wantsPartials } = options
   const outcomes = await Promise.allSettled(
     Array.from({ length: sessions }, (_, i) => {
@@ -71,7 +74,7 @@ function messageOf(error: unknown): string {
 /** Streams one session of `seconds`; rejects when it does not end as it should. */
 async function stream(
   { audio, client }: Subject,
-  { seconds, delay, wantsPartials, signal }: LoadOptions & { delay: number },
+  { seconds, delay, wantsPartials, signal }: LiveLoadOptions & { delay: number },
 ): Promise<Latencies> {
   await sleep(delay * 1000, undefined, { signal })
   const { url } = await client.createLive({

@@ -5,7 +5,7 @@ import type { LiveMessage } from './live-api-types.ts'
 /**
  * How a session ended: the close code of the server, or 1006 when the server became unreachable.
  */
-export type LiveEnd = { code: number; reason: string }
+export type CloseFrame = { code: number; reason: string }
 
 /** Callbacks: each message with its arrival time, and each loss of the connection. */
 export type LiveEvents = {
@@ -44,7 +44,7 @@ const HANDSHAKE_MS = 10_000
 export class LiveConnection {
   readonly #url: string
   readonly #events: LiveEvents
-  readonly #ended = Promise.withResolvers<LiveEnd>()
+  readonly #ended = Promise.withResolvers<CloseFrame>()
   readonly #kept: { bytes: Uint8Array; end: number }[] = []
   readonly #watch: NodeJS.Timeout
   #sent = 0
@@ -74,7 +74,7 @@ export class LiveConnection {
     return connection
   }
 
-  get ended(): Promise<LiveEnd> {
+  get ended(): Promise<CloseFrame> {
     return this.#ended.promise
   }
 
@@ -177,7 +177,7 @@ export class LiveConnection {
     if (!this.#isEnded) this.#open({ isFirst: false })
   }
 
-  #end(end: LiveEnd): void {
+  #end(end: CloseFrame): void {
     clearInterval(this.#watch)
     this.#isEnded = true
     this.#space.resolve()

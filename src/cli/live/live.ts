@@ -2,16 +2,16 @@ import { writeFile } from 'node:fs/promises'
 import type { ApiLiveJob, ApiLiveResult } from '../server/api-types.ts'
 import { connectServer, type ServerConnection } from '../server/server-connection.ts'
 import { readServer, serverHelp } from '../server/server-url.ts'
-import { createProgressDisplay, formatSeconds } from '../terminal/progress.ts'
+import { createProgressDisplay, formatSeconds } from '../terminal/progress-display.ts'
 import { sanitize, sanitizeLines } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures, formatAddOns } from '../transcribe/add-on-text.ts'
 import { formatResult, formats, refuseTerminal } from '../transcribe/formats.ts'
-import { prepareOutputs, refuseOverwriting } from '../transcribe/results.ts'
+import { prepareOutputs, refuseOverwriting } from '../transcribe/output-files.ts'
 import { stageName } from '../transcribe/stage-names.ts'
 import { bytesPerSecond, type LiveFormat, type LiveMessage } from './live-api-types.ts'
 import { type LiveAudioSource, openAudio } from './live-audio.ts'
-import { LiveConnection, type LiveEnd } from './live-connection.ts'
+import { type CloseFrame, LiveConnection } from './live-connection.ts'
 import { createLatencyWatch, describeLatency, type Latencies } from './live-latency.ts'
 import { type LiveOptions, readLiveOptions } from './live-options.ts'
 import { createLiveScreen, type LiveScreen } from './live-screen.ts'
@@ -211,7 +211,7 @@ function createRecognized(screen: LiveScreen) {
   }
 }
 
-function abortedBy(ended: Promise<LiveEnd>): AbortSignal {
+function abortedBy(ended: Promise<CloseFrame>): AbortSignal {
   const controller = new AbortController()
   void ended.then(() => controller.abort())
   return controller.signal
@@ -229,7 +229,7 @@ const problems: Record<number, string> = {
  * Returns why the session did not end normally; undefined when it did. 4410 means that the end was
  * missed.
  */
-function problemOf({ code, reason }: LiveEnd): string | undefined {
+function problemOf({ code, reason }: CloseFrame): string | undefined {
   if (code === 1000 || code === 4410) return undefined
   const text = problems[code] ?? `the server closed the session (${code})`
   return reason === '' ? text : `${text}: ${reason}`

@@ -10,11 +10,11 @@ import {
   describeCheckpoint,
   whisperCheckpoint,
 } from '../../models/install/checkpoint.ts'
-import { findModels, type ImportCandidate, importModel } from '../../models/install/import.ts'
+import { findModels, type ImportCandidate, importModel } from '../../models/install/import-model.ts'
 import type { InstallOptions } from '../../models/install/install.ts'
 import { pullModel } from '../../models/pull.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
-import { createProgressDisplay, type ProgressDisplay } from '../terminal/progress.ts'
+import { createProgressDisplay, type ProgressDisplay } from '../terminal/progress-display.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { showInstallation } from './install-progress.ts'
 
@@ -103,7 +103,7 @@ async function importCheckpoint(
 async function formOf(source: string): Promise<CheckpointForm> {
   const names = await readdir(source)
   if (!names.some((name) => name.endsWith('.onnx'))) return whisperCheckpoint
-  const { describeFolder } = await import('../../asr/engines/sherpa/import.ts')
+  const { describeFolder } = await import('../../asr/engines/sherpa/describe-folder.ts')
   try {
     return describeFolder(source)
   } catch (cause) {

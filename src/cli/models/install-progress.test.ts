@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ProgressDisplay, Step } from '../terminal/progress.ts'
+import type { ProgressDisplay, ProgressStep } from '../terminal/progress-display.ts'
 import { inMegabytes, showInstallation } from './install-progress.ts'
 
 test('the download shows its fraction, speed and remaining time', (t) => {
   t.mock.method(performance, 'now', () => now)
   let now = 0
-  const shown: Step[] = []
+  const shown: ProgressStep[] = []
   const progress: ProgressDisplay = {
     show: (_, step) => void shown.push(step),
     end() {},

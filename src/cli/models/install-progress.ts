@@ -1,6 +1,6 @@
 import { createTransferRate } from '../../models/download/transfer-rate.ts'
 import type { InstallStep } from '../../models/install/install.ts'
-import type { ProgressDisplay } from '../terminal/progress.ts'
+import type { ProgressDisplay } from '../terminal/progress-display.ts'
 
 /** Bytes arrive thousands of times a second. */
 const REDRAW_MS = 100

@@ -6,7 +6,7 @@ import { type BackupStage, takeBackup } from '../../storage/backup/take-backup.t
 import { parseArguments, readNumber, readSettings, UsageError } from '../arguments.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
-import { createProgressDisplay } from '../terminal/progress.ts'
+import { createProgressDisplay } from '../terminal/progress-display.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { keyFileHelp, keyFileOption, readKeyFile } from './key-file.ts'
 

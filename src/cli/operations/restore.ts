@@ -4,7 +4,7 @@ import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
 import { formatDateTime } from '../terminal/date-time.ts'
-import { createProgressDisplay } from '../terminal/progress.ts'
+import { createProgressDisplay } from '../terminal/progress-display.ts'
 import type { Command } from '../terminal/terminal.ts'
 import { keyFileHelp, keyFileOption, readKeyFile } from './key-file.ts'
 

@@ -12,7 +12,7 @@ import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { pullModels, readLanguages } from '../models/install-commands.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { installBundledModels } from '../models/require-models.ts'
-import { createProgressDisplay } from '../terminal/progress.ts'
+import { createProgressDisplay } from '../terminal/progress-display.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 
 const help = `Usage: steno setup [--languages CODES] [--yes]

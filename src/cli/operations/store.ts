@@ -10,7 +10,7 @@ import { type TransferStage, transferStore } from '../../storage/transfer/transf
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
-import { createProgressDisplay } from '../terminal/progress.ts'
+import { createProgressDisplay } from '../terminal/progress-display.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 
 const help = `Usage: steno store migrate [--restart]

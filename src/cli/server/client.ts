@@ -16,10 +16,10 @@ import type {
 import { createTransport, readBytes, readJson, type Server, type Transport } from './transport.ts'
 
 /** What one recording may be. */
-export type Limits = { max_file_bytes: number; max_audio_seconds: number }
+export type RecordingLimits = { max_file_bytes: number; max_audio_seconds: number }
 
 /** A recording to upload, which is reopened for a retry. */
-export type Upload = { filename: string; open(): Promise<AsyncIterable<Uint8Array>> }
+export type UploadSource = { filename: string; open(): Promise<AsyncIterable<Uint8Array>> }
 
 /** A page of jobs, and the API filters for it. */
 export type ListQuery = {
@@ -30,7 +30,7 @@ export type ListQuery = {
 }
 
 /** What to search for, in which utterances, and a page of what is found. */
-export type SearchRequest = {
+export type SearchParams = {
   q: string
   offset: number
   limit: number
@@ -96,8 +96,8 @@ function serverRequests({ json, once }: Transport) {
       return true
     },
     /** What one recording may be; undefined where an older server does not tell. */
-    async limits(): Promise<Limits | undefined> {
-      return (await json<{ limits?: Limits }>('/v2/capabilities')).limits
+    async limits(): Promise<RecordingLimits | undefined> {
+      return (await json<{ limits?: RecordingLimits }>('/v2/capabilities')).limits
     },
     usage: (query: Record<string, string>) => {
       return json<ApiUsageReport>(`/v2/usage?${toParams(query)}`)
@@ -111,7 +111,7 @@ function jobRequests(transport: Transport, signal: AbortSignal) {
   const timeout = () => Math.min(WAIT.max, Math.max(WAIT.min, Math.floor(waiting * WAIT.perJob)))
   return {
     /** Stores a recording and resolves to the `audio_url` for a job. */
-    async upload({ filename, open }: Upload): Promise<string> {
+    async upload({ filename, open }: UploadSource): Promise<string> {
       const boundary = `steno-${crypto.randomUUID()}`
       const response = await request('/v2/upload', async () => ({
         method: 'POST',
@@ -153,7 +153,7 @@ function jobRequests(transport: Transport, signal: AbortSignal) {
 
 function resultRequests({ json, request }: Transport) {
   return {
-    search: (query: SearchRequest) => json<ApiSearchHits>(`/v2/search?${toParams(query)}`),
+    search: (query: SearchParams) => json<ApiSearchHits>(`/v2/search?${toParams(query)}`),
     /** Gets the transcript of a job as a file of a format. */
     async transcript(id: string, format: string, { edited }: { edited: boolean }): Promise<Buffer> {
       const path = `${jobUrl(id)}/transcript?${toParams({ format, edited })}`

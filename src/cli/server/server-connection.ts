@@ -1,4 +1,4 @@
-import type { ProgressDisplay } from '../terminal/progress.ts'
+import type { ProgressDisplay } from '../terminal/progress-display.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { type Client, createClient } from './client.ts'
 import type { Server } from './transport.ts'

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { Limits } from '../server/client.ts'
+import type { RecordingLimits } from '../server/client.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 
 /** Smaller files are uploaded without asking the server for its limits. */
@@ -17,7 +17,7 @@ export async function checkLimits(
     limitsOf,
     signal,
     large = LARGE,
-  }: { limitsOf: () => Promise<Limits | undefined>; signal: AbortSignal; large?: number },
+  }: { limitsOf: () => Promise<RecordingLimits | undefined>; signal: AbortSignal; large?: number },
 ): Promise<void> {
   const size = await stat(path).then(
     (stats) => stats.size,

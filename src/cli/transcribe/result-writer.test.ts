@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import type { Format } from './formats.ts'
-import { readRecording } from './recordings.ts'
+import { readRecording } from './input-files.ts'
 import { createResultWriter, type FormattedResult } from './result-writer.ts'
 
 function written(format: Format, results: readonly [string, FormattedResult][]): string {

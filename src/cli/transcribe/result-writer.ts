@@ -1,7 +1,7 @@
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Output } from '../terminal/terminal.ts'
 import type { Format } from './formats.ts'
-import type { Recording } from './recordings.ts'
+import type { Recording } from './input-files.ts'
 
 /** A result in its format, or why there is none. */
 export type FormattedResult = { text: string | Uint8Array } | { error: string }

@@ -1,19 +1,23 @@
 import { writeFile } from 'node:fs/promises'
 import type { ApiPreRecordedResult } from '../server/api-types.ts'
-import type { Client, Limits } from '../server/client.ts'
+import type { Client, RecordingLimits } from '../server/client.ts'
 import { nameRemedy } from '../server/refused-address.ts'
 import { connectServer } from '../server/server-connection.ts'
 import { readServer } from '../server/server-url.ts'
-import { createProgressDisplay, type ProgressDisplay } from '../terminal/progress.ts'
+import { createProgressDisplay, type ProgressDisplay } from '../terminal/progress-display.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures, retriableAddOns } from './add-on-text.ts'
 import { checkLimits } from './check-limits.ts'
 import { type Format, formatResult, refuseTerminal } from './formats.ts'
-import { readTranscribeOptions, type Task, transcribeHelp } from './options/transcribe-options.ts'
-import { bytesOf, countBytes, findProblem, openRecording, type Recording } from './recordings.ts'
+import { bytesOf, countBytes, findProblem, openRecording, type Recording } from './input-files.ts'
+import {
+  readTranscribeOptions,
+  type TranscribeTask,
+  transcribeHelp,
+} from './options/transcribe-options.ts'
+import { explainWriting, prepareOutputs, refuseExisting } from './output-files.ts'
 import { createResultWriter, type ResultWriter } from './result-writer.ts'
-import { explainWriting, prepareOutputs, refuseExisting } from './results.ts'
 import { runAhead } from './run-ahead.ts'
 import { stageName } from './stage-names.ts'
 
@@ -54,7 +58,7 @@ export const transcribeCommand: Command = {
     const limitsOf = askOnce(connection.client)
     const { client, isPrivate } = connection
     const deps = { client, isPrivate, limitsOf, running, progress, terminal, params }
-    const work = ({ recording }: Task) => transcribe(recording, deps)
+    const work = ({ recording }: TranscribeTask) => transcribe(recording, deps)
     let failed = 0
     let i = 0
     for await (const outcome of runAhead(tasks, {
@@ -79,7 +83,7 @@ type Deps = Surroundings & {
   /** Whether recordings stay with this command. */
   isPrivate: boolean
   params: Record<string, unknown>
-  limitsOf: () => Promise<Limits | undefined>
+  limitsOf: () => Promise<RecordingLimits | undefined>
   /** The names of recordings by the ids of their jobs. */
   running: Map<string, string>
 }
@@ -92,8 +96,8 @@ function nameRunning(running: ReadonlyMap<string, string>, progress: ProgressDis
 }
 
 /** Asks the server for its limits when they are needed first. */
-function askOnce(client: Client): () => Promise<Limits | undefined> {
-  let asked: Promise<Limits | undefined> | undefined
+function askOnce(client: Client): () => Promise<RecordingLimits | undefined> {
+  let asked: Promise<RecordingLimits | undefined> | undefined
   return () => {
     asked ??= client.limits()
     return asked
@@ -148,7 +152,7 @@ async function upload(
 }
 
 type Writer = {
-  task: Task
+  task: TranscribeTask
   format: Format
   progress: ProgressDisplay
   results: ResultWriter

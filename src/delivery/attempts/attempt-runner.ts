@@ -53,8 +53,8 @@ export class AttemptRunner {
       this.#log(delivery, settlement)
       const { endpointId } = delivery
       if (reason !== undefined) log.warn({ endpointId, reason }, 'endpoint disabled')
-      // A delivery that ended lets the next of its lane follow at once, or fail if the endpoint is
-      // disabled.
+      // A delivery that ended lets the next of its sequence follow at once, or fail if the endpoint
+      // is disabled.
       const isNow = reason !== undefined || settlement.outcome !== 'retry'
       const isSuccess = settlement.outcome === 'delivered'
       return { isSuccess, nextAt: isNow ? clock.now() : settlement.nextAt }

@@ -32,9 +32,12 @@ test('an attempt without a response is retried with its reason', () => {
 
 test('410 ends all deliveries of a callback, but only one of a webhook', () => {
   const gone = { outcome: 'failed', reason: 'gone' }
-  assert.deepEqual(decisionOn({ status: 410 }), { ...gone, endsLane: true })
-  assert.deepEqual(decisionOn({ status: 410 }, { kind: 'live' }), { ...gone, endsLane: true })
-  assert.deepEqual(decisionOn({ status: 410 }, { kind: 'webhook' }), { ...gone, endsLane: false })
+  assert.deepEqual(decisionOn({ status: 410 }), { ...gone, endsSequence: true })
+  assert.deepEqual(decisionOn({ status: 410 }, { kind: 'live' }), { ...gone, endsSequence: true })
+  assert.deepEqual(decisionOn({ status: 410 }, { kind: 'webhook' }), {
+    ...gone,
+    endsSequence: false,
+  })
 })
 
 test('a failure after the last attempt ends the delivery', () => {

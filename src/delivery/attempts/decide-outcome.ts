@@ -6,7 +6,7 @@ import { type RetryDelays, retryDelay } from './retry-delay.ts'
 export type Decision =
   | { outcome: 'delivered' }
   | { outcome: 'retry'; nextAt: number; reason: string }
-  | { outcome: 'failed'; reason: string; endsLane?: boolean }
+  | { outcome: 'failed'; reason: string; endsSequence?: boolean }
 
 /** The status of a receiver that wants no more deliveries. */
 export const HTTP_GONE = 410
@@ -27,7 +27,7 @@ export function decideOutcome(
 ): Decision {
   if (status !== null && status >= 200 && status <= 299) return { outcome: 'delivered' }
   if (status === HTTP_GONE) {
-    return { outcome: 'failed', reason: 'gone', endsLane: kind !== 'webhook' }
+    return { outcome: 'failed', reason: 'gone', endsSequence: kind !== 'webhook' }
   }
   const reason =
     status === null ? (error ?? 'no response') : `the receiver responded with ${status}`

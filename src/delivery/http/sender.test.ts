@@ -10,7 +10,7 @@ import { openReceiver, type Response } from '../../../test/support/delivery/rece
 import { fakeTimeouts } from '../../../test/support/fake-timeouts.ts'
 import { readConfig } from '../../config/config.ts'
 import { generateSecret } from '../../storage/deliveries/endpoints/signing-secrets.ts'
-import { type Attempt, createSender, type SenderOptions } from './sender.ts'
+import { type AttemptRequest, createSender, type SenderOptions } from './sender.ts'
 
 const secret = generateSecret()
 
@@ -25,7 +25,7 @@ function openSender(
   const sender = createSender({ config, ...options })
   t.after(() => sender.close())
   return {
-    send: (url: string, given: Partial<Attempt> & { method?: 'POST' | 'PUT' } = {}) => {
+    send: (url: string, given: Partial<AttemptRequest> & { method?: 'POST' | 'PUT' } = {}) => {
       const { method = 'POST', ...attempt } = given
       return sender.send({
         delivery: { id: randomUUID(), account: 'acme', method, url },

@@ -18,7 +18,7 @@ import { signedHeaders } from './signature.ts'
 const BYTES_PER_MS = 125
 
 /** A requested attempt. */
-export type Attempt = {
+export type AttemptRequest = {
   delivery: Pick<Delivery, 'id' | 'account' | 'method' | 'url'>
   body: DeliveryBody
   /** Signing secrets, `whsec_` and base64. */
@@ -40,7 +40,7 @@ export type Sender = {
   /**
    * Makes one attempt. Rejects, with the reason of its signal, only if aborted before a response.
    */
-  send(attempt: Attempt): Promise<AttemptRecord>
+  send(attempt: AttemptRequest): Promise<AttemptRecord>
   /** Cuts all connections. */
   close(): void
 }
@@ -69,7 +69,7 @@ type Deps = {
   settings: Config['delivery']
 }
 
-async function send(attempt: Attempt, deps: Deps): Promise<AttemptRecord> {
+async function send(attempt: AttemptRequest, deps: Deps): Promise<AttemptRecord> {
   const { delivery, body, secrets, signal } = attempt
   const { timeout, userAgent, headerPrefixes: prefixes } = deps.settings
   const at = deps.now()

@@ -1,6 +1,6 @@
 import type { RecognizedSegment } from '../../asr/speech-engine.ts'
+import { splitUtterances } from '../../transcript/split-utterances.ts'
 import type { RecognitionInfo, Transcript, Word } from '../../transcript/transcript.ts'
-import { splitUtterances } from '../../transcript/utterances.ts'
 
 /** The recognized segments of one batch of a channel. */
 export type RecognizedBatch = { channel: number; segments: readonly RecognizedSegment[] }

@@ -113,7 +113,7 @@ test('checkpoints of deleted jobs are removed, those of active jobs are kept', a
   assert.deepEqual(await readdir(home), [])
 })
 
-test('the channel arrangement is reused, even after its folder moved', async (t) => {
+test('the groups of channels are reused, even after its folder moved', async (t) => {
   const home = await makeFolder(t)
   let runs = 0
   const work = async (folder: string) => {
@@ -124,11 +124,11 @@ test('the channel arrangement is reused, even after its folder moved', async (t)
     return [{ channel: 0, path, samples: 1000, sourceChannels: [0, 1] }]
   }
   const before = await openCheckpoints(join(home, 'before'), 'job')
-  const decided = await before.arrange(work)
+  const decided = await before.channelGroups(work)
   await before[Symbol.asyncDispose]()
   await rename(join(home, 'before'), join(home, 'after'))
   await using after = await openCheckpoints(join(home, 'after'), 'job')
-  const path = join(home, 'after', 'job', 'arranged', 'ch0.pcm')
-  assert.deepEqual(await after.arrange(work), [{ ...decided[0], path }])
+  const path = join(home, 'after', 'job', 'channels', 'ch0.pcm')
+  assert.deepEqual(await after.channelGroups(work), [{ ...decided[0], path }])
   assert.equal(runs, 1)
 })

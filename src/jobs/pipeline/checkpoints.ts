@@ -19,7 +19,7 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 /**
  * The output of one job's expensive stages, kept in a folder of the job so that the next attempt
  * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples),
- * `arrangement.json` and `arranged/` (what to recognize of several channels), `speech-N-S.json`
+ * `channels.json` and `channels/` (what to recognize of several channels), `speech-N-S.json`
  * (the segments of channel N, of S seconds at most), `languages.jsonl` (one line per part whose
  * languages are identified), `recognized.jsonl` (one line per recognized batch), `embeddings-N-P-M`
  * (the speaker embeddings of part P of channel N, computed by model M), `answers.jsonl` (one line
@@ -28,7 +28,9 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
   /** Keeps how the channels were taken; `folder` gets the files to recognize. */
-  arrange(work: (folder: string) => Promise<ChannelToRecognize[]>): Promise<ChannelToRecognize[]>
+  channelGroups(
+    work: (folder: string) => Promise<ChannelToRecognize[]>,
+  ): Promise<ChannelToRecognize[]>
   checkpointSpeech: CacheSpeech
   checkpointLanguages: CacheLanguages
   /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
@@ -55,7 +57,7 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
   ).catch(throwStorageError)
   return {
     decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
-    arrange: (work) => arrangeOnce(folder, work).catch(throwStorageError),
+    channelGroups: (work) => groupOnce(folder, work).catch(throwStorageError),
     checkpointSpeech: ({ channel, maxSeconds }, work) =>
       findSpeechOnce(join(folder, `speech-${channel}-${maxSeconds}.json`), work).catch(
         throwStorageError,
@@ -121,20 +123,20 @@ async function decodeOnce(
   return decoded
 }
 
-async function arrangeOnce(
+async function groupOnce(
   folder: string,
   work: (folder: string) => Promise<ChannelToRecognize[]>,
 ): Promise<ChannelToRecognize[]> {
-  const summary = join(folder, 'arrangement.json')
+  const summary = join(folder, 'channels.json')
   const earlier = await readJson<ChannelToRecognize[]>(summary)
   if (earlier) {
     const channels = earlier.map((stored) => ({ ...stored, path: join(folder, stored.path) }))
     if (await allComplete(channels.map((file) => ({ ...file, sameAs: null })))) return channels
   }
-  const arranged = await work(join(folder, 'arranged'))
-  const channels = arranged.map((file) => ({ ...file, path: relative(folder, file.path) }))
+  const files = await work(join(folder, 'channels'))
+  const channels = files.map((file) => ({ ...file, path: relative(folder, file.path) }))
   await writeDurably(summary, JSON.stringify(channels))
-  return arranged
+  return files
 }
 
 async function allComplete(channels: DecodedMedia['channels']): Promise<boolean> {

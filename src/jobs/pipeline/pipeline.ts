@@ -28,11 +28,11 @@ import { mapConcurrently } from '../../workers/map-concurrently.ts'
 import { ensureRecording } from '../fetching/fetch-recording.ts'
 import type { AttemptMetrics } from '../queue/attempt-metrics.ts'
 import type { JobSlot } from '../queue/job-slots.ts'
-import { arrangeRecording } from './arrange-recording.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble-transcript.ts'
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts'
 import { type DiarizationResult, diarizeRecording } from './diarize-recording.ts'
 import { warnOfDuration } from './duration-warning.ts'
+import { groupRecordingChannels } from './group-recording-channels.ts'
 import type { PipelineDeps } from './pipeline-deps.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
@@ -40,7 +40,7 @@ import { checkResultSize } from './result-size.ts'
 import { callServices } from './service-add-ons.ts'
 
 /** How an attempt is stopped, and where its progress goes. */
-export type TranscribeOptions = {
+export type AttemptOptions = {
   signal: AbortSignal
   onProgress: (progress: JobProgress) => void
   slot: JobSlot
@@ -66,7 +66,7 @@ export type TranscriptionResult = {
 export async function transcribe(
   deps: PipelineDeps,
   job: ClaimedJob,
-  { signal, onProgress, slot, meter }: TranscribeOptions,
+  { signal, onProgress, slot, meter }: AttemptOptions,
 ): Promise<TranscriptionResult> {
   const startedAt = performance.now()
   const progress = createProgress(onProgress)
@@ -132,7 +132,7 @@ function billed(duration: number, channels: number) {
   return { audioSeconds, channelSeconds: roundTo(audioSeconds * channels, 6) }
 }
 
-type InstallOptions = Pick<TranscribeOptions, 'signal' | 'slot' | 'meter'> & { progress: Progress }
+type InstallOptions = Pick<AttemptOptions, 'signal' | 'slot' | 'meter'> & { progress: Progress }
 
 /** Installs a model that the job needs, where that is configured; meanwhile it holds no slot. */
 async function installMissing(
@@ -154,22 +154,22 @@ async function installMissing(
 
 type DecodedRecording = { decoded: DecodedMedia; selection: ModelSelection }
 
-/** Arranges the channels of a decoded recording, and plans batches of the speech in them. */
+/** Groups the channels of a decoded recording, and plans batches of the speech in them. */
 async function prepareBatches(
   deps: PipelineDeps,
   { params }: ClaimedJob,
   { decoded, selection: { finals, maxSeconds }, ...step }: Step & DecodedRecording,
 ) {
   const { signal, progress, checkpoints } = step
-  const arranged = await arrangeRecording(deps, decoded, { ...step, params })
+  const grouped = await groupRecordingChannels(deps, decoded, { ...step, params })
   const planning = {
     signal,
     onProgress: progress.advance,
     checkpointSpeech: checkpoints.checkpointSpeech,
     maxSeconds,
   }
-  const found = await deps.speech.planRecognition(arranged.channels, finals, planning)
-  return { ...arranged, found }
+  const found = await deps.speech.planRecognition(grouped.channels, finals, planning)
+  return { ...grouped, found }
 }
 
 type SelectionOptions = { selection: ModelSelection; meter: AttemptMetrics }

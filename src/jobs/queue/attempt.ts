@@ -7,7 +7,7 @@ import { failJob, finishJob, hasFinished, type JobFailure } from '../../storage/
 import { releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
 import { type JobProgress, recordProgress } from '../../storage/jobs/queue/progress.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
-import type { TranscribeOptions, TranscriptionResult } from '../pipeline/pipeline.ts'
+import type { AttemptOptions, TranscriptionResult } from '../pipeline/pipeline.ts'
 import {
   deleteOriginal,
   deleteRecordings,
@@ -53,7 +53,7 @@ export type AttemptDeps = Observers & {
   maxAttempts: number
   /** Seconds one attempt may take; 0 = no limit. */
   timeout: number
-  transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<TranscriptionResult>
+  transcribe(job: ClaimedJob, options: AttemptOptions): Promise<TranscriptionResult>
   slot: JobSlot
   /** Removes the checkpoints of a job. */
   discard(jobId: string): Promise<void>

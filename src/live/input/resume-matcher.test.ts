@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { rounds } from '../../../test/support/rounds.ts'
-import { createResumeMatcher, type StoredBytes } from './resume-matcher.ts'
+import { createResumeMatcher, type ReceivedBytes } from './resume-matcher.ts'
 
 /** Implements the rule of the contract by trying every boundary. */
-function findSlowly({ from, stored, boundaries }: StoredBytes, arrived: Uint8Array): number {
+function findSlowly({ from, stored, boundaries }: ReceivedBytes, arrived: Uint8Array): number {
   const found = boundaries.find((at) => {
     const rest = stored.subarray(at - from)
     if (at < from || rest.every((byte) => byte === rest[0])) return false
@@ -18,7 +18,7 @@ function findSlowly({ from, stored, boundaries }: StoredBytes, arrived: Uint8Arr
  * Passes frames to a matcher until it decides; also returns how many bytes it took, undefined = all
  * and more.
  */
-function find(lost: StoredBytes, frames: Uint8Array[]): [number, number | undefined] {
+function find(lost: ReceivedBytes, frames: Uint8Array[]): [number, number | undefined] {
   const finder = createResumeMatcher(lost)
   let taken = 0
   for (const frame of frames) {
@@ -32,7 +32,7 @@ function find(lost: StoredBytes, frames: Uint8Array[]): [number, number | undefi
 const bytes = (text: string) => Buffer.from(text)
 
 /** Returns stored text with a `|` at each boundary, from session byte 100 on. */
-function lost(text: string): StoredBytes {
+function lost(text: string): ReceivedBytes {
   const boundaries: number[] = []
   for (const part of text.split('|')) boundaries.push((boundaries.at(-1) ?? 100) + part.length)
   return { from: 100, stored: bytes(text.replaceAll('|', '')), boundaries }

@@ -1,5 +1,5 @@
 /** What a lost connection left, from session byte `from` on. */
-export type StoredBytes = {
+export type ReceivedBytes = {
   from: number
   /** Bytes as the client sent them, with headers. */
   stored: Uint8Array
@@ -30,7 +30,7 @@ export type ResumeMatcher = {
  * as far as bytes agreed: with a microphone for a byte or two, and not at all in the silence of a
  * muted one, where every byte equals the first.
  */
-export function createResumeMatcher({ from, stored, boundaries }: StoredBytes): ResumeMatcher {
+export function createResumeMatcher({ from, stored, boundaries }: ReceivedBytes): ResumeMatcher {
   const audio = Buffer.from(stored.buffer, stored.byteOffset, stored.length)
   // Silence matches any other silence: where nothing else follows, a match would prove nothing.
   const silence = silenceStart(audio)

@@ -22,7 +22,7 @@ import { dataOf } from './server-messages.ts'
 import type { Memoize, ServiceEnvelope, SessionServices } from './session-services.ts'
 
 /** The outcome of a session. */
-export type Outcome = {
+export type FinishedSession = {
   /** JSON text in chunks; it may be read more than once. */
   result(): AsyncIterable<string>
   format: AudioFormat
@@ -71,7 +71,7 @@ export type ClosingMessagesOptions = {
  */
 export async function sendClosingMessages(
   options: ClosingMessagesOptions,
-): Promise<{ outcome: Outcome; end: () => Promise<void> }> {
+): Promise<{ outcome: FinishedSession; end: () => Promise<void> }> {
   const { sessionId, params, format, audioBytes, duration, work, readLog, form } = options
   const { emitter, journal, signal } = options
   const { channels } = format

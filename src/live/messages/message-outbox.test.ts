@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { Connection } from '../connection.ts'
-import type { AppendOutcome, Entry, Journal } from '../recovery/journal.ts'
+import type { AppendOutcome, Journal, JournalEntry } from '../recovery/journal.ts'
 import { warningTexts } from '../recovery/session-warnings.ts'
 import { MessageOutbox, type MessageOutboxOptions } from './message-outbox.ts'
 import {
@@ -30,7 +30,7 @@ function openOutbox(
   more: Partial<MessageOutboxOptions> & { isLarge?: boolean } = {},
 ) {
   const stored: string[] = []
-  const append = ({ lines }: Entry): AppendOutcome => {
+  const append = ({ lines }: JournalEntry): AppendOutcome => {
     stored.push(...lines)
     return { written: Promise.resolve(), durable: Promise.resolve() }
   }

@@ -5,7 +5,7 @@ import {
 } from '../../text/result/steps/run-service-add-on.ts'
 import { type Usage, usageOf } from '../../text/result/token-usage.ts'
 import { transcriptOf } from '../../text/result/transcript-result.ts'
-import { audioToLlm, summarization } from '../../text/service-add-ons/language-model.ts'
+import { audioToLlm, summarization } from '../../text/service-add-ons/llm-add-ons.ts'
 import type {
   ServiceAddOn,
   ServiceCallOptions,

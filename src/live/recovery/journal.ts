@@ -3,7 +3,7 @@ import type { Log } from '../../observability/log.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'
 
 /** What one write stores: audio, and the log lines that report it. */
-export type Entry = { audio?: Uint8Array; lines: readonly string[] }
+export type JournalEntry = { audio?: Uint8Array; lines: readonly string[] }
 
 /**
  * How far an entry got. `written`: it can be read and survives the death of the process. `durable`:
@@ -28,7 +28,7 @@ export type JournalOptions = {
   retryMs?: number
 }
 
-type PendingEntry = Entry & {
+type PendingEntry = JournalEntry & {
   bytes: number
   written: PromiseWithResolvers<void>
   durable: PromiseWithResolvers<void>
@@ -74,7 +74,7 @@ export class Journal {
   }
 
   /** Stores an entry after all earlier ones. A suspended session stores nothing more. */
-  append(entry: Entry): AppendOutcome {
+  append(entry: JournalEntry): AppendOutcome {
     const [written, durable] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const appended = { written: written.promise, durable: durable.promise }
     if (this.#options.signal.aborted) return appended
@@ -192,7 +192,7 @@ export class Journal {
   }
 }
 
-function bytesOf({ audio, lines }: Entry): number {
+function bytesOf({ audio, lines }: JournalEntry): number {
   const texts = lines.reduce((sum, { length }) => sum + length, 0)
   return (audio?.byteLength ?? 0) + texts + ENTRY_BYTES
 }

@@ -6,7 +6,7 @@ import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../observability/log.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { readResult } from '../../storage/jobs/results.ts'
-import type { Outcome } from '../messages/closing-messages.ts'
+import type { FinishedSession } from '../messages/closing-messages.ts'
 import { type ActiveSession, LiveJobFinisher } from './finish-live-job.ts'
 
 const long = JSON.stringify({ text: 'x'.repeat(300_000) })
@@ -28,7 +28,7 @@ test('a session whose end got no database response is done with its result', asy
       yield long
     },
     ...{ audioBytes: 0, duration: 0 },
-  } as unknown as Outcome
+  } as unknown as FinishedSession
   lossy.loseNext()
   // Without a second try, as when the server stops.
   await assert.rejects(

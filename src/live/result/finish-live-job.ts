@@ -19,7 +19,7 @@ import type { Storage } from '../../storage/storage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { type CallbackFeed, dropBodies } from '../callbacks/callback-feed.ts'
 import { formatOf, secondsOf } from '../input/format-params.ts'
-import type { Outcome } from '../messages/closing-messages.ts'
+import type { FinishedSession } from '../messages/closing-messages.ts'
 import { endMessage } from '../messages/lifecycle-messages.ts'
 import type { LiveParams } from '../request/live-params.ts'
 
@@ -84,7 +84,7 @@ export class LiveJobFinisher {
    * Ends the job with its result; rejects when `signal` is aborted before, or the session does not
    * own the job.
    */
-  async finish(outcome: Outcome, signal: AbortSignal): Promise<void> {
+  async finish(outcome: FinishedSession, signal: AbortSignal): Promise<void> {
     await this.#retryStore(() => this.#store(outcome), signal)
     const { log, metrics } = this.#options
     const { id: sessionId, account } = this.#session.job
@@ -132,7 +132,7 @@ export class LiveJobFinisher {
    * Stores result and recording where every job has them; they are invisible until the last
    * statement.
    */
-  async #store(outcome: Outcome): Promise<void> {
+  async #store(outcome: FinishedSession): Promise<void> {
     const { db, objects } = this.#options.storage
     const { job, lease, store, feed } = this.#session
     const wasDone = async () => this.#mayBeDone && (await hasFinished(db, lease))

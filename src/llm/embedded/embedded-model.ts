@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { SupervisedWorker, type WorkerExit } from '../../workers/supervised-worker.ts'
 import { processStarter } from '../../workers/transports.ts'
 import { type ChatModel, type ChatRequest, type ChatResponse, LlmFailure } from '../chat-client.ts'
-import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './protocol.ts'
+import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './llama-protocol.ts'
 
 /** Most tokens of a text without a schema: a small model that goes on for longer repeats itself. */
 const MAX_TEXT_TOKENS = 512

@@ -3,8 +3,8 @@
  * memory of the model, and a file that it cannot read may end its process.
  */
 import { availableParallelism, constants, setPriority } from 'node:os'
-import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './protocol.ts'
-import { beforeRepetition } from './repetition.ts'
+import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './llama-protocol.ts'
+import { beforeRepetition } from './repeated-text.ts'
 
 /** The part of `node-llama-cpp` that is used; the package is installed on request. */
 type Library = {

@@ -9,7 +9,7 @@ import {
   readCatalog,
 } from '../catalog.ts'
 import { hashFile } from '../files/hash-file.ts'
-import type { ImportCandidate } from './import.ts'
+import type { ImportCandidate } from './import-model.ts'
 
 /** Files of a checkpoint: weights, and what describes them. */
 const CHECKPOINT_FILE = /^[\w-][\w.-]*\.(bin|safetensors|json|txt)$/

@@ -26,7 +26,7 @@ import {
 } from '../../../test/support/asr/model-server.ts'
 import type { CatalogFile, CatalogModel } from '../catalog.ts'
 import { type PullOptions, pullModel } from '../pull.ts'
-import { findModels, importModel } from './import.ts'
+import { findModels, importModel } from './import-model.ts'
 import { type Convert, findDamagedFiles, type InstallStep, removeStoredModel } from './install.ts'
 import { readStoredModels, storeFolder } from './installed-models.ts'
 import { unzipMembers } from './unzip.ts'

@@ -24,7 +24,7 @@ export type StoredRecord = {
 }
 
 /** A model that is installed in the models folder. */
-export type StoredModel = {
+export type LocalModel = {
   id: string
   kind: ModelKind
   engine: EngineName
@@ -45,7 +45,7 @@ export function storeFolder(modelsFolder: string): string {
  * Returns the installed models, sorted by id. Blocks; reads one small file per model. Leaves out
  * what is unfinished, unreadable, or of a kind or engine that this version does not know.
  */
-export function readStoredModels(modelsFolder: string): StoredModel[] {
+export function readStoredModels(modelsFolder: string): LocalModel[] {
   const store = storeFolder(modelsFolder)
   return namesIn(store)
     .sort()

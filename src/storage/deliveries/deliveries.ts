@@ -1,7 +1,7 @@
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../database/db.ts'
 import type { DeliveryRow } from '../database/tables.ts'
-import { isPending, lockLane, makeNextDue } from './delivery-outbox.ts'
+import { isPending, lockSequence, makeNextDue } from './delivery-outbox.ts'
 
 /**
  * The delivery of one event to one endpoint: pending, delivered or failed. Times are milliseconds
@@ -141,13 +141,14 @@ export type Settlement = {
 } & (
   | { outcome: 'delivered' }
   | { outcome: 'retry'; nextAt: number; reason: string }
-  /** `endsLane`: nothing more of the job is sent to this endpoint. */
-  | { outcome: 'failed'; reason: string; endsLane?: boolean }
+  /** `endsSequence`: nothing more of the job is sent to this endpoint. */
+  | { outcome: 'failed'; reason: string; endsSequence?: boolean }
 )
 
 /**
- * Records how an attempt ended, and makes the next delivery of its lane due, in one transaction. An
- * attempt whose delivery was deleted meanwhile, or went to another sender, leaves nothing.
+ * Records how an attempt ended, and makes the next delivery of its sequence due, in one
+ * transaction. An attempt whose delivery was deleted meanwhile, or went to another sender, leaves
+ * nothing.
  */
 export function recordOutcome(db: Db, settlement: Settlement): Promise<void> {
   return inTransaction(db, (tx) => settle(tx, settlement))
@@ -155,7 +156,7 @@ export function recordOutcome(db: Db, settlement: Settlement): Promise<void> {
 
 async function settle(tx: Db, settlement: Settlement): Promise<void> {
   const { delivery, attempt, outcome } = settlement
-  await lockLane(tx, delivery)
+  await lockSequence(tx, delivery)
   const endedAt = attempt.at + attempt.ms
   const reason = outcome === 'delivered' ? null : settlement.reason
   const change =
@@ -180,7 +181,7 @@ async function settle(tx: Db, settlement: Settlement): Promise<void> {
   if (!settled) return
   const { jobId, endpointId } = delivery
   if (outcome === 'retry' || jobId === null) return
-  if (outcome === 'failed' && settlement.endsLane) {
+  if (outcome === 'failed' && settlement.endsSequence) {
     await tx.sql
       .updateTable('deliveries')
       .set({ state: 'failed', reason: settlement.reason, next_at: null, ended_at: endedAt })

@@ -26,9 +26,9 @@ function isUnleased({ dialect, owner }: Db, inFlight: readonly string[]) {
 }
 
 /**
- * Takes the next deliveries for an endpoint, in the order they are due; each of a different lane,
- * and none if the endpoint is disabled. One statement leases them to `db.owner`, so two senders
- * never hold the same one.
+ * Takes the next deliveries for an endpoint, in the order they are due; each of a different
+ * sequence, and none if the endpoint is disabled. One statement leases them to `db.owner`, so two
+ * senders never hold the same one.
  */
 export async function leaseDueDeliveries(
   db: Db,

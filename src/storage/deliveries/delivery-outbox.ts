@@ -18,7 +18,7 @@ export const webhookEvents = [
 /** One event that an account webhook can receive. */
 export type WebhookEvent = (typeof webhookEvents)[number]
 
-/** The reason of a lane that ended because its receiver responded with 410. */
+/** The reason of a sequence that ended because its receiver responded with 410. */
 export const ENDPOINT_GONE = 'gone'
 
 /** Returns why nothing is sent to an endpoint that was disabled. */
@@ -27,7 +27,7 @@ export function disabledReason(reason: string | null): string {
 }
 
 /** The deliveries of one job to one endpoint, which are sent one after the other. */
-export type Lane = { account: string; jobId: string; endpointId: string }
+export type DeliverySequence = { account: string; jobId: string; endpointId: string }
 
 type QueuedRow = Pick<
   DeliveryRow,
@@ -90,8 +90,8 @@ export async function queueJobEnd(tx: Db, job: EndedJob, { at }: { at: number })
   const callback = callbackOf(job)
   if (callback) {
     const { url, method = 'POST' } = callback
-    const lane = await callbackLane(tx, job, url, { at })
-    await queue(tx, lane, [{ ...target('callback', url), method, seq: 0, event }], { at })
+    const sequence = await callbackSequence(tx, job, url, { at })
+    await queue(tx, sequence, [{ ...target('callback', url), method, seq: 0, event }], { at })
   }
   await queueWebhooks(tx, job, [event], { at })
 }
@@ -132,15 +132,15 @@ export async function queueLiveCallbacks(
 ): Promise<number> {
   const callback = callbackOf(job)
   if (!callback || messages.length === 0) return 0
-  const lane = await callbackLane(tx, job, callback.url, { at })
-  let pending = await countPending(tx, lane)
+  const sequence = await callbackSequence(tx, job, callback.url, { at })
+  let pending = await countPending(tx, sequence)
   const rows: QueuedRow[] = []
   for (const { isDroppable, ...message } of messages) {
     if (isDroppable && pending >= maxQueued) continue
     rows.push({ ...target('live', callback.url), ...message })
     pending++
   }
-  await queue(tx, lane, rows, { at })
+  await queue(tx, sequence, rows, { at })
   return messages.length - rows.length
 }
 
@@ -172,12 +172,12 @@ function callbackOf({ request_params }: Pick<JobRow, 'request_params'>): Callbac
  * All callbacks of an account to one origin share an endpoint: a receiver that is gone is gone for
  * all.
  */
-async function callbackLane(
+async function callbackSequence(
   tx: Db,
   { id, account }: Pick<JobRow, 'id' | 'account'>,
   url: string,
   { at }: { at: number },
-): Promise<Lane> {
+): Promise<DeliverySequence> {
   const origin = URL.parse(url)?.origin ?? url
   const endpointId = endpointIdOf(account, 'callback', origin)
   await tx.sql
@@ -191,7 +191,7 @@ async function callbackLane(
   return { account, jobId: id, endpointId }
 }
 
-async function countPending(tx: Db, { jobId, endpointId }: Lane): Promise<number> {
+async function countPending(tx: Db, { jobId, endpointId }: DeliverySequence): Promise<number> {
   const { pending } = await tx.sql
     .selectFrom('deliveries')
     .select((row) => row.fn.countAll<number>().as('pending'))
@@ -206,22 +206,22 @@ async function countPending(tx: Db, { jobId, endpointId }: Lane): Promise<number
 const ROWS_TOGETHER = 100
 
 /**
- * Queues rows. If the lane is closed, they are recorded as failed, so that they can be resent once
- * the endpoint is enabled.
+ * Queues rows. If the sequence is closed, they are recorded as failed, so that they can be resent
+ * once the endpoint is enabled.
  */
 async function queue(
   tx: Db,
-  lane: Lane,
+  sequence: DeliverySequence,
   rows: readonly QueuedRow[],
   { at }: { at: number },
 ): Promise<void> {
-  await lockLane(tx, lane)
-  const reason = await whyClosed(tx, lane, { kind: rows[0]?.kind })
+  await lockSequence(tx, sequence)
+  const reason = await whyClosed(tx, sequence, { kind: rows[0]?.kind })
   const state =
     reason === null
       ? { state: 'waiting' as const, reason, ended_at: null }
       : { state: 'failed' as const, reason, ended_at: at }
-  const { account, jobId, endpointId } = lane
+  const { account, jobId, endpointId } = sequence
   const common = { account, job_id: jobId, endpoint_id: endpointId, created_at: at, next_at: null }
   for (let from = 0; from < rows.length; from += ROWS_TOGETHER) {
     const values = rows.slice(from, from + ROWS_TOGETHER).map((row) => {
@@ -233,16 +233,16 @@ async function queue(
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   }
-  if (reason === null) await makeNextDue(tx, lane, { at })
+  if (reason === null) await makeNextDue(tx, sequence, { at })
 }
 
 /**
- * Returns why a lane is closed: its endpoint is disabled, or a callback endpoint answered that it
- * is gone. A webhook that did so is disabled; once it is enabled again, delivery resumes.
+ * Returns why a sequence is closed: its endpoint is disabled, or a callback endpoint answered that
+ * it is gone. A webhook that did so is disabled; once it is enabled again, delivery resumes.
  */
 async function whyClosed(
   tx: Db,
-  { jobId, endpointId }: Lane,
+  { jobId, endpointId }: DeliverySequence,
   { kind }: { kind: DeliveryRow['kind'] | undefined },
 ): Promise<string | null> {
   const endpoint = await tx.sql
@@ -266,20 +266,21 @@ async function whyClosed(
 }
 
 /**
- * Has the transactions that change a lane wait for each other: each has to see what the others left
- * due or waiting.
+ * Has the transactions that change a sequence wait for each other: each has to see what the others
+ * left due or waiting.
  */
-export async function lockLane(
+export async function lockSequence(
   tx: Pick<Db, 'sql' | 'dialect'>,
   { jobId, endpointId }: { jobId: string | null; endpointId: string },
 ): Promise<void> {
+  // Servers of earlier versions lock this name, too.
   if (jobId !== null) await tx.dialect.lock?.(tx, `lane of ${jobId} to ${endpointId}`)
 }
 
-/** Makes the first waiting delivery of a lane due, unless one already is. */
+/** Makes the first waiting delivery of a sequence due, unless one already is. */
 export async function makeNextDue(
   tx: Db,
-  { jobId, endpointId }: Pick<Lane, 'jobId' | 'endpointId'>,
+  { jobId, endpointId }: Pick<DeliverySequence, 'jobId' | 'endpointId'>,
   { at }: { at: number },
 ): Promise<void> {
   await sql`update deliveries set state = 'due', next_at = ${at}

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../database/db.ts'
 import type { DeliveryId } from './delivery-log.ts'
-import { lockLane, makeNextDue } from './delivery-outbox.ts'
+import { lockSequence, makeNextDue } from './delivery-outbox.ts'
 
 /**
  * Resends a delivery, starting over with the first attempt of its schedule; one that waits for a
@@ -13,7 +13,7 @@ export function resendDelivery(
   { id, account, at }: DeliveryId & { at: number },
 ): Promise<'queued' | 'missing' | 'disabled' | 'gone'> {
   return inTransaction(db, async (tx) => {
-    await lockLaneOf(tx, id)
+    await lockSequenceOf(tx, id)
     const delivery = await tx.sql
       .selectFrom('deliveries')
       .leftJoin('endpoints', 'endpoints.id', 'deliveries.endpoint_id')
@@ -44,15 +44,15 @@ export function resendDelivery(
   })
 }
 
-/** The lane of a delivery never changes, so it can be read before it is locked. */
-async function lockLaneOf(tx: Db, id: string): Promise<void> {
+/** The sequence of a delivery never changes, so it can be read before it is locked. */
+async function lockSequenceOf(tx: Db, id: string): Promise<void> {
   if (!tx.dialect.lock) return
-  const lane = await tx.sql
+  const sequence = await tx.sql
     .selectFrom('deliveries')
     .select(['job_id as jobId', 'endpoint_id as endpointId'])
     .where('id', '=', id)
     .executeTakeFirst()
-  if (lane) await lockLane(tx, lane)
+  if (sequence) await lockSequence(tx, sequence)
 }
 
 /** Which failed deliveries of an account to resend: those that ended since a given time. */
@@ -69,7 +69,7 @@ const BATCH = 100
 
 /**
  * Resends all failed deliveries, except those to endpoints that are disabled or gone; returns how
- * many. Works lane by lane, so that each keeps its order.
+ * many. Works sequence by sequence, so that each keeps its order.
  */
 export async function resendFailed(db: Db, filter: ResendFilter): Promise<number> {
   let resent = 0
@@ -83,7 +83,10 @@ export async function resendFailed(db: Db, filter: ResendFilter): Promise<number
 
 type FailedRow = { id: string; job_id: string; endpoint_id: string; seq: number }
 
-/** Returns the next failed rows after `after`, ordered by lane and, within a lane, by position. */
+/**
+ * Returns the next failed rows after `after`, ordered by sequence and, within a sequence, by
+ * position.
+ */
 async function findFailed(
   db: Db,
   { account, since, endpointId, jobId, at }: ResendFilter,
@@ -108,9 +111,9 @@ async function resendRows(
 ): Promise<number> {
   if (rows.length === 0) return 0
   const ids = rows.map(({ id }) => id)
-  const lanes = new Map(rows.map((row) => [`${row.job_id} ${row.endpoint_id}`, row]))
-  for (const { job_id, endpoint_id } of lanes.values()) {
-    await lockLane(tx, { jobId: job_id, endpointId: endpoint_id })
+  const sequences = new Map(rows.map((row) => [`${row.job_id} ${row.endpoint_id}`, row]))
+  for (const { job_id, endpoint_id } of sequences.values()) {
+    await lockSequence(tx, { jobId: job_id, endpointId: endpoint_id })
   }
   const { numAffectedRows } = await sql`
     update deliveries set state = 'waiting', next_at = null, tries = 0, reason = null, ended_at = null
@@ -118,7 +121,7 @@ async function resendRows(
       and exists (select 1 from endpoints where id = endpoint_id and disabled_at is null)`.execute(
     tx.sql,
   )
-  for (const { job_id, endpoint_id } of lanes.values()) {
+  for (const { job_id, endpoint_id } of sequences.values()) {
     await makeNextDue(tx, { jobId: job_id, endpointId: endpoint_id }, { at })
   }
   return Number(numAffectedRows ?? 0)

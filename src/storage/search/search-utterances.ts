@@ -4,7 +4,7 @@ import type { UtteranceMatchSql } from '../database/dialect.ts'
 import { hasMetadata, type JobFilter, type ListCursor, listJobs } from '../jobs/job-lists.ts'
 import type { JobKind } from '../jobs/jobs.ts'
 import type { TermQuery } from './term-query.ts'
-import { ownerOf } from './utterances.ts'
+import { ownerOf } from './utterance-index.ts'
 
 /** What to search for, and in which jobs; all given conditions must hold. */
 export type SearchFilter = Omit<JobFilter, 'statuses'> & {

@@ -1,8 +1,8 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { splitSentences } from '../words/sentences/sentences.ts'
+import { foldForLists, listPattern } from './moderation/list-patterns.ts'
 import { MASKED, SELF_HARM, THREATS } from './moderation/patterns.ts'
-import { foldForLists, listPattern } from './moderation/word-lists.ts'
 
 /** The categories of moderation, in the order of the result. */
 export const moderationCategories = ['profanity', 'slur', 'threat', 'self_harm'] as const

@@ -13,7 +13,7 @@ export type SpeakerOrChannel = { speaker: number } | { channel: number }
  * A correction as it is stored. Indexes count from 0 in the machine's transcript, which never
  * changes. A change of words takes the place of all earlier ones in its range.
  */
-export type Change =
+export type EditChange =
   | { kind: 'words'; utterance: number; from: number; to: number; replaced: readonly Replacement[] }
   | ({ kind: 'speaker'; utterance: number } & Assignment)
   | { kind: 'join'; speaker: number; into: number }
@@ -42,7 +42,7 @@ export function createEditState(): EditState {
 }
 
 /** Adds a change to a state. */
-export function applyChange(state: EditState, change: Change): void {
+export function applyChange(state: EditState, change: EditChange): void {
   if (change.kind === 'words') {
     const { utterance, replaced } = change
     const rest = outside(state.words.get(utterance) ?? [], change)

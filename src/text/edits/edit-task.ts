@@ -1,6 +1,6 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
-import { applyChange, type Change, createEditState, type EditState } from './edit-state.ts'
+import { applyChange, createEditState, type EditChange, type EditState } from './edit-state.ts'
 import { hashWords, textOf } from './machine-words.ts'
 import { EditError, type EditOperation, planEdits } from './plan-edits.ts'
 
@@ -21,7 +21,7 @@ export type EditResult =
   | { problem: { code: EditError['code']; detail: string } }
 
 /** Changes that were stored together, and the hash of the words that they are for. */
-type StoredChanges = { words: string; changes: Change[] }
+type StoredChanges = { words: string; changes: EditChange[] }
 
 /** All corrections, in terms of operations that would make them. */
 type EffectiveEdits = {

@@ -4,7 +4,7 @@ type Words = UtteranceView['words']
 type Range = { from: number; to: number }
 
 /** Whole milliseconds. */
-export type Span = { start: number; end: number }
+export type MillisecondSpan = { start: number; end: number }
 
 /** With less time per word in milliseconds, new words also take the pause after them. */
 const COMFORTABLE_MS = 50
@@ -16,7 +16,7 @@ const COMFORTABLE_MS = 50
 export function timeFor(
   words: Words,
   { from, to, words: now }: Range & { words: readonly string[] },
-): Span {
+): MillisecondSpan {
   const covered = words.slice(from, to)
   const start = milliseconds(covered[0]!.start)
   const end = covered.reduce((latest, word) => Math.max(latest, milliseconds(word.end)), start)
@@ -29,7 +29,10 @@ export function timeFor(
  * Spreads words over a time in proportion to their characters. Each lasts at least a millisecond if
  * the time has as many; they follow each other without pauses.
  */
-export function interpolateTimes(words: readonly string[], { start, end }: Span): Span[] {
+export function interpolateTimes(
+  words: readonly string[],
+  { start, end }: MillisecondSpan,
+): MillisecondSpan[] {
   const lengths = words.map((word) => Math.max(1, [...word].length))
   const total = lengths.reduce((sum, length) => sum + length, 0)
   let characters = 0

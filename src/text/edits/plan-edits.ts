@@ -1,7 +1,7 @@
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import {
   applyChange,
-  type Change,
+  type EditChange,
   type EditState,
   type SpeakerOrChannel,
   speakerAt,
@@ -41,7 +41,7 @@ export function planEdits(
   utterances: readonly UtteranceView[],
   state: EditState,
   operations: readonly EditOperation[],
-): Change[] {
+): EditChange[] {
   return operations.map((operation, i) => {
     const refuse = (why: string): never => {
       throw new EditError('edit_refused', `operations.${i}: ${why}`)
@@ -65,7 +65,7 @@ function planEdit(
   state: EditState,
   operation: EditOperation,
   refusals: Refusals,
-): Change {
+): EditChange {
   if (operation.op === 'join_speakers') {
     const { speaker, into } = operation
     if (speaker === into) refusals.refuse('a speaker cannot be joined to itself')
@@ -84,7 +84,7 @@ function planName(
   state: EditState,
   { name: given, ...named }: Extract<EditOperation, { op: 'name_speaker' }>,
   { refuse }: Refusals,
-): Change {
+): EditChange {
   const name = cleanText(given)
   if ('speaker' in named) {
     const { speaker } = named
@@ -101,7 +101,7 @@ function planWords(
   state: EditState,
   operation: Extract<EditOperation, WordRange>,
   { refuse, onOtherWords }: Refusals,
-): Change {
+): EditChange {
   const { utterance, from = 0 } = operation
   const view = utterances[utterance]
   if (!view) return refuse(`there is no utterance ${utterance}`)

@@ -1,7 +1,7 @@
 import { amount } from './amounts/quantities.ts'
 import { withRange } from './amounts/ranges.ts'
 import type { Entity } from './entity-types.ts'
-import { before, lead, matchPatterns, type Pattern } from './matching.ts'
+import { before, type EntityPattern, lead, matchPatterns } from './matching.ts'
 import { isUncased } from './word-tokens.ts'
 
 const unit = '(?:one|two|three|four|five|six|seven|eight|nine)'
@@ -23,11 +23,11 @@ const firstHour = '(?:One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Eleven|Tw
 const minutes = `(?:oh ${unit}|${teen}|(?:twenty|thirty|forty|fifty)(?:[ -]${unit})?)`
 const meridiem = '(?:[ap]\\.m\\.?|[ap]m\\b|[ap] m\\b)'
 
-function pattern(type: Pattern['type'], source: string, score = 0.9): Pattern {
+function pattern(type: EntityPattern['type'], source: string, score = 0.9): EntityPattern {
   return { type, pattern: new RegExp(source, 'g'), score }
 }
 
-const patterns: Pattern[] = [
+const patterns: EntityPattern[] = [
   pattern(
     'DATE_INTERVAL',
     `\\b(?:[Ff]rom|[Bb]etween) ${moment} (?:to|until|till|through|and) ${moment}`,
@@ -125,7 +125,7 @@ const yearBehind = new RegExp(
  * "The fifth of the sixth, eighty four": only for birthdays, because elsewhere it may mean
  * anything.
  */
-const shortBirth: Pattern = {
+const shortBirth: EntityPattern = {
   type: 'DOB',
   pattern: new RegExp(
     `\\b(?:[Tt]he )?(?:${ordinal}|[0-3]?\\d(?:st|nd|rd|th)) (?:of )?(?:the )?(?:${ordinal}|${month}|[01]?\\d(?:st|nd|rd|th))(?:,? (?:of )?(?:${year}|${shortYear}))?\\b`,
@@ -136,7 +136,7 @@ const shortBirth: Pattern = {
 
 const cardMonth = `(?:0?[1-9]|1[0-2]|(?:oh|zero) ${unit}|ten|eleven|twelve|${month})`
 const cardYear = `(?:20)?[2-4]\\d\\b|(?:twenty )?(?:twenty|thirty|forty)(?:[ -]${unit})?\\b|two (?:zero|oh)? ?(?:two|three)? ?${unit}\\b`
-const cardExpiry: Pattern = {
+const cardExpiry: EntityPattern = {
   type: 'CREDIT_CARD_EXPIRATION',
   pattern: new RegExp(
     `\\b(?:exp(?:\\b|ir\\w+)|good (?:through|thru|until)|valid (?:through|thru|until|from)|(?:start|issue) date)(?:,? (?:date|is|on|in|of|the|it's|at|and|month|please))*[\\s,.:?]+(?:(?:it's|it is|sure|yes|yeah|uh|um|that's)[\\s,.]+){0,3}(?<e>${cardMonth}(?:\\s?[/-]\\s?|,? slash |,? of |,? )(?:${cardYear})|(?:0[1-9]|1[0-2])[2-4]\\d\\b)`,

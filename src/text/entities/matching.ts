@@ -1,10 +1,10 @@
 import type { Entity, EntityType } from './entity-types.ts'
 
 /** How a pattern finds entities: the entity is the group `e`, or else the whole match. */
-export type Pattern = { type: EntityType; pattern: RegExp; score: number }
+export type EntityPattern = { type: EntityType; pattern: RegExp; score: number }
 
 /** Returns every match of the patterns in a text. Patterns need the flag g. */
-export function matchPatterns(text: string, patterns: readonly Pattern[]): Entity[] {
+export function matchPatterns(text: string, patterns: readonly EntityPattern[]): Entity[] {
   for (const { pattern } of patterns) compile(pattern)
   return patterns.flatMap(({ type, pattern, score }) =>
     Array.from(text.matchAll(pattern), (match) => {

@@ -11,7 +11,7 @@ import {
 import { joinSentences } from '../words/sentences/join-sentences.ts'
 import { StepBudget } from './step-budget.ts'
 import { type AddOnStep, addOnSteps, transformSteps, type UtteranceWords } from './step-names.ts'
-import type { Task, TaskOutcome, TextThread } from './text-thread.ts'
+import type { TaskOutcome, TextTask, TextThread } from './text-thread.ts'
 
 /** The threads that work for a session. */
 export type SessionThreads = {
@@ -43,7 +43,7 @@ export type OpenSessionText = Omit<SessionText, 'close'> & {
 }
 
 type RunOptions = { rank: number; signal: AbortSignal }
-type Name = Task['name']
+type Name = TextTask['name']
 /** `spent`: the step used more time than a session may. */
 type Outcome = TaskOutcome | { kind: 'spent' }
 
@@ -124,7 +124,7 @@ function createStepRunner(
   const budgets = new Map<Name, StepBudget>()
   const warnings = new Map<Name, readonly string[]>()
 
-  async function run(task: Task, options: RunOptions): Promise<Outcome> {
+  async function run(task: TextTask, options: RunOptions): Promise<Outcome> {
     const { name } = task
     const before = lost.get(name)
     if (before) return before

@@ -3,8 +3,8 @@ import { makeFromTranscript, type Params } from '../add-ons/add-on.ts'
 import { addOns } from '../add-ons/add-ons.ts'
 import { type Envelope, runInEnvelope } from '../result/steps/envelope.ts'
 import { type CustomSpellingConfig, createSpelling } from '../transforms/spelling.ts'
+import { createVocabulary } from '../vocabulary/custom-vocabulary.ts'
 import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
-import { createVocabulary } from '../vocabulary/vocabulary.ts'
 import type { SessionReplacer } from '../words/growth-budget.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 
@@ -54,7 +54,7 @@ type UtteranceInput = {
  * The options of `find`. `now` measures the time; `onFault` receives errors that no add-on should
  * throw.
  */
-export type RunOptions = {
+export type StepOptions = {
   params: Params
   now: () => number
   onFault: (name: string, error: unknown) => void
@@ -67,7 +67,7 @@ export type RunOptions = {
 export function runAddOn(
   name: AddOnStep,
   utterancesJson: string,
-  { params, now, onFault }: RunOptions,
+  { params, now, onFault }: StepOptions,
 ): Envelope {
   const format = 'native'
   const addOn = addOns.find((one) => one.name === name)!

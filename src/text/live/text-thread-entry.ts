@@ -6,7 +6,7 @@ import { parentPort } from 'node:worker_threads'
 import type { Params } from '../add-ons/add-on.ts'
 import type { TransformStep } from './step-names.ts'
 import { type PreparedTransform, prepareTransform, runAddOn } from './steps.ts'
-import type { FromThread, ToThread } from './text-thread.ts'
+import type { FromTextThread, ToThread } from './text-thread.ts'
 
 type Session = { params: Params; changes: Map<TransformStep, PreparedTransform> }
 
@@ -25,13 +25,13 @@ parentPort!.on('message', (message: ToThread) => {
       const before = process.threadCpuUsage()
       const response = run(message)
       const { user, system } = process.threadCpuUsage(before)
-      parentPort!.postMessage({ ...response, ms: (user + system) / 1000 } satisfies FromThread)
+      parentPort!.postMessage({ ...response, ms: (user + system) / 1000 } satisfies FromTextThread)
     }
   }
 })
 
 /** Reports only the kind of an error: its message may quote the transcript. */
-function run({ session: name, task }: Extract<ToThread, { kind: 'task' }>): FromThread {
+function run({ session: name, task }: Extract<ToThread, { kind: 'task' }>): FromTextThread {
   try {
     const session = sessions.get(name)!
     if (task.kind === 'transform') {

@@ -1,12 +1,12 @@
 import type { Log } from '../../observability/log.ts'
-import { type Outcome, SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { SupervisedWorker, type WorkerOutcome } from '../../workers/supervised-worker.ts'
 import { threadStarter } from '../../workers/transports.ts'
 import type { Params } from '../add-ons/add-on.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 import { ThreadScheduler } from './thread-scheduler.ts'
 
 /** A task of a session for the thread. */
-export type Task =
+export type TextTask =
   | { kind: 'transform'; name: TransformStep; utterance: UtteranceWords }
   | { kind: 'add-on'; name: AddOnStep; utterancesJson: string }
 
@@ -17,20 +17,20 @@ export type Task =
 export type ToThread =
   | { kind: 'open'; session: string; params: string }
   | { kind: 'close'; session: string }
-  | { kind: 'task'; session: string; task: Task }
+  | { kind: 'task'; session: string; task: TextTask }
 
 /**
  * A message from the thread, one for each task. `fault` is the kind of an unexpected error, `ms`
  * the processor time of the task in milliseconds, and `warnings` are for the user and cover all
  * tasks of this step so far.
  */
-export type FromThread = { ms?: number } & (
+export type FromTextThread = { ms?: number } & (
   | { kind: 'done'; value: unknown; fault?: string; warnings?: string[] }
   | { kind: 'failed'; fault: string }
 )
 
 /** Whose task it is, and how urgent: accounts take turns, then the lowest rank goes first. */
-export type TaskOptions = {
+export type TextTaskOptions = {
   session: string
   account: string
   /** Sent to the thread before the first task. */
@@ -43,7 +43,7 @@ export type TaskOptions = {
  * `failed`: it threw; `crashed`: the thread ended with it; `hung`: it timed out and the thread was
  * terminated.
  */
-export type TaskOutcome = FromThread | { kind: 'crashed' } | { kind: 'hung' }
+export type TaskOutcome = FromTextThread | { kind: 'crashed' } | { kind: 'hung' }
 
 /** The options of `TextThread`. */
 export type TextThreadOptions = {
@@ -59,7 +59,7 @@ export type TextThreadOptions = {
   entry?: URL | undefined
 }
 
-type PendingTask = TaskOptions & { task: Task; settle: (outcome: TaskOutcome) => void }
+type PendingTask = TextTaskOptions & { task: TextTask; settle: (outcome: TaskOutcome) => void }
 
 /** Holds the word lists, and the largest vocabulary several times over. */
 const MAX_HEAP_MB = 512
@@ -70,7 +70,7 @@ const MAX_HEAP_MB = 512
  */
 export class TextThread {
   readonly #options: TextThreadOptions
-  readonly #worker: SupervisedWorker<FromThread>
+  readonly #worker: SupervisedWorker<FromTextThread>
   /** Sessions open in the worker, and the steps that it has run for them. */
   readonly #known = new Map<string, Set<string>>()
   readonly #turns = new ThreadScheduler<PendingTask>(() => performance.now())
@@ -94,7 +94,7 @@ export class TextThread {
   }
 
   /** Runs a task. Rejects when it is aborted before it is done. */
-  run(task: Task, options: TaskOptions): Promise<TaskOutcome> {
+  run(task: TextTask, options: TextTaskOptions): Promise<TaskOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<TaskOutcome>()
     const { signal } = options
     if (signal.aborted) return Promise.reject(signal.reason)
@@ -144,7 +144,7 @@ export class TextThread {
     void ended.then((outcome) => this.#end(current, outcome, timeout))
   }
 
-  #end(current: PendingTask, outcome: Outcome<FromThread>, timeout: number): void {
+  #end(current: PendingTask, outcome: WorkerOutcome<FromTextThread>, timeout: number): void {
     const { session, account, task } = current
     this.#current = undefined
     if ('response' in outcome) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import type { AddOn } from '../add-ons/add-on.ts'
-import type { Transform } from '../transforms/transform.ts'
+import type { TranscriptTransform } from '../transforms/transform.ts'
 import { type BuildOptions, buildResult } from './build-result.ts'
 import { AddOnFailure, type Envelope } from './steps/envelope.ts'
 
@@ -124,7 +124,7 @@ test('an add-on gets the rounded times of the result and the redacted entities',
     },
   }
   const hidden = [{ type: 'AGE', text: '##', start: 0, end: 1 }]
-  const redacting: Transform = {
+  const redacting: TranscriptTransform = {
     ...{ name: 'redact', languages: 'all' },
     apply: ({ utterances }) => ({ transcript: { utterances, hidden } }),
   }
@@ -189,7 +189,7 @@ test('unexpected errors of add-ons are logged, intended failures are not', () =>
   })
   const why = { status_code: 413, exception: 'TooLong', message: 'too long' }
   const addOns = [throwing('broken', oops), throwing('refusing', new AddOnFailure(why))]
-  const telling: Transform = {
+  const telling: TranscriptTransform = {
     name: 'telling',
     languages: 'all',
     reports: true,

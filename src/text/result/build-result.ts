@@ -4,12 +4,12 @@ import { addOns as allAddOns } from '../add-ons/add-ons.ts'
 import type { RedactedSpan } from '../redaction/redacted-spans.ts'
 import type { ServiceAddOn } from '../service-add-ons/service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../service-add-ons/service-add-ons.ts'
-import type { Transform } from '../transforms/transform.ts'
+import type { TranscriptTransform } from '../transforms/transform.ts'
 import { transforms as allTransforms } from '../transforms/transforms.ts'
 import { joinSentences } from '../words/sentences/join-sentences.ts'
 import { type AddOnError, type Envelope, failedEnvelope } from './steps/envelope.ts'
 import { notConfigured, withoutEngine } from './steps/not-configured.ts'
-import { type RunOptions, runAddOn } from './steps/run-add-on.ts'
+import { type AddOnRunOptions, runAddOn } from './steps/run-add-on.ts'
 import { prepareServiceAddOn, type ServiceRequests } from './steps/run-service-add-on.ts'
 import { applyTransform, responsesFor } from './steps/run-transform.ts'
 import { addUsage, type StoredResult } from './stored-result.ts'
@@ -39,7 +39,7 @@ export type BuildOptions = {
   /** Milliseconds, only to measure durations. */
   now?: () => number
   /** For tests. */
-  transforms?: readonly Transform[]
+  transforms?: readonly TranscriptTransform[]
   addOns?: readonly AddOn[]
   serviceAddOns?: readonly ServiceAddOn[]
 }
@@ -111,7 +111,7 @@ function prepareServices(
     served,
     serviceAddOns = allServiceAddOns,
   }: BuildOptions & { served: readonly string[] },
-  run: RunOptions,
+  run: AddOnRunOptions,
 ): ServiceRequests[] {
   const requested = serviceAddOns.filter(({ name }) => {
     return run.params[name] === true && served.includes(name)

@@ -2,7 +2,7 @@ import type { Params } from '../add-ons/add-on.ts'
 import type { ServiceAddOn } from '../service-add-ons/service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../service-add-ons/service-add-ons.ts'
 import type { ResultFormat } from './steps/envelope.ts'
-import type { RunOptions } from './steps/run-add-on.ts'
+import type { AddOnRunOptions } from './steps/run-add-on.ts'
 import { mergeServiceAddOn, type ServiceResponses } from './steps/run-service-add-on.ts'
 import { addUsage, putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
 
@@ -15,7 +15,7 @@ export type Merge = {
 }
 
 /** The options of a merge. */
-export type MergeOptions = Pick<RunOptions, 'failedSteps' | 'now' | 'onFault'> & {
+export type MergeOptions = Pick<AddOnRunOptions, 'failedSteps' | 'now' | 'onFault'> & {
   /** Called before each add-on, with its name. */
   onStep: (name: string) => void
   /** For tests. */

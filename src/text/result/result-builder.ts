@@ -5,11 +5,11 @@ import type { SearchableUtterance, SearchedResult } from '../search/searchable-u
 import type { Merge } from './merge-responses.ts'
 import type { Retry, RetryResult } from './steps/retry-add-on.ts'
 import { AccountScheduler } from './threads/account-scheduler.ts'
-import type { Responses, ResultText, Task } from './threads/result-task.ts'
+import type { BuilderTask, Responses, ResultText } from './threads/result-task.ts'
 import {
+  type BuilderTaskOptions,
   ResultThread,
   type ResultThreadOptions,
-  type TaskOptions,
 } from './threads/result-thread.ts'
 import type { TranscriptFile, WrittenTranscript } from './transcript-file.ts'
 import type { ResultOptions } from './transcript-result.ts'
@@ -120,9 +120,9 @@ export class ResultBuilder {
     await Promise.all([this.#first.close(), this.#second.close()])
   }
 
-  #enqueue<T extends Task>(
+  #enqueue<T extends BuilderTask>(
     task: T,
-    { account, ...options }: ResultTaskOptions & TaskOptions,
+    { account, ...options }: ResultTaskOptions & BuilderTaskOptions,
   ): Promise<Responses[T['kind']]> {
     const { promise, resolve, reject } = Promise.withResolvers<Responses[T['kind']]>()
     const onLost = () => this.#apart.set(account, this.#now() + SET_APART_FOR)

@@ -8,7 +8,7 @@ export type SearchPhrase = { terms: string[]; isPrefix: boolean }
 export type SearchClause = { must: SearchPhrase[]; not: SearchPhrase[] }
 
 /** Any of these clauses: one for each way in which languages make terms of the words. */
-export type SearchQuery = SearchClause[]
+export type ParsedQuery = SearchClause[]
 
 type Part = { words: string[]; isExcluded: boolean; isPrefix: boolean }
 
@@ -22,7 +22,7 @@ const part = /(?<excluded>-?)(?:"(?<quoted>[^"]*)"?|(?<bare>[^\s"]+))/gu
 export async function readQuery(
   text: string,
   languages: readonly string[],
-): Promise<SearchQuery | undefined> {
+): Promise<ParsedQuery | undefined> {
   const parts = Array.from(text.matchAll(part), ({ groups }): Part => {
     const { excluded, quoted, bare = '' } = groups!
     const words = splitWords(quoted ?? bare).map(({ text }) => text)
@@ -30,7 +30,7 @@ export async function readQuery(
     return { words, isExcluded: excluded === '-', isPrefix }
   }).filter(({ words }) => words.length > 0)
   if (parts.every(({ isExcluded }) => isExcluded)) return undefined
-  const clauses: SearchQuery = []
+  const clauses: ParsedQuery = []
   for (const language of new Set([...languages, ''])) {
     const toTerm = await loadToTerm(language)
     const phrases = parts.map((part) => ({ ...part, phrase: phraseOf(part, toTerm) }))
@@ -59,7 +59,7 @@ function distinct<T>(values: readonly T[]): T[] {
 /** Where a text says what a query asks for: start and end of each place, in UTF-16 code units. */
 export async function findHighlights(
   text: string,
-  { query, language }: { query: SearchQuery; language: string },
+  { query, language }: { query: ParsedQuery; language: string },
 ): Promise<[start: number, end: number][]> {
   const toTerm = await loadToTerm(language)
   const words = splitWords(text)

@@ -2,7 +2,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { knownUtterances, type Params } from '../add-ons/add-on.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import type { ServiceResponses } from '../result/steps/run-service-add-on.ts'
-import type { Transform } from '../transforms/transform.ts'
+import type { TranscriptTransform } from '../transforms/transform.ts'
 import { findLookAlikes } from '../words/names/look-alike-names.ts'
 import {
   languages,
@@ -25,7 +25,7 @@ const MAX_GROUPS = 100
  * when personal data is to be redacted, because this step sees the words before that. Without an
  * answer, names are compared by sound alone.
  */
-export const nameConsistency: Transform = {
+export const nameConsistency: TranscriptTransform = {
   name,
   languages,
   reports: true,

@@ -1,5 +1,5 @@
 import { chapters } from './chapters.ts'
-import { audioToLlm, structuredData, summarization } from './language-model.ts'
+import { audioToLlm, structuredData, summarization } from './llm-add-ons.ts'
 import { moderation } from './moderation.ts'
 import type { ServiceAddOn } from './service-add-on.ts'
 import { translation } from './translation.ts'

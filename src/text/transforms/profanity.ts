@@ -1,5 +1,5 @@
 import type { Transcript, Word } from '../../transcript/transcript.ts'
-import { foldForLists, listPattern } from '../add-ons/moderation/word-lists.ts'
+import { foldForLists, listPattern } from '../add-ons/moderation/list-patterns.ts'
 import { partsOf } from '../words/word-parts.ts'
 
 /** The languages of the word lists. */

@@ -6,7 +6,7 @@ import type { ServiceResponses } from '../result/steps/run-service-add-on.ts'
 import type { ServiceRequest } from '../service-add-ons/service-add-on.ts'
 
 /** A step that changes a transcript before any add-on runs on it. */
-export type Transform = {
+export type TranscriptTransform = {
   /** The switch that requests it. */
   name: string
   /** Languages whose words it changes; `all` where the language does not matter. */

@@ -4,7 +4,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { type BuildOptions, buildResult } from '../result/build-result.ts'
 import { AddOnFailure, type Envelope } from '../result/steps/envelope.ts'
 import { RequiredStepFailed } from '../result/steps/run-transform.ts'
-import type { Transform } from './transform.ts'
+import type { TranscriptTransform } from './transform.ts'
 
 function say(...lines: string[]): Transcript {
   const utterances = lines.map((line, i) => {
@@ -25,7 +25,7 @@ function built(
   return buildResult(transcript, result, options)
 }
 
-const hiding: Transform = {
+const hiding: TranscriptTransform = {
   name: 'hiding',
   languages: 'all',
   required: true,
@@ -43,7 +43,7 @@ test("a transform's redacted spans are returned beside the result", () => {
 
 test('without a required transform there is no result', () => {
   const why = { status_code: 500, exception: 'AddonFailed', message: 'hiding crashed' }
-  function throwing(error: Error): Transform {
+  function throwing(error: Error): TranscriptTransform {
     return {
       ...hiding,
       apply() {

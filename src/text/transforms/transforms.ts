@@ -1,8 +1,8 @@
 import { languages as entityLanguages } from '../entities/entity-types.ts'
 import { type PiiRedactionConfig, redact } from '../redaction/redaction.ts'
 import { nameConsistency } from '../service-add-ons/name-consistency.ts'
+import { createVocabulary } from '../vocabulary/custom-vocabulary.ts'
 import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
-import { createVocabulary } from '../vocabulary/vocabulary.ts'
 import type { SessionReplacer } from '../words/growth-budget.ts'
 import {
   formatNumbers,
@@ -13,10 +13,10 @@ import { enhancePunctuation } from '../words/sentences/punctuation.ts'
 import { languages as fillerLanguages, removeFillers } from './fillers.ts'
 import { maskProfanity, languages as profanityLanguages } from './profanity.ts'
 import { type CustomSpellingConfig, createSpelling } from './spelling.ts'
-import type { Transform } from './transform.ts'
+import type { TranscriptTransform } from './transform.ts'
 
 /** The steps that may change a transcript before any add-on runs on it, in this order. */
-export const transforms: readonly Transform[] = [
+export const transforms: readonly TranscriptTransform[] = [
   withConfig<CustomVocabularyConfig>('custom_vocabulary', createVocabulary),
   withConfig<CustomSpellingConfig>('custom_spelling', createSpelling),
   {
@@ -58,7 +58,7 @@ export const transforms: readonly Transform[] = [
  * Creates a transform whose configuration lies beside its switch. Without a configuration it does
  * nothing.
  */
-function withConfig<C>(name: string, create: (config: C) => SessionReplacer): Transform {
+function withConfig<C>(name: string, create: (config: C) => SessionReplacer): TranscriptTransform {
   return {
     name,
     languages: 'all',

@@ -1,4 +1,4 @@
-import { endsOf, type Index, type Pattern } from './entries.ts'
+import { endsOf, type Index, type VocabularyPattern } from './entries.ts'
 import { editDistance, MIN_SKIP, minCosts, PHONES, phoneDistance } from './phone-distance.ts'
 
 /** The greatest distance of the last phone from that of the entry. */
@@ -18,7 +18,7 @@ const ROUNDING = 1e-9
 export type RecognizedPhones = { phones: readonly number[]; words: number; factor: number }
 
 /** The most likely entry, and its distance per phone from the recognized phones. */
-export type ClosestEntry = { pattern: Pattern; score: number }
+export type ClosestEntry = { pattern: VocabularyPattern; score: number }
 
 /**
  * Returns the pattern closest to the recognized phones, if it is within its threshold; of equally
@@ -56,7 +56,7 @@ function lengthsNear(length: number, limit: number): { shortest: number; longest
 
 function nearer(
   best: ClosestEntry | undefined,
-  pattern: Pattern,
+  pattern: VocabularyPattern,
   { phones, words, factor, min }: RecognizedPhones & { min: Float64Array },
 ): ClosestEntry | undefined {
   if (words > pattern.maxWords) return best
@@ -71,6 +71,6 @@ function nearer(
   return { pattern, score }
 }
 
-function isBefore(one: Pattern, other: Pattern): boolean {
+function isBefore(one: VocabularyPattern, other: VocabularyPattern): boolean {
   return (one.phones.length - other.phones.length || one.order - other.order) < 0
 }

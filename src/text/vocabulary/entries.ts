@@ -23,7 +23,7 @@ export type CustomVocabularyConfig = {
 }
 
 /** One pronunciation of an entry. */
-export type Pattern = {
+export type VocabularyPattern = {
   value: string
   phones: readonly number[]
   /** The greatest distance per phone at which it still matches, before the acceptance factor. */
@@ -42,7 +42,7 @@ export type Index = {
    * Patterns by the first recognized phone and their own last one (`endsOf`), then by their number
    * of phones.
    */
-  byEnds: ReadonlyMap<number, readonly (readonly Pattern[] | undefined)[]>
+  byEnds: ReadonlyMap<number, readonly (readonly VocabularyPattern[] | undefined)[]>
   /** The greatest threshold of all patterns. */
   threshold: number
   maxWords: number
@@ -63,7 +63,7 @@ const FOREIGN_FACTOR = 0.7
 /** Prepares a vocabulary for speech in `language`. Of equal spellings the first entry counts. */
 export function indexVocabulary(config: CustomVocabularyConfig, language: string): Index {
   const byLetters = new Map<string, string>()
-  const byEnds = new Map<number, Pattern[][]>()
+  const byEnds = new Map<number, VocabularyPattern[][]>()
   let threshold = 0
   let order = 0
   let maxWords = 1
@@ -130,7 +130,7 @@ type PronunciationVariant = {
   order: number
 }
 
-function patternOf(text: string, saying: PronunciationVariant): Pattern | undefined {
+function patternOf(text: string, saying: PronunciationVariant): VocabularyPattern | undefined {
   const { value, words, intensity, spoken, language, order } = saying
   if (!hasSounds(spoken) || !hasSounds(language)) return undefined
   const phones = phonesOf(text, spoken)
@@ -149,7 +149,7 @@ function patternOf(text: string, saying: PronunciationVariant): Pattern | undefi
 }
 
 /** Files a pattern under every phone that is close to its first. */
-function addPattern(byEnds: Map<number, Pattern[][]>, pattern: Pattern): void {
+function addPattern(byEnds: Map<number, VocabularyPattern[][]>, pattern: VocabularyPattern): void {
   const first = pattern.phones[0]!
   const last = pattern.phones.at(-1)!
   const { length } = pattern.phones

@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { buildResult } from '../result/build-result.ts'
 import { createSpelling } from '../transforms/spelling.ts'
-import { createVocabulary } from '../vocabulary/vocabulary.ts'
+import { createVocabulary } from '../vocabulary/custom-vocabulary.ts'
 
 /** Returns utterances that repeat one word so many times. */
 function repeat(text: string, { utterances = 1, words = 1 } = {}): Transcript {

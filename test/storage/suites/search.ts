@@ -14,7 +14,7 @@ import {
   indexUtterances,
   listSearchLanguages,
   removeUtterances,
-} from '../../../src/storage/search/utterances.ts'
+} from '../../../src/storage/search/utterance-index.ts'
 import { addJob } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 

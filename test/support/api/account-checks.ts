@@ -5,11 +5,11 @@ import {
   callbackBodies,
   type ReceivedEvent,
   type ReceivedJob,
-  type ReceivedLane,
-  readLanes,
+  type ReceivedSequence,
+  readSequences,
   WEBHOOK_PATH,
   webhookBodies,
-} from '../delivery/expected-lanes.ts'
+} from '../delivery/expected-sequences.ts'
 import type { Arrival, UnreliableReceiver } from '../delivery/unreliable-receiver.ts'
 import { call, type Response } from '../net/http-client.ts'
 import type { ChildServer } from '../server/child-server.ts'
@@ -43,14 +43,16 @@ export async function checkAccount(
   const arrivals = receivers.map((receiver, i) => receiver.arrivals.slice(before[i] ?? 0))
   for (const [i, receiver] of receivers.entries()) {
     assert.deepEqual(receiver.foreign, [], 'all is signed')
-    const lanes = readLanes(arrivals[i]!)
-    for (const lane of lanes) {
-      const job = known.get(lane.jobId)
-      if (job) assertReceived(lane, job, { account, deliveries })
-      else assertDeleted(lane, account, i)
+    const sequences = readSequences(arrivals[i]!)
+    for (const sequence of sequences) {
+      const job = known.get(sequence.jobId)
+      if (job) assertReceived(sequence, job, { account, deliveries })
+      else assertDeleted(sequence, account, i)
     }
-    assertAllReceived(lanes, { jobs, account, receiver: i })
-    received.push(...lanes.filter(({ jobId }) => known.has(jobId)).flatMap(({ events }) => events))
+    assertAllReceived(sequences, { jobs, account, receiver: i })
+    received.push(
+      ...sequences.filter(({ jobId }) => known.has(jobId)).flatMap(({ events }) => events),
+    )
   }
   const logged = deliveries.map(({ id }) => id)
   assert.deepEqual(logged.sort(), received.map(({ id }) => id).sort())
@@ -104,11 +106,11 @@ function assertKept(
 
 /** A receiver was told of a job what there was to tell, all of it, in order and each thing once. */
 function assertReceived(
-  lane: ReceivedLane,
+  sequence: ReceivedSequence,
   job: ReceivedJob,
   { account: { wishes }, deliveries }: { account: BusyAccount; deliveries: DeliveryView[] },
 ): void {
-  const { jobId, isWebhook, events } = lane
+  const { jobId, isWebhook, events } = sequence
   const { n } = job.custom_metadata
   for (const { path, method, isTaken, body } of events) {
     assert.ok(isTaken, `${jobId}: ${body} was not told to the end`)
@@ -140,8 +142,8 @@ function isUnheard({ kind, status }: ReceivedJob): boolean {
 }
 
 /** Nothing began to arrive after the deletion had been answered. */
-function assertDeleted(lane: ReceivedLane, account: BusyAccount, receiver: number): void {
-  const { jobId, events } = lane
+function assertDeleted(sequence: ReceivedSequence, account: BusyAccount, receiver: number): void {
+  const { jobId, events } = sequence
   assert.ok(account.requested.has(jobId), `${jobId} is known to nobody`)
   const place = account.deleted.get(jobId)?.[receiver] ?? Number.POSITIVE_INFINITY
   for (const { body, arrivals } of events) {
@@ -154,10 +156,10 @@ type Received = { jobs: readonly ReceivedJob[]; account: BusyAccount; receiver: 
 
 /** Each job has been told of by its callback and by the webhook of each receiver. */
 function assertAllReceived(
-  lanes: readonly ReceivedLane[],
+  sequences: readonly ReceivedSequence[],
   { jobs, account, receiver }: Received,
 ): void {
-  const received = new Set(lanes.map(({ jobId, isWebhook }) => `${jobId} ${isWebhook}`))
+  const received = new Set(sequences.map(({ jobId, isWebhook }) => `${jobId} ${isWebhook}`))
   for (const { id, custom_metadata } of jobs) {
     assert.ok(received.has(`${id} true`), `the webhook ${receiver} was told of ${id}`)
     const isRequested = account.wishes[custom_metadata.n]!.receiver === receiver

@@ -7,7 +7,7 @@ import type {
   RecognizerInfo,
 } from '../../../src/asr/engines/recognizer.ts'
 import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'
-import type { StoredModel } from '../../../src/models/install/installed-models.ts'
+import type { LocalModel } from '../../../src/models/install/installed-models.ts'
 
 /** The pitch of each language, in hertz. */
 const pitches: Readonly<Record<string, number>> = { en: 200, fr: 300, de: 400, es: 500 }
@@ -49,7 +49,7 @@ function languagesOf(audio: Float32Array, allowed: readonly string[]): LanguageP
 }
 
 /** Describes a model for tests: `whisper` also identifies languages. */
-export function describeTones(model: StoredModel): RecognizerInfo {
+export function describeTones(model: LocalModel): RecognizerInfo {
   const { id, languages, revision, engine, memoryBytes } = model
   const identifiesLanguages = engine === 'whisper'
   return {
@@ -63,7 +63,7 @@ export function describeTones(model: StoredModel): RecognizerInfo {
 }
 
 /** A model for tests: its words are the language that it hears, its id and its process. */
-export function loadTones(model: StoredModel): Recognizer {
+export function loadTones(model: LocalModel): Recognizer {
   const textOf = (audio: Float32Array, language: string | undefined) => {
     const [heard] = languagesOf(audio, [])
     const isKnown = heard!.language === (language ?? model.languages[0])
@@ -103,7 +103,7 @@ export function loadTones(model: StoredModel): Recognizer {
 }
 
 /** The model of every installation: English alone. */
-export const bundledTones: StoredModel = {
+export const bundledTones: LocalModel = {
   id: 'bundled',
   ...{ kind: 'recognition', engine: 'moonshine', languages: ['en'] },
   ...{ revision: '1', memoryBytes: 1, folder: '' },

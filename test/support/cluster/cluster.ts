@@ -14,7 +14,7 @@ import {
 } from '../../../scripts/test-tools/test-postgres.ts'
 import { startS3, TEST_CREDENTIALS } from '../../../scripts/test-tools/test-s3.ts'
 import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'
-import { WEBHOOK_PATH } from '../delivery/expected-lanes.ts'
+import { WEBHOOK_PATH } from '../delivery/expected-sequences.ts'
 import { openUnreliable, type UnreliableReceiver } from '../delivery/unreliable-receiver.ts'
 import { type Balancer, startBalancer } from '../net/tcp-balancer.ts'
 import { type ChildServer, kill, startChild } from '../server/child-server.ts'

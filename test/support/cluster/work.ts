@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { checkAccount, list, untilSettled } from '../api/account-checks.ts'
 import type { BusyAccount, RequestKind } from '../api/busy-account.ts'
 import { createToneWav } from '../audio/recordings.ts'
-import type { ReceivedJob } from '../delivery/expected-lanes.ts'
+import type { ReceivedJob } from '../delivery/expected-sequences.ts'
 import type { OpenedSession } from '../live/clients/live-client.ts'
 import {
   type SlowClosingClient,

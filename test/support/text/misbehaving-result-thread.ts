@@ -6,15 +6,15 @@
 
 import { parentPort, threadId } from 'node:worker_threads'
 import {
-  type FromThread,
+  type BuilderTask,
+  type FromResultThread,
   noteStep,
   type ResultTask,
-  type Task,
 } from '../../../src/text/result/threads/result-task.ts'
 import { blockThread } from '../workers/block-thread.ts'
 
 parentPort!.on('message', ({ id, task, failedSteps, step }: ResultTask) => {
-  const tell = (message: FromThread) => parentPort!.postMessage(message)
+  const tell = (message: FromResultThread) => parentPort!.postMessage(message)
   const fault = { name: 'RangeError', frames: ['    at here.ts:1:1'] }
   for (const name of stepsOf(task)) {
     if (failedSteps[name] && name.startsWith('required')) {
@@ -34,7 +34,7 @@ parentPort!.on('message', ({ id, task, failedSteps, step }: ResultTask) => {
   tell({ id, kind: 'done', response: { text, redacted: [], prepared: [] } })
 })
 
-function stepsOf(task: Task): string[] {
+function stepsOf(task: BuilderTask): string[] {
   if (task.kind === 'build') return task.result.params.steps as string[]
   return task.kind === 'retry' ? [task.retry.name] : []
 }

@@ -4,13 +4,15 @@ import { AppError, type PlainError, toPlain } from '../../../errors.ts'
 import { type BodySettings, type BodyTask, createBodyParser } from './parse-body.ts'
 
 /** A message from the thread: the outcome of a body, or the reason why there is none. */
-export type FromThread = { kind: 'read'; outcome: unknown } | { kind: 'refused'; error: PlainError }
+export type FromBodyThread =
+  | { kind: 'read'; outcome: unknown }
+  | { kind: 'refused'; error: PlainError }
 
 const parseBody = createBodyParser(workerData as BodySettings)
 
 parentPort!.on('message', (task: BodyTask) => parentPort!.postMessage(respond(task)))
 
-function respond(task: BodyTask): FromThread {
+function respond(task: BodyTask): FromBodyThread {
   try {
     return { kind: 'read', outcome: parseBody(task) }
   } catch (error) {

@@ -1,8 +1,8 @@
 import { AppError, fromPlain } from '../../../errors.ts'
 import type { Log } from '../../../observability/log.ts'
-import { type Outcome, SupervisedWorker } from '../../../workers/supervised-worker.ts'
+import { SupervisedWorker, type WorkerOutcome } from '../../../workers/supervised-worker.ts'
 import { threadStarter } from '../../../workers/transports.ts'
-import type { FromThread } from './body-thread-entry.ts'
+import type { FromBodyThread } from './body-thread-entry.ts'
 import type { BodyKind, BodyOutcomes, BodySettings, BodyTask } from './parse-body.ts'
 
 /** Options of a body thread. */
@@ -32,7 +32,7 @@ type PendingTask = { task: BodyTask; outcome: PromiseWithResolvers<unknown> }
 export class BodyThread {
   readonly #options: BodyThreadOptions
   readonly #waiting: PendingTask[] = []
-  readonly #worker: SupervisedWorker<FromThread>
+  readonly #worker: SupervisedWorker<FromBodyThread>
   #current: PendingTask | undefined
 
   constructor(options: BodyThreadOptions) {
@@ -81,7 +81,7 @@ export class BodyThread {
     void ended.then((outcome) => this.#end(current, outcome))
   }
 
-  #end(current: PendingTask, ended: Outcome<FromThread>): void {
+  #end(current: PendingTask, ended: WorkerOutcome<FromBodyThread>): void {
     // It was refused when the thread was closed.
     if (this.#current !== current) return
     this.#current = undefined

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { sendAboutPage } from './dashboard/about-page.ts'
-import { readAsset } from './dashboard/files.ts'
+import { readAsset } from './dashboard/page-files.ts'
 
 /** A year: the name of a file changes with its content. */
 const MAX_AGE = 31_536_000

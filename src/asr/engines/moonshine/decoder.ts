@@ -28,7 +28,7 @@ import {
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
 
 /** The decoder's output for one piece of audio. */
-export type Decoding = {
+export type MoonshineDecoding = {
   tokens: number[]
   /** Natural logarithm of each token's probability, including the end token's. */
   logProbs: number[]
@@ -72,7 +72,7 @@ export type MoonshineDecoder = {
    * reads several tokens of the draft per call and keeps those that the model would have written
    * itself: the text is the same at less cost.
    */
-  decode(pieces: readonly EncodedChunk[], signal: AbortSignal): Promise<Decoding[]>
+  decode(pieces: readonly EncodedChunk[], signal: AbortSignal): Promise<MoonshineDecoding[]>
   close(): Promise<void>
 }
 
@@ -111,7 +111,7 @@ async function decodeAll(
   graphs: Graphs,
   pieces: readonly EncodedChunk[],
   signal: AbortSignal,
-): Promise<Decoding[]> {
+): Promise<MoonshineDecoding[]> {
   const memory = graphs.memories.pop() ?? new DecoderBuffers(graphs.dimensions)
   const decodeRows = async (rows: Row[]) => {
     const batch = await openBatch(graphs, rows, memory)
@@ -149,7 +149,7 @@ type Graphs = {
 
 /** One piece during decoding. */
 type Row = EncodedChunk & {
-  decoding: Decoding
+  decoding: MoonshineDecoding
   open: boolean
   biased: BiasedText | undefined
   /** The token from which the row must be decoded again. */
@@ -164,7 +164,13 @@ function openRow(
 ): Row {
   const { states, bounds } = piece
   const frames = states.length / dimensions.hidden
-  const decoding: Decoding = { tokens: [], logProbs: [], attention: [], frames, stopped: 'end' }
+  const decoding: MoonshineDecoding = {
+    tokens: [],
+    logProbs: [],
+    attention: [],
+    frames,
+    stopped: 'end',
+  }
   const biased = bounds.bias && followBias(bounds.bias, unbiasedPositions)
   return { ...piece, decoding, open: true, biased, rewindTo: undefined }
 }
@@ -306,7 +312,7 @@ function choose(row: Row, outputs: Tensors, i: number): void {
   if (decoding.tokens.length >= bounds.maxTokens) close(row, 'cap')
 }
 
-function close(row: Row, stopped: Decoding['stopped']): void {
+function close(row: Row, stopped: MoonshineDecoding['stopped']): void {
   row.decoding.stopped = stopped
   row.open = false
 }

@@ -1,4 +1,4 @@
-import type { StoredModel } from '../../../models/install/installed-models.ts'
+import type { LocalModel } from '../../../models/install/installed-models.ts'
 import type { RecognizerInfo, RecognizerThresholds } from '../recognizer.ts'
 
 /** How far Parakeet is believed: not tuned, since its weights were not at hand. */
@@ -16,7 +16,7 @@ export function describeParakeet({
   id,
   revision,
   languages,
-}: Pick<StoredModel, 'id' | 'revision' | 'languages'>): RecognizerInfo {
+}: Pick<LocalModel, 'id' | 'revision' | 'languages'>): RecognizerInfo {
   const capabilities = { languages, wordTimes: true, maxSeconds: 30, vocabulary: true }
   return { id, revision, capabilities }
 }

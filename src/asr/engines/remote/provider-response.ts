@@ -3,7 +3,7 @@ import { dropRepeatedPhrases } from '../../recognition/word-durations.ts'
 import { interpolateWordTimes, locateWords, type TimedText } from './word-times.ts'
 
 /** What a server recognized in one segment of audio. */
-export type ProviderResponse = {
+export type RemoteResponse = {
   /** Times in seconds from the start of the audio; in order, apart, inside it. */
   words: Word[]
   /** As the server names it; undefined when it does not. */
@@ -32,7 +32,7 @@ type TimedWord = TimedText & { confidence: number | undefined }
  * Reads a response in the forms `verbose_json` and `json`, with words, with segments, or with a
  * text alone. `seconds` is the length of the audio. Returns undefined when it is none of these.
  */
-export function readResponse(body: string, seconds: number): ProviderResponse | undefined {
+export function readResponse(body: string, seconds: number): RemoteResponse | undefined {
   const response = parse(body)
   if (!response || typeof response.text !== 'string') return undefined
   const segments = readSegments(response.segments, seconds)

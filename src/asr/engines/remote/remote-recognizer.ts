@@ -9,7 +9,7 @@ import type { Batch, IdentifyTask, LanguageSpan, RecognizedSegment } from '../..
 import type { LanguageProbability, RecognizerInfo, Segment } from '../recognizer.ts'
 import { type ResponseFormat, responseFormats, writeForm } from './form.ts'
 import { languageCodeOf } from './language-names.ts'
-import { type ProviderResponse, readResponse } from './provider-response.ts'
+import { type RemoteResponse, readResponse } from './provider-response.ts'
 import { REMOTE } from './remote-id.ts'
 
 /** Sends forms to the server: `ServiceClient` of the module `net`. */
@@ -100,7 +100,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
   const enter = createFairSemaphore({ total, perAccount: total, maxWaiting: 0 })
   const seen: ServerFeatures = { form: 'words', wordTimes: undefined, languages: undefined }
 
-  async function ask(request: Request, { signal, use }: RemoteCall): Promise<ProviderResponse> {
+  async function ask(request: Request, { signal, use }: RemoteCall): Promise<RemoteResponse> {
     const { start, end } = request.segment
     const audio = await readAudio(request.path, request.segment)
     const seconds = (end - start) / SAMPLE_RATE
@@ -156,7 +156,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
 
 /** What a response says of the language, and of the engine. */
 function recognized(
-  response: ProviderResponse,
+  response: RemoteResponse,
   settings: Pick<Batch, 'language' | 'languages'>,
   { languages, model }: { languages: readonly string[]; model: string },
 ) {
@@ -173,7 +173,7 @@ type SegmentLanguageOptions = { allowed: readonly string[]; use: RemoteUse }
 /** Returns a segment with the language that the server named for it. */
 function toSegments(
   segment: Segment,
-  { language, languageProbability }: ProviderResponse,
+  { language, languageProbability }: RemoteResponse,
   { allowed, use }: SegmentLanguageOptions,
 ): LanguageSpan[] {
   if (language === undefined && use === 'batch') {
@@ -255,13 +255,13 @@ function messageIn(text: string): string {
   }
 }
 
-function readOrFail(text: string, seconds: number): ProviderResponse {
+function readOrFail(text: string, seconds: number): RemoteResponse {
   const answer = readResponse(text, seconds)
   if (!answer) throw failed('its answer is no transcription')
   return answer
 }
 
-function learn(seen: ServerFeatures, { language, hasWordTimes }: ProviderResponse): void {
+function learn(seen: ServerFeatures, { language, hasWordTimes }: RemoteResponse): void {
   if (hasWordTimes === undefined) return // Silence says nothing.
   seen.wordTimes = hasWordTimes
   seen.languages = language !== undefined
@@ -278,7 +278,7 @@ function promptOf(vocabulary: readonly string[]): string {
 }
 
 /** Where a model hears nothing, it may repeat its prompt: at least three words, and no others. */
-function isEcho({ words }: ProviderResponse, prompt: string): boolean {
+function isEcho({ words }: RemoteResponse, prompt: string): boolean {
   if (prompt === '' || words.length < 3) return false
   const text = lettersOf(words.map((word) => word.text).join(' '))
   return lettersOf(prompt).includes(text)
@@ -321,7 +321,7 @@ function spokenSeconds({ start, end, pauses = [] }: Segment): number {
   return (end - start - silent) / SAMPLE_RATE
 }
 
-function moved(words: ProviderResponse['words'], samples: number): ProviderResponse['words'] {
+function moved(words: RemoteResponse['words'], samples: number): RemoteResponse['words'] {
   const offset = samples / SAMPLE_RATE
   return words.map((word) => ({ ...word, start: word.start + offset, end: word.end + offset }))
 }

@@ -1,8 +1,8 @@
 import { AppError } from '../../../errors.ts'
 import type { Log } from '../../../observability/log.ts'
 import type { FinalResult, PartialResult } from '../../live-engine.ts'
-import type { TaskOptions, TaskRunner } from '../../workers/pool.ts'
-import type { Task } from '../../workers/protocol.ts'
+import type { PoolTaskOptions, TaskRunner } from '../../workers/pool.ts'
+import type { WorkerTask } from '../../workers/worker-protocol.ts'
 import { REMOTE } from './remote-id.ts'
 import type { RemoteRecognizer } from './remote-recognizer.ts'
 
@@ -16,7 +16,7 @@ export type RemoteRunnerOptions = {
   log: Log
 }
 
-type FinalTask = Extract<Task, { kind: 'final' }>
+type FinalTask = Extract<WorkerTask, { kind: 'final' }>
 
 /** After a failure, finals go to another recognizer for so long without trying. */
 const DOWN_MS = 15_000
@@ -35,7 +35,7 @@ export function createRemoteRunner({
 }: RemoteRunnerOptions): TaskRunner {
   let downUntil = 0
 
-  async function recognizeFinal(task: FinalTask, options: TaskOptions): Promise<FinalResult> {
+  async function recognizeFinal(task: FinalTask, options: PoolTaskOptions): Promise<FinalResult> {
     const fallback = task.language === undefined ? undefined : findFallback(task.language)
     try {
       if (fallback && performance.now() < downUntil)
@@ -57,7 +57,7 @@ export function createRemoteRunner({
     }
   }
 
-  async function run(task: Task, options: TaskOptions) {
+  async function run(task: WorkerTask, options: PoolTaskOptions) {
     switch (task.kind) {
       case 'final':
         return recognizeFinal(task, options)

@@ -1,4 +1,4 @@
-import type { StoredModel } from '../../../models/install/installed-models.ts'
+import type { LocalModel } from '../../../models/install/installed-models.ts'
 import type { RecognizerCapabilities, RecognizerInfo } from '../recognizer.ts'
 import { readSherpaLayout, type SherpaFamily } from './layout.ts'
 
@@ -17,7 +17,7 @@ export function describeSherpa({
   revision,
   languages,
   folder,
-}: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>): RecognizerInfo | undefined {
+}: Pick<LocalModel, 'id' | 'revision' | 'languages' | 'folder'>): RecognizerInfo | undefined {
   const family = familyIn(folder)
   return family && { id, revision, capabilities: capabilitiesOf(family, languages) }
 }

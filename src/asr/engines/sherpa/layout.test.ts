@@ -12,7 +12,7 @@ import {
   writeTransducer,
 } from '../../../../test/support/asr/models/tone-models.ts'
 import { readOnnxMetadata } from '../../onnx/onnx-metadata.ts'
-import { describeFolder } from './import.ts'
+import { describeFolder } from './describe-folder.ts'
 import { readSherpaLayout, readTokens } from './layout.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'sherpa-'))

@@ -11,8 +11,14 @@ import { join } from 'node:path'
 import type { OfflineRecognizer } from 'sherpa-onnx-node'
 import { divisionOf } from './hotwords.ts'
 import { readSherpaLayout, readTokens, type SherpaLayout } from './layout.ts'
-import type { FromSherpa, SherpaSetup, SherpaTask, SherpaText, ToSherpa } from './protocol.ts'
 import { listedConfig, offlineConfig, onlineConfig } from './settings.ts'
+import type {
+  FromSherpa,
+  SherpaSetup,
+  SherpaTask,
+  SherpaText,
+  ToSherpa,
+} from './sherpa-protocol.ts'
 import { createStreams } from './streams.ts'
 
 type Recognize = (task: SherpaTask) => Promise<Omit<SherpaText, 'cost'>>

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { RecognizerConfig } from 'sherpa-onnx-node'
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { SherpaFamily, SherpaLayout } from './layout.ts'
-import type { SherpaSetup } from './protocol.ts'
+import type { SherpaSetup } from './sherpa-protocol.ts'
 
 /** Bands of the features where the model does not say it itself: GigaAM and Parakeet do. */
 const BANDS = 80

@@ -1,6 +1,6 @@
 import type { OnlineRecognizer, OnlineStream } from 'sherpa-onnx-node'
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
-import type { SherpaTask, SherpaText } from './protocol.ts'
+import type { SherpaTask, SherpaText } from './sherpa-protocol.ts'
 
 /** Streams that are kept; the one that was continued least recently goes first. */
 const MAX_STREAMS = 64

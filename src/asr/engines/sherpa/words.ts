@@ -1,5 +1,5 @@
 import type { Word } from '../../../transcript/transcript.ts'
-import type { SherpaText } from './protocol.ts'
+import type { SherpaText } from './sherpa-protocol.ts'
 
 /** A word, and the last of its tokens. */
 export type SherpaWord = Word & { lastToken: number }

@@ -3,9 +3,9 @@ import {
   attentionRow,
   createTokenMasks,
   type DecodeOptions,
-  type DecodeRequest,
-  type Decoding,
   prefixOf,
+  type WhisperDecoding,
+  type WhisperRequest,
 } from './decode.ts'
 import type { DecoderOutput, EncodedAudio, WhisperNetwork } from './network.ts'
 
@@ -17,14 +17,14 @@ const CERTAIN_TOKEN = Math.log(0.9)
 const NEGLIGIBLE = -20
 
 /** A text that goes on, or has ended. */
-type Hypothesis = Pick<Decoding, 'tokens' | 'logProbs' | 'attention'> & { score: number }
+type Hypothesis = Pick<WhisperDecoding, 'tokens' | 'logProbs' | 'attention'> & { score: number }
 
 /** A hypothesis with one more token; `from` is its place among the hypotheses. */
 type Extension = { from: number; token: number; logProb: number; score: number }
 
 /** A beam search: `greedy` is the text of the likeliest tokens. */
-export type BeamRequest = DecodeRequest & {
-  greedy: Pick<Decoding, 'tokens' | 'logProbs' | 'attention'>
+export type BeamRequest = WhisperRequest & {
+  greedy: Pick<WhisperDecoding, 'tokens' | 'logProbs' | 'attention'>
 }
 
 /**
@@ -38,7 +38,7 @@ export async function decodeBeams(
   audio: EncodedAudio,
   request: BeamRequest,
   options: DecodeOptions,
-): Promise<Decoding | undefined> {
+): Promise<WhisperDecoding | undefined> {
   const { config } = network
   const { end } = config.tokens
   const prefix = prefixOf(config, request.language, options)

@@ -1,4 +1,4 @@
-import type { StoredModel } from '../../../models/install/installed-models.ts'
+import type { LocalModel } from '../../../models/install/installed-models.ts'
 import type { RecognizerInfo } from '../recognizer.ts'
 
 /** These were trained to write down alone (release notes of large-v3-turbo, distil-whisper). */
@@ -9,7 +9,7 @@ export function describeWhisper({
   id,
   revision,
   languages,
-}: Pick<StoredModel, 'id' | 'revision' | 'languages'>): RecognizerInfo {
+}: Pick<LocalModel, 'id' | 'revision' | 'languages'>): RecognizerInfo {
   // The models for English alone have no tokens of languages, nor of tasks.
   const isMultilingual = languages.length > 1
   return {

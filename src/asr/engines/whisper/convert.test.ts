@@ -10,9 +10,9 @@ import {
   writeCTranslate2,
 } from '../../../../test/support/asr/models/random-whisper.ts'
 import { writeHuggingFace } from '../../../../test/support/asr/models/write-hugging-face.ts'
-import type { WhisperConfig } from './config.ts'
 import { convertWhisper } from './convert.ts'
 import { openCTranslate2 } from './weights/ctranslate2.ts'
+import type { WhisperConfig } from './whisper-config.ts'
 
 const { signal } = new AbortController()
 const model = randomModel()

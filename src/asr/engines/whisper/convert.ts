@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { WhisperConfig } from './config.ts'
 import { writeDecoder } from './graphs/decoder.ts'
 import { writeEncoder } from './graphs/encoder.ts'
 import { startGraph } from './graphs/graph-writer.ts'
@@ -10,6 +9,7 @@ import { openCTranslate2 } from './weights/ctranslate2.ts'
 import { inspectWhisperModel } from './weights/inspect-model.ts'
 import { openSafetensors } from './weights/safetensors.ts'
 import { type WeightFile, WeightFileError } from './weights/weights.ts'
+import type { WhisperConfig } from './whisper-config.ts'
 
 /** Options of a conversion. */
 export type WhisperConversion = {

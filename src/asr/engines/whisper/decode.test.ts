@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { standInNetwork, tokens } from '../../../../test/support/asr/models/stand-in-whisper.ts'
-import { type DecodeRequest, decodeBatch, decodeDraft, detect } from './decode.ts'
+import { decodeBatch, decodeDraft, detect, type WhisperRequest } from './decode.ts'
 
 const { signal } = new AbortController()
 const options = { prompt: [], task: 'transcribe', signal } as const
 
-function request(item: number, extra: Partial<DecodeRequest> = {}): DecodeRequest {
+function request(item: number, extra: Partial<WhisperRequest> = {}): WhisperRequest {
   return { item, frames: 5, language: 'de', maxTokens: 20, temperature: 0, seed: 1, ...extra }
 }
 

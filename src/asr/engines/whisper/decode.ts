@@ -1,6 +1,6 @@
 import { findRepetition } from '../../recognition/repetition.ts'
-import type { WhisperConfig } from './config.ts'
 import type { DecoderOutput, EncodedAudio, WhisperDecoder, WhisperNetwork } from './network.ts'
+import type { WhisperConfig } from './whisper-config.ts'
 
 /** Write what was said, or say it in English. */
 export type WhisperTask = 'transcribe' | 'translate'
@@ -15,7 +15,7 @@ export type Detection = {
 }
 
 /** One text to write. */
-export type DecodeRequest = {
+export type WhisperRequest = {
   /** The piece of the encoded audio. */
   item: number
   /** Encoder frames (20 ms) of it that hold audio; the rest is padding. */
@@ -29,7 +29,7 @@ export type DecodeRequest = {
 }
 
 /** A written text. */
-export type Decoding = {
+export type WhisperDecoding = {
   tokens: number[]
   /** Natural logarithm of each token's probability, including the end token's. */
   logProbs: number[]
@@ -75,9 +75,9 @@ export async function detect(network: WhisperNetwork, audio: EncodedAudio): Prom
 export async function decodeBatch(
   network: WhisperNetwork,
   audio: EncodedAudio,
-  requests: readonly DecodeRequest[],
+  requests: readonly WhisperRequest[],
   options: DecodeOptions,
-): Promise<Decoding[]> {
+): Promise<WhisperDecoding[]> {
   const { config } = network
   const decoder = network.decoder(
     audio,
@@ -109,7 +109,7 @@ export async function decodeBatch(
 }
 
 /** A draft to check against the model. */
-export type Draft = DecodeRequest & { tokens: readonly number[] }
+export type Draft = WhisperRequest & { tokens: readonly number[] }
 
 /**
  * Writes one text of which the beginning is guessed: reads the draft in one call and keeps the
@@ -120,7 +120,7 @@ export async function decodeDraft(
   audio: EncodedAudio,
   draft: Draft,
   options: DecodeOptions,
-): Promise<Decoding> {
+): Promise<WhisperDecoding> {
   if (draft.tokens.length === 0) return (await decodeBatch(network, audio, [draft], options))[0]!
   const { config } = network
   const prefix = prefixOf(config, draft.language, options)
@@ -146,7 +146,7 @@ export async function decodeDraft(
   }
 
   /** The cache holds tokens that were refused: reads those that were kept into a new one. */
-  async function startAgain(): Promise<Decoding> {
+  async function startAgain(): Promise<WhisperDecoding> {
     const fresh = network.decoder(audio, [draft.item])
     try {
       await finish(fresh, row, [...prefix, ...row.decoding.tokens])
@@ -166,7 +166,7 @@ export async function decodeDraft(
 }
 
 /** The mean over the tokens of a text and its end. */
-export function meanLogProbability({ logProbs }: Pick<Decoding, 'logProbs'>): number {
+export function meanLogProbability({ logProbs }: Pick<WhisperDecoding, 'logProbs'>): number {
   return logProbs.reduce((sum, value) => sum + value, 0) / Math.max(1, logProbs.length)
 }
 
@@ -182,11 +182,22 @@ export function prefixOf(
   return [...before, tokens.start, ...how, tokens.noTimestamps]
 }
 
-type Row = { request: DecodeRequest; decoding: Decoding; random: () => number; open: boolean }
+type Row = {
+  request: WhisperRequest
+  decoding: WhisperDecoding
+  random: () => number
+  open: boolean
+}
 
-function openRow(request: DecodeRequest): Row {
+function openRow(request: WhisperRequest): Row {
   const { frames } = request
-  const decoding: Decoding = { tokens: [], logProbs: [], attention: [], frames, stopped: 'end' }
+  const decoding: WhisperDecoding = {
+    tokens: [],
+    logProbs: [],
+    attention: [],
+    frames,
+    stopped: 'end',
+  }
   return { request, decoding, random: randomNumbers(request.seed), open: true }
 }
 

@@ -11,9 +11,9 @@ import {
   type Tensor,
   type Tensors,
 } from '../../onnx/onnx-runtime.ts'
-import type { WhisperConfig } from './config.ts'
 import { createEncodingCache } from './encoding-cache.ts'
 import type { MelFeatures } from './features.ts'
+import type { WhisperConfig } from './whisper-config.ts'
 
 /** Encoded chunks of audio; plain memory, given back when nothing refers to it. */
 export type EncodedAudio = {

@@ -1,4 +1,4 @@
-import type { WhisperConfig } from './config.ts'
+import type { WhisperConfig } from './whisper-config.ts'
 
 /** Some tokens that belong together: `first` to `last` of a text, both included. */
 export type TokenRange = { text: string; first: number; last: number }

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { standInNetwork, tokens } from '../../../../test/support/asr/models/stand-in-whisper.ts'
 import { createFeatureExtractor } from './features.ts'
 import { createTokenizer } from './tokenizer.ts'
-import { type TranscribeOptions, transcribe } from './transcribe.ts'
+import { transcribe, type WhisperOptions } from './transcribe.ts'
 
 /** The piece of each text token of the stand-in. */
 const pieces = ['!', 'Ġone', 'Ġtwo', 'Ġthree', 'Ġfour', 'Ġfive', 'Ġsix', 'Ð´', 'Ġa', 'Ġb', 'Ġ', '']
 const { signal } = new AbortController()
-const wanted: TranscribeOptions = {
+const wanted: WhisperOptions = {
   language: undefined,
   languages: [],
   vocabulary: [],
@@ -30,7 +30,7 @@ function prefixesOf(fed: readonly number[][]): number[][] {
 
 test('the likeliest language is chosen, among the allowed ones if given', async () => {
   const heard = { 12: 1, 13: 3 }
-  const languages = async (options: Partial<TranscribeOptions>) => {
+  const languages = async (options: Partial<WhisperOptions>) => {
     const { model } = modelOf([[1, 2]], { heard })
     const found = await transcribe(model, [new Float32Array(16_000)], { ...wanted, ...options })
     return found[0]!.language

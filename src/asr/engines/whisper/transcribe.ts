@@ -1,19 +1,19 @@
 import { deflateSync } from 'node:zlib'
 import { isWrittenIn, scriptOf } from '../../languages/scripts.ts'
 import { decodeBeams } from './beam.ts'
-import type { WhisperConfig } from './config.ts'
 import {
   type DecodeOptions,
-  type DecodeRequest,
-  type Decoding,
   type Detection,
   decodeBatch,
   detect,
   meanLogProbability,
+  type WhisperDecoding,
+  type WhisperRequest,
 } from './decode.ts'
 import { type FeatureExtractor, HOP } from './features.ts'
 import type { EncodedAudio, WhisperNetwork } from './network.ts'
 import type { WhisperTokenizer } from './tokenizer.ts'
+import type { WhisperConfig } from './whisper-config.ts'
 
 /** A loaded model with what belongs to it. */
 export type WhisperModel = {
@@ -22,7 +22,7 @@ export type WhisperModel = {
   extract: FeatureExtractor
 }
 
-export type TranscribeOptions = Omit<DecodeOptions, 'prompt'> & {
+export type WhisperOptions = Omit<DecodeOptions, 'prompt'> & {
   /** Undefined: the likeliest of `languages`, or of all where that list is empty. */
   language: string | undefined
   languages: readonly string[]
@@ -33,7 +33,7 @@ export type TranscribeOptions = Omit<DecodeOptions, 'prompt'> & {
 }
 
 /** The text of one segment. */
-export type Transcription = { decoding: Decoding; language: string; detection: Detection }
+export type Transcription = { decoding: WhisperDecoding; language: string; detection: Detection }
 
 /** Feature frames of the audio that Whisper was trained on: 30 s. */
 const FULL_FRAMES = 3000
@@ -81,7 +81,7 @@ const MIN_WORDS = 0.5
 export async function transcribe(
   model: WhisperModel,
   segments: readonly Float32Array[],
-  options: TranscribeOptions,
+  options: WhisperOptions,
 ): Promise<Transcription[]> {
   const found: Transcription[] = []
   const size = batchSize(model.network.config)
@@ -102,7 +102,7 @@ function batchSize({ decoderLayers, hidden, audioPositions }: WhisperConfig): nu
 async function transcribeBatch(
   model: WhisperModel,
   segments: readonly Float32Array[],
-  options: TranscribeOptions,
+  options: WhisperOptions,
 ): Promise<Transcription[]> {
   const { network, tokenizer } = model
   const audio = await encode(model, segments, options.signal)
@@ -113,7 +113,7 @@ async function transcribeBatch(
   }
   const prompt = promptOf(tokenizer, options.vocabulary)
   const shared = { ...options, prompt }
-  const requests = segments.map((segment, item): DecodeRequest => {
+  const requests = segments.map((segment, item): WhisperRequest => {
     const language = chooseLanguage(detections[item]!, options)
     return { ...boundsOf(segment, language), item, language, temperature: 0, seed: item }
   })
@@ -164,7 +164,7 @@ async function settleLanguage(
   model: WhisperModel,
   audio: Float32Array,
   detection: Detection,
-  { languages, signal }: Pick<TranscribeOptions, 'languages' | 'signal'>,
+  { languages, signal }: Pick<WhisperOptions, 'languages' | 'signal'>,
 ): Promise<Detection> {
   const [first, second] = rankLanguages(detection, languages)
   if (!second || first!.probability >= LIKELY_LANGUAGE) return detection
@@ -196,7 +196,7 @@ export async function encode(
 /** Returns the likeliest allowed language; a given one is used as it is. */
 export function chooseLanguage(
   { languages }: Detection,
-  wanted: Pick<TranscribeOptions, 'language' | 'languages'>,
+  wanted: Pick<WhisperOptions, 'language' | 'languages'>,
 ): string {
   return wanted.language ?? rankLanguages({ languages }, wanted.languages)[0]?.language ?? 'en'
 }
@@ -220,7 +220,7 @@ function rankLanguages(
 export function boundsOf(
   segment: Float32Array,
   language: string,
-): Pick<DecodeRequest, 'frames' | 'maxTokens'> {
+): Pick<WhisperRequest, 'frames' | 'maxTokens'> {
   const seconds = segment.length / 16_000
   const fastest = TOKENS_PER_SECOND[scriptOf(language) === 'Latin' ? 'latin' : 'other']
   return {
@@ -242,14 +242,18 @@ export function promptOf(tokenizer: WhisperTokenizer, vocabulary: readonly strin
 type Own = { segment: Float32Array; language: string; detection: Detection }
 
 /** A prompt can make the model answer in its own language, or write next to nothing. */
-function hasCollapsed({ tokenizer }: WhisperModel, decoding: Decoding, { segment, language }: Own) {
+function hasCollapsed(
+  { tokenizer }: WhisperModel,
+  decoding: WhisperDecoding,
+  { segment, language }: Own,
+) {
   const words = tokenizer.wordsOf(decoding.tokens, language)
   const text = tokenizer.textOf(decoding.tokens)
   const seconds = segment.length / 16_000
   return words.length < seconds * MIN_WORDS || !isWrittenIn(language, text)
 }
 
-function isDoubtful(tokenizer: WhisperTokenizer, decoding: Decoding): boolean {
+function isDoubtful(tokenizer: WhisperTokenizer, decoding: WhisperDecoding): boolean {
   const text = Buffer.from(tokenizer.textOf(decoding.tokens))
   return (
     decoding.stopped !== 'end' ||
@@ -258,15 +262,15 @@ function isDoubtful(tokenizer: WhisperTokenizer, decoding: Decoding): boolean {
   )
 }
 
-function isNoSpeech(decoding: Decoding, { noSpeech }: Detection): boolean {
+function isNoSpeech(decoding: WhisperDecoding, { noSpeech }: Detection): boolean {
   return noSpeech > NO_SPEECH && meanLogProbability(decoding) < MIN_LOG_PROBABILITY
 }
 
 async function decodeAgain(
   model: WhisperModel,
-  { segment, language, decoding }: Own & { decoding: Decoding },
-  options: TranscribeOptions,
-): Promise<Decoding> {
+  { segment, language, decoding }: Own & { decoding: WhisperDecoding },
+  options: WhisperOptions,
+): Promise<WhisperDecoding> {
   const { network, tokenizer } = model
   const audio = await encode(model, [segment], options.signal, { silence: FULL_FRAMES })
   const tried = [decoding]
@@ -282,6 +286,6 @@ async function decodeAgain(
   })
 }
 
-function withoutTokens(decoding: Decoding): Decoding {
+function withoutTokens(decoding: WhisperDecoding): WhisperDecoding {
   return { ...decoding, tokens: [], logProbs: decoding.logProbs.slice(0, 1), attention: [] }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { wordConfidence } from './confidence.ts'
-import type { Decoding } from './decode.ts'
+import type { WhisperDecoding } from './decode.ts'
 import { createTokenizer } from './tokenizer.ts'
 import { approximateWords, timedWords } from './words.ts'
 
@@ -10,7 +10,7 @@ const pieces = ['Ġone', 'Ġtwo', ',', 'Ġthree', 'Ġ-', '<|endoftext|>']
 const tokenizer = createTokenizer(pieces, { tokens: { end: 5 } } as never)
 
 /** A text of which each token attends to `#` in its line, one character per 20 ms frame. */
-function decodingOf(tokens: number[], ...drawing: string[]): Decoding {
+function decodingOf(tokens: number[], ...drawing: string[]): WhisperDecoding {
   const attention = drawing.map((line) => Float32Array.from(line, (c) => (c === '#' ? 1 : 0.01)))
   const logProbs = drawing.map(() => -0.1)
   return { tokens, logProbs, attention, frames: drawing[0]!.length, stopped: 'end' }
@@ -75,7 +75,7 @@ test('words ascend, do not overlap and stay in the audio for any attention', () 
     fc.property(fc.array(random, { minLength: 2, maxLength: 8 }), (rows) => {
       const attention = rows.map((row) => Float32Array.from(row))
       const tokens = rows.slice(1).map((_, i) => i % 2)
-      const decoding: Decoding = {
+      const decoding: WhisperDecoding = {
         tokens,
         attention,
         logProbs: rows.map(() => -1),

@@ -3,7 +3,7 @@ import { alignByAttention } from '../../recognition/attention-alignment.ts'
 import { alignToEnergy, loudness } from '../../recognition/word-boundaries.ts'
 import { MIN_WORD_SECONDS } from '../../recognition/word-durations.ts'
 import { wordConfidence } from './confidence.ts'
-import { type Decoding, meanLogProbability } from './decode.ts'
+import { meanLogProbability, type WhisperDecoding } from './decode.ts'
 import type { TokenRange, WhisperTokenizer } from './tokenizer.ts'
 
 /** Seconds of audio per encoder frame. */
@@ -13,8 +13,8 @@ const SMOOTHING_FRAMES = 7
 const SAMPLE_RATE = 16_000
 
 /** A text with what its words need. */
-export type TimedText = {
-  decoding: Decoding
+export type WhisperText = {
+  decoding: WhisperDecoding
   language: string
   audio: Float32Array
   /** Attention heads that follow the audio. */
@@ -26,7 +26,7 @@ export type TimedText = {
  * rises and falls. Words ascend, do not overlap, stay in the audio and last 40 ms where there is
  * room.
  */
-export function timedWords(tokenizer: WhisperTokenizer, text: TimedText): Word[] {
+export function timedWords(tokenizer: WhisperTokenizer, text: WhisperText): Word[] {
   const { decoding, audio, heads } = text
   if (decoding.tokens.length === 0) return []
   const frames = alignByAttention(decoding.attention, {
@@ -45,7 +45,7 @@ export function timedWords(tokenizer: WhisperTokenizer, text: TimedText): Word[]
  */
 export function approximateWords(
   tokenizer: WhisperTokenizer,
-  text: TimedText,
+  text: WhisperText,
 ): (Word & { tokens: { first: number; last: number } })[] {
   const { decoding, heads } = text
   let latest = 0
@@ -65,7 +65,7 @@ type WordSpan = TokenRange & { start: number; end: number }
 /** `frames` holds the first frame of each token, and of the end token where there is one. */
 function wordSpans(
   tokenizer: WhisperTokenizer,
-  { decoding, language, audio }: TimedText,
+  { decoding, language, audio }: WhisperText,
   frames: readonly number[],
 ): WordSpan[] {
   const seconds = audio.length / SAMPLE_RATE
@@ -97,7 +97,7 @@ function endOfSpoken(
 
 function withConfidence(
   words: readonly WordSpan[],
-  decoding: Decoding,
+  decoding: WhisperDecoding,
 ): Omit<Word, 'start' | 'end'>[] {
   const segment = meanLogProbability(decoding)
   return words.map(({ text, first, last }) => {

@@ -2,8 +2,8 @@ import type { SubtitleFormat } from '../../../text/formats/subtitles.ts'
 import { parseArguments, UsageError } from '../../arguments.ts'
 import { serverHelp, serverOptions } from '../../server/server-url.ts'
 import { type Format, formats, readFormat } from '../formats.ts'
-import { expandFolders, type Recording, readRecording } from '../recordings.ts'
-import { planOutputs, planSideFiles, type SideFile } from '../results.ts'
+import { expandFolders, type Recording, readRecording } from '../input-files.ts'
+import { planOutputs, planSideFiles, type SideFile } from '../output-files.ts'
 import {
   addOnHelp,
   addOnOptions,
@@ -37,7 +37,7 @@ or one of its add-ons fails, the command reports it, continues with the others a
 `
 
 /** One recording and the destination of its output: `path` is undefined for stdout. */
-export type Task = {
+export type TranscribeTask = {
   recording: Recording
   path: string | undefined
   subtitles: SideFile<SubtitleFormat>[]
@@ -48,7 +48,7 @@ export type Task = {
  * `audio_url`.
  */
 export type TranscribeOptions = {
-  tasks: Task[]
+  tasks: TranscribeTask[]
   format: Format
   params: Record<string, unknown>
   /** Whether subtitles may replace existing files. */

@@ -53,8 +53,8 @@ export const statements = [
   // A receiver gets an event once, however often it is recorded.
   `create unique index deliveries_by_job on deliveries (job_id, endpoint_id, seq)
     where job_id is not null`,
-  // The first of each lane (the deliveries of one job to one endpoint) is due, the others wait for
-  // it.
+  // The first of each sequence (the deliveries of one job to one endpoint) is due, the others wait
+  // for it.
   `create unique index deliveries_head on deliveries (job_id, endpoint_id)
     where state = 'due' and job_id is not null`,
   `create index deliveries_due on deliveries (endpoint_id, next_at, created_at, account)

@@ -5,17 +5,17 @@ import { storageError } from './storage-error.ts'
 export type OpenOptions = { file: string; readOnly: boolean }
 
 /** Whether a statement is one of a transaction, and must not run when that has ended or failed. */
-export type RunOptions = { inTransaction?: boolean }
+export type StatementOptions = { inTransaction?: boolean }
 
 /** A statement sent to the thread. */
 export type StatementRequest = {
   id: number
   sql: string
   parameters: readonly unknown[]
-} & RunOptions
+} & StatementOptions
 
 /** The outcome of a statement. */
-export type Outcome = { rows: unknown[]; changes: number }
+export type StatementOutcome = { rows: unknown[]; changes: number }
 
 /**
  * What a statement returned: the names of its columns once, and rows of their values, which cross
@@ -31,11 +31,15 @@ type ErrorFields = { message: string; code?: string | undefined; errcode?: numbe
 /** A connection to a SQLite database, held by a thread of its own. */
 export type SqliteConnection = {
   /** Runs one statement. Statements of one connection run in the order of the calls. */
-  run(sql: string, parameters: readonly unknown[], options?: RunOptions): Promise<Outcome>
+  run(
+    sql: string,
+    parameters: readonly unknown[],
+    options?: StatementOptions,
+  ): Promise<StatementOutcome>
   close(): Promise<void>
 }
 
-type PendingStatement = PromiseWithResolvers<Outcome>
+type PendingStatement = PromiseWithResolvers<StatementOutcome>
 
 /**
  * Opens a connection in a thread. SQLite blocks its caller for the length of a sync or a long
@@ -90,7 +94,7 @@ export function openConnection(options: OpenOptions): SqliteConnection {
     run(sql, parameters, options) {
       if (failure) return Promise.reject(failure)
       const id = ++lastId
-      const outcome = Promise.withResolvers<Outcome>()
+      const outcome = Promise.withResolvers<StatementOutcome>()
       if (questions.push({ id, sql, parameters, ...options }) === 1) setImmediate(send)
       if (waiting.size === 0) thread.ref()
       waiting.set(id, outcome)
@@ -128,7 +132,7 @@ function sendTogether(
 type ReadRow = (values: readonly unknown[]) => Record<string, unknown>
 
 /** Makes rows the objects that callers read. */
-export function toOutcome({ columns, rows, changes }: StatementRows): Outcome {
+export function toOutcome({ columns, rows, changes }: StatementRows): StatementOutcome {
   return { rows: rows.length > 0 ? rows.map(rowReader(columns)) : [], changes }
 }
 

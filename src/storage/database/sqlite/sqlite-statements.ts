@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import type { OpenOptions, RunOptions, StatementRows } from './sqlite-connection.ts'
+import type { OpenOptions, StatementOptions, StatementRows } from './sqlite-connection.ts'
 
 const NOTHING: StatementRows = { columns: [], rows: [], changes: 0 }
 
@@ -14,7 +14,7 @@ const MAX_PREPARED = 200
 /** A connection that blocks its caller. */
 export type SqliteStatements = {
   /** Runs one statement. Throws the error of `node:sqlite`, whose `errcode` is the result code. */
-  run(sql: string, parameters: readonly unknown[], options?: RunOptions): StatementRows
+  run(sql: string, parameters: readonly unknown[], options?: StatementOptions): StatementRows
   close(): void
 }
 

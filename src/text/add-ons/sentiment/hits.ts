@@ -1,5 +1,5 @@
 import type { Emotion } from './emotions.ts'
-import { type Entry, entryOf, MAX_PHRASE_WORDS } from './lexicon.ts'
+import { entryOf, type LexiconEntry, MAX_PHRASE_WORDS } from './lexicon.ts'
 import type { ClauseWord } from './split-clauses.ts'
 
 /** An occurrence of a lexicon phrase in a clause, with its valence after negation and degree. */
@@ -70,7 +70,7 @@ export function findHits(words: readonly ClauseWord[]): Hit[] {
 function longestEntry(words: readonly ClauseWord[], from: number) {
   const limit = Math.min(MAX_PHRASE_WORDS, words.length - from)
   let phrase = ''
-  let longest: { entry: Entry; length: number } | undefined
+  let longest: { entry: LexiconEntry; length: number } | undefined
   for (let length = 1; length <= limit; length++) {
     const { text, afterComma } = words[from + length - 1]!
     if (length > 1 && afterComma) break
@@ -127,6 +127,6 @@ function degreeAt(words: readonly ClauseWord[], i: number): number {
   return isWish ? 0.3 : 1
 }
 
-function toHit(words: readonly ClauseWord[], entry: Entry): Hit {
+function toHit(words: readonly ClauseWord[], entry: LexiconEntry): Hit {
   return { phrase: words.map(({ text }) => text).join(' '), ...entry }
 }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { type Emotion, isEmotion } from './emotions.ts'
 
 /** The sentiment of a phrase: valence from -5 to 5, and an emotion where it has one. */
-export type Entry = { valence: number; emotion?: Emotion }
+export type LexiconEntry = { valence: number; emotion?: Emotion }
 
 /** The longest phrase of the list, in words. */
 export const MAX_PHRASE_WORDS = 6
@@ -13,22 +13,22 @@ export const MAX_PHRASE_WORDS = 6
  */
 const MIN_AFINN = 2
 
-let loaded: Map<string, Entry> | undefined
+let loaded: Map<string, LexiconEntry> | undefined
 
 /**
  * Returns the entry of an English phrase in lower case, its words separated by single blanks. Our
  * own phrases come first, then the words of AFINN-165 (Nielsen, "A new ANEW", 2011). The lists are
  * read on first use.
  */
-export function entryOf(phrase: string): Entry | undefined {
+export function entryOf(phrase: string): LexiconEntry | undefined {
   loaded ??= readEntries()
   return loaded.get(phrase)
 }
 
-function readEntries(): Map<string, Entry> {
+function readEntries(): Map<string, LexiconEntry> {
   const require = createRequire(import.meta.url)
   const afinn: Record<string, number> = require('wink-sentiment/src/afinn-en-165.js')
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, LexiconEntry>()
   for (const [word, valence] of Object.entries(afinn)) {
     if (Math.abs(valence) >= MIN_AFINN) entries.set(foldHyphens(word), { valence })
   }
@@ -39,7 +39,7 @@ function readEntries(): Map<string, Entry> {
   return entries
 }
 
-function readOwn(): [string, Entry][] {
+function readOwn(): [string, LexiconEntry][] {
   const text = readFileSync(new URL('../../lists/sentiment.txt', import.meta.url), 'utf8')
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return lines.map((line) => {

@@ -2,7 +2,7 @@
 export type Vector = ReadonlyMap<string, number>
 
 /** The neighbors of each sentence, by index, with their similarity. */
-export type Graph = readonly ReadonlyMap<number, number>[]
+export type SimilarityGraph = readonly ReadonlyMap<number, number>[]
 
 /** Below this cosine two sentences share a word only by chance; the value of the paper. */
 const MIN_SIMILARITY = 0.1
@@ -49,7 +49,7 @@ export function cosine(a: Vector, b: Vector): number {
  * Returns which sentences are similar. It uses an index of terms, so that sentences without a
  * common term are never compared.
  */
-export function similarityGraph(vectors: readonly Vector[]): Graph {
+export function similarityGraph(vectors: readonly Vector[]): SimilarityGraph {
   const graph = vectors.map(() => new Map<number, number>())
   const index = new Map<string, { sentence: number; weight: number }[]>()
   for (const [sentence, vector] of vectors.entries()) {
@@ -77,7 +77,7 @@ export function similarityGraph(vectors: readonly Vector[]): Graph {
  * Graph-based Lexical Centrality", 2004), by power iteration with a fixed number of rounds. The
  * mean is 1 over sentences that are similar to others; one similar to none has 0.15.
  */
-export function lexRank(graph: Graph): number[] {
+export function lexRank(graph: SimilarityGraph): number[] {
   const sums = graph.map((neighbors) => neighbors.values().reduce((sum, each) => sum + each, 0))
   let ranks = graph.map(() => 1)
   for (let round = 0; round < ROUNDS; round++) {

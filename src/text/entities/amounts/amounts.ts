@@ -1,5 +1,5 @@
 import type { Entity } from '../entity-types.ts'
-import { before, matchPatterns, type Pattern } from '../matching.ts'
+import { before, type EntityPattern, matchPatterns } from '../matching.ts'
 import { amount } from './quantities.ts'
 import { withRange } from './ranges.ts'
 
@@ -14,11 +14,11 @@ const digit = '(?:one|two|three|four|five|six|seven|eight|nine)'
 const tens = `(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ]${digit})?)`
 const dollars = `(?:(?:${digit} (?:hundred (?:and )?)?)?(?:${tens}|${digit}))`
 
-function pattern(type: Pattern['type'], source: string, flags = 'gi'): Pattern {
+function pattern(type: EntityPattern['type'], source: string, flags = 'gi'): EntityPattern {
   return { type, pattern: new RegExp(source, flags), score: 0.95 }
 }
 
-const patterns: Pattern[] = [
+const patterns: EntityPattern[] = [
   pattern(
     'MONEY',
     `[$€£¥]\\s?\\d+(?:,\\d{3})*(?:\\.\\d+)?(?:\\s?(?:hundred|thousand|million|billion|trillion|k|m|bn)\\b)?`,

@@ -1,6 +1,6 @@
 import { lexemesOf } from '../digits/spoken-digits.ts'
 import type { Entity } from '../entity-types.ts'
-import { before, matchPatterns, type Pattern } from '../matching.ts'
+import { before, type EntityPattern, matchPatterns } from '../matching.ts'
 import { findMailParts } from './email-parts.ts'
 
 const tld =
@@ -25,7 +25,7 @@ const notAfterComma =
  */
 const notHappened = `(?!(?:(?!\\p{L}*eed)\\p{L}{3,}ed|sent|set|stolen|lost|forgotten|given|taken|written|shown|broken|known|hidden|kept|working|used|there|here|gone|fine|okay|ok)\\b(?!,? (?:\\d|${digit}|capital|upper|lower|all|underscore|dot|dash|hyphen|at sign|hash|dollar|exclamation|star)))`
 
-const patterns: Pattern[] = [
+const patterns: EntityPattern[] = [
   {
     type: 'EMAIL_ADDRESS',
     pattern:

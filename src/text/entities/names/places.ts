@@ -1,6 +1,6 @@
 import { amount } from '../amounts/quantities.ts'
 import type { Entity } from '../entity-types.ts'
-import { before, matchPatterns, type Pattern } from '../matching.ts'
+import { before, type EntityPattern, matchPatterns } from '../matching.ts'
 import { wordList } from '../word-lists.ts'
 import { isUncased } from '../word-tokens.ts'
 import { isCommon } from './name-words.ts'
@@ -29,7 +29,7 @@ const house = `(?:${numberWord}${more}{1,6}|${capitalizedNumberWord}${more}{0,6}
  * Words of a pattern have a length limit: in an endless word each letter would be tried against all
  * the others.
  */
-const patterns: Pattern[] = [
+const patterns: EntityPattern[] = [
   {
     type: 'LOCATION_ADDRESS_STREET',
     pattern: new RegExp(
@@ -112,7 +112,7 @@ const beforeState = new RegExp(
 )
 
 /** Streets where a recognizer writes small letters only: "forty two maple avenue". */
-const uncasedStreet: Pattern = {
+const uncasedStreet: EntityPattern = {
   type: 'LOCATION_ADDRESS_STREET',
   pattern: new RegExp(
     `\\b(?:${amount}|${house}) (?:(?!(?:the|a|of|on|in|down|to|and|or|at|by|up|along|off|minutes?|hours?|miles?|people|more|other|new|old)\\b)\\p{Ll}{2,20} ){1,2}(?:street|avenue|road|lane|boulevard|crescent|terrace)\\b`,

@@ -6,7 +6,7 @@ import { transforms } from '../../transforms/transforms.ts'
 import { addUsage, putEnvelope, type StoredResult, storedTranscript } from '../stored-result.ts'
 import type { Envelope, ResultFormat } from './envelope.ts'
 import { notConfigured, withoutEngine } from './not-configured.ts'
-import { type RunOptions, runAddOn } from './run-add-on.ts'
+import { type AddOnRunOptions, runAddOn } from './run-add-on.ts'
 import {
   mergeServiceAddOn,
   prepareServiceAddOn,
@@ -37,7 +37,7 @@ export type RetryResult =
   | { outcome: 'unknown' | 'unrepeatable' | 'not-requested' | 'succeeded' }
 
 /** The options of a retry. */
-export type RetryOptions = Omit<RunOptions, 'params' | 'format'> & {
+export type RetryOptions = Omit<AddOnRunOptions, 'params' | 'format'> & {
   /** Called before the add-on begins, with its name. */
   onStep: (name: string) => void
   /** For tests. */

@@ -9,7 +9,7 @@ import {
 } from './envelope.ts'
 
 /** What an add-on runs with. */
-export type RunOptions = {
+export type AddOnRunOptions = {
   params: Params
   format: ResultFormat
   /** Steps that crashed or hung before, and why. They are not retried. */
@@ -20,7 +20,7 @@ export type RunOptions = {
 }
 
 /** Runs an add-on and returns its response, whether it succeeds or not. */
-export function runAddOn(addOn: AddOn, transcript: Transcript, options: RunOptions): Envelope {
+export function runAddOn(addOn: AddOn, transcript: Transcript, options: AddOnRunOptions): Envelope {
   const { params, format, failedSteps, now, onFault } = options
   const { name } = addOn
   const why = failedSteps[name]

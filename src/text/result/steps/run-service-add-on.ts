@@ -3,7 +3,7 @@ import type { Transcript } from '../../../transcript/transcript.ts'
 import { knownUtterances } from '../../add-ons/add-on.ts'
 import type { ServiceAddOn, ServiceRequest } from '../../service-add-ons/service-add-on.ts'
 import { type AddOnError, type Envelope, failedEnvelope, runInEnvelope } from './envelope.ts'
-import type { RunOptions } from './run-add-on.ts'
+import type { AddOnRunOptions } from './run-add-on.ts'
 
 /** The requests of one add-on, or why it has none. `seconds` is the work so far. */
 export type ServiceRequests = { name: string; seconds: number } & (
@@ -21,7 +21,7 @@ export type ServiceResponses = { name: string; seconds: number } & (
 export function prepareServiceAddOn(
   addOn: ServiceAddOn,
   transcript: Transcript,
-  { params, failedSteps, now, onFault }: RunOptions,
+  { params, failedSteps, now, onFault }: AddOnRunOptions,
 ): ServiceRequests {
   const { name } = addOn
   const why = failedSteps[name]
@@ -40,7 +40,7 @@ export function mergeServiceAddOn(
   addOn: ServiceAddOn,
   transcript: Transcript,
   answered: ServiceResponses,
-  { params, format, failedSteps, now, onFault }: RunOptions,
+  { params, format, failedSteps, now, onFault }: AddOnRunOptions,
 ): Envelope {
   const { name } = addOn
   const { seconds } = answered

@@ -2,7 +2,7 @@ import { roundTo } from '../../../transcript/rounding.ts'
 import type { Transcript } from '../../../transcript/transcript.ts'
 import type { Params } from '../../add-ons/add-on.ts'
 import type { ServiceRequest } from '../../service-add-ons/service-add-on.ts'
-import type { Transform, TransformResult } from '../../transforms/transform.ts'
+import type { TranscriptTransform, TransformResult } from '../../transforms/transform.ts'
 import {
   type AddOnError,
   AddOnFailure,
@@ -31,7 +31,7 @@ type TransformServiceOptions = EnvelopeOptions &
  * service there are none.
  */
 export function responsesFor(
-  { name, prepare }: Transform,
+  { name, prepare }: TranscriptTransform,
   transcript: Transcript,
   { params, why, served = [], answered, ...run }: TransformServiceOptions,
 ): { answered?: ServiceResponses } | { name: string; seconds: number; requests: ServiceRequest[] } {
@@ -54,7 +54,7 @@ export function responsesFor(
  * why.
  */
 export function applyTransform(
-  { name, reports, required, apply }: Transform,
+  { name, reports, required, apply }: TranscriptTransform,
   transcript: Transcript,
   {
     params,

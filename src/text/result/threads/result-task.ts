@@ -12,7 +12,7 @@ import type { ResultOptions } from '../transcript-result.ts'
 import type { SafeError } from './safe-error.ts'
 
 /** A task for a thread. */
-export type Task =
+export type BuilderTask =
   | { kind: 'build'; transcript: Transcript; result: ResultOptions }
   | { kind: 'merge'; merge: Merge }
   | { kind: 'retry'; retry: Retry }
@@ -35,18 +35,18 @@ export type Responses = {
 /** A running task. `failedSteps` are steps that crashed or hung before. */
 export type ResultTask = {
   id: number
-  task: Task
+  task: BuilderTask
   failedSteps: Record<string, AddOnError>
   /** The name of the running step. A thread that crashes loses its messages, but not this. */
   step: SharedArrayBuffer
 }
 
 /** A message of the thread about the task `id`. */
-export type FromThread = { id: number } & (
+export type FromResultThread = { id: number } & (
   | { kind: 'step'; name: string }
   /** A step threw an unexpected error, and the build goes on. */
   | { kind: 'fault'; name: string; fault: SafeError }
-  | { kind: 'done'; response: Responses[Task['kind']] }
+  | { kind: 'done'; response: Responses[BuilderTask['kind']] }
   | { kind: 'failed'; fault: SafeError }
   /** A required step failed, so there is no result; `message` quotes nothing. */
   | { kind: 'refused'; message: string }

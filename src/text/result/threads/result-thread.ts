@@ -4,12 +4,12 @@ import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
 import { threadStarter } from '../../../workers/transports.ts'
 import { type AddOnError, crashed, timedOut } from '../steps/envelope.ts'
 import {
-  type FromThread,
+  type BuilderTask,
+  type FromResultThread,
   openStep,
   type Responses,
   type ResultTask,
   readStep,
-  type Task,
 } from './result-task.ts'
 import type { SafeError } from './safe-error.ts'
 
@@ -22,7 +22,7 @@ export type ResultThreadOptions = {
 }
 
 /** The number of words, with which the timeout of a task grows, and the signal that aborts it. */
-export type TaskOptions = {
+export type BuilderTaskOptions = {
   words: number
   signal: AbortSignal
   /** Called when a step crashed the thread or timed out. */
@@ -50,7 +50,7 @@ type Outcome<T> = { response: T } | { refused: string } | { lost: string | undef
  */
 export class ResultThread {
   readonly #options: ResultThreadOptions
-  readonly #thread: SupervisedWorker<FromThread>
+  readonly #thread: SupervisedWorker<FromResultThread>
   #nextId = 1
 
   constructor(options: ResultThreadOptions) {
@@ -64,7 +64,10 @@ export class ResultThread {
   }
 
   /** Runs a task. Rejects when aborted, and with `internal` when a required step failed. */
-  async perform<T extends Task>(task: T, options: TaskOptions): Promise<Responses[T['kind']]> {
+  async perform<T extends BuilderTask>(
+    task: T,
+    options: BuilderTaskOptions,
+  ): Promise<Responses[T['kind']]> {
     const { signal } = options
     const failedSteps: Record<string, AddOnError> = {}
     for (;;) {
@@ -86,7 +89,10 @@ export class ResultThread {
     return this.#thread.close()
   }
 
-  async #try<T>(resultTask: ResultTask, { words, signal }: TaskOptions): Promise<Outcome<T>> {
+  async #try<T>(
+    resultTask: ResultTask,
+    { words, signal }: BuilderTaskOptions,
+  ): Promise<Outcome<T>> {
     const { log, timeout = TIMEOUT } = this.#options
     const { id, failedSteps } = resultTask
     const share = Math.max(MIN_SHARE, 0.5 ** Object.keys(failedSteps).length)
@@ -94,7 +100,7 @@ export class ResultThread {
     const note = (step: string | undefined, { name, frames }: SafeError) => {
       log.error({ step, error: name, frames }, 'an add-on threw an unexpected error')
     }
-    const receive = (message: FromThread): ThreadResponse<T> | undefined => {
+    const receive = (message: FromResultThread): ThreadResponse<T> | undefined => {
       if (message.id !== id) return undefined
       if (message.kind === 'fault') note(message.name, message.fault)
       else this.#thread.watch(message.kind === 'step' ? seconds : undefined)

@@ -9,11 +9,11 @@ import { retryAddOn } from '../steps/retry-add-on.ts'
 import { RequiredStepFailed } from '../steps/run-transform.ts'
 import { writeTranscriptFile } from '../transcript-file.ts'
 import {
-  type FromThread,
+  type BuilderTask,
+  type FromResultThread,
   noteStep,
   type Responses,
   type ResultTask,
-  type Task,
 } from './result-task.ts'
 import { toSafeError } from './safe-error.ts'
 
@@ -30,7 +30,7 @@ type Watch = {
  */
 export function serveResultTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } = {}): void {
   parentPort!.on('message', async ({ id, task, failedSteps, step }: ResultTask) => {
-    const post = (message: FromThread) => parentPort!.postMessage(message)
+    const post = (message: FromResultThread) => parentPort!.postMessage(message)
     try {
       const onStep = (name: string) => {
         noteStep(step, name)
@@ -49,9 +49,9 @@ export function serveResultTasks(addOns: { serviceAddOns?: readonly ServiceAddOn
 }
 
 function perform(
-  task: Task,
+  task: BuilderTask,
   watch: Watch,
-): Responses[Task['kind']] | Promise<Responses[Task['kind']]> {
+): Responses[BuilderTask['kind']] | Promise<Responses[BuilderTask['kind']]> {
   const now = () => performance.now()
   if (task.kind === 'describe') return textCapabilities()
   if (task.kind === 'transcript') return writeTranscriptFile(task.file)

@@ -48,7 +48,8 @@ async function endpointOf(db: Db, id: string) {
 }
 
 /**
- * Adds a webhook with two deliveries of one job in its lane: the start event, then the end event.
+ * Adds a webhook with two deliveries of one job in its sequence: the start event, then the end
+ * event.
  */
 async function addLane(db: Db): Promise<{ first: Delivery; endpointId: string; jobId: string }> {
   const endpointId = await addWebhook(db)
@@ -61,7 +62,7 @@ const delivered = (delivery: Delivery, at = 11_000): Settlement => {
   return { delivery, attempt: attemptAt(at), outcome: 'delivered' }
 }
 
-test('the next delivery of a lane becomes due after the one before it', async ({ db }) => {
+test('the next delivery of a sequence becomes due after the one before it', async ({ db }) => {
   const { first } = await addLane(db)
   await recordOutcome(db, delivered(first))
   const [second, ...others] = await takeAll(db, 11_005)
@@ -75,7 +76,7 @@ test('the next delivery of a lane becomes due after the one before it', async ({
   )
 })
 
-test('a delivery to be retried keeps its lane waiting', async ({ db }) => {
+test('a delivery to be retried keeps its sequence waiting', async ({ db }) => {
   const { first, endpointId } = await addLane(db)
   const retry = { outcome: 'retry' as const, nextAt: 20_000, reason: 'it answered 500' }
   await recordOutcome(db, { delivery: first, attempt: attemptAt(11_000, 500), ...retry })
@@ -88,7 +89,7 @@ test('a delivery to be retried keeps its lane waiting', async ({ db }) => {
   assert.equal(again?.reason, 'it answered 500')
 })
 
-test('a failed delivery is followed by the next unless its lane ends', async ({ db }) => {
+test('a failed delivery is followed by the next unless its sequence ends', async ({ db }) => {
   const { first, jobId } = await addLane(db)
   const failed = { outcome: 'failed' as const, reason: 'it answered 410' }
   const attempt = attemptAt(11_000, 410)
@@ -98,7 +99,7 @@ test('a failed delivery is followed by the next unless its lane ends', async ({ 
 
   await db.sql.updateTable('deliveries').set({ state: 'waiting' }).execute()
   await db.sql.updateTable('deliveries').set({ state: 'due' }).where('id', '=', first.id).execute()
-  await recordOutcome(db, { delivery: first, attempt, ...failed, endsLane: true })
+  await recordOutcome(db, { delivery: first, attempt, ...failed, endsSequence: true })
   assert.deepEqual(await takeAll(db, 1e9), [])
   const rows = await db.sql.selectFrom('deliveries').selectAll().execute()
   const ends = rows.map(({ job_id, state, reason }) => [job_id, state, reason])

@@ -29,7 +29,7 @@ const { test } = deliveryOutboxTests
 
 const url = 'https://app.example:8443/hooks?token=1'
 
-/** Returns every row as `event state`, in the order of its lane. */
+/** Returns every row as `event state`, in the order of its sequence. */
 async function rowsOf(db: Db, endpointId?: string): Promise<string[]> {
   let query = db.sql.selectFrom('deliveries').selectAll().orderBy('job_id').orderBy('seq')
   if (endpointId) query = query.where('endpoint_id', '=', endpointId)
@@ -191,11 +191,13 @@ test('with too many waiting messages replaceable ones are dropped', async ({ db 
   assert.equal((await rowsOf(db)).length, 5)
 })
 
-test('later messages of a lane whose receiver is gone are recorded as failed', async ({ db }) => {
+test('later messages of a sequence whose receiver is gone are recorded as failed', async ({
+  db,
+}) => {
   const id = randomUUID()
   await queueMessages(db, id, [0, 1])
   const [first] = await takeAll(db)
-  const gone = { outcome: 'failed' as const, reason: ENDPOINT_GONE, endsLane: true }
+  const gone = { outcome: 'failed' as const, reason: ENDPOINT_GONE, endsSequence: true }
   await recordOutcome(db, { delivery: first!, attempt: attemptAt(3000, 410), ...gone })
   await queueMessages(db, id, [2])
   await queueMessages(db, randomUUID(), [0])

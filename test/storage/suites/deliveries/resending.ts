@@ -104,7 +104,7 @@ test('deliveries of a disabled or removed endpoint are not resent', async ({ db 
   assert.equal(await resendFailed(db, { account: 'acme', since: 0, at: 20_000 }), 0)
 })
 
-test('all failures since a time are resent in the order of their lanes', async ({ db }) => {
+test('all failures since a time are resent in the order of their sequences', async ({ db }) => {
   await addWebhook(db)
   await addWebhook(db, { account: 'other' })
   const jobId = await endNewJob(db, { result: {} })
@@ -125,15 +125,15 @@ test('all failures since a time are resent in the order of their lanes', async (
   assert.equal(await resend({}), 122)
   const due = await takeAll(db, 20_000)
   assert.equal(due.length, 121)
-  const lane = due.filter((delivery) => delivery.jobId === jobId)
+  const sequence = due.filter((delivery) => delivery.jobId === jobId)
   assert.deepEqual(
-    lane.map(({ event }) => event),
+    sequence.map(({ event }) => event),
     ['transcription.created'],
   )
   assert.ok(!due.some((delivery) => delivery.jobId === early || delivery.account === 'other'))
 })
 
-test('a long lane keeps its order for any failure times', async ({ db }) => {
+test('a long sequence keeps its order for any failure times', async ({ db }) => {
   const job = { id: randomUUID(), account: 'acme', request_params: JSON.stringify(params) }
   const messages = Array.from({ length: 450 }, (_, seq) => {
     return { seq, event: 'live.transcript', body: '{}', body_object: null, isDroppable: false }

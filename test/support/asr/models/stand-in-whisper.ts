@@ -1,5 +1,5 @@
-import type { WhisperConfig } from '../../../../src/asr/engines/whisper/config.ts'
 import type { WhisperNetwork } from '../../../../src/asr/engines/whisper/network.ts'
+import type { WhisperConfig } from '../../../../src/asr/engines/whisper/whisper-config.ts'
 
 /** Ids 0 to 10 are text; English is 12, German 13. */
 export const tokens = {

@@ -1,7 +1,7 @@
 /** The worker process of pool.test.ts: the path of a task selects its behavior. */
 
 import { once } from 'node:events'
-import type { FromWorker, ToWorker } from '../../../../src/asr/workers/protocol.ts'
+import type { FromWorker, ToWorker } from '../../../../src/asr/workers/worker-protocol.ts'
 import { AppError, toPlain } from '../../../../src/errors.ts'
 import { blockThread } from '../../workers/block-thread.ts'
 

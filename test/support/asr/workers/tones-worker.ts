@@ -10,7 +10,7 @@ import {
   createRecordingTasks,
 } from '../../../../src/asr/workers/recognition-tasks.ts'
 import { serveRecognitionTasks } from '../../../../src/asr/workers/serve-recognition-tasks.ts'
-import type { StoredModel } from '../../../../src/models/install/installed-models.ts'
+import type { LocalModel } from '../../../../src/models/install/installed-models.ts'
 import { bundledTones, loadTones } from '../tones.ts'
 
 const [, role, stored] = process.argv.slice(2)
@@ -34,7 +34,7 @@ await serveRecognitionTasks(async () => {
     return async (task) => (task.kind === 'vad' ? vad.detect(task.audio, task.request) : null)
   }
   if (role === 'model') {
-    const recognizers = [loadTones(JSON.parse(stored!) as StoredModel)]
+    const recognizers = [loadTones(JSON.parse(stored!) as LocalModel)]
     return createModelTasks({ detector, recognizers }, async () => ({}))
   }
   const recognizers = [loadTones(bundledTones)]

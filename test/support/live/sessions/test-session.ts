@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { createFakeSpeechEngine, type FakeOptions } from '../../../../src/asr/engines/fake.ts'
 import { readConfig } from '../../../../src/config/config.ts'
 import type { Connection } from '../../../../src/live/connection.ts'
-import type { Outcome } from '../../../../src/live/messages/closing-messages.ts'
+import type { FinishedSession } from '../../../../src/live/messages/closing-messages.ts'
 import type { MessageFlags } from '../../../../src/live/messages/server-messages.ts'
 import type { LiveParams } from '../../../../src/live/request/live-params.ts'
 import { LiveSession } from '../../../../src/live/session.ts'
@@ -50,7 +50,7 @@ export async function open(t: TestContext, { fake, env = {}, ...changed }: Optio
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   const store = await createDiskSessionStore(join(folder, 'session'))
   const speech = createFakeSpeechEngine('hello', fake)
-  const outcomes: Outcome[] = []
+  const outcomes: FinishedSession[] = []
   const sent: string[] = []
   const session = new LiveSession({
     id: 'a',

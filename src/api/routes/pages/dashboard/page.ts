@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../../../config/config.ts'
 import { hasSignInCookie } from '../../../auth/sign-in.ts'
 import { sendAboutPage } from './about-page.ts'
-import { readPage } from './files.ts'
+import { readPage } from './page-files.ts'
 
 /** What stands in the built page where the nonce of its styles belongs. */
 const NONCE_MARK = 'STYLE_NONCE'

@@ -1,6 +1,6 @@
 import type { OnnxValue } from '../../../onnx/onnx.ts'
 import { describeValue } from '../../../onnx/onnx-graph.ts'
-import type { WhisperConfig } from '../config.ts'
+import type { WhisperConfig } from '../whisper-config.ts'
 import {
   blockConstants,
   blockProduct,

@@ -1,5 +1,5 @@
 import { describeValue } from '../../../onnx/onnx-graph.ts'
-import type { WhisperConfig } from '../config.ts'
+import type { WhisperConfig } from '../whisper-config.ts'
 import { type GraphContext, normalized } from './layers.ts'
 import { normalizedProducts, rowProducts } from './row-products.ts'
 

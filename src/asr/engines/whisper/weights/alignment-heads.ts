@@ -1,4 +1,4 @@
-import type { WhisperConfig } from '../config.ts'
+import type { WhisperConfig } from '../whisper-config.ts'
 
 type Heads = WhisperConfig['alignmentHeads']
 

@@ -1,4 +1,4 @@
-import type { WhisperSizes } from '../config.ts'
+import type { WhisperSizes } from '../whisper-config.ts'
 import { type WeightFile, WeightFileError } from './weights.ts'
 
 /** Weights are rounded in blocks of this many; it divides the width of every published model. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { WhisperConfig, WhisperSizes } from '../config.ts'
-import { readJson } from './vocabulary.ts'
+import type { WhisperConfig, WhisperSizes } from '../whisper-config.ts'
+import { readJson } from './token-vocabulary.ts'
 import { asFields, isCount, WeightFileError } from './weights.ts'
 
 /** What the configuration files of a folder say; undefined = nothing. */

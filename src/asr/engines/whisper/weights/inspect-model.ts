@@ -1,8 +1,8 @@
-import type { WhisperConfig, WhisperSizes, WhisperTokens } from '../config.ts'
+import type { WhisperConfig, WhisperSizes, WhisperTokens } from '../whisper-config.ts'
 import { publishedAlignmentHeads } from './alignment-heads.ts'
 import { checkShapes } from './check-shapes.ts'
 import { readHuggingFaceConfig } from './hugging-face-config.ts'
-import { readVocabulary } from './vocabulary.ts'
+import { readVocabulary } from './token-vocabulary.ts'
 import { type WeightFile, WeightFileError } from './weights.ts'
 
 /** The end token of the English-only models; the multilingual ones have one more before it. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ByteFile, openBytes } from './byte-file.ts'
 import { huggingFaceNames } from './hugging-face-names.ts'
-import { readJson } from './vocabulary.ts'
+import { readJson } from './token-vocabulary.ts'
 import {
   asFields,
   fromBfloat16,

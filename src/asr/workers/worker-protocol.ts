@@ -14,9 +14,9 @@ import type {
 import type { DetectedSpeech } from '../segmentation/segments.ts'
 import type { EmbedTask } from '../speakers/diarizer.ts'
 import type {
-  ArrangeTask,
   Batch,
   ChannelToRecognize,
+  GroupChannelsTask,
   IdentifyTask,
   LanguageSpan,
   RecognizedSegment,
@@ -35,10 +35,10 @@ export type WorkerRole = 'batch' | 'live' | 'partials' | 'vad' | 'diarization' |
 /**
  * Work for a worker process. Audio is passed as a path: the worker reads only the part it needs.
  */
-export type Task =
+export type WorkerTask =
   /** Detects the speech from `start` to `end` of a file of `samples` samples. */
   | { kind: 'detect'; path: string; samples: number; start: number; end: number }
-  | ({ kind: 'arrange' } & ArrangeTask)
+  | ({ kind: 'groupChannels' } & GroupChannelsTask)
   | ({ kind: 'recognize' } & Batch)
   /** Batches of equal settings, of several jobs, in one go. */
   | { kind: 'recognize-all'; batches: readonly Batch[] }
@@ -57,7 +57,7 @@ export type Task =
 /** The result of each kind of task. */
 export type TaskResult = {
   detect: DetectedSpeech
-  arrange: ChannelToRecognize[]
+  groupChannels: ChannelToRecognize[]
   recognize: RecognizedSegment[]
   'recognize-all': RecognizedSegment[][]
   embed: null
@@ -80,11 +80,11 @@ type EndedUtterance = {
 }
 
 /** A task, or the request to cancel one. */
-export type ToWorker = { id: number; task: Task } | { id: number; cancel: true }
+export type ToWorker = { id: number; task: WorkerTask } | { id: number; cancel: true }
 
 /** A worker is ready once its models are loaded; then it sends one response per task. */
 export type FromWorker =
   | { type: 'ready' }
   | { type: 'broken'; error: PlainError }
-  | { type: 'result'; id: number; result: TaskResult[Task['kind']] }
+  | { type: 'result'; id: number; result: TaskResult[WorkerTask['kind']] }
   | { type: 'error'; id: number; error: PlainError }

@@ -3,7 +3,7 @@ import { bareEnvironment } from '../../../audio/decoder/sandbox/bare-environment
 import { AppError } from '../../../errors.ts'
 import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
 import { processStarter } from '../../../workers/transports.ts'
-import type { FromSherpa, SherpaSetup, SherpaTask, SherpaText } from './protocol.ts'
+import type { FromSherpa, SherpaSetup, SherpaTask, SherpaText } from './sherpa-protocol.ts'
 
 /** Seconds within which a model must load. */
 const LOAD_TIMEOUT = 120

@@ -1,16 +1,16 @@
 import type { ChannelToRecognize } from '../../asr/speech-engine.ts'
-import type { ChannelMode } from '../../audio/channels/scene.ts'
+import type { ChannelMode } from '../../audio/channels/channel-groups.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import { bytesPerSample } from '../../audio/pcm.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { PipelineDeps } from './pipeline-deps.ts'
 
 /** What to recognize of a recording, and whether several channels were taken as one. */
-export type ChannelArrangement = { channels: ChannelToRecognize[]; mode: 'mix' | 'separate' }
+export type ChannelGrouping = { channels: ChannelToRecognize[]; mode: 'mix' | 'separate' }
 
 type Options = {
   params: Readonly<Record<string, unknown>>
-  checkpoints: Pick<Checkpoints, 'arrange'>
+  checkpoints: Pick<Checkpoints, 'channelGroups'>
   signal: AbortSignal
 }
 
@@ -18,11 +18,11 @@ type Options = {
  * Decides which channels of a recording are recognized together, as the job requests. The decision
  * is a checkpoint, so that the next attempt makes no other.
  */
-export async function arrangeRecording(
+export async function groupRecordingChannels(
   { speech, space }: Pick<PipelineDeps, 'speech' | 'space'>,
   { channels }: DecodedMedia,
   { params, checkpoints, signal }: Options,
-): Promise<ChannelArrangement> {
+): Promise<ChannelGrouping> {
   const { channel_mode: requested = 'auto' } = params as { channel_mode?: ChannelMode }
   const distinct = channels.filter(({ sameAs }) => sameAs === null)
   const [first] = distinct
@@ -31,12 +31,12 @@ export async function arrangeRecording(
     const only = { ...first!, sourceChannels: [first!.channel] }
     return { channels: [only], mode: isMix ? 'mix' : 'separate' }
   }
-  const arranged = await checkpoints.arrange(async (folder) => {
+  const files = await checkpoints.channelGroups(async (folder) => {
     using _ = await space.reserveBytes(distinct.length * first!.samples * bytesPerSample('s16'))
     const task = { channels: distinct, mode: requested, center: centerOf(channels), folder }
-    return speech.arrangeChannels(task, { signal })
+    return speech.groupChannels(task, { signal })
   })
-  return { channels: arranged, mode: arranged.length < distinct.length ? 'mix' : 'separate' }
+  return { channels: files, mode: files.length < distinct.length ? 'mix' : 'separate' }
 }
 
 /**

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Word } from '../../transcript/transcript.ts'
+import { applyVocabulary } from './custom-vocabulary.ts'
 import type { CustomVocabularyConfig } from './entries.ts'
-import { applyVocabulary } from './vocabulary.ts'
 
 type Vocabulary = CustomVocabularyConfig['vocabulary']
 type Options = { language?: string; confidence?: number; intensity?: number }

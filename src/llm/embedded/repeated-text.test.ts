@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { beforeRepetition } from './repetition.ts'
+import { beforeRepetition } from './repeated-text.ts'
 
 const sentence = 'The speaker is speaking. '
 

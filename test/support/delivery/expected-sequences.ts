@@ -11,24 +11,24 @@ export type ReceivedEvent = Pick<Arrival, 'id' | 'method' | 'path' | 'body'> & {
 }
 
 /** All events of one job at one receiver, by callback or by webhook. */
-export type ReceivedLane = { jobId: string; isWebhook: boolean; events: ReceivedEvent[] }
+export type ReceivedSequence = { jobId: string; isWebhook: boolean; events: ReceivedEvent[] }
 
-/** Sorts arrivals into lanes, whose events must arrive in order, and checks that they did. */
-export function readLanes(arrivals: readonly Arrival[]): ReceivedLane[] {
-  const lanes = new Map<string, ReceivedLane>()
+/** Sorts arrivals into sequences, whose events must arrive in order, and checks that they did. */
+export function readSequences(arrivals: readonly Arrival[]): ReceivedSequence[] {
+  const sequences = new Map<string, ReceivedSequence>()
   for (const arrival of arrivals.toSorted((a, b) => a.begun - b.begun)) {
     const isWebhook = arrival.path === WEBHOOK_PATH
     const reported = JSON.parse(arrival.body) as { id: string; payload: { id: string } }
     const jobId = isWebhook ? reported.payload.id : reported.id
     const key = `${jobId} ${isWebhook}`
-    const lane = lanes.get(key) ?? { jobId, isWebhook, events: [] }
-    lanes.set(key, lane)
-    add(lane, arrival)
+    const sequence = sequences.get(key) ?? { jobId, isWebhook, events: [] }
+    sequences.set(key, sequence)
+    add(sequence, arrival)
   }
-  return [...lanes.values()]
+  return [...sequences.values()]
 }
 
-function add({ jobId, events }: ReceivedLane, arrival: Arrival): void {
+function add({ jobId, events }: ReceivedSequence, arrival: Arrival): void {
   const { id, method, path, body, begun, taken } = arrival
   const last = events.at(-1)
   if (last?.id === id) {

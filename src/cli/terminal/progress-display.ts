@@ -2,7 +2,7 @@ import { sanitize, sanitizeLines } from './sanitize-terminal.ts'
 import type { Output } from './terminal.ts'
 
 /** The progress of one recording or model. `fraction` and `detail` refer to the named stage. */
-export type Step = {
+export type ProgressStep = {
   stage: string
   fraction?: number | null
   /** Follows the fraction. */
@@ -12,7 +12,7 @@ export type Step = {
 
 /** The display of progress for a person: one line that is overwritten, or plain lines in a log. */
 export type ProgressDisplay = {
-  show(name: string, step: Step): void
+  show(name: string, step: ProgressStep): void
   /** Stops showing the recording. */
   end(name: string): void
   /** Prints a line that stays, or several lines of a message, each safe to print. */
@@ -30,7 +30,7 @@ export function createProgressDisplay(stderr: Output): ProgressDisplay {
 }
 
 function createMovingLine(stderr: Output): ProgressDisplay {
-  const steps = new Map<string, Step>()
+  const steps = new Map<string, ProgressStep>()
   const clear = () => void stderr.write('\r\u001b[K')
   const draw = () => {
     clear()
@@ -79,7 +79,10 @@ function createPlainLines(stderr: Output): ProgressDisplay {
 const MIN_NAME_CHARS = 8
 
 /** Describes a step in one row: first the others go, then the middle of the name. */
-function fit([name, step]: [string, Step], { others, width }: { others: string; width: number }) {
+function fit(
+  [name, step]: [string, ProgressStep],
+  { others, width }: { others: string; width: number },
+) {
   const whole = `${describe(name, step)}${others}`
   if (whole.length <= width) return whole
   const shown = sanitize(name)
@@ -92,7 +95,7 @@ function fit([name, step]: [string, Step], { others, width }: { others: string; 
 }
 
 /** Formats `talk.mp3: transcribing 43 %, about 1 min 10 s left`. */
-function describe(name: string, { stage, fraction, detail, secondsLeft }: Step): string {
+function describe(name: string, { stage, fraction, detail, secondsLeft }: ProgressStep): string {
   const percent = typeof fraction === 'number' ? ` ${Math.floor(fraction * 100)} %` : ''
   const more = detail === undefined ? '' : ` ${sanitize(detail)}`
   const left = typeof secondsLeft === 'number' ? `, about ${formatSeconds(secondsLeft)} left` : ''

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { arrangeChannels } from './arrange-channels.ts'
+import { groupChannels } from './group-channels.ts'
 
 const SECONDS = 18
 const RATE = 16_000
@@ -41,12 +41,12 @@ function energy(samples: Int16Array, [from, to]: [number, number]): number {
 }
 
 for (const { title, echo, offset } of [
-  { title: 'a leak without delay', echo: 0, offset: 0 },
+  { title: 'crosstalk without delay', echo: 0, offset: 0 },
   { title: 'an echo after 300 ms', echo: 4800, offset: 0 },
-  { title: 'a leak into a channel that lags by 200 ms', echo: 0, offset: 3200 },
+  { title: 'crosstalk into a channel that lags by 200 ms', echo: 0, offset: 3200 },
 ]) {
   test(`${title} is removed in both directions throughout; turns are kept`, async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'steno-arrange-'))
+    const folder = mkdtempSync(join(tmpdir(), 'steno-channels-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const [first, second] = [voice(0), voice(1)]
     const planes = [
@@ -60,15 +60,15 @@ for (const { title, echo, offset } of [
       return { channel, path, samples: SAMPLES }
     })
     const task = { channels, mode: 'auto' as const, folder: join(folder, 'out') }
-    const arranged = await arrangeChannels(detector, task, new AbortController().signal)
+    const files = await groupChannels(detector, task, new AbortController().signal)
     assert.deepEqual(
-      arranged.map(({ channel, sourceChannels }) => [channel, sourceChannels.toSorted()]),
+      files.map(({ channel, sourceChannels }) => [channel, sourceChannels.toSorted()]),
       [
         [0, [0, 1]],
         [1, [0, 1]],
       ],
     )
-    for (const [channel, { path }] of arranged.entries()) {
+    for (const [channel, { path }] of files.entries()) {
       const after = new Int16Array(new Uint8Array(readFileSync(path)).buffer)
       const before = Int16Array.from(planes[channel]!, (sample) => Math.round(32_000 * sample))
       for (let turn = 0; turn < SECONDS / 3; turn++) {

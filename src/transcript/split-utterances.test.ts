@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { splitUtterances } from './split-utterances.ts'
 import type { Word } from './transcript.ts'
-import { splitUtterances } from './utterances.ts'
 
 /** Words of 0.3 s with 0.1 s between them; `|` is a pause of one second, `'` one of 0.5 s. */
 function cut(text: string): string[] {

@@ -21,7 +21,7 @@ export type ChannelGroup = {
   sources: { channel: number; delay: number }[]
 }
 
-/** How the channels of a recording are taken: `auto` decides, see `createSceneAnalysis`. */
+/** How the channels of a recording are taken: `auto` decides, see `createChannelAnalysis`. */
 export type ChannelMode = 'auto' | 'mix' | 'separate'
 
 /** Samples of one window of the decision: four seconds, a sentence or two. */
@@ -37,8 +37,8 @@ const MIN_SPEECH = 12
  */
 const MIN_COHERENCE = 0.25
 /**
- * The same voice at most this many decibels lower is one scene. Panning by 70:30 makes 7.4 dB; what
- * leaks from one line of a call into another lies 10 dB below, or more.
+ * Channels with the same voice at most this many decibels lower are one group. Panning by 70:30
+ * makes 7.4 dB; what leaks from one line of a call into another lies 10 dB below, or more.
  */
 const SAME_LEVEL = 8.7
 /** A party that has less than this share of the levels does not count. */
@@ -58,14 +58,14 @@ type Pair = { count: number; coherence: number; first: number; second: number }
 type Window = { pairs: (Pair | null)[]; hasSpeech: boolean[] }
 
 /**
- * Decides which channels of a recording are one scene: the same speech, with other levels, delays
- * up to 450 ms and reverberation. It compares the channels in windows, where someone speaks, by the
+ * Groups the channels of a recording that carry the same speech, with other levels, delays up to
+ * 450 ms and reverberation. It compares the channels in windows, where someone speaks, by the
  * magnitude-squared coherence of the speech band (Carter, Knapp, Nuttall 1973) and by the levels of
  * single voices; it decides for the whole recording. `write` takes `WINDOW_SAMPLES` of each channel
  * and the probability of speech per frame. The spectra of one window are in memory. `center` is the
  * channel in which a film would have its dialog.
  */
-export function createSceneAnalysis(channels: number, center?: number) {
+export function createChannelAnalysis(channels: number, center?: number) {
   const windows: Window[] = []
   const totals = pairsOf(channels).map(createPairSpectra)
   const levels = pairsOf(channels).map(createLevelHistogram)
@@ -158,7 +158,7 @@ function measure(sum: PairSpectra): Pair {
   return { count, coherence: coherenceOf(sum), first: first / count, second: second / count }
 }
 
-/** Joins channels that share their speech, and adds those without any to a scene of several. */
+/** Joins channels that share their speech, and adds those without any to a group of several. */
 function findGroups(facts: Facts): number[][] {
   const { channels, center, windows } = facts
   const group = Array.from({ length: channels }, (_, channel) => channel)
@@ -175,16 +175,16 @@ function findGroups(facts: Facts): number[][] {
   const led = (members: readonly number[]) => loudest.filter((one) => members.includes(one)).length
   const main = groups.toSorted((a, b) => led(b) - led(a))[0]!
   const others = groups.filter((one) => one !== main).flat()
-  const isScene = main.length > 1 || others.some((one) => leaks(main, one, facts))
+  const isGroup = main.length > 1 || others.some((one) => leaks(main, one, facts))
   const mayBeFilm = main[0] === center
-  if (led(main) === 0 || !(isScene || mayBeFilm)) return groups
-  if (!isScene && others.some((one) => hasUnsharedSpeech(one, main, facts))) return groups
+  if (led(main) === 0 || !(isGroup || mayBeFilm)) return groups
+  if (!isGroup && others.some((one) => hasUnsharedSpeech(one, main, facts))) return groups
   const withSpeech = groups.filter(
     (one) => one !== main && one.some((i) => hasOwnSpeech(i, main, facts)),
   )
   const parties = withSpeech.flat()
-  const scene = group.map((_, i) => i).filter((i) => !parties.includes(i))
-  return [scene, ...withSpeech].toSorted((a, b) => a[0]! - b[0]!)
+  const shared = group.map((_, i) => i).filter((i) => !parties.includes(i))
+  return [shared, ...withSpeech].toSorted((a, b) => a[0]! - b[0]!)
 }
 
 /** Returns the channel whose speech is loudest in a window; -1 when nobody speaks. */
@@ -219,7 +219,7 @@ function relation(
 }
 
 /**
- * Whether both channels hold the same voices most of the time, at levels of one scene. Of two
+ * Whether both channels hold the same voices most of the time, at the levels of one group. Of two
  * parties, each is louder in its own channel: half of the difference is what leaks, whatever the
  * gains of the channels. If only one of them talks, it is louder in one channel.
  */
@@ -235,11 +235,11 @@ function isShared(a: number, b: number, { windows, levels }: Facts): boolean {
   return coherent > 0 && apart < SAME_LEVEL
 }
 
-/** Whether the speech of a scene is also in another channel, more quietly. */
-function leaks(scene: readonly number[], other: number, facts: Facts): boolean {
+/** Whether the speech of a group is also in another channel, more quietly. */
+function leaks(group: readonly number[], other: number, facts: Facts): boolean {
   let [leaked, all] = [0, 0]
   for (const window of facts.windows) {
-    const found = scene.map((member) => relation(window, [member, other], facts))
+    const found = group.map((member) => relation(window, [member, other], facts))
     if (found.every((one) => one === null)) continue
     all++
     if (found.some((one) => one?.isCoherent)) leaked++
@@ -247,12 +247,12 @@ function leaks(scene: readonly number[], other: number, facts: Facts): boolean {
   return leaked > all / 2
 }
 
-function hasOwnSpeech(channel: number, scene: readonly number[], facts: Facts): boolean {
+function hasOwnSpeech(channel: number, group: readonly number[], facts: Facts): boolean {
   let [ofVoice, all] = [0, 0]
   for (const window of facts.windows) {
-    if (!window.hasSpeech[channel] && !scene.some((member) => window.hasSpeech[member])) continue
+    if (!window.hasSpeech[channel] && !group.some((member) => window.hasSpeech[member])) continue
     all++
-    const isOwn = scene.every((member) => {
+    const isOwn = group.every((member) => {
       const found = relation(window, [member, channel], facts)
       return found?.isCoherent ? found.level >= SAME_LEVEL : !window.hasSpeech[member]
     })
@@ -262,16 +262,16 @@ function hasOwnSpeech(channel: number, scene: readonly number[], facts: Facts): 
 }
 
 /**
- * Whether a channel ever has speech that the scene does not share, and that stands out from its
+ * Whether a channel ever has speech that the group does not share, and that stands out from its
  * other sounds: music that passes for speech does not. Tracks of a meeting look like a film.
  */
-function hasUnsharedSpeech(channel: number, scene: readonly number[], facts: Facts): boolean {
+function hasUnsharedSpeech(channel: number, group: readonly number[], facts: Facts): boolean {
   const { windows, floors } = facts
   return windows.some((window) => {
     if (!window.hasSpeech[channel]) return false
-    const energy = Math.max(...scene.map((member) => energyOf(channel, member, window)))
+    const energy = Math.max(...group.map((member) => energyOf(channel, member, window)))
     if (energy <= MIN_SPEECH_RATIO * floors[channel]!) return false
-    return !scene.some((member) => relation(window, [member, channel], facts)?.isCoherent)
+    return !group.some((member) => relation(window, [member, channel], facts)?.isCoherent)
   })
 }
 
@@ -282,7 +282,7 @@ function energyOf(channel: number, other: number, { pairs }: Window): number {
 }
 
 /**
- * Chooses what to recognize of a scene: the channel with the least noise beside the speech, and
+ * Chooses what to recognize of a group: the channel with the least noise beside the speech, and
  * with it those that correlate with it and are hardly noisier.
  */
 function chooseSources(

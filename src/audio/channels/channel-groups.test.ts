@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { type ChannelMode, createSceneAnalysis, WINDOW_SAMPLES } from './scene.ts'
+import { type ChannelMode, createChannelAnalysis, WINDOW_SAMPLES } from './channel-groups.ts'
 
 /** Windows as short as that of the end of a recording save time. */
 const SAMPLES = WINDOW_SAMPLES / 2
@@ -52,12 +52,12 @@ function groupsOf(
     return mix([NOISE.subarray(at, at + SAMPLES), level])
   }
   const silence = new Float32Array(SAMPLES)
-  let analysis: ReturnType<typeof createSceneAnalysis> | undefined
+  let analysis: ReturnType<typeof createChannelAnalysis> | undefined
   for (let n = 0; n < turns; n++) {
     const said = noise(0.3).fill(0, 0, 8192)
     const [voice, other] = n % 2 === 0 ? [said, silence] : [silence, said]
     const planes = record({ voice, other, noise }, n % 2)
-    analysis ??= createSceneAnalysis(planes.length, center)
+    analysis ??= createChannelAnalysis(planes.length, center)
     const others = mistaken === undefined || mistaken === n
     const heard = planes.flatMap((plane, i) =>
       (others || i === center) && isHeard(plane) ? [i] : [],
@@ -89,7 +89,7 @@ function readers(): [Float32Array, Float32Array] {
 
 const channelsOf = (groups: ReturnType<typeof groupsOf>) => groups.map(({ channels }) => channels)
 
-test('one voice under different music per channel is one scene, mixed from both', () => {
+test('one voice under different music per channel is one group, mixed from both', () => {
   const groups = groupsOf(({ voice, other, noise }) => {
     const said = mix([voice, 1], [other, 1])
     return [mix([said, 1], [noise(0.1), 1]), mix([said, 1], [noise(0.1), 1])]
@@ -98,7 +98,7 @@ test('one voice under different music per channel is one scene, mixed from both'
   assert.equal(groups[0]!.sources.length, 2)
 })
 
-test('voices panned 70:30 are one scene, while leakage at -10 dB or less is not', () => {
+test('voices panned 70:30 are one group, while crosstalk at -10 dB or less is not', () => {
   const shared = (gain: number, full = 1) =>
     groupsOf(({ voice, other, noise }) => [
       mix([voice, full], [other, gain], [noise(0.002), 1]),
@@ -111,10 +111,10 @@ test('voices panned 70:30 are one scene, while leakage at -10 dB or less is not'
   assert.deepEqual(channelsOf(shared(0)), [[0], [1]])
 })
 
-test('two people who talk at once are separate parties despite leakage', () => {
+test('two people who talk at once are separate parties despite crosstalk', () => {
   const [first, second] = readers()
   const groups = (planes: Float32Array[]) => {
-    const analysis = createSceneAnalysis(2)
+    const analysis = createChannelAnalysis(2)
     analysis.write(planes as Float32Array<ArrayBuffer>[], speechOf(planes, {}))
     return channelsOf(analysis.result('auto'))
   }
@@ -143,7 +143,7 @@ test('two people who talk at once are separate parties despite leakage', () => {
   assert.deepEqual(groups(panned), [[0, 1]])
 })
 
-test('unrelated audio of equal level, or equal audio without speech, is not a scene', () => {
+test('unrelated audio of equal level, or equal audio without speech, is no group', () => {
   const unrelated = groupsOf(({ noise }) => [noise(0.3), noise(0.3)])
   assert.deepEqual(channelsOf(unrelated), [[0], [1]])
   const alike = ({ voice, other, noise }: Turn) => {
@@ -163,17 +163,17 @@ test('loudness that repeats later in the other channel does not shift the voice'
 })
 
 test('a delayed copy is aligned before it is mixed', () => {
-  const [scene] = groupsOf(({ voice, other, noise }) => {
+  const [group] = groupsOf(({ voice, other, noise }) => {
     const said = mix([voice, 1], [other, 1])
     return [mix([said, 1], [noise(0.002), 1]), mix([said, 0.9, 320], [noise(0.003), 1])]
   })
-  assert.deepEqual(scene!.sources, [
+  assert.deepEqual(group!.sources, [
     { channel: 0, delay: 0 },
     { channel: 1, delay: 320 },
   ])
 })
 
-test('one voice 200 ms apart is one scene, of which one channel is used', () => {
+test('one voice 200 ms apart is one group, of which one channel is used', () => {
   for (const delays of [
     [0, 3200],
     [3200, 0],
@@ -202,7 +202,7 @@ test('of channels in antiphase, or a clean and a noisy one, only the better is u
   }
 })
 
-test('a film is one scene, recognized from its center channel', () => {
+test('a film is one group, recognized from its center channel', () => {
   const groups = groupsOf(
     ({ voice, other, noise }) => {
       const said = mix([voice, 1], [other, 1])
@@ -216,7 +216,7 @@ test('a film is one scene, recognized from its center channel', () => {
   assert.deepEqual(groups[0]!.sources, [{ channel: 2, delay: 0 }])
 })
 
-test('a film with separate music, speech and silence is one scene', () => {
+test('a film with separate music, speech and silence is one group', () => {
   const said = ({ voice, other }: Turn) => mix([voice, 1], [other, 1])
   const silence = new Float32Array(SAMPLES)
   const music = (turn: Turn) => [turn.noise(0.2), turn.noise(0.2), said(turn), silence]
@@ -241,7 +241,7 @@ test('speech beside silence or music is a separate party', () => {
   assert.deepEqual(channelsOf(groups), [[0], [1]])
 })
 
-test('a scene is not recognized from a channel that is silent except for a moment', () => {
+test('a group is not recognized from a channel that is silent except for a moment', () => {
   let turn = 0
   const silence = new Float32Array(SAMPLES)
   const record = ({ voice, other, noise }: Turn) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
-import { countBytes, expandFolders, openRecording, readRecording } from './recordings.ts'
+import { countBytes, expandFolders, openRecording, readRecording } from './input-files.ts'
 
 test('an argument may be a file, a URL or standard input', () => {
   assert.deepEqual(readRecording('x/a.mp3'), { kind: 'file', name: 'a.mp3', path: 'x/a.mp3' })

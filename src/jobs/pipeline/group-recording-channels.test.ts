@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { ArrangeTask } from '../../asr/speech-engine.ts'
-import { arrangeRecording } from './arrange-recording.ts'
+import type { GroupChannelsTask } from '../../asr/speech-engine.ts'
+import { groupRecordingChannels } from './group-recording-channels.ts'
 
 /** Returns the task for channels of which each is equal to an earlier one, or to none (null). */
-async function taskOf(sameAs: readonly (number | null)[]): Promise<ArrangeTask | undefined> {
-  let task: ArrangeTask | undefined
+async function taskOf(sameAs: readonly (number | null)[]): Promise<GroupChannelsTask | undefined> {
+  let task: GroupChannelsTask | undefined
   const speech = {
-    async arrangeChannels(given: ArrangeTask) {
+    async groupChannels(given: GroupChannelsTask) {
       task = given
       return []
     },
   }
   const space = { reserveBytes: async () => ({ [Symbol.dispose]() {} }) }
-  const checkpoints = { arrange: <T>(run: (folder: string) => Promise<T>) => run('folder') }
+  const checkpoints = { channelGroups: <T>(run: (folder: string) => Promise<T>) => run('folder') }
   const channels = sameAs.map((same, channel) => {
     return { channel, path: `${channel}`, samples: 16_000, sameAs: same }
   })
-  const deps = { speech, space } as unknown as Parameters<typeof arrangeRecording>[0]
+  const deps = { speech, space } as unknown as Parameters<typeof groupRecordingChannels>[0]
   const signal = new AbortController().signal
-  await arrangeRecording(deps, { duration: 1, channels }, { params: {}, checkpoints, signal })
+  await groupRecordingChannels(deps, { duration: 1, channels }, { params: {}, checkpoints, signal })
   return task
 }
 

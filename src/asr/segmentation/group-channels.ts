@@ -1,25 +1,25 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { createChannelFiles } from '../../audio/channels/channel-files.ts'
 import {
-  createLeakGate,
-  createLeakMeter,
+  type ChannelGroup,
+  createChannelAnalysis,
+  WINDOW_SAMPLES,
+} from '../../audio/channels/channel-groups.ts'
+import {
+  CROSSTALK_BLOCK,
+  CROSSTALK_FRAMES,
+  type CrosstalkMeasurement,
+  createCrosstalkGate,
+  createCrosstalkMeter,
   createMeasurement,
   type FrameBands,
-  findLeaks,
+  findCrosstalk,
   frameBands,
-  LEAK_BLOCK,
-  LEAK_FRAMES,
   LEAK_HOPS,
-  type LeakMeasurement,
 } from '../../audio/channels/crosstalk.ts'
-import {
-  type ChannelGroup,
-  createSceneAnalysis,
-  WINDOW_SAMPLES,
-} from '../../audio/channels/scene.ts'
 import { SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
 import type { Planes } from '../../audio/pcm.ts'
-import type { ArrangeTask, ChannelPcm, ChannelToRecognize } from '../speech-engine.ts'
+import type { ChannelPcm, ChannelToRecognize, GroupChannelsTask } from '../speech-engine.ts'
 import { normalizeLevel } from './gain.ts'
 import { readSamples } from './read-samples.ts'
 import type { Vad } from './vad.ts'
@@ -31,21 +31,22 @@ const EXCERPT = 4 * WINDOW_SAMPLES
 const MAX_EXCERPTS = 75
 /** Samples before an excerpt that settle the detector; whole frames. */
 const LEAD_IN = 48 * VAD_FRAME
-const BLOCK = LEAK_BLOCK * VAD_FRAME
-/** Frames on either side that decide whether a leak is silenced: 0.2 s. */
+const BLOCK = CROSSTALK_BLOCK * VAD_FRAME
+/** Frames on either side that decide whether crosstalk is silenced: 0.2 s. */
 const NEARBY_FRAMES = 6
 
 /**
- * Decides which channels are one scene, and writes what is to be recognized: one file for each
- * scene, and one for each other channel, with silence where it holds only what leaks from another.
+ * Groups channels that carry the same speech, and writes what is to be recognized: one file for
+ * each group, and one for each other channel, with silence where it holds only what leaks from
+ * another.
  */
-export async function arrangeChannels(
+export async function groupChannels(
   detector: Pick<Vad, 'detect'>,
-  { channels, mode, center, folder }: ArrangeTask,
+  { channels, mode, center, folder }: GroupChannelsTask,
   signal: AbortSignal,
 ): Promise<ChannelToRecognize[]> {
   const middle = channels.findIndex(({ channel }) => channel === center)
-  const analysis = createSceneAnalysis(channels.length, middle < 0 ? undefined : middle)
+  const analysis = createChannelAnalysis(channels.length, middle < 0 ? undefined : middle)
   const samples = channels[0]!.samples
   if (mode !== 'separate') {
     for (const start of excerptStarts(samples)) {
@@ -58,9 +59,9 @@ export async function arrangeChannels(
   mkdirSync(folder, { recursive: true })
   const files = createChannelFiles(folder, groups.length)
   try {
-    const leaks = await writeGroups(channels, { groups, files, signal })
+    const leaksInto = await writeGroups(channels, { groups, files, signal })
     return files.finish().map(({ path }, i) => {
-      const members = new Set([...groups[i]!.channels, ...leaks[i]!])
+      const members = new Set([...groups[i]!.channels, ...leaksInto[i]!])
       const sourceChannels = [...members].map((member) => channels[member]!.channel)
       return { channel: channelOf(i, groups, channels), path, samples, sourceChannels }
     })
@@ -69,7 +70,7 @@ export async function arrangeChannels(
   }
 }
 
-/** The number of a group in the result: 0 for a single scene, else that of its lowest channel. */
+/** The number of a group in the result: 0 for a single group, else that of its lowest channel. */
 function channelOf(
   i: number,
   groups: readonly ChannelGroup[],
@@ -85,7 +86,7 @@ function excerptStarts(samples: number): number[] {
   return Array.from({ length: count }, (_, i) => Math.floor((i * all) / count) * EXCERPT)
 }
 
-type Analysis = ReturnType<typeof createSceneAnalysis>
+type Analysis = ReturnType<typeof createChannelAnalysis>
 
 async function analyzeExcerpt(
   detector: Pick<Vad, 'detect'>,
@@ -125,15 +126,15 @@ async function writeGroups(
   { groups, files, signal }: Output,
 ): Promise<Set<number>[]> {
   const { samples } = channels[0]!
-  const leaked = groups.map(() => new Set<number>())
-  const isLeaked = createLeakGate(groups.length, LEAK_FRAMES)
+  const leaksInto = groups.map(() => new Set<number>())
+  const isCrosstalk = createCrosstalkGate(groups.length, CROSSTALK_FRAMES)
   const several = groups.length > 1
-  const measured: LeakMeasurement[] = []
+  const measured: CrosstalkMeasurement[] = []
   const read = (start: number) => mixBlock(channels, groups, start)
   let pending = read(0)
   if (several) {
     measured.push(measureBlock(pending))
-    for (let n = 0; n < LEAK_FRAMES; n++) isLeaked(framesOf(pending, n), [])
+    for (let n = 0; n < CROSSTALK_FRAMES; n++) isCrosstalk(framesOf(pending, n), [])
   }
   for (let start = 0; start < samples; start += BLOCK) {
     signal.throwIfAborted()
@@ -143,22 +144,23 @@ async function writeGroups(
     pending = read(next)
     if (several) {
       if (next < samples) measured.push(measureBlock(pending))
-      const leaks = findLeaks(measured)
-      for (const { source, target } of leaks) {
-        for (const member of groups[target]!.channels) leaked[source]!.add(member)
+      const paths = findCrosstalk(measured)
+      for (const { source, target } of paths) {
+        for (const member of groups[target]!.channels) leaksInto[source]!.add(member)
       }
       // The gate answers later, when it has got the first frames of the next block.
-      const found = Array.from({ length: LEAK_BLOCK }, (_, n) => {
-        const at = n + LEAK_FRAMES
-        const frames = at < LEAK_BLOCK ? framesOf(block, at) : framesOf(pending, at - LEAK_BLOCK)
-        return isLeaked(frames, leaks)
+      const found = Array.from({ length: CROSSTALK_BLOCK }, (_, n) => {
+        const at = n + CROSSTALK_FRAMES
+        const frames =
+          at < CROSSTALK_BLOCK ? framesOf(block, at) : framesOf(pending, at - CROSSTALK_BLOCK)
+        return isCrosstalk(frames, paths)
       })
-      silenceLeaks(block, found)
+      silenceCrosstalk(block, found)
       if (measured.length > 2) measured.shift()
     }
     files.write(block.map((plane) => plane.slice(0, Math.min(BLOCK, samples - start))))
   }
-  return leaked
+  return leaksInto
 }
 
 /** Reads one block of each group, padded with silence. */
@@ -181,11 +183,11 @@ function mixBlock(
   })
 }
 
-function measureBlock(planes: Planes): LeakMeasurement {
+function measureBlock(planes: Planes): CrosstalkMeasurement {
   const measurement = createMeasurement()
-  const measureLeaks = createLeakMeter({ findsEarlier: true })
+  const measureCrosstalk = createCrosstalkMeter({ findsEarlier: true })
   for (const at of LEAK_HOPS) {
-    measureLeaks(
+    measureCrosstalk(
       measurement,
       planes.map((plane) => plane.subarray(at, at + SPECTRUM_SAMPLES)),
     )
@@ -194,20 +196,20 @@ function measureBlock(planes: Planes): LeakMeasurement {
 }
 
 /**
- * Silences frames that hold only a leak, unless speech of the channel itself is the louder part of
- * the 0.4 s around: where two people talk at once, cutting words does more harm than a leak.
+ * Silences frames that hold only crosstalk, unless speech of the channel itself is the louder part
+ * of the 0.4 s around: where two people talk at once, cutting words does more harm than crosstalk.
  */
-function silenceLeaks(planes: Planes, found: readonly boolean[][]): void {
+function silenceCrosstalk(planes: Planes, found: readonly boolean[][]): void {
   for (const [channel, plane] of planes.entries()) {
-    // Positive where a frame is a leak.
-    const signed = found.map((leaked, n) => {
+    // Positive where a frame is crosstalk.
+    const signed = found.map((isCrosstalk, n) => {
       const energy = frameOf(plane, n).reduce((sum, sample) => sum + sample * sample, 0)
-      return leaked[channel] ? energy : -energy
+      return isCrosstalk[channel] ? energy : -energy
     })
-    for (let n = 0; n < LEAK_BLOCK; n++) {
+    for (let n = 0; n < CROSSTALK_BLOCK; n++) {
       const near = signed.slice(Math.max(0, n - NEARBY_FRAMES), n + NEARBY_FRAMES + 1)
-      const isMostlyLeaked = near.reduce((sum, frameEnergy) => sum + frameEnergy, 0) > 0
-      if (found[n]![channel] && isMostlyLeaked) frameOf(plane, n).fill(0)
+      const isMostlyCrosstalk = near.reduce((sum, frameEnergy) => sum + frameEnergy, 0) > 0
+      if (found[n]![channel] && isMostlyCrosstalk) frameOf(plane, n).fill(0)
     }
   }
 }
@@ -221,4 +223,4 @@ function frameOf(plane: Float32Array<ArrayBuffer>, n: number): Float32Array<Arra
 }
 
 /** Seconds that the task may take per second of all channels together. */
-export const ARRANGE_TIMEOUT_PER_SECOND = 2
+export const GROUPING_TIMEOUT_PER_SECOND = 2

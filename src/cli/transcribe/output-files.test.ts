@@ -13,14 +13,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { UsageError } from '../arguments.ts'
-import { readRecording } from './recordings.ts'
+import { readRecording } from './input-files.ts'
 import {
   planOutputs,
   planSideFiles,
   prepareOutputs,
   refuseExisting,
   refuseOverwriting,
-} from './results.ts'
+} from './output-files.ts'
 
 function plan(names: string[], output?: string, format: 'txt' | 'srt' = 'txt') {
   return planOutputs(names.map(readRecording), { output, format })

@@ -5,7 +5,7 @@ import { makeWithParents } from '../../models/files/make-folder.ts'
 import { UsageError } from '../arguments.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Format } from './formats.ts'
-import type { Recording } from './recordings.ts'
+import type { Recording } from './input-files.ts'
 
 /** What looks like the name of a file rather than of a folder. */
 const NAMED_FILE = /^\.(?:txt|json|srt|vtt|text|md|html?|docx?)$/i

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
-import { createProgressDisplay, formatSeconds } from './progress.ts'
+import { createProgressDisplay, formatSeconds } from './progress-display.ts'
 import type { Output } from './terminal.ts'
 
 /** Creates an output that records what is written to it; with `columns` it is a terminal. */
