@@ -11,6 +11,7 @@ const flagged: [ModerationCategory, string][] = [
   ['profanity', 'That motherfucking printer again.'],
   ['profanity', 'Oh sh*t, I forgot.'],
   ['profanity', 'F*** that.'],
+  ['profanity', 'It is d*** good, you a**.'],
   ['profanity', 'Holy shit!'],
   ['profanity', 'What the hell happened?'],
   ['profanity', 'You son-of-a-bitch.'],

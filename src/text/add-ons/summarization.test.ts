@@ -54,6 +54,23 @@ test('summarize keeps decisions and omits greetings, farewells and questions', (
   assert.doesNotMatch(summary, /morning|nice to be here|Goodbye|your time today|\?|sandwich/)
 })
 
+test('summarize omits dictated numbers and spelled names', () => {
+  const call = `
+Good morning, this is the bank, how can I help you today?
+My card was refused at the supermarket in Leipzig yesterday evening.
+What is your account number, please?
+It's one two three four five six seven eight nine.
+It's 1 2 3 4 5 6 7 8 9, and the other account is 4 5 6 7 8 1 2 3.
+My name is spelled S M Y T H E and then B R A I T H.
+Your phone number, is it five five five one two three four?
+The card was blocked because somebody tried a wrong code three times.
+We will send a new card to your address in Leipzig this week.`
+  const summary = summarize(transcriptOf(call))
+  assert.match(summary, /card was refused|card was blocked/)
+  assert.match(summary, /send a new card/)
+  assert.doesNotMatch(summary, /two three|1 2 3|S M Y/)
+})
+
 test('summarize bullet_points lists the sentences of general', () => {
   const transcript = transcriptOf(meeting)
   const lines = summarize(transcript, 'bullet_points').split('\n')

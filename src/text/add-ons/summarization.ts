@@ -3,7 +3,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { type Sentence, splitSentences } from '../words/sentences/sentences.ts'
 import { cueWeight, isGreeting } from './summary/cues.ts'
 import { cosine, lexRank, similarityGraph, type Vector, vectorsOf } from './summary/lexrank.ts'
-import { termsOf } from './summary/terms.ts'
+import { areMostlyDigits, termsOf } from './summary/terms.ts'
 
 /** The styles of the API. */
 export type SummaryType = 'general' | 'bullet_points' | 'concise'
@@ -103,8 +103,12 @@ function rank(sentences: readonly Sentence[]): Candidate[] {
       const weight = isWhole(sentence) ? cue : cue * PART_WEIGHT
       return { sentence, vector: vectors[order]!, score: ranks[order]! * weight, order }
     })
-    .filter(({ sentence, order }) => terms[order]!.length >= MIN_TERMS && !greets(sentence))
+    .filter(({ sentence, order }) => hasContent(terms[order]!) && !greets(sentence))
     .sort((a, b) => b.score - a.score || a.order - b.order)
+}
+
+function hasContent(terms: readonly string[]): boolean {
+  return terms.length >= MIN_TERMS && !areMostlyDigits(terms)
 }
 
 function greets({ text, language }: Sentence): boolean {

@@ -65,7 +65,7 @@ function trimmed(text: string, entity: Entity): Entity {
   if (entity.type === 'PASSWORD') return entity
   const marks = trailingFrom(phrase, /[\s.,;:?!…'"”’)\]-]/u)
   const end = /['’]s$/.test(phrase.slice(0, marks)) ? marks - 2 : marks
-  const kept = /\b[ap]\.m\.$/.test(phrase) ? phrase.length : end
+  const kept = /\b(?:[ap]\.m|D\. ?C)\.$/.test(phrase) ? phrase.length : end
   const open = /^[\s,;:'"“‘]*/u.exec(phrase)![0].length
   return { ...entity, from: entity.from + open, to: entity.from + Math.max(kept, open) }
 }

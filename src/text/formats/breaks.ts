@@ -1,3 +1,7 @@
+import { abbreviationOf } from '../words/sentences/abbreviations.ts'
+import { sentenceEnds } from '../words/sentences/sentence-ends.ts'
+import { partsOf } from '../words/word-parts.ts'
+
 /**
  * Articles, prepositions, possessives and conjunctions, by language: they belong with the next
  * word.
@@ -14,9 +18,20 @@ const NO_BREAK_AFTER: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ],
 ])
 
-/** Returns whether a word should not be the last of its row: `the`, `of`. */
-export function isNoBreakWord(word: string, language: string): boolean {
-  return NO_BREAK_AFTER.get(language)?.has(word.toLowerCase()) ?? false
+/**
+ * Returns whether a word should not be the last of its row: `the`, `of`, and an abbreviation that
+ * the two words `following` go on with (Dr. Lee, St. Mary).
+ */
+export function isNoBreakWord(
+  word: string,
+  following: readonly (string | undefined)[],
+  language: string,
+): boolean {
+  if (NO_BREAK_AFTER.get(language)?.has(word.toLowerCase())) return true
+  const { core, after } = partsOf(word)
+  if (after !== '.' || abbreviationOf(core, language) === undefined) return false
+  const texts = [word, ...following.filter((text) => text !== undefined)]
+  return texts.length > 1 && !sentenceEnds(texts, language)[0]
 }
 
 /**
@@ -25,7 +40,7 @@ export function isNoBreakWord(word: string, language: string): boolean {
  * seconds.
  */
 export function breakPenalty(last: Chunk, next: Chunk | undefined): number {
-  if (!next || /[.!?…。！？؟।]["'”’)」』]?$/.test(last.text)) return 0
+  if (!next || (!last.leans && /[.!?…。！？؟।]["'”’)」』]?$/.test(last.text))) return 0
   const pause = Math.max(0, next.start - last.end) / 1000
   return Math.max(0, wordPrice(last) - pause)
 }

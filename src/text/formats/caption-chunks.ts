@@ -19,15 +19,17 @@ export function splitChunks(utterance: Utterance, splitAt = Number.POSITIVE_INFI
   const { text, spans } = joinWords(utterance)
   const cuts = separatorOf(utterance.language) ? cutAtBlanks(text) : cutWords(text, utterance)
   const chunks: Chunk[] = []
+  const parts = cuts.flatMap((cut) => splitLong(cut, splitAt))
   let i = 0
-  for (const { text: part, from } of cuts.flatMap((cut) => splitLong(cut, splitAt))) {
+  for (const [at, { text: part, from }] of parts.entries()) {
     const to = from + part.length
     while (spans[i]!.to <= from) i++
     const start = timeAt(spans[i]!, from)
     while (spans[i]!.to < to) i++
     const end = timeAt(spans[i]!, to)
     const blank = from > 0 && text[from - 1] === ' ' ? ' ' : ''
-    const leans = isNoBreakWord(part, utterance.language)
+    const following = [parts[at + 1]?.text, parts[at + 2]?.text]
+    const leans = isNoBreakWord(part, following, utterance.language)
     chunks.push({ text: part, blank, columns: countColumns(part), leans, start, end })
   }
   return chunks

@@ -51,6 +51,18 @@ test('a long utterance is split after a sentence rather than in the middle', () 
   ])
 })
 
+test('an abbreviation before a name is no sentence end to split at', () => {
+  const text = 'I spoke to Dr. Patel at St. Mary Hospital about it, and I take it. No more.'
+  assert.deepEqual(cutRows(text, { maxDuration: 5 }), [
+    'I spoke to Dr. Patel at St. Mary Hospital',
+    'about it, and I take it. No more.',
+  ])
+  assert.deepEqual(cutRows('We live on Main St. The house is big and is old', { maxDuration: 4 }), [
+    'We live on Main St.',
+    'The house is big and is old',
+  ])
+})
+
 test('without a sentence end an utterance is split at a comma', () => {
   assert.deepEqual(rows('a b c d, e f g h i j k l m n o p'), [
     'a b c d,',

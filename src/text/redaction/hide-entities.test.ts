@@ -16,3 +16,25 @@ test('a question of another channel or speaker is a cue', () => {
   assert.deepEqual(redacted(speakers, config)[1], 'It is [LOCATION_ZIP_1].')
   assert.deepEqual(redacted([answer], config), [answer])
 })
+
+test('the full stop of p.m. stays where it ends the sentence', () => {
+  assert.deepEqual(redacted(['It was 5 p.m. Then it rained until 5 p.m. and on.', 'At 5 p.m.']), [
+    'It was [TIME_1]. Then it rained until [TIME_1] and on.',
+    'At [TIME_1].',
+  ])
+  assert.deepEqual(redacted(['At 5 p.m. Eastern we left.'], { entity_types: 'TIME' }), [
+    'At [TIME_1] Eastern we left.',
+  ])
+})
+
+test('Washington, D.C. is hidden as a whole', () => {
+  const lines = [
+    'We live in Washington, D.C. but left D.C. for a year.',
+    'It is near D.C. Then go.',
+  ]
+  assert.deepEqual(redacted(lines, { entity_types: 'LOCATION_CITY' }), [
+    'We live in [LOCATION_CITY_1] but left [LOCATION_CITY_2] for a year.',
+    'It is near [LOCATION_CITY_2]. Then go.',
+  ])
+  assert.deepEqual(redacted(['A D.C. motor.']), ['A D.C. motor.'])
+})

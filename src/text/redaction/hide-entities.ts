@@ -2,6 +2,7 @@ import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { findCandidates } from '../entities/find-entities.ts'
 import { byRank } from '../entities/overlaps.ts'
 import { isFunctionWord } from '../vocabulary/common-words.ts'
+import { followsHour } from '../words/sentences/abbreviations.ts'
 import { isFilledPause } from '../words/sentences/clause-continuation.ts'
 import { trailingFrom } from '../words/trailing.ts'
 import {
@@ -65,7 +66,7 @@ export function hideEntities(
       const named = found.flatMap((entity) => toRequestedTypes(view.text, entity, wanted))
       const strays = findStrayNumbers(view.text, { found, wanted })
       const repeats = findRepeats(view.text, { known, numbers, reached })
-      for (const entity of named) claims.push({ ...entity, view })
+      for (const entity of named) claims.push({ ...withoutSentenceEnd(view.text, entity), view })
       for (const entity of [...strays, ...repeats]) guesses.push({ ...entity, view })
     }
     // A rule goes before a guess, however long the guess is.
@@ -78,6 +79,14 @@ export function hideEntities(
     }
   }
   throw new Error('redaction finds more in every round')
+}
+
+/** Leaves the full stop of "3 p.m." or "D.C." where a new sentence begins after it. */
+function withoutSentenceEnd(text: string, entity: Entity): Entity {
+  if (!/\b(?:[ap]\.m|D\. ?C)\.$/i.test(text.slice(entity.from, entity.to))) return entity
+  const [, next] = /^["'”’)]*(?:$|\s+["'“‘(]*(\p{Lu}[\p{L}'’]*))/u.exec(text.slice(entity.to)) ?? []
+  const isEnd = next === undefined ? text.slice(entity.to).trim() === '' : !followsHour(next)
+  return isEnd ? { ...entity, to: entity.to - 1 } : entity
 }
 
 /** Masks the filled pauses within an entity with it. */
@@ -105,7 +114,9 @@ function mask(masked: MaskedText, claim: Claim, count: number): MaskedEntity[] {
   const { type, view } = claim
   const hidden: MaskedEntity[] = []
   for (const part of openParts(masked, claim)) {
-    hidden.push({ type, original: view.text.slice(part.from, part.to) })
+    // Both are the same with and without the full stop of a sentence.
+    const original = view.text.slice(part.from, part.to).replace(/(\b(?:[ap]\.m|D\. ?C))$/i, '$1.')
+    hidden.push({ type, original })
     for (let i = part.from; i < part.to; i++) {
       const place = view.at[i]!
       if (place !== BETWEEN) masked.mask[place] = count + hidden.length

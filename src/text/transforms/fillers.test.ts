@@ -11,9 +11,18 @@ function without(text: string, language = 'en'): string[] {
 }
 
 test('filled pauses are removed, and punctuation and capitals adjusted', () => {
-  assert.deepEqual(without('Um, so we, uh, left. Uh the end, hmm.'), ['So we, left. The end.'])
+  assert.deepEqual(without('Um, so we, uh, left. Uh the end, hmm.'), ['So we left. The end.'])
   assert.deepEqual(without('Hmm.'), [])
   assert.deepEqual(without('Mm, it is 5 mm thick.'), ['It is 5 mm thick.'])
+})
+
+test('a comma before a filled pause stays only where the sentence needs it', () => {
+  assert.deepEqual(without("I was, um, born. It's, uh, fine. We're, uh we're here."), [
+    "I was born. It's fine. We're, we're here.",
+  ])
+  assert.deepEqual(without('Yes, um, I did. Paris, uh, London, er, and Rome.'), [
+    'Yes, I did. Paris, London, and Rome.',
+  ])
 })
 
 test('quotation marks are kept when the first or last word is removed', () => {

@@ -1,6 +1,7 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { capitalize } from '../words/letter-case.ts'
 import { isFilledPause } from '../words/sentences/clause-continuation.ts'
+import { foldWord, partsOf } from '../words/word-parts.ts'
 
 /** The languages whose filled pauses are known. In others the same letters may be a word. */
 export const languages = ['en'] as const
@@ -9,11 +10,21 @@ const MARK = /[.!?…]+(?=["”’')\]]*$)/
 const OPENING = /^["“‘'([]+/
 const CLOSING = /["”’')\]]+$/
 
+/** Words that lean on the next one: a comma after them only marked the pause. */
+const LEANING = new Set(
+  (
+    'the a an my your his her our their its i he she we they and or but because if that to of at for from with ' +
+    'into as than is are was were be been have has had will would can could should'
+  ).split(' '),
+)
+const CONTRACTION = /^(?:i|you|he|she|it|we|they|that|there)['’](?:m|re|s|ve|ll|d)$/
+
 /**
  * Removes filled pauses (um, uh, hmm). The mark that ended a sentence after one moves to the word
  * before it, as does the end of a quotation; its beginning moves to the word after it, which gets a
- * capital where the pause began a sentence. An utterance of
- * nothing else is left out; speakers are then numbered anew by their first appearance.
+ * capital where the pause began a sentence. A comma before one goes where only the pause needed it:
+ * "I was, um, born". An utterance of nothing else is left out; speakers are then numbered anew by
+ * their first appearance.
  */
 export function removeFillers({ utterances, ...rest }: Transcript): Transcript {
   const kept = utterances.map((utterance) => {
@@ -53,6 +64,7 @@ function withoutFillers(words: readonly Word[]): Word[] {
       beginsSentence ||= ended || (quotes !== '' && !isQuoted)
       const mark = MARK.exec(word.text)?.[0]
       if (mark && last && !ended) last.text = last.text.replace(/,$/, '') + mark
+      else if (last && leans(last.text, words[at + 1]?.text)) last.text = last.text.slice(0, -1)
       if (!isQuoted) {
         opening += quotes
         if (last) last.text += closing
@@ -65,4 +77,12 @@ function withoutFillers(words: readonly Word[]): Word[] {
     }
   }
   return kept
+}
+
+/** Whether a word leans on the next one; a repetition keeps its comma: "we're, we're here". */
+function leans(text: string, next = ''): boolean {
+  const { core, possessive, after } = partsOf(text)
+  const folded = foldWord(core + possessive)
+  const isRepeated = foldWord(partsOf(next).core + partsOf(next).possessive) === folded
+  return after === ',' && !isRepeated && (LEANING.has(folded) || CONTRACTION.test(folded))
 }

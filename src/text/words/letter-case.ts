@@ -56,6 +56,15 @@ export function lowerFunctionWord(text: string): string {
   return before + core[0]!.toLowerCase() + text.slice(before.length + 1)
 }
 
+const PRONOUN_I = /^i(?:['’](?:m|ve|ll|d))?$/
+
+/** Writes the English pronoun i as I, also in i'm and i'll; not the numeral of "(i)". */
+export function capitalizePronoun(text: string): string {
+  const { before, core, possessive, after } = partsOf(text)
+  if (!PRONOUN_I.test(core) || before.endsWith('(') || possessive !== '') return text
+  return `${before}I${core.slice(1)}${after}`
+}
+
 /**
  * Writes a lower-case English word as it is spelled inside a sentence: I, days, months (may and
  * march where a date shows it), and `names`.
@@ -68,10 +77,7 @@ export function writeEnglish(
   const { core, possessive } = parts
   if (!/^\p{Ll}[\p{Ll}'’-]*$/u.test(core)) return text
   const rest = possessive + parts.after
-  if (/^i(?:['’](?:m|ve|ll|d))?$/.test(core)) {
-    const numeral = parts.before.endsWith('(') || possessive !== ''
-    return numeral ? text : `${parts.before}I${core.slice(1)}${rest}`
-  }
+  if (PRONOUN_I.test(core)) return capitalizePronoun(text)
   const dated = /^\d/.test(after) || /^of$/i.test(before)
   const calendar = DAYS_AND_MONTHS.has(core) || (dated && /^(?:may|march)$/.test(core))
   if (calendar) return parts.before + core[0]!.toUpperCase() + core.slice(1) + rest

@@ -1,6 +1,9 @@
-/** Swear words that a recognizer or a writer has starred out: "f***", "sh*t". */
+/**
+ * Swear words that a recognizer, a writer or the profanity filter has starred out: "f***", "sh*t",
+ * "d***".
+ */
 export const MASKED =
-  /(?:^| )(?:f\*+\w*|s\*+t\w*|sh\*+t?\w*|b\*+ch\w*|c\*+t|mother\w*\*+\w*)(?: |$)/
+  /(?:^| )(?:[a-z]\*{2,}\w*|f\*+\w*|s\*+t\w*|sh\*+t?\w*|b\*+ch\w*|c\*+t|mother\w*\*+\w*)(?: |$)/
 
 const INTENT =
   "(?:i|we)(?:'ll| will| shall|'m going to|'re going to| am going to| are going to|'m gonna|'re gonna| am gonna| swear i'll| swear i will| want to| wanna|'m about to| am about to)"

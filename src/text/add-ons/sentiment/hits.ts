@@ -87,7 +87,30 @@ function negates(words: readonly ClauseWord[], i: number): boolean {
   const { text } = words[i]!
   const next = words[i + 1]?.text
   if (next === 'only' || next === 'just' || next === 'doubt') return false
+  if (isSuperlative(words, i)) return false
   return NEGATIONS.has(text) || text.endsWith("n't")
+}
+
+const COMPARATIVE = /^(?:more|better|worse|\p{L}{2,}ier)$/u
+const DEGREE = /^(?:so|such|this)$/
+const POSSIBILITY = /^(?:can't|cannot|couldn't)$/
+
+/**
+ * Returns whether a negation says that something is so to the highest degree: never been happier,
+ * couldn't be worse, can't thank you enough.
+ */
+function isSuperlative(words: readonly ClauseWord[], i: number): boolean {
+  const { text } = words[i]!
+  const comma = words.findIndex(({ afterComma }, at) => at > i && afterComma)
+  const next = words.slice(i + 1, comma < 0 ? i + 6 : Math.min(comma, i + 6))
+  const near = next.slice(0, 3)
+  const isCompared = near.some((word) => COMPARATIVE.test(word.text))
+  if (text === 'never') return isCompared || near.some((word) => DEGREE.test(word.text))
+  const isNot = text === 'not' && /^(?:can|could)$/.test(words[i - 1]?.text ?? '')
+  const isImpossible = isNot || POSSIBILITY.test(text)
+  if (isImpossible && next.some((word) => word.text === 'enough')) return true
+  const isLimit = isImpossible && /^(?:be|get|have|feel)$/.test(next[0]?.text ?? '')
+  return isCompared && (isLimit || (text === "doesn't" && next[0]?.text === 'get'))
 }
 
 /**

@@ -15,14 +15,26 @@ anyway finally please thank thanks hello hi bye`.split(/\s+/),
 )
 
 /**
- * Returns the content words of a sentence, in lower case. English loses stop words and plural
- * endings. Other languages keep every word, and the weight of frequent ones falls by their
- * frequency alone.
+ * Returns the content words of a sentence, in lower case. English loses stop words, single letters
+ * and digits, and plural endings. Other languages keep every word, and the weight of frequent ones
+ * falls by their frequency alone.
  */
 export function termsOf(text: string, language: string): string[] {
   const words = wordsOf(text.toLowerCase(), language)
   if (language !== 'en') return words
-  return words.filter((word) => !STOP_WORDS.has(word.replace(/['’].*/, ''))).map(stem)
+  return words.filter((word) => !isEmpty(word)).map(stem)
+}
+
+/** Dictated digits and spelled letters, as of a phone number or a name, tell nothing. */
+function isEmpty(word: string): boolean {
+  return /^[\p{L}\p{N}]$/u.test(word) || STOP_WORDS.has(word.replace(/['’].*/, ''))
+}
+
+const DIGIT = /^(?:zero|two|three|four|five|six|seven|eight|nine|double|triple|\d+)$/
+
+/** Returns whether terms are mostly digits, as of a dictated number. */
+export function areMostlyDigits(terms: readonly string[]): boolean {
+  return 2 * terms.filter((term) => DIGIT.test(term)).length > terms.length
 }
 
 function wordsOf(text: string, language: string): string[] {

@@ -11,6 +11,7 @@ const cases: Record<string, string[]> = {
   'Your email address? The first part is jsmith eighty four.': ['EMAIL_ADDRESS jsmith eighty four'],
   'My email starts with k underscore lee.': ['EMAIL_ADDRESS k underscore lee'],
   'Did you get my e-mail? Nothing.': [],
+  'And your email? Okay, and your name?': [],
   'Send me a parcel. zyxt dot b.': [],
 }
 for (const [text, expected] of Object.entries(cases)) {

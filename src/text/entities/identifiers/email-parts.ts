@@ -13,6 +13,10 @@ const cue = new RegExp(
   'iu',
 )
 
+/** How people go on after a question that was answered before: "Your email? Okay, and …". */
+const GOES_ON =
+  /^(?:ok|okay|yeah|yep|yup|nope|nah|alright|gotcha|awesome|hmm|mm|mhm|um|uh|er|ah|aha|hi)$/i
+
 /**
  * Finds the part before "at" alone, where an e-mail address is requested or announced: "It's john
  * dot smith."
@@ -20,7 +24,8 @@ const cue = new RegExp(
 export function findMailParts(text: string): Entity[] {
   if (!/e-?mail/i.test(text)) return []
   return Array.from(text.matchAll(row), ({ 0: phrase, index }) => {
-    const isClear = / /.test(phrase) || /\d/.test(phrase) || !isCommon(phrase.toLowerCase())
+    const isWord = isCommon(phrase.toLowerCase()) || GOES_ON.test(phrase)
+    const isClear = / /.test(phrase) || /\d/.test(phrase) || !isWord
     if (!isClear || !cue.test(before(text, index, 80))) return []
     return [{ type: 'EMAIL_ADDRESS' as const, from: index, to: index + phrase.length, score: 0.7 }]
   }).flat()

@@ -95,6 +95,12 @@ const patterns: EntityPattern[] = [
     ),
     score: 0.75,
   },
+  { type: 'LOCATION_CITY', pattern: /\bWashington,? D\. ?C\./g, score: 0.95 },
+  {
+    type: 'LOCATION_CITY',
+    pattern: /(?<![\p{L}.])D\.C\.(?! (?:power|current|voltage|motor|circuit|adapter|[Cc]omics))/gu,
+    score: 0.8,
+  },
   {
     type: 'LOCATION_ZIP',
     pattern:

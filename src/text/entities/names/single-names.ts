@@ -95,7 +95,9 @@ export function givenUncased(tokens: readonly WordToken[], at: number, cued = fa
     : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }
 }
 
+/** Asterisks stand for a swear word that is no name: "S***, I forgot". */
 function isUnlisted(token: WordToken): boolean {
+  if (token.text.includes('*')) return false
   return tagsOf(token.lower).length === 0 && isUnknown(token)
 }
 

@@ -41,9 +41,61 @@ test('style digits converts numbers, years, times, ordinals and decimals', () =>
     assert.equal(written(text, 'digits'), expected)
 })
 
+test('style digits keeps two numbers with scales apart, and one scale of a range', () => {
+  const cases = {
+    'between one thousand and two thousand people': 'between 1000 and 2000 people',
+    'two hundred and three hundred, one million two million': '200 and 300, 1,000,000 2,000,000',
+    'nine hundred thousand and one hundred and five': '900,105',
+    'five to ten thousand dollars, two or three hundred':
+      '5 to 10 thousand dollars, 2 or 3 hundred',
+    'between five and ten million, from one to two hundred':
+      'between 5 and 10 million, from 1 to 2 hundred',
+    'two hundred to three hundred thousand, from ten to twenty':
+      '200 to 300 thousand, from 10 to 20',
+    'one hundred hundred': '100 hundred',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
+test('style digits reads dictated zeros and repeated digits in a row only', () => {
+  const cases = {
+    'nine oh two one oh, nine oh, four oh four, one oh one.': '9 0 2 1 0, 9 0, 4 0 4, 1 0 1.',
+    'oh seven double seven nine hundred, double five': '0 7 77 900, 55',
+    'It is double seven, triple five.': 'It is 77, 555.',
+    'Oh, five left. Oh no, oh five people. A double six.':
+      'Oh, 5 left. Oh no, oh 5 people. A double 6.',
+    'version two point oh point one': 'version 2.0.1',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
+test('style digits reads times of the clock after prepositions', () => {
+  const cases = {
+    'At eight thirty, until eleven fifteen.': 'At 8:30, until 11:15.',
+    'from eleven thirty to twelve oh five': 'from 11:30 to 12:05',
+    'at two fifteen dollars, at one thousand thirty': 'at 2 15 dollars, at 1030',
+    'Page eleven twelve, in eleven thirty.': 'Page 11 12, in 1130.',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
+test('style digits writes "one" in digits beside another number of a range', () => {
+  const cases = {
+    'from one to ten, three to one, one or two, between one and five':
+      'from 1 to 10, 3 to 1, 1 or 2, between 1 and 5',
+    'two to one of them, one or the other': '2 to one of them, one or the other',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
 test('style digits keeps pronouns, small ordinals and other languages', () => {
   const cases = ['No one knows one of us.', 'Wait a second, the third one.', 'a hundred times']
   cases.push('the two hundredth day', 'the nineteen nineties', 'a million and a half')
+  cases.push('two thirds, three quarters and nine tenths', 'the two thousands')
   for (const text of cases) assert.equal(written(text, 'digits'), text)
   assert.equal(written('twenty, five', 'digits'), '20, 5')
   assert.equal(written('one two', 'digits', 'fr'), 'one two')
@@ -64,9 +116,19 @@ test('style words converts numbers, years, times, money and percent', () => {
     'At 7:05 p.m. or 12:00 p.m. or 12:00, not 14:00.':
       "At seven oh five p.m. or twelve p.m. or twelve o'clock, not 14:00.",
     'In 1900 it was -5 for ¥1.': 'In nineteen hundred it was minus five for one yen.',
+    '$19.99, or $1.01, or £0.50, or $5.00.':
+      'Nineteen dollars and ninety-nine cents, or one dollar and one cent, or fifty pence, or five dollars.',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'words'), expected)
+})
+
+test('style words begins a sentence with a capital, and goes on after an abbreviation', () => {
+  assert.equal(
+    written('100 came. 2024 was No. 5 for Mr. 305. "7 left."', 'words'),
+    'One hundred came. Twenty twenty-four was No. five for Mr. three hundred five. "Seven left."',
+  )
+  assert.equal(written('$1.5 million.', 'words'), 'One point five million dollars.')
 })
 
 test('a merged number spans its words, and split ones share their time', () => {

@@ -1,6 +1,8 @@
 import type { Transcript, Utterance, Word } from '../../../transcript/transcript.ts'
 import { capitalize } from '../letter-case.ts'
+import { abbreviationOf } from '../sentences/abbreviations.ts'
 import { partsOf, replaceWords, type WordParts } from '../word-parts.ts'
+import { rowPartAt } from './digit-rows.ts'
 import {
   readNumber,
   type SpokenNumber,
@@ -43,7 +45,11 @@ const TIME_OF_DAY = /^(?:a\.?m|p\.?m)\.?$/i
 const SCALE = /^(?:hundred|thousand|million|billion|trillion)$/
 /** A number before these is a part of a fraction, an ordinal or a decade, which stay words. */
 const PARTIAL =
-  /^(?:(?:hundred|thousand|million|billion)ths?|(?:twen|thir|for|fif|six|seven|eigh|nine)ties)$/
+  /^(?:(?:hundred|thousand|million|billion)(?:ths?|s)|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths|(?:twen|thir|for|fif|six|seven|eigh|nine)ties)$/
+/** After these, "eight thirty" is a time; "three fifty" may be a price or degrees. */
+const BEFORE_CLOCK = /^(?:at|until|till|by|around|before|after)$/
+/** After these, so is "eleven thirty", which may be a year elsewhere. */
+const BEFORE_NOON_OR_LATER = /^(?:at|until|till|by|around|before|after|from|to|about)$/
 /** After these, "thirty second" is a number of seconds. */
 const BEFORE_DURATION = /^(?:an?|another|each|every|per|first|last|next)$/i
 /** Ordinals below this stay words: first of all, wait a second, third party. */
@@ -52,7 +58,7 @@ const FIRST_ORDINAL = 10
 function toDigits(words: readonly Word[]): Word[] {
   const written: Word[] = []
   for (let at = 0; at < words.length; ) {
-    const found = spokenNumberAt(words, at)
+    const found = rowPartAt(words, at) ?? spokenNumberAt(words, at)
     if (!found) {
       written.push(words[at++]!)
       continue
@@ -76,17 +82,36 @@ function spokenNumberAt(
   const number =
     found?.isOrdinal && isDuration(words, { at, parts, found }) ? beforeUnit(parts, found) : found
   if (!number || PARTIAL.test(parts[number.words] ?? '')) return undefined
-  const time = timeOfDay(number, { parts, owners })
+  const time = timeOfDay(number, { parts, owners, before: coreAt(words, at - 1) })
   if (time) return time
   if (number.isOrdinal && number.value < FIRST_ORDINAL) return undefined
   if (number.value === 1 && number.words === 1 && isPronoun(words, at)) return undefined
   const decimals = number.isOrdinal ? [] : decimalsOf(parts.slice(number.words))
-  const last = number.words + (decimals.length > 0 ? decimals.length + 1 : 0)
+  const shared = sharedScale(words, { at, parts, number })
+  const last = shared ? number.words - 1 : number.words + decimals.length
   // Twenty-five is one word of two parts: a number cannot end inside a word.
   if (owners[last] === owners[last - 1]) return undefined
-  const whole = writeDigits(number.value, number)
-  const text = decimals.length > 0 ? `${whole}.${decimals.join('')}` : whole
+  const text = shared ?? writeDigits(number.value, number) + decimals.join('')
   return { text, count: owners[last - 1]! + 1 }
+}
+
+function coreAt(words: readonly Word[], at: number): string {
+  return partsOf(words[at]?.text ?? '').core.toLowerCase()
+}
+
+/** Returns the 10 of "five to ten thousand", whose scale counts for both; undefined elsewhere. */
+function sharedScale(
+  words: readonly Word[],
+  { at, parts, number }: { at: number; parts: readonly string[]; number: SpokenNumber },
+): string | undefined {
+  if (number.isOrdinal || !SCALE.test(parts[number.words - 1] ?? '')) return undefined
+  const factor = readNumber(parts.slice(0, number.words - 1))
+  if (!factor || factor.words < number.words - 1 || factor.value > 999) return undefined
+  const [link, from] = [coreAt(words, at - 1), coreAt(words, at - 3)]
+  const first = coreAt(words, at - 2) === 'hundred' ? 100 : precedingNumber(words, at - 1)
+  const isRange = /^(?:to|or)$/.test(link) || (link === 'and' && from === 'between')
+  if (!isRange || !first || first >= factor.value) return undefined
+  return writeDigits(factor.value)
 }
 
 /** Whether "thirty second" is a duration: a thirty second break, the next thirty second block. */
@@ -143,9 +168,14 @@ function unbrokenWords(words: readonly Word[], at: number) {
 /** Seven thirty p.m. is 7:30, seven oh five p.m. 7:05. */
 function timeOfDay(
   { value, words: count, isOrdinal }: SpokenNumber,
-  { parts, owners }: { parts: readonly string[]; owners: readonly number[] },
+  {
+    parts,
+    owners,
+    before,
+  }: { parts: readonly string[]; owners: readonly number[]; before: string },
 ): { text: string; count: number } | undefined {
-  if (isOrdinal || value < 1) return undefined
+  if (isOrdinal || value < 1 || parts.slice(0, count).some((part) => SCALE.test(part)))
+    return undefined
   const joined = value > 1000 ? { hours: Math.floor(value / 100), minutes: value % 100 } : undefined
   // Eleven oh five is read as a year.
   const zeros = parts.slice(0, count + 1).includes('oh') ? 1 : 0
@@ -155,33 +185,52 @@ function timeOfDay(
   const hours = joined?.hours ?? value
   const end = from + (next?.words ?? 0)
   const isMinute = zeros === 1 ? minutes > 0 && minutes < 10 : minutes >= 10 && minutes < 60
-  if (hours > 12 || !isMinute || !TIME_OF_DAY.test(parts[end] ?? '')) return undefined
+  if (hours > 12 || !isMinute) return undefined
+  const after = parts[end] ?? ''
+  const isClock = (joined ? BEFORE_NOON_OR_LATER : BEFORE_CLOCK).test(before)
+  const isQuarter =
+    (zeros === 1 || minutes % 15 === 0) && isClock && !MEASURE.test(after) && !readNumber([after])
+  if (!isQuarter && !TIME_OF_DAY.test(after)) return undefined
   return { text: `${hours}:${String(minutes).padStart(2, '0')}`, count: owners[end - 1]! + 1 }
 }
 
-function decimalsOf(parts: readonly string[]): number[] {
-  if (parts[0] !== 'point') return []
-  const digits: number[] = []
-  for (const part of parts.slice(1)) {
-    const digit = readNumber([part === 'oh' ? 'zero' : part])
-    if (!digit || digit.isOrdinal || digit.value > 9) break
-    digits.push(digit.value)
+/** Returns what the parts after a number add to it, one string each: 3 point one point four. */
+function decimalsOf(parts: readonly string[]): string[] {
+  const decimals: string[] = []
+  for (const [i, part] of parts.entries()) {
+    if (part === 'point' && isDecimal(parts[i + 1])) decimals.push('.')
+    else if (decimals.length > 0 && isDecimal(part)) decimals.push(String(digitOf(part)))
+    else break
   }
-  return digits
+  return decimals
+}
+
+function isDecimal(part: string | undefined): boolean {
+  return part !== undefined && digitOf(part) !== undefined
+}
+
+function digitOf(part: string): number | undefined {
+  const digit = readNumber([part === 'oh' ? 'zero' : part])
+  return digit && !digit.isOrdinal && digit.value < 10 ? digit.value : undefined
 }
 
 function isPronoun(words: readonly Word[], at: number): boolean {
-  const coreAt = (i: number) => partsOf(words[i]?.text ?? '').core.toLowerCase()
-  const [before, next] = [coreAt(at - 1), coreAt(at + 1)]
+  const [before, next] = [coreAt(words, at - 1), coreAt(words, at + 1)]
   if (COUNTED.test(before) || MEASURE.test(next)) return false
   const isNumber = (core: string) => /^\d/.test(core) || readNumber([core])?.isOrdinal === false
-  return !isNumber(before) && !isNumber(next)
+  if (isNumber(before) || isNumber(next)) return false
+  const isLinkedBefore = /^(?:to|or|oh)$/.test(before) && isNumber(coreAt(words, at - 2))
+  const isLinkedAfter = /^(?:to|or|oh)$/.test(next) || (next === 'and' && before === 'between')
+  return !(isLinkedBefore && next !== 'of') && !(isLinkedAfter && isNumber(coreAt(words, at + 2)))
 }
 
-const CURRENCIES: Record<string, { one: string; many: string }> = {
-  $: { one: 'dollar', many: 'dollars' },
-  '€': { one: 'euro', many: 'euros' },
-  '£': { one: 'pound', many: 'pounds' },
+type Currency = { one: string; many: string; hundredth?: { one: string; many: string } }
+
+const CENTS = { one: 'cent', many: 'cents' }
+const CURRENCIES: Record<string, Currency> = {
+  $: { one: 'dollar', many: 'dollars', hundredth: CENTS },
+  '€': { one: 'euro', many: 'euros', hundredth: CENTS },
+  '£': { one: 'pound', many: 'pounds', hundredth: { one: 'penny', many: 'pence' } },
   '¥': { one: 'yen', many: 'yen' },
 }
 const SIGNS: Record<string, string> = { '-': 'minus', '−': 'minus', '+': 'plus' }
@@ -193,10 +242,19 @@ function toWords(words: readonly Word[]): Word[] {
   return words.flatMap((word, i) => {
     const text = wordsOf(word, words[i + 1]) ?? scaleWithCurrency(words[i - 1], word)
     if (text === undefined) return [word]
-    const spoken =
-      i === 0 || /[.!?…]["'”’)]*$/.test(words[i - 1]!.text) ? capitalize(text, 'en') : text
-    return shareTime(word, spoken.split(' '))
+    const [first, ...rest] = text.split(' ')
+    return shareTime(word, [
+      beginsSentence(words[i - 1]) ? capitalize(first!, 'en') : first!,
+      ...rest,
+    ])
   })
+}
+
+function beginsSentence(before: Word | undefined): boolean {
+  if (!before) return true
+  const { core, possessive, after } = partsOf(before.text)
+  const kind = after === '.' ? abbreviationOf(core + possessive, 'en') : undefined
+  return /[.!?…]["'”’)]*$/.test(before.text) && kind !== 'open' && kind !== 'numbered'
 }
 
 /** Of "$3.5 million" returns "million dollars" for the second word; undefined for other words. */
@@ -250,13 +308,26 @@ function wordsOf(word: Word, next: Word | undefined): string | undefined {
   const currency = CURRENCIES[parts.before.at(-1) ?? '']
   if (currency) {
     const isBeforeScale = currencyBeforeScale(word, next) !== undefined
-    if (!isBeforeScale) text += ` ${value === 1 && !decimals ? currency.one : currency.many}`
+    if (!isBeforeScale) text = moneyInWords({ value, decimals, text }, currency)
     return around({ ...parts, before: parts.before.slice(0, -1) }, text)
   }
   if (parts.after.startsWith('%')) {
     return around({ ...parts, after: parts.after.slice(1) }, `${text} percent`)
   }
   return around(parts, text)
+}
+
+/** Writes $19.99 as nineteen dollars and ninety-nine cents, $0.99 as ninety-nine cents. */
+function moneyInWords(
+  { value, decimals = '', text }: { value: number; decimals: string | undefined; text: string },
+  { one, many, hundredth }: Currency,
+): string {
+  const whole = `${writeWords(value)} ${value === 1 ? one : many}`
+  if (!hundredth || decimals.length !== 2) return decimals === '' ? whole : `${text} ${many}`
+  const cents = Number(decimals)
+  const rest = `${writeWords(cents)} ${cents === 1 ? hundredth.one : hundredth.many}`
+  if (cents === 0) return whole
+  return value === 0 ? rest : `${whole} and ${rest}`
 }
 
 function around({ before, possessive, after }: WordParts, text: string): string {

@@ -53,13 +53,15 @@ function readYear(words: readonly string[], previous?: number): SpokenNumber | u
   const count = first.words + second.words + (isZero ? 1 : 0)
   // Thirteen fourteen fifteen is a count, no year.
   if (small.has(words[count] ?? '')) return undefined
-  if (previous === first.value - 1 && second.value === first.value + 1) return undefined
+  const isNext = second.value === first.value + 1
+  if (isNext && (previous === first.value - 1 || first.value < 13)) return undefined
   return { value: 100 * first.value + second.value, words: count, isOrdinal: false }
 }
 
 function readCardinal(words: readonly string[]): SpokenNumber | undefined {
   let [total, group, at] = [0, 0, 0]
   let lowest = Number.POSITIVE_INFINITY
+  const readings: SpokenNumber[] = []
   const isLarge = (word: string | undefined) => word === 'hundred' || scales.has(word ?? '')
   for (;;) {
     const word = words[at]
@@ -83,8 +85,22 @@ function readCardinal(words: readonly string[]): SpokenNumber | undefined {
       at = from + next.words
       if (next.isOrdinal) return { value: total + group, words: at, isOrdinal: true }
     }
+    readings.push({ value: total + group, words: at, isOrdinal: false })
   }
-  return at === 0 ? undefined : { value: total + group, words: at, isOrdinal: false }
+  // Two hundred and three hundred: the "three" belongs to the next number.
+  const isScaleLeft = at > 0 && isLarge(words[at])
+  const fits = (reading: SpokenNumber) => !isScaleLeft || leavesNumber(words, reading, at)
+  return readings.findLast(fits) ?? readings.at(-1)
+}
+
+/** Whether the words after a reading begin a number that goes on beyond `at`. */
+function leavesNumber(
+  words: readonly string[],
+  { words: count }: SpokenNumber,
+  at: number,
+): boolean {
+  const from = words[count] === 'and' ? count + 1 : count
+  return from + (readCardinal(words.slice(from))?.words ?? 0) > at
 }
 
 function isDigit(word = ''): boolean {

@@ -46,6 +46,15 @@ test('complete sentences are not joined', () => {
   for (const pair of pairs) assert.deepEqual(join(...pair), pair)
 })
 
+test('the pronoun I gets its capital in text that has capitals', () => {
+  assert.deepEqual(join("This is fine i'm talking and (i) i think, i'll go, i.e. now"), [
+    "This is fine I'm talking and (i) I think, I'll go, i.e. now",
+  ])
+  assert.deepEqual(join("so i'm here"), ["so i'm here"])
+  const polish = said(['Ala i kot'], { language: 'pl' })
+  assert.deepEqual(textsOf(joinSentences({ utterances: polish }).utterances), ['Ala i kot'])
+})
+
 test('a full stop is removed where no sentence can end', () => {
   assert.deepEqual(join('She went into the.', 'House that Mr. Hale built.'), [
     'She went into the House that Mr. Hale built.',

@@ -1,5 +1,5 @@
 import type { Transcript, Utterance, Word } from '../../../transcript/transcript.ts'
-import { capitalize, lowerFunctionWord } from '../letter-case.ts'
+import { capitalize, capitalizePronoun, lowerFunctionWord } from '../letter-case.ts'
 import { partsOf } from '../word-parts.ts'
 import { abbreviationOf } from './abbreviations.ts'
 import {
@@ -32,7 +32,9 @@ export function joinSentences(transcript: Transcript): Transcript {
   const joined: Utterance[] = []
   const open = new Map<number, Utterance>()
   for (const { words, ...whose } of transcript.utterances) {
+    const isEnglish = whose.language === 'en' && isCased(words)
     const utterance = { ...whose, words: words.map((word) => tidied(word, whose.language)) }
+    if (isEnglish) for (const word of utterance.words) word.text = capitalizePronoun(word.text)
     for (let at = 1; at < words.length; at++) settle(utterance, at, { isInside: true })
     const last = open.get(utterance.channel)
     if (last && join(last, utterance)) continue

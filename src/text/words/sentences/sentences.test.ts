@@ -40,6 +40,15 @@ function english(cases: readonly string[]): [string, string][] {
   return cases.map((text) => ['en', text])
 }
 
+test('a sentence ends after a word that is masked with asterisks', () => {
+  assert.deepEqual(texts(say('C***. Holy c***! I left. J. Holy came.')), [
+    'C***.',
+    'Holy c***!',
+    'I left.',
+    'J. Holy came.',
+  ])
+})
+
 test('abbreviations, initials, decimals and quotations do not end a sentence', () => {
   assert.deepEqual(missed(english(tuned)), [])
 })
