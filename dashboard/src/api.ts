@@ -71,7 +71,9 @@ function toError(status: number, code: string, text: string): RequestError {
   let message = texts.errors.unknown
   try {
     const body = JSON.parse(text) as ApiError
-    message = [body.message, ...(body.validation_errors ?? [])].join('\n')
+    // The message of a 400 only refers to the lines; others repeat them.
+    const lines = status === 400 ? (body.validation_errors ?? []) : []
+    message = lines.join('\n') || body.message
   } catch {
     // Not the body of this server, such as that of a proxy.
   }

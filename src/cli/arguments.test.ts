@@ -26,4 +26,5 @@ test('an unknown option is rejected with the known ones', () => {
   const refusal = /^UsageError: Unknown option '--nam' \(options: --name, --quiet, --tag\)$/
   assert.throws(() => parseArguments(['--nam'], options), refusal)
   assert.throws(() => parseArguments(['--name'], options), UsageError)
+  assert.throws(() => parseArguments(['--nam'], {}), /^UsageError: Unknown option '--nam'$/)
 })

@@ -31,7 +31,8 @@ function parse<const T extends Options>(args: readonly string[], options: T) {
     const message = error instanceof Error ? error.message : String(error)
     const [problem] = message.split('. To specify')
     const known = Object.keys(options).map((name) => `--${name}`)
-    throw new UsageError(`${problem} (options: ${known.join(', ')})`, { cause: error })
+    const hint = known.length > 0 ? ` (options: ${known.join(', ')})` : ''
+    throw new UsageError(`${problem}${hint}`, { cause: error })
   }
 }
 

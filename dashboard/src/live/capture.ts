@@ -12,8 +12,8 @@ export type Capture = {
   close: () => void
 }
 
-/** What the API takes for every recognizer without resampling. */
-const SAMPLE_RATE = 16_000
+/** What the API takes; the first is that of the recognizers. */
+const SAMPLE_RATES = [16_000, 48_000, 44_100, 32_000]
 
 /** Asks the browser for sound; throws with a text for people. */
 export async function openCapture(source: Source): Promise<Capture> {
@@ -27,14 +27,19 @@ export async function openCapture(source: Source): Promise<Capture> {
     for (const other of stream.getTracks()) other.stop()
     throw new Error(texts.live.noSound)
   }
-  const context = new AudioContext({ sampleRate: SAMPLE_RATE })
+  const sound = openSound(new MediaStream([track]))
+  if (!sound) {
+    for (const one of stream.getTracks()) one.stop()
+    throw new Error(texts.live.unreadable)
+  }
+  const { context, source: input } = sound
   await context.audioWorklet.addModule(workletUrl)
   const node = new AudioWorkletNode(context, 'capture')
-  context.createMediaStreamSource(new MediaStream([track])).connect(node)
+  input.connect(node)
   // Browsers run only what leads to an output; the worklet yields silence.
   node.connect(context.destination)
   const capture: Capture = {
-    sampleRate: SAMPLE_RATE,
+    sampleRate: context.sampleRate,
     onAudio() {},
     onEnd() {},
     close() {
@@ -45,6 +50,19 @@ export async function openCapture(source: Source): Promise<Capture> {
   node.port.onmessage = ({ data }) => capture.onAudio(data as ArrayBuffer)
   track.addEventListener('ended', () => capture.onEnd())
   return capture
+}
+
+/** Opens sound at a rate that the browser can: Firefox resamples no microphone. */
+function openSound(stream: MediaStream) {
+  for (const sampleRate of SAMPLE_RATES) {
+    const context = new AudioContext({ sampleRate })
+    try {
+      return { context, source: context.createMediaStreamSource(stream) }
+    } catch {
+      void context.close()
+    }
+  }
+  return undefined
 }
 
 /** Browsers share the sound of a tab only together with its picture, which is not used. */

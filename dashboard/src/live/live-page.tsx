@@ -85,7 +85,12 @@ function Controls({ languages }: { languages: string[] }): JSX.Element {
           {t.start}
         </button>
       ) : (
-        <button type="button" class="main" disabled={state !== 'listening'} onClick={stopSession}>
+        <button
+          type="button"
+          class="main"
+          disabled={state !== 'listening' && state !== 'reconnecting'}
+          onClick={stopSession}
+        >
           {t.stop}
         </button>
       )}

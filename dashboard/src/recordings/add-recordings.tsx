@@ -1,13 +1,15 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
+import { notify } from '../components/notices.tsx'
 import { texts } from '../texts.ts'
-import { filesIn } from './dropped-files.ts'
+import { filesIn, recordingsIn } from './dropped-files.ts'
 import { options, toRequest } from './options.ts'
 import { OptionsForm, unavailableSwitches } from './options-form.tsx'
 import { addUploads } from './uploads.ts'
 
 const t = texts.recordings
+const NOTICE_MS = 8000
 
 /** Takes files, folders and addresses, and the options for them. */
 export function AddRecordings({
@@ -17,6 +19,7 @@ export function AddRecordings({
 }): JSX.Element {
   const [isOver, setOver] = useState(false)
   const add = (sources: readonly (File | string)[]) => {
+    if (sources.length === 0) notify(t.emptyFolder, { kind: 'error', ms: NOTICE_MS })
     addUploads(
       sources,
       toRequest(options.value, { unavailable: unavailableSwitches(capabilities) }),
@@ -67,7 +70,8 @@ function FileButton({ label, onFiles, isFolder = false }: FileButtonProps): JSX.
         accept={isFolder ? undefined : 'audio/*,video/*,.opus,.mka,.mkv,.flac'}
         {...(isFolder && { webkitdirectory: true })}
         onChange={(event) => {
-          onFiles([...(event.currentTarget.files ?? [])])
+          const files = [...(event.currentTarget.files ?? [])]
+          onFiles(isFolder ? recordingsIn(files) : files)
           event.currentTarget.value = ''
         }}
       />

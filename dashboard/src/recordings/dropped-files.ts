@@ -1,10 +1,22 @@
-/** Returns the files that were dropped, with those in dropped folders; hidden ones are left out. */
+import { isMediaName } from '../../../src/audio/media-names.ts'
+
+/** Returns the recordings among the files of a folder, which hold more than was chosen. */
+export function recordingsIn(files: readonly File[]): File[] {
+  return files.filter(({ name }) => isMediaName(name))
+}
+
+/** Returns the files that were dropped, and the recordings in dropped folders. */
 export async function filesIn(transfer: DataTransfer): Promise<File[]> {
   // All entries first: the browser forgets them once the event is over.
   const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? [])
   if (entries.length === 0) return [...transfer.files]
-  const found = await Promise.all(entries.map(readEntry))
-  return found.flat().filter(({ name }) => !name.startsWith('.'))
+  const found = await Promise.all(
+    entries.map(async (entry) => {
+      const files = await readEntry(entry)
+      return entry.isFile ? files : recordingsIn(files)
+    }),
+  )
+  return found.flat()
 }
 
 async function readEntry(entry: FileSystemEntry): Promise<File[]> {

@@ -28,6 +28,7 @@ export async function reloadList(): Promise<void> {
   // An answer that comes late must not replace a newer one.
   if (turn !== latest) return
   page.value = loaded
+  leaveEmptyPage()
   const running = loaded.items.filter(({ kind, status }) => {
     return kind === 'pre-recorded' && status === 'processing'
   })
@@ -35,6 +36,12 @@ export async function reloadList(): Promise<void> {
     running.map(async ({ id }) => [id, await readProgress(id)] as const),
   ).catch(() => [])
   if (turn === latest) progress.value = Object.fromEntries(found)
+}
+
+/** Goes to the page before, where all that the last one held was deleted. */
+function leaveEmptyPage(): void {
+  const isEmpty = page.value?.items.every(({ id }) => leaving.value.has(id)) ?? false
+  if (isEmpty && pageNumber.value > 0) pageNumber.value--
 }
 
 function listQuery(): URLSearchParams {
@@ -70,6 +77,7 @@ export function nameOf({ file, kind }: Job): string {
 export function deleteJob(job: Job): void {
   const { id, kind } = job
   leaving.value = new Set([...leaving.value, id])
+  leaveEmptyPage()
   const keep = () => {
     leaving.value = new Set([...leaving.value].filter((one) => one !== id))
   }

@@ -39,6 +39,15 @@ test("client reports the server's error with its validation errors", async (t) =
   await assert.rejects(client.create({}), error)
 })
 
+test('client reports a contradiction once: the message holds what the lines say', async (t) => {
+  const client = await clientOf((_request, response) => {
+    response.statusCode = 422
+    response.end('{"message":"Contradictory: a, b","validation_errors":["a","b"]}')
+  }, t)
+  const error = new RequestError('Contradictory: a, b', { status: 422 })
+  await assert.rejects(client.create({}), error)
+})
+
 test('client explains how to provide a missing key', async (t) => {
   const client = await clientOf((_request, response) => {
     response.statusCode = 401

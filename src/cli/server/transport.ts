@@ -102,8 +102,8 @@ export async function readJson<T>(response: Response): Promise<T> {
 }
 
 /**
- * Returns the server's error message, with the lines about fields. For an unknown server, returns
- * its status.
+ * Returns the server's error message, with the lines about fields where it does not repeat them.
+ * For an unknown server, returns its status.
  */
 function explain({ status, statusText }: Response, text: string): string {
   try {
@@ -112,7 +112,7 @@ function explain({ status, statusText }: Response, text: string): string {
       validation_errors?: string[]
     }
     const hint = status === 401 ? ' (give it with --key or STENO_KEY)' : ''
-    if (message) return [`${message}${hint}`, ...lines].join('\n')
+    if (message) return [`${message}${hint}`, ...(status === 400 ? lines : [])].join('\n')
   } catch {
     // Not JSON: no Steno server wrote this.
   }

@@ -2,6 +2,7 @@ import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { isMediaName } from '../../audio/media-names.ts'
 import { UsageError } from '../arguments.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 
@@ -25,13 +26,6 @@ export function readRecording(argument: string): Recording {
   return { kind: 'file', name: basename(argument), path: argument }
 }
 
-/** File names of the recordings in a folder. */
-const AUDIO =
-  /\.(?:aac|ac3|aif[cf]?|amr|au|awb|caf|eac3|flac|g722|gsm|m4a|m4b|mka|mp2|mp3|oga|ogg|opus|spx|ulaw|alaw|w64|wav|wave|weba|wma|wv)$/i
-const VIDEO = /\.(?:3g2|3gp|asf|avi|f4v|flv|m2t|m2ts|m4v|mkv|mov|mp4|mpe?g|vob|webm|wmv)$/i
-/** Camcorders write it in capitals; in small letters it is a program in TypeScript, as is `.ts`. */
-const CAMCORDER = /\.MTS$/
-
 /**
  * Replaces each folder among the arguments by its recordings, by name; not those of folders in it.
  * Throws a `UsageError` for a folder without any.
@@ -41,17 +35,11 @@ export function expandFolders(args: readonly string[]): string[] {
     const isFolder = statSync(argument, { throwIfNoEntry: false })?.isDirectory() ?? false
     if (!isFolder) return [argument]
     const names = readdirSync(argument, { withFileTypes: true })
-      .filter((entry) => !entry.isDirectory() && isMedia(entry.name))
+      .filter((entry) => !entry.isDirectory() && isMediaName(entry.name))
       .map(({ name }) => name)
     if (names.length > 0) return names.sort().map((name) => join(argument, name))
     throw new UsageError(`There is no recording in the folder ${sanitize(argument)}`)
   })
-}
-
-function isMedia(name: string): boolean {
-  // Mac OS writes a hidden `._talk.m4a` beside each file of a card or a stick.
-  if (name.startsWith('.')) return false
-  return AUDIO.test(name) || VIDEO.test(name) || CAMCORDER.test(name)
 }
 
 /** Returns the last part of the path, as a file name; the host where there is none. */

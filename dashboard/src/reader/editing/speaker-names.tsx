@@ -43,8 +43,9 @@ function NameField({
     if (input.current) input.current.value = name
   }
   useEffect(show, [name])
-  const save = async () => {
-    const given = input.current!.value.trim()
+  // The page may be left meanwhile: then the field is gone from it, and from the ref, already.
+  const save = async (field: HTMLInputElement) => {
+    const given = field.value.trim()
     if (given === sent.current) return
     sent.current = given
     if (!(await apply({ op: 'name_speaker', [kind]: number, name: given }))) show()
@@ -60,9 +61,9 @@ function NameField({
         aria-label={t.nameOf(label)}
         placeholder={canEdit ? t.nameHint : ''}
         disabled={!canEdit}
-        onBlur={() => void save()}
+        onBlur={(event) => void save(event.currentTarget)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') void save()
+          if (event.key === 'Enter') void save(event.currentTarget)
           if (event.key === 'Escape') show()
         }}
       />

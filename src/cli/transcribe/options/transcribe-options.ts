@@ -15,8 +15,8 @@ import {
 /** The text of `steno transcribe --help`. */
 export const transcribeHelp = `Usage: steno transcribe FILE|URL... [options]
 
-Transcribes recordings: audio or video files, folders of them, http(s) URLs, or - for standard input. Without a
-running server it starts a private one and removes it at the end.
+Transcribes recordings: audio or video files, folders of them (without subfolders), http(s) URLs, or - for
+standard input. Without a running server it starts a private one and removes it at the end.
 
   --format FORMAT  ${formats.join(', ')}; json is the whole result, add-ons included;
                    by default the format that the output is named after (talk.srt), or else txt

@@ -147,3 +147,19 @@ test('a share link shows one recording without a key', { skip }, async (t) => {
   await late.page.getByText('This link has ended').waitFor()
   assert.deepEqual([...problems, ...owner.problems, ...late.problems], [])
 })
+
+test('the name of a speaker is stored when its page is left while it is typed', {
+  skip,
+}, async (t) => {
+  const browser = await openBrowser(t)
+  const id = await addDoneJob(server, spoken)
+  const { page, problems } = await openPage(browser, server.url)
+  await signIn(page)
+  await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  await page.getByLabel('Name of Speaker 1').fill('Ann')
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  await page.goForward()
+  await page.locator('.speaker', { hasText: 'Ann' }).waitFor()
+  assert.deepEqual(problems, [])
+})

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { createToneWav } from '../../support/audio/recordings.ts'
+import { openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { addDoneJob } from '../../support/jobs/done-job.ts'
+import { startServer } from '../../support/server/start-server.ts'
+import { utteranceOf } from '../../support/text/utterance-of.ts'
+
+const skip = whyNoBrowser() ?? false
+
+test('the last recording of a page, once deleted, leaves the page before it', {
+  skip,
+}, async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  for (let i = 0; i < 26; i++) await addDoneJob(server, [utteranceOf('hello')])
+  const browser = await openBrowser(t)
+  const { page, problems } = await openPage(browser, server.url)
+  await page.getByLabel('API key').fill(server.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Older', exact: true }).click()
+  await page.getByText('Page 2').waitFor()
+  const remove = page.getByRole('button', { name: /^Delete/ })
+  while ((await remove.count()) !== 1) await page.waitForTimeout(50)
+  await remove.click()
+  await page.getByText('Page 1').waitFor()
+  assert.equal(await remove.count(), 25)
+
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('button', { name: 'Older', exact: true }).click()
+  await page.getByText('Page 2').waitFor()
+  assert.deepEqual(problems, [])
+})
+
+test('of a chosen folder only the recordings are uploaded', { skip }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-folder-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(join(folder, 'notes'))
+  mkdirSync(join(folder, 'more'))
+  writeFileSync(join(folder, 'more', 'tone.WAV'), createToneWav(1))
+  for (const name of ['notes/notes.txt', 'more/._tone.WAV', 'more/picture.png'])
+    writeFileSync(join(folder, name), 'no recording')
+  const server = await startServer()
+  t.after(() => server.close())
+  const browser = await openBrowser(t)
+  const { page, problems } = await openPage(browser, server.url)
+  await page.getByLabel('API key').fill(server.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  async function choose(path: string): Promise<void> {
+    const chosen = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'Choose a folder' }).click()
+    await (await chosen).setFiles(path)
+  }
+  await choose(join(folder, 'notes'))
+  await page.getByText('No recording was found there.').waitFor()
+  await choose(folder)
+  await page.getByRole('row', { name: /^tone\.WAV.*Done/ }).waitFor()
+  assert.equal(await page.locator('tbody tr').count(), 1)
+  assert.deepEqual(problems, [])
+})
