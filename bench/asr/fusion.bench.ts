@@ -8,7 +8,7 @@ import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
 import { convertWhisper } from '../../src/asr/engines/whisper/convert.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'
 import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
-import { joinRecognitions } from '../../src/asr/recognition/fusion.ts'
+import { fuseRecognitions } from '../../src/asr/recognition/fusion.ts'
 import { recognizeSegments } from '../../src/asr/recognition/recognize-segments.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import {
@@ -78,7 +78,7 @@ for (const [{ group, transcript }, { path, samples }] of decoded) {
   const from = cpuSeconds()
   const joined = pieces.map((_piece, i) => {
     const both = heard.map((found, k) => ({ words: found[i]!.words, model: names[k]! }))
-    return { words: joinRecognitions(both) }
+    return { words: fuseRecognitions(both) }
   })
   seconds.push(cpuSeconds() - from)
   const recognized = [...heard, joined].map((found) => {

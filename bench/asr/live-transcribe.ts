@@ -3,8 +3,8 @@ import type { LiveEngine } from '../../src/asr/live-engine.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { SAMPLE_RATE } from '../../src/audio/pcm.ts'
 import {
-  hasContextBefore,
   type LastWord,
+  sharesContext,
   trimToPrevious,
   withoutRepeat,
 } from '../../src/live/recognition/adjacent-utterances.ts'
@@ -49,7 +49,7 @@ export async function transcribeLive(
     const started = performance.now()
     const utterance = { ...found, segment: trimToPrevious(found, last) }
     const recognized = await live.recognizeFinal(utterance, settings)
-    const words: readonly Word[] = hasContextBefore(found)
+    const words: readonly Word[] = sharesContext(found)
       ? withoutRepeat(recognized.words, last)
       : recognized.words
     last = words.at(-1) ?? last

@@ -10,12 +10,12 @@ export function reliability(all: readonly ScoredWord[]) {
     const inBin = all.filter(({ confidence }) => Math.min(9, Math.floor(confidence * 10)) === i)
     return {
       count: inBin.length,
-      reference: meanOf(inBin.map((word) => word.confidence)),
+      meanConfidence: meanOf(inBin.map((word) => word.confidence)),
       right: meanOf(inBin.map((word) => Number(word.right))),
     }
   })
   const gaps = bins.map(
-    ({ count, reference, right }) => (count / all.length) * Math.abs(reference - right),
+    ({ count, meanConfidence, right }) => (count / all.length) * Math.abs(meanConfidence - right),
   )
   return {
     words: all.length,
@@ -27,9 +27,9 @@ export function reliability(all: readonly ScoredWord[]) {
       ),
     ),
     columns: 'words, said %, right %',
-    curve: bins.map(({ count, reference, right }) => [
+    curve: bins.map(({ count, meanConfidence, right }) => [
       count,
-      Math.round(reference * 100),
+      Math.round(meanConfidence * 100),
       Math.round(right * 100),
     ]),
   }

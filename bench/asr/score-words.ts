@@ -19,20 +19,20 @@ export function scoreWords<T extends Pick<Word, 'text' | 'start'>>(
   const timed = (reference ?? []).flatMap((word) => {
     return comparableWords(word.word).map((text) => ({ text, start: word.start }))
   })
-  const phrase =
+  const spokenWords =
     timed.length > 0
       ? timed
       : comparableWords(transcript ?? '').map((text) => ({ text, start: null }))
   const right = new Map(words.map((word) => [word, true]))
   const startErrors: number[] = []
   const pairs = alignWords(
-    phrase.map((s) => s.text),
+    spokenWords.map((s) => s.text),
     hypothesis.map((h) => h.text),
   )
   for (const [a, b] of pairs) {
     if (!b) continue
     const { word } = hypothesis[b.index]!
-    const start = a ? phrase[a.index]!.start : null
+    const start = a ? spokenWords[a.index]!.start : null
     if (!b.same) right.set(word, false)
     else if (start !== null) startErrors.push(Math.abs(word.start - start))
   }

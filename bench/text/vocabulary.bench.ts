@@ -45,12 +45,15 @@ for (const intensity of [0, 0.25, 0.5, 0.75, 1]) {
 
 const hour = utteranceOf(fill(ordinary.join(' ')))
 // Names glued from the words that are said: they begin and sound like many of them, which is the
-// dear case.
-const phrase = [
+// expensive case.
+const spokenWords = [
   ...new Set(ordinary.flatMap((text) => text.toLowerCase().match(/[a-z]{4,}/g) ?? [])),
 ]
 const entries = Array.from({ length: ENTRIES }, (_, i) => {
-  return phrase[(i * 31) % phrase.length]! + phrase[(i * 17 + 5) % phrase.length]!.slice(0, 4)
+  return (
+    spokenWords[(i * 31) % spokenWords.length]! +
+    spokenWords[(i * 17 + 5) % spokenWords.length]!.slice(0, 4)
+  )
 })
 for (const run of ['first', 'next']) {
   const started = performance.now()

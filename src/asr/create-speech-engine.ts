@@ -12,7 +12,7 @@ import {
   languagesOf,
   selectModels,
 } from './model-selection/select-models.ts'
-import { joinSegments } from './recognition/fusion.ts'
+import { fuseSegments } from './recognition/fusion.ts'
 import { detectSpeech } from './segmentation/detect-speech.ts'
 import { GROUPING_TIMEOUT_PER_SECOND } from './segmentation/group-channels.ts'
 import { planRecognition } from './segmentation/plan-recognition.ts'
@@ -162,7 +162,7 @@ async function runBatch(
     recognize(batch, recognizers, { model, signal }),
     recognize(batch, recognizers, { model: fusedWith, signal }),
   ])
-  return joinSegments(first, second)
+  return fuseSegments(first, second)
 }
 
 function recognize(

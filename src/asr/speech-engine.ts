@@ -61,7 +61,10 @@ export type Batch = RecognitionSettings & {
 export type SpeechPart = { channel: number; maxSeconds: number }
 
 /** Returns the speech found on a channel earlier, or has it found and keeps it. */
-export type CacheSpeech = (part: SpeechPart, find: () => Promise<Segment[]>) => Promise<Segment[]>
+export type CheckpointSpeech = (
+  part: SpeechPart,
+  find: () => Promise<Segment[]>,
+) => Promise<Segment[]>
 
 /** Segments of a file whose languages are identified. Plain data. */
 export type IdentifyTask = {
@@ -202,7 +205,7 @@ export type SpeechEngine = {
     channels: readonly ChannelPcm[],
     settings: RecognitionSettings,
     options: EngineOptions & {
-      checkpointSpeech?: CacheSpeech
+      checkpointSpeech?: CheckpointSpeech
       /** Longest segment; default: what the recognizer of `settings` takes. */
       maxSeconds?: number
     },

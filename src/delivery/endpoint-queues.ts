@@ -10,7 +10,7 @@ const MAX_WHILE_FAILING = 2
 /** After this many failures in a row, an endpoint counts as failing. */
 const FAILING_AFTER = 5
 const MAX_PER_ACCOUNT = 64
-const MAX_IN_ALL = 256
+const MAX_TOTAL = 256
 /**
  * Failing and unproven endpoints get at most this share, of an account and overall, so that others
  * go on.
@@ -73,7 +73,7 @@ export class EndpointQueues {
 
   /** Returns the queues that may send now, in the order of their turns. */
   ready(now: number): EndpointQueue[] {
-    if (this.#total.all >= MAX_IN_ALL) return []
+    if (this.#total.all >= MAX_TOTAL) return []
     return this.#all().filter((queue) => queue.nextAt <= now && this.freeSlots(queue) > 0)
   }
 
@@ -94,7 +94,7 @@ export class EndpointQueues {
     const doubtful = isDoubtful(queue)
     const slots = [
       freeCapacity(tally, MAX_PER_ACCOUNT, doubtful),
-      freeCapacity(this.#total, MAX_IN_ALL, doubtful),
+      freeCapacity(this.#total, MAX_TOTAL, doubtful),
     ]
     return Math.max(0, Math.min(free, ...slots))
   }

@@ -34,7 +34,7 @@ export async function trimDeliveryLog(options: LogRetentionOptions): Promise<voi
     }
     if (mayDelete) {
       await deleteCallbackEndpoints(options).catch((error) => {
-        log.error({ err: error }, 'cannot delete unused callback receivers')
+        log.error({ err: error }, 'cannot delete unused callback endpoints')
       })
     }
     await clock.sleep(INTERVAL_MS, signal)
@@ -71,5 +71,5 @@ async function deleteCallbackEndpoints({
     sum += deleted
     after = last
   }
-  if (sum > 0) log.info({ deleted: sum }, 'deleted callback receivers without deliveries')
+  if (sum > 0) log.info({ deleted: sum }, 'deleted callback endpoints without deliveries')
 }

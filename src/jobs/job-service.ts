@@ -58,7 +58,7 @@ export type SubmitRequest = {
   idempotency?: IdempotencyKey | undefined
 }
 
-/** The dependencies of submission. */
+/** The dependencies of the job service. */
 export type JobServiceOptions = {
   deps: PipelineDeps
   /** Runs the jobs, if this process does. */

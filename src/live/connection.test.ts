@@ -7,7 +7,7 @@ function open() {
   const connection = new Connection({
     isResumed: false,
     onFrame: (data) => received.push(`frame ${data.length}`),
-    onDelivered: (number) => received.push(`seen ${number}`),
+    onAcknowledged: (number) => received.push(`seen ${number}`),
     onLost: (code) => received.push(`lost ${code}`),
     whenReadable: () => undefined,
   })

@@ -43,7 +43,7 @@ export type ConnectionHandlers = {
   isResumed: boolean
   onFrame(data: Uint8Array, isBinary: boolean): void
   /** Called when the client has every message up to this number. */
-  onDelivered(number: number): void
+  onAcknowledged(number: number): void
   /** Called when the connection is lost; `code` is that of the side that closed it. */
   onLost(code: number): void
   /** Called when the client has read everything and answered the end of the session. */
@@ -63,7 +63,7 @@ export class Connection {
   #waiting: OutgoingMessage[] = []
   #bytes = 0
   /** Unconfirmed messages that must arrive. */
-  #unseen: OutgoingMessage[] = []
+  #unacknowledged: OutgoingMessage[] = []
   #wake: (() => void) | undefined
   #closeCode: number | undefined
 
@@ -105,13 +105,13 @@ export class Connection {
     const { unread = unbounded } = this.#handlers
     // In order of their numbers.
     let seen = 0
-    for (const message of this.#unseen) {
+    for (const message of this.#unacknowledged) {
       if (message.sequence! > number) break
       unread.add(-bytesOf(message))
       seen++
     }
-    this.#unseen.splice(0, seen)
-    this.#handlers.onDelivered(number)
+    this.#unacknowledged.splice(0, seen)
+    this.#handlers.onAcknowledged(number)
   }
 
   /**
@@ -130,14 +130,14 @@ export class Connection {
 
   /** Queues what the client missed while it was away. */
   replay(messages: readonly OutgoingMessage[]): void {
-    this.#unseen.push(...messages)
+    this.#unacknowledged.push(...messages)
     this.#replayed.push(...messages)
     this.#wake?.()
   }
 
   push(message: OutgoingMessage): void {
     // Even after the end: until the socket is closed, nothing else keeps what must arrive.
-    if (message.sequence !== undefined) this.#unseen.push(message)
+    if (message.sequence !== undefined) this.#unacknowledged.push(message)
     if (this.#closeCode !== undefined) return
     if (message.isPartial && this.#bytes > BUSY_BYTES) return
     const { unread = unbounded } = this.#handlers
@@ -173,8 +173,8 @@ export class Connection {
 
   /** Returns the messages that the client may not have, for its next connection. */
   takeUndelivered(): OutgoingMessage[] {
-    const unseen = this.#unseen
-    this.#unseen = []
+    const unseen = this.#unacknowledged
+    this.#unacknowledged = []
     return unseen
   }
 

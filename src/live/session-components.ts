@@ -50,13 +50,13 @@ export type SessionOptions = {
   /** Returns whether its account exceeds its share of an overloaded machine. */
   isOverShare?: (() => boolean) | undefined
   /** Called when a client has received everything, the whole result included. */
-  onDelivered?: (() => void) | undefined
+  onResultDelivered?: (() => void) | undefined
   /** Processes its words. */
   text: SessionText
   /** Translates and summarizes; absent on a server without a language model. */
   services?: SessionServices | undefined
   /** The form of add-on results in its result. */
-  form: ResultFormat
+  resultFormat: ResultFormat
   /** Its utterances name their model. */
   namesModels?: boolean | undefined
   config: LiveConfig
@@ -120,7 +120,7 @@ export function createComponents(
   const emitter = new MessageEmitter({
     ...{ outbox, journal, metrics, log, signal },
     hooks: realtimeHooks(params, text, options.services),
-    partials: createPartials(options, { outbox, log, signal }),
+    partials: createPartialTranslations(options, { outbox, log, signal }),
     sent: earlier?.sent ?? nothingSent(),
     seconds: () => audioInput.seconds,
   })
@@ -140,7 +140,7 @@ export function createComponents(
 }
 
 /** Creates what translates partials, where that is requested and can be done. */
-function createPartials(
+function createPartialTranslations(
   { params, services }: SessionOptions,
   { outbox, ...running }: ComponentOptions & Pick<SessionComponents, 'outbox'>,
 ): PartialTranslations | undefined {

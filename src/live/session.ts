@@ -122,7 +122,7 @@ export class LiveSession {
 
   /** The load of the session on the machine now: 1 = continuous speech. */
   get weight(): number {
-    return this.#recognition.weight
+    return this.#recognition.load
   }
 
   /**
@@ -185,7 +185,7 @@ export class LiveSession {
       unread: this.#options.unread,
       isResumed,
       onFrame: (data, isBinary) => this.#receive(connection, data, isBinary),
-      onDelivered: (messages) => this.#seen(messages),
+      onAcknowledged: (messages) => this.#seen(messages),
       onLost: (code) => this.#lost(connection, code),
       onFinished: () => this.#finished(),
       whenReadable: () => this.#space.wait(),
@@ -310,18 +310,18 @@ export class LiveSession {
   /** Sends the messages about the whole session, stores its result, and ends it. */
   async #close(): Promise<void> {
     this.#enter('closing')
-    const { id, params, store, text, services, form, config, finish } = this.#options
+    const { id, params, store, text, services, resultFormat, config, finish } = this.#options
     const { signal } = this.#stopping
     const { outcome, end } = await sendClosingMessages({
       ...{ sessionId: id, params, format: formatOf(params) },
       ...{ audioBytes: this.#audioInput.audio, duration: this.#audioInput.seconds },
-      work: this.#recognition.work,
+      workSeconds: this.#recognition.work,
       hasAcks: this.#outbox.wantsAcks,
       ...{ maxMessages: config.maxStoredMessages, maxMessageBytes: config.maxStoredBytes },
       log: this.#log,
       readLog: () => store.readLines(),
       diarize: this.#diarize,
-      ...{ text, services, form },
+      ...{ text, services, resultFormat: resultFormat },
       onSent: () => {
         this.#isSent = true
       },
@@ -353,9 +353,9 @@ export class LiveSession {
 
   /** A client has answered the end of the session, so it has read what came before. */
   #finished(): void {
-    const { params, onDelivered } = this.#options
+    const { params, onResultDelivered } = this.#options
     const whole = { type: 'post_final_transcript' } as const
-    if (routingOf(params).isForSocket(headOf({ ...whole, text: '' }))) onDelivered?.()
+    if (routingOf(params).isForSocket(headOf({ ...whole, text: '' }))) onResultDelivered?.()
   }
 
   #lost(connection: Connection, code: number): void {

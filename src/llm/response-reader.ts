@@ -79,7 +79,7 @@ function createJsonReader(): ResponseReader {
       return text.length > MAX_JSON_CHARS ? tooLarge : 'waiting'
     },
     response() {
-      const completion = validateFields(text)
+      const completion = parseFields(text)
       if (!completion) return noJson
       if (isError(completion)) return endedByError
       const choice = firstChoice(completion)
@@ -123,7 +123,7 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): ResponseR
       response.isWhole = true
       return 'done'
     }
-    const event = validateFields(data)
+    const event = parseFields(data)
     if (type === 'error' || (event && isError(event))) return endedByError
     if (!event) return noJson
     response.usage = usageIn(event) ?? response.usage
@@ -151,7 +151,7 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): ResponseR
   return { read, response: () => response }
 }
 
-function validateFields(json: string): Fields | undefined {
+function parseFields(json: string): Fields | undefined {
   try {
     return fieldsOf(JSON.parse(json))
   } catch {

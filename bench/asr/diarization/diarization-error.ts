@@ -30,7 +30,7 @@ export function diarizationError(
   { collar }: { collar: number },
 ): DiarizationError {
   const end = Math.max(0, ...[...reference, ...found].map((turn) => turn.end))
-  const [phrase, hypothesis] = [label(reference, end), label(found, end)]
+  const [labels, hypothesis] = [label(reference, end), label(found, end)]
   const counted = new Uint8Array(Math.ceil(end / STEP)).fill(1)
   for (const { start, end } of collar > 0 ? reference : []) {
     for (const edge of [start, end]) {
@@ -41,11 +41,11 @@ export function diarizationError(
   const shared = (a: Uint8Array, b: Uint8Array) => {
     return counted.reduce((sum, on, t) => sum + (on && a[t] && b[t] ? 1 : 0), 0)
   }
-  const right = bestTotal(phrase.map((a) => hypothesis.map((b) => shared(a, b))))
+  const right = bestTotal(labels.map((a) => hypothesis.map((b) => shared(a, b))))
   let [speech, both, missed, missedOverlap, total] = [0, 0, 0, 0, 0]
   for (const [t, on] of counted.entries()) {
     if (!on) continue
-    const [speakers, answers] = [countAt(phrase, t), countAt(hypothesis, t)]
+    const [speakers, answers] = [countAt(labels, t), countAt(hypothesis, t)]
     speech += speakers
     total += answers
     both += Math.min(speakers, answers)

@@ -22,7 +22,7 @@ import { type Conversation, readConversations } from './diarization-corpus.ts'
 import { diarizationError, type SpeakerTurn, speakerWordErrors } from './diarization-error.ts'
 
 /** What was found in one recording, before speakers are told apart. */
-type Recognized = { transcript: Transcript; clusters: ChannelWindows[]; seconds: number }
+type Recognized = { transcript: Transcript; windows: ChannelWindows[]; seconds: number }
 
 /** Sums over the recordings of a group. */
 type Sums = Record<
@@ -52,15 +52,15 @@ const busy = { recognition: 0, embedding: 0, clustering: 0, audio: 0 }
 let longest: Recognized | undefined
 
 for (const conversation of await readConversations()) {
-  const hypothesis = await run(conversation)
-  if (hypothesis.seconds > (longest?.seconds ?? 0)) longest = hypothesis
+  const recognized = await run(conversation)
+  if (recognized.seconds > (longest?.seconds ?? 0)) longest = recognized
   for (const [mode, exact] of [
     ['known', countIn(conversation.turns)],
     ['automatic', 0],
   ] as const) {
     const started = performance.now()
-    const spoken = diarize(hypothesis.transcript, {
-      embeddings: hypothesis.clusters,
+    const spoken = diarize(recognized.transcript, {
+      embeddings: recognized.windows,
       counts: { exact },
     })
     if (mode === 'automatic') busy.clustering += (performance.now() - started) / 1000
@@ -107,14 +107,14 @@ async function run({ id, file }: Conversation): Promise<Recognized> {
   )
   const transcript = assembleTranscript(batches)
   const recognized = performance.now()
-  const clusters: ChannelWindows[] = []
+  const windows: ChannelWindows[] = []
   for (const { channel, path, samples } of channels) {
     const words = transcript.utterances
       .filter((utterance) => utterance.channel === channel)
       .flatMap((utterance) => utterance.words)
     const regions = speechRegions(words, samples)
     const pcm = readSamples(path, 0, samples)
-    clusters.push({
+    windows.push({
       channel,
       windows: await embedder.embed(pcm, regions, { signal, grids: [diarizationGrid] }),
     })
@@ -122,7 +122,7 @@ async function run({ id, file }: Conversation): Promise<Recognized> {
   busy.recognition += (recognized - started) / 1000
   busy.embedding += (performance.now() - recognized) / 1000
   busy.audio += media.duration
-  return { transcript, clusters, seconds: media.duration }
+  return { transcript, windows, seconds: media.duration }
 }
 
 function countIn(turns: readonly SpeakerTurn[]): number {
@@ -207,7 +207,7 @@ function summarize(sums: Sums) {
 }
 
 /** Tells speakers apart in a recording that is the longest one over and over. */
-function reportGrowth({ transcript, clusters, seconds }: Recognized, minutes: number): void {
+function reportGrowth({ transcript, windows, seconds }: Recognized, minutes: number): void {
   const times = Array.from({ length: Math.ceil((minutes * 60) / seconds) }, (_, i) => i * seconds)
   const utterances = times.flatMap((late) => {
     return transcript.utterances
@@ -221,7 +221,7 @@ function reportGrowth({ transcript, clusters, seconds }: Recognized, minutes: nu
       }))
       .filter(({ words }) => words.at(-1)!.end < minutes * 60)
   })
-  const longer = clusters.map(({ channel, windows }) => {
+  const longer = windows.map(({ channel, windows }) => {
     const repeated = times.flatMap((late) => {
       const shift = Math.round(late * 16_000)
       return windows.map((window) => ({

@@ -47,7 +47,7 @@ export function sendError(
   { toPayload }: { toPayload?: (text: string) => Readable } = {},
 ): FastifyReply {
   const known = toAppError(error, 'internal')
-  if (known.status === 500) request.log.error({ err: error }, 'failed')
+  if (known.status === 500) request.log.error({ err: error }, 'request failed')
   const retryAfter = known.retryAfter ?? (known.status === 503 ? RETRY_AFTER : undefined)
   if (retryAfter !== undefined) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
   // The framework would close the connection after a refused body; this one was read to its end.

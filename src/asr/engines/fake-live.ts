@@ -4,7 +4,7 @@ import type { Word } from '../../transcript/transcript.ts'
 import {
   convertAudio,
   decibels,
-  loudnessOf,
+  rmsOf,
   roundedFrames,
   writeChannel,
 } from '../live/audio-conversion.ts'
@@ -104,7 +104,7 @@ function wholeFrames(samples: number): number {
 
 function frameLoudness(samples: Int16Array): Float32Array {
   return Float32Array.from({ length: samples.length / VAD_FRAME }, (_, frame) => {
-    return loudnessOf(samples.subarray(frame * VAD_FRAME, (frame + 1) * VAD_FRAME))
+    return rmsOf(samples.subarray(frame * VAD_FRAME, (frame + 1) * VAD_FRAME))
   })
 }
 

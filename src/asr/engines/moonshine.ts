@@ -3,7 +3,7 @@ import type { Word } from '../../transcript/transcript.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { alignByAttention } from '../recognition/attention-alignment.ts'
 import { memoizeBias } from '../recognition/vocabulary-bias.ts'
-import { alignToEnergy, loudness } from '../recognition/word-boundaries.ts'
+import { alignToEnergy, energyLevels } from '../recognition/word-boundaries.ts'
 import {
   describeMoonshine,
   isMoonshine,
@@ -216,7 +216,7 @@ function timedWords(
   // A decoding that was cut off has no end token: its last word runs to the end of the audio.
   if (starts.length === tokens.length) starts.push(seconds)
   const rough = wordsOf(tokens, starts)
-  const spans = alignToEnergy(rough, loudness(audio))
+  const spans = alignToEnergy(rough, energyLevels(audio))
   return rough.map(({ text, tokens: { first, last } }, i) => {
     return {
       text,

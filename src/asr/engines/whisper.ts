@@ -13,7 +13,7 @@ import type {
   RecognizerThresholds,
 } from './recognizer.ts'
 import { describeWhisper } from './whisper/capabilities.ts'
-import { decodeDraft, detect, meanLogProbability } from './whisper/decode.ts'
+import { decodeDraft, detectLanguage, meanLogProbability } from './whisper/decode.ts'
 import { createFeatureExtractor } from './whisper/features.ts'
 import { loadWhisper } from './whisper/network.ts'
 import { createTokenizer } from './whisper/tokenizer.ts'
@@ -116,7 +116,7 @@ async function recognizePartial(
 ): Promise<PartialRecognition> {
   const { network, tokenizer } = model
   const encoded = await encode(model, [audio], signal)
-  const [detection] = await detect(network, encoded)
+  const [detection] = await detectLanguage(network, encoded)
   const language = chooseLanguage(detection!, wanted)
   const bounds = boundsOf(audio, language)
   const request = { ...bounds, item: 0, language, temperature: 0, seed: 0, tokens: draft }
@@ -154,7 +154,7 @@ async function measureCost(
   const write = async (count: number) => {
     const from = cpuSeconds()
     const encoded = await encode(model, [audio], signal)
-    await detect(network, encoded)
+    await detectLanguage(network, encoded)
     const decoder = network.decoder(encoded, [0])
     await decoder.step([[network.config.tokens.start, ...tokens]], { lastOnly: true })
     for (let i = 1; i < count; i++) await decoder.step([[300 + i]], { lastOnly: true })

@@ -78,7 +78,7 @@ export function roundedFrames(plane: Float32Array, frame: number): Int16Array<Ar
 }
 
 /** Returns the loudness of 16-bit samples as a root mean square, 0 to 1. */
-export function loudnessOf(samples: Int16Array): number {
+export function rmsOf(samples: Int16Array): number {
   let sum = 0
   for (const sample of samples) sum += sample * sample
   return Math.sqrt(sum / Math.max(1, samples.length)) / 32_768

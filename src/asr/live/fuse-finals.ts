@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FinalResult } from '../live-engine.ts'
-import { joinRecognitions } from '../recognition/fusion.ts'
+import { fuseRecognitions } from '../recognition/fusion.ts'
 
 /** A session waits so long for the second recognizer once it has the words of the first, in ms. */
 const PATIENCE_MS = 700
@@ -33,7 +33,7 @@ export async function fuseFinals({
     if (!two) return one
     return {
       ...one,
-      words: joinRecognitions([one, two]),
+      words: fuseRecognitions([one, two]),
       model: `${one.model}+${two.model}`,
       warnings: [...new Set([...one.warnings, ...two.warnings])],
     }

@@ -13,9 +13,9 @@ import { SPECTRUM_HOP, SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
 import type { Planes } from '../../audio/pcm.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 
-/** Frames between two spectra, and between two looks at what paths (0.25 s). */
+/** Frames between two spectra, and between two searches for crosstalk paths (0.25 s). */
 const HOP_FRAMES = SPECTRUM_HOP / VAD_FRAME
-const LOOK_FRAMES = 8
+const SEARCH_FRAMES = 8
 
 /**
  * Crosstalk is found up to a second after it begins, and may have been taken for speech until then:
@@ -56,11 +56,11 @@ export function createLiveCrosstalk(channels: number): LiveCrosstalk {
     }
     if (frame % HOP_FRAMES === 0) measureCrosstalk(blocks[0]!, recent)
     const earlier: CrosstalkFrames['earlier'] = []
-    if (frame % LOOK_FRAMES === 0) {
+    if (frame % SEARCH_FRAMES === 0) {
       const known = paths
       paths = findCrosstalk(blocks)
-      const targets = paths.filter((path) => !known.some((one) => isSamePair(one, path)))
-      for (const channel of new Set(targets.map(({ target }) => target))) {
+      const newPaths = paths.filter((path) => !known.some((one) => isSamePair(one, path)))
+      for (const channel of new Set(newPaths.map(({ target }) => target))) {
         const found = findEarlier(before, { channel, paths })
         earlier.push(...found.map((n) => ({ channel, frame: frame - before.length + n })))
       }

@@ -8,7 +8,7 @@ import {
 import { LEVEL_FRAMES, liveGain } from '../segmentation/gain.ts'
 import type { Vad, VadStream } from '../segmentation/vad.ts'
 import { CONTEXT, VAD_FRAME, WARM_UP } from '../segmentation/vad-frames.ts'
-import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
+import { decibels, rmsOf, roundedFrames, writeChannel } from './audio-conversion.ts'
 import type { SampleSource } from './denoising/denoised-samples.ts'
 import { type CrosstalkFrames, createLiveCrosstalk, type LiveCrosstalk } from './live-crosstalk.ts'
 import { openSamples } from './sample-source.ts'
@@ -157,7 +157,7 @@ async function advance(
     const levels = new Float32Array(frames)
     const inputs = Array.from(levels, (_, n) => {
       const frame = samples.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME)
-      levels[n] = decibels(loudnessOf(frame))
+      levels[n] = decibels(rmsOf(frame))
       return prepare(channel, frame)
     })
     const run = { first: state.frame, inputs, detectFrom }

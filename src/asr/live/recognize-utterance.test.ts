@@ -63,7 +63,8 @@ test('the first partial shows a single word of any confidence, later ones do not
   assert.deepEqual(await partialOf(t, { isFirst: false }), [])
 })
 
-test('a final is recognized without the pauses between fragments, and keeps their times', async (t) => {
+/** Models that recognize "two" and "six" in any audio, and whose calls are recorded. */
+async function openFragments(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   t.after(() => rm(folder, { recursive: true }))
   const path = join(folder, 'channel')
@@ -84,11 +85,15 @@ test('a final is recognized without the pauses between fragments, and keeps thei
     },
   }
   const detector = { detect: async () => new Float32Array(100) }
-  const segment = { start: 16_000, end: 64_000, pauses: [{ start: 32_000, end: 48_000 }] }
-  const options = { language: 'en', languages: [], vocabulary: [] }
   const { signal } = new AbortController()
-  const models = { recognizer, detector }
-  const { words } = await recognizeFinal(models, { path, segment }, { ...options, signal })
+  const options = { language: 'en', languages: [], vocabulary: [], signal }
+  return { models: { recognizer, detector }, path, lengths, options }
+}
+
+test('a final is recognized without the pauses between fragments, and keeps their times', async (t) => {
+  const { models, path, lengths, options } = await openFragments(t)
+  const segment = { start: 16_000, end: 64_000, pauses: [{ start: 32_000, end: 48_000 }] }
+  const { words } = await recognizeFinal(models, { path, segment }, options)
   assert.deepEqual(lengths, [32_000])
   assert.deepEqual(
     words.map(({ text, start }) => [text, start]),
@@ -99,6 +104,19 @@ test('a final is recognized without the pauses between fragments, and keeps thei
   )
   // Samples around the utterance have other pauses.
   const context = { start: 0, end: 64_000 }
-  await recognizeFinal(models, { path, segment, context }, { ...options, signal })
+  await recognizeFinal(models, { path, segment, context }, options)
   assert.equal(lengths[1], 64_000)
+})
+
+test('a final has no words of the fragments before it', async (t) => {
+  const { models, path, lengths, options } = await openFragments(t)
+  const segment = { start: 44_000, end: 64_000 }
+  const context = { start: 16_000, end: 64_000, pauses: [{ start: 32_000, end: 48_000 }] }
+  const final = await recognizeFinal(models, { path, segment, context }, options)
+  assert.deepEqual(lengths, [32_000])
+  assert.deepEqual(
+    final.words.map(({ text, start }) => [text, start]),
+    [['six', 3.2]],
+  )
+  assert.equal(final.wordBefore, 'two')
 })

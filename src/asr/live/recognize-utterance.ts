@@ -25,7 +25,7 @@ export async function recognizeFinal(
 ): Promise<Omit<FinalResult, 'model'>> {
   const audio = normalizeLevel(readSamples(path, context.start, context.end))
   const isWhole = context.start === segment.start && context.end === segment.end
-  const pauses = isWhole ? pausesOf(segment) : []
+  const pauses = pausesOf(isWhole ? segment : context)
   const segments = await cutLong(models, audio, pauses)
   const draft = segments.length === 1 ? options.draft : undefined
   const words: Word[] = []

@@ -1,5 +1,5 @@
 import type { SpeakerEmbedding } from '../live-engine.ts'
-import { dot, meanVector } from '../speakers/clustering/vectors.ts'
+import { dot, meanDirection } from '../speakers/clustering/vectors.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
 
 /** Less speech than this, in seconds, is not enough evidence for a new speaker. */
@@ -104,7 +104,7 @@ function nearestOf(
   let [nearest, similarity] = [undefined as number | undefined, Number.NEGATIVE_INFINITY]
   for (const [i, speaker] of speakers.entries()) {
     if (speaker.channel !== channel) continue
-    const cosine = dot(meanVector([speaker.sum], [1]), embedding)
+    const cosine = dot(meanDirection([speaker.sum], [1]), embedding)
     if (cosine > similarity) [nearest, similarity] = [i, cosine]
   }
   return { nearest, similarity }

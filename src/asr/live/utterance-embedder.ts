@@ -2,7 +2,7 @@ import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { FinalResult, LiveUtterance } from '../live-engine.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
-import { meanVector } from '../speakers/clustering/vectors.ts'
+import { meanDirection } from '../speakers/clustering/vectors.ts'
 import { defaultGrid, type Region, type SpeakerEmbedder } from '../speakers/embedding/embedder.ts'
 import { speechRegions } from '../speakers/embedding/regions.ts'
 
@@ -82,6 +82,9 @@ async function embedUtterance(
   const lengths = windows.map(({ start, end }) => end - start)
   const speech = regions.reduce((sum, { start, end }) => sum + end - start, 0)
   return {
-    speakerEmbedding: { embedding: meanVector(embeddings, lengths), seconds: speech / SAMPLE_RATE },
+    speakerEmbedding: {
+      embedding: meanDirection(embeddings, lengths),
+      seconds: speech / SAMPLE_RATE,
+    },
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Word } from '../../transcript/transcript.ts'
-import { joinRecognitions } from './fusion.ts'
+import { fuseRecognitions } from './fusion.ts'
 
 /** Words of half a second each; `word/0.9` states a confidence, `-` leaves half a second out. */
 function heard(text: string): { words: Word[]; model: string } {
@@ -14,7 +14,7 @@ function heard(text: string): { words: Word[]; model: string } {
 }
 
 function joinTexts(...texts: string[]): string {
-  const words = joinRecognitions(texts.map(heard))
+  const words = fuseRecognitions(texts.map(heard))
   return words.map(({ text }) => text).join(' ')
 }
 
@@ -45,7 +45,7 @@ test('if one side recognized nothing, only the other counts', () => {
   assert.equal(joinTexts('good/0.9 morning/0.8', ''), 'good morning')
   assert.equal(joinTexts('', 'good/0.2 morning/0.3'), '')
   assert.equal(joinTexts('', ''), '')
-  assert.deepEqual(joinRecognitions([]), [])
+  assert.deepEqual(fuseRecognitions([]), [])
 })
 
 test('case and punctuation are ignored when matching, and taken from the first', () => {
@@ -69,13 +69,13 @@ test('numbers in digits and in words are not mixed', () => {
 })
 
 test('agreement raises confidence and disagreement lowers it', () => {
-  const [same, other] = joinRecognitions([heard('a/0.8 b/0.8'), heard('a/0.6 c/0.6')])
+  const [same, other] = fuseRecognitions([heard('a/0.8 b/0.8'), heard('a/0.6 c/0.6')])
   assert.ok(Math.abs(same!.confidence - (0.4 + 0.6 * 0.7)) < 1e-9)
   assert.ok(Math.abs(other!.confidence - (0.2 + 0.6 * 0.8)) < 1e-9)
 })
 
 test('a repeated word is matched by its time', () => {
-  const words = joinRecognitions([heard('no - - - - no'), heard('- - - - - no')])
+  const words = fuseRecognitions([heard('no - - - - no'), heard('- - - - - no')])
   assert.deepEqual(
     words.map(({ start }) => start),
     [0, 2.5],
@@ -90,7 +90,7 @@ test('times ascend where words of both sides overlap', () => {
     { text: 'one', start: 0, end: 0.5, confidence: 0.9 },
     { text: 'two', start: 0.6, end: 0.9, confidence: 0.9 },
   ]
-  const joined = joinRecognitions([first, { model: 'b', words }])
+  const joined = fuseRecognitions([first, { model: 'b', words }])
   assert.deepEqual(
     joined.map(({ text, start, end }) => ({ text, start, end })),
     [

@@ -27,19 +27,19 @@ const MAX_SPLIT_WORDS = 4
  * The confidence of a word is the weight of its votes, from 0 to 1. The work grows with the product
  * of the lengths: meant for segments and utterances.
  */
-export function joinRecognitions(recognitions: readonly FusionInput[]): Word[] {
+export function fuseRecognitions(recognitions: readonly FusionInput[]): Word[] {
   const [first, ...others] = recognitions
   if (!first) return []
   if (others.length === 0) return [...first.words]
-  let places: AlignmentSlot[] = first.words.map((word) => [[word]])
-  for (const [i, { words }] of others.entries()) places = addReadings(places, words, i + 1)
+  let slots: AlignmentSlot[] = first.words.map((word) => [[word]])
+  for (const [i, { words }] of others.entries()) slots = addReadings(slots, words, i + 1)
   const writesWell = recognitions.map(({ words }) => words.some(isWrittenOut))
-  const joined = joinRuns(places, isNumberMismatch)
+  const joined = joinRuns(slots, isNumberMismatch)
   return inOrder(joinRuns(joined, isOneSided).flatMap((place) => vote(place, writesWell)))
 }
 
 /** Joins the results of two recognizers for the same segments, word by word. */
-export function joinSegments(
+export function fuseSegments(
   first: readonly RecognizedSegment[],
   second: readonly RecognizedSegment[],
 ): RecognizedSegment[] {
@@ -47,7 +47,7 @@ export function joinSegments(
     const other = second[i]!
     return {
       ...one,
-      words: joinRecognitions([one, other]),
+      words: fuseRecognitions([one, other]),
       model: `${one.model}+${other.model}`,
       uncovered: Math.min(one.uncovered, other.uncovered),
       warnings: [...new Set([...one.warnings, ...other.warnings])],

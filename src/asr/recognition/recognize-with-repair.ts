@@ -71,7 +71,7 @@ export async function recognizeWithRepair(
   segments: readonly Float32Array[],
   options: RecognizeOptions,
 ): Promise<RecognizedAudio[]> {
-  const first = await recognizeListed(models, segments, options)
+  const first = await recognizeWithVocabulary(models, segments, options)
   // What is recognized again is doubtful: there, listed words would be heard in anything.
   const unlisted = { ...options, vocabulary: [], draft: undefined }
   const recognized: RecognizedAudio[] = []
@@ -90,7 +90,7 @@ export async function recognizeWithRepair(
 }
 
 /** Recognizes pieces, with the vocabulary where the VAD is sure that somebody speaks. */
-async function recognizeListed(
+async function recognizeWithVocabulary(
   { recognizer, detector }: RecognitionModels,
   segments: readonly Float32Array[],
   options: RecognizeOptions,
@@ -198,7 +198,7 @@ async function repair(
   const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
   if (words.length === 0) {
     if (voiced < MIN_VOICED) return respond([], 0)
-    const dense = await recognizeDense(models, audio, { speech, options })
+    const dense = await recognizeWithoutPauses(models, audio, { speech, options })
     if (dense.length > 0) return respond(dense, 0)
     const [again] = await models.recognizer.recognize([audio], { ...options, forceNonEmpty: true })
     return again?.complete && again.logProbability >= thresholds.minRetryLogProb
@@ -232,7 +232,7 @@ async function repair(
  * Recognizes speech without its pauses, which may be why it came back empty. Returns no words if it
  * has none or they are unsure.
  */
-async function recognizeDense(
+async function recognizeWithoutPauses(
   { recognizer }: RecognitionModels,
   audio: Float32Array,
   { speech, options }: { speech: Float32Array; options: RecognizeOptions },

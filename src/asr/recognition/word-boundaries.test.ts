@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { alignToEnergy, loudness } from './word-boundaries.ts'
+import { alignToEnergy, energyLevels } from './word-boundaries.ts'
 
 /** One character per 10 ms: `#` is loud, `.` is silent. */
 function dbOf(recording: string): Float32Array {
@@ -60,5 +60,5 @@ test('words never overlap, and start in order, for any audio', () => {
 
 test('loudness is measured per 10 ms', () => {
   const audio = new Float32Array(480).fill(0.1, 160, 320)
-  assert.deepEqual([...loudness(audio)].map(Math.round), [-100, -20, -100])
+  assert.deepEqual([...energyLevels(audio)].map(Math.round), [-100, -20, -100])
 })

@@ -20,7 +20,7 @@ const MIN_WORD_SECONDS = 0.02
 export type Span = { start: number; end: number }
 
 /** Returns the loudness of 16 kHz audio in decibels, one value per 10 ms. */
-export function loudness(audio: Float32Array): Float32Array {
+export function energyLevels(audio: Float32Array): Float32Array {
   const hop = Math.round(HOP * 16_000)
   const values = new Float32Array(Math.ceil(audio.length / hop))
   for (const i of values.keys()) {

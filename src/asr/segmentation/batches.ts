@@ -3,7 +3,7 @@ import type { Segment } from '../engines/recognizer.ts'
 /**
  * Segments decoded together: eight are hardly faster than four, and hold a worker twice as long.
  */
-export const SEGMENTS_TOGETHER = 4
+export const BATCH_SEGMENTS = 4
 /**
  * Segments among which batches are formed: enough to find equal lengths, few enough that progress
  * stays steady.
@@ -18,8 +18,8 @@ export function groupSegments(segments: readonly Segment[]): Segment[][] {
   const batches: Segment[][] = []
   for (let from = 0; from < segments.length; from += WINDOW) {
     const sorted = segments.slice(from, from + WINDOW).sort((a, b) => length(b) - length(a))
-    for (let i = 0; i < sorted.length; i += SEGMENTS_TOGETHER) {
-      batches.push(sorted.slice(i, i + SEGMENTS_TOGETHER).sort((a, b) => a.start - b.start))
+    for (let i = 0; i < sorted.length; i += BATCH_SEGMENTS) {
+      batches.push(sorted.slice(i, i + BATCH_SEGMENTS).sort((a, b) => a.start - b.start))
     }
   }
   return batches

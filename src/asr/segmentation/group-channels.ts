@@ -15,7 +15,7 @@ import {
   type FrameBands,
   findCrosstalk,
   frameBands,
-  LEAK_HOPS,
+  SPECTRUM_STARTS,
 } from '../../audio/channels/crosstalk.ts'
 import { SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
 import type { Planes } from '../../audio/pcm.ts'
@@ -186,7 +186,7 @@ function mixBlock(
 function measureBlock(planes: Planes): CrosstalkMeasurement {
   const measurement = createMeasurement()
   const measureCrosstalk = createCrosstalkMeter({ findsEarlier: true })
-  for (const at of LEAK_HOPS) {
+  for (const at of SPECTRUM_STARTS) {
     measureCrosstalk(
       measurement,
       planes.map((plane) => plane.subarray(at, at + SPECTRUM_SAMPLES)),

@@ -1,6 +1,6 @@
 import { mapConcurrently } from '../../workers/map-concurrently.ts'
 import type { RecognitionSettings, Segment } from '../engines/recognizer.ts'
-import type { Batch, CacheSpeech, ChannelPcm, EngineOptions } from '../speech-engine.ts'
+import type { Batch, ChannelPcm, CheckpointSpeech, EngineOptions } from '../speech-engine.ts'
 import { groupSegments } from './batches.ts'
 
 /** How speech is found, on how many channels at a time, and where it is kept. */
@@ -8,7 +8,7 @@ export type PlanOptions = EngineOptions & {
   findSpeech(pcm: ChannelPcm, options: EngineOptions): Promise<Segment[]>
   /** Longest segment that the recognizer takes, in seconds. */
   maxSeconds: number
-  checkpointSpeech?: CacheSpeech
+  checkpointSpeech?: CheckpointSpeech
   limit: number
 }
 

@@ -34,7 +34,7 @@ export function diarize(
   for (const [i, { words }] of channels.entries()) {
     const assigned = assignWords(texts[i]!, { windows: windows[i]!, centroids: centroids[i]! })
     for (const [at, word] of words.entries()) {
-      word.speaker = assigned.speakerOf[at]!
+      word.speaker = assigned.speakers[at]!
       word.margin = assigned.margins[at]!
     }
   }
@@ -66,8 +66,8 @@ function diarizeOneRoom(
 }
 
 /**
- * Returns the windows of all channels as if they were played one after the other, so that none
- * count as neighbors.
+ * Returns the windows of all channels as if they were played one after the other, so that windows
+ * of different channels are never neighbors.
  */
 function concatenateInTime(channels: readonly (readonly WindowEmbedding[])[]): WindowEmbedding[] {
   let late = 0

@@ -23,7 +23,7 @@ export type ModelPoolsOptions = {
    * Whether a model has one process for all work, as on a device that only one can fill: see
    * `createBatchingRunner`. Default: no.
    */
-  isJoined?: boolean
+  sharesProcess?: boolean
   /** Most bytes that all of them may take together. */
   memory: number
   /** Seconds without a task after which a model is unloaded; 0 = at once, -1 = never. */
@@ -92,8 +92,8 @@ export class ModelPools {
     use: ModelUse,
     { task, options }: { task: T; options: PoolTaskOptions },
   ): Promise<TaskResult[T['kind']]> {
-    const { isJoined = false } = this.#options
-    const loaded = await this.#acquire(model, isJoined ? 'batch' : use, options.signal)
+    const { sharesProcess = false } = this.#options
+    const loaded = await this.#acquire(model, sharesProcess ? 'batch' : use, options.signal)
     try {
       return await loaded.runner.run(task, options)
     } finally {
@@ -104,7 +104,7 @@ export class ModelPools {
   /** Raises the niceness of the processes for recordings, for good. */
   setNiceness(niceness: number): void {
     // A process that live work shares stays as it is.
-    if (this.#options.isJoined) return
+    if (this.#options.sharesProcess) return
     this.#niceness = niceness
     for (const [key, { pool }] of this.#loaded)
       if (key.startsWith('batch ')) pool.setNiceness(niceness)
@@ -185,7 +185,7 @@ export class ModelPools {
     }
     const pool = this.#options.start(model, use, workers)
     if (use === 'batch' && this.#niceness > 0) pool.setNiceness(this.#niceness)
-    const runner = this.#options.isJoined ? createBatchingRunner(pool, onDevice) : pool
+    const runner = this.#options.sharesProcess ? createBatchingRunner(pool, onDevice) : pool
     const usedAt = performance.now()
     const loaded = { model, pool, runner, bytes, tasks: 0, usedAt, idle: undefined }
     this.#loaded.set(key, loaded)
@@ -208,8 +208,8 @@ export class ModelPools {
 
   /** One process for live work; for recordings so many that half of the memory stays for others. */
   #workersFor({ memoryBytes }: LocalModel, use: ModelUse): number {
-    const { workers, memory, isJoined } = this.#options
-    if (use === 'live' || isJoined) return 1
+    const { workers, memory, sharesProcess } = this.#options
+    if (use === 'live' || sharesProcess) return 1
     return Math.max(1, Math.min(workers, Math.floor(memory / 2 / Math.max(1, memoryBytes))))
   }
 

@@ -7,7 +7,7 @@ import { createRemoteRunner } from '../engines/remote/remote-runner.ts'
 import { createInstalledRecognizers } from '../model-selection/installed-recognizers.ts'
 import { type AvailableRecognizers, findMostAccurate } from '../model-selection/select-models.ts'
 import { prepackInBackground } from '../models/prepacked/prepack-in-background.ts'
-import { SEGMENTS_TOGETHER } from '../segmentation/batches.ts'
+import { BATCH_SEGMENTS } from '../segmentation/batches.ts'
 import { createBatchingRunner } from './dynamic-batching.ts'
 import { ModelPools, type ModelUse } from './model-pools.ts'
 import { type TaskRunner, WorkerPool } from './pool.ts'
@@ -22,7 +22,10 @@ export function startRecognizers(options: SpeechEngineOptions) {
   const { models: limits = defaultLimits } = options
   const { start, reload } = createPoolStarter(options)
   const pool = start('batch', workers)
-  const joined = createBatchingRunner(pool, { processes: workers, maxSegments: SEGMENTS_TOGETHER })
+  const batchingRunner = createBatchingRunner(pool, {
+    processes: workers,
+    maxSegments: BATCH_SEGMENTS,
+  })
   if (options.prepacks) {
     prepackInBackground(folder, log, reload)
   }
@@ -71,7 +74,7 @@ export function startRecognizers(options: SpeechEngineOptions) {
     return liveRemote
   }
   return {
-    ...{ start, pool, joined, modelPools, remote, available, translators },
+    ...{ start, pool, joined: batchingRunner, modelPools, remote, available, translators },
     ...{ isBundled, processesOf, liveProcessesOf },
   }
 }

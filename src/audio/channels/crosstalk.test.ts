@@ -8,7 +8,7 @@ import {
   createMeasurement,
   findCrosstalk,
   frameBands,
-  LEAK_HOPS,
+  SPECTRUM_STARTS,
 } from './crosstalk.ts'
 import { SPECTRUM_SAMPLES } from './spectra.ts'
 
@@ -31,7 +31,7 @@ function voice(seed: number): Float32Array<ArrayBuffer> {
 function crosstalkShare(first: Float32Array, second: Float32Array, findsEarlier = false): number {
   const measurement = createMeasurement()
   const measureCrosstalk = createCrosstalkMeter({ findsEarlier })
-  for (const at of LEAK_HOPS) {
+  for (const at of SPECTRUM_STARTS) {
     const planes = [first, second].map((samples) => samples.slice(at, at + SPECTRUM_SAMPLES))
     measureCrosstalk(measurement, planes as Float32Array<ArrayBuffer>[])
   }

@@ -234,7 +234,7 @@ export function createCrosstalkGate(channels: number, ahead = 0) {
 }
 
 /** Where in a block of frames the spectra begin, as samples from the start of the block. */
-export const LEAK_HOPS = Array.from(
+export const SPECTRUM_STARTS = Array.from(
   { length: Math.floor((CROSSTALK_BLOCK * FRAME - SPECTRUM_SAMPLES) / SPECTRUM_HOP) + 1 },
   (_, i) => i * SPECTRUM_HOP,
 )

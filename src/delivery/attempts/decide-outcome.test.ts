@@ -7,12 +7,12 @@ const now = 1_000_000
 
 function decisionOn(
   response: Partial<AttemptRecord>,
-  delivery: Partial<Pick<Delivery, 'kind' | 'tries'>> = {},
+  delivery: Partial<Pick<Delivery, 'kind' | 'attemptsSinceQueued'>> = {},
 ): Decision {
   const nothing = { status: null, error: null, responseHeaders: null, responseBody: null }
   const attempt = { at: 0, ms: 0, requestHeaders: {}, ...nothing, ...response }
   const chance = { now, random: () => 0.5 }
-  return decideOutcome({ kind: 'callback', tries: 0, ...delivery }, attempt, chance)
+  return decideOutcome({ kind: 'callback', attemptsSinceQueued: 0, ...delivery }, attempt, chance)
 }
 
 test('only a 2xx status is a success', () => {
@@ -42,19 +42,32 @@ test('410 ends all deliveries of a callback, but only one of a webhook', () => {
 
 test('a failure after the last attempt ends the delivery', () => {
   const last = { outcome: 'failed', reason: 'the receiver responded with 500' }
-  assert.equal(decisionOn({ status: 500 }, { tries: 6 }).outcome, 'retry')
-  assert.deepEqual(decisionOn({ status: 500 }, { tries: 7 }), last)
-  assert.equal(decisionOn({ status: 500 }, { kind: 'live', tries: 4 }).outcome, 'retry')
-  assert.deepEqual(decisionOn({ status: 500 }, { kind: 'live', tries: 5 }), last)
+  assert.equal(decisionOn({ status: 500 }, { attemptsSinceQueued: 6 }).outcome, 'retry')
+  assert.deepEqual(decisionOn({ status: 500 }, { attemptsSinceQueued: 7 }), last)
+  assert.equal(
+    decisionOn({ status: 500 }, { kind: 'live', attemptsSinceQueued: 4 }).outcome,
+    'retry',
+  )
+  assert.deepEqual(decisionOn({ status: 500 }, { kind: 'live', attemptsSinceQueued: 5 }), last)
 })
 
 test('Retry-After replaces the usual delay, not the number of attempts', () => {
   const retryAfter = { status: 503, responseHeaders: { 'retry-after': '77' } }
   const reason = 'the receiver responded with 503'
   assert.deepEqual(decisionOn(retryAfter), { outcome: 'retry', nextAt: now + 77_000, reason })
-  assert.deepEqual(decisionOn(retryAfter, { tries: 7 }), { outcome: 'failed', reason })
+  assert.deepEqual(decisionOn(retryAfter, { attemptsSinceQueued: 7 }), {
+    outcome: 'failed',
+    reason,
+  })
   const soon = { status: 503, responseHeaders: { 'retry-after': '1' } }
   const without = { status: 503 }
-  assert.deepEqual(decisionOn(soon, { tries: 2 }), { outcome: 'retry', nextAt: now + 1000, reason })
-  assert.deepEqual(decisionOn(soon, { tries: 3 }), decisionOn(without, { tries: 3 }))
+  assert.deepEqual(decisionOn(soon, { attemptsSinceQueued: 2 }), {
+    outcome: 'retry',
+    nextAt: now + 1000,
+    reason,
+  })
+  assert.deepEqual(
+    decisionOn(soon, { attemptsSinceQueued: 3 }),
+    decisionOn(without, { attemptsSinceQueued: 3 }),
+  )
 })

@@ -21,7 +21,7 @@ const MAX_SHORT_WAITS = 3
  * that a receiver that asks for a second does not use up all attempts while it restarts.
  */
 export function decideOutcome(
-  { kind, tries }: Pick<Delivery, 'kind' | 'tries'>,
+  { kind, attemptsSinceQueued }: Pick<Delivery, 'kind' | 'attemptsSinceQueued'>,
   { status, error, responseHeaders }: AttemptRecord,
   { now, random, delays }: { now: number; random: () => number; delays?: RetryDelays | undefined },
 ): Decision {
@@ -31,10 +31,13 @@ export function decideOutcome(
   }
   const reason =
     status === null ? (error ?? 'no response') : `the receiver responded with ${status}`
-  const delay = retryDelay({ kind, tries: tries + 1 }, { random, delays })
+  const delay = retryDelay(
+    { kind, attemptsSinceQueued: attemptsSinceQueued + 1 },
+    { random, delays },
+  )
   if (delay === undefined) return { outcome: 'failed', reason }
   const retryAfter = parseRetryAfter(responseHeaders?.['retry-after'], { now })
-  const shortest = tries < MAX_SHORT_WAITS ? 0 : delay
+  const shortest = attemptsSinceQueued < MAX_SHORT_WAITS ? 0 : delay
   const wait = retryAfter === undefined ? delay : Math.max(retryAfter, shortest)
   return { outcome: 'retry', nextAt: now + wait, reason }
 }

@@ -7,7 +7,7 @@ import { retryDelay } from './retry-delay.ts'
 function secondsOf(kind: Delivery['kind'], random: number): number[] {
   const seconds: number[] = []
   for (let tries = 1; ; tries++) {
-    const ms = retryDelay({ kind, tries }, { random: () => random })
+    const ms = retryDelay({ kind, attemptsSinceQueued: tries }, { random: () => random })
     if (ms === undefined) return seconds
     seconds.push(ms / 1000)
   }

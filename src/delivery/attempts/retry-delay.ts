@@ -18,14 +18,14 @@ const defaultDelays: RetryDelays = {
 }
 
 /**
- * Returns the milliseconds until the next attempt, after `tries` failed ones; undefined after the
- * last. The usual delay is multiplied by a random factor from 0.5 to 1.5, so that a receiver that
- * comes back is not hit by all retries at once.
+ * Returns the milliseconds until the next attempt, after `attemptsSinceQueued` failed ones;
+ * undefined after the last. The usual delay is multiplied by a random factor from 0.5 to 1.5, so
+ * that a receiver that comes back is not hit by all retries at once.
  */
 export function retryDelay(
-  { kind, tries }: Pick<Delivery, 'kind' | 'tries'>,
+  { kind, attemptsSinceQueued }: Pick<Delivery, 'kind' | 'attemptsSinceQueued'>,
   { random, delays = defaultDelays }: { random: () => number; delays?: RetryDelays | undefined },
 ): number | undefined {
-  const delay = delays[kind][tries - 1]
+  const delay = delays[kind][attemptsSinceQueued - 1]
   return delay === undefined ? undefined : Math.round(delay * (0.5 + random()))
 }

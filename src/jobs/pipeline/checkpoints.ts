@@ -5,8 +5,8 @@ import type {
   Batch,
   CacheEmbeddings,
   CacheLanguages,
-  CacheSpeech,
   ChannelToRecognize,
+  CheckpointSpeech,
   LanguageSpan,
   RecognizedSegment,
 } from '../../asr/speech-engine.ts'
@@ -31,7 +31,7 @@ export type Checkpoints = AsyncDisposable & {
   channelGroups(
     work: (folder: string) => Promise<ChannelToRecognize[]>,
   ): Promise<ChannelToRecognize[]>
-  checkpointSpeech: CacheSpeech
+  checkpointSpeech: CheckpointSpeech
   checkpointLanguages: CacheLanguages
   /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
   findRecognized(batch: Batch): RecognizedSegment[] | undefined

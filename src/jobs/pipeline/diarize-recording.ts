@@ -52,7 +52,11 @@ export async function diarizeRecording(
   const { speaker_confidence: wantsConfidence } = configOf(params)
   try {
     const utterances = await diarize(transcript, options)
-    return { transcript: { utterances: wantsConfidence ? utterances : utterances.map(unsure) } }
+    return {
+      transcript: {
+        utterances: wantsConfidence ? utterances : utterances.map(withoutSpeakerConfidence),
+      },
+    }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof AppError && ENDS_ATTEMPT.has(error.code)) throw error
@@ -62,7 +66,7 @@ export async function diarizeRecording(
   }
 }
 
-function unsure({ speakerConfidence: _, ...utterance }: Utterance): Utterance {
+function withoutSpeakerConfidence({ speakerConfidence: _, ...utterance }: Utterance): Utterance {
   return utterance
 }
 

@@ -44,7 +44,7 @@ export type AttemptOptions = {
   signal: AbortSignal
   onProgress: (progress: JobProgress) => void
   slot: JobSlot
-  meter: AttemptMetrics
+  metrics: AttemptMetrics
 }
 
 /**
@@ -66,36 +66,36 @@ export type TranscriptionResult = {
 export async function transcribe(
   deps: PipelineDeps,
   job: ClaimedJob,
-  { signal, onProgress, slot, meter }: AttemptOptions,
+  { signal, onProgress, slot, metrics }: AttemptOptions,
 ): Promise<TranscriptionResult> {
   const startedAt = performance.now()
   const progress = createProgress(onProgress)
   const request = readRecognitionRequest(job.params)
 
   progress.enter('fetch')
-  await meter.stage('fetch', () => ensureRecording(deps, job, { signal }))
-  await installMissing(deps.speech, request, { progress, signal, slot, meter })
+  await metrics.stage('fetch', () => ensureRecording(deps, job, { signal }))
+  await installMissing(deps.speech, request, { progress, signal, slot, metrics })
   const selection = deps.speech.selectModels(request)
   const fetchedAt = performance.now()
-  await meter.stage('wait', () => slot.enter(signal))
+  await metrics.stage('wait', () => slot.enter(signal))
   const enteredAt = performance.now()
   await using checkpoints = await openCheckpoints(deps.workFolder, job.id)
 
   progress.enter('decode')
   const step = { checkpoints, progress, signal }
-  const decoded = await meter.stage('decode', () => decode(deps, job, step))
+  const decoded = await metrics.stage('decode', () => decode(deps, job, step))
   slot.decoded(decoded.duration * decoded.channels.length)
   const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
   await saveMediaProperties(deps.db, job.lease, audio)
   progress.enter('detect speech')
-  const { channels, mode, found } = await meter.stage('detect speech', () => {
+  const { channels, mode, found } = await metrics.stage('detect speech', () => {
     return prepareBatches(deps, job, { ...step, decoded, selection })
   })
-  const batches = await identifyLanguages(deps.speech, found, { ...step, selection, meter })
-  const recognized = await meter.stage('recognize', () => recognize(deps.speech, batches, step))
-  const diarized = await diarizeChannels(deps, job, { ...step, recognized, channels, meter })
+  const batches = await identifyLanguages(deps.speech, found, { ...step, selection, metrics })
+  const recognized = await metrics.stage('recognize', () => recognize(deps.speech, batches, step))
+  const diarized = await buildTranscript(deps, job, { ...step, recognized, channels, metrics })
   const workMs = performance.now() - enteredAt
-  meter.recognized({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
+  metrics.recognized({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
   const result: ResultOptions = {
     audioDuration: decoded.duration,
     distinctChannels: channels.length,
@@ -108,7 +108,7 @@ export async function transcribe(
     diarizationSeconds: diarized.diarizationSeconds,
     served: servedAddOns(deps.services),
   }
-  const calling = { ...step, channels, slot, meter }
+  const calling = { ...step, channels, slot, metrics }
   const { built, llm: asked } = await build(deps, job, { ...calling, diarized, result })
   const { text, llm } = await addServiceAddOns(deps, job, { ...calling, built })
   await checkResultSize(deps.space, job, text)
@@ -119,7 +119,7 @@ export async function transcribe(
   // Last of all: once it is stored, the code that ends the job has to keep or delete it.
   const { redacted } = built
   const redacting = { redacted, recognized: channels, signal, account: job.account }
-  const redactedAudio = await meter.stage('redact audio', async () => {
+  const redactedAudio = await metrics.stage('redact audio', async () => {
     await slot.enter(signal)
     return storeRedactedAudio(deps, decoded.channels, redacting)
   })
@@ -132,19 +132,19 @@ function billed(duration: number, channels: number) {
   return { audioSeconds, channelSeconds: roundTo(audioSeconds * channels, 6) }
 }
 
-type InstallOptions = Pick<AttemptOptions, 'signal' | 'slot' | 'meter'> & { progress: Progress }
+type InstallOptions = Pick<AttemptOptions, 'signal' | 'slot' | 'metrics'> & { progress: Progress }
 
 /** Installs a model that the job needs, where that is configured; meanwhile it holds no slot. */
 async function installMissing(
   { installer }: SpeechEngine,
   request: RecognitionRequest,
-  { progress, signal, slot, meter }: InstallOptions,
+  { progress, signal, slot, metrics }: InstallOptions,
 ): Promise<void> {
   const missing = installer?.findMissing(request)
   if (!installer || !missing) return
   progress.enter('pull model')
   slot.leave()
-  await meter.stage('pull model', () => {
+  await metrics.stage('pull model', () => {
     return installer.install(missing, {
       signal,
       onProgress: ({ fraction, secondsLeft }) => progress.advance(fraction, secondsLeft),
@@ -172,13 +172,19 @@ async function prepareBatches(
   return { ...grouped, found }
 }
 
-type SelectionOptions = { selection: ModelSelection; meter: AttemptMetrics }
+type SelectionOptions = { selection: ModelSelection; metrics: AttemptMetrics }
 
 /** Identifies the language of each segment, if it is unknown, and regroups the batches. */
 async function identifyLanguages(
   speech: SpeechEngine,
   batches: readonly Batch[],
-  { selection: { identification }, meter, checkpoints, progress, signal }: Step & SelectionOptions,
+  {
+    selection: { identification },
+    metrics,
+    checkpoints,
+    progress,
+    signal,
+  }: Step & SelectionOptions,
 ): Promise<readonly Batch[]> {
   if (!identification) return batches
   progress.enter('identify languages')
@@ -187,7 +193,7 @@ async function identifyLanguages(
     onProgress: progress.advance,
     checkpointLanguages: checkpoints.checkpointLanguages,
   }
-  return meter.stage('identify languages', () => {
+  return metrics.stage('identify languages', () => {
     return speech.identifyLanguages(batches, identification, options)
   })
 }
@@ -197,26 +203,26 @@ type Step = { checkpoints: Checkpoints; progress: Progress; signal: AbortSignal 
 type RecognizedRecording = {
   recognized: RecognizedBatch[]
   channels: readonly ChannelPcm[]
-  meter: AttemptMetrics
+  metrics: AttemptMetrics
 }
 
 /** Builds the transcript from the recognized batches, with speakers if they were requested. */
-async function diarizeChannels(
+async function buildTranscript(
   { speech, config, log }: PipelineDeps,
   { id, params }: ClaimedJob,
-  { recognized, channels, meter, checkpoints, progress, signal }: Step & RecognizedRecording,
+  { recognized, channels, metrics, checkpoints, progress, signal }: Step & RecognizedRecording,
 ): Promise<DiarizationResult> {
   const transcript = assembleTranscript(recognized, { namesModels: config.models.inResults })
   if (params.diarization !== true) return { transcript }
   progress.enter('diarize')
   const deps = { speech, checkpoints, log: log.child({ jobId: id }) }
   const onProgress = progress.advance
-  return meter.stage('diarize', () => {
+  return metrics.stage('diarize', () => {
     return diarizeRecording(transcript, { ...deps, channels, params, signal, onProgress })
   })
 }
 
-type BuildContext = { channels: readonly ChannelPcm[]; slot: JobSlot; meter: AttemptMetrics }
+type BuildContext = { channels: readonly ChannelPcm[]; slot: JobSlot; metrics: AttemptMetrics }
 
 /**
  * Builds the result. A step that changes the words may have to ask a service first; the build is
@@ -231,10 +237,10 @@ async function build(
     ...calling
   }: Step & BuildContext & { diarized: DiarizationResult; result: ResultOptions },
 ): Promise<{ built: ResultText; llm?: Usage | undefined }> {
-  const { progress, meter, signal } = calling
+  const { progress, metrics, signal } = calling
   const once = (given: ResultOptions) => {
     progress.enter('build result')
-    return meter.stage('build result', () => {
+    return metrics.stage('build result', () => {
       return deps.resultBuilder.build(diarized.transcript, given, { account: job.account, signal })
     })
   }
@@ -259,7 +265,7 @@ async function addServiceAddOns(
   const answered = await callFor(deps, job, { ...calling, prepared })
   const { account, params } = job
   const merge = { result: text, params, format: deps.config.addOnResults, answered }
-  const merged = await calling.meter.stage('call services', () => {
+  const merged = await calling.metrics.stage('call services', () => {
     return deps.resultBuilder.merge(merge, { account, signal: calling.signal })
   })
   return { text: merged, llm: usageOf(responsesOf(answered)) }
@@ -275,7 +281,7 @@ async function callFor(
     prepared,
     channels: audio,
     slot,
-    meter,
+    metrics,
     checkpoints,
     progress,
     signal,
@@ -283,7 +289,7 @@ async function callFor(
 ): Promise<ServiceResponses[]> {
   progress.enter('call services')
   slot.leave()
-  return meter.stage('call services', async () => {
+  return metrics.stage('call services', async () => {
     const responses = await checkpoints.openResponses()
     try {
       const options = {

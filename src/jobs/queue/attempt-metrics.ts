@@ -43,7 +43,7 @@ export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers
     if (audioSeconds > 0) metrics?.jobRealTimeFactor.observe(workSeconds / audioSeconds)
   }
 
-  const meter: AttemptMetrics = {
+  const attemptMetrics: AttemptMetrics = {
     async stage(stage, work) {
       metrics?.jobsInStage.inc({ stage })
       try {
@@ -59,5 +59,5 @@ export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers
     ended: (failure) => count(failure ? outcomeOf(failure) : 'done'),
     close: (error) => span.end(error),
   }
-  return meter
+  return attemptMetrics
 }

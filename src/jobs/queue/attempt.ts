@@ -74,15 +74,15 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   return delay(ms, undefined, { signal })
 }
 
-type Deps = AttemptDeps & { meter: AttemptMetrics }
+type Deps = AttemptDeps & { attemptMetrics: AttemptMetrics }
 
 /**
  * Makes one attempt at a claimed job and writes how it ended. Fails only if that cannot be written.
  */
 export async function runAttempt(given: AttemptDeps, job: ClaimedJob): Promise<void> {
   const log = given.log.child({ jobId: job.id, account: job.account, attempt: job.attempt })
-  const meter = createAttemptMetrics(given, job)
-  const deps = { ...given, log, meter }
+  const attemptMetrics = createAttemptMetrics(given, job)
+  const deps = { ...given, log, attemptMetrics }
   const heartbeat = startHeartbeat({ ...deps, lease: job.lease })
   let failure: unknown
   try {
@@ -93,13 +93,13 @@ export async function runAttempt(given: AttemptDeps, job: ClaimedJob): Promise<v
     await recordFailure(deps, job, { error: failure })
   } finally {
     await heartbeat.close()
-    meter.close(failure)
+    attemptMetrics.close(failure)
   }
 }
 
 /** Transcribes and records the progress. */
 async function transcribeWithProgress(
-  { db, slot, log, meter, transcribe }: Deps,
+  { db, slot, log, attemptMetrics, transcribe }: Deps,
   job: ClaimedJob,
   { signal, untimed }: LeaseHeartbeat,
 ): Promise<TranscriptionResult> {
@@ -113,7 +113,12 @@ async function transcribeWithProgress(
   }
   try {
     const enter = (signal: AbortSignal) => untimed(slot.enter(signal))
-    return await transcribe(job, { signal, onProgress, slot: { ...slot, enter }, meter })
+    return await transcribe(job, {
+      signal,
+      onProgress,
+      slot: { ...slot, enter },
+      metrics: attemptMetrics,
+    })
   } finally {
     await written
   }
@@ -124,7 +129,7 @@ async function finish(
   job: ClaimedJob,
   { result, redactedAudio, usage }: TranscriptionResult,
 ): Promise<void> {
-  const { db, log, meter } = deps
+  const { db, log, attemptMetrics } = deps
   const { zeroRetention } = job
   let mayBeDone = false
   const write = async () => {
@@ -151,7 +156,7 @@ async function finish(
   await dropOriginal(deps, job, { isReplaced: redactedAudio !== undefined })
   await discard(deps, job.id)
   deps.onEvents?.()
-  meter.ended()
+  attemptMetrics.ended()
   log.info('job done')
 }
 
@@ -161,7 +166,7 @@ async function recordFailure(
   job: ClaimedJob,
   { error }: { error: unknown },
 ): Promise<void> {
-  const { db, log, maxAttempts, meter } = deps
+  const { db, log, maxAttempts, attemptMetrics } = deps
   if (error instanceof LeaseLostError) return log.warn('attempt dropped: the lease was lost')
   const code = error instanceof AppError ? error.code : 'internal'
   if (code === 'job_canceled') {
@@ -195,7 +200,7 @@ async function recordFailure(
   if (!(await untilWritten(deps, write))) return
   await dropOriginal(deps, job, { isReplaced: false })
   deps.onEvents?.()
-  meter.ended(failure)
+  attemptMetrics.ended(failure)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { type LiveCallback, liveCallbackBody } from '../../storage/deliveries/delivery-outbox.ts'
 import {
-  deleteUnlessReferenced,
+  commitOrDelete,
   dropResult,
   MAX_INLINE_RESULT_BYTES,
   storeResultText,
@@ -77,7 +77,7 @@ export class CallbackFeed {
   }
   #fed: Promise<void> = Promise.resolve()
   #following: Promise<void> | undefined
-  #isLowPriority = false
+  #hasMore = false
 
   constructor(options: CallbackFeedOptions) {
     this.#options = options
@@ -89,7 +89,7 @@ export class CallbackFeed {
    * fails.
    */
   wake(): void {
-    this.#isLowPriority = true
+    this.#hasMore = true
     this.#following ??= this.#follow()
   }
 
@@ -129,15 +129,15 @@ export class CallbackFeed {
   async #follow(): Promise<void> {
     const { log, sessionId, pauseMs = PAUSE_MS, retryMs = RETRY_MS } = this.#options
     const { signal } = this.#closing
-    while (this.#isLowPriority && !signal.aborted) {
-      this.#isLowPriority = false
+    while (this.#hasMore && !signal.aborted) {
+      this.#hasMore = false
       let pause = pauseMs
       try {
         await this.feed()
       } catch (error) {
         if (signal.aborted) break
         log.error({ err: error, sessionId }, 'cannot queue live callbacks, retrying')
-        this.#isLowPriority = true
+        this.#hasMore = true
         pause = retryMs
       }
       await delay(pause, undefined, { signal }).catch(() => {})
@@ -172,7 +172,7 @@ export class CallbackFeed {
     const { last = -1, db, queue, onQueued, onDropped } = this.#options
     const rows = await this.#toRows(messages.filter(({ number }) => number > last))
     if (rows.length > 0) {
-      const dropped = await deleteUnlessReferenced(
+      const dropped = await commitOrDelete(
         db,
         () => queue(rows),
         () => dropBodies(db, rows),

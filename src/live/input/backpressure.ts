@@ -8,7 +8,7 @@ export type BufferSpaceOptions = {
 }
 
 /** Reading a paused client resumes at this fill level. */
-const AGAIN_AT = 0.9
+const RESUME_LEVEL = 0.9
 
 /** Controls when the next frame may be read. */
 export class BufferSpace {
@@ -29,7 +29,7 @@ export class BufferSpace {
 
   /** Reports that something was stored or recognized. */
   changed(): void {
-    if (this.#waiting && this.#options.fill() <= AGAIN_AT) this.release()
+    if (this.#waiting && this.#options.fill() <= RESUME_LEVEL) this.release()
   }
 
   /** Ends all waits. */

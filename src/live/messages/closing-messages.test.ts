@@ -48,8 +48,8 @@ async function close(
     signal,
   })
   const { outcome } = await sendClosingMessages({
-    ...{ sessionId: 'one', params, format, audioBytes: 32_000, duration: 1, work: 0.5 },
-    ...{ hasAcks: false, maxMessages: 99, readLog, form: 'string', onSent() {} },
+    ...{ sessionId: 'one', params, format, audioBytes: 32_000, duration: 1, workSeconds: 0.5 },
+    ...{ hasAcks: false, maxMessages: 99, readLog, resultFormat: 'string', onSent() {} },
     ...{ maxMessageBytes: 1e6, log },
     ...{ emitter, journal, signal },
     text: { warnings: () => [], runAddOn: async () => summary },

@@ -41,7 +41,7 @@ export type ClosingMessagesOptions = {
   audioBytes: number
   duration: number
   /** Seconds of processing time. */
-  work: number
+  workSeconds: number
   hasAcks: boolean
   maxMessages: number
   maxMessageBytes: number
@@ -53,7 +53,7 @@ export type ClosingMessagesOptions = {
   diarize?: (() => Promise<void>) | undefined
   text: Pick<SessionText, 'runAddOn' | 'warnings'>
   services?: Pick<SessionServices, 'summarize' | 'answerPrompts'> | undefined
-  form: ResultFormat
+  resultFormat: ResultFormat
   /**
    * Called when no other message may be sent any more: result and callback end with the same ones.
    */
@@ -72,7 +72,7 @@ export type ClosingMessagesOptions = {
 export async function sendClosingMessages(
   options: ClosingMessagesOptions,
 ): Promise<{ outcome: FinishedSession; end: () => Promise<void> }> {
-  const { sessionId, params, format, audioBytes, duration, work, readLog, form } = options
+  const { sessionId, params, format, audioBytes, duration, workSeconds, readLog } = options
   const { emitter, journal, signal } = options
   const { channels } = format
   const isLast = true
@@ -91,7 +91,7 @@ export async function sendClosingMessages(
   const { usage: summaryUsage, ...summarization } = summary ?? {}
   const { usage: promptUsage, ...answers } = prompted ?? {}
   const collected = await collectAddOnResults(readLog, params, {
-    format: form,
+    format: options.resultFormat,
     speakerAt: createSpeakerLookup(spokenUtterances),
     hasServices: options.services !== undefined,
   })
@@ -101,7 +101,7 @@ export async function sendClosingMessages(
     ...collected.responses,
     ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
   }
-  const total = work + (diarized?.seconds ?? 0)
+  const total = workSeconds + (diarized?.seconds ?? 0)
   const confidences = spokenUtterances.flatMap(({ confidences }) => confidences)
   const unsure = warnOfLowConfidence({ confidences })
   const warnings = await collectWarnings([...collected.warnings, ...unsure], options)

@@ -237,7 +237,7 @@ export class MessageEmitter {
       } catch (cause) {
         if (signal.aborted) return
         log.error({ err: cause, addOn: type, utterance: input.id }, 'an add-on failed')
-        const message = `utterance ${input.id} could not be worked on`
+        const message = `an add-on failed on utterance ${input.id}`
         findings[type] = failedEnvelope(
           type,
           { ...errors.internal_error, message },

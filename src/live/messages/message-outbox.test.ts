@@ -96,7 +96,7 @@ function connectTo(outbox: MessageOutbox, unread?: UnreadShare): Connection {
     ...{
       isResumed: false,
       onFrame() {},
-      onDelivered: onSeen,
+      onAcknowledged: onSeen,
       onLost() {},
       whenReadable: () => undefined,
     },

@@ -14,9 +14,12 @@ export function lastWordOf(words: readonly Word[]): LastWord | undefined {
   return last && { text: last.text, end: last.end }
 }
 
-/** Returns whether the audio before an utterance is recognized with it. */
-export function hasContextBefore({ segment, context }: UtteranceSegments): boolean {
-  return context.start < segment.start
+/**
+ * Returns whether audio of the utterance before is recognized with one, so that both may have the
+ * same word. Fragments are whole words: none waits for those before it.
+ */
+export function sharesContext({ segment, context }: UtteranceSegments): boolean {
+  return context.start < segment.start && context.pauses === undefined
 }
 
 /** Returns whether a pause precedes an utterance. */

@@ -9,9 +9,9 @@ import type { ChannelState, PendingUtterance } from '../recovery/session-log.ts'
 import {
   beginAfter,
   contextText,
-  hasContextBefore,
   type LastWord,
   lastWordOf,
+  sharesContext,
   startsAfterPause,
   trimToPrevious,
   withoutOverlap,
@@ -22,6 +22,7 @@ import {
   type EndpointerEvent,
   type EndpointerState,
   frameTime,
+  openSpan,
   segmentsOf,
   type UtteranceSegments,
   type UtteranceSpan,
@@ -143,8 +144,7 @@ export class ChannelRecognizer {
 
   /** First sample that the open utterance, or the next one, needs. */
   get firstNeeded(): number {
-    const { number, from, frame } = this.#endpoint
-    return this.#segmentsOf({ number, from: from ?? frame, to: frame }).context.start
+    return this.#segmentsOf(openSpan(this.#endpoint)).context.start
   }
 
   /** Utterances whose final text is not emitted yet. */
@@ -324,7 +324,7 @@ export class ChannelRecognizer {
         const { speakerEmbedding: embedding, warnings, isLanguageUnclear: isUnclear = false } = rest
         for (const warning of warnings) warn(warning)
         const last = this.#lastSent
-        const once = hasContextBefore(ended) ? withoutRepeat(rough, last, wordBefore) : rough
+        const once = sharesContext(ended) ? withoutRepeat(rough, last, wordBefore) : rough
         const words = startsAfterPause(ended)
           ? beginAfter(once, span.start - LEAD_SECONDS)
           : withoutOverlap(once, last)
@@ -364,7 +364,7 @@ export class ChannelRecognizer {
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended
-    const wordsBefore = hasContextBefore(ended) ? await this.#lastWords : []
+    const wordsBefore = sharesContext(ended) ? await this.#lastWords : []
     const segment = trimToPrevious(ended, wordsBefore.at(-1) ?? null)
     // A partial begins with its utterance, a final with what comes before.
     const draft = { tokens: [], ...last?.draft, text: contextText(context, wordsBefore) }

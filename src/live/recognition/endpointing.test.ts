@@ -6,6 +6,7 @@ import {
   type EndpointerEvent,
   type EndpointerState,
   initialEndpointerState,
+  openSpan,
   segmentsOf,
   type UtteranceSpan,
 } from './endpointing.ts'
@@ -169,6 +170,54 @@ test('an utterance after a short pause has context, unless it is a fragment', ()
   const digits = pieces({ ...long, pauses: [{ start: 90, end: 100 }] })
   assert.equal(digits.context.start, digits.segment.start)
   assert.deepEqual(digits.segment.pauses, [{ start: 90 * 512 + 1600, end: 100 * 512 - 800 }])
+})
+
+test('a fragment is recognized with the two before it, but not across other speech', () => {
+  const silence = '.'.repeat(20)
+  const digit = `${'#'.repeat(12)}${silence}`
+  const talk = `${'#'.repeat(60)}${silence}`
+  const far = '.'.repeat(50)
+  const audio = read(digit.repeat(4) + talk + digit.repeat(2) + far + digit)
+  const utterances = run(audio).flatMap((event) =>
+    event.type === 'utterance' ? [event.utterance] : [],
+  )
+  assert.deepEqual(
+    utterances.map(({ fragmentsBefore = [] }) => fragmentsBefore.map(({ start }) => start)),
+    [[], [0], [0, 32], [32, 64], [], [], [208], []],
+  )
+  const state = { ...initialEndpointerState(), frame: 90 }
+  const { segment, context, isAfterPause } = segmentsOf(utterances[2]!, { state, after: 48 * 512 })
+  assert.deepEqual(segment, { start: 64 * 512 - 4800, end: 80 * 512 })
+  const pauses = [12, 44].map((start) => {
+    return { start: start * 512 + 1600, end: (start + 20) * 512 - 800 }
+  })
+  assert.deepEqual(context, { start: 0, end: segment.end, pauses })
+  assert.ok(isAfterPause)
+})
+
+test('three fragments of one utterance are recognized without those before it', () => {
+  const pause = '.'.repeat(10)
+  const digits = (count: number) =>
+    `${Array(count).fill('#'.repeat(12)).join(pause)}${'.'.repeat(40)}`
+  const events = run(read(digits(1) + digits(2) + digits(3)), { endpointing: 0.7 })
+  const counts = events.flatMap((event) =>
+    event.type === 'utterance' ? [event.utterance.fragmentsBefore?.length ?? 0] : [],
+  )
+  assert.deepEqual(counts, [0, 1, 0])
+})
+
+test('audio that the open or the next fragment is recognized with is needed', () => {
+  const { step } = createEndpointer(options)
+  const state = initialEndpointerState()
+  const digit = `${'#'.repeat(12)}${'.'.repeat(20)}`
+  const starts = read(digit.repeat(2) + '.'.repeat(60)).map(({ probability, level }) => {
+    step(state, probability, level)
+    return openSpan(state).fragmentsBefore?.[0]?.start
+  })
+  assert.deepEqual(
+    [starts[10], starts[31], starts[63], starts.at(-1)],
+    [undefined, 0, 0, undefined],
+  )
 })
 
 test('fragments are cut in their last pause, and know the pauses between them', () => {

@@ -18,9 +18,16 @@ export type EndpointingOptions = {
 
 /**
  * An utterance, in frames of `VAD_FRAME` samples, end exclusive. `number` counts from 0 in its
- * channel. `pauses` are those between fragments, such as dictated digits.
+ * channel. `pauses` are those between fragments, such as dictated digits; `fragmentsBefore` are
+ * those of the utterances before, if it consists of fragments itself.
  */
-export type UtteranceSpan = { number: number; from: number; to: number; pauses?: Range[] }
+export type UtteranceSpan = {
+  number: number
+  from: number
+  to: number
+  pauses?: Range[]
+  fragmentsBefore?: Range[]
+}
 
 /** An event of an endpointer. `pause` means that an utterance ends there unless speech goes on. */
 export type EndpointerEvent =
@@ -50,6 +57,8 @@ export type EndpointerState = {
   recent: number[]
   /** The pauses within the open utterance. */
   pauses?: Range[]
+  /** The last fragments of the utterances that have ended, if no other speech came after them. */
+  fragments?: Range[]
 }
 
 /** Adds the first and last sounds of a word, which the VAD misses. */
@@ -57,11 +66,18 @@ const PRE_ROLL = 0.3 * SAMPLE_RATE
 const PAD_FRAMES = 4
 /** A pause between fragments has at least so many frames (0.25 s). */
 const FRAGMENT_PAUSE_FRAMES = 8
+/** Fragments with a longer pause between them (2 s) do not belong together. */
+const MAX_FRAGMENT_PAUSE_FRAMES = 62
+/**
+ * Fewer fragments are recognized together with those before them: a word alone tells the model
+ * little. Of more the model makes long numbers.
+ */
+const FRAGMENTS_TOGETHER = 3
 /**
  * Audio that is recognized again with an utterance that follows another without a pause (2 s, in
  * samples).
  */
-const CONTEXT = 2 * SAMPLE_RATE
+const CONTEXT_SAMPLES = 2 * SAMPLE_RATE
 /** A click is shorter: this many voiced frames make speech (0.1 s). */
 const MIN_VOICED = 3
 /**
@@ -169,20 +185,16 @@ export function createEndpointer(options: EndpointingOptions) {
 function end(state: EndpointerState): EndpointerEvent[] {
   const { from, lastSpeech } = state
   const events: EndpointerEvent[] = [{ type: 'speech_end', frame: lastSpeech }]
-  if (from !== null) {
-    events.push({ type: 'utterance', utterance: spanOf(state, from, lastSpeech) })
-    state.number++
-  }
-  Object.assign(state, { phase: 'silent', from: null, voiced: 0, pauses: [] })
+  if (from !== null) events.push(endUtterance(state, from, lastSpeech))
+  Object.assign(state, { phase: 'silent', from: null, voiced: 0 })
   return events
 }
 
 /** Ends an utterance that is too long where its last speech ended. */
 function endInPause(state: EndpointerState, from: number): EndpointerEvent {
-  const utterance = spanOf(state, from, state.lastSpeech)
-  Object.assign(state, { from: null, pauses: [] })
-  state.number++
-  return { type: 'utterance', utterance }
+  const event = endUtterance(state, from, state.lastSpeech)
+  state.from = null
+  return event
 }
 
 /**
@@ -195,16 +207,52 @@ function cut(state: EndpointerState, from: number, now: number): EndpointerEvent
   const pause = fragmentPauses(state, { start: from, end: now })?.at(-1)
   const isInPause = pause !== undefined && pause.start - from >= (now - from) / 2
   const at = isInPause ? pause.start : Math.max(quietest, from + 1)
-  const utterance = spanOf(state, from, at)
+  const event = endUtterance(state, from, at)
   state.from = isInPause ? pause.end : at
+  return event
+}
+
+function endUtterance(state: EndpointerState, from: number, to: number): EndpointerEvent {
+  const utterance = spanOf(state, from, to)
+  const before = utterance.fragmentsBefore ?? []
+  state.fragments = [...before, ...fragmentsOf(utterance)].slice(1 - FRAGMENTS_TOGETHER)
   state.pauses = []
   state.number++
   return { type: 'utterance', utterance }
 }
 
+/** Returns the span of the open utterance so far, or of one that would begin now. */
+export function openSpan(state: EndpointerState): UtteranceSpan {
+  return spanOf(state, state.from ?? state.frame, state.frame)
+}
+
 function spanOf(state: EndpointerState, from: number, to: number): UtteranceSpan {
   const pauses = fragmentPauses(state, { start: from, end: to })
-  return { number: state.number, from, to: Math.max(to, from + 1), ...(pauses && { pauses }) }
+  const span = { number: state.number, from, to: Math.max(to, from + 1), ...(pauses && { pauses }) }
+  const fragmentsBefore = fragmentsBeside(span, state.fragments ?? [])
+  return fragmentsBefore.length > 0 ? { ...span, fragmentsBefore } : span
+}
+
+/** Returns those of the last fragments that are recognized with an utterance. */
+function fragmentsBeside(span: UtteranceSpan, last: readonly Range[]): Range[] {
+  const own = fragmentsOf(span).length
+  const isNear = span.from - (last.at(-1)?.end ?? 0) <= MAX_FRAGMENT_PAUSE_FRAMES
+  if (own === 0 || own >= FRAGMENTS_TOGETHER || !isNear) return []
+  return last.slice(own - FRAGMENTS_TOGETHER)
+}
+
+/** Returns the fragments of an utterance; none for other speech. */
+function fragmentsOf({ from, to, pauses = [] }: UtteranceSpan): Range[] {
+  const span = { start: from, end: to }
+  return isInFragments(span, pauses) ? keptRanges(span, pauses) : []
+}
+
+/** Returns the ranges between pauses. */
+function keptRanges({ start, end }: Range, pauses: readonly Range[]): Range[] {
+  const ends = [...pauses.map((pause) => pause.start), end]
+  return [start, ...pauses.map((pause) => pause.end)].map((from, i) => {
+    return { start: from, end: ends[i]! }
+  })
 }
 
 /** Returns the pauses of speech that consists of fragments; undefined for other speech. */
@@ -249,11 +297,11 @@ export type UtteranceSegments = { segment: Segment; context: Segment; isAfterPau
  * Returns the samples that are recognized for an utterance: a little more than its speech, but
  * nothing that the previous one took (`after`, in samples). One that was cut off from its neighbors
  * gets the audio before and after it as context, as far as it is known: models perform badly where
- * audio begins or ends within a word. So does one that follows a pause which the two share, unless
- * it is a fragment.
+ * audio begins or ends within a word. So does one that follows a pause which the two share. A
+ * fragment gets the fragments before it, without the pauses.
  */
 export function segmentsOf(
-  { from, to, pauses }: UtteranceSpan,
+  { from, to, pauses, fragmentsBefore = [] }: UtteranceSpan,
   { state, after }: { state: EndpointerState; after: number },
 ): UtteranceSegments {
   const isCut = state.from === to
@@ -264,10 +312,19 @@ export function segmentsOf(
   const isFragment = pauses !== undefined || isInFragments({ start: from, end: to }, [])
   const hasContext = followsCut || (start === after && after > 0 && !isFragment)
   const end = Math.min(to + PAD_FRAMES, limit) * VAD_FRAME
+  const segment = { start, end, ...(pauses && { pauses: omittedSamples(pauses) }) }
+  const [first] = fragmentsBefore
+  if (first && !followsCut) {
+    const gaps = [...fragmentsBefore, { start: from, end: to }].map(({ start }, i, all) => {
+      return { start: all[i - 1]?.end ?? start, end: start }
+    })
+    const omitted = omittedSamples([...gaps.slice(1), ...(pauses ?? [])])
+    const context = { start: first.start * VAD_FRAME, end, pauses: omitted }
+    return { segment, context, isAfterPause: true }
+  }
   const context = {
-    start: hasContext ? Math.max(0, start - CONTEXT) : start,
+    start: hasContext ? Math.max(0, start - CONTEXT_SAMPLES) : start,
     end: isCut ? state.frame * VAD_FRAME : end,
   }
-  const segment = { start, end, ...(pauses && { pauses: omittedSamples(pauses) }) }
   return { segment, context, ...(!followsCut && { isAfterPause: true as const }) }
 }

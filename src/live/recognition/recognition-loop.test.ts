@@ -383,7 +383,7 @@ test('all samples can be restored at the end without changing reports', async ()
 })
 
 test('a session without partials weighs half of one with them', () => {
-  const weightOf = (partials: boolean) => open(['#'], { partials }).recognition.weight
+  const weightOf = (partials: boolean) => open(['#'], { partials }).recognition.load
   assert.ok(Math.abs(weightOf(false) / weightOf(true) - 0.5) < 0.01)
 })
 

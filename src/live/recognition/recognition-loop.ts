@@ -127,7 +127,7 @@ export class RecognitionLoop {
   }
 
   /** The load of the session on the machine now: 1 = continuous speech with partials. */
-  get weight(): number {
+  get load(): number {
     const { wantsPartials, engine } = this.#options
     return this.#speechLoad.weight * (wantsPartials() ? 1 : engine.withoutPartials)
   }

@@ -25,7 +25,7 @@ type CollectedFindings = {
 }
 
 /**
- * The form of the responses, and the final speaker at a time: the speakers that were sent were
+ * The format of the results, and the final speaker at a time: the speakers that were sent were
  * provisional.
  */
 export type CollectOptions = {

@@ -336,7 +336,7 @@ export class ActiveSessions {
       channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
       onDelivered: () => void onDelivered?.({ id, account }),
       isOverShare: () => isOverShare?.(account) ?? false,
-      form: config.addOnResults,
+      resultFormat: config.addOnResults,
       namesModels: config.models.inResults,
       config: config.live,
       log: this.#log.child({ account }),

@@ -26,7 +26,7 @@ export type Delivery = {
   /** Why it failed, or why the last attempt did. */
   reason: string | null
   /** Attempts since it was queued or last resent. */
-  tries: number
+  attemptsSinceQueued: number
   /** All attempts. */
   attempts: number
   createdAt: number
@@ -354,7 +354,7 @@ export function toDelivery(row: Selectable<DeliveryRow>): Delivery {
     bodyObject: row.body_object,
     state: row.state,
     reason: row.reason,
-    tries: row.tries,
+    attemptsSinceQueued: row.tries,
     attempts: row.attempts,
     createdAt: row.created_at,
     nextAt: row.next_at,

@@ -6,7 +6,7 @@ import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
 import { deleteFileWithoutJobs } from '../recordings/recordings.ts'
 import { idle, type Lease, whereLeased } from './queue/lease.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
-import { deleteUnlessReferenced, dropResult, storeResult, type WrittenResult } from './results.ts'
+import { commitOrDelete, dropResult, storeResult, type WrittenResult } from './results.ts'
 
 /** What a job ends with. A redacted recording replaces the original. */
 export type JobEnd = {
@@ -31,7 +31,7 @@ export async function finishJob(
   const stored = await storeResult(db, result, { isErasable: zeroRetention })
   const redacted = redactedAudio && redactedColumns(redactedAudio)
   const change = { ...stored, ...redacted, status: 'done' as const }
-  return deleteUnlessReferenced(
+  return commitOrDelete(
     db,
     () => endJob(db, lease, { change, usage, at }),
     () => dropResult(db, stored),

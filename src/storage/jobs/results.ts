@@ -99,7 +99,7 @@ export async function dropResult(
  * did not, and then `drop` deletes the objects. Where the outcome is unknown they stay; what no row
  * refers to is deleted at the next start.
  */
-export async function deleteUnlessReferenced<T>(
+export async function commitOrDelete<T>(
   db: Pick<Db, 'dialect'>,
   take: () => Promise<T>,
   drop: () => Promise<unknown>,
@@ -185,7 +185,7 @@ export async function replaceResult(
       ? (['result', stored.text] as const)
       : (['result_object', stored.object] as const)
   const replace = (tx: Db) => replaceRow(tx, { jobId, read, columns, llm })
-  const isReplaced = await deleteUnlessReferenced(
+  const isReplaced = await commitOrDelete(
     db,
     () => inTransaction(db, replace),
     () => dropResult(db, columns),

@@ -45,7 +45,7 @@ export async function findRecording(
 export type Period = { from: number; to: number }
 
 /** Files checked per statement, so that others can write in between. */
-const LOOKED_AT = 1000
+const FILES_PER_STATEMENT = 1000
 
 /**
  * Deletes the rows of a period's files that no job uses, from its start up to the time `to` that it
@@ -57,7 +57,7 @@ export async function deleteUnusedFiles(
 ): Promise<{ ids: string[]; to: number }> {
   const { rows: ends } = await sql<{ created_at: number }>`
     select created_at from files where created_at >= ${from} and created_at < ${to}
-    order by created_at limit 1 offset ${LOOKED_AT}`.execute(db.sql)
+    order by created_at limit 1 offset ${FILES_PER_STATEMENT}`.execute(db.sql)
   // Files with the same timestamp are never separated, or the next period would miss some.
   const end = ends[0] ? Math.max(ends[0].created_at, from + 1) : to
   const isUnused = sql<SqlBool>`(created_at >= ${from} and created_at < ${end}

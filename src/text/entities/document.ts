@@ -11,8 +11,8 @@ export type Token = {
   end: number
   confidence: number
   /** Index of the utterance in the transcript, and of the word in the utterance. */
-  utterance: number
-  word: number
+  utteranceIndex: number
+  wordIndex: number
   from: number
   to: number
 }
@@ -68,7 +68,16 @@ function append(document: Document, { words, language }: Utterance, utterance: n
     const from = document.text.length
     document.text += text
     const to = document.text.length
-    document.tokens.push({ text, start, end, confidence, utterance, word, from, to })
+    document.tokens.push({
+      text,
+      start,
+      end,
+      confidence,
+      utteranceIndex: utterance,
+      wordIndex: word,
+      from,
+      to,
+    })
   }
 }
 

@@ -87,7 +87,7 @@ export class BodyThread {
     this.#current = undefined
     const { outcome } = current
     if ('lost' in ended) {
-      this.#options.log.error('reading a body crashed or hung')
+      this.#options.log.error('the body parser crashed or hung')
       outcome.reject(new AppError('body_unreadable', 'it takes too much time or memory'))
     } else if (ended.response.kind === 'read') outcome.resolve(ended.response.outcome)
     else outcome.reject(fromPlain(ended.response.error))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { standInNetwork, tokens } from '../../../../test/support/asr/models/stand-in-whisper.ts'
-import { decodeBatch, decodeDraft, detect, type WhisperRequest } from './decode.ts'
+import { decodeBatch, decodeDraft, detectLanguage, type WhisperRequest } from './decode.ts'
 
 const { signal } = new AbortController()
 const options = { prompt: [], task: 'transcribe', signal } as const
@@ -103,7 +103,7 @@ test('a correct draft saves decoder calls', async () => {
 
 test('detect returns probabilities of the languages and of silence', async () => {
   const { network } = standInNetwork([[1]])
-  const [found] = await detect(network, await encoded(network, 1))
+  const [found] = await detectLanguage(network, await encoded(network, 1))
   assert.deepEqual([...found!.languages.keys()], ['en', 'de'])
   const sum = [...found!.languages.values()].reduce((a, b) => a + b, 0)
   assert.ok(Math.abs(sum - 1) < 1e-6)

@@ -50,8 +50,11 @@ export type DecodeOptions = {
   signal: AbortSignal
 }
 
-/** Lets the model look at each piece of audio once. */
-export async function detect(network: WhisperNetwork, audio: EncodedAudio): Promise<Detection[]> {
+/** Detects the language of each piece, and whether it holds speech, in one decoder step. */
+export async function detectLanguage(
+  network: WhisperNetwork,
+  audio: EncodedAudio,
+): Promise<Detection[]> {
   const { vocabulary, languages, tokens } = network.config
   const items = [...audio.frames.keys()]
   const decoder = network.decoder(audio, items)
@@ -84,7 +87,7 @@ export async function decodeBatch(
     requests.map(({ item }) => item),
   )
   const all = requests.map((request) => openRow(request))
-  const choose = createChoice(config)
+  const choose = createSampler(config)
   let rows = all
   let read = requests.map(({ language }) => prefixOf(config, language, options))
   try {
@@ -127,7 +130,7 @@ export async function decodeDraft(
   const guessed = draft.tokens.slice(0, draft.maxTokens)
   const decoder = network.decoder(audio, [draft.item])
   const row = openRow(draft)
-  const choose = createChoice(config)
+  const choose = createSampler(config)
   try {
     let output = await decoder.step([prefix], { attention: true, lastOnly: true })
     advance(row, choose, { output, i: 0, fed: prefix.length, config })
@@ -265,7 +268,7 @@ export function createTokenMasks({
  * Creates the choice of a token: the likeliest one, or a random one at a temperature, out of those
  * that are text. Probabilities are those among the allowed tokens at temperature 1.
  */
-function createChoice(config: WhisperConfig): Choice {
+function createSampler(config: WhisperConfig): Choice {
   const { tokens } = config
   const masks = createTokenMasks(config)
 

@@ -5,7 +5,7 @@ import {
   type DecodeOptions,
   type Detection,
   decodeBatch,
-  detect,
+  detectLanguage,
   meanLogProbability,
   type WhisperDecoding,
   type WhisperRequest,
@@ -106,7 +106,7 @@ async function transcribeBatch(
 ): Promise<Transcription[]> {
   const { network, tokenizer } = model
   const audio = await encode(model, segments, options.signal)
-  const detections = await detect(network, audio)
+  const detections = await detectLanguage(network, audio)
   if (options.language === undefined) {
     for (const [i, detection] of detections.entries())
       detections[i] = await settleLanguage(model, segments[i]!, detection, options)
@@ -154,7 +154,7 @@ export async function identifyLanguage(
   const { languages, isRough = false, signal } = options
   const silence = isRough ? ROUGH_SILENCE_FRAMES : SILENCE_FRAMES
   const encoded = await encode(model, [audio], signal, { silence, keep: !isRough })
-  const [detection] = await detect(model.network, encoded)
+  const [detection] = await detectLanguage(model.network, encoded)
   if (isRough) return rankLanguages(detection!, languages)
   return rankLanguages(await settleLanguage(model, audio, detection!, options), languages)
 }
@@ -169,7 +169,7 @@ async function settleLanguage(
   const [first, second] = rankLanguages(detection, languages)
   if (!second || first!.probability >= LIKELY_LANGUAGE) return detection
   const padded = await encode(model, [audio], signal, { silence: FULL_FRAMES })
-  const [again] = await detect(model.network, padded)
+  const [again] = await detectLanguage(model.network, padded)
   return { ...detection, languages: again!.languages }
 }
 

@@ -1,6 +1,6 @@
 import type { Word } from '../../../transcript/transcript.ts'
 import { alignByAttention } from '../../recognition/attention-alignment.ts'
-import { alignToEnergy, loudness } from '../../recognition/word-boundaries.ts'
+import { alignToEnergy, energyLevels } from '../../recognition/word-boundaries.ts'
 import { MIN_WORD_SECONDS } from '../../recognition/word-durations.ts'
 import { wordConfidence } from './confidence.ts'
 import { meanLogProbability, type WhisperDecoding } from './decode.ts'
@@ -35,7 +35,7 @@ export function timedWords(tokenizer: WhisperTokenizer, text: WhisperText): Word
     smoothed: SMOOTHING_FRAMES,
   })
   const rough = wordSpans(tokenizer, text, frames)
-  const spans = alignToEnergy(rough, loudness(audio))
+  const spans = alignToEnergy(rough, energyLevels(audio))
   return withConfidence(rough, decoding).map((word, i) => ({ ...word, ...spans[i]! }))
 }
 

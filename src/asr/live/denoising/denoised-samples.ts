@@ -30,7 +30,7 @@ export async function openDenoisedSamples(audio: LiveAudio, from: number): Promi
   let readyFrom = from
   let pass: Pass | undefined
 
-  function passThrough(block: number): Pass {
+  function passFor(block: number): Pass {
     if (pass?.block === block) return pass
     closePass()
     const cleaners = audio.channels.map(() => createDenoiser(openFilter()))
@@ -47,7 +47,7 @@ export async function openDenoisedSamples(audio: LiveAudio, from: number): Promi
   /** Denoises one more chunk; returns false when there is no more audio yet. */
   function extend(request: DetectRequest): boolean {
     const next = readyFrom + ready[0]!.length
-    const current = passThrough(Math.floor(next / BLOCK))
+    const current = passFor(Math.floor(next / BLOCK))
     const cleaned = cleanPiece(audio, request, current)
     if (!cleaned) return false
     const end = (current.block + 1) * BLOCK

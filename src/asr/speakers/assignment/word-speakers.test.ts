@@ -8,7 +8,7 @@ import { assignWords } from './word-speakers.ts'
 function assign(letters: string, count = 2): string {
   const { words, windows } = createDialogue(letters)
   return inLetters(
-    assignWords(words, { windows, centroids: findSpeakers(windows).centroids(count) }).speakerOf,
+    assignWords(words, { windows, centroids: findSpeakers(windows).centroids(count) }).speakers,
   )
 }
 
@@ -26,7 +26,7 @@ test('a turn change snaps to the nearest sentence end or pause', () => {
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   const { words, windows } = createDialogue('aaaaaaaaaabbbbbbbbbb')
   const turnAfter = (turnWords: readonly Word[]) => {
-    return inLetters(assignWords(turnWords, { windows, centroids }).speakerOf).indexOf('b')
+    return inLetters(assignWords(turnWords, { windows, centroids }).speakers).indexOf('b')
   }
   const turn = turnAfter(words)
   for (const shift of [-1, 1]) {
@@ -49,7 +49,7 @@ test('one window of another voice does not change the speaker', () => {
   const mixed = windows.map((window, i) => (i === middle ? other[i]! : window))
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   assert.equal(
-    inLetters(assignWords(words, { windows: mixed, centroids }).speakerOf),
+    inLetters(assignWords(words, { windows: mixed, centroids }).speakers),
     'a'.repeat(16),
   )
 })
@@ -59,13 +59,13 @@ test('words without a window get the speaker of their neighbors', () => {
   const deaf = windows.filter(({ end }) => end < words[12]!.start * 16_000)
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   const recognized = assignWords(words, { windows: deaf, centroids })
-  assert.equal(inLetters(recognized.speakerOf), 'aaaaaaaabbbbbbbb')
+  assert.equal(inLetters(recognized.speakers), 'aaaaaaaabbbbbbbb')
   assert.ok(recognized.margins.at(-1)! < recognized.margins[0]!)
 })
 
 test('without voices or words there are no confident assignments', () => {
-  assert.deepEqual(assignWords([], { windows: [], centroids: [] }), { speakerOf: [], margins: [] })
-  const { speakerOf, margins } = assignWords(createDialogue('aa').words, {
+  assert.deepEqual(assignWords([], { windows: [], centroids: [] }), { speakers: [], margins: [] })
+  const { speakers: speakerOf, margins } = assignWords(createDialogue('aa').words, {
     windows: [],
     centroids: [],
   })
@@ -102,7 +102,7 @@ test('a window has the most weight on the words in its middle', () => {
     recognized(0.55, 1.75, 'a', 4),
     recognized(1, 2.2, 'b', 5),
   ]
-  assert.deepEqual(assignWords(words, { windows, centroids: pure }).speakerOf, [0])
+  assert.deepEqual(assignWords(words, { windows, centroids: pure }).speakers, [0])
 })
 
 test('centroids are not refined from mixed or short windows', () => {

@@ -1,14 +1,14 @@
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { Word } from '../../../transcript/transcript.ts'
-import { dot, meanVector } from '../clustering/vectors.ts'
+import { dot, meanDirection } from '../clustering/vectors.ts'
 import type { WindowEmbedding } from '../embedding/embedder.ts'
 
 /**
- * The speakers of the words of one channel: `voices[i]` is that of word i. `margins[i]` is how much
- * nearer that speaker is than the next one (difference of cosines), or than a stranger where there
- * is no other.
+ * The speakers of the words of one channel: `speakers[i]` is that of word i. `margins[i]` is how
+ * much nearer that speaker is than the next one (difference of cosines), or than a stranger where
+ * there is no other.
  */
-export type WordSpeakers = { speakerOf: number[]; margins: number[] }
+export type WordSpeakers = { speakers: number[]; margins: number[] }
 
 /**
  * Two windows of different speakers have about this cosine: the score that an unknown speaker would
@@ -47,19 +47,19 @@ export function assignWords(
   }: { windows: readonly WindowEmbedding[]; centroids: readonly Float32Array[] },
 ): WordSpeakers {
   if (centroids.length === 0) {
-    return { speakerOf: words.map(() => 0), margins: words.map(() => -UNKNOWN_SPEAKER_SCORE) }
+    return { speakers: words.map(() => 0), margins: words.map(() => -UNKNOWN_SPEAKER_SCORE) }
   }
   const weights = words.map(weightsIn(windows))
   let speakers = centroids
   let scores = scoreWords(weights, { windows, speakers })
   let path = cheapestPath(words, scores)
   for (let round = 0; round < ROUNDS; round++) {
-    speakers = learnAgain(weights, { windows, speakers, path })
+    speakers = reestimateCentroids(weights, { windows, speakers, path })
     scores = scoreWords(weights, { windows, speakers })
     path = cheapestPath(words, scores)
   }
   return {
-    speakerOf: path,
+    speakers: path,
     margins: scores.map((scoresOfWord, i) => marginOf(scoresOfWord, path[i]!)),
   }
 }
@@ -143,7 +143,7 @@ function indexOfLargest(values: Float64Array): number {
  * Re-estimates the speaker vectors from the windows that hold hardly anything else; a speaker
  * without such windows stays as it is.
  */
-function learnAgain(
+function reestimateCentroids(
   weights: readonly Weight[][],
   { windows, speakers, path }: Observations & { path: readonly number[] },
 ): Float32Array[] {
@@ -165,7 +165,7 @@ function learnAgain(
   }
   return speakers.map((cluster, k) => {
     const { vectors, weights } = learned[k]!
-    return vectors.length > 0 ? meanVector(vectors, weights) : cluster
+    return vectors.length > 0 ? meanDirection(vectors, weights) : cluster
   })
 }
 

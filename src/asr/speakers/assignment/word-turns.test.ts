@@ -23,19 +23,19 @@ test('a word gets the speaker whose turns overlap it most', () => {
     turn(4.4, 5, 1),
     turn(5, 5.2, 1),
   ]
-  assert.deepEqual(assignByTurns(words(6), turns).speakerOf, [2, 2, 2, 0, 2, 2])
+  assert.deepEqual(assignByTurns(words(6), turns).speakers, [2, 2, 2, 0, 2, 2])
 })
 
 test('overlapping turns of one speaker count together', () => {
   const turns = [turn(0, 0.2, 1), turn(0.1, 0.4, 0), turn(0.3, 0.5, 1)]
-  assert.deepEqual(assignByTurns(words(1), turns).speakerOf, [1])
+  assert.deepEqual(assignByTurns(words(1), turns).speakers, [1])
 })
 
 test('a word outside all turns gets the nearest, a zero-length one its enclosing turn', () => {
   const turns = [turn(0, 1.9, 0), turn(0.1, 0.2, 3), turn(3.2, 3.4, 1), turn(9, 9.5, 2)]
   const point = { text: 'x', start: 9.2, end: 9.2, confidence: 1 }
   const clusteredWords = assignByTurns([...words(8).slice(2), point], turns)
-  assert.deepEqual(clusteredWords.speakerOf, [0, 1, 1, 1, 2, 2, 2])
+  assert.deepEqual(clusteredWords.speakers, [0, 1, 1, 1, 2, 2, 2])
 })
 
 test('the margin is largest within one turn, smaller in two and smallest in none', () => {
@@ -45,7 +45,7 @@ test('the margin is largest within one turn, smaller in two and smallest in none
 })
 
 test('without turns all words have one speaker', () => {
-  assert.deepEqual(assignByTurns(words(2), []).speakerOf, [0, 0])
+  assert.deepEqual(assignByTurns(words(2), []).speakers, [0, 0])
 })
 
 test('speakers are numbered by first appearance, and utterances split at changes', () => {

@@ -27,12 +27,12 @@ export function diarizeByTurns(
   const split = splitChannels(transcript)
   for (const { channel, words } of split) {
     const turns = channels.find((other) => other.channel === channel)?.turns ?? []
-    const { speakerOf, margins } = assignByTurns(
+    const { speakers, margins } = assignByTurns(
       words.map(({ word }) => word),
       turns,
     )
     for (const [i, word] of words.entries()) {
-      word.speaker = speakerOf[i]!
+      word.speaker = speakers[i]!
       word.margin = margins[i]!
     }
   }
@@ -57,7 +57,7 @@ export function assignByTurns(words: readonly Word[], turns: readonly SpeakerTur
     return { speaker: best[0], margin: CLEAR_MARGIN * lead }
   })
   return {
-    speakerOf: found.map(({ speaker }) => speaker),
+    speakers: found.map(({ speaker }) => speaker),
     margins: found.map(({ margin }) => margin),
   }
 }

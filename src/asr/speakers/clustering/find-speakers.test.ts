@@ -52,7 +52,7 @@ test('the most similar voices are merged first', () => {
 function wrongWords(letters: string, count: number): number {
   const { words, windows, speakers } = createDialogue(letters)
   const centroids = findSpeakers(windows).centroids(count)
-  const recognized = inLetters(assignWords(words, { windows, centroids }).speakerOf)
+  const recognized = inLetters(assignWords(words, { windows, centroids }).speakers)
   return [...recognized].filter((speaker, i) => speaker !== speakers[i]).length
 }
 const dialogue = 'aaaaaaaaaa. bbbbbbbbbb. aaaaaaaa. bbbbbbbbbbbb. aaaaaaaaaa. bbbbbbbbb. '.repeat(2)

@@ -2,7 +2,7 @@ import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { WindowEmbedding } from '../embedding/embedder.ts'
 import { type Cluster, clusterEmbeddings, mergeClusters } from './agglomerative-clustering.ts'
 import { inferSpeakers } from './vbx.ts'
-import { dot, meanVector } from './vectors.ts'
+import { dot, meanDirection } from './vectors.ts'
 
 /** The speakers of one channel: the estimated count, and their vectors for any count. */
 export type ChannelSpeakers = {
@@ -140,7 +140,7 @@ function learnSpeakers(
   return starts.map((_, k) => {
     const weights = shares.map((share) => share[k]!)
     const weight = weights.reduce((sum, share) => sum + share, 0)
-    return { centroid: meanVector(embeddings, weights), weight }
+    return { centroid: meanDirection(embeddings, weights), weight }
   })
 }
 
@@ -166,7 +166,7 @@ function mergeNearest(speakers: readonly Speaker[], count: number): Speaker[] {
     const pair = [merged[a]!, merged[b]!]
     const weights = pair.map(({ weight }) => weight)
     const centroids = pair.map(({ centroid }) => centroid)
-    merged[a] = { centroid: meanVector(centroids, weights), weight: weights[0]! + weights[1]! }
+    merged[a] = { centroid: meanDirection(centroids, weights), weight: weights[0]! + weights[1]! }
     merged.splice(b, 1)
   }
   return merged
@@ -193,5 +193,5 @@ function largeGroups(groups: readonly Cluster[], count: number): Cluster[] {
 }
 
 function directionOf({ sum }: Cluster): Float32Array {
-  return meanVector([sum], [1])
+  return meanDirection([sum], [1])
 }

@@ -26,16 +26,16 @@ export function chooseSpeakerCounts(
   if (only && channels.length === 1) return [countOf(only, { start: start[0]!, min, max })]
   const chosen = [...start]
   for (let total = sum(chosen); total < min; total++) {
-    const channel = lowest(channels.map((speakers, i) => splitLikeness(speakers, chosen[i]! + 1)))
+    const channel = lowest(channels.map((speakers, i) => splitSimilarity(speakers, chosen[i]! + 1)))
     if (channel === undefined) break
     chosen[channel]!++
   }
   for (let total = sum(chosen); total > max; total--) {
-    const alike = channels.map((speakers, i) =>
-      chosen[i]! > 1 ? likenessAt(speakers, chosen[i]!) : undefined,
+    const max = channels.map((speakers, i) =>
+      chosen[i]! > 1 ? maxSimilarityAt(speakers, chosen[i]!) : undefined,
     )
     const channel = lowest(
-      alike.map((similarity) => (similarity === undefined ? undefined : -similarity)),
+      max.map((similarity) => (similarity === undefined ? undefined : -similarity)),
     )
     if (channel === undefined) break
     chosen[channel]!--
@@ -49,15 +49,15 @@ function countOf(
 ): number {
   const wanted = Math.min(Math.max(start, min), max)
   if (wanted <= start) return Math.min(wanted, speakers.centroids(wanted).length)
-  if (splitLikeness(speakers, wanted) !== undefined) return wanted
+  if (splitSimilarity(speakers, wanted) !== undefined) return wanted
   let count = start
-  while (count + 1 < wanted && splitLikeness(speakers, count + 1) !== undefined) count++
+  while (count + 1 < wanted && splitSimilarity(speakers, count + 1) !== undefined) count++
   return count
 }
 
-/** As `likenessAt`; undefined also when two of the speakers have the same voice. */
-function splitLikeness(speakers: ChannelSpeakers, count: number): number | undefined {
-  const similarity = likenessAt(speakers, count)
+/** As `maxSimilarityAt`; undefined also when two of the speakers have the same voice. */
+function splitSimilarity(speakers: ChannelSpeakers, count: number): number | undefined {
+  const similarity = maxSimilarityAt(speakers, count)
   return similarity !== undefined && similarity <= SAME_PERSON ? similarity : undefined
 }
 
@@ -70,7 +70,7 @@ function boundsOf({ exact = 0, min = 0, max = 0 }: SpeakerCounts): [number, numb
  * Returns the cosine of the two most similar speakers among `count`; undefined when there are not
  * so many.
  */
-function likenessAt(speakers: ChannelSpeakers, count: number): number | undefined {
+function maxSimilarityAt(speakers: ChannelSpeakers, count: number): number | undefined {
   const centroids = speakers.centroids(count)
   if (centroids.length < count) return undefined
   let alike = Number.NEGATIVE_INFINITY

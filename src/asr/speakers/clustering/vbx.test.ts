@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createDialogue } from '../../../../test/support/asr/dialogue.ts'
 import { inferSpeakers } from './vbx.ts'
-import { meanVector } from './vectors.ts'
+import { meanDirection } from './vectors.ts'
 
 /** The weight of each speaker over all windows, in windows. */
 function weightsOf(posteriors: readonly Float64Array[]): number[] {
@@ -42,7 +42,7 @@ test('wrong initial assignments are corrected', () => {
 
 test('an ambiguous window is assigned by its neighbors', () => {
   const embeddings = embeddingsOf(`${'a'.repeat(30)} ${'b'.repeat(30)}`)
-  const between = meanVector(
+  const between = meanDirection(
     embeddings,
     embeddings.map(() => 1),
   )

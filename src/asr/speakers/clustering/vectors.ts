@@ -6,7 +6,7 @@ export function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
 }
 
 /** Returns the weighted mean direction of `vectors`, as a vector of length 1. */
-export function meanVector(
+export function meanDirection(
   vectors: readonly ArrayLike<number>[],
   weights: readonly number[],
 ): Float32Array {

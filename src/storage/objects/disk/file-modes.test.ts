@@ -9,11 +9,12 @@ import { openStorage } from '../../storage.ts'
 import { objectPath } from './disk-objects.ts'
 import { findAccessibleFiles, restrictAccess } from './file-modes.ts'
 
+const FOLDERS = ['cache', 'decrypted', 'live', 'live-copies', 'orphans', 'work']
 const OBJECT = '00000000-0000-4000-8000-000000000000'
 
 /** Creates a data folder as a program with a loose umask would. */
 async function makeOpenFolder(folder: string): Promise<void> {
-  for (const name of ['.', 'objects', 'objects/00', 'live', 'work']) {
+  for (const name of ['.', 'objects', 'objects/00', ...FOLDERS]) {
     await mkdir(join(folder, name), { recursive: true })
     await chmod(join(folder, name), 0o755)
   }
@@ -31,13 +32,9 @@ test('a data folder accessible to others is restricted with its contents', async
   const folder = await makeFolder(t)
   await makeOpenFolder(folder)
   const open = await restrictAccess(folder)
-  const names = ['', '/live', '/objects', '/server.lock', '/steno.sqlite', '/work']
-  assert.deepEqual(
-    open.toSorted(),
-    names.map((name) => folder + name),
-  )
-  for (const name of ['.', 'objects', 'live', 'work'])
-    assert.equal(await modeOf(folder, name), 0o700)
+  const names = ['objects', 'server.lock', 'steno.sqlite', ...FOLDERS]
+  assert.deepEqual(open.toSorted(), [folder, ...names.map((name) => join(folder, name))].toSorted())
+  for (const name of ['.', 'objects', ...FOLDERS]) assert.equal(await modeOf(folder, name), 0o700)
   for (const name of ['steno.sqlite', 'server.lock'])
     assert.equal(await modeOf(folder, name), 0o600)
   assert.deepEqual(await findAccessibleFiles(folder), [])

@@ -2,7 +2,7 @@ import { chmod, opendir, readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 /** The folders that Steno creates in its data folder. */
-const OWN_FOLDERS = ['objects', 'orphans', 'live', 'work', 'cache']
+const OWN_FOLDERS = ['objects', 'orphans', 'live', 'live-copies', 'work', 'cache', 'decrypted']
 /** The root of a separate file system also contains this. */
 const NOBODYS = 'lost+found'
 const OWN_FILES = /^(steno\.sqlite|server\.lock)(-wal|-shm|-journal|\.clock)?$/

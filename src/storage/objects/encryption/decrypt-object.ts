@@ -43,7 +43,7 @@ export async function readRange(
   id: string,
   range: { start: number; end: number },
 ): Promise<{ size: number; body: Readable }> {
-  const { size: total, header } = await examine(stored, id)
+  const { size: total, header } = await readObjectInfo(stored, id)
   if (!header) return stored.read(id, range)
   const size = contentSize(total - HEADER_BYTES)
   const end = Math.min(range.end, size - 1)
@@ -79,7 +79,7 @@ export async function decryptFile(
 
 /** Returns the id of the key that a stored object is encrypted with; undefined if it is not. */
 export async function keyIdOf(stored: Objects, id: string): Promise<string | undefined> {
-  return (await examine(stored, id)).header?.keyId
+  return (await readObjectInfo(stored, id)).header?.keyId
 }
 
 /** What `examine` finds. */
@@ -90,7 +90,7 @@ export type EncryptedObjectInfo = {
 }
 
 /** Returns how an object is encrypted, undefined if it is not, and the bytes that it takes. */
-export async function examine(stored: Objects, id: string): Promise<EncryptedObjectInfo> {
+export async function readObjectInfo(stored: Objects, id: string): Promise<EncryptedObjectInfo> {
   const found = await stored.check(id)
   // An empty object has no range to read.
   if (found.size < HEADER_BYTES) return { ...found, header: undefined }

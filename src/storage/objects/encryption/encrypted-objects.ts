@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { throwStorageError } from '../../database/sqlite/storage-error.ts'
 import { checkedSource } from '../checked-source.ts'
 import type { Objects } from '../objects.ts'
-import { decryptFile, examine, readFrom, readRange, readWhole } from './decrypt-object.ts'
+import { decryptFile, readFrom, readObjectInfo, readRange, readWhole } from './decrypt-object.ts'
 import { contentSize } from './encrypted-chunks.ts'
 import { encryptObject, HEADER_BYTES, keyOfObject } from './object-header.ts'
 import type { ObjectKeys } from './object-keys.ts'
@@ -52,7 +52,7 @@ export function encryptObjects(
       await stored.replace(id, encryptObject(keys.current, id, source), options)
     },
     async materialize(id, { signal }) {
-      const { header } = await examine(stored, id)
+      const { header } = await readObjectInfo(stored, id)
       if (!header) return stored.materialize(id, { signal })
       await using local = await stored.materialize(id, { signal })
       await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -61,7 +61,7 @@ export function encryptObjects(
       return { path, [Symbol.asyncDispose]: () => rm(path, { force: true }) }
     },
     async check(id) {
-      const { storedAt, size, header } = await examine(stored, id)
+      const { storedAt, size, header } = await readObjectInfo(stored, id)
       return { storedAt, size: header ? contentSize(size - HEADER_BYTES) : size }
     },
     read: (id, range) => {

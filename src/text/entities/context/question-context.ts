@@ -25,21 +25,21 @@ export function withQuestions(
 ): AnsweredQuestion {
   let merged = ''
   let done = 0
-  const tokens: { original: number; merged: number; length: number }[] = []
+  const pieces: { original: number; merged: number; length: number }[] = []
   for (const { at, text: phrase } of interjections) {
     const question = questionOf(phrase)
     if (question === undefined) continue
-    tokens.push({ original: done, merged: merged.length, length: at - done })
+    pieces.push({ original: done, merged: merged.length, length: at - done })
     merged += `${text.slice(done, at)}${question} `
     done = at
   }
   if (done === 0 && merged === '') return { text, toOriginal: (entity) => [entity] }
-  tokens.push({ original: done, merged: merged.length, length: text.length - done })
+  pieces.push({ original: done, merged: merged.length, length: text.length - done })
   merged += text.slice(done)
   return {
     text: merged,
     toOriginal: (entity) =>
-      tokens.flatMap((token) => {
+      pieces.flatMap((token) => {
         const from = Math.max(entity.from, token.merged)
         const to = Math.min(entity.to, token.merged + token.length)
         const shift = token.original - token.merged

@@ -12,14 +12,14 @@ const setOf = (...names: string[]) =>
   new Set(names.flatMap((name) => wordList(name).map((entry) => entry.toLowerCase())))
 
 /** Returns whether a lower-case word is a given name. */
-export function isGiven(word: string): boolean {
+export function isAnyGivenName(word: string): boolean {
   given ??= setOf('names/given-names-world')
-  if (word.includes('-')) return word.split('-').every(isGiven)
-  return given.has(withoutAccents(word)) || isGivenName(word)
+  if (word.includes('-')) return word.split('-').every(isAnyGivenName)
+  return given.has(withoutAccents(word)) || isEnglishGivenName(word)
 }
 
 /** Returns whether a lower-case word is a given name that is common among English speakers. */
-export function isGivenName(word: string): boolean {
+export function isEnglishGivenName(word: string): boolean {
   givenNames ??= setOf('names/given-names')
   return givenNames.has(word) || hasTag(word, 'MaleName', 'FemaleName', 'FirstName')
 }
@@ -112,7 +112,7 @@ export const particles = new Set([
  */
 function continues(token: WordToken): boolean {
   if (namedAfter.test(token.lower) || isAcronym(token)) return false
-  return token.capital && (isFamily(token.lower) || isGiven(token.lower) || isUnknown(token))
+  return token.capital && (isFamily(token.lower) || isAnyGivenName(token.lower) || isUnknown(token))
 }
 
 /** Things named after people and places, such as the Paris Agreement and the Carter Center. */
@@ -161,7 +161,7 @@ export function endOfName(tokens: readonly WordToken[], begin: number): number {
     const next = tokens[at + 1]
     if (
       continues(token) ||
-      (at === begin + 1 && isGiven(previous!.lower) && isProper(token)) ||
+      (at === begin + 1 && isAnyGivenName(previous!.lower) && isProper(token)) ||
       (at > begin && isInitial(token) && next && continues(next) && !token.closed)
     )
       at++

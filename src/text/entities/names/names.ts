@@ -7,9 +7,9 @@ import {
   endOfName,
   endOfParticles,
   isAcronym,
+  isAnyGivenName,
   isCommon,
   isFamily,
-  isGiven,
   isPlaceName,
   isUnknown,
   isWordLike,
@@ -181,7 +181,7 @@ function readName(
     const none = small.has(token.lower) || token.initial
     const last = Math.max(end, none ? at : at + 1)
     if (last === at) return undefined
-    const one = cue === 'full' && isFamily(token.lower) && !isGiven(token.lower)
+    const one = cue === 'full' && isFamily(token.lower) && !isAnyGivenName(token.lower)
     const alone = one ? ('NAME_FAMILY' as const) : ('NAME_GIVEN' as const)
     return {
       type: last === at + 1 ? alone : ('NAME' as const),
@@ -194,7 +194,7 @@ function readName(
   // "Tell Schwartz": colleagues use the family name alone.
   const isTold = /^(?:tell|told|ask|asked|remind)$/.test(tokens[at - 1]?.lower ?? '')
   return (
-    (isTold && !isGiven(token.lower) ? familyAlone(tokens, at) : undefined) ??
+    (isTold && !isAnyGivenName(token.lower) ? familyAlone(tokens, at) : undefined) ??
     givenAlone(tokens, at, cue === 'introduced') ??
     familyAlone(tokens, at)
   )
@@ -204,7 +204,7 @@ function fullName(tokens: readonly WordToken[], at: number, end: number, cue: Na
   const part = tokens.slice(at, end)
   if (isListedPlace(part)) return undefined
   const first = part[0]!
-  const known = isGiven(first.lower)
+  const known = isAnyGivenName(first.lower)
   const rest = part.slice(1)
   const withFamily = rest.some(({ lower }) => isFamily(lower))
   const hedged = isWordLike(first.lower) && first.initial

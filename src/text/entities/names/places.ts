@@ -152,11 +152,9 @@ const namesake = new RegExp(
  * addressee ("Well, Virginia"): common words begin sentences.
  */
 function isCity(text: string, { from, to }: Entity): boolean {
-  const numberWord = text.slice(from, to).toLowerCase()
+  const place = text.slice(from, to).toLowerCase()
   const inside = /\b(?:in|from|to|near|at|of|outside|around) $/.test(before(text, from, 12))
-  return (
-    inside || (!isCommon(numberWord) && /^,/.test(text.slice(to)) && !/^\w+ \w+ /.test(numberWord))
-  )
+  return inside || (!isCommon(place) && /^,/.test(text.slice(to)) && !/^\w+ \w+ /.test(place))
 }
 
 const joinable = new Set(['LOCATION_CITY', 'LOCATION_STATE', 'LOCATION_ZIP', 'LOCATION_COUNTRY'])

@@ -3,10 +3,10 @@ import type { Entity } from '../entity-types.ts'
 import { tagsOf } from '../word-lists.ts'
 import type { WordToken } from '../word-tokens.ts'
 import {
+  isAnyGivenName,
   isCommon,
+  isEnglishGivenName,
   isFamily,
-  isGiven,
-  isGivenName,
   isMonthName,
   isPlaceName,
   isRareWord,
@@ -32,8 +32,8 @@ export function givenAlone(tokens: readonly WordToken[], at: number, introduced:
   const token = tokens[at]!
   const [previous, next] = [tokens[at - 1], tokens[at + 1]]
   const result = { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.75 }
-  if (introduced && (isGiven(token.lower) || isUnlisted(token))) return result
-  if (!isGiven(token.lower)) {
+  if (introduced && (isAnyGivenName(token.lower) || isUnlisted(token))) return result
+  if (!isAnyGivenName(token.lower)) {
     const isAddressed = token.initial && token.comma && addresses.test(next?.lower ?? '')
     const speaksNext = next !== undefined && !token.closed && speaks.test(next.lower)
     const isAskedFor =
@@ -53,10 +53,10 @@ export function givenAlone(tokens: readonly WordToken[], at: number, introduced:
     next?.lower === 'and' || previous?.lower === 'and'
       ? tokens[next?.lower === 'and' ? at + 2 : at - 2]
       : undefined
-  if (beside?.capital && isGiven(beside.lower)) return { ...result, score: 0.85 }
+  if (beside?.capital && isAnyGivenName(beside.lower)) return { ...result, score: 0.85 }
   if (token.initial && token.comma && next && addresses.test(next.lower)) return result
   if (token.initial || isPlaceName(token)) return undefined
-  return isFamily(token.lower) && !isGiven(token.lower) ? undefined : result
+  return isFamily(token.lower) && !isAnyGivenName(token.lower) ? undefined : result
 }
 
 /**
@@ -67,7 +67,8 @@ export function familyAlone(tokens: readonly WordToken[], at: number) {
   const token = tokens[at]!
   const [previous, next] = [tokens[at - 1], tokens[at + 1]]
   const { lower } = token
-  if (!token.capital || !isFamily(lower) || isGiven(lower) || isWordLike(lower)) return undefined
+  if (!token.capital || !isFamily(lower) || isAnyGivenName(lower) || isWordLike(lower))
+    return undefined
   if (isCommon(lower) || isPlaceName(token) || !isUnknown(token) || lower.length < 4)
     return undefined
   if (previous && insidePlaces.test(previous.lower)) return undefined
@@ -88,8 +89,8 @@ export function givenUncased(tokens: readonly WordToken[], at: number, cued = fa
   const next = closed ? undefined : tokens[at + 1]
   const family = next && (cued ? isFamilyBehind(next) : isFamilyUncased(next))
   // "My name is mark green": two everyday words, which together are a name.
-  const cuedGiven = isGiven(lower) && (!isCommon(lower) || (family && isWordLike(lower)))
-  if (!(cued ? cuedGiven : isGivenName(lower) && !isOrdinary(lower))) return undefined
+  const cuedGiven = isAnyGivenName(lower) && (!isCommon(lower) || (family && isWordLike(lower)))
+  if (!(cued ? cuedGiven : isEnglishGivenName(lower) && !isOrdinary(lower))) return undefined
   return family
     ? { type: 'NAME' as const, end: at + 2, score: 0.7 }
     : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }

@@ -85,7 +85,10 @@ test('a delivery to be retried keeps its sequence waiting', async ({ db }) => {
   assert.deepEqual(await findDueEndpoints(db, { until: 20_000 }), due)
   assert.deepEqual(await findDueEndpoints(db, { until: 19_999 }), [])
   const [again, ...others] = await takeAll(db, 20_000)
-  assert.deepEqual([again?.id, again?.tries, again?.attempts, others], [first.id, 1, 1, []])
+  assert.deepEqual(
+    [again?.id, again?.attemptsSinceQueued, again?.attempts, others],
+    [first.id, 1, 1, []],
+  )
   assert.equal(again?.reason, 'it answered 500')
 })
 

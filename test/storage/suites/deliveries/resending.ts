@@ -31,7 +31,7 @@ test('a failed delivery is resent under its id and keeps its attempts', async ({
   assert.equal(await resendDelivery(db, { id, account: 'acme', at: 20_000 }), 'queued')
   const [again] = await takeAll(db, 20_000)
   assert.deepEqual(
-    [again?.id, again?.tries, again?.attempts, again?.reason, again?.endedAt],
+    [again?.id, again?.attemptsSinceQueued, again?.attempts, again?.reason, again?.endedAt],
     [id, 0, 1, null, null],
   )
 })
@@ -53,7 +53,7 @@ test('a delivery waiting for its retry becomes due at once, a later one does not
     assert.equal(await resendDelivery(db, { id, account: 'acme', at: 20_000 }), 'queued')
   }
   assert.deepEqual(
-    (await takeAll(db, 20_000)).map(({ id, tries }) => [id, tries]),
+    (await takeAll(db, 20_000)).map(({ id, attemptsSinceQueued: tries }) => [id, tries]),
     [[first!.id, 1]],
   )
 })

@@ -62,7 +62,7 @@ export async function open(t: TestContext, { fake, env = {}, ...changed }: Optio
     engine: speech.live!,
     speech,
     text: plainText,
-    form: 'string',
+    resultFormat: 'string',
     config: readConfig(env).live,
     finish: async (outcome) => void outcomes.push(outcome),
     fail: async () => void sent.push('failed'),
