@@ -63,6 +63,30 @@ test('each invalid variable yields one error line', () => {
   ])
 })
 
+test('a value that would be ignored, or break every request, is rejected', () => {
+  const wrong: Record<string, string[]> = {
+    STENO_REQUEST_ID_HEADER_NAMES: ['x my id', 'x-id:', 'x-\u00e9'],
+    STENO_AUTH_HEADER_NAMES: ['x my key'],
+    STENO_PUBLIC_BASE_URL: ['https://stt.example/?a=1', 'https://stt.example/#a', 'https://u:p@x'],
+    STENO_NODE_URL: ['http://10.0.0.7/?a=1'],
+    STENO_ZERO_RETENTION: ['yes', 'TRUE', 'alice,no'],
+    STENO_API_KEYS: ['a:one,b:one', 'a:\u00e9', 'a:two words'],
+    STENO_RETENTION_DAYS: [' '],
+    STENO_LIVE_VAD_HANGOVER_S: [' '],
+    STENO_JOB_TIMEOUT_S: ['99999999'],
+    STENO_FETCH_TIMEOUT_S: ['99999999'],
+    STENO_MODEL_IDLE_SECONDS: ['99999999'],
+    STENO_DATABASE_TIMEOUT_S: ['99999999'],
+  }
+  for (const [name, values] of Object.entries(wrong)) {
+    for (const value of values) {
+      const lines = problems({ [name]: value })
+      assert.ok(lines.length === 1 && lines[0]!.startsWith(`${name} must `), `${name}=${value}`)
+    }
+  }
+  assert.deepEqual(problems({ STENO_API_KEYS: 'a:one,a:two,a:one', STENO_JOB_TIMEOUT_S: '0' }), [])
+})
+
 test('a process may have only some roles if others can provide the rest', () => {
   const database = { STENO_DATABASE_URL: 'postgres://db.example/steno' }
   const all = ['api', 'worker', 'live', 'delivery']

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { readTracing, type TracingSettings } from '../observability/tracing-settings.ts'
 import { type DatabaseConfig, readDatabase } from './database.ts'
 import { type DeliveryConfig, readDelivery } from './delivery.ts'
-import { createReader, type Rate, type Reader, splitOnce } from './env-reader.ts'
+import { createReader, MAX_TIMER_S, type Rate, type Reader, splitOnce } from './env-reader.ts'
 import { defaultModelsFolder } from './installation.ts'
 import { type LiveConfig, readLive } from './live.ts'
 import { type LlmConfig, readLlm } from './llm.ts'
@@ -194,12 +194,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     llm: readLlm(read, problems),
     node: readNode(read, { isShared: database !== undefined, problems }),
     http: readHttp(read),
-    keys: read.list('API_KEYS', '').flatMap((entry) => {
-      const [account, key] = splitOnce(entry, ':')
-      if (account && key) return [{ account, key }]
-      problems.push('STENO_API_KEYS must hold entries of the form account:key')
-      return []
-    }),
+    keys: readKeys(read, problems),
     models: readModels(read, env, problems),
     requests: readRequests(read),
     storage: readStorage(read, { ...limits, database, env, problems }),
@@ -225,6 +220,24 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   refuse(problems)
   return config
+}
+
+function readKeys(read: Reader, problems: string[]): ConfiguredKey[] {
+  const keys = read.list('API_KEYS', '').flatMap((entry) => {
+    const [account, key] = splitOnce(entry, ':')
+    if (account && /^[!-~]+$/.test(key)) return [{ account, key }]
+    problems.push('STENO_API_KEYS must hold entries account:key, keys in visible ASCII characters')
+    return []
+  })
+  const accounts = new Map<string, string>()
+  for (const { account, key } of keys) {
+    const other = accounts.get(key) ?? account
+    if (other !== account) {
+      problems.push(`STENO_API_KEYS must not give one key to two accounts: ${other} and ${account}`)
+    }
+    accounts.set(key, account)
+  }
+  return keys
 }
 
 function readRequests(read: Reader): Config['requests'] {
@@ -271,13 +284,13 @@ function readStorage(
 function readJobs(read: Reader): Config['jobs'] {
   return {
     maxAttempts: read.integer('JOB_MAX_ATTEMPTS', 3, { min: 1 }),
-    timeout: read.integer('JOB_TIMEOUT_S', 21_600),
+    timeout: read.integer('JOB_TIMEOUT_S', 21_600, { max: MAX_TIMER_S }),
     queueTimeout: read.integer('QUEUE_TIMEOUT_S', 0),
     maxConcurrentPerAccount: read.integer('MAX_CONCURRENT_JOBS', 25, { min: 1 }),
     maxQueuedPerAccount: read.integer('MAX_QUEUED_JOBS', 300, { min: 1 }),
     maxSecondsPerMonth: read.integer('ACCOUNT_MAX_SECONDS_PER_MONTH', 0),
     maxTokensPerMonth: read.integer('ACCOUNT_MAX_TOKENS_PER_MONTH', 0),
-    fetchTimeout: read.integer('FETCH_TIMEOUT_S', 300, { min: 1 }),
+    fetchTimeout: read.integer('FETCH_TIMEOUT_S', 300, { min: 1, max: MAX_TIMER_S }),
   }
 }
 
@@ -285,12 +298,10 @@ function readHttp(read: Reader): Config['http'] {
   return {
     host: read.text('HOST', DEFAULT_HOST),
     port: read.integer('PORT', DEFAULT_PORT, { max: 65_535 }),
-    publicBaseUrl: read.url('PUBLIC_BASE_URL'),
+    publicBaseUrl: read.serviceUrl('PUBLIC_BASE_URL'),
     trustProxy: read.boolean('TRUST_PROXY', false),
-    authHeaderNames: read
-      .list('AUTH_HEADER_NAMES', DEFAULT_AUTH_HEADER)
-      .map((n) => n.toLowerCase()),
-    requestIdHeaderNames: read.list('REQUEST_ID_HEADER_NAMES', '').map((n) => n.toLowerCase()),
+    authHeaderNames: read.headerNames('AUTH_HEADER_NAMES', DEFAULT_AUTH_HEADER),
+    requestIdHeaderNames: read.headerNames('REQUEST_ID_HEADER_NAMES', ''),
     maxJsonBytes: read.integer('MAX_JSON_BYTES', 1024 * 1024, { min: 1 }),
     listMaxLimit: read.integer('LIST_MAX_LIMIT', 1000, { min: 1 }),
     listOmitMessages: read.boolean('LIST_OMIT_MESSAGES', false),
@@ -313,7 +324,7 @@ function readModels(
     inResults: read.boolean('RESULT_MODEL', false),
     memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
     autoPull: read.boolean('MODELS_AUTO_PULL', false),
-    idleSeconds: read.integer('MODEL_IDLE_SECONDS', 300, { min: -1 }),
+    idleSeconds: read.integer('MODEL_IDLE_SECONDS', 300, { min: -1, max: MAX_TIMER_S }),
     device: read.oneOf('DEVICE', ['cpu', 'cuda', 'tensorrt', 'coreml', 'dml', 'webgpu']),
     sources: {
       mirror: read.url('MODELS_MIRROR'),

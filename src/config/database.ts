@@ -1,4 +1,4 @@
-import type { Reader } from './env-reader.ts'
+import { MAX_TIMER_S, type Reader } from './env-reader.ts'
 
 /** Which PostgreSQL database is used, and how. */
 export type DatabaseConfig = {
@@ -16,7 +16,7 @@ export type DatabaseConfig = {
 export function readDatabase(read: Reader): DatabaseConfig | undefined {
   const settings = {
     connections: read.integer('DATABASE_CONNECTIONS', 10, { min: 2, max: 1000 }),
-    statementSeconds: read.integer('DATABASE_TIMEOUT_S', 30, { min: 1 }),
+    statementSeconds: read.integer('DATABASE_TIMEOUT_S', 30, { min: 1, max: MAX_TIMER_S }),
     startSeconds: read.integer('DATABASE_START_S', 60),
   }
   const url = read.url('DATABASE_URL', /^postgres(ql)?:/, 'postgres')

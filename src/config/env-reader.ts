@@ -26,6 +26,9 @@ function isSigningSecret(text: string): boolean {
   return length >= 24 && length <= 64
 }
 
+/** The longest time that a timer can wait, in seconds; one above it ends at once. */
+export const MAX_TIMER_S = Math.floor((2 ** 31 - 1) / 1000)
+
 type Bounds = { min?: number; max?: number }
 
 /**
@@ -41,7 +44,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       fallback: number,
       { min = 0, max = Number.MAX_SAFE_INTEGER }: Bounds = {},
     ) {
-      const value = Number(text(name, String(fallback)))
+      const value = toNumber(text(name, String(fallback)))
       if (Number.isInteger(value) && value >= min && value <= max) return value
       problems.push(`STENO_${name} must be an integer from ${min} to ${max}`)
       return fallback
@@ -60,7 +63,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
     },
     list: (name: string, fallback: string) => splitList(text(name, fallback)),
     decimal(name: string, fallback: number, { min, max }: { min: number; max: number }) {
-      const value = Number(text(name, String(fallback)))
+      const value = toNumber(text(name, String(fallback)))
       if (value >= min && value <= max) return value
       problems.push(`STENO_${name} must be a number from ${min} to ${max}`)
       return fallback
@@ -75,18 +78,22 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       problems.push(`STENO_${name} must be an absolute ${named} URL`)
       return undefined
     },
-    /** Reads `true` for all of something, `false` for none, or a list. */
+    /** Reads `true` for all of something, `false` for none, or a list of names. */
     allOrList(name: string): 'all' | string[] {
       const value = text(name, 'false')
       if (value === 'true') return 'all'
-      return value === 'false' ? [] : splitList(value)
+      const entries = value === 'false' ? [] : splitList(value)
+      const wrong = entries.find(isSwitch)
+      if (wrong !== undefined) {
+        problems.push(`STENO_${name} must be true, false or a list of names: ${wrong} is no name`)
+      }
+      return entries
     },
     networks(name: string): 'all' | string[] {
-      const entries = this.allOrList(name)
-      if (entries === 'all') return entries
-      const wrong = entries.find(
-        (entry) => !isNetwork(entry) || /^(true|false|yes|no)$/i.test(entry),
-      )
+      const value = text(name, 'false')
+      if (value === 'true') return 'all'
+      const entries = value === 'false' ? [] : splitList(value)
+      const wrong = entries.find((entry) => !isNetwork(entry) || isSwitch(entry))
       if (wrong !== undefined) {
         const forms = 'true, false, or a list of host names, addresses and CIDR ranges'
         problems.push(`STENO_${name} must be ${forms}: ${wrong} is none of them`)
@@ -107,6 +114,15 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       if (/^[!-~]([ -~]*[!-~])?$/.test(value)) return value
       problems.push(`STENO_${name} must be visible ASCII characters`)
       return fallback
+    },
+    /** Reads names of headers, in lower case. */
+    headerNames(name: string, fallback: string): string[] {
+      const names = this.list(name, fallback).map((header) => header.toLowerCase())
+      const wrong = names.find((header) => !/^[\w!#$%&'*+.^`|~-]+$/.test(header))
+      if (wrong !== undefined) {
+        problems.push(`STENO_${name} must hold names of headers: ${wrong} is none`)
+      }
+      return names
     },
     /** Reads prefixes of header names, in lower case and without a trailing dash. */
     headerPrefixes(name: string): string[] {
@@ -195,6 +211,16 @@ export function createReader(env: Record<string, string | undefined>, problems: 
 
 /** What reads the variables of one environment. */
 export type Reader = ReturnType<typeof createReader>
+
+/** Returns the number that `text` is; NaN for blanks, which `Number` takes for 0. */
+function toNumber(text: string): number {
+  return text.trim() ? Number(text) : Number.NaN
+}
+
+/** Returns whether `entry` is meant to turn something on or off, and names nothing. */
+function isSwitch(entry: string): boolean {
+  return /^(true|false|yes|no)$/i.test(entry)
+}
 
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text

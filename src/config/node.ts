@@ -30,5 +30,5 @@ export function readNode(
   if (chosen.length < roles.length && !isShared) {
     problems.push('STENO_ROLES needs STENO_DATABASE_URL: without it nobody has the other roles')
   }
-  return { roles: chosen, url: read.url('NODE_URL') }
+  return { roles: chosen, url: read.serviceUrl('NODE_URL') }
 }

@@ -88,6 +88,17 @@ export async function checkDevice({ models }: Config): Promise<Finding | undefin
   }
 }
 
+/** Checks the folder of temporary files; undefined if it can be written. */
+export async function checkTemporaryFolder(): Promise<Finding | undefined> {
+  try {
+    await rm(await mkdtemp(join(tmpdir(), 'steno-doctor-')), { recursive: true })
+    return undefined
+  } catch (error) {
+    const text = `temporary files: ${messageOf(error)}`
+    return { state: 'fail', text, remedy: 'set TMPDIR to a folder that can be written' }
+  }
+}
+
 /** Decodes a recording with the decoder that the server would use. */
 export async function checkDecoder({ media }: Config, signal: AbortSignal): Promise<Finding> {
   const { decodeMedia } = await import('../../audio/media.ts')
@@ -116,6 +127,14 @@ export async function checkDataFolder({ storage }: Config): Promise<Finding> {
   } catch {
     const text = `data folder ${folder} cannot be written`
     return { state: 'fail', text, remedy: 'set STENO_DATA_DIR to a folder of yours' }
+  }
+  const { findUnusable } = await import('../../storage/objects/disk/file-modes.ts')
+  const [unusable, ...others] = existing === folder ? await findUnusable(folder) : []
+  if (unusable !== undefined) {
+    const more = others.length > 0 ? ` and ${others.length} more` : ''
+    const text = `data folder ${folder}: this user may not read and write ${unusable}${more}`
+    const remedy = 'give the folder to this user with chown -R, or set STENO_DATA_DIR to another'
+    return { state: 'fail', text, remedy }
   }
   const { free, size } = await diskOf(existing)()
   const reserve = reserveOf({ size }, storage.minFreeBytes)

@@ -20,6 +20,7 @@ import {
   checkRecognition,
   checkRuntime,
   checkSettings,
+  checkTemporaryFolder,
   type Finding,
 } from './checks.ts'
 
@@ -56,13 +57,15 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   const models = await checkModelFiles(config)
   yield models
   yield await checkStoredModels(config, signal)
-  yield* await checkRemoteEngine(config, signal)
+  const noTemporary = await checkTemporaryFolder()
+  if (noTemporary) yield noTemporary
+  else yield* await checkRemoteEngine(config, signal)
   yield* await checkLanguageServices(config, signal)
   yield await checkRuntime()
   const device = await checkDevice(config)
   if (device) yield device
   yield await checkSpeakerModels(config, signal)
-  yield await checkDecoder(config, signal)
+  if (!noTemporary) yield await checkDecoder(config, signal)
   yield await checkConfinement()
   yield checkUser()
   yield await checkDataFolder(config)

@@ -24,6 +24,16 @@ test('a program that does not read its input is not an error', async () => {
   await assert.rejects(runProgram('false', [], usual), fails(/ended with 1/))
 })
 
+test('a folder of temporary files that cannot be written is reported', async (t) => {
+  const before = process.env.TMPDIR
+  t.after(() => {
+    if (before === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = before
+  })
+  process.env.TMPDIR = join(await makeFolder(t), 'none')
+  await assert.rejects(runProgram('cat', [], usual), fails(/needs the folder \S+none \(ENOENT\)/))
+})
+
 test('a program that writes too much is stopped', async () => {
   await assert.rejects(runProgram('yes', [], usual), fails(/wrote too much/))
 })

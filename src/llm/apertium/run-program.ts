@@ -29,7 +29,9 @@ export async function runProgram(
   args: readonly string[],
   { input, ...options }: ProgramOptions,
 ): Promise<string> {
-  await using stdin = await openInput(input)
+  await using stdin = await openInput(input).catch((cause: NodeJS.ErrnoException) => {
+    throw new ProgramFailed(`needs the folder ${tmpdir()} (${cause.code})`, { cause })
+  })
   return await run(file, args, { ...options, stdin: stdin.fd })
 }
 

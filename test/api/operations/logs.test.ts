@@ -30,7 +30,7 @@ test('a log line about a request has its id as requestId', async (t) => {
   const { status, headers } = await call(server, '/v2/pre-recorded', { json })
   assert.equal(status, 500)
   const requestId = headers.get('x-request-id')
-  assert.equal(reported('failed').requestId, requestId)
+  assert.equal(reported('request failed').requestId, requestId)
   const answered = lines.slice(before).filter(({ route }) => route === '/v2/pre-recorded')
   assert.deepEqual(
     answered.map((line) => [line.msg, line.requestId, line.status]),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
@@ -120,6 +120,28 @@ test('a full disk prevents the start with one line, and doctor reports the same'
     execFileSync('umount', [disk])
     rmdirSync(disk)
   }
+})
+
+test('files of another user prevent the start with one line, and doctor reports the same', async (t) => {
+  const folder = await makeDataFolder(t)
+  assert.equal((await checkDataFolder(configOf(folder))).state, 'ok')
+  // Root may use every folder, but enters no file.
+  const closed = join(folder, process.getuid?.() === 0 ? 'live' : 'objects/ab')
+  rmSync(closed, { recursive: true, force: true })
+  writeFileSync(closed, '', { mode: 0o400 })
+  const line = await serve(folder)
+  assert.match(line, /^Cannot start: data folder \S+: this user may not read and write \S+; give/)
+  const { state, text, remedy } = await checkDataFolder(configOf(folder))
+  assert.deepEqual([state, `Cannot start: ${text}; ${remedy}`], ['fail', line])
+})
+
+test('doctor continues without a folder of temporary files', async (t) => {
+  const folder = await makeFolder(t)
+  const env = { STENO_MODELS_DIR: folder, STENO_DATA_DIR: folder, TMPDIR: join(folder, 'none') }
+  const { code, stdout } = await runSteno(['doctor'], { env })
+  assert.match(stdout, /^fail {2}temporary files: .*\n {6}\u2192 set TMPDIR/m)
+  assert.match(stdout, /^ok {4}no database yet$/m)
+  assert.equal(code, 1)
 })
 
 test('invalid settings are reported all at once, one per line', async () => {

@@ -1,4 +1,4 @@
-import { chmod, opendir, readdir, stat } from 'node:fs/promises'
+import { access, chmod, constants, opendir, readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 /** The folders that Steno creates in its data folder. */
@@ -60,6 +60,35 @@ export async function restrictFilesBelow(
       if (!entry.isSymbolicLink() && (await isLoose(inner))) await close(inner)
     }
   }
+}
+
+/**
+ * Returns what this process may not read and write in the data folder, such as what another user
+ * left there: the server's direct entries, and the folders of the recordings. Files in those are
+ * not checked: there may be millions.
+ */
+export async function findUnusable(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => [])
+  const recordings = await readdir(join(folder, 'objects')).catch(() => [])
+  const folders = [
+    ...names.filter((name) => OWN_FOLDERS.includes(name)),
+    ...recordings.map((name) => join('objects', name)),
+  ]
+  const files = names.filter((name) => OWN_FILES.test(name))
+  const usable = await Promise.all([
+    ...folders.map((path) => isUsable(join(folder, path), constants.X_OK)),
+    ...files.map((path) => isUsable(join(folder, path))),
+  ])
+  return [...folders, ...files].filter((_, i) => !usable[i])
+}
+
+async function isUsable(path: string, mode = 0): Promise<boolean> {
+  const { code } = await access(path, constants.R_OK | constants.W_OK | mode).then(
+    () => ({ code: undefined }),
+    (error: NodeJS.ErrnoException) => error,
+  )
+  // Files of a running server come and go.
+  return code === undefined || code === 'ENOENT'
 }
 
 async function isLoose(path: string): Promise<boolean> {
