@@ -2,9 +2,9 @@
 // turn of its event loop took since the last one: in processor time, so that a busy machine changes
 // nothing.
 import { createApp } from '../../src/app/app.ts'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
+import { createFakeSpeechEngine } from '../../test/support/asr/fake-speech-engine.ts'
 
 /** 45 words in five seconds: an hour has as many as three hours of a talk. */
 const TEXT = 'Ask not what your country can do for you, said Doctor Miller in Boston. '

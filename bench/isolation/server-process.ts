@@ -1,9 +1,9 @@
 // The server in a process of its own, with the real engine or, with ISOLATION_FAKE=1, the fake one.
 // Reads STENO_*; sends its address when it listens. Its log goes nowhere but for what ends it.
 import { createApp } from '../../src/app/app.ts'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
+import { createFakeSpeechEngine } from '../../test/support/asr/fake-speech-engine.ts'
 
 const speech =
   process.env.ISOLATION_FAKE === '1' ? createFakeSpeechEngine('one two three') : undefined

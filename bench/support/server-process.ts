@@ -3,9 +3,9 @@
 // exits when it is sent `exit`, so that a profile is written.
 import { setTimeout as delay } from 'node:timers/promises'
 import { createApp } from '../../src/app/app.ts'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
+import { createFakeSpeechEngine } from '../../test/support/asr/fake-speech-engine.ts'
 
 const { BENCH_WAIT_MS: waitMs } = process.env
 const onBatch = (_batch: unknown, signal: AbortSignal) =>

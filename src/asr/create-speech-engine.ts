@@ -4,7 +4,7 @@ import { suggestModel } from '../models/recommend.ts'
 import { defaultLimits, type SpeechEngineOptions } from './engine-options.ts'
 import { REMOTE } from './engines/remote/remote-id.ts'
 import { identifyLanguages } from './languages/identify-languages.ts'
-import { createLiveEngine } from './live/worker-client.ts'
+import { createLiveEngine } from './live/create-live-engine.ts'
 import { createModelInstaller } from './model-selection/model-installer.ts'
 import {
   capabilitiesOf,

@@ -86,3 +86,11 @@ export function toInt16(samples: Float32Array): Int16Array<ArrayBuffer> {
   }
   return rounded
 }
+
+/** Returns samples followed by others. */
+export function joinSamples(head: Float32Array, tail: Float32Array): Float32Array<ArrayBuffer> {
+  const both = new Float32Array(head.length + tail.length)
+  both.set(head)
+  both.set(tail, head.length)
+  return both
+}

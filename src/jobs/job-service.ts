@@ -40,7 +40,7 @@ import {
   readTranscriptEdits,
   type TranscriptEdits,
 } from './results/transcript-edits.ts'
-import { fetchUpload, type RemoteUpload, storeUpload, type Upload } from './submission/uploads.ts'
+import { fetchUpload, type RemoteUpload, storeUpload, type Upload } from './uploads/uploads.ts'
 
 /** A job request, after validation. */
 export type SubmitRequest = {

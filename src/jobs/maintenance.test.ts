@@ -8,7 +8,7 @@ import { createLog } from '../observability/log.ts'
 import { inTransaction } from '../storage/database/db.ts'
 import { createJobWriter, findByIdempotencyKey } from '../storage/jobs/create-job.ts'
 import { failLiveJob } from '../storage/live/live-jobs.ts'
-import { findLiveSession } from '../storage/live/live-sessions.ts'
+import { findLiveSession } from '../storage/live/session-tokens.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
 import { runMaintenance } from './maintenance.ts'
 

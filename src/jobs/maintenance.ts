@@ -10,7 +10,7 @@ import {
   deleteEndedRecordings,
 } from '../storage/jobs/deletion/zero-retention.ts'
 import { deleteEvents } from '../storage/jobs/events.ts'
-import { deleteExpiredTokens } from '../storage/live/live-sessions.ts'
+import { deleteExpiredTokens } from '../storage/live/session-tokens.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
 import { deleteUnusedFiles } from '../storage/recordings/recordings.ts'
 

@@ -21,8 +21,8 @@ import {
   listOpenLiveJobs,
   type TokenHolder,
 } from '../storage/live/live-jobs.ts'
-import { findSessionKeys } from '../storage/live/live-sessions.ts'
 import { deleteStaleBatches } from '../storage/live/session-batches.ts'
+import { findSessionKeys } from '../storage/live/session-tokens.ts'
 import { listNodes } from '../storage/nodes/nodes.ts'
 import { findOwners, isOnlyOwner } from '../storage/nodes/owners.ts'
 import type { Storage } from '../storage/storage.ts'

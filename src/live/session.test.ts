@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { createFakeSpeechEngine } from '../../test/support/asr/fake-speech-engine.ts'
 import {
   connect,
   flags,
@@ -14,7 +15,6 @@ import {
   typesUntilEnd,
   utterance,
 } from '../../test/support/live/sessions/test-session.ts'
-import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import type { RecognitionSettings } from '../asr/engines/recognizer.ts'
 import type { LiveEngine } from '../asr/live-engine.ts'
 import { AppError } from '../errors.ts'

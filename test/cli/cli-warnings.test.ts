@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../support/asr/fake-speech-engine.ts'
 import { runHere } from '../support/cli/run-here.ts'
 import { SAMPLE } from '../support/cli/run-steno.ts'
 import { startServer, type TestServer } from '../support/server/start-server.ts'

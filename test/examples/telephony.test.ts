@@ -16,8 +16,8 @@ import {
   type TelephonyOptions,
 } from '../../examples/telephony/stream-server.ts'
 import { generateKey } from '../../src/api/auth/generate-key.ts'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { deleteKey } from '../../src/storage/accounts/keys.ts'
+import { createFakeSpeechEngine } from '../support/asr/fake-speech-engine.ts'
 import { openReceiver } from '../support/delivery/receiver.ts'
 import { call } from '../support/net/http-client.ts'
 import { startServer, type TestServer } from '../support/server/start-server.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { generateKey } from '../../src/api/auth/generate-key.ts'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../support/asr/fake-speech-engine.ts'
 import { createToneWav } from '../support/audio/recordings.ts'
 import { failAddOns, failure } from '../support/jobs/failed-add-ons.ts'
 import { call, type ErrorBody, upload } from '../support/net/http-client.ts'

@@ -1,7 +1,7 @@
 /** Translation and summaries of live sessions by a language model, over the real server. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../support/asr/fake-speech-engine.ts'
 import { chunksOf, synthesizeAudio } from '../support/audio/synthesize-audio.ts'
 import { connect, openSession } from '../support/live/clients/live-client.ts'
 import { finalsOf, ofType } from '../support/live/clients/live-messages.ts'

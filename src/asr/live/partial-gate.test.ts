@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createLog } from '../../observability/log.ts'
+import { createLiveEngine, type LiveEngineOptions } from './create-live-engine.ts'
 import { createPartialGate } from './partial-gate.ts'
-import { createLiveEngine, type LiveEngineOptions } from './worker-client.ts'
 
 const { signal } = new AbortController()
 type Pool = ReturnType<LiveEngineOptions['start']>

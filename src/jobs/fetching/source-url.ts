@@ -1,5 +1,5 @@
 import { decodePart } from '../../net/decode-part.ts'
-import { sanitizeFileName } from '../submission/sanitize-file-name.ts'
+import { sanitizeFileName } from '../uploads/sanitize-file-name.ts'
 
 /**
  * Returns the name of a fetched recording: the last part of the URL's path, or null if it has none.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { createFakeSpeechEngine } from '../../asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../../test/support/asr/fake-speech-engine.ts'
 import type { DiarizationTask, SpeechEngine } from '../../asr/speech-engine.ts'
 import { AppError } from '../../errors.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { createFakeSpeechEngine } from '../../../test/support/asr/fake-speech-engine.ts'
 import { addJob } from '../../../test/support/jobs/test-jobs.ts'
 import { openService, type TestService } from '../../../test/support/jobs/test-service.ts'
-import { createFakeSpeechEngine } from '../../asr/engines/fake.ts'
 import { LEASE_MS } from './lease-heartbeat.ts'
 
 /** Gives a service what PostgreSQL gives: hints of other servers, and their announcement. */

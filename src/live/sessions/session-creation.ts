@@ -12,7 +12,7 @@ import {
   jobOfSameRequest,
 } from '../../storage/jobs/create-job.ts'
 import type { LiveJob } from '../../storage/live/live-jobs.ts'
-import { findLiveSession } from '../../storage/live/live-sessions.ts'
+import { findLiveSession } from '../../storage/live/session-tokens.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { startMessage } from '../messages/lifecycle-messages.ts'
 import type { LiveParams } from '../request/live-params.ts'

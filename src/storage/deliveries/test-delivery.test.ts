@@ -21,7 +21,14 @@ test('a test event is logged as an ended delivery without a job', async (t) => {
   assert.deepEqual(await findDelivery(db, { id: 'trial', account: 'acme' }), {
     ...known,
     ...{ jobId: null, seq: 0, kind: 'webhook', method: 'POST', bodyObject: null },
-    ...{ state: 'delivered', attemptsSinceQueued: 1, attempts: 1, createdAt: 1000, nextAt: null, endedAt: 1020 },
+    ...{
+      state: 'delivered',
+      attemptsSinceQueued: 1,
+      attempts: 1,
+      createdAt: 1000,
+      nextAt: null,
+      endedAt: 1020,
+    },
     leaseEpoch: 0,
   })
   const attempts = await findAttempts(db, ['trial'])

@@ -21,8 +21,8 @@ import type { SessionMessage } from '../jobs/queue/queue.ts'
 import type { ResultColumns } from '../jobs/results.ts'
 import { isAbandoned } from '../nodes/owners.ts'
 import { insertRecording } from '../recordings/recordings.ts'
-import { recordSessionEnd } from './live-sessions.ts'
 import { deleteBatches } from './session-batches.ts'
+import { recordSessionEnd } from './session-tokens.ts'
 
 /** What a session needs to know about its job. */
 export type LiveJob = {

@@ -21,7 +21,14 @@ test('a document joins the utterances of a channel across those of others', () =
     ],
   )
   const [lena] = documents[0]!.tokens.slice(-1)
-  const place = { text: 'Lena.', start: 1, end: 1.5, confidence: 0.9, utteranceIndex: 2, wordIndex: 1 }
+  const place = {
+    text: 'Lena.',
+    start: 1,
+    end: 1.5,
+    confidence: 0.9,
+    utteranceIndex: 2,
+    wordIndex: 1,
+  }
   assert.deepEqual(lena, { ...place, from: 11, to: 16 })
 })
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createApp } from '../../../src/app/app.ts'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { createLog } from '../../../src/observability/log.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 
 test('a failed app construction closes its parts and can be repeated', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { chunksOf, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
 import { captureLog } from '../../support/captured-log.ts'

@@ -1,7 +1,7 @@
 /** Everything that leaves the server for a redacted recording, byte by byte. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { openReceiver } from '../../support/delivery/receiver.ts'
 import {

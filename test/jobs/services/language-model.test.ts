@@ -1,7 +1,7 @@
 /** Add-ons of a language model, over the real server; a stand-in speaks the provider's protocol. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import {
   type ChatCall,

@@ -1,7 +1,7 @@
 /** The tokens that language models may take for an account, over the real server. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { startChatProvider } from '../../support/llm/chat-provider.ts'
 import { call, upload } from '../../support/net/http-client.ts'

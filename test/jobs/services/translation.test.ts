@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
-import { createFakeSpeechEngine, type FakeOptions } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine, type FakeOptions } from '../../support/asr/fake-speech-engine.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { startServer } from '../../support/server/start-server.ts'

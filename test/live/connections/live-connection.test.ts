@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { WebSocket } from 'ws'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import {
   jobOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { chunksOf, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
 import { fakeTimeouts } from '../../support/fake-timeouts.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { wavHeader } from '../../../src/audio/containers/wav-header.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { chunksOf, interleave, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
 import { connect, type LiveClient, openSession } from '../../support/live/clients/live-client.ts'
 import {

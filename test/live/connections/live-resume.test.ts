@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { ackedRanges, finalsOf, ofType } from '../../support/live/clients/live-messages.ts'
 import { jobOf, speech } from '../../support/live/sessions/live-session-jobs.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { call } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 

@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { runSteno, SAMPLE } from '../../support/cli/run-steno.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 

@@ -1,7 +1,7 @@
 /** What a user of the command sees of a language model that is down, and when it is back. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { runSteno, SAMPLE } from '../../support/cli/run-steno.ts'
 import { startChatProvider, textsToTranslate } from '../../support/llm/chat-provider.ts'
 import { startServer } from '../../support/server/start-server.ts'

@@ -3,7 +3,7 @@
 // faults, one after the other; `npm run test:long` some of them.
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { noCluster, startCluster } from '../../support/cluster/cluster.ts'
 import { type Fault, faults } from '../../support/cluster/faults.ts'
 import { createWork } from '../../support/cluster/work.ts'

@@ -1,7 +1,7 @@
 // Sessions whose connection is cut again and again are those of a client that was never cut off.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import type { LiveMessage, LiveType } from '../../support/live/clients/live-messages.ts'
 import { startSlowClosingClient } from '../../support/live/clients/slow-closing-client.ts'

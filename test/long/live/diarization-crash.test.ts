@@ -1,7 +1,7 @@
 // Who speaks is told the same, however often the server is killed meanwhile.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { openSession } from '../../support/live/clients/live-client.ts'
 import {
   type SlowClosingClient,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { after, before, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { ackedRanges, ofType } from '../../support/live/clients/live-messages.ts'
 import { openRaw, rawFrame } from '../../support/live/clients/raw-frames.ts'

@@ -2,7 +2,7 @@
 // those of a server that never was.
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { openSession } from '../../support/live/clients/live-client.ts'
 import { startSlowClosingClient } from '../../support/live/clients/slow-closing-client.ts'
 import { makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'

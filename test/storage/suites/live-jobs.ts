@@ -24,7 +24,7 @@ import {
   listOpenLiveJobs,
   releaseLiveJob,
 } from '../../../src/storage/live/live-jobs.ts'
-import { deleteExpiredTokens, findLiveSession } from '../../../src/storage/live/live-sessions.ts'
+import { deleteExpiredTokens, findLiveSession } from '../../../src/storage/live/session-tokens.ts'
 import { deleteUnusedFiles, findRecording } from '../../../src/storage/recordings/recordings.ts'
 import { addFile, addJob, claim, returnLost } from '../../support/jobs/test-jobs.ts'
 import {

@@ -5,9 +5,9 @@
 import { existsSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { serve } from '../../../src/cli/server/serve.ts'
 import { interruptOnSignals } from '../../../src/cli/terminal/interrupt.ts'
+import { createFakeSpeechEngine } from '../asr/fake-speech-engine.ts'
 
 /** This message frees what is garbage, where the process was started with `--expose-gc`. */
 const COLLECT_GARBAGE = 'collect garbage'

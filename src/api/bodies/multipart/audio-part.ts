@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { MultipartFile } from '@fastify/multipart'
 import { AppError } from '../../../errors.ts'
-import { sanitizeFileName } from '../../../jobs/submission/sanitize-file-name.ts'
+import { sanitizeFileName } from '../../../jobs/uploads/sanitize-file-name.ts'
 import { MAX_PARTS } from './form-stream.ts'
 
 /** Other parts still have to be received, whether they are read or not. */

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
-import type { SessionToken } from '../../../storage/live/live-sessions.ts'
+import type { SessionToken } from '../../../storage/live/session-tokens.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { readIdempotencyKey } from '../../bodies/idempotency.ts'
 import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'

@@ -7,9 +7,9 @@ import {
   listDeliveries,
 } from '../../../storage/deliveries/delivery-log.ts'
 import { groupByAttempts } from '../../lists/attempt-groups.ts'
-import { type LazyText, pageUrls, writeList } from '../../lists/job-list.ts'
 import { periodOf } from '../../lists/list-query.ts'
 import { sendList } from '../../lists/send-list.ts'
+import { type LazyText, pageUrls, writeList } from '../../lists/write-list.ts'
 import { limitConcurrency } from '../../middleware/limit-concurrency.ts'
 import { findDeliveryView, toDeliveryView } from '../../responses/delivery-view.ts'
 import { baseUrlOf } from '../../responses/urls.ts'

@@ -17,7 +17,7 @@ import {
   requireAccount,
 } from '../../auth/require-account.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
-import { pageUrls } from '../../lists/job-list.ts'
+import { pageUrls } from '../../lists/write-list.ts'
 import { limitConcurrency } from '../../middleware/limit-concurrency.ts'
 import { toEndpointView } from '../../responses/endpoint-view.ts'
 import { baseUrlOf } from '../../responses/urls.ts'

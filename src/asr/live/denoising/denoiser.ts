@@ -1,4 +1,4 @@
-import { SAMPLE_RATE } from '../../../audio/pcm.ts'
+import { joinSamples, SAMPLE_RATE } from '../../../audio/pcm.ts'
 import { createResampler } from '../../../audio/resample.ts'
 import { type FrameDenoiser, RNNOISE_FRAME } from './rnnoise.ts'
 
@@ -32,8 +32,8 @@ export function createDenoiser(filter: FrameDenoiser): Denoiser {
   let isFirst = true
 
   function write(samples: Float32Array): Float32Array<ArrayBuffer> {
-    originals = joined(originals, samples)
-    pending = joined(pending, up.write(samples))
+    originals = joinSamples(originals, samples)
+    pending = joinSamples(pending, up.write(samples))
     const whole = pending.length - (pending.length % RNNOISE_FRAME)
     const cleaned = new Float32Array(whole)
     for (let at = 0; at < whole; at += RNNOISE_FRAME) {
@@ -57,11 +57,4 @@ export function createDenoiser(filter: FrameDenoiser): Denoiser {
     },
     close: () => filter.close(),
   }
-}
-
-function joined(head: Float32Array, tail: Float32Array): Float32Array<ArrayBuffer> {
-  const both = new Float32Array(head.length + tail.length)
-  both.set(head)
-  both.set(tail, head.length)
-  return both
 }

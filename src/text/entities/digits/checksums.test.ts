@@ -5,7 +5,6 @@ import {
   isLuhn,
   isMedicareIdentifier,
   isNorthAmericanPhone,
-  isRoutingNumber,
   isSsn,
   isVin,
 } from './checksums.ts'
@@ -13,7 +12,6 @@ import {
 /** Valid samples, then samples with a single fault. */
 const samples: [(digits: string) => boolean, string[], string[]][] = [
   [isLuhn, ['4111111111111111', '5500000000000004', '378282246310005'], ['4111111111111112']],
-  [isRoutingNumber, ['021000021', '121000248'], ['021000022', '000000000', '21000021']],
   [
     isSsn,
     ['123456789', '899010001'],

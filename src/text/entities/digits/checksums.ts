@@ -11,16 +11,6 @@ export function isLuhn(digits: string): boolean {
 }
 
 /**
- * Returns whether nine digits are a routing number: the weights 3, 7, 1 of the American Bankers
- * Association.
- */
-export function isRoutingNumber(digits: string): boolean {
-  if (!/^\d{9}$/.test(digits) || /^0+$/.test(digits)) return false
-  const sum = [...digits].reduce((total, digit, i) => total + Number(digit) * [3, 7, 1][i % 3]!, 0)
-  return sum % 10 === 0
-}
-
-/**
  * Returns whether nine digits can be a social security number: no area 000, 666 or 900 to 999, no
  * group or serial of zeros.
  */

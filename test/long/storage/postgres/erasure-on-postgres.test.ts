@@ -9,7 +9,7 @@ import {
   removePostgres,
   startPostgres,
 } from '../../../../scripts/test-tools/test-postgres.ts'
-import { createFakeSpeechEngine } from '../../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../../support/asr/fake-speech-engine.ts'
 import { noise, waveOf } from '../../../support/audio/noise.ts'
 import { openReceiver, type Receiver } from '../../../support/delivery/receiver.ts'
 import { connect, openSession } from '../../../support/live/clients/live-client.ts'

@@ -1,4 +1,4 @@
-import { createFakeSpeechEngine } from '../../../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine } from '../../asr/fake-speech-engine.ts'
 import { synthesizeAudio } from '../../audio/synthesize-audio.ts'
 import { call } from '../../net/http-client.ts'
 import { startServer, type TestServer } from '../../server/start-server.ts'

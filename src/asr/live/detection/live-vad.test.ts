@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { decodeMedia } from '../../audio/media.ts'
-import { readConfig } from '../../config/config.ts'
-import type { LiveAudio } from '../live-engine.ts'
-import { bundledModels } from '../models/bundled-packages.ts'
-import { loadVad } from '../segmentation/vad.ts'
-import { VAD_FRAME } from '../segmentation/vad-frames.ts'
+import { decodeMedia } from '../../../audio/media.ts'
+import { readConfig } from '../../../config/config.ts'
+import type { LiveAudio } from '../../live-engine.ts'
+import { bundledModels } from '../../models/bundled-packages.ts'
+import { loadVad } from '../../segmentation/vad.ts'
+import { VAD_FRAME } from '../../segmentation/vad-frames.ts'
 import { createLiveVad } from './live-vad.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-listener-'))
@@ -16,7 +16,7 @@ after(() => rmSync(folder, { recursive: true }))
 
 const detector = await loadVad(bundledModels(readConfig({}).models.folder).vad)
 const signal = new AbortController().signal
-const fixture = new URL('../../../test/fixtures/jfk.flac', import.meta.url).pathname
+const fixture = new URL('../../../../test/fixtures/jfk.flac', import.meta.url).pathname
 const { channels } = await decodeMedia(fixture, join(folder, 'jfk'), { signal, maxSeconds: 60 })
 const jfk = readFileSync(channels[0]!.path)
 const speech = new Int16Array(jfk.buffer, jfk.byteOffset, jfk.length / 2)

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createFakeSpeechEngine } from './fake.ts'
+import { createFakeSpeechEngine } from './fake-speech-engine.ts'
 
 test('the fake engine places its words where the growing file has sound', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-'))

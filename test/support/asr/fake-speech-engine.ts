@@ -1,10 +1,10 @@
-import { SAMPLE_RATE } from '../../audio/pcm.ts'
-import type { Word } from '../../transcript/transcript.ts'
-import { languagesOf, selectModels } from '../model-selection/select-models.ts'
-import { diarizeChannels, type SpeakerWork } from '../speakers/diarize-channels.ts'
-import type { Batch, SpeechEngine } from '../speech-engine.ts'
-import { createFakeLiveEngine, type FakeLiveOptions } from './fake-live.ts'
-import type { RecognizerCapabilities, Segment } from './recognizer.ts'
+import type { RecognizerCapabilities, Segment } from '../../../src/asr/engines/recognizer.ts'
+import { languagesOf, selectModels } from '../../../src/asr/model-selection/select-models.ts'
+import { diarizeChannels, type SpeakerWork } from '../../../src/asr/speakers/diarize-channels.ts'
+import type { Batch, SpeechEngine } from '../../../src/asr/speech-engine.ts'
+import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'
+import type { Word } from '../../../src/transcript/transcript.ts'
+import { createFakeLiveEngine, type FakeLiveOptions } from './fake-live-engine.ts'
 
 /** How the fake engine behaves. */
 export type FakeOptions = FakeLiveOptions & {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createResampler } from '../../audio/resample.ts'
+import { createResampler } from '../../../audio/resample.ts'
 import { convertAudio } from './audio-conversion.ts'
 
 for (const sampleRate of [8000, 16_000, 44_100, 48_000]) {

@@ -1,6 +1,6 @@
-import type { LiveAudio } from '../live-engine.ts'
+import type { LiveAudio } from '../../live-engine.ts'
+import { openDenoisedSamples, type SampleSource } from '../denoising/denoised-samples.ts'
 import { convertAudio } from './audio-conversion.ts'
-import { openDenoisedSamples, type SampleSource } from './denoising/denoised-samples.ts'
 
 /** Opens the samples from `from` (counted in the whole session) on. */
 export async function openSamples(audio: LiveAudio, from: number): Promise<SampleSource> {

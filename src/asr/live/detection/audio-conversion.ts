@@ -1,8 +1,8 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
-import { type AudioFormat, frameBytes } from '../../audio/audio-format.ts'
-import { decodePcm, type Planes, SAMPLE_RATE, toInt16 } from '../../audio/pcm.ts'
-import { createResampler } from '../../audio/resample.ts'
-import { AppError } from '../../errors.ts'
+import { type AudioFormat, frameBytes } from '../../../audio/audio-format.ts'
+import { decodePcm, joinSamples, type Planes, SAMPLE_RATE, toInt16 } from '../../../audio/pcm.ts'
+import { createResampler } from '../../../audio/resample.ts'
+import { AppError } from '../../../errors.ts'
 /** The location and the amount of raw audio. */
 export type RawAudio = {
   path: string
@@ -41,7 +41,7 @@ export function convertAudio(
     const resampler = createResampler(format.sampleRate, SAMPLE_RATE)
     const resampled = resampler.write(plane)
     if (!isEnd || last < frames) return resampled.slice(skip, skip + to - from)
-    const whole = joined(resampled, resampler.flush())
+    const whole = joinSamples(resampled, resampler.flush())
     return whole.slice(skip, skip + to - from)
   })
 }
@@ -112,13 +112,6 @@ function readBytes(path: string, from: number, length: number): Uint8Array {
   if (read < length)
     throw new AppError('storage_unreadable', 'the audio of the session is too short')
   return bytes
-}
-
-function joined(head: Float32Array, tail: Float32Array): Float32Array<ArrayBuffer> {
-  const both = new Float32Array(head.length + tail.length)
-  both.set(head)
-  both.set(tail, head.length)
-  return both
 }
 
 function gcd(a: number, b: number): number {

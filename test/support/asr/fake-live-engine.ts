@@ -1,17 +1,21 @@
 import { createHash } from 'node:crypto'
-import { SAMPLE_RATE } from '../../audio/pcm.ts'
-import type { Word } from '../../transcript/transcript.ts'
 import {
   convertAudio,
   decibels,
   rmsOf,
   roundedFrames,
   writeChannel,
-} from '../live/audio-conversion.ts'
-import type { FinalEmbedding } from '../live/utterance-embedder.ts'
-import { type LiveEngine, type LiveUtterance, MAX_DETECT_FRAMES } from '../live-engine.ts'
-import { readSamples } from '../segmentation/read-samples.ts'
-import { VAD_FRAME } from '../segmentation/vad-frames.ts'
+} from '../../../src/asr/live/detection/audio-conversion.ts'
+import type { FinalEmbedding } from '../../../src/asr/live/utterance-embedder.ts'
+import {
+  type LiveEngine,
+  type LiveUtterance,
+  MAX_DETECT_FRAMES,
+} from '../../../src/asr/live-engine.ts'
+import { readSamples } from '../../../src/asr/segmentation/read-samples.ts'
+import { VAD_FRAME } from '../../../src/asr/segmentation/vad-frames.ts'
+import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'
+import type { Word } from '../../../src/transcript/transcript.ts'
 /** How the fake live recognizer behaves. */
 export type FakeLiveOptions = {
   /** Emits one word, a hash of the samples, instead of the text: for tests that compare runs. */

@@ -8,10 +8,10 @@ import {
   type FrameBands,
   findCrosstalk,
   frameBands,
-} from '../../audio/channels/crosstalk.ts'
-import { SPECTRUM_HOP, SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
-import type { Planes } from '../../audio/pcm.ts'
-import { VAD_FRAME } from '../segmentation/vad-frames.ts'
+} from '../../../audio/channels/crosstalk.ts'
+import { SPECTRUM_HOP, SPECTRUM_SAMPLES } from '../../../audio/channels/spectra.ts'
+import type { Planes } from '../../../audio/pcm.ts'
+import { VAD_FRAME } from '../../segmentation/vad-frames.ts'
 
 /** Frames between two spectra, and between two searches for crosstalk paths (0.25 s). */
 const HOP_FRAMES = SPECTRUM_HOP / VAD_FRAME

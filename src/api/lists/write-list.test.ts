@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type ListQuery, listQueryOf } from '../schemas/common/list-query.ts'
-import { pageUrls } from './job-list.ts'
 import { toFilter, toPageRequest } from './list-query.ts'
 import { parseQuery } from './parse-query.ts'
 import { compileQueryReader } from './query-reader.ts'
+import { pageUrls } from './write-list.ts'
 
 const place = { createdAt: 1000, id: '0b8c2c0e-7d1d-4f4e-9a35-0f6d6f1f6b11' }
 const readQuery = compileQueryReader({
