@@ -52,6 +52,19 @@ export function contextText(
 }
 
 /**
+ * Returns the words of a final without what the previous utterance said: its `last` word, and after
+ * a pause what begins before `earliest` (in seconds).
+ */
+export function withoutPrevious(
+  pieces: UtteranceSegments,
+  { words, wordBefore }: { words: readonly Word[]; wordBefore?: string | undefined },
+  { last, earliest }: { last: LastWord | null; earliest: number },
+): readonly Word[] {
+  const once = sharesContext(pieces) ? withoutRepeat(words, last, wordBefore) : words
+  return startsAfterPause(pieces) ? beginAfter(once, earliest) : withoutOverlap(once, last)
+}
+
+/**
  * Removes a first word that is the last word of the previous utterance, recognized again. It was
  * spoken twice where `wordBefore`, which this recognition has before it, is that word as well.
  */

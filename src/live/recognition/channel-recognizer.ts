@@ -12,10 +12,8 @@ import {
   type LastWord,
   lastWordOf,
   sharesContext,
-  startsAfterPause,
   trimToPrevious,
-  withoutOverlap,
-  withoutRepeat,
+  withoutPrevious,
 } from './adjacent-utterances.ts'
 import {
   type createEndpointer,
@@ -217,7 +215,9 @@ export class ChannelRecognizer {
         words: beginAfter(recognized.words, span.start - LEAD_SECONDS),
       }
       const changing = AbortSignal.any([signal, stop.signal])
-      const words = await applyTransforms(utterances, { signal: changing, isPartial: true })
+      const wordBefore = this.#lastSent?.text
+      const how = { signal: changing, isPartial: true, wordBefore }
+      const words = await applyTransforms(utterances, how)
       if (stop.signal.aborted) return
       const view = viewLiveUtterance({ ...utterances, words }, span)
       const draft = { text: '', model: recognized.model, tokens: recognized.draft }
@@ -320,16 +320,15 @@ export class ChannelRecognizer {
     order.tail = order.tail.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
       try {
-        const { words: rough, wordBefore, language: recognized, ...rest } = await final
+        const { language: recognized, ...rest } = await final
         const { speakerEmbedding: embedding, warnings, isLanguageUnclear: isUnclear = false } = rest
         for (const warning of warnings) warn(warning)
         const last = this.#lastSent
-        const once = sharesContext(ended) ? withoutRepeat(rough, last, wordBefore) : rough
-        const words = startsAfterPause(ended)
-          ? beginAfter(once, span.start - LEAD_SECONDS)
-          : withoutOverlap(once, last)
+        const words = withoutPrevious(ended, rest, { last, earliest: span.start - LEAD_SECONDS })
         const spoken = { channel, language: recognized, words }
-        const written = words.length > 0 ? await applyTransforms(spoken, { signal }) : []
+        const wordBefore = last?.text
+        const written =
+          words.length > 0 ? await applyTransforms(spoken, { signal, wordBefore }) : []
         // Update all state at once, from the recognized text: later results depend on it.
         this.#lastSent = lastWordOf(words) ?? this.#lastSent
         if (words.length > 0) language.recognized(recognized, { isUnclear })

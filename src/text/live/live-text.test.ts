@@ -58,6 +58,20 @@ test('words are changed by the vocabulary, then by the spelling', async (t) => {
   assert.equal(await changed(text, 'the acme report', true), 'the AKMEE report')
 })
 
+test('an utterance begins with a capital if the word before it ended a sentence', async (t) => {
+  const text = openReal(t, {})
+  const begin = async (wordBefore?: string, spoken = 'and lower in intensity.') => {
+    const [first] = await text.applyTransforms(utterances(spoken), { signal, wordBefore })
+    return first!.text
+  }
+  assert.equal(await begin('slow.'), 'And')
+  assert.equal(await begin('slow?'), 'And')
+  for (const before of ['slow', 'slow,', 'Dr.', 'slow...', undefined]) {
+    assert.equal(await begin(before), 'and')
+  }
+  assert.equal(await begin('slow.', 'iPhones are here'), 'iPhones')
+})
+
 test('only requested steps are applied', async (t) => {
   const { open } = openFaulty(t)
   assert.equal(await changed(open({ custom_spelling: true }), 'hang'), 'hang!')

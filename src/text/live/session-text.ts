@@ -8,7 +8,7 @@ import {
   failedEnvelope,
   timedOut,
 } from '../result/steps/envelope.ts'
-import { joinSentences } from '../words/sentences/join-sentences.ts'
+import { capitalizeBeginning, joinSentences } from '../words/sentences/join-sentences.ts'
 import { StepBudget } from './step-budget.ts'
 import { type AddOnStep, addOnSteps, transformSteps, type UtteranceWords } from './step-names.ts'
 import type { TaskOutcome, TextTask, TextThread } from './text-thread.ts'
@@ -74,11 +74,13 @@ export function openSessionText(
   return {
     // It rejects when the session is closed. `run` reports every other failure.
     prepared: prepare().catch(() => {}),
-    async applyTransforms({ words: recognized, ...utterance }, { signal, isPartial = false }) {
+    async applyTransforms({ words: recognized, ...utterance }, options) {
+      const { signal, isPartial = false, wordBefore } = options
       const rank = isPartial ? RANK.partial : RANK.final
       const { utterances } = joinSentences({
         utterances: [{ ...utterance, words: [...recognized] }],
       })
+      if (wordBefore !== undefined) capitalizeBeginning(utterances[0]!, wordBefore)
       let words: readonly Word[] = utterances[0]!.words
       for (const name of wanted) {
         const task = { kind: 'transform', name, utterance: { ...utterance, words } } as const
@@ -197,5 +199,12 @@ export type SessionText = {
 /** A session: its account, its switches with their configurations, and its most likely language. */
 export type TextSession = { id: string; account: string; params: Params; language: string }
 
-/** Options of `applyTransforms`. The words of a partial wait until those of finals are done. */
-export type TransformOptions = { signal: AbortSignal; isPartial?: boolean }
+/**
+ * Options of `applyTransforms`. The words of a partial wait until those of finals are done. Where
+ * `wordBefore`, the last one of the channel, ends a sentence, the first word gets a capital.
+ */
+export type TransformOptions = {
+  signal: AbortSignal
+  isPartial?: boolean
+  wordBefore?: string | undefined
+}

@@ -103,6 +103,14 @@ function capitalizeAfter(previous: Word, next: Word, { words, language }: Uttera
   next.text = capitalize(next.text, language)
 }
 
+/** Capitalizes the first word of an utterance where the word before it, `before`, ends a sentence. */
+export function capitalizeBeginning({ words, language }: Utterance, before: string): void {
+  const [first] = words
+  const mark = sentenceMark(before, language)
+  if (!first || mark === undefined || mark === '…' || !isSmall(first.text)) return
+  first.text = capitalize(first.text, language)
+}
+
 /** Returns the mark with which a word ends its sentence, or undefined where none does. */
 function sentenceMark(text: string, language: string): string | undefined {
   const mark = MARK.exec(text)?.[0]
