@@ -42,7 +42,7 @@ export function readTranscriptionRequest(
   const model = one('model')
   const isForeign = model !== undefined && isForeignModel(model)
   if (model !== undefined && !isForeign && !models.includes(model)) {
-    problems.push(`model must be one of whisper-1, gpt-4o-transcribe, ${models.join(', ')}`)
+    problems.push(`model must be one of ${[...foreignModels, ...models].join(', ')}`)
   }
   const wanted = one('response_format') ?? 'json'
   const format = formats.find((name) => name === wanted)
