@@ -14,6 +14,12 @@ test('the extension of the output selects the format unless an option does', () 
   assert.throws(() => readFormat({ json: true, format: 'srt' }), /exclude each other/)
 })
 
+test('a name of a format that is not written is refused unless an option says what to write', () => {
+  assert.throws(() => readFormat({ output: 'talk.PDF' }), /^UsageError: pdf is not written: .*txt/)
+  assert.equal(readFormat({ output: 'talk.csv', format: 'txt' }), 'txt')
+  assert.equal(readFormat({ output: 'talk.pdf/' }), 'txt')
+})
+
 /** Returns a result with one utterance per text; each word takes a second. */
 function result(texts: [channel: number, text: string][]): ApiPreRecordedResult {
   const utterances = texts.map(([channel, text], i) => {

@@ -15,6 +15,9 @@ export const formats = ['txt', 'json', ...subtitleFormats, 'docx'] as const
 /** One of them. */
 export type Format = (typeof formats)[number]
 
+/** Endings of formats that are not written; a file of that name would hold something else. */
+const OTHER_FORMATS = /^(?:pdf|doc|odt|rtf|html?|xml|csv|tsv|xlsx?|ttml|sbv|ass|ssa|lrc)$/
+
 /** Reads `--format` and `--json`. Without them the name of the output tells the format. */
 export function readFormat({
   format,
@@ -30,6 +33,9 @@ export function readFormat({
   }
   const ending = /[/\\]$/.test(output) ? '' : extname(output).slice(1).toLowerCase()
   const named = formats.find((known) => known === ending)
+  if (OTHER_FORMATS.test(ending) && !json && format === undefined) {
+    throw new UsageError(`${ending} is not written: choose one of ${formats.join(', ')}`)
+  }
   return json ? 'json' : readChoice(format ?? named, { name: 'format', choices: formats })
 }
 

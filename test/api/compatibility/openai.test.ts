@@ -126,7 +126,10 @@ test('errors have the format of the OpenAI API', async () => {
   assert.equal(wrong.status, 400)
   assert.equal(wrong.body.error.type, 'invalid_request_error')
   assert.equal(wrong.body.error.param, 'model')
-  assert.match(wrong.body.error.message, /^model must be one of whisper-1, .*, gpt-4o-transcribe-diarize, .*; response_format must be/)
+  assert.match(
+    wrong.body.error.message,
+    /^model must be one of whisper-1, .*, gpt-4o-transcribe-diarize, .*; response_format must be/,
+  )
   const form = new FormData()
   form.set('file', new Blob(['no sound']), 'talk.mp3')
   const options = { method: 'POST', body: form }
