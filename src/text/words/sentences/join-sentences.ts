@@ -103,7 +103,9 @@ function capitalizeAfter(previous: Word, next: Word, { words, language }: Uttera
   next.text = capitalize(next.text, language)
 }
 
-/** Capitalizes the first word of an utterance where the word before it, `before`, ends a sentence. */
+/**
+ * Capitalizes the first word of an utterance where the word before it, `before`, ends a sentence.
+ */
 export function capitalizeBeginning({ words, language }: Utterance, before: string): void {
   const [first] = words
   const mark = sentenceMark(before, language)
