@@ -102,8 +102,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   })
   made.defer(() => jobs.close())
 
-  const onDelivered = (job: JobId) => jobs.service.markResultRead(job)
-  const live = new LiveService({ ...base, liveText, services, onEvents, onDelivered })
+  const onResultDelivered = (job: JobId) => jobs.service.markResultRead(job)
+  const live = new LiveService({ ...base, liveText, services, onEvents, onResultDelivered })
   const models = createModelStore({ config, pulls })
   const http = await createHttp({ ...base, models, delivery, jobs, live })
   // In parallel: no new job starts from the first moment on, and no job waits for a slow client

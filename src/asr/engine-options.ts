@@ -40,13 +40,14 @@ export type SpeechEngineOptions = {
 
 /**
  * Bytes that installed models may take, seconds after which an idle one is unloaded, and the device
- * that runs them, by default the processor. On any other each model has one process, `isJoined`.
+ * that runs them, by default the processor. On any other each model has one process,
+ * `sharesProcess`.
  */
 export type ModelLimits = {
   memory: number
   idleSeconds: number
   device?: Device
-  isJoined?: boolean
+  sharesProcess?: boolean
 }
 
 /** Limits where none are configured. */
@@ -65,7 +66,7 @@ export function engineOptions({
     folder,
     workers,
     aliases,
-    models: { memory, idleSeconds, device, isJoined: device !== 'cpu' },
+    models: { memory, idleSeconds, device, sharesProcess: device !== 'cpu' },
     // A second one would compete with the first, and with the rest of the server, while all load.
     workersAtStart: roles.includes('worker') ? 1 : 0,
     ...(live.slots !== 0 && roles.includes('live') && { live: { partialInterval } }),

@@ -66,7 +66,7 @@ export type LiveServiceOptions = {
   /** Called when something may have been queued for receivers. */
   onEvents?: () => void
   /** Called when the client of a session has received all of its result. */
-  onDelivered?: (job: Pick<LiveJob, 'id' | 'account'>) => Promise<void>
+  onResultDelivered?: (job: Pick<LiveJob, 'id' | 'account'>) => Promise<void>
 }
 
 /** Maximum concurrent token lookups: the store serves all other requests, too. */

@@ -18,8 +18,8 @@ function cut(
     ...{ ...fileSegments, maxSeconds: 15 },
     padBefore: 0,
     padAfter: 0,
-    closeAfter: 0.128,
-    minVoiced: 0.064,
+    minSilence: 0.128,
+    minSpeech: 0.064,
     ...options,
   })
   return segments.map(({ start, end }) => `${start / VAD_FRAME}-${end / VAD_FRAME}`)

@@ -21,10 +21,10 @@ export async function detectSpeechInRange(
 
 /** When speech begins and ends; all times in seconds. */
 type SpeechBounds = {
-  /** A frame above this begins speech; frames below `closeBelow` for `closeAfter` end it. */
-  openAbove: number
-  closeBelow: number
-  closeAfter: number
+  /** A frame above this begins speech; frames below `offset` for `minSilence` end it. */
+  onset: number
+  offset: number
+  minSilence: number
   padBefore: number
   padAfter: number
 }
@@ -39,18 +39,18 @@ export type SegmentOptions = SpeechBounds & {
   /** Longest segment; see `RecognizerCapabilities`. */
   maxSeconds: number
   /** Speech with fewer voiced seconds than this is a click. */
-  minVoiced: number
+  minSpeech: number
 }
 
 /** The values that suit any recognizer, tuned on recordings with reference transcripts. */
 export const fileSegments: Omit<SegmentOptions, 'maxSeconds'> = {
-  openAbove: 0.5,
-  closeBelow: 0.35,
-  closeAfter: 0.5,
+  onset: 0.5,
+  offset: 0.35,
+  minSilence: 0.5,
   padBefore: 0.15,
   padAfter: 0.2,
-  inNoise: { openAbove: 0.3, closeBelow: 0.15, closeAfter: 1, padBefore: 0.4, padAfter: 0.5 },
-  minVoiced: 0.1,
+  inNoise: { onset: 0.3, offset: 0.15, minSilence: 1, padBefore: 0.4, padAfter: 0.5 },
+  minSpeech: 0.1,
 }
 
 /** Speech between pauses that is no longer than this, in seconds, is a fragment. */
@@ -109,18 +109,18 @@ function findSpeechRegions(
   let open: SpeechRegion | undefined
   let voiced = 0
   const close = () => {
-    if (open && voiced >= toFrames(options.minVoiced)) regions.push(open)
+    if (open && voiced >= toFrames(options.minSpeech)) regions.push(open)
     open = undefined
     voiced = 0
   }
   for (let frame = 0; frame < probabilities.length; frame++) {
     const probability = probabilities[frame]!
-    const { openAbove, closeBelow, closeAfter } = boundsAt(noisy[frame], options)
-    if (!open && probability >= openAbove) open = { from: frame, to: frame + 1 }
+    const { onset, offset, minSilence } = boundsAt(noisy[frame], options)
+    if (!open && probability >= onset) open = { from: frame, to: frame + 1 }
     if (!open) continue
-    if (probability >= closeBelow) open.to = frame + 1
-    if (probability >= openAbove) voiced++
-    if (frame + 1 - open.to >= toFrames(closeAfter)) close()
+    if (probability >= offset) open.to = frame + 1
+    if (probability >= onset) voiced++
+    if (frame + 1 - open.to >= toFrames(minSilence)) close()
   }
   close()
   return regions

@@ -24,7 +24,7 @@ const skip = skipWithoutSherpa()
 const conversions = { whisper: () => Promise.reject(new Error('nothing to convert')) }
 
 /** An engine with an imported model for Russian, and a streaming one; and a recording of tones. */
-async function open(t: TestContext, { isJoined = false, isLive = false } = {}) {
+async function open(t: TestContext, { sharesProcess = false, isLive = false } = {}) {
   const root = mkdtempSync(join(tmpdir(), 'sherpa-'))
   const folder = join(root, 'models')
   mkdirSync(folder)
@@ -47,7 +47,7 @@ async function open(t: TestContext, { isJoined = false, isLive = false } = {}) {
   const engine = createSpeechEngine({
     ...{ folder, workers: 2, workersAtStart: 1, log: createLog('silent') },
     ...(isLive && { live: { partialInterval: 0.3 } }),
-    models: { memory: 4e9, idleSeconds: -1, isJoined },
+    models: { memory: 4e9, idleSeconds: -1, sharesProcess },
   })
   t.after(async () => {
     await engine.close()
@@ -80,7 +80,7 @@ async function importParakeet(source: string, folder: string): Promise<void> {
 
 test('recordings and live speech are recognized by imported models', { skip }, async (t) => {
   // One process for both, as on a device.
-  const { engine, path, segment } = await open(t, { isJoined: true, isLive: true })
+  const { engine, path, segment } = await open(t, { sharesProcess: true, isLive: true })
   const request = { languages: ['ru'], codeSwitching: false, vocabulary: [] }
   const { finals, partials } = engine.selectModels({ model: 'stt-3', ...request })
   assert.deepEqual([finals.model, partials.model], ['whole', 'stream'])
@@ -101,8 +101,8 @@ test('one shared process gives the same text as many processes', {
   skip,
 }, async (t) => {
   const texts = []
-  for (const isJoined of [false, true]) {
-    const { engine, path, segment } = await open(t, { isJoined })
+  for (const sharesProcess of [false, true]) {
+    const { engine, path, segment } = await open(t, { sharesProcess })
     const batches = ['ru', 'uk'].flatMap((language) => {
       const request = { languages: [language], codeSwitching: false, vocabulary: [] }
       const { finals } = engine.selectModels({ model: 'stt-3', ...request })

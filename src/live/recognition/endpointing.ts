@@ -97,7 +97,7 @@ const MARGIN_FRAMES = 8
  */
 const STANDARD = { detector: 0.5, setting: 0.6 }
 /** Speech continues down to this share of the threshold that opens it. */
-const CLOSE_SHARE = 0.7
+const OFFSET_SHARE = 0.7
 /**
  * Decibels that weigh as much as the full range of speech probability when the quietest place is
  * searched.
@@ -122,8 +122,8 @@ export function initialEndpointerState(): EndpointerState {
  * the rest of it starts the next one. In both cases speech goes on.
  */
 export function createEndpointer(options: EndpointingOptions) {
-  const open = opensAbove(options.threshold)
-  const close = open * CLOSE_SHARE
+  const onset = onsetOf(options.threshold)
+  const offset = onset * OFFSET_SHARE
   const gapFrames = Math.max(1, toFrames(options.hangover))
   const endFrames = Math.max(PAD_FRAMES + 1, toFrames(options.hangover + options.endpointing))
   const maxFrames = toFrames(options.maxSeconds) - MARGIN_FRAMES
@@ -138,7 +138,7 @@ export function createEndpointer(options: EndpointingOptions) {
   }
 
   function whileSilent(state: EndpointerState, at: number, probability: number): EndpointerEvent[] {
-    if (probability < open) {
+    if (probability < onset) {
       if (at + 1 - state.lastSpeech >= gapFrames) [state.from, state.voiced] = [null, 0]
       return []
     }
@@ -155,13 +155,13 @@ export function createEndpointer(options: EndpointingOptions) {
     at: number,
     probability: number,
   ): EndpointerEvent[] {
-    if (probability >= close) {
+    if (probability >= offset) {
       if (state.from !== null && at - state.lastSpeech >= FRAGMENT_PAUSE_FRAMES) {
         state.pauses = [...(state.pauses ?? []), { start: state.lastSpeech, end: at }]
       }
       state.lastSpeech = at + 1
     }
-    if (state.from === null && probability >= open) state.from = at
+    if (state.from === null && probability >= onset) state.from = at
     const silence = at + 1 - state.lastSpeech
     if (silence >= endFrames) return end(state)
     if (state.from === null) return []
@@ -272,7 +272,7 @@ function quietestOf(values: readonly number[]): number {
   return best
 }
 
-function opensAbove(threshold: number): number {
+function onsetOf(threshold: number): number {
   const { detector, setting } = STANDARD
   if (threshold <= setting) return (threshold * detector) / setting
   return detector + ((threshold - setting) / (1 - setting)) * (1 - detector)

@@ -55,7 +55,7 @@ export type ActiveSessionsOptions = {
   /** Called when something may have been queued for receivers. */
   onEvents?: () => void
   /** Called when the client of a session has received all of its result. */
-  onDelivered?: (job: Pick<LiveJob, 'id' | 'account'>) => Promise<void>
+  onResultDelivered?: (job: Pick<LiveJob, 'id' | 'account'>) => Promise<void>
   /** Returns whether an account exceeds its share of an overloaded machine. */
   isOverShare?: ((account: string) => boolean) | undefined
   /** Aborted when the server stops: then nothing is retried. */
@@ -324,7 +324,7 @@ export class ActiveSessions {
 
   /** Returns the options that do not depend on what is opened for a session. */
   #sessionOptions(job: LiveJob, engine: LiveEngine) {
-    const { config, speech, services, isOverShare, onDelivered } = this.#options
+    const { config, speech, services, isOverShare, onResultDelivered } = this.#options
     const { id, account, createdAt } = job
     const params = job.params as LiveParams
     const served = { id, account, params: textParams(params) }
@@ -334,7 +334,7 @@ export class ActiveSessions {
       ...{ id, account, createdAt, params, engine, speech },
       services: services && createSessionServices(services, served),
       channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
-      onDelivered: () => void onDelivered?.({ id, account }),
+      onResultDelivered: () => void onResultDelivered?.({ id, account }),
       isOverShare: () => isOverShare?.(account) ?? false,
       resultFormat: config.addOnResults,
       namesModels: config.models.inResults,

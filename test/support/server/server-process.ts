@@ -7,6 +7,8 @@ import { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { serve } from '../../../src/cli/server/serve.ts'
 import { interruptOnSignals } from '../../../src/cli/terminal/interrupt.ts'
+import { createLog } from '../../../src/observability/log.ts'
+import { LiveText } from '../../../src/text/live/live-text.ts'
 import { createFakeSpeechEngine } from '../asr/fake-speech-engine.ts'
 
 /** This message frees what is garbage, where the process was started with `--expose-gc`. */
@@ -40,5 +42,8 @@ const limits = { graceMs: Number(FAKE_GRACE_MS), drainMs: Number(FAKE_DRAIN_MS) 
 // As many attempts at a delivery as a bad receiver could need.
 const retries = FAKE_RETRY_MS && Array.from({ length: 1000 }, () => Number(FAKE_RETRY_MS))
 const delays = retries ? { callback: retries, webhook: retries, live: retries } : undefined
-await serve({ env, stdout, signal }, { speech, delays, ...limits })
+// On a busy machine a step may take longer than a session would wait.
+const liveText = new LiveText({ log: createLog('silent'), timeout: 120 })
+await serve({ env, stdout, signal }, { speech, delays, liveText, ...limits })
+await liveText.close()
 process.channel?.unref()
