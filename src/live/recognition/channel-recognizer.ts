@@ -19,8 +19,8 @@ import {
   type createEndpointer,
   type EndpointerEvent,
   type EndpointerState,
+  firstNeededSample,
   frameTime,
-  openSpan,
   segmentsOf,
   type UtteranceSegments,
   type UtteranceSpan,
@@ -142,7 +142,7 @@ export class ChannelRecognizer {
 
   /** First sample that the open utterance, or the next one, needs. */
   get firstNeeded(): number {
-    return this.#segmentsOf(openSpan(this.#endpoint)).context.start
+    return firstNeededSample(this.#endpoint, this.#after)
   }
 
   /** Utterances whose final text is not emitted yet. */

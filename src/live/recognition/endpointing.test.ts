@@ -5,8 +5,8 @@ import {
   createEndpointer,
   type EndpointerEvent,
   type EndpointerState,
+  firstNeededSample,
   initialEndpointerState,
-  openSpan,
   segmentsOf,
   type UtteranceSpan,
 } from './endpointing.ts'
@@ -206,18 +206,21 @@ test('three fragments of one utterance are recognized without those before it', 
   assert.deepEqual(counts, [0, 1, 0])
 })
 
-test('audio that the open or the next fragment is recognized with is needed', () => {
+test('audio before the open or the next utterance is needed as far as it may be context', () => {
   const { step } = createEndpointer(options)
   const state = initialEndpointerState()
-  const digit = `${'#'.repeat(12)}${'.'.repeat(20)}`
-  const starts = read(digit.repeat(2) + '.'.repeat(60)).map(({ probability, level }) => {
+  const audio = `${'#'.repeat(12)}${'.'.repeat(80)}`
+  const needed = read(`${'.'.repeat(100)}${audio}`).map(({ probability, level }) => {
     step(state, probability, level)
-    return openSpan(state).fragmentsBefore?.[0]?.start
+    return firstNeededSample(state, 0) / 512
   })
+  const context = (2 + 0.3) * 31.25
+  const expected = [0, 100 - context, 100 - context, 100, 192 - context].map(Math.floor)
   assert.deepEqual(
-    [starts[10], starts[31], starts[63], starts.at(-1)],
-    [undefined, 0, 0, undefined],
+    [50, 105, 120, 173, 191].map((at) => Math.floor(needed[at]!)),
+    expected,
   )
+  assert.equal(firstNeededSample(state, 1e7), 1e7 - 32_000)
 })
 
 test('fragments are cut in their last pause, and know the pauses between them', () => {

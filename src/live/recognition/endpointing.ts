@@ -221,9 +221,19 @@ function endUtterance(state: EndpointerState, from: number, to: number): Endpoin
   return { type: 'utterance', utterance }
 }
 
-/** Returns the span of the open utterance so far, or of one that would begin now. */
-export function openSpan(state: EndpointerState): UtteranceSpan {
-  return spanOf(state, state.from ?? state.frame, state.frame)
+/**
+ * Returns the first sample that the open utterance, or one that would begin now, may be recognized
+ * with, whether it turns out to be a fragment or not. `after` is as for `segmentsOf`.
+ */
+export function firstNeededSample(state: EndpointerState, after: number): number {
+  const from = state.from ?? state.frame
+  const [fragment] = fragmentsBeside(
+    { number: state.number, from, to: from + 1 },
+    state.fragments ?? [],
+  )
+  const start = Math.max(after, from * VAD_FRAME - PRE_ROLL)
+  const first = fragment ? fragment.start * VAD_FRAME : start
+  return Math.max(0, Math.min(first, start - CONTEXT_SAMPLES))
 }
 
 function spanOf(state: EndpointerState, from: number, to: number): UtteranceSpan {
