@@ -26,8 +26,6 @@ test('a document joins the utterances of a channel across those of others', () =
     start: 1,
     end: 1.5,
     confidence: 0.9,
-    utteranceIndex: 2,
-    wordIndex: 1,
   }
   assert.deepEqual(lena, { ...place, from: 11, to: 16 })
 })

@@ -10,9 +10,6 @@ export type Token = {
   start: number
   end: number
   confidence: number
-  /** Index of the utterance in the transcript, and of the word in the utterance. */
-  utteranceIndex: number
-  wordIndex: number
   from: number
   to: number
 }
@@ -40,7 +37,7 @@ export function documentsOf({ utterances }: Transcript): Document[] {
   const documents: Document[] = []
   const open = new Map<number, Document>()
   let previous: Utterance | undefined
-  for (const [utterance, current] of utterances.entries()) {
+  for (const current of utterances) {
     const { channel, language } = current
     let document = open.get(channel)
     if (document?.language !== language) {
@@ -49,7 +46,7 @@ export function documentsOf({ utterances }: Transcript): Document[] {
       documents.push(document)
     }
     if (previous && previous.channel !== channel) addInterjection(document, previous)
-    append(document, current, utterance)
+    append(document, current)
     previous = current
   }
   return documents.sort((a, b) => a.channel - b.channel)
@@ -61,9 +58,9 @@ function addInterjection({ text, language, interjections }: Document, other: Utt
   interjections.push({ at, text: said })
 }
 
-function append(document: Document, { words, language }: Utterance, utterance: number): void {
+function append(document: Document, { words, language }: Utterance): void {
   const separator = separatorOf(language)
-  for (const [word, { text, start, end, confidence }] of words.entries()) {
+  for (const { text, start, end, confidence } of words) {
     if (document.text !== '') document.text += separator
     const from = document.text.length
     document.text += text
@@ -73,8 +70,6 @@ function append(document: Document, { words, language }: Utterance, utterance: n
       start,
       end,
       confidence,
-      utteranceIndex: utterance,
-      wordIndex: word,
       from,
       to,
     })
