@@ -49,6 +49,12 @@ export function readLiveOptions(args: readonly string[]): LiveOptions {
   if (values.mic ? path !== undefined : path === undefined || more.length > 0) {
     throw new UsageError('name one file, or - for standard input, or --mic')
   }
+  if (path !== undefined && /^[a-z][a-z\d+.-]+:\/\//i.test(path)) {
+    throw new UsageError(
+      `steno live does not open addresses. steno transcribe fetches a recording; pipe a stream in: ` +
+        `ffmpeg -i ADDRESS -f wav -ac 1 -ar 16000 - | steno live -`,
+    )
+  }
   const isFile = !values.mic && path !== '-'
   if (values.fast && !isFile)
     throw new UsageError('--fast is for files: live audio has its own pace')

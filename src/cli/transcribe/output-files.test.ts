@@ -50,8 +50,21 @@ test('-o with a trailing slash or an existing folder is a folder for one recordi
 test('two results with the same output file are rejected', () => {
   const twice =
     /^UsageError: Two results would be written to out.a\?\.txt: run one with another -o$/
-  assert.throws(() => plan(['x/a\n.mp3', 'y/a\n.wav'], 'out'), twice)
-  assert.throws(() => plan(['x/a.mp3', 'y/a.wav'], 'out'), UsageError)
+  assert.throws(() => plan(['x/a\n', 'y/a\n'], 'out'), twice)
+  assert.throws(() => plan(['x/a.mp3', 'y/a.mp3'], 'out'), UsageError)
+})
+
+test('recordings that differ only in their extension keep it in the names of their results', () => {
+  const paths = ['out/a.mp3.txt', 'out/b.txt', 'out/a.wav.txt']
+  assert.deepEqual(plan(['a.mp3', 'b.mp3', 'a.wav'], 'out'), paths)
+  const recordings = ['x/a.mp3', 'x/a.wav', 'x/b.wav'].map(readRecording)
+  const outputs = [undefined, undefined, undefined]
+  const planned = planSideFiles(recordings, { outputs, formats: ['srt'] })
+  const subtitles = ['x/a.mp3.srt', 'x/a.wav.srt', 'x/b.srt']
+  assert.deepEqual(
+    planned.flat().map(({ path }) => path),
+    subtitles,
+  )
 })
 
 test('an output that would overwrite a recording is rejected', () => {
@@ -127,7 +140,7 @@ test('with -o subtitle files are placed beside the output, under its name', () =
 })
 
 test('a subtitle file that would overwrite another file is rejected', () => {
-  assert.throws(() => planFiles(['x/a.mp3', 'x/a.wav']), UsageError)
+  assert.throws(() => planFiles(['x/a.mp3', 'x/a.mp3']), UsageError)
   assert.throws(() => planFiles(['x/a.srt']), UsageError)
   assert.throws(() => planFiles(['a.mp3'], 'out.srt'), UsageError)
   assert.throws(() => planFiles(['a.mp3'], 'a.mp3'), UsageError)

@@ -30,9 +30,20 @@ export function planOutputs(
     const hint = `name a folder, such as -o ${sanitize(output)}/`
     throw new UsageError(`-o ${sanitize(output)} is one file for ${recordings.length}: ${hint}`)
   }
-  const paths = recordings.map(({ name }) => join(output, `${parse(name).name}.${format}`))
+  const names = recordings.map(({ name }) => join(output, name))
+  const paths = distinctStems(names).map((stem) => `${stem}.${format}`)
   refuseClashes(recordings, paths)
   return paths
+}
+
+/**
+ * Returns each path without its extension; with it where another path would be the same, as in a
+ * folder that has `talk.wav` and `talk.mp3`.
+ */
+function distinctStems(paths: readonly string[]): string[] {
+  const stems = paths.map((path) => join(parse(path).dir, parse(path).name))
+  const byStem = Map.groupBy(stems, (stem) => stem)
+  return stems.map((stem, i) => (byStem.get(stem)!.length > 1 ? paths[i]! : stem))
 }
 
 /** A file of a format beside the result of a recording. */
@@ -47,11 +58,13 @@ export function planSideFiles<F extends string>(
   recordings: readonly Recording[],
   { outputs, formats }: { outputs: readonly (string | undefined)[]; formats: readonly F[] },
 ): SideFile<F>[][] {
-  const planned = recordings.map((recording, i) => {
-    const { dir, name } = parse(
-      outputs[i] ?? (recording.kind === 'file' ? recording.path : recording.name),
-    )
-    return formats.map((format) => ({ format, path: join(dir, `${name}.${format}`) }))
+  const stems = distinctStems(
+    recordings.map((recording, i) => {
+      return outputs[i] ?? (recording.kind === 'file' ? recording.path : recording.name)
+    }),
+  )
+  const planned = stems.map((stem) => {
+    return formats.map((format) => ({ format, path: `${stem}.${format}` }))
   })
   const written = outputs.filter((path) => path !== undefined)
   refuseClashes(recordings, [...written, ...planned.flat().map(({ path }) => path)])

@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
+import { AppError } from '../../errors.ts'
 import { createResolver } from '../../net/dns/resolver.ts'
 import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
 import { type FetchOptions, fetchAudio } from './fetch-audio.ts'
@@ -85,6 +86,19 @@ for (const [status, code] of responses) {
     await assert.rejects(fetchText(origin), { code, message })
   })
 }
+
+test('only a source that asks for a later request is fetched again', async (t) => {
+  const transient = async (status: number, headers: Record<string, string> = {}) => {
+    const origin = await serve(t, (_request, response) => response.writeHead(status, headers).end())
+    const error = await fetchText(origin).catch((error: AppError) => error)
+    assert.ok(error instanceof AppError)
+    return error.isTransient
+  }
+  assert.equal(await transient(429), true)
+  assert.equal(await transient(503, { 'retry-after': '1' }), true)
+  assert.equal(await transient(503), false)
+  assert.equal(await transient(404, { 'retry-after': '1' }), false)
+})
 
 test('web pages, encoded and oversized bodies are rejected by their headers', async (t) => {
   const cases: [Record<string, string>, string, RegExp][] = [

@@ -20,7 +20,10 @@ function findRefusal(
   const answered = `the source responded with ${statusCode}`
   if (statusCode === 401 || statusCode === 403) return new AppError('source_forbidden', answered)
   if (statusCode === 404 || statusCode === 410) return new AppError('source_not_found', answered)
-  if (statusCode < 200 || statusCode > 299) return new AppError('source_unreachable', answered)
+  if (statusCode < 200 || statusCode > 299) {
+    const isTransient = asksToRepeat({ statusCode, headers })
+    return new AppError('source_unreachable', answered, { isTransient })
+  }
   const [type] = NOT_MEDIA.exec(String(headers['content-type'] ?? '')) ?? []
   if (type) return new AppError('media_unsupported', `the source sent ${type}`)
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
@@ -31,6 +34,14 @@ function findRefusal(
     return new AppError('media_too_large', `more than ${maxBytes} bytes (STENO_MAX_FILE_BYTES)`)
   }
   return undefined
+}
+
+/** Returns whether a source that refuses a request says that it takes it later. */
+function asksToRepeat({
+  statusCode,
+  headers,
+}: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>): boolean {
+  return statusCode === 429 || (statusCode === 503 && headers['retry-after'] !== undefined)
 }
 
 /** Leaves a body unread. The error that the closing agent then causes is ignored. */

@@ -199,6 +199,7 @@ test('incorrect usage of steno live exits with code 2', async () => {
   const cases: [args: string[], message: RegExp][] = [
     [[], /name one file, or - for standard input, or --mic/],
     [['a', 'b'], /name one file/],
+    [['rtsp://x.test/a'], /steno transcribe fetches a recording; pipe a stream in: ffmpeg -i/],
     [['--mic', 'a'], /name one file/],
     [['-', '--fast'], /--fast is for files/],
     [['a.wav', '--rate', '8000'], /--rate and --channels are for raw samples/],
