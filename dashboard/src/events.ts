@@ -2,6 +2,8 @@ import { addressOf, signedIn } from './api.ts'
 
 /** Several changes that come together are one to those who look. */
 const TOGETHER_MS = 200
+/** A browser gives up a stream that is refused, as by a proxy while the server starts. */
+const REOPEN_MS = 3000
 
 const listeners = new Set<() => void>()
 let source: EventSource | undefined
@@ -38,6 +40,16 @@ function open(): EventSource {
   // What happened before the stream began, it does not tell.
   for (const name of ['open', 'job', 'session', 'delivery', 'model'])
     opened.addEventListener(name, tell)
+  opened.addEventListener('error', () => {
+    if (opened.readyState !== EventSource.CLOSED) return
+    setTimeout(() => {
+      if (source !== opened) return
+      source = undefined
+      update()
+      // Where the key is no longer accepted, what they request ends the sign-in.
+      tell()
+    }, REOPEN_MS)
+  })
   return opened
 }
 

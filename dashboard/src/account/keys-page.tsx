@@ -6,6 +6,7 @@ import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
+import { onEvent } from '../events.ts'
 import { texts } from '../texts.ts'
 
 const t = texts.keys
@@ -17,9 +18,13 @@ export function KeysPage(): JSX.Element {
   const [keys, setKeys] = useState<ApiKey[]>()
   const [made, setMade] = useState<ApiCreatedKey>()
   const load = async () => setKeys((await request<ApiKeyList>('v2/keys')).items)
+  const isLoaded = keys !== undefined
   useEffect(() => {
+    if (isLoaded) return
     load().catch(report)
-  }, [])
+    // Until it succeeds: the server may start meanwhile.
+    return onEvent(() => load().catch(report))
+  }, [isLoaded])
   const make = async (json: object) => {
     setMade(await request<ApiCreatedKey>('v2/keys', { json }))
     await load()

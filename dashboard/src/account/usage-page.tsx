@@ -5,6 +5,7 @@ import { hasScope, request } from '../api.ts'
 import { formatBytes, formatDateTime, formatDay, formatTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
+import { onEvent } from '../events.ts'
 import { texts } from '../texts.ts'
 
 const t = texts.usage
@@ -21,11 +22,19 @@ export function UsagePage(): JSX.Element {
     let isCurrent = true
     const query = new URLSearchParams({ ...daysOf(period, new Date()), by: group })
     if (group === 'account') query.set('account', '*')
-    request<ApiUsageReport>(`v2/usage?${query}`).then((answer) => {
-      if (isCurrent) setUsage(answer)
-    }, report)
+    const load = () => {
+      request<ApiUsageReport>(`v2/usage?${query}`).then((loaded) => {
+        if (!isCurrent) return
+        setUsage(loaded)
+        stop()
+      }, report)
+    }
+    // Until it succeeds: the server may start meanwhile.
+    const stop = onEvent(load)
+    load()
     return () => {
       isCurrent = false
+      stop()
     }
   }, [period, group])
   return (

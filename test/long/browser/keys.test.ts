@@ -40,3 +40,30 @@ test('a user creates a read-only key and revokes it', { skip }, async (t) => {
   assert.equal(await page.getByLabel('The key “night job”').count(), 0)
   assert.deepEqual(problems, [])
 })
+
+test('pages that are opened while the server cannot answer load as soon as it can', {
+  skip,
+}, async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  const browser = await openBrowser(t)
+  const { page } = await openPage(browser, server.url)
+  const scopes = ['read', 'keys'] as const
+  const { key } = await generateKey(server.app.storage.db, { account: 'ann', name: 'Ann', scopes })
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  const loaded = {
+    Keys: page.getByRole('row', { name: /^Ann/ }),
+    Usage: page.getByRole('heading', { level: 2 }),
+  }
+  for (const [link, content] of Object.entries(loaded)) {
+    await page.route('**/v2/**', (route) => route.fulfill({ status: 503, body: 'starting' }))
+    const refused = page.waitForResponse((response) => response.status() === 503)
+    await page.getByRole('link', { name: link, exact: true }).click()
+    await refused
+    assert.equal(await content.count(), 0)
+    await page.unroute('**/v2/**')
+    await content.first().waitFor()
+  }
+})

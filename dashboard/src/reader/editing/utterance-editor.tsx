@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../../texts.ts'
 import { type NamedSpeaker, newSpeaker, titleOf } from '../speakers.ts'
 import type { Edits, ShownUtterance } from './edits.ts'
@@ -29,13 +29,20 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
     area.current?.focus()
     area.current?.setSelectionRange(caret, caret)
   }, [])
+  const place = at(utterance.source)
+  const saveOnLeave = useSaveOnLeave(isChanged && !isSaving, () => {
+    void apply({ op: 'replace_words', ...place, text })
+  })
   const store = async (...operations: Parameters<Edits['apply']>) => {
     setSaving(true)
-    const isStored = await apply(...operations)
-    setSaving(false)
-    if (isStored) close()
+    saveOnLeave.current = undefined
+    if (await apply(...operations)) close()
+    else setSaving(false)
   }
-  const place = at(utterance.source)
+  const cancel = () => {
+    saveOnLeave.current = undefined
+    close()
+  }
   const save = () => {
     if (!isChanged) close()
     else void store({ op: 'replace_words', ...place, text })
@@ -54,7 +61,7 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
         onKeyDown={(event) => {
           // Enter also ends the choice of a character, as in Japanese.
           if (event.isComposing) return
-          if (event.key === 'Escape') close()
+          if (event.key === 'Escape') cancel()
           if (event.key !== 'Enter') return
           event.preventDefault()
           if (!isSaving) save()
@@ -64,7 +71,7 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
         <button type="button" class="main" disabled={isSaving} onClick={save}>
           {t.save}
         </button>
-        <button type="button" onClick={close}>
+        <button type="button" onClick={cancel}>
           {texts.cancel}
         </button>
         <button
@@ -78,6 +85,30 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
       </div>
     </div>
   )
+}
+
+/**
+ * Runs `save` when the component goes while something is unsaved, as when the user follows a link;
+ * before the browser leaves the page it asks the user. The ref that it returns has what is to run:
+ * undefined for nothing.
+ */
+function useSaveOnLeave(
+  isUnsaved: boolean,
+  save: () => void,
+): { current: (() => void) | undefined } {
+  const onLeave = useRef<(() => void) | undefined>(undefined)
+  onLeave.current = isUnsaved ? save : undefined
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => {
+      if (onLeave.current) event.preventDefault()
+    }
+    addEventListener('beforeunload', ask)
+    return () => {
+      removeEventListener('beforeunload', ask)
+      onLeave.current?.()
+    }
+  }, [])
+  return onLeave
 }
 
 type SplitProps = EditorProps & {

@@ -45,6 +45,38 @@ async function download(page: Page): Promise<string> {
   return readFileSync(await (await file).path(), 'utf8')
 }
 
+test('what is typed is saved when the page is left, not when it is canceled', {
+  skip,
+}, async (t) => {
+  const browser = await openBrowser(t)
+  const id = await addDoneJob(server, spoken)
+  const { page, problems } = await openPage(browser, server.url)
+  await signIn(page)
+  await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  await page.getByLabel('Correct', { exact: true }).check()
+  const stored = page.waitForResponse((response) => response.request().method() === 'PATCH')
+  await page.locator('[data-start]', { hasText: 'grave' }).click()
+  await page.getByRole('textbox', { name: 'Words at 0:00' }).fill('We sell the brave new bread')
+  await page.locator('[data-start]', { hasText: 'take' }).click()
+  await page.getByRole('textbox', { name: 'Words at 0:09' }).fill('Never to be stored')
+  await page.keyboard.press('Escape')
+  const asks = () =>
+    page.evaluate(`!dispatchEvent(new Event('beforeunload', { cancelable: true }))`)
+  assert.equal(await asks(), true)
+  await page.getByRole('link', { name: 'Recordings', exact: true }).click()
+  assert.equal((await stored).status(), 200)
+  await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  await page.locator('.edited', { hasText: 'brave' }).waitFor()
+  assert.equal(await asks(), false)
+  const [first, ...others] = await read(page)
+  assert.equal(first, 'We sell the brave new bread')
+  assert.deepEqual(
+    others,
+    spoken.slice(1).map(({ text }) => text),
+  )
+  assert.deepEqual(problems, [])
+})
+
 test('a user corrects words and speakers, and undoes it', { skip }, async (t) => {
   const browser = await openBrowser(t)
   const id = await addDoneJob(server, spoken)
