@@ -49,6 +49,8 @@ export type SubmitRequest = {
   /** Their JSON text, if it is already written; `params` may then lack the rest of long lists. */
   paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
+  /** Warnings about the request, which the result repeats. */
+  warnings?: readonly string[] | undefined
   /** An upload of the account; otherwise `source`, a remote URL. */
   fileId: string | null
   source: string | null
@@ -93,7 +95,8 @@ export class JobService {
   /** Queues a job. Once this resolves, the job survives whatever happens to the server. */
   async submit(account: string, request: SubmitRequest): Promise<{ id: string }> {
     if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
-    const { params, paramsText, customMetadata, keyId, fileId, source, idempotency } = request
+    const { params, paramsText, customMetadata, warnings, keyId, fileId, source } = request
+    const { idempotency } = request
     const listed = listedLanguages(params)
     const requested = readRecognitionRequest(params)
     // The attempt installs a model that is missing.
@@ -111,7 +114,7 @@ export class JobService {
     const times = { createdAt: wallNow(), runAfter: steadyNow() }
     const { maxQueuedPerAccount: maxQueued, maxSecondsPerMonth } = this.#deps.config.jobs
     const zeroRetention = hasZeroRetention(this.#deps.config.storage, account)
-    const asked = { params, paramsText, customMetadata, keyId, zeroRetention }
+    const asked = { params, paramsText, customMetadata, warnings, keyId, zeroRetention }
     const job = { id, account, ...times, ...asked, file }
     const creation = await this.#create(job, {
       ...{ maxQueued, maxSecondsPerMonth, idempotency },

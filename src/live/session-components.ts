@@ -55,6 +55,8 @@ export type SessionOptions = {
   text: SessionText
   /** Translates and summarizes; absent on a server without a language model. */
   services?: SessionServices | undefined
+  /** Warnings about its request, which its result repeats. */
+  requestWarnings?: readonly string[] | undefined
   /** The form of add-on results in its result. */
   resultFormat: ResultFormat
   /** Its utterances name their model. */
@@ -106,6 +108,7 @@ export function createComponents(
   const { id: sessionId, params, store, text, config, earlier, metrics, captions } = options
   const journal = new Journal({ store, log, signal, maxLogBytes: config.maxLogBytes })
   const warn = createWarnings({ journal, log, sent: earlier?.warnings ?? [] })
+  for (const warning of options.requestWarnings ?? []) warn(warning)
   const outbox = new MessageOutbox({
     ...{ sessionId, routing: routingOf(params), journal, warn, captions },
     maxMissed: config.maxQueuedMessages,

@@ -27,6 +27,7 @@ type Job = {
     summarization: Wrapper & { results: string | null }
     translation: Wrapper
     messages: string[]
+    metadata: { warnings: string[] }
   }
 }
 
@@ -112,6 +113,12 @@ test('a vocabulary may be a legacy list without a warning', async () => {
   assert.equal(headers.get('x-steno-warning'), null)
   const { job } = await run(json)
   assert.match(job.result.transcription.full_transcript, /the Akmeh report/)
+})
+
+test('the result of a session names the ignored fields of its request', async () => {
+  const { job } = await run({ samplerate: 8000 })
+  const warning = 'unknown fields of the request were ignored: samplerate'
+  assert.deepEqual(job.result.metadata.warnings, [warning])
 })
 
 test('each final is followed by its add-on results', async () => {

@@ -771,8 +771,9 @@ export type ApiResultMetadata = {
    */
   channel_mode?: 'mix' | 'separate'
   /**
-   * What was left out of the result, and why, and whether the recognizer was unsure of most words;
-   * empty when there is nothing to say. Our extension; results of earlier versions lack it
+   * What was left out of the result, and why; fields of the request that are unknown, and options
+   * without effect; whether the recognizer was unsure of most words. Empty when there is nothing
+   * to say. Our extension; results of earlier versions lack it
    */
   warnings?: string[]
   usage?: ApiLanguageModelUsage

@@ -103,7 +103,11 @@ export async function transcribe(
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
     format: deps.config.addOnResults,
-    warnings: [...warnOfDuration(decoded), ...warningsOf(selection.warnings, recognized)],
+    warnings: [
+      ...job.requestWarnings,
+      ...warnOfDuration(decoded),
+      ...warningsOf(selection.warnings, recognized),
+    ],
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
     served: servedAddOns(deps.services),

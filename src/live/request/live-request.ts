@@ -9,6 +9,8 @@ export type LiveRequest = {
    */
   paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
+  /** Warnings about the request, which the result repeats. */
+  warnings?: readonly string[] | undefined
   /** The hash of the requesting key: when the key is revoked or expires, the session ends. */
   keyHash?: string | undefined
   /** The id of the requesting key. */

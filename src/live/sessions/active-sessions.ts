@@ -336,6 +336,7 @@ export class ActiveSessions {
       channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
       onResultDelivered: () => void onResultDelivered?.({ id, account }),
       isOverShare: () => isOverShare?.(account) ?? false,
+      requestWarnings: job.requestWarnings,
       resultFormat: config.addOnResults,
       namesModels: config.models.inResults,
       config: config.live,

@@ -84,7 +84,7 @@ export class SessionCreation {
   }
 
   #newSession(account: string, request: LiveRequest) {
-    const { params, paramsText, customMetadata, keyHash, keyId } = request
+    const { params, paramsText, customMetadata, warnings, keyHash, keyId } = request
     return {
       kind: 'live' as const,
       id: randomUUID(),
@@ -93,6 +93,7 @@ export class SessionCreation {
       params,
       paramsText,
       customMetadata,
+      warnings,
       channels: (params as LiveParams).channels,
       token: randomBytes(TOKEN_BYTES).toString('base64url'),
       keyHash,

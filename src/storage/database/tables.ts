@@ -81,6 +81,8 @@ export type JobRow = {
   zero_retention: 0 | 1
   /** When its owner had read the result, of those jobs only. */
   delivered_at: number | null
+  /** Warnings about its request, which its result repeats: a list as JSON; null for none. */
+  request_warnings: string | null
 }
 
 /** A row of `files`. */

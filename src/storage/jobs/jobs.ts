@@ -171,3 +171,8 @@ export async function findEndedJobs(db: Db, ids: readonly string[]): Promise<str
 
 /** The number of ids that fit into one statement of any database. */
 const IDS_PER_STATEMENT = 500
+
+/** Returns the warnings about the request of a job. */
+export function readRequestWarnings(row: Pick<JobRow, 'request_warnings'>): readonly string[] {
+  return JSON.parse(row.request_warnings ?? '[]') as string[]
+}

@@ -15,7 +15,7 @@ import {
   queueWebhooks,
 } from '../deliveries/delivery-outbox.ts'
 import { ended, type JobFailure } from '../jobs/end-job.ts'
-import type { JobStatus } from '../jobs/jobs.ts'
+import { type JobStatus, readRequestWarnings } from '../jobs/jobs.ts'
 import { type Lease, whereLeased } from '../jobs/queue/lease.ts'
 import type { SessionMessage } from '../jobs/queue/queue.ts'
 import type { ResultColumns } from '../jobs/results.ts'
@@ -31,6 +31,7 @@ export type LiveJob = {
   status: JobStatus
   createdAt: number
   params: Record<string, unknown>
+  requestWarnings: readonly string[]
   /** The object that its recording becomes. */
   fileId: string
   /** Whether nothing is kept of it once its result was delivered, and no recording at all. */
@@ -332,6 +333,7 @@ const liveColumns = [
   'status',
   'created_at',
   'request_params',
+  'request_warnings',
   'file_id',
   'zero_retention',
 ] as const satisfies (keyof JobRow)[]
@@ -343,6 +345,7 @@ function toLiveJob(row: Pick<JobRow, (typeof liveColumns)[number]>): LiveJob {
     status: row.status,
     createdAt: row.created_at,
     params: JSON.parse(row.request_params ?? '{}') as Record<string, unknown>,
+    requestWarnings: readRequestWarnings(row),
     fileId: row.file_id!,
     zeroRetention: row.zero_retention === 1,
   }

@@ -102,7 +102,8 @@ function undoMigration(folder: string): void {
   const indexes = ['utterance_terms', 'utterances', 'search_queue', 'search_languages']
   for (const name of indexes) database.exec(`drop table ${name}`)
   database.exec(
-    'drop table events; drop table sign_ins; drop table transcript_edits; drop table shares',
+    'drop table events; alter table jobs drop column request_warnings; ' +
+      'drop table sign_ins; drop table transcript_edits; drop table shares',
   )
   database.exec('drop table usage; drop table audit_log; alter table jobs drop column key_id')
   database.exec('drop table object_keys')

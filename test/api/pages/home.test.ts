@@ -65,6 +65,15 @@ test('the host name is escaped in the page', async () => {
   assert.doesNotMatch(await page.text(), /<script/)
 })
 
+test('the result of a job names the ignored fields of its request', async () => {
+  const json = { audio_url: await upload(server, createToneWav(1)), languages: ['en'] }
+  const { id } = (await call(server, '/v2/pre-recorded', { json })).body
+  await server.app.jobs.idle()
+  const { result } = (await call(server, `/v2/pre-recorded/${id}`)).body
+  const warning = 'unknown fields of the request were ignored: languages'
+  assert.deepEqual((result as { metadata: { warnings: string[] } }).metadata.warnings, [warning])
+})
+
 test('x-steno-warning names ignored fields and options without effect', async () => {
   const audio_url = await upload(server, createToneWav(1))
   const warningOf = async (json: Record<string, unknown>, path = '/v2/pre-recorded') => {

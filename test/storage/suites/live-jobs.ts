@@ -123,7 +123,7 @@ test('a token resolves to its job until a grace period after its end', async ({ 
   const open = await find(Number.MAX_SAFE_INTEGER)
   const { file } = (await findJob(db, { id, account }))!
   const params = { model: 'stt-1' }
-  const kept = { fileId: file!.id, zeroRetention: false }
+  const kept = { fileId: file!.id, requestWarnings: [], zeroRetention: false }
   const job = { id, account, createdAt: 1000, params, ...kept }
   const unowned = { keyHash: null, owner: undefined }
   assert.deepEqual(open, { job: { ...job, status: 'processing' }, ended: false, ...unowned })

@@ -23,11 +23,13 @@ export type TestJob = {
   /** Besides the model. */
   params?: Record<string, unknown>
   metadata?: Record<string, unknown>
+  warnings?: readonly string[]
 }
 
 /** Queues a job that is ready to be claimed; undefined when the queue refuses it. */
 export async function addJob(db: Db, given: TestJob = {}): Promise<string | undefined> {
   const { account = 'acme', createdAt = 1000, runAfter = 0, fileId, maxQueued = 300 } = given
+  const { warnings } = given
   const customMetadata = given.metadata ?? null
   const id = randomUUID()
   const file = fileId
@@ -41,7 +43,7 @@ export async function addJob(db: Db, given: TestJob = {}): Promise<string | unde
     params: { model: 'stt-1', ...given.params },
     file,
   }
-  const queued = await enqueueJob(db, { ...job, customMetadata }, { maxQueued })
+  const queued = await enqueueJob(db, { ...job, customMetadata, warnings }, { maxQueued })
   return queued ? id : undefined
 }
 

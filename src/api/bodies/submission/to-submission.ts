@@ -61,6 +61,7 @@ export function toSubmissionError(error: unknown): unknown {
 /** Turns the parsed request of a live session, which names no recording, into that of `live`. */
 export function toLiveSubmission({
   errors,
+  ignored,
   contradictions,
   params,
   paramsText,
@@ -72,5 +73,7 @@ export function toLiveSubmission({
     const detail = contradictions.join('; ')
     throw new AppError('request_contradictory', detail, { validationErrors: contradictions })
   }
-  return { params, paramsText, customMetadata }
+  const warnings =
+    ignored.length > 0 ? [`unknown fields of the request were ignored: ${ignored.join(', ')}`] : []
+  return { params, paramsText, customMetadata, warnings }
 }

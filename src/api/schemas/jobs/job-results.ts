@@ -35,7 +35,7 @@ const Metadata = Type.Object(
     warnings: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'What was left out of the result, and why, and whether the recognizer was unsure of most words; empty when there is nothing to say. Our extension; results of earlier versions lack it',
+          'What was left out of the result, and why; fields of the request that are unknown, and options without effect; whether the recognizer was unsure of most words. Empty when there is nothing to say. Our extension; results of earlier versions lack it',
       }),
     ),
     usage: Type.Optional(

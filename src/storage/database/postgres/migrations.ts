@@ -207,6 +207,9 @@ const speakerNames = [
     on conflict do nothing`,
 ]
 
+/** See the migration of the same name of SQLite. */
+const requestWarnings = [`alter table jobs add column request_warnings ${TEXT}`]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -231,4 +234,5 @@ export const laterVersions: readonly (readonly string[])[] = [
   objectKeys,
   earlyDatabases,
   speakerNames,
+  requestWarnings,
 ]

@@ -14,6 +14,7 @@ test('a database from before edited migrations gets the current schema', async (
   const database = new DatabaseSync(databaseFile(folder))
   database.exec(`
     update schema_version set version = 19;
+    alter table jobs drop column request_warnings;
     drop index utterances_by_speaker; alter table utterances drop column speaker_name;
     drop table shares; drop index deliveries_failed; drop index jobs_by_time; drop index jobs_by_kind;
     create index deliveries_failed on deliveries (account, ended_at) where state = 'failed';

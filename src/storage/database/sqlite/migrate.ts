@@ -20,6 +20,7 @@ import * as zeroRetention from '../migrations/0018-zero-retention.ts'
 import * as objectKeys from '../migrations/0019-object-keys.ts'
 import * as earlyDatabases from '../migrations/0020-early-databases.ts'
 import * as speakerNames from '../migrations/0021-speaker-names.ts'
+import * as requestWarnings from '../migrations/0022-request-warnings.ts'
 import { pendingMigrations } from '../renumbered-migrations.ts'
 import { wrongVersion } from '../wrong-version.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
@@ -53,6 +54,7 @@ const migrations: readonly Migration[] = [
   objectKeys,
   earlyDatabases,
   speakerNames,
+  requestWarnings,
 ]
 
 /** The version of this code. */

@@ -8,7 +8,7 @@ import {
   queueLiveCallbacks,
   queueWebhooks,
 } from '../../deliveries/delivery-outbox.ts'
-import { type JobFile, type JobKind, toJobFile } from '../jobs.ts'
+import { type JobFile, type JobKind, readRequestWarnings, toJobFile } from '../jobs.ts'
 import { metadataTokens } from '../metadata-tokens.ts'
 import type { Lease } from './lease.ts'
 
@@ -20,6 +20,8 @@ type JobRequest = {
   /** Their JSON text, if it is already written; `params` may then lack the rest of long lists. */
   paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
+  /** Warnings about the request, which the result repeats. */
+  warnings?: readonly string[] | undefined
   /** The id of the key that requests it. */
   keyId?: string | undefined
   /** Whether nothing is kept of it once its result was delivered; default no. */
@@ -78,6 +80,7 @@ export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit)
     metadata: job.customMetadata && JSON.stringify(job.customMetadata),
     keyId: job.keyId ?? null,
     zeroRetention: job.zeroRetention ? 1 : 0,
+    warnings: job.warnings?.length ? JSON.stringify(job.warnings) : null,
   }
   const [queued] = await insert(tx, job, values)
   if (!queued) return false
@@ -101,6 +104,7 @@ type Values = {
   metadata: string | null
   keyId: string | null
   zeroRetention: number
+  warnings: string | null
 }
 type InsertedJob = { created_at: number; has_webhooks: unknown }
 
@@ -149,10 +153,12 @@ function insertion(kind: JobKind, values: Values, { file }: { file: RawBuilder<u
   const { id, account, createdAt, maxQueued } = values
   return sql<InsertedJob>`
     insert into jobs (id, account, kind, status, created_at, run_after, request_params,
-      custom_metadata, key_id, zero_retention, file_id, file_filename, file_source, file_duration, file_channels)
+      custom_metadata, key_id, zero_retention, request_warnings, file_id, file_filename, file_source,
+      file_duration, file_channels)
     select ${id}, ${account}, ${kind}, 'queued',
       case when newest.created_at >= ${createdAt} then newest.created_at + 1 else ${createdAt} end,
       ${values.runAfter}, ${values.params}, ${values.metadata}, ${values.keyId}, ${values.zeroRetention},
+      ${values.warnings},
       file.id, file.filename, file.source, file.duration, file.channels
     from (${file}) file
     cross join (select coalesce((select created_at from jobs where account = ${account}
@@ -213,6 +219,7 @@ export type ClaimedJob = {
   /** Since when it has been waiting repeatedly for disk space, by the clock of the queue. */
   spaceWaitSince: number | null
   params: Record<string, unknown>
+  requestWarnings: readonly string[]
   file: JobFile
   /** Whether nothing is kept of it once its result was delivered. */
   zeroRetention: boolean
@@ -286,6 +293,7 @@ function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'hasLocalAudio'> {
     dueAt: row.run_after,
     spaceWaitSince: row.storage_wait_since,
     params: JSON.parse(row.request_params ?? '{}') as Record<string, unknown>,
+    requestWarnings: readRequestWarnings(row),
     file: toJobFile(row)!,
     zeroRetention: row.zero_retention === 1,
   }

@@ -9,6 +9,13 @@ import { createSuite } from '../suite.ts'
 export const queueTests = createSuite()
 const { test } = queueTests
 
+test('a claimed job has the warnings about its request', async ({ db }) => {
+  await addJob(db, { warnings: ['ignored: a', 'ignored: b'] })
+  await addJob(db)
+  assert.deepEqual((await claim(db))!.requestWarnings, ['ignored: a', 'ignored: b'])
+  assert.deepEqual((await claim(db))!.requestWarnings, [])
+})
+
 test('a queued job shows its request', async ({ db }) => {
   const id = await addJob(db, { createdAt: 1234 })
   const job = await findJob(db, { id: id!, account: 'acme' })
