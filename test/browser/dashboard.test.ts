@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { checkPage, openBrowser, openPage, whyNoBrowser } from '../support/browser.ts'
+import { checkPage, holdSound, openBrowser, openPage, whyNoBrowser } from '../support/browser.ts'
 import { SAMPLE } from '../support/cli/run-steno.ts'
 import { startEmptyServer } from '../support/server/empty-server.ts'
 
@@ -35,11 +35,9 @@ test('a browser goes from an empty server to an exported transcript', { skip }, 
   await page.locator('[data-start]').first().waitFor()
   await checkPage(page, 'reader')
   const word = page.locator('[data-start]', { hasText: /country/i }).first()
+  await holdSound(page)
   await word.click()
-  await page
-    .locator('[data-start].now', { hasText: /country/i })
-    .first()
-    .waitFor()
+  await word.and(page.locator('.now')).waitFor()
 
   const download = page.waitForEvent('download')
   await page.getByRole('link', { name: 'Subtitles (SRT)' }).click()

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ApiCreatedKey, ApiKey, ApiKeyList } from '../../../src/cli/server/api-types.ts'
 import { hasScope, request, signedIn } from '../api.ts'
 import { formatDateTime } from '../components/format.ts'
@@ -7,6 +7,7 @@ import { report } from '../components/notices.tsx'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
 import { onEvent } from '../events.ts'
+import { inOrder } from '../in-order.ts'
 import { texts } from '../texts.ts'
 
 const t = texts.keys
@@ -17,7 +18,10 @@ const DAYS = [0, 1, 30, 90, 365]
 export function KeysPage(): JSX.Element {
   const [keys, setKeys] = useState<ApiKey[]>()
   const [made, setMade] = useState<ApiCreatedKey>()
-  const load = async () => setKeys((await request<ApiKeyList>('v2/keys')).items)
+  const load = useMemo(() => {
+    const show = inOrder(({ items }: ApiKeyList) => setKeys(items))
+    return () => show(request<ApiKeyList>('v2/keys'))
+  }, [])
   const isLoaded = keys !== undefined
   useEffect(() => {
     if (isLoaded) return

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type {
   ApiDelivery,
   ApiDeliveryList,
@@ -11,6 +11,7 @@ import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
 import { onEvent } from '../events.ts'
+import { inOrder } from '../in-order.ts'
 import { texts } from '../texts.ts'
 import { NewWebhook } from './new-webhook.tsx'
 import { type Change, Receivers } from './receivers.tsx'
@@ -24,15 +25,19 @@ const RECEIVERS = 1000
 export function DeliveriesPage(): JSX.Element {
   const [receivers, setReceivers] = useState<ApiEndpoint[]>()
   const [deliveries, setDeliveries] = useState<ApiDelivery[]>()
-  const load = useCallback(async () => {
-    const [endpoints, events] = await Promise.all([
-      request<ApiEndpointList>(
-        `v2/endpoints?limit=${RECEIVERS}${hasScope('admin') ? '&account=*' : ''}`,
-      ),
-      request<ApiDeliveryList>(`v2/deliveries?limit=${LIMIT}`),
-    ])
-    setReceivers(endpoints.items)
-    setDeliveries(events.items)
+  const load = useMemo(() => {
+    const show = inOrder(([endpoints, events]: [ApiEndpointList, ApiDeliveryList]) => {
+      setReceivers(endpoints.items)
+      setDeliveries(events.items)
+    })
+    const accounts = hasScope('admin') ? '&account=*' : ''
+    return () =>
+      show(
+        Promise.all([
+          request<ApiEndpointList>(`v2/endpoints?limit=${RECEIVERS}${accounts}`),
+          request<ApiDeliveryList>(`v2/deliveries?limit=${LIMIT}`),
+        ]),
+      )
   }, [])
   useEffect(() => {
     load().catch(report)

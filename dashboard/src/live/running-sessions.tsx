@@ -1,9 +1,10 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { hasScope, type Job, type JobPage, request } from '../api.ts'
 import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { onEvent } from '../events.ts'
+import { inOrder } from '../in-order.ts'
 import { texts } from '../texts.ts'
 
 const t = texts.live
@@ -12,11 +13,12 @@ const LIMIT = 50
 /** The sessions of the account that run now, to be watched or ended. */
 export function RunningSessions({ without }: { without: string }): JSX.Element | null {
   const [sessions, setSessions] = useState<readonly Job[]>([])
-  const load = () => {
+  const load = useMemo(() => {
+    const show = inOrder(({ items }: JobPage) => setSessions(items))
     const query = new URLSearchParams({ results: 'false', limit: String(LIMIT) })
     query.set('status', 'processing')
-    request<JobPage>(`v2/live?${query}`).then(({ items }) => setSessions(items), report)
-  }
+    return () => void show(request<JobPage>(`v2/live?${query}`)).catch(report)
+  }, [])
   useEffect(() => {
     load()
     return onEvent(load)

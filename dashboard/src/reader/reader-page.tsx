@@ -1,9 +1,10 @@
 import type { JSX } from 'preact'
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { hasScope, type Job, RequestError, request } from '../api.ts'
 import { formatDateTime, formatTime, isolate, languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { onEvent } from '../events.ts'
+import { inOrder } from '../in-order.ts'
 import { WatchedCaptions } from '../live/watched-captions.tsx'
 import { nameOf } from '../recordings/list-state.ts'
 import { texts } from '../texts.ts'
@@ -25,14 +26,15 @@ const t = texts.reader
 export function ReaderPage({ kind, id }: { kind: Job['kind']; id: string }): JSX.Element {
   const [job, setJob] = useState<Job>()
   const [problem, setProblem] = useState('')
+  const show = useMemo(() => inOrder<Job>(setJob), [])
   const load = useCallback(async () => {
     try {
-      setJob(await request<Job>(`v2/${kind}/${id}`))
+      await show(request<Job>(`v2/${kind}/${id}`))
     } catch (error) {
       if (error instanceof RequestError && error.status === 404) setProblem(t.notFound)
       else report(error)
     }
-  }, [kind, id])
+  }, [show, kind, id])
   const mayChange = job === undefined || hasActiveJobs(job)
   useEffect(() => {
     void load()

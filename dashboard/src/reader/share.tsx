@@ -1,10 +1,11 @@
 import type { JSX } from 'preact'
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ApiCreatedShare, ApiShareList } from '../../../src/cli/server/api-types.ts'
 import { type Job, request } from '../api.ts'
 import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
+import { inOrder } from '../in-order.ts'
 import { texts } from '../texts.ts'
 
 const t = texts.share
@@ -22,8 +23,9 @@ export function Share({ kind, id, isLive = false }: ShareProps): JSX.Element {
   const [links, setLinks] = useState<ApiShareList['items']>([])
   const [made, setMade] = useState<ApiCreatedShare>()
   const [days, setDays] = useState(7)
-  const load = useCallback(async () => {
-    setLinks((await request<ApiShareList>(`${path}/shares`)).items)
+  const load = useMemo(() => {
+    const show = inOrder(({ items }: ApiShareList) => setLinks(items))
+    return () => show(request<ApiShareList>(`${path}/shares`))
   }, [path])
   useEffect(() => {
     load().catch(report)

@@ -5,6 +5,7 @@ import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TryAgain } from '../components/try-again.tsx'
 import { onEvent } from '../events.ts'
+import { inOrder } from '../in-order.ts'
 import { texts } from '../texts.ts'
 import { nameOf } from './list-state.ts'
 
@@ -17,10 +18,9 @@ const CANCELED = 499
 export function FailuresPage(): JSX.Element {
   const [jobs, setJobs] = useState<readonly Job[]>()
   useEffect(() => {
-    const load = () => {
-      const query = new URLSearchParams({ status: 'error', results: 'false', limit: `${LIMIT}` })
-      request<JobPage>(`v2/transcription?${query}`).then(({ items }) => setJobs(items), report)
-    }
+    const show = inOrder(({ items }: JobPage) => setJobs(items))
+    const query = new URLSearchParams({ status: 'error', results: 'false', limit: `${LIMIT}` })
+    const load = () => void show(request<JobPage>(`v2/transcription?${query}`)).catch(report)
     load()
     return onEvent(load)
   }, [])

@@ -18,7 +18,9 @@ type Found = { address: string; hits: readonly ApiSearchHit[]; hasMore: boolean 
 export function SearchPage(): JSX.Element {
   const asked = readRequest(route.value[1] ?? '', routeQuery.value)
   const address = addressOfSearch(asked)
-  const [found, setFound] = useState<Found>()
+  const [loaded, setLoaded] = useState<Found>()
+  // What the question before found is no answer to this one.
+  const found = loaded?.address === address ? loaded : undefined
   const [isLoading, setLoading] = useState(false)
   const latest = useRef('')
   latest.current = address
@@ -28,7 +30,7 @@ export function SearchPage(): JSX.Element {
       const query = toQuery(asked, { offset, limit: LIMIT })
       const { items, next } = await request<ApiSearchHits>(`v2/search?${query}`)
       if (latest.current !== address) return
-      setFound((before) => ({
+      setLoaded((before) => ({
         address,
         hits: offset > 0 && before ? [...before.hits, ...items] : items,
         hasMore: next !== null,
@@ -40,7 +42,7 @@ export function SearchPage(): JSX.Element {
     }
   }
   useEffect(() => {
-    setFound(undefined)
+    setLoaded(undefined)
     setLoading(false)
     if (asked.q) void load(0)
   }, [address])

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ApiStoredModel, ApiStoredModelList } from '../../../src/cli/server/api-types.ts'
 import { request } from '../api.ts'
 import { formatBytes, formatTime, languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
 import { onEvent } from '../events.ts'
+import { inOrder } from '../in-order.ts'
 import { texts } from '../texts.ts'
 
 const t = texts.storedModels
@@ -16,9 +17,10 @@ const t = texts.storedModels
  */
 export function StoredModels(): JSX.Element {
   const [models, setModels] = useState<ApiStoredModel[]>([])
-  const load = () => {
-    request<ApiStoredModelList>('v2/models').then(({ items }) => setModels(items), report)
-  }
+  const load = useMemo(() => {
+    const show = inOrder(({ items }: ApiStoredModelList) => setModels(items))
+    return () => void show(request<ApiStoredModelList>('v2/models')).catch(report)
+  }, [])
   useEffect(() => {
     load()
     return onEvent(load)

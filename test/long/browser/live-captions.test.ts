@@ -26,6 +26,7 @@ async function openLivePage(t: TestContext) {
   await page.getByLabel('API key').fill(server.key)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await page.getByRole('button', { name: 'Start' }).waitFor()
   return { server, browser, ...opened }
 }
 
@@ -49,8 +50,10 @@ test('captions of a microphone appear, and the session becomes a recording', {
   await colleague.page.getByLabel('API key').fill(server.key)
   await colleague.page.getByRole('button', { name: 'Sign in' }).click()
   await colleague.page.getByRole('link', { name: 'Live', exact: true }).click()
+  const session = colleague.page.getByRole('link', { name: /^Watch the session of/ })
+  await session.waitFor()
   await checkPage(colleague.page, 'sessions')
-  await colleague.page.getByRole('link', { name: /^Watch the session of/ }).click()
+  await session.click()
   await colleague.page.getByRole('log').getByText(/hello/).first().waitFor()
 
   await page.getByRole('button', { name: 'Stop' }).click()

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ApiTranscriptEdits } from '../../../../src/cli/server/api-types.ts'
 import { type ApiUtterance, type ApiWord, type Job, RequestError, request } from '../../api.ts'
 import { notify, report } from '../../components/notices.tsx'
+import { inOrder } from '../../in-order.ts'
 import { texts } from '../../texts.ts'
 
 const NOTICE_MS = 12_000
@@ -40,22 +41,14 @@ export function useEdits(job: Job): Edits {
   const version = useRef(0)
   const path = `v2/${job.kind}/${job.id}/transcript`
 
-  const load = useCallback(async () => {
-    // First the version: a newer transcript is refused, an older one would undo corrections.
-    const edits = await request<ApiTranscriptEdits>(`${path}/edits`)
-    const { words, speakers, joined } = edits.edits
-    const shown =
-      words.length + speakers.length + joined.length === 0
-        ? plain
-        : (
-            await request<{ utterances: ShownUtterance[] }>(
-              `${path}?format=json&words=true&edited=true`,
-            )
-          ).utterances
-    version.current = edits.version
-    setState(edits)
-    setUtterances(shown)
-  }, [path, plain])
+  const show = useMemo(() => {
+    return inOrder(([edits, shown]: Loaded) => {
+      version.current = edits.version
+      setState(edits)
+      setUtterances(shown)
+    })
+  }, [])
+  const load = useCallback(() => show(read(path, plain)), [show, path, plain])
   useEffect(() => {
     load().catch(report)
   }, [load])
@@ -95,6 +88,20 @@ export function useEdits(job: Job): Edits {
     [machine],
   )
   return { utterances, state, apply, at }
+}
+
+type Loaded = [edits: ApiTranscriptEdits, shown: readonly ShownUtterance[]]
+
+/** Reads the corrections of a transcript, and what they make of the words of the machine. */
+async function read(path: string, plain: readonly ShownUtterance[]): Promise<Loaded> {
+  // First the version: a newer transcript is refused, an older one would undo corrections.
+  const edits = await request<ApiTranscriptEdits>(`${path}/edits`)
+  const { words, speakers, joined } = edits.edits
+  if (words.length + speakers.length + joined.length === 0) return [edits, plain]
+  const { utterances } = await request<{ utterances: ShownUtterance[] }>(
+    `${path}?format=json&words=true&edited=true`,
+  )
+  return [edits, utterances]
 }
 
 /** Returns a transcript that nobody may correct here. */

@@ -21,7 +21,7 @@ async function serveAttack(t: TestContext, target: string, id: string): Promise<
       <iframe id="frame" src="${target}/"></iframe>
       <form id="form" method="post" action="${target}/v2/keys" enctype="text/plain" target="out">
         <input name='{"scopes":["read"],"name":"stolen","x":"' value='"}'>
-      </form><iframe name="out"></iframe>
+      </form><iframe id="out" name="out"></iframe>
       <script>
         const send = (path, options) => fetch('${target}' + path, { credentials: 'include', ...options })
           .then((answer) => answer.text(), (error) => 'refused: ' + error)
@@ -31,7 +31,9 @@ async function serveAttack(t: TestContext, target: string, id: string): Promise<
           socket.onerror = () => done('refused')
         })
         onload = async () => {
+          const posted = new Promise((done) => { document.querySelector('#out').onload = done })
           document.querySelector('#form').submit()
+          await posted
           window.result = {
             read: await send('/v2/pre-recorded'),
             signIn: await send('/v2/sign-in'),
@@ -117,17 +119,18 @@ test('hostile names of files, speakers, webhooks and keys are shown as text', {
   await page.getByLabel('API key').fill(key)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Recordings' }).waitFor()
-  for (const [path, shown] of [
-    ['', markup],
-    [`pre-recorded/${id}`, markup],
-    ['deliveries', markup],
-    ['keys', markup],
-    [`search/${encodeURIComponent(markup)}`, 'Search'],
-    [`search/words?metadata=${encodeURIComponent(markup)}&from=x&speaker=y`, 'Search'],
-    [`shared/${encodeURIComponent(markup)}`, 'This link has ended'],
+  // Where each page shows them, and no page before it.
+  for (const [path, place, shown] of [
+    ['', 'table.list', markup],
+    [`pre-recorded/${id}`, '.speaker', markup],
+    ['deliveries', 'tr:has-text("http://a.example/")', markup],
+    ['keys', 'tr:has(code)', markup],
+    [`search/${encodeURIComponent(markup)}`, '.empty', 'What has just been transcribed'],
+    [`search/words?metadata=${encodeURIComponent(markup)}&from=x&speaker=y`, '.empty', 'in these'],
+    [`shared/${encodeURIComponent(markup)}`, '[role=alert]', 'This link has ended'],
   ] as const) {
     await page.goto(`${server.url}/#/${path}`)
-    await page.getByText(shown).first().waitFor()
+    await page.locator(place, { hasText: shown }).waitFor()
     assert.equal(await page.evaluate('window.hacked'), undefined, path)
     assert.equal(await page.locator('img, main script').count(), 0, path)
     const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')

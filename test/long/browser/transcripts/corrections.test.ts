@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { createToneWav } from '../../../support/audio/recordings.ts'
 import {
   checkPage,
+  holdSound,
   openBrowser,
   openPage,
   untilTrue,
@@ -88,6 +89,7 @@ test('a user corrects words and speakers, and undoes it', { skip }, async (t) =>
   // By mouse: the cursor stands at the word; Escape leaves all as it was.
   await page.locator('[data-start]', { hasText: 'grave' }).click()
   const words = page.getByRole('textbox', { name: 'Words at 0:00' })
+  await words.waitFor()
   await page.keyboard.type('very ')
   assert.equal(await words.inputValue(), 'We sale the very grave new bread')
   await checkPage(page, 'correcting')
@@ -166,6 +168,7 @@ test('a share link shows one recording without a key', { skip }, async (t) => {
   assert.equal(await page.getByLabel('Correct', { exact: true }).count(), 0)
   assert.equal(await page.getByRole('link', { name: 'Deliveries' }).count(), 0)
   await untilTrue(page, `document.querySelector('audio').duration > 11`)
+  await holdSound(page)
   await page.locator('[data-start]', { hasText: 'fresh' }).click()
   await page.locator('[data-start].now', { hasText: 'fresh' }).waitFor()
   await page.evaluate(`document.querySelector('audio').pause()`)
@@ -189,8 +192,10 @@ test('the name of a speaker is stored when its page is left while it is typed', 
   await signIn(page)
   await page.goto(`${server.url}/#/pre-recorded/${id}`)
   await page.getByLabel('Name of Speaker 1').fill('Ann')
+  const stored = page.waitForResponse((response) => response.request().method() === 'PATCH')
   await page.goBack()
   await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  await stored
   await page.goForward()
   await page.locator('.speaker', { hasText: 'Ann' }).waitFor()
   assert.deepEqual(problems, [])

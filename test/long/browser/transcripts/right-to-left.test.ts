@@ -6,7 +6,13 @@ import test, { type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createFakeSpeechEngine } from '../../../support/asr/fake-speech-engine.ts'
 import { createToneWav } from '../../../support/audio/recordings.ts'
-import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../../support/browser.ts'
+import {
+  checkPage,
+  holdSound,
+  openBrowser,
+  openPage,
+  whyNoBrowser,
+} from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
 import { indexNow } from '../../../support/jobs/index-now.ts'
 import { call, upload } from '../../../support/net/http-client.ts'
@@ -95,8 +101,9 @@ test('Arabic and Hebrew are shown right to left in list, reader and search', {
   })()`)) as [number, number]
   assert.ok(Math.abs(text - column) < 2, 'lines begin at the right edge')
   await page.locator('.speaker', { hasText: 'ليلى' }).waitFor()
+  await holdSound(page)
   await words.nth(1).click()
-  await page.locator('[data-start].now').waitFor()
+  await words.nth(1).and(page.locator('.now')).waitFor()
   await page.evaluate(`document.querySelector('audio').pause()`)
   await page.getByLabel('Correct', { exact: true }).check()
   await words.first().click()
@@ -124,21 +131,25 @@ test('the pages are laid out right to left for a right-to-left interface', {
   const id = await addMeeting(server)
   // What `main.tsx` does with the direction of the texts.
   const turn = () => page.evaluate(`document.documentElement.dir = 'rtl'`)
-  for (const path of [
-    '',
-    `pre-recorded/${id}`,
-    'search',
-    'live',
-    'deliveries',
-    'usage',
-    'server',
-  ]) {
+  await page.reload()
+  const heading = (name: string) => page.getByRole('heading', { name, exact: true })
+  // What each page, and no page before it, shows when it is complete.
+  for (const [path, shown] of [
+    ['', page.getByRole('link', { name: 'اجتماع (نهائي).wav' })],
+    [`pre-recorded/${id}`, page.locator('[data-start]').first()],
+    ['search', heading('Search')],
+    ['live', heading('Live captions')],
+    ['deliveries', page.getByText('Nothing was delivered yet.')],
+    ['usage', page.getByText(/^Stored: /)],
+    ['server', heading('Account')],
+  ] as const) {
     await page.goto(`${server.url}/#/${path}`)
     await turn()
-    await page.getByRole('heading', { level: 1 }).waitFor()
+    await shown.waitFor()
     await checkWidths(page, path)
   }
   await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  await heading('اجتماع (نهائي).wav').waitFor()
   const time = page.locator('.utterance .time').first()
   await page.locator('[data-start]').first().waitFor()
   const [timeAt, textAt] = await Promise.all([

@@ -1,0 +1,15 @@
+/**
+ * Returns a function that shows answers in the order of their requests: one that comes late does
+ * not replace a newer one. It resolves when its answer is shown, or came too late.
+ */
+export function inOrder<T>(show: (answer: T) => void): (answer: Promise<T>) => Promise<void> {
+  let asked = 0
+  let shown = 0
+  return async (answer) => {
+    const turn = ++asked
+    const arrived = await answer
+    if (turn < shown) return
+    shown = turn
+    show(arrived)
+  }
+}
