@@ -7,14 +7,16 @@ export type ConnectionError = {
   detail: string
 }
 
+const BROKE_OFF = 'the connection broke off'
+
 /** Causes in plain words: the codes of the HTTP client and of the system mean nothing to a user. */
 const wordings: [code: RegExp, detail: string][] = [
   [/^ENOTFOUND$/, 'its host name does not resolve'],
   [/^EAI_\w+$/, 'its name could not be looked up'],
   [/^ECONNREFUSED$/, 'nothing listens at the address'],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EPERM)$/, 'there is no route to the address'],
-  [/^(UND_ERR_SOCKET|ECONNRESET|EPIPE|HPE_INVALID_EOF_STATE)$/, 'the connection broke off'],
-  [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, 'the connection broke off'],
+  [/^(UND_ERR_SOCKET|ECONNRESET|EPIPE|HPE_INVALID_EOF_STATE)$/, BROKE_OFF],
+  [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, BROKE_OFF],
   [/^(UND_ERR_HEADERS|HPE_HEADER)_OVERFLOW$/, 'the headers of its answer are too large'],
   [/^TOO_MANY_INFORMATIONAL_RESPONSES$/, 'it sent too many informational responses'],
   [/^(HPE_|HTTPParserError)/, 'its answer is not HTTP'],
@@ -38,6 +40,11 @@ export function describeConnectionError(error: unknown): ConnectionError {
   if (late) return { kind: 'late', detail: late[1] }
   const wording = wordings.find(([pattern]) => pattern.test(String(code ?? name)))
   return { kind: 'failed', detail: wording?.[1] ?? 'the connection failed' }
+}
+
+/** Returns whether a connection ended before all was received. */
+export function hasBrokenOff(error: unknown): boolean {
+  return describeConnectionError(error).detail === BROKE_OFF
 }
 
 /** Errors before there is a connection that may pass within a moment. */

@@ -5,17 +5,13 @@ import { basicCredentials } from '../../net/basic-credentials.ts'
 import { checkUrl } from '../../net/check-url.ts'
 import type { Resolve } from '../../net/dns/resolver.ts'
 import { createGuardedAgent } from '../../net/guarded-agent.ts'
-import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
+import { BODY_TIMEOUT_MS, receiveBody } from './receive-body.ts'
 import { sourceError } from './source-error.ts'
 import { checkResponse, discard } from './source-response.ts'
 
 const MAX_REDIRECTS = 5
 /** A source that has not answered by then is down, or far too slow for a recording. */
 const HEADERS_TIMEOUT_MS = 30_000
-/** The longest pause within a body, and the window over which its rate is measured. */
-const BODY_TIMEOUT_MS = 20_000
-/** 8 kbit/s, the lowest bit rate of the speech codecs in use: a slower source only holds a slot. */
-const MIN_BYTES_PER_WINDOW = 1000 * (BODY_TIMEOUT_MS / 1000)
 
 /** Limits of one fetch: seconds, bytes, and where it may connect to. */
 export type FetchOptions = {
@@ -56,9 +52,13 @@ export async function fetchAudio<T>(
     account: options.account,
   })
   try {
-    const response = await follow(url, { agent, guard, signal })
+    const request = (headers: Record<string, string>) => {
+      return follow(url, headers, { agent, guard, signal })
+    }
+    const response = await request({})
     checkResponse(response, maxBytes)
-    return await store(receive(response.body, { signal, account: options.account }), signal)
+    const body = receiveBody({ response, request, signal, account: options.account })
+    return await store(body, signal)
   } finally {
     clearTimeout(timer)
     await agent.destroy()
@@ -71,12 +71,16 @@ type Connection = { agent: Agent; guard: AddressGuard; signal: AbortSignal }
  * Requests `first` and follows redirects. A user name and password in it are sent to its own host
  * only.
  */
-async function follow(first: string, connection: Connection): Promise<Dispatcher.ResponseData> {
+async function follow(
+  first: string,
+  headers: Record<string, string>,
+  connection: Connection,
+): Promise<Dispatcher.ResponseData> {
   let url = parseUrl(first)
   const authorization = basicCredentials(url)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const credentials = redirects === 0 && authorization ? { authorization } : {}
-    const response = await send(url, credentials, connection)
+    const response = await send(url, { ...headers, ...credentials }, connection)
     const { location } = response.headers
     if (response.statusCode < 300 || response.statusCode > 399 || typeof location !== 'string') {
       return response
@@ -89,13 +93,13 @@ async function follow(first: string, connection: Connection): Promise<Dispatcher
 
 async function send(
   url: URL,
-  credentials: Record<string, string>,
+  more: Record<string, string>,
   { agent, guard, signal }: Connection,
 ): Promise<Dispatcher.ResponseData> {
   const { request } = await import('undici')
   try {
     checkUrl(url, guard)
-    const headers = { 'accept-encoding': 'identity', 'user-agent': 'steno', ...credentials }
+    const headers = { 'accept-encoding': 'identity', 'user-agent': 'steno', ...more }
     const address = `${url.origin}${url.pathname}${url.search}`
     return await request(address, { dispatcher: agent, signal, headers })
   } catch (error) {
@@ -107,33 +111,4 @@ function parseUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href)
   if (url) return url
   throw new AppError('source_unreachable', 'the address cannot be read')
-}
-
-/**
- * Passes a body on. Gives up on one that trickles, which would hold its slot until the last second.
- */
-async function* receive(
-  body: Body,
-  { signal, account }: { signal: AbortSignal; account: string },
-): AsyncGenerator<Uint8Array> {
-  let openedAt = performance.now()
-  let bytesInWindow = 0
-  try {
-    for await (const bytes of body) {
-      bytesInWindow += bytes.byteLength
-      await writeScheduler.next(account)
-      yield bytes
-      if (performance.now() - openedAt < BODY_TIMEOUT_MS) continue
-      if (bytesInWindow < MIN_BYTES_PER_WINDOW) {
-        throw new AppError(
-          'source_timeout',
-          'it arrives more slowly than any recording plays (below 8 kbit/s)',
-        )
-      }
-      openedAt = performance.now()
-      bytesInWindow = 0
-    }
-  } catch (error) {
-    throw signal.aborted ? signal.reason : sourceError(error)
-  }
 }
