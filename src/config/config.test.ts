@@ -94,7 +94,7 @@ test('a process may have only some roles if others can provide the rest', () => 
   const env = { ...database, STENO_ROLES: 'live, api', STENO_NODE_URL: 'http://10.0.0.7:7070/' }
   assert.deepEqual(readConfig(env).node, { roles: ['api', 'live'], url: 'http://10.0.0.7:7070' })
   assert.deepEqual(problems({ STENO_ROLES: 'api' }), [
-    'STENO_ROLES needs STENO_DATABASE_URL: without it nobody has the other roles',
+    'STENO_ROLES needs STENO_DATABASE_URL: without it no server has the other roles',
   ])
   assert.deepEqual(problems({ ...database, STENO_ROLES: 'api,gpu' }), [
     'STENO_ROLES must be some of api, worker, live, delivery; not gpu',

@@ -85,7 +85,9 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       const entries = value === 'false' ? [] : splitList(value)
       const wrong = entries.find(isSwitch)
       if (wrong !== undefined) {
-        problems.push(`STENO_${name} must be true, false or a list of names: ${wrong} is no name`)
+        problems.push(
+          `STENO_${name} must be true, false or a list of names: ${wrong} is not a name`,
+        )
       }
       return entries
     },
@@ -120,7 +122,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       const names = this.list(name, fallback).map((header) => header.toLowerCase())
       const wrong = names.find((header) => !/^[\w!#$%&'*+.^`|~-]+$/.test(header))
       if (wrong !== undefined) {
-        problems.push(`STENO_${name} must hold names of headers: ${wrong} is none`)
+        problems.push(`STENO_${name} must hold names of headers: ${wrong} is not one`)
       }
       return names
     },
@@ -129,7 +131,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       const prefixes = this.list(name, '').map((prefix) => prefix.toLowerCase().replace(/-$/, ''))
       const wrong = prefixes.find((prefix) => !/^[a-z\d]+(-[a-z\d]+)*$/.test(prefix))
       if (wrong !== undefined) {
-        problems.push(`STENO_${name} must hold names such as x-example: ${wrong} is none`)
+        problems.push(`STENO_${name} must hold names such as x-example: ${wrong} is not one`)
       }
       return prefixes.filter((prefix) => prefix !== 'webhook')
     },
@@ -141,7 +143,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       )
       if (wrong !== undefined) {
         problems.push(
-          `STENO_${name} must hold hosts such as stt.example or [::1]:7070: ${wrong} is none`,
+          `STENO_${name} must hold hosts such as stt.example or [::1]:7070: ${wrong} is not one`,
         )
       }
       return hosts

@@ -28,7 +28,7 @@ export function readNode(
   }
   const chosen = roles.filter((role) => named.includes(role))
   if (chosen.length < roles.length && !isShared) {
-    problems.push('STENO_ROLES needs STENO_DATABASE_URL: without it nobody has the other roles')
+    problems.push('STENO_ROLES needs STENO_DATABASE_URL: without it no server has the other roles')
   }
   return { roles: chosen, url: read.serviceUrl('NODE_URL') }
 }

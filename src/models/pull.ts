@@ -69,7 +69,7 @@ function failure(
   const name = pathname.split('/').at(-1)
   const problem = `Cannot fetch ${name} of ${model.id} from ${host}: ${cause.message}`
   const again = cause.isTransient
-    ? `; 'steno models pull ${model.id}' goes on from where it ended, 'steno models import' takes the files from a folder`
+    ? `; 'steno models pull ${model.id}' continues where it ended, 'steno models import' takes the files from a folder`
     : ''
   return new Error(`${problem}${again}`, { cause })
 }

@@ -64,7 +64,7 @@ test('a browser goes from an empty server to an exported transcript', { skip }, 
   await page.getByRole('link', { name: 'Usage' }).click()
   await page.getByText(/^Stored: .* without a limit/).waitFor()
   await page.getByRole('row', { name: /20\d\d 1 0 0:11/ }).waitFor()
-  await page.getByLabel('Added up by').selectOption('Account')
+  await page.getByLabel('Group by').selectOption('Account')
   await page.getByRole('row', { name: /^default 1 0 0:11/ }).waitFor()
   await page.getByRole('row', { name: /Total 1 0 0:11/ }).waitFor()
   await checkPage(page, 'usage')

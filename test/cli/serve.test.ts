@@ -159,7 +159,7 @@ test('steno doctor reports no failure on a working installation', async (t) => {
 test('steno doctor reports problems with remedies', async (t) => {
   const env = { STENO_MODELS_DIR: makeFolder(t), STENO_PROT: '1', STENO_WORKERS: 'two' }
   const { code, stdout } = await runHere(['doctor'], env)
-  assert.match(stdout, /^warn {2}STENO_PROT is no setting/m)
+  assert.match(stdout, /^warn {2}STENO_PROT is not a setting/m)
   assert.match(stdout, /^fail {2}STENO_WORKERS must be an integer/m)
   assert.equal(code, 1)
 })

@@ -24,12 +24,12 @@ listed here; they have the scopes read, write and live.
                    read   all requests that only read
                    write  upload recordings, create and delete their jobs
                    live   create, change and delete live sessions
-                   keys   list, create and revoke the keys of its account, none that may do more
+                   keys   list, create and revoke keys of its account, with no more rights than its own
                    admin  see the whole server, such as its nodes, and the keys of all accounts
   --expires WHEN   a number of days such as 30d, or an ISO date (midnight UTC unless it has a time)
 
 'create' prints the key on stdout, only once: the server stores only its hash. An ID is the beginning of a
-key, as the list shows it. Unknown IDs are reported, and the exit code is then 1.
+key, as the list shows it. If an ID is unknown, the command reports it and exits with code 1.
 `
 
 /** `steno keys`: works directly on the database, because a client needs a key first. */

@@ -9,12 +9,12 @@ import type { Command } from '../terminal/terminal.ts'
 
 const help = `Usage: steno usage [--from DATE] [--to DATE] [--by LIST] [--account NAME] [--json]
 
-Adds up what the account of the key used: jobs, hours of audio, tokens of language models, and what is left
-of its quotas. Deleted jobs stay counted, on the UTC day on which they ended.
+Shows what the account of the key used: jobs, hours of audio, tokens of language models, and how much of
+its quotas. Jobs count on the UTC day on which they ended, also after they are deleted.
 
   --from DATE     the first day; default the first of this month
   --to DATE       the last day; default today
-  --by LIST       what to add up by: day, key, kind, account; comma-separated; default day
+  --by LIST       how to group: day, key, kind, account; comma-separated; default day
   --account NAME  another account, or '*' for all of them; needs a key with the scope admin
   --json          prints JSON, with add-ons and times in seconds
 ${serverHelp}`

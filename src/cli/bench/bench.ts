@@ -9,9 +9,9 @@ import { LIMITS, type LiveLoad, measureLiveLoad } from './live-load.ts'
 
 const help = `Usage: steno bench live [FILE] [options]
 
-Measures how many live sessions a server runs in real time with constant speech in each of them. It
-streams a recording at real-time pace in more and more sessions at once, until the server refuses one or
-is late: by default the sample that ships with Steno, in a loop. Without a running server it
+Measures how many live sessions of constant speech a server runs in real time. The command streams a
+recording (by default the sample that ships with Steno) in a loop, at real-time pace, to more and more
+sessions at once, until the server refuses one or is late. Without a running server the command
 starts a private one. Nothing else should run on the machine.
 
   --sessions N   only this number of sessions; may be repeated
@@ -21,8 +21,8 @@ starts a private one. Nothing else should run on the machine.
 ${serverHelp}
 A server is late when an acknowledgment takes more than ${LIMITS.ack} ms (99 %), a first partial more than
 ${LIMITS.firstPartial} ms after speech begins, or a final more than ${LIMITS.finalAlone} ms after it ends, with several
-sessions ${LIMITS.finalTogether} ms (95 %). The last includes the 300 ms of silence that end an utterance.
-The exit code is 1 when not even one session was in time.
+sessions ${LIMITS.finalTogether} ms (95 %). The times of finals include the 300 ms of silence that end an utterance.
+The exit code is 1 if not even one session was in time.
 
   steno bench live
   steno bench live meeting.mp3 --sessions 8 --seconds 60

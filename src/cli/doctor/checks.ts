@@ -35,7 +35,7 @@ export function checkNode(): Finding {
 export function checkSettings(env: Record<string, string | undefined>): Finding[] {
   const findings: Finding[] = unknownSettings(env).map((name) => {
     const remedy = 'docs/configuration.md lists every setting'
-    return { state: 'warn', text: `${name} is no setting and is ignored`, remedy }
+    return { state: 'warn', text: `${name} is not a setting and is ignored`, remedy }
   })
   try {
     for (const exposure of findExposures(readConfig(env))) {

@@ -27,9 +27,9 @@ import {
 const help = `Usage: steno doctor
 
 Checks this installation with the settings of this shell: Node, settings, models, the language model and other
-translators, decoder, user, data folder, database, object store, port, and, where the models are, one second of
-real recognition. Each line shows ok, warn or fail, and the remedy.
-The exit code is 1 when a check failed.
+translators, decoder, user, data folder, database, object store, port, and, if the models are installed, the
+recognition of one second. Each line shows ok, warn or fail, and the remedy.
+The exit code is 1 if a check failed.
 `
 
 /** `steno doctor`: reports what is missing on this machine, and how to get it. */

@@ -22,7 +22,7 @@ const help = `Usage: steno jobs [list] [--status STATES] [--metadata JSON] [--li
   retry   retries a failed add-on (such as subtitles) and prints its result as JSON
   delete  deletes ended jobs with their audio
 
-Reports jobs that it cannot cancel or delete; the exit code is then 1, as it is when an add-on fails again.
+The command reports jobs that it cannot cancel or delete. Then, or if an add-on fails again, the exit code is 1.
 
   --status STATES  only queued, processing, done or error jobs; comma-separated
   --metadata JSON  only jobs with these keys in their custom_metadata, such as '{"team":"red"}'

@@ -25,7 +25,8 @@ the end. Ctrl-C ends the recording and waits for its last words; a second Ctrl-C
   --mic            record with arecord, parec, pw-record, rec or ffmpeg, whichever is installed
   --fast           send a file as fast as the server accepts it
   --language CODE  the spoken language, such as en; detected by default
-  --translate LIST also print translations into these languages, such as de,fr; needs a language model
+  --translate LIST also print translations into these languages, such as de,fr; needs a language
+                   model or Apertium (STENO_APERTIUM)
   --summary[=TYPE] a summary at the end: general (default), bullet_points or concise
   --ask TEXT       an answer to this prompt at the end; may be repeated; needs a language model
   --endpointing S  seconds of silence that end an utterance, 0.01 to 10; default 0.05
@@ -34,11 +35,11 @@ the end. Ctrl-C ends the recording and waits for its last words; a second Ctrl-C
   --rate N         sample rate of raw samples on standard input; default 16000
   --channels N     number of interleaved channels of raw samples on standard input; default 1
   --format FORMAT  ${formats.join(', ')}. All but txt are written at the end;
-                   by default the format that the output is named after (talk.srt), or else txt
+                   default: the format in the name of the output (talk.srt), or else txt
   -o, --output     write the result to this file
 ${serverHelp}
-Final text goes to stdout; on a terminal, with times, and with the text that may still change below it.
-At the end, latencies go to stderr. The exit code is 130 when a file was interrupted.
+Final text goes to stdout; a terminal also shows times, and below it the text that may still change.
+At the end, latencies go to stderr. The exit code is 130 if a file was interrupted.
 
   steno live --mic
   steno live talk.mp3

@@ -21,37 +21,37 @@ const help = `Usage: steno models [list] [--installed] [--json]
        steno models remove NAME|KIND
        steno models add KIND FILE [--name TEXT]
 
-Models for more languages, and for diarization, in STENO_MODELS_DIR.
+Manages models for more languages and for diarization, in STENO_MODELS_DIR.
 
-  list     shows what is installed, and what the catalog offers, with languages, size, license,
-           and whether its accuracy in Steno was measured
-  pull     downloads models of the catalog. A download that ends early is resumed by the next pull; nothing is
+  list     shows installed models and those of the catalog, with languages, size, license, and whether
+           their accuracy in Steno was measured
+  pull     downloads models of the catalog. The next pull resumes a download that ended early; nothing is
            installed before every byte is checked
-  import   installs the catalog's files that FOLDER, or a folder in it, holds; finds them by content: for
+  import   installs models of the catalog from files in FOLDER and its subfolders, found by their content; for
            machines without a network. With --as, installs the Whisper checkpoint in FOLDER (the files of
            CTranslate2 or of Hugging Face), such as a fine-tuned one, or the model of the sherpa-onnx project
            (tokens.txt and .onnx files), under a name that you choose
-  check    reads every byte of what is installed
+  check    reads and checks every byte of the installed models
   remove   deletes an installed or added model
   add      adds a model for diarization from a file. KIND is one of:
 
     speaker-embedding      replaces the built-in speaker embedding model: CAM++ or ERes2Net of 3D-Speaker,
                            ResNet34 of WeSpeaker, as ONNX with 80 mel bands
-    speaker-segmentation   pyannote segmentation-3.0, as ONNX of the sherpa-onnx project. Works together with a
-                           speaker-embedding model of that project, which may then also be TitaNet; add
-                           this one first
+    speaker-segmentation   pyannote segmentation-3.0, in the ONNX export of the sherpa-onnx project. Works together
+                           with a speaker-embedding model of that project, which may then also be TitaNet; add
+                           the segmentation model first
 
            'add' copies the file and tests it in a separate process before it replaces the current model of its
            kind. Restart servers to use it.
 
-  --installed        leaves out what is not installed
+  --installed        lists only installed models
   --json             prints a JSON array
   --as NAME          the name of an imported checkpoint, in lower case
   --languages CODES  its languages, such as de,fr
   --name TEXT        the name of an added model in lists and messages; default: the name of the file
 
-STENO_MODELS_MIRROR and HF_ENDPOINT name other servers to download from, HF_TOKEN a token for the second,
-HTTPS_PROXY a proxy. The exit code of 'list' and 'check' is 1 when a model is missing or damaged.
+STENO_MODELS_MIRROR and HF_ENDPOINT name other servers to download from, HF_TOKEN a token for HF_ENDPOINT,
+HTTPS_PROXY a proxy. The exit code of 'list' and 'check' is 1 if a model is missing or damaged.
 `
 
 const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<number>> = {

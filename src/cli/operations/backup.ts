@@ -19,12 +19,12 @@ be running: the database at one point in time, and the recordings, results and o
 to it. Recordings and results that DIR already has are not copied again. After an interruption run the
 same command again. 'steno restore' restores a data folder from a snapshot.
 
-  --check          reads all of DIR and compares it with what was written; damage ends with code 1
+  --check          reads and verifies all of DIR; the exit code is 1 if anything is damaged or missing
   --list           lists the snapshots, oldest first
   --keep N         removes all but the newest N snapshots; default 7
 ${keyFileHelp}
-DIR must not be inside the data folder; another disk is better. It holds signing secrets and
-all recordings: only your user can read its files. With STENO_DATABASE_URL or STENO_OBJECT_STORE
+DIR must not be inside the data folder; another disk is better. DIR contains signing secrets and
+all recordings; only your user can read its files. With STENO_DATABASE_URL or STENO_OBJECT_STORE
 use the tools of the database and of the object store, see docs/operations.md.
 `
 

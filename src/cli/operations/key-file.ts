@@ -5,8 +5,8 @@ import { UsageError } from '../arguments.ts'
 export const keyFileOption = { 'key-file': { type: 'string' } } as const
 
 /** Its text in `--help`. */
-export const keyFileHelp = `  --key-file FILE  encrypts the backup, or opens an encrypted one: FILE holds at least 32 random bytes, as
-                   from 'openssl rand -out FILE 32'. Without it nobody can restore the backup
+export const keyFileHelp = `  --key-file FILE  encrypts the backup, or opens an encrypted one. FILE contains at least 32 random bytes,
+                   for instance from 'openssl rand -out FILE 32'. Without FILE nobody can restore the backup
 `
 
 /** Reads the key of encrypted backups; undefined if none is named. */

@@ -8,8 +8,8 @@ import type { Command } from '../terminal/terminal.ts'
 
 const help = `Usage: steno nodes [--json]
 
-Lists the servers that share the database of STENO_DATABASE_URL, or the one that uses STENO_DATA_DIR: their
-roles, addresses and live sessions. One that has died disappears within a minute.
+Lists the servers that share the database of STENO_DATABASE_URL, or the server that uses STENO_DATA_DIR, with
+roles, addresses and live sessions. A server that has died disappears within a minute.
 
   --json   prints JSON instead of a table
 `

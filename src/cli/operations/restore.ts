@@ -11,13 +11,13 @@ import { keyFileHelp, keyFileOption, readKeyFile } from './key-file.ts'
 const help = `Usage: steno restore DIR [--snapshot NAME] [--account NAME] [--key-file FILE]
 
 Restores the data folder STENO_DATA_DIR, which must be empty or not exist, from a snapshot that 'steno backup'
-took, and compares everything with what was written. Until the end no server starts on the folder; after
+took, and verifies everything. No server can start on the folder before the command has ended; after
 an interruption run the same command again.
 
-  --snapshot NAME  a snapshot as 'steno backup DIR --list' shows it; default the newest
+  --snapshot NAME  a snapshot that 'steno backup DIR --list' shows; default: the newest
   --account NAME   restores only this account: its jobs, recordings, keys and webhooks
 ${keyFileHelp}
-Keys and webhooks are as they were: keys revoked since the backup work again.
+Keys and webhooks are restored too: keys that were revoked since the backup work again.
 `
 
 /** `steno restore`: restores a data folder from a backup. */

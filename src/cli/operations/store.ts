@@ -16,23 +16,23 @@ import type { Command, Terminal } from '../terminal/terminal.ts'
 const help = `Usage: steno store migrate [--restart]
        steno store encrypt
 
-migrate copies what the data folder STENO_DATA_DIR holds: the rows of its database into the PostgreSQL of
+migrate copies the data folder STENO_DATA_DIR: the rows of its database into the PostgreSQL of
 STENO_DATABASE_URL, and its recordings and long results into the S3-compatible storage of
 STENO_OBJECT_STORE; with one of the two settings, only that part. Then it compares every row and every
 object of both sides.
 
-No server may be running on the folder, and the targets must be empty. The folder stays as it is. After
-an interruption of any kind the same command continues where it stopped; until its end no server uses the
-targets.
+No server may be running on the folder, and the targets must be empty. The folder does not change. After
+an interruption the same command continues where it stopped; no server can use the targets before it has
+ended.
 
 Options:
-  --restart  remove what an interrupted run copied, and start over
+  --restart  remove the copies of an interrupted run, and start over
 
 The folders live/ and work/ are not copied: open sessions and started jobs continue if STENO_DATA_DIR
 stays the same. orphans/ is not copied either.
 
 encrypt encrypts all recordings and long results with the first key of STENO_OBJECT_KEY_FILE (or of
-STENO_OBJECT_KEY_COMMAND): those that are not encrypted yet, and those with another key, which must still
+STENO_OBJECT_KEY_COMMAND): those that are not encrypted yet, and those with another key. That key must still
 be in the file. Servers may keep running; first restart all of them with the new key in the first line.
 If the command is interrupted, run it again to resume. When it has finished, you can remove the other keys.
 `

@@ -142,7 +142,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EDQUOT: 'your quota is used up',
   ENOTDIR: 'a part of the path is not a folder',
   EEXIST: 'a part of the path is not a folder',
-  ENOENT: 'its folder is gone',
+  ENOENT: 'its folder no longer exists',
   EISDIR: 'it is a folder',
 }
 

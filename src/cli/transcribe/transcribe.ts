@@ -91,7 +91,7 @@ type Deps = Surroundings & {
 /** Names the jobs that go on at the server when the command is interrupted. */
 function nameRunning(running: ReadonlyMap<string, string>, progress: ProgressDisplay): void {
   for (const [id, name] of running) {
-    progress.say(`${sanitize(name)}: job ${id} goes on; to stop it: steno jobs cancel ${id}`)
+    progress.say(`${sanitize(name)}: job ${id} continues; to stop it: steno jobs cancel ${id}`)
   }
 }
 

@@ -23,25 +23,25 @@ const help = `Usage: steno webhooks [list] [--account NAME] [--all]
 Manages the webhooks of an account in the data folder of this machine, STENO_DATA_DIR, whether or not a
 server is running on it. Changes apply to all later events.
 
-  --account NAME   the account whose events it receives; default ${FIRST_ACCOUNT}. With list: only this account
-  --events LIST    the events it receives, default all:
+  --account NAME   the account of the webhook; default ${FIRST_ACCOUNT}. With list: only this account
+  --events LIST    the events that the webhook receives, default all:
                    transcription.created, transcription.success, transcription.error,
                    live.start_session, live.start_recording, live.end_recording, live.end_session
   --name TEXT      a description, shown in the list
-  --all            also list the receivers of callbacks, by origin: those in the delivery log, and those
-                   that fail or are disabled
+  --all            also lists the receivers of callbacks, by origin, if the delivery log has deliveries to
+                   them or they fail or are disabled
   --overlap TIME   how long the previous secret keeps signing beside the new one, such as 30m, 24h
-                   or 7d; default 24h. Use 0h if it has leaked
+                   or 7d; default 24h. Use 0h if the secret has leaked
 
 'add' and 'rotate' print a signing secret on stdout, only once. 'rotate --account' creates or replaces the
 secret of the account, which signs its callbacks and the events of webhooks without a secret of their own.
 If the server has the account's secret in STENO_WEBHOOK_SECRETS, set the variable for 'rotate', too: only then
 does that secret keep signing beside the new one.
-'test' sends an event now and reports the outcome; the exit code is 1 when it did not arrive. The server that
---server or STENO_URL names sends it, with its settings. Without one, this command sends it, with the settings
+'test' sends an event now and reports the outcome; the exit code is 1 if it did not arrive. With --server or
+STENO_URL, that server sends the event, with its settings. Otherwise this command sends it, with the settings
 of this shell: set those of the server (STENO_ALLOW_PRIVATE_NETWORK, ...). 'enable'
 resumes deliveries to a receiver, callbacks included; 'disable' and 'remove' give up its pending deliveries.
-Unknown IDs are reported, and the exit code is then 1. Private addresses, such as localhost, need
+If an ID is unknown, the command reports it and exits with code 1. Private addresses, such as localhost, need
 STENO_ALLOW_PRIVATE_NETWORK.
 `
 

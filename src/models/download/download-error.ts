@@ -27,7 +27,7 @@ const remedies: Record<number, string> = {
   404: 'the file is not there: see whether STENO_MODELS_MIRROR or HF_ENDPOINT is right',
   407: 'the proxy wants a name and a password: put them into HTTPS_PROXY',
   410: 'the file was removed from there: set STENO_MODELS_MIRROR, or import it from a folder',
-  429: 'the server takes no more requests from here for now: try again later, or set HF_TOKEN',
+  429: 'the server accepts no more requests for now: try again later, or set HF_TOKEN',
   451: 'the file is blocked there: set STENO_MODELS_MIRROR, or import it from a folder',
 }
 

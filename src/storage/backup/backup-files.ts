@@ -94,8 +94,6 @@ export async function* readChecked(
   }
   if (found?.size === expected.size && found.digest === expected.digest) return
   throw new DamagedFile(
-    found!.size < expected.size
-      ? `${name}: it is truncated`
-      : `${name}: its content is not what was written`,
+    found!.size < expected.size ? `${name}: it is truncated` : `${name}: its content was changed`,
   )
 }

@@ -38,7 +38,7 @@ export type TransferOptions = {
 
 /** What `--restart` is for. */
 const CHANGED =
-  "differ: the folder changed while it was moved, or what was copied did; run the command again with '--restart'"
+  "differ: the folder or its copies changed during the move; run the command again with '--restart'"
 
 /**
  * Copies the rows of a data folder into PostgreSQL, its objects into S3-compatible storage, or

@@ -23,9 +23,9 @@ test('a user creates a read-only key and revokes it', { skip }, async (t) => {
 
   await page.getByLabel('Name', { exact: true }).fill('night job')
   await page.getByLabel('Add, correct and delete recordings').uncheck()
-  await page.getByLabel('It ends').selectOption('In 30 days')
-  await page.getByRole('button', { name: 'Make a key' }).click()
-  const key = await page.getByLabel('The key “night job”, shown only now').inputValue()
+  await page.getByLabel('Expires').selectOption('In 30 days')
+  await page.getByRole('button', { name: 'Create a key' }).click()
+  const key = await page.getByLabel('The key “night job”, shown only once').inputValue()
   const row = page.getByRole('row', { name: /^night job/ })
   await row.getByText('read', { exact: true }).waitFor()
   await checkPage(page, 'keys')

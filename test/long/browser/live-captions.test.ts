@@ -40,8 +40,8 @@ test('captions of a microphone appear, and the session becomes a recording', {
   await checkPage(page, 'live')
 
   // Others watch: a guest on a second screen by a link, and somebody of the account.
-  await page.getByRole('button', { name: 'Make a link' }).click()
-  const link = await page.getByLabel('The link, shown only now').inputValue()
+  await page.getByRole('button', { name: 'Create a link' }).click()
+  const link = await page.getByLabel('The link, shown only once').inputValue()
   const guest = await openPage(browser, link)
   const screen = guest.page.getByRole('log', { name: 'Captions' })
   await screen.getByText(/hello/).first().waitFor()

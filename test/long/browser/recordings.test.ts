@@ -59,7 +59,7 @@ test('of a chosen folder only the recordings are uploaded', { skip }, async (t) 
     await (await chosen).setFiles(path)
   }
   await choose(join(folder, 'notes'))
-  await page.getByText('No recording was found there.').waitFor()
+  await page.getByText('There are no recordings in this folder.').waitFor()
   await choose(folder)
   await page.getByRole('row', { name: /^tone\.WAV.*Done/ }).waitFor()
   // For a moment the upload can stand above the recording that it has become.

@@ -73,7 +73,7 @@ export async function loadParakeet(
     const states = [0, 1].map((i) => stackStates(inputs, sizes, i as 0 | 1))
     const { scores, after } = await run(inputs, states as [Tensor, Tensor])
     const width = scores.length / inputs.length
-    if (width <= blank + 1) throw new Error('the model has no durations: it is no TDT model')
+    if (width <= blank + 1) throw new Error('the model has no durations: it is not a TDT model')
     return inputs.map((_, row) => ({
       scores: scores.slice(row * width, (row + 1) * width),
       state: [

@@ -139,8 +139,12 @@ function placeTensors(copy: string, header: string): void {
 
 for (const [name, change, message] of [
   ['shorter', (copy) => truncateSync(join(copy, 'model.bin'), 5000), /truncated/],
-  ['another form', (copy) => writeFileSync(join(copy, 'model.bin'), 'PK\x03\x04abcd'), /no CTrans/],
-  ['another network', (copy) => replaceInModel(copy, 'Whisper', 'Tronfer'), /no Whisper model/],
+  [
+    'another form',
+    (copy) => writeFileSync(join(copy, 'model.bin'), 'PK\x03\x04abcd'),
+    /not a CTrans/,
+  ],
+  ['another network', (copy) => replaceInModel(copy, 'Whisper', 'Tronfer'), /not a Whisper model/],
   ['a lost array', (copy) => replaceInModel(copy, '/gamma', '/delta'), /has no encoder.*gamma/],
   ['no vocabulary', (copy) => writeFileSync(join(copy, 'vocabulary.json'), '[]'), /no vocabulary/],
   ['others tokens', (copy) => writeFileSync(join(copy, 'vocabulary.json'), '["a"]'), /no token/],
@@ -161,7 +165,7 @@ for (const [name, change, message] of [
     (copy) => replaceInModel(copy, '\x01\x40\0\0\0\0', '\x01\x41\0\0\0\0'),
     /is damaged at encoder/,
   ],
-  ['as Hugging Face, no headers', (copy) => placeTensors(copy, 'null'), /is no Whisper model/],
+  ['as Hugging Face, no headers', (copy) => placeTensors(copy, 'null'), /is not a Whisper model/],
   ['as Hugging Face, no places', (copy) => placeTensors(copy, '{"a":null}'), /is damaged at a/],
   [
     'as Hugging Face, a place before the file',

@@ -35,8 +35,8 @@ Add-ons:
                       output with -o, in this folder for URLs and standard input
   --subtitle-style S  default or compliance, which is stricter: 2 rows of 42 characters, gaps between captions
   --sentences         the text, one sentence per line
-  --summary[=TYPE]    a summary: general (default), bullet_points or concise; of key sentences, unless
-                      there is a language model
+  --summary[=TYPE]    a summary: general (default), bullet_points or concise; without a language model, it
+                      consists of key sentences
   --chapters          parts by topic, with times and titles
   --translate LIST    translations into these languages, such as de,fr; needs a language
                       model, Apertium (STENO_APERTIUM), or for en a multilingual Whisper model
@@ -45,7 +45,7 @@ Add-ons:
   --entities          named entities (names, places, numbers, ...) with times
   --sentiment         sentiment and emotion of each sentence
   --punctuation       improved punctuation and capitalization
-  --speakers[=N]      label speakers: detect their number, or state it as N or N-M
+  --speakers[=N]      label speakers; their number is detected, or given as N or N-M
   --channels MODE     mix: one transcript of all channels; separate: one per channel; auto (default): mix if the
                       channels contain the same speech
   --vocabulary FILE   custom vocabulary: JSON, a list of words or of entries as in the API

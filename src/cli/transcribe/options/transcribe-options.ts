@@ -19,9 +19,9 @@ Transcribes recordings: audio or video files, folders of them (without subfolder
 standard input. Without a running server it starts a private one and removes it at the end.
 
   --format FORMAT  ${formats.join(', ')}; json is the whole result, add-ons included;
-                   by default the format that the output is named after (talk.srt), or else txt
+                   default: the format in the name of the output (talk.srt), or else txt
   --json           same as --format json
-  -o, --output     a file, or a folder for several recordings or when it ends with a slash
+  -o, --output     a file, or a folder for several recordings or if the name ends with a slash
   --language CODE  the spoken language, such as en; detected by default
   --overwrite      let --subtitles replace existing files
 ${serverHelp}${addOnHelp}

@@ -127,7 +127,7 @@ test('hostile names of files, speakers, webhooks and keys are shown as text', {
     ['keys', 'tr:has(code)', markup],
     [`search/${encodeURIComponent(markup)}`, '.empty', 'What has just been transcribed'],
     [`search/words?metadata=${encodeURIComponent(markup)}&from=x&speaker=y`, '.empty', 'in these'],
-    [`shared/${encodeURIComponent(markup)}`, '[role=alert]', 'This link has ended'],
+    [`shared/${encodeURIComponent(markup)}`, '[role=alert]', 'This link has expired'],
   ] as const) {
     await page.goto(`${server.url}/#/${path}`)
     await page.locator(place, { hasText: shown }).waitFor()

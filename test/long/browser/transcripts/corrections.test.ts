@@ -137,7 +137,7 @@ test('a user corrects words and speakers, and undoes it', { skip }, async (t) =>
   await page.getByText('Version 6 (now)').waitFor()
   assert.equal(await page.getByLabel('Name of Speaker 2').inputValue(), '')
 
-  await page.getByRole('button', { name: 'Restore: As it was recognized' }).click()
+  await page.getByRole('button', { name: 'Restore: Original transcript' }).click()
   await page.getByText('Version 7 (now)').waitFor()
   assert.deepEqual(
     await read(page),
@@ -155,9 +155,9 @@ test('a share link shows one recording without a key', { skip }, async (t) => {
   const owner = await openPage(browser, server.url)
   await signIn(owner.page)
   await owner.page.goto(`${server.url}/#/pre-recorded/${id}`)
-  await owner.page.getByLabel('It works for').selectOption('1 day')
-  await owner.page.getByRole('button', { name: 'Make a link' }).click()
-  const url = await owner.page.getByLabel('The link, shown only now').inputValue()
+  await owner.page.getByLabel('The link works for').selectOption('1 day')
+  await owner.page.getByRole('button', { name: 'Create a link' }).click()
+  const url = await owner.page.getByLabel('The link, shown only once').inputValue()
 
   const { page, problems } = await openPage(browser, url)
   await page.locator('.speaker', { hasText: 'Ann' }).waitFor()
@@ -179,7 +179,7 @@ test('a share link shows one recording without a key', { skip }, async (t) => {
   await owner.page.getByRole('button', { name: /^End: until/ }).click()
   await owner.page.getByRole('list', { name: 'Links' }).waitFor({ state: 'detached' })
   const late = await openPage(browser, url)
-  await late.page.getByText('This link has ended').waitFor()
+  await late.page.getByText('This link has expired').waitFor()
   assert.deepEqual([...problems, ...owner.problems, ...late.problems], [])
 })
 

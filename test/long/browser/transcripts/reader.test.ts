@@ -72,7 +72,7 @@ test('the reader shows translations, a sentiment chart and redaction marks', {
     return `/#/pre-recorded/${id}`
   })
   await page.getByText('Personal data is redacted').waitFor()
-  await page.getByText('The sound of this recording is not kept').waitFor()
+  await page.getByText('The audio of this recording was not kept').waitFor()
   // Words are elements as soon as they are near the view.
   await page.locator('.redacted').first().waitFor()
   assert.deepEqual(await texts(page, '.redacted'), ['[NAME_1]'])
@@ -115,7 +115,7 @@ test('a failed recording explains its error and can be retried', {
   })
   await page.getByRole('heading', { name: 'This recording could not be transcribed' }).waitFor()
   await page.getByText('Cannot finish the job in time: 60 s').waitFor()
-  await page.getByText('It took longer than the server allows').waitFor()
+  await page.getByText('The transcription took longer than the server allows').waitFor()
   await checkPage(page, 'failed')
   const failed = page.url()
   await page.getByRole('button', { name: 'Try again' }).click()
@@ -131,7 +131,7 @@ test('a failed recording explains its error and can be retried', {
 
   await page.goto(failed)
   await page.getByRole('link', { name: 'What failed, and what to do' }).click()
-  await page.getByRole('heading', { name: 'It took too long' }).waitFor()
+  await page.getByRole('heading', { name: 'The transcription took too long' }).waitFor()
   await page.getByText('Cannot finish the job in time: 60 s').waitFor()
   await page.getByRole('button', { name: /^Try again: / }).waitFor()
   await checkPage(page, 'failures')

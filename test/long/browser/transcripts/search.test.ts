@@ -53,7 +53,7 @@ test('search filters by phrase, speaker, kind, day and metadata', {
   assert.equal(await page.getByRole('searchbox').inputValue(), '"budget is"')
 
   await page.getByRole('searchbox').fill('budget')
-  await page.getByText('Only in some recordings').click()
+  await page.locator('summary', { hasText: 'Filters' }).click()
   await page.getByLabel('Speaker').fill('2')
   await ask.click()
   await page.getByText('1 place', { exact: true }).waitFor()

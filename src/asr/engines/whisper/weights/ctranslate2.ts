@@ -59,10 +59,12 @@ function readEntries(file: ByteFile): Map<string, Entry> {
   const form = cursor.number(4)
   const specification = form > 1 && form <= NEWEST_FORM ? cursor.text() : ''
   if (specification === '') {
-    throw new WeightFileError(`${file.path} is no CTranslate2 model of a form we know (${form})`)
+    throw new WeightFileError(
+      `${file.path} is not a CTranslate2 model in a supported form (${form})`,
+    )
   }
   if (specification !== 'WhisperSpec') {
-    throw new WeightFileError(`${file.path} is no Whisper model: it holds a ${specification}`)
+    throw new WeightFileError(`${file.path} is not a Whisper model: it holds a ${specification}`)
   }
   cursor.number(4) // The revision of the specification: what changed with it has a name.
   const entries = new Map<string, Entry>()

@@ -19,7 +19,7 @@ export type InspectedModel = {
 
 /**
  * Derives the config of a model from the sizes of its weights, its configuration and its
- * vocabulary. Throws `WeightFileError` when it is no Whisper model.
+ * vocabulary. Throws `WeightFileError` when it is not a Whisper model.
  */
 export function inspectWhisperModel(folder: string, weights: WeightFile): InspectedModel {
   const sizes = readSizes(weights, folder)
@@ -56,7 +56,7 @@ function readSizes(weights: WeightFile, folder: string): WhisperSizes {
   const need = (name: string, axis: number) => {
     const size = weights.sizes(name)?.[axis]
     if (!size || size > MAX_POSITIONS)
-      throw new WeightFileError(`${folder} is no Whisper model: no ${name}`)
+      throw new WeightFileError(`${folder} is not a Whisper model: no ${name}`)
     return size
   }
   const count = (side: string) => {
@@ -82,7 +82,7 @@ function readSizes(weights: WeightFile, folder: string): WhisperSizes {
     hidden % BLOCK === 0 &&
     weights.read('decoder/num_heads')[0] === heads
   if (!even || sizes.encoderLayers === 0 || sizes.decoderLayers === 0) {
-    throw new WeightFileError(`${folder} is no Whisper model of a form we know`)
+    throw new WeightFileError(`${folder} is not a Whisper model in a supported form`)
   }
   return sizes
 }

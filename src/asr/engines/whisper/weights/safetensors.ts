@@ -72,14 +72,14 @@ function listFiles(folder: string): string[] {
 
 function readHeader(file: ByteFile): [string, Entry][] {
   const length = Number(new DataView(file.read(0, LENGTH_BYTES).buffer).getBigUint64(0, true))
-  if (length > MAX_HEADER_BYTES) throw new WeightFileError(`${file.path} is no safetensors file`)
+  if (length > MAX_HEADER_BYTES) throw new WeightFileError(`${file.path} is not a safetensors file`)
   const text = Buffer.from(file.read(LENGTH_BYTES, length)).toString()
   const start = LENGTH_BYTES + length
   let header: Record<string, unknown>
   try {
     header = asFields(JSON.parse(text))
   } catch (cause) {
-    throw new WeightFileError(`${file.path} is no safetensors file`, { cause })
+    throw new WeightFileError(`${file.path} is not a safetensors file`, { cause })
   }
   return Object.entries(header).flatMap(([name, place]): [string, Entry][] => {
     if (name === '__metadata__') return []
@@ -112,7 +112,7 @@ function asWhisper(entries: Map<string, Entry>, folder: string): Omit<WeightFile
   }
   const need = (name: string) => {
     const entry = entries.get(name)
-    if (!entry) throw new WeightFileError(`${folder} is no Whisper model: it has no ${name}`)
+    if (!entry) throw new WeightFileError(`${folder} is not a Whisper model: it has no ${name}`)
     return entry
   }
   const sizes = (name: string): readonly number[] | undefined => {
