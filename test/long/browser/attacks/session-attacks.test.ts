@@ -125,7 +125,7 @@ test('hostile names of files, speakers, webhooks and keys are shown as text', {
     [`pre-recorded/${id}`, '.speaker', markup],
     ['deliveries', 'tr:has-text("http://a.example/")', markup],
     ['keys', 'tr:has(code)', markup],
-    [`search/${encodeURIComponent(markup)}`, '.empty', 'What has just been transcribed'],
+    [`search/${encodeURIComponent(markup)}`, '.empty', 'A new transcript can be found'],
     [`search/words?metadata=${encodeURIComponent(markup)}&from=x&speaker=y`, '.empty', 'in these'],
     [`shared/${encodeURIComponent(markup)}`, '[role=alert]', 'This link has expired'],
   ] as const) {

@@ -139,7 +139,7 @@ test('the pages are laid out right to left for a right-to-left interface', {
     [`pre-recorded/${id}`, page.locator('[data-start]').first()],
     ['search', heading('Search')],
     ['live', heading('Live captions')],
-    ['deliveries', page.getByText('Nothing was delivered yet.')],
+    ['deliveries', page.getByText('Nothing has been delivered yet.')],
     ['usage', page.getByText(/^Stored: /)],
     ['server', heading('Account')],
   ] as const) {
