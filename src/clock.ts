@@ -30,10 +30,10 @@ export async function followClock(read: () => Promise<number>): Promise<number> 
   const response = await read()
   const receivedAt = ownSteady()
   if (receivedAt - sentAt > MAX_RESPONSE_MS) return correction.wall
-  const theirs = Math.round(response + (receivedAt - sentAt) / 2)
-  if (Math.abs(theirs - wallNow()) > TOLERATED_MS) correction.wall = theirs - Date.now()
-  if (Math.abs(theirs - steadyNow()) > TOLERATED_MS) {
-    correction.steady = theirs - Math.round(receivedAt)
+  const otherNow = Math.round(response + (receivedAt - sentAt) / 2)
+  if (Math.abs(otherNow - wallNow()) > TOLERATED_MS) correction.wall = otherNow - Date.now()
+  if (Math.abs(otherNow - steadyNow()) > TOLERATED_MS) {
+    correction.steady = otherNow - Math.round(receivedAt)
   }
   return correction.wall
 }

@@ -110,7 +110,7 @@ export function statusOf(code: ErrorCode): number {
 
 /** What an error carries besides code and sentence. */
 export type AppErrorOptions = ErrorOptions & {
-  /** One line per invalid field, in the grammar of the contract (1.9). */
+  /** One line per invalid field, as the API reference defines them. */
   validationErrors?: readonly string[]
   /** Seconds after which a retry makes sense. */
   retryAfter?: number

@@ -30,8 +30,8 @@ export async function addRoutes(
 
 /** Returns `http` without the functions that change more than the routes of a group. */
 function refuseChanges(http: FastifyInstance): FastifyInstance {
-  const refuse = (what: string): never => {
-    throw new TypeError(`Cannot call ${what} in addRoutes: use http.register for these routes`)
+  const refuse = (missing: string): never => {
+    throw new TypeError(`Cannot call ${missing} in addRoutes: use http.register for these routes`)
   }
   const refusals = refused.map((name) => [name, { value: () => refuse(name) }])
   const addHook = (name: string, hook: never) => {

@@ -42,7 +42,7 @@ const SILENCE_TIMEOUT_MS = 300_000
 export type ServerDeps = Pick<App, 'config' | 'log' | 'metrics' | 'tracing'>
 
 /**
- * Creates the framework instance that the contract requires, before any route: an id for each
+ * Creates the framework instance that the API needs, before any route: an id for each
  * request, one form for every error on every path, JSON bodies, no work accepted during shutdown.
  */
 export function createFastify(app: ServerDeps): FastifyInstance {
@@ -103,7 +103,7 @@ function newFastify(
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery },
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
-    // The default responses of Node and the framework here lack the body of the contract.
+    // The default responses of Node and the framework here lack the body of an API error.
     http: {
       ...HEADER_TIMEOUTS,
       requireHostHeader: false,

@@ -3,13 +3,14 @@ import { join, resolve } from 'node:path'
 import { bareEnvironment } from '../audio/decoder/sandbox/bare-environment.ts'
 import type { Config } from '../config/config.ts'
 import type { LlmConfig } from '../config/llm.ts'
-import { type AskOptions, addUsage } from '../llm/ask.ts'
+import type { AskOptions } from '../llm/ask.ts'
 import {
+  addUsage,
   type ChatModel,
   type ChatRequest,
+  type CompletionUsage,
   createChatClient,
   LlmFailure,
-  type Usage,
 } from '../llm/chat-client.ts'
 import { createEmbeddedModel } from '../llm/embedded/embedded-model.ts'
 import { type ModerationTask, moderateSentences } from '../llm/moderate.ts'
@@ -96,7 +97,7 @@ function serveModel(
   return {
     async call(request, options): Promise<unknown> {
       const { account, job, signal, memoize } = options
-      const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
+      const usage: CompletionUsage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
       const model = allowedModels.find((name) => name === request.model)
       const asked: ChatModel = {
         ...chat,

@@ -99,7 +99,7 @@ function whisperHintFor(target: string): string {
   return target === 'en' ? WHISPER_HINT : ''
 }
 
-function notConfigured(what: string, needs = NEEDS): AddOnError {
-  const message = `${what} is not available on this server: ${needs}`
+function notConfigured(service: string, needs = NEEDS): AddOnError {
+  const message = `${service} is not available on this server: ${needs}`
   return { status_code: 501, exception: 'NotConfigured', message }
 }

@@ -47,8 +47,9 @@ export async function translateSpeech(
   for (const spans of tasksOf(languages, spoken, audio)) {
     const [{ channel, language }] = spans as [Span]
     const { path } = audio.find((recording) => recording.channel === channel)!
-    const said = await speech.translate({ path, segments: spans, language }, { signal })
-    for (const [i, { text }] of spans.entries()) texts[text] = `${texts[text]} ${said[i]}`.trim()
+    const translated = await speech.translate({ path, segments: spans, language }, { signal })
+    for (const [i, { text }] of spans.entries())
+      texts[text] = `${texts[text]} ${translated[i]}`.trim()
   }
   return { texts, isHeard: true }
 }

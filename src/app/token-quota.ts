@@ -1,5 +1,5 @@
 import { wallNow } from '../clock.ts'
-import { LlmFailure, type Usage } from '../llm/chat-client.ts'
+import { type CompletionUsage, LlmFailure } from '../llm/chat-client.ts'
 import { readMonthTokens } from '../storage/accounts/usage/month-tokens.ts'
 import type { Db } from '../storage/database/db.ts'
 
@@ -14,7 +14,7 @@ export type TokenQuota = {
    * Makes a request of about so many tokens, unless that exceeds the limit: then it rejects with
    * `LlmFailure`, status 402.
    */
-  spend<T extends { usage: Usage }>(
+  spend<T extends { usage: CompletionUsage }>(
     owner: TokenOwner,
     tokens: number,
     make: () => Promise<T>,

@@ -101,9 +101,10 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     async checkReady({ signal }) {
       // A probe runs before batch work: it checks that recognition works, not how long the queue
       // is.
-      const how = { signal, timeout: TASK_TIMEOUT_S, priority: -1 }
-      const checked = options.workersAtStart === 0 ? undefined : pool.run({ kind: 'check' }, how)
-      await Promise.all([checked, live?.checkReady(how)])
+      const taskOptions = { signal, timeout: TASK_TIMEOUT_S, priority: -1 }
+      const checked =
+        options.workersAtStart === 0 ? undefined : pool.run({ kind: 'check' }, taskOptions)
+      await Promise.all([checked, live?.checkReady(taskOptions)])
     },
     async close() {
       const pools = [pool, modelPools, embeddingWorkers, live, remote, pulls]
@@ -184,8 +185,8 @@ function identifyLanguage(
 ) {
   if (remote && task.model === REMOTE) return remote.identify(task, { signal, use: 'batch' })
   const timeout = timeoutFor(task.segments, IDENTIFY_TIMEOUT_PER_SECOND)
-  const how = { signal, timeout }
-  return processesOf(task.model, 'batch', pool).run({ kind: 'identify', ...task }, how)
+  const taskOptions = { signal, timeout }
+  return processesOf(task.model, 'batch', pool).run({ kind: 'identify', ...task }, taskOptions)
 }
 
 /** Translates with the installed model that makes the fewest errors in the language. */
@@ -199,8 +200,8 @@ async function translate(
   if (model === undefined) {
     throw new AppError('engine_unavailable', `no installed model translates ${language}`)
   }
-  const how = { signal, timeout: timeoutFor(segments, STORED_TIMEOUT_PER_SECOND) }
-  return processesOf(model, 'batch', pool).run({ kind: 'translate', ...task, model }, how)
+  const taskOptions = { signal, timeout: timeoutFor(segments, STORED_TIMEOUT_PER_SECOND) }
+  return processesOf(model, 'batch', pool).run({ kind: 'translate', ...task, model }, taskOptions)
 }
 
 /** Chooses the speaker model; its processes start when they are needed. */

@@ -79,7 +79,7 @@ export type Config = {
     aliases: Record<string, string>
     /** The `request_params.model` of a request that names none. */
     defaultLabel: string
-    /** Codes accepted besides those of the contract. */
+    /** Codes accepted besides those that the API lists. */
     extraLanguageCodes: string[]
     /** The `audio_to_llm_config.model` of a request that names none. */
     defaultLlm: string

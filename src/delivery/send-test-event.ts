@@ -71,6 +71,6 @@ async function sendOnce(
 /** Returns why the delivery failed, in the words of the log; null when it arrived. */
 function reasonOf(attempt: AttemptRecord): string | null {
   const first = { kind: 'webhook', attemptsSinceQueued: 0 } as const
-  const verdict = decideOutcome(first, attempt, { now: attempt.at, random: Math.random })
-  return verdict.outcome === 'delivered' ? null : verdict.reason
+  const result = decideOutcome(first, attempt, { now: attempt.at, random: Math.random })
+  return result.outcome === 'delivered' ? null : result.reason
 }

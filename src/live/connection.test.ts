@@ -60,10 +60,10 @@ test('numbered messages are kept until they are confirmed', () => {
   connection.markDelivered(2)
   assert.deepEqual(received, ['seen 2'])
   assert.deepEqual(
-    connection.takeUndelivered().map(({ text }) => text),
+    connection.takeUnacknowledged().map(({ text }) => text),
     ['m3'],
   )
-  assert.deepEqual(connection.takeUndelivered(), [])
+  assert.deepEqual(connection.takeUnacknowledged(), [])
 })
 
 test('a slow client receives no partials', async () => {
@@ -81,7 +81,7 @@ test('a client that reads nothing is closed with 1013 and keeps undelivered mess
   connection.push(message('one more', { sequence: 2 }))
   assert.equal(connection.closeCode, 1013)
   assert.deepEqual(await drain(connection), [])
-  assert.equal(connection.takeUndelivered().length, 2)
+  assert.equal(connection.takeUnacknowledged().length, 2)
 })
 
 test('the last messages of a session are sent however long they are', async () => {
@@ -114,7 +114,7 @@ test('numbered messages are kept after the server has ended the connection', () 
   connection.push(message('too late for this one', { sequence: 1 }))
   connection.push(message('an ack'))
   assert.deepEqual(
-    connection.takeUndelivered().map(({ text }) => text),
+    connection.takeUnacknowledged().map(({ text }) => text),
     ['too late for this one'],
   )
 })

@@ -172,10 +172,10 @@ export class Connection {
   }
 
   /** Returns the messages that the client may not have, for its next connection. */
-  takeUndelivered(): OutgoingMessage[] {
-    const unseen = this.#unacknowledged
+  takeUnacknowledged(): OutgoingMessage[] {
+    const unacknowledged = this.#unacknowledged
     this.#unacknowledged = []
-    return unseen
+    return unacknowledged
   }
 
   /** Yields messages in order, until the connection ends. */

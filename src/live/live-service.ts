@@ -341,9 +341,9 @@ export class LiveService {
     const { db, orphans } = this.#options.storage
     for (const id of open) await orphans?.takeSessionBack(join(this.#folder, id))
     const ended = await findEndedJobs(db, await listSessionFolders(this.#folder))
-    const fates = new Map<string, SessionStatus>(ended.map((id) => [id, 'ended']))
-    for (const id of open) fates.set(id, 'open')
-    await removeStaleSessions(this.#folder, fates, orphans)
+    const statuses = new Map<string, SessionStatus>(ended.map((id) => [id, 'ended']))
+    for (const id of open) statuses.set(id, 'open')
+    await removeStaleSessions(this.#folder, statuses, orphans)
   }
 
   /** Tells clients to reconnect, and leaves all sessions; what has arrived is stored. */

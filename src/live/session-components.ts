@@ -151,8 +151,8 @@ function createPartialTranslations(
   if (!services || !translation || !config?.partials) return undefined
   return new PartialTranslations({
     ...{ ...running, services },
-    send(said, envelope) {
-      const messages = translationMessages(envelope, said, { ...config, isFinal: false })
+    send(partial, envelope) {
+      const messages = translationMessages(envelope, partial, { ...config, isFinal: false })
       for (const message of messages)
         if (!('error' in message && message.error)) outbox.send(message)
     },

@@ -232,8 +232,8 @@ export class LiveSession {
     if (earlier?.beganAt === undefined) this.#note({ kind: 'begin', at: beganAt })
     // Has the same time as in the callback when the job was created; a process may have been killed
     // before it logged this.
-    this.#emitter.once({ type: 'start_session' }, { at: createdAt })
-    this.#emitter.once({ type: 'start_recording' })
+    this.#emitter.sendOnce({ type: 'start_session' }, { at: createdAt })
+    this.#emitter.sendOnce({ type: 'start_recording' })
     this.#emitter.resume()
     this.#offerAudio()
     if (this.#stopReason) {

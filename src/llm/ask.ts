@@ -1,9 +1,10 @@
 import {
+  addUsage,
   type ChatModel,
   type ChatResponse,
+  type CompletionUsage,
   cleanText,
   LlmFailure,
-  type Usage,
 } from './chat-client.ts'
 import { estimateTokens, splitText } from './token-estimate.ts'
 
@@ -61,7 +62,7 @@ export async function askAboutTranscript(
   if (budget < maxTokens / 2) {
     throw new LlmFailure('the prompt is too long for the language model', { status: 413 })
   }
-  const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
+  const usage: CompletionUsage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const ask = async (one: Omit<Ask, 'maxTokens'>, max = maxTokens) => {
     const response = await complete({ ...one, maxTokens: Math.min(max, maxTokens) }, options)
     addUsage(usage, response.usage)
@@ -119,13 +120,6 @@ function complete(
   return memoize({ system, user, maxTokens, schema: schema ?? null }, () => {
     return model.complete({ system, user, maxTokens, signal, ...(schema && { schema }) })
   })
-}
-
-/** Adds what another response took. */
-export function addUsage(sum: Usage, one: Usage): void {
-  sum.requests += one.requests
-  sum.prompt_tokens += one.prompt_tokens
-  sum.completion_tokens += one.completion_tokens
 }
 
 /**

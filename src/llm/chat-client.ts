@@ -3,7 +3,7 @@ import { createResponseReader, type ProviderResponse } from './response-reader.t
 import { estimateTokens } from './token-estimate.ts'
 
 /** Tokens that responses took, as their provider counted them. */
-export type Usage = { requests: number; prompt_tokens: number; completion_tokens: number }
+export type CompletionUsage = { requests: number; prompt_tokens: number; completion_tokens: number }
 
 /** A question to a model: what it is told to do, and the text that it works on. */
 export type ChatRequest = {
@@ -26,7 +26,7 @@ export type ChatRequest = {
 }
 
 /** The text of a response. `isCut`: it reached the most tokens before its end. */
-export type ChatResponse = { text: string; usage: Usage; isCut: boolean }
+export type ChatResponse = { text: string; usage: CompletionUsage; isCut: boolean }
 
 /** A provider of language models. */
 export type ChatModel = {
@@ -136,7 +136,8 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
       const second = await ask(features, true)
       if ('refusal' in second) return first
       const { usage, ...rest } = toChatResponse(second, request)
-      return { ...rest, usage: sumUsage(first.usage, usage) }
+      addUsage(usage, first.usage)
+      return { ...rest, usage }
     },
     close: () => client.close(),
   }
@@ -236,12 +237,11 @@ function isReasoningOnly({ content, reasoningChars, isCut }: ProviderResponse): 
   return isCut && hasThoughts && withoutReasoning(content).trim() === ''
 }
 
-function sumUsage(one: Usage, other: Usage): Usage {
-  return {
-    requests: one.requests + other.requests,
-    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
-    completion_tokens: one.completion_tokens + other.completion_tokens,
-  }
+/** Adds what another response took. */
+export function addUsage(sum: CompletionUsage, one: CompletionUsage): void {
+  sum.requests += one.requests
+  sum.prompt_tokens += one.prompt_tokens
+  sum.completion_tokens += one.completion_tokens
 }
 
 function toChatResponse(response: ProviderResponse, request: ChatRequest): ChatResponse {
@@ -260,7 +260,7 @@ function toChatResponse(response: ProviderResponse, request: ChatRequest): ChatR
  * Where the provider gives no count, or none that can be, tokens are estimated: a quota must not
  * count them as none.
  */
-function usageOf(response: ProviderResponse, { system, user }: ChatRequest): Usage {
+function usageOf(response: ProviderResponse, { system, user }: ChatRequest): CompletionUsage {
   const { usage, content, reasoningChars } = response
   const count = (value: unknown, ...texts: string[]) => {
     if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value)

@@ -1,5 +1,5 @@
-import { type AskOptions, addUsage, askInHalves, readJson } from './ask.ts'
-import { LlmFailure, type Usage } from './chat-client.ts'
+import { type AskOptions, askInHalves, readJson } from './ask.ts'
+import { addUsage, type CompletionUsage, LlmFailure } from './chat-client.ts'
 import { batchesOf, estimateTokens, splitText } from './token-estimate.ts'
 
 /** What is wrong with a sentence, by its place in the given list. */
@@ -29,8 +29,8 @@ const FLAG_TOKENS = 20
 export async function moderateSentences(
   { sentences, categories }: ModerationTask,
   options: AskOptions,
-): Promise<{ flags: Flag[]; usage: Usage }> {
-  const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
+): Promise<{ flags: Flag[]; usage: CompletionUsage }> {
+  const usage: CompletionUsage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const system = systemOf(categories)
   const { contextTokens } = options.model
   const budget = Math.floor((contextTokens - estimateTokens(system) - PROMPT_TOKENS) * SHARE)
@@ -78,7 +78,7 @@ type ModerationRequest = {
   system: string
   maxTokens: number
   names: readonly string[]
-  usage: Usage
+  usage: CompletionUsage
   options: AskOptions
 }
 

@@ -1,5 +1,5 @@
 import { type AskOptions, askAboutTranscript, readJson, withoutFence } from './ask.ts'
-import { type ChatResponse, LlmFailure, type Usage } from './chat-client.ts'
+import { type ChatResponse, type CompletionUsage, LlmFailure } from './chat-client.ts'
 import { estimateTokens } from './token-estimate.ts'
 
 /** Styles of a summary. */
@@ -70,7 +70,7 @@ export type ExtractedValues = Record<string, string[]>
 export async function extractData(
   { classes, transcript }: { classes: readonly string[]; transcript: string },
   options: AskOptions,
-): Promise<{ values: ExtractedValues; usage: Usage }> {
+): Promise<{ values: ExtractedValues; usage: CompletionUsage }> {
   const named = classes.map((name) => `"${name}"`).join(', ')
   // Small models would go on for ever.
   const list = { type: 'array', items: { type: 'string' }, maxItems: MAX_VALUES }
@@ -110,7 +110,7 @@ const MAX_KEYWORDS = 10
 export async function describeChapter(
   { transcript }: { transcript: string },
   options: AskOptions,
-): Promise<ChapterTexts & { usage: Usage }> {
+): Promise<ChapterTexts & { usage: CompletionUsage }> {
   const text = { type: 'string' }
   const keywords = { type: 'array', items: text, maxItems: MAX_KEYWORDS }
   const properties = { headline: text, gist: text, summary: text, keywords }

@@ -1,5 +1,5 @@
-import { type AskOptions, addUsage, readJson, withoutFence } from './ask.ts'
-import { LlmFailure, type Usage } from './chat-client.ts'
+import { type AskOptions, readJson, withoutFence } from './ask.ts'
+import { addUsage, type CompletionUsage, LlmFailure } from './chat-client.ts'
 import { batchesOf, estimateTokens, splitText } from './token-estimate.ts'
 
 /** Texts to translate, in order: they belong together. */
@@ -48,26 +48,26 @@ const NUMBERS = /\d(?:[.,'’\u00a0\u202f]?\d)+/g
 export async function translateTexts(
   task: TranslationTask,
   options: AskOptions,
-): Promise<{ texts: string[]; usage: Usage }> {
-  const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
+): Promise<{ texts: string[]; usage: CompletionUsage }> {
+  const usage: CompletionUsage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const budget = budgetFor(task, options.model.contextTokens)
   const texts = task.texts.map(() => '')
   const parts = task.texts.flatMap((text, of) => {
     return splitText(text, budget - TEXT_FRAME_TOKENS).map((part) => ({ of, text: part }))
   })
-  const said = [...task.before]
+  const previousTexts = [...task.before]
   for (const batch of batchesOf(parts, ({ text }) => tokensOf(text), { budget })) {
     const sources = batch.map(({ text }) => text)
-    const ask = (batch: readonly string[], said: readonly string[]) => {
-      const before = lastOf(said, budget * BEFORE_SHARE)
+    const ask = (batch: readonly string[], previousTexts: readonly string[]) => {
+      const before = lastOf(previousTexts, budget * BEFORE_SHARE)
       return askFor({ ...task, texts: batch, before }, usage, options)
     }
     const terms = termsIn(task, sources)
-    const translations = await translateBatch(sources, said, { ask, terms })
+    const translations = await translateBatch(sources, previousTexts, { ask, terms })
     for (const [i, { of }] of batch.entries()) {
       texts[of] += (texts[of] === '' ? '' : ' ') + translations[i]!
     }
-    said.push(...sources)
+    previousTexts.push(...sources)
   }
   return { texts, usage }
 }
@@ -99,20 +99,20 @@ function lastOf(texts: readonly string[], maxTokens: number): string[] {
 /** Translations in the order of their texts; undefined where there is none. */
 type Translations = (string | undefined)[]
 
-type Ask = (batch: readonly string[], said: readonly string[]) => Promise<Translations>
+type Ask = (batch: readonly string[], previousTexts: readonly string[]) => Promise<Translations>
 
 async function translateBatch(
   texts: readonly string[],
-  said: readonly string[],
+  previousTexts: readonly string[],
   { ask, terms }: { ask: Ask; terms: readonly string[] },
 ): Promise<string[]> {
-  const together = await ask(texts, said)
+  const together = await ask(texts, previousTexts)
   const translations: string[] = []
   for (const [i, text] of texts.entries()) {
     let translation = together[i]
     const isAlone = texts.length === 1
     if (!isAlone && !(keepsHidden(translation, text) && keepsRest(translation, text, terms))) {
-      const [again] = await ask([text], [...said, ...texts.slice(0, i)])
+      const [again] = await ask([text], [...previousTexts, ...texts.slice(0, i)])
       translation = again ?? translation
     }
     if (translation === '' && text.split(/\s+/).length <= MAX_KEPT_WORDS) translation = text
@@ -141,7 +141,7 @@ function termsIn({ terms = [] }: TranslationTask, texts: readonly string[]): str
 
 async function askFor(
   task: TranslationTask,
-  usage: Usage,
+  usage: CompletionUsage,
   { model, memoize, signal }: AskOptions,
 ): Promise<Translations> {
   const { texts, context, before } = task

@@ -1,5 +1,5 @@
-import { type AskOptions, addUsage, askInHalves, readJson } from './ask.ts'
-import { LlmFailure, type Usage } from './chat-client.ts'
+import { type AskOptions, askInHalves, readJson } from './ask.ts'
+import { addUsage, type CompletionUsage, LlmFailure } from './chat-client.ts'
 import { batchesOf, estimateTokens } from './token-estimate.ts'
 
 /** Spellings that look alike, each with how often it was written, and words around it. */
@@ -30,8 +30,8 @@ const SYSTEM =
 export async function unifyNames(
   { groups }: { groups: readonly NameGroup[] },
   options: AskOptions,
-): Promise<{ changes: Renaming[]; usage: Usage }> {
-  const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
+): Promise<{ changes: Renaming[]; usage: CompletionUsage }> {
+  const usage: CompletionUsage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const { contextTokens } = options.model
   const budget = Math.floor((contextTokens - estimateTokens(SYSTEM) - PROMPT_TOKENS) * SHARE)
   if (budget < CHANGE_TOKENS) {
@@ -49,7 +49,7 @@ function tokensOf(group: NameGroup): number {
   return Math.max(estimateTokens(JSON.stringify(group)), CHANGE_TOKENS * (group.length - 1))
 }
 
-type NameRequest = { budget: number; usage: Usage; options: AskOptions }
+type NameRequest = { budget: number; usage: CompletionUsage; options: AskOptions }
 
 /** Returns nothing for a response that is no list of changes. */
 async function askOnce(

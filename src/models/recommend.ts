@@ -41,8 +41,8 @@ export function suggestModel(
 ): CatalogModel | undefined {
   const machine = { memoryBytes, cores, freeBytes: Number.POSITIVE_INFINITY }
   const fitting = fittingSizes({ machine, catalog: readCatalog() })
-  const wholly = fitting.find((model) => languages.every(isOf(model)))
-  return wholly ?? fitting.find((model) => languages.slice(0, 1).some(isOf(model)))
+  const allLanguages = fitting.find((model) => languages.every(isOf(model)))
+  return allLanguages ?? fitting.find((model) => languages.slice(0, 1).some(isOf(model)))
 }
 
 /**
@@ -57,14 +57,14 @@ export function recommendModels(
   const isEnglish = languages.length === 1 && languages[0] === 'en'
   const [best] = isEnglish ? [] : fittingSizes({ machine, catalog })
   const wanted = languages.length > 0 ? languages.join(', ') : 'all languages'
-  const several = languages.length > 1 ? ', and tells them apart' : ''
-  const recommended = best ? [{ model: best, reason: `for ${wanted}${several}` }] : []
+  const identification = languages.length > 1 ? ', and tells them apart' : ''
+  const recommended = best ? [{ model: best, reason: `for ${wanted}${identification}` }] : []
   const other = catalog.find(({ id }) => id === ALTERNATIVE)
   const known = other ? languages.filter(isOf(other)) : []
   const isUseful = languages.length === 0 || known.length > 0
   if (!other || !isUseful || !fits(other, machine)) return { recommended, alternatives: [] }
-  const which = known.length > 0 ? known.join(', ') : `${other.languages.length} languages`
-  const reason = `for ${which}, faster, more accurate by published figures, not measured in Steno`
+  const languageNames = known.length > 0 ? known.join(', ') : `${other.languages.length} languages`
+  const reason = `for ${languageNames}, faster, more accurate by published figures, not measured in Steno`
   return { recommended, alternatives: [{ model: other, reason }] }
 }
 

@@ -156,8 +156,8 @@ function startClock({ timeout, stream }: ServicePost) {
   const late = new AbortController()
   let hasProgress = false
   let problem: string | undefined
-  const end = (why: string) => {
-    problem ??= why
+  const end = (reason: string) => {
+    problem ??= reason
     late.abort()
   }
   const idle = setTimeout(() => {

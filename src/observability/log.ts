@@ -79,10 +79,10 @@ function createHiding({ secrets = [], secretHeaders = [] }: Options): (line: str
     String.raw`(?<=\bbearer )[\w.~+/=-]+`,
     String.raw`(?<=://)[^/"\\\s@]+(?=@)`,
   ]
-  const anywhere = new RegExp([...known, ...forms].join('|'), 'gi')
+  const secretPattern = new RegExp([...known, ...forms].join('|'), 'gi')
   const inPlace = `$1"${HIDDEN}"`
   return (line) => {
-    return line.replace(field, inPlace).replace(pair, inPlace).replace(anywhere, HIDDEN)
+    return line.replace(field, inPlace).replace(pair, inPlace).replace(secretPattern, HIDDEN)
   }
 }
 

@@ -1,7 +1,7 @@
-/** Languages written without blanks between words. */
-const BLANKLESS = new Set(['zh', 'ja', 'th', 'lo', 'my', 'km', 'bo'])
+/** Languages written without spaces between words. */
+const UNSPACED = new Set(['zh', 'ja', 'th', 'lo', 'my', 'km', 'bo'])
 
-/** Returns the separator between two words of `language` in running text: a blank, or nothing. */
+/** Returns the separator between two words of `language` in running text: a space, or nothing. */
 export function separatorOf(language: string): ' ' | '' {
-  return BLANKLESS.has(language) ? '' : ' '
+  return UNSPACED.has(language) ? '' : ' '
 }

@@ -16,11 +16,11 @@ const MAX_WORDS = 40
  */
 export function splitUtterances(
   words: readonly Word[],
-  whose: Pick<Utterance, 'channel' | keyof RecognitionInfo>,
+  source: Pick<Utterance, 'channel' | keyof RecognitionInfo>,
 ): Utterance[] {
   return splitAtPauses(words)
     .flatMap((run) => splitLong(run, run.map(markOf)))
-    .map((wordsOfOne) => ({ ...whose, words: wordsOfOne }))
+    .map((wordsOfOne) => ({ ...source, words: wordsOfOne }))
 }
 
 function splitAtPauses(words: readonly Word[]): Word[][] {

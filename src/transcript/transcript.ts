@@ -1,6 +1,6 @@
 /**
  * One recognized word. Times are seconds from the start of the recording; `text` has no surrounding
- * blanks.
+ * spaces.
  */
 export type Word = { text: string; start: number; end: number; confidence: number }
 

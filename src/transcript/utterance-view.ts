@@ -30,15 +30,15 @@ export function viewUtterance(utterance: ViewedUtterance): UtteranceView {
 }
 
 /**
- * Builds the view of an utterance of a session, in which every word begins with its blank; without
+ * Builds the view of an utterance of a session, in which every word begins with its space; without
  * words, it spans the seconds in which none were recognized.
  */
 export function viewLiveUtterance(
   utterance: ViewedUtterance,
   silence: { start: number; end: number },
 ): UtteranceView {
-  const blank = separatorOf(utterance.language)
-  const { span, words, text, recognized } = viewParts(utterance, blank)
+  const space = separatorOf(utterance.language)
+  const { span, words, text, recognized } = viewParts(utterance, space)
   const { start, end } = silence
   const none = { start: roundTo(start, 3), end: roundTo(end, 3) }
   return { ...(span ?? none), ...confidenceOf(utterance), ...recognized, text, words }
@@ -47,8 +47,8 @@ export function viewLiveUtterance(
 /** Views the words, the first after `before`, and what was recognized. */
 function viewParts(utterance: ViewedUtterance, before: string) {
   const { language, languageConfidence, model } = utterance
-  const blank = separatorOf(language)
-  const words = utterance.words.map((word, i) => viewWord(word, i === 0 ? before : blank))
+  const space = separatorOf(language)
+  const words = utterance.words.map((word, i) => viewWord(word, i === 0 ? before : space))
   const [first, last] = [words[0], words.at(-1)]
   return {
     span: first && last && { start: first.start, end: last.end },

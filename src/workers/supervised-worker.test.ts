@@ -59,7 +59,7 @@ for (const [name, start] of Object.entries(transports)) {
   test(`${name}: a crash fails its task, and the next one gets a new worker`, async (t) => {
     const { run, lostBy, losses } = open(t, { start: start() })
     const lost = await lostBy('crash')
-    assert.equal(lost.how, 'crashed')
+    assert.equal(lost.reason, 'crashed')
     assert.equal(lost.cause, 'code 3')
     assert.equal(lost.state, 'busy')
     assert.deepEqual(losses, [lost])
@@ -70,7 +70,7 @@ for (const [name, start] of Object.entries(transports)) {
     const hangs: number[] = []
     const { run, lostBy } = open(t, { start: start(), onHang: (seconds) => hangs.push(seconds) })
     await run('start')
-    assert.equal((await lostBy('hang', { timeout: 0.1 })).how, 'hung')
+    assert.equal((await lostBy('hang', { timeout: 0.1 })).reason, 'hung')
     assert.deepEqual(hangs, [0.1])
     assert.deepEqual(await run('next', { timeout: 30 }), { response: 'next' })
   })
@@ -80,7 +80,7 @@ for (const [name, start] of Object.entries(transports)) {
     const controller = new AbortController()
     const lost = lostBy('wait', { signal: controller.signal })
     controller.abort()
-    assert.equal((await lost).how, 'canceled')
+    assert.equal((await lost).reason, 'canceled')
   })
 
   test(`${name}: a canceled task is asked to stop and killed if it does not`, async (t) => {
@@ -93,14 +93,14 @@ for (const [name, start] of Object.entries(transports)) {
     const killed = new AbortController()
     const lost = lostBy('hang', { signal: killed.signal, cancel: { ...cancel, timeout: 0.1 } })
     killed.abort()
-    assert.equal((await lost).how, 'hung')
+    assert.equal((await lost).reason, 'hung')
   })
 
   test(`${name}: closing ends the task, is not a loss, and waits for the exit`, async (t) => {
     const { worker, lostBy, losses } = open(t, { start: start() })
     const lost = lostBy('hang')
     await worker.close()
-    assert.equal((await lost).how, 'closed')
+    assert.equal((await lost).reason, 'closed')
     assert.deepEqual(losses, [])
     assert.equal(worker.state, 'ended')
   })
@@ -122,8 +122,8 @@ for (const [name, start] of Object.entries(transports)) {
     const options = { ...loading().loading, timeout: 0.1 }
     const { worker } = open(t, { start: start(), loading: options, onLost: lost.resolve })
     worker.start()
-    const { how, state } = await lost.promise
-    assert.deepEqual({ how, state }, { how: 'hung', state: 'loading' })
+    const { reason, state } = await lost.promise
+    assert.deepEqual({ reason, state }, { reason: 'hung', state: 'loading' })
   })
 
   test(`${name}: a closed worker is not replaced after a pause`, async (t) => {
@@ -180,7 +180,7 @@ test('a starved thread is given more time', async (t) => {
 test('an idle process is killed after its timeout', async (t) => {
   const { run, lostBy } = open(t, { start: transports.process!() })
   await run('start')
-  assert.equal((await lostBy('wait', { timeout: 0.5 })).how, 'hung')
+  assert.equal((await lostBy('wait', { timeout: 0.5 })).reason, 'hung')
 })
 
 test('an error of a thread is reported and ends its task', async (t) => {
@@ -189,7 +189,7 @@ test('an error of a thread is reported and ends its task', async (t) => {
     start: transports.thread!(),
     onError: ({ name }) => errors.push(name),
   })
-  assert.equal((await lostBy('throw')).how, 'crashed')
+  assert.equal((await lostBy('throw')).reason, 'crashed')
   assert.deepEqual(errors, ['RangeError'])
 })
 
@@ -246,6 +246,6 @@ test('a process that cannot be started counts as crashed', async (t) => {
   const errors: unknown[] = []
   const start = processStarter(() => fork(fileURLToPath(entry), { execPath: '/no/such/program' }))
   const { lostBy } = open(t, { start, onError: (error) => errors.push(error) })
-  assert.equal((await lostBy('one')).how, 'crashed')
+  assert.equal((await lostBy('one')).reason, 'crashed')
   assert.ok(errors.length > 0)
 })

@@ -37,7 +37,7 @@ export type WorkerState = 'ended' | 'loading' | 'idle' | 'busy'
  */
 export type WorkerExit = {
   cause: string
-  how: 'crashed' | 'hung' | 'canceled' | 'closed'
+  reason: 'crashed' | 'hung' | 'canceled' | 'closed'
   pid: number | undefined
   state: WorkerState
   stderr: string
@@ -67,7 +67,7 @@ type Instance = {
   worker: RunningWorker
   state: WorkerState
   ended: PromiseWithResolvers<void>
-  ending?: WorkerExit['how']
+  ending?: WorkerExit['reason']
   task?: { receive(message: unknown): unknown; settle(outcome: WorkerOutcome<unknown>): void }
   watchdog?: NodeJS.Timeout
 }
@@ -213,21 +213,21 @@ export class SupervisedWorker<Message> {
     wait()
   }
 
-  #kill(instance: Instance, how: WorkerExit['how']): void {
+  #kill(instance: Instance, reason: WorkerExit['reason']): void {
     if (instance.ending) return
     stopWatching(instance)
-    instance.ending = how
+    instance.ending = reason
     instance.worker.kill()
   }
 
   #end(instance: Instance, { code, signal, stderr }: Exit): void {
-    const { state, worker, ending: how = 'crashed' } = instance
+    const { state, worker, ending: reason = 'crashed' } = instance
     if (this.#instance === instance) this.#instance = undefined
-    const lost = { cause: signal ?? `code ${code}`, how, pid: worker.pid, state, stderr }
-    if (how !== 'closed') this.#options.onLost?.(lost)
+    const lost = { cause: signal ?? `code ${code}`, reason, pid: worker.pid, state, stderr }
+    if (reason !== 'closed') this.#options.onLost?.(lost)
     this.#settle(instance, { lost })
     instance.ended.resolve()
-    if (how === 'closed' || !this.#options.loading) return
+    if (reason === 'closed' || !this.#options.loading) return
     if (state === 'loading') this.#startLater()
     else this.start()
   }

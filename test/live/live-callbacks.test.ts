@@ -51,7 +51,7 @@ function bodiesAt(path: string): string[] {
   return server.receiver.at(path).map(({ body }) => body)
 }
 
-/** What a callback is sent of messages, by the letter of the contract. */
+/** What a callback is sent of messages, as the API reference says. */
 function callbacksOf({ id }: { id: string }, texts: readonly string[]): string[] {
   return texts.map((text) => {
     const { type } = JSON.parse(text) as { type: string }
@@ -169,9 +169,11 @@ test('a disabled callback, or one without flags, sends nothing', async () => {
 test('a receiver that was down gets all messages in order', async () => {
   server.answers.set('/down', () => 503)
   const { job } = await run('/down')
-  assert.deepEqual(typesOf(bodiesAt('/down')), ['start_session'], 'one after the other')
+  // One after the other: whatever was sent again by now, it is the first.
+  const refused = typesOf(bodiesAt('/down'))
+  assert.deepEqual(new Set(refused), new Set(['start_session']))
   server.answers.set('/down', () => 200)
   await server.skip(10_000)
-  const bodies = bodiesAt('/down').slice(1)
+  const bodies = bodiesAt('/down').slice(refused.length)
   assert.deepEqual(bodies, callbacksOf(job, job.result.messages))
 })

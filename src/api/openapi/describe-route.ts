@@ -24,8 +24,8 @@ const retryAfter = {
 }
 
 /** Errors that any route can return, and those that precede every route with a key. */
-const always: readonly ErrorStatus[] = [400, 500, 503]
-const withKey: readonly ErrorStatus[] = [401, 403, 429]
+const commonErrors: readonly ErrorStatus[] = [400, 500, 503]
+const authErrors: readonly ErrorStatus[] = [401, 403, 429]
 
 /** Headers of error responses with some statuses. */
 const errorHeaders: Partial<Record<string, Schema>> = {
@@ -43,7 +43,7 @@ export function describeRoute(
   { url, unknownFields }: { url: string } & Pick<Config['requests'], 'unknownFields'>,
 ): FastifySchema {
   const deprecated = url.startsWith('/v2/transcription')
-  const common = schema.security ? always : [...always, ...withKey]
+  const common = schema.security ? commonErrors : [...commonErrors, ...authErrors]
   const responses = { ...errorResponses(...common), ...(schema.response as Schema) }
   const response = Object.entries(responses).map(([status, answer]) => {
     const headers = {

@@ -12,8 +12,8 @@ export function setWarnings(
   { ignored }: { ignored: readonly string[] },
   withoutEffect: readonly string[] = [],
 ): void {
-  const unread = ignored.length > 0 ? [`ignored: ${ignored.join(', ')}`] : []
-  const warnings = [...unread, ...withoutEffect]
+  const ignoredWarnings = ignored.length > 0 ? [`ignored: ${ignored.join(', ')}`] : []
+  const warnings = [...ignoredWarnings, ...withoutEffect]
   if (warnings.length === 0) return
   reply.header('x-steno-warning', warnings.join('; ').replace(UNPRINTABLE, '?'))
 }

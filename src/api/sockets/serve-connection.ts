@@ -46,8 +46,8 @@ export function createSocketServer({ maxPayload, chooseProtocol }: SocketServerO
   const handleProtocols = chooseProtocol ?? (() => false as const)
   // One frame per turn of the event loop: a socket may receive ten thousand frames at once.
   const pace = { allowSynchronousEvents: false }
-  const how = { noServer: true, perMessageDeflate: false, handleProtocols }
-  return new WebSocketServer({ ...how, ...limits, ...pace })
+  const handshake = { noServer: true, perMessageDeflate: false, handleProtocols }
+  return new WebSocketServer({ ...handshake, ...limits, ...pace })
 }
 
 /**

@@ -49,8 +49,8 @@ export function listAvailableModels(folder: string): ListedModel[] {
     .map(({ id, kind, engine, languages, license, credit, memoryBytes, files, measured }) => {
       const bytes = downloadBytes({ files })
       const names = { name: id, origin: 'store' as const, kind, purpose: kind }
-      const about = { engine, languages, license, credit, memoryBytes, measured }
-      return { ...names, ...about, bytes, state: 'available' }
+      const details = { engine, languages, license, credit, memoryBytes, measured }
+      return { ...names, ...details, bytes, state: 'available' }
     })
 }
 
@@ -129,8 +129,8 @@ async function listStored(folder: string, depth: CheckOptions): Promise<ListedMo
     const state = await checkStored(folder, model, depth)
     const names = { name: id, origin: 'store' as const, kind, purpose: kind }
     const measured = readCatalog().find((one) => one.id === id)?.measured
-    const about = { engine, languages, license, credit, memoryBytes, measured }
-    listed.push({ ...names, ...about, bytes, state })
+    const details = { engine, languages, license, credit, memoryBytes, measured }
+    listed.push({ ...names, ...details, bytes, state })
   }
   const readable = new Set(listed.map(({ name }) => name))
   const others = (await readdir(storeFolder(folder)).catch(() => [])).filter((name) => {

@@ -74,8 +74,8 @@ export async function createSherpa(
       const hotwords = hotwordsOf(options)
       const found = []
       for (const audio of segments) {
-        const how = { language: languageOf(options), hotwords, signal: options.signal }
-        const { words, logProbability, text } = await decodePiece(model, audio, how)
+        const task = { language: languageOf(options), hotwords, signal: options.signal }
+        const { words, logProbability, text } = await decodePiece(model, audio, task)
         found.push({
           words: words.map(({ lastToken: _, ...word }) => word),
           language: languageOf(options, text),
@@ -89,15 +89,15 @@ export async function createSherpa(
     async recognizePartial(audio, { draft, ...options }) {
       if (isStreaming) {
         const [stream = ++streams, from = 0, ...before] = draft
-        const how = { stream, from, language: languageOf(options), signal: options.signal }
-        const { words, logProbability, text } = await continueStream(model, audio, how)
+        const task = { stream, from, language: languageOf(options), signal: options.signal }
+        const { words, logProbability, text } = await continueStream(model, audio, task)
         const tokens = codesOf(text)
         const agreed = countAgreed(words, tokens, before)
         const next = [stream, audio.length, ...tokens]
-        return { words, agreed, language: how.language, logProbability, tokens: next }
+        return { words, agreed, language: task.language, logProbability, tokens: next }
       }
-      const how = { language: languageOf(options), hotwords: undefined, signal: options.signal }
-      const { words, logProbability, text } = await decodePiece(model, audio, how)
+      const task = { language: languageOf(options), hotwords: undefined, signal: options.signal }
+      const { words, logProbability, text } = await decodePiece(model, audio, task)
       const tokens = codesOf(text)
       const agreed = countAgreed(words, tokens, draft)
       return { words, agreed, language: languageOf(options, text), logProbability, tokens }

@@ -65,8 +65,8 @@ export async function createWhisper(
     ...info,
     thresholds: whisperThresholds,
     async recognize(segments, { forceNonEmpty = false, ...options }) {
-      const how = { ...options, forceNonEmpty, task: 'transcribe' as const }
-      const found = await transcribe(model, segments, how)
+      const transcribeOptions = { ...options, forceNonEmpty, task: 'transcribe' as const }
+      const found = await transcribe(model, segments, transcribeOptions)
       return found.map((text, i) => toRecognition(model, text, segments[i]!))
     },
     ...(info.capabilities.translates && {
@@ -121,8 +121,8 @@ async function recognizePartial(
   const bounds = boundsOf(audio, language)
   const request = { ...bounds, item: 0, language, temperature: 0, seed: 0, tokens: draft }
   const prompt = promptOf(tokenizer, wanted.vocabulary)
-  const how = { prompt, task: 'transcribe', signal } as const
-  const decoding = await decodeDraft(network, encoded, request, how)
+  const decodeOptions = { prompt, task: 'transcribe', signal } as const
+  const decoding = await decodeDraft(network, encoded, request, decodeOptions)
   const heads = network.config.alignmentHeads.length
   const words = approximateWords(tokenizer, { decoding, language, audio, heads })
   const differs = decoding.tokens.findIndex((token, i) => token !== draft[i])

@@ -110,15 +110,15 @@ async function findChanges(
     return best!.language !== whole!.language && best!.probability >= FINE_SEARCH_PROBABILITY
   }
   if (!rough.some(isOther)) return []
-  const fine = windowsOf(audio.length, { size: FINE_WINDOW_SECONDS, step: FINE_STEP })
-  const path = bestPath(await identifyEach(audio, fine, identify))
+  const fineWindows = windowsOf(audio.length, { size: FINE_WINDOW_SECONDS, step: FINE_STEP })
+  const path = bestPath(await identifyEach(audio, fineWindows, identify))
   const cuts: number[] = []
   for (let i = 1; i < path.length; i++) {
     if (path[i] === path[i - 1]) continue
-    const [before, after] = [fine[i - 1]!, fine[i]!]
-    const about = Math.round((before.start + before.end + after.start + after.end) / 4)
-    const from = Math.max(0, about - SAMPLE_RATE)
-    cuts.push(from + quietestPoint(audio.subarray(from, about + SAMPLE_RATE)))
+    const [before, after] = [fineWindows[i - 1]!, fineWindows[i]!]
+    const middle = Math.round((before.start + before.end + after.start + after.end) / 4)
+    const from = Math.max(0, middle - SAMPLE_RATE)
+    cuts.push(from + quietestPoint(audio.subarray(from, middle + SAMPLE_RATE)))
   }
   return withoutShort(cuts, audio.length)
 }

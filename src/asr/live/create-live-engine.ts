@@ -102,8 +102,8 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     detectSpeech(audio, request, { signal, isLowPriority = false }) {
       if (!isUsed) options.onUsed()
       isUsed = true
-      const how = { signal, timeout: DETECT_TIMEOUT, priority: isLowPriority ? 1 : 0 }
-      return counted(vadPool.run({ kind: 'vad', audio, request }, how), { isLowPriority })
+      const taskOptions = { signal, timeout: DETECT_TIMEOUT, priority: isLowPriority ? 1 : 0 }
+      return counted(vadPool.run({ kind: 'vad', audio, request }, taskOptions), { isLowPriority })
     },
     recognizeFinal(utterance, requested) {
       const processesOf = (model: string) => options.processesOf(model, finals)
@@ -115,8 +115,8 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
       return recognizePartial(utterance, requested, { processes, gate, counted })
     },
     async checkReady({ signal, timeout }) {
-      const how = { signal, timeout, priority: priority.check }
-      await Promise.all(pools.map((pool) => pool.run({ kind: 'check' }, how)))
+      const taskOptions = { signal, timeout, priority: priority.check }
+      await Promise.all(pools.map((pool) => pool.run({ kind: 'check' }, taskOptions)))
     },
     async close() {
       closing.abort()
@@ -159,9 +159,9 @@ async function measureCosts(
   interval: number,
   signal: AbortSignal,
 ): Promise<ReturnType<typeof joinCosts>> {
-  const how = { signal, timeout: RECOGNIZE_TIMEOUT, priority: priority.measure }
+  const taskOptions = { signal, timeout: RECOGNIZE_TIMEOUT, priority: priority.measure }
   return joinCosts(
-    await Promise.all(pools.map((pool) => pool.run({ kind: 'measure' }, how))),
+    await Promise.all(pools.map((pool) => pool.run({ kind: 'measure' }, taskOptions))),
     interval,
   )
 }
@@ -191,7 +191,7 @@ async function recognizeFinal(
 ): Promise<FinalResult> {
   const { signal, isLowPriority = false, wantsEmbedding = false, draft } = requested
   const rank = isLowPriority ? priority.finalBehind : priority.final
-  const how = {
+  const taskOptions = {
     ...{ signal, timeout: timeoutFor(utterance), priority: rank },
     // Its session is late anyhow, and a worker is held for up to a second.
     isPreemptible: isLowPriority,
@@ -200,17 +200,17 @@ async function recognizeFinal(
   const identified =
     identification &&
     (await identifyUtterance(utterance, identification, {
-      identify: (task) => processesOf(task.model).run({ kind: 'identify', ...task }, how),
+      identify: (task) => processesOf(task.model).run({ kind: 'identify', ...task }, taskOptions),
       languageBefore,
     }))
   const chosen = identified?.settings ?? requested
   const task = { kind: 'final' as const, utterance, draft, wantsEmbedding, ...settingsOf(chosen) }
-  const first = counted(processesOf(task.model).run(task, how), { isLowPriority })
+  const first = counted(processesOf(task.model).run(task, taskOptions), { isLowPriority })
   const { fusedWith } = chosen
   if (fusedWith === undefined) return { ...(await first), ...identified?.found }
   const other = { ...task, model: fusedWith, wantsEmbedding: false }
   const second = (signal: AbortSignal) => {
-    return counted(processesOf(fusedWith).run(other, { ...how, signal }), { isLowPriority })
+    return counted(processesOf(fusedWith).run(other, { ...taskOptions, signal }), { isLowPriority })
   }
   return { ...(await fuseFinals({ first, second, signal })), ...identified?.found }
 }
@@ -226,10 +226,10 @@ function recognizePartial(
   const { signal, draft = [], isFirst = false, isLowPriority = false } = requested
   const rank = partialPriority({ isFirst, isLowPriority })
   const timeout = timeoutFor(utterance)
-  const how = { signal, timeout, priority: rank, isPreemptible: isLowPriority }
+  const taskOptions = { signal, timeout, priority: rank, isPreemptible: isLowPriority }
   const open = { utterance, draft, isFirst }
   const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
-  const start = () => counted(processes.run(task, how), { isLowPriority })
+  const start = () => counted(processes.run(task, taskOptions), { isLowPriority })
   // What yields to others leaves its process to them by itself.
   return isFirst || isLowPriority ? start() : gate.whenOpen(start, signal)
 }

@@ -65,22 +65,22 @@ function warp(score: Float32Array, tokens: number, frames: number): number[] {
   const total = new Float32Array(tokens * frames)
   for (let token = 0; token < tokens; token++) {
     for (let t = 0; t < frames; t++) {
-      const here = token * frames + t
-      const sameToken = t > 0 ? total[here - 1]! : Number.NEGATIVE_INFINITY
-      const sameFrame = token > 0 ? total[here - frames]! : Number.NEGATIVE_INFINITY
-      const both = t > 0 && token > 0 ? total[here - frames - 1]! : Number.NEGATIVE_INFINITY
+      const cell = token * frames + t
+      const sameToken = t > 0 ? total[cell - 1]! : Number.NEGATIVE_INFINITY
+      const sameFrame = token > 0 ? total[cell - frames]! : Number.NEGATIVE_INFINITY
+      const both = t > 0 && token > 0 ? total[cell - frames - 1]! : Number.NEGATIVE_INFINITY
       const best = token === 0 && t === 0 ? 0 : Math.max(sameToken, sameFrame, both)
-      total[here] = best + score[here]!
+      total[cell] = best + score[cell]!
     }
   }
   const starts = new Array<number>(tokens).fill(0)
   let token = tokens - 1
   let t = frames - 1
   while (token > 0) {
-    const here = token * frames + t
-    const sameToken = t > 0 ? total[here - 1]! : Number.NEGATIVE_INFINITY
-    const sameFrame = total[here - frames]!
-    const both = t > 0 ? total[here - frames - 1]! : Number.NEGATIVE_INFINITY
+    const cell = token * frames + t
+    const sameToken = t > 0 ? total[cell - 1]! : Number.NEGATIVE_INFINITY
+    const sameFrame = total[cell - frames]!
+    const both = t > 0 ? total[cell - frames - 1]! : Number.NEGATIVE_INFINITY
     if (both >= sameToken && both >= sameFrame) {
       starts[token] = t
       token--

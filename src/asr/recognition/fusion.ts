@@ -103,21 +103,21 @@ function align(places: readonly AlignmentSlot[], words: readonly Word[]): Step[]
       if (i > 0) reach({ places: 1, words: 0 }, GAP_COST)
       if (j > 0) reach({ places: 0, words: 1 }, GAP_COST)
       if (i === 0 || j === 0) continue
-      const apart = Math.abs(middleOf(places[i - 1]!.flat()) - middleOf([words[j - 1]!]))
+      const distance = Math.abs(middleOf(places[i - 1]!.flat()) - middleOf([words[j - 1]!]))
       const isEqual = placeKeys[i - 1]!.includes(wordKeys[j - 1]!)
       reach(
         { places: 1, words: 1 },
-        isEqual ? equalCost(apart) : SUBSTITUTION_COST + APART_DIFFERENT * apart,
+        isEqual ? equalCost(distance) : SUBSTITUTION_COST + APART_DIFFERENT * distance,
       )
       for (const step of equalSplits(placeKeys, wordKeys, { places: i, words: j }))
-        reach(step, equalCost(apart))
+        reach(step, equalCost(distance))
     }
   }
   return steps
 }
 
-function equalCost(apart: number): number {
-  return Math.min(MAX_APART, APART_EQUAL * apart)
+function equalCost(distance: number): number {
+  return Math.min(MAX_APART, APART_EQUAL * distance)
 }
 
 /**
@@ -199,9 +199,9 @@ function vote(place: AlignmentSlot, writesWell: readonly boolean[]): Word[] {
   const written = place[best.find((i) => writesWell[i]) ?? best[0]!]!
   return written.map((word, i) => {
     const readings = best.map((j) => place[j]!)
-    const alike = readings.every((reading) => reading.length === written.length)
+    const sameLength = readings.every((reading) => reading.length === written.length)
     const confidence = meanOf(
-      readings.map((reading) => (alike ? reading[i]!.confidence : confidenceOf(reading))),
+      readings.map((reading) => (sameLength ? reading[i]!.confidence : confidenceOf(reading))),
     )
     return { ...word, confidence: weightOf(share, confidence) }
   })
@@ -233,7 +233,7 @@ function inOrder(words: readonly Word[]): Word[] {
   return result
 }
 
-/** What makes words equal: their letters and digits, without case, punctuation and blanks. */
+/** What makes words equal: their letters and digits, without case, punctuation and spaces. */
 function keyOf(words: readonly Word[]): string {
   const text = words.map((word) => word.text).join('')
   const key = text

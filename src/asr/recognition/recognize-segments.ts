@@ -26,7 +26,9 @@ export async function recognizeSegments(
   segments: readonly SegmentAudio[],
   options: RecognizeOptions,
 ): Promise<RecognizedAudio[]> {
-  const ranges = segments.map(({ audio, pauses }) => keptRanges(audio.length, pauses))
+  const ranges = segments.map(({ audio, pauses }) =>
+    keptRanges({ start: 0, end: audio.length }, pauses),
+  )
   const pieces = segments.map(({ audio, pauses }, i) => {
     return pauses.length > 0 ? joinRanges(audio, ranges[i]!) : audio
   })

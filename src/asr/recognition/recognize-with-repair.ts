@@ -96,24 +96,26 @@ async function recognizeWithVocabulary(
   options: RecognizeOptions,
 ): Promise<Recognition[]> {
   if (options.vocabulary.length === 0) return recognizer.recognize(segments, options)
-  const sure: number[] = []
-  const unsure: number[] = []
+  const voicedIndices: number[] = []
+  const otherIndices: number[] = []
   for (const [i, audio] of segments.entries()) {
     const speech = await detector.detect(audio)
     const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
     const isSure = voiced >= MIN_VOICED && mean(speech) >= MIN_MEAN_SPEECH
-    const side = isSure ? sure : unsure
-    side.push(i)
+    const indices = isSure ? voicedIndices : otherIndices
+    indices.push(i)
   }
-  const pick = (places: readonly number[]) => places.map((i) => segments[i]!)
-  const listed = sure.length > 0 ? await recognizer.recognize(pick(sure), options) : []
+  const pick = (indices: readonly number[]) => indices.map((i) => segments[i]!)
+  const listed =
+    voicedIndices.length > 0 ? await recognizer.recognize(pick(voicedIndices), options) : []
   const unlisted = { ...options, vocabulary: [] }
-  const plain = unsure.length > 0 ? await recognizer.recognize(pick(unsure), unlisted) : []
+  const plain =
+    otherIndices.length > 0 ? await recognizer.recognize(pick(otherIndices), unlisted) : []
   const all = [
-    ...sure.map((i, n) => ({ i, of: listed[n]! })),
-    ...unsure.map((i, n) => ({ i, of: plain[n]! })),
+    ...voicedIndices.map((i, n) => ({ i, recognition: listed[n]! })),
+    ...otherIndices.map((i, n) => ({ i, recognition: plain[n]! })),
   ]
-  return all.sort((a, b) => a.i - b.i).map(({ of }) => of)
+  return all.sort((a, b) => a.i - b.i).map(({ recognition }) => recognition)
 }
 
 /**
@@ -198,8 +200,8 @@ async function repair(
   const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
   if (words.length === 0) {
     if (voiced < MIN_VOICED) return respond([], 0)
-    const dense = await recognizeWithoutPauses(models, audio, { speech, options })
-    if (dense.length > 0) return respond(dense, 0)
+    const withoutPauses = await recognizeWithoutPauses(models, audio, { speech, options })
+    if (withoutPauses.length > 0) return respond(withoutPauses, 0)
     const [again] = await models.recognizer.recognize([audio], { ...options, forceNonEmpty: true })
     return again?.complete && again.logProbability >= thresholds.minRetryLogProb
       ? respond(again.words, 0)
@@ -239,7 +241,7 @@ async function recognizeWithoutPauses(
 ): Promise<Word[]> {
   const pauses = omittedSamples(findPauses(speech, { start: 0, end: speech.length }))
   if (pauses.length === 0) return []
-  const ranges = keptRanges(audio.length, pauses)
+  const ranges = keptRanges({ start: 0, end: audio.length }, pauses)
   const [found] = await recognizer.recognize([joinRanges(audio, ranges)], options)
   const isSure = found?.complete && found.logProbability >= recognizer.thresholds.minRetryLogProb
   return isSure ? restoreWordTimes(found.words, ranges) : []

@@ -2,7 +2,7 @@
 const FULL_LETTERS = 3
 /** Entries with fewer letters would match parts of everything. */
 const MIN_LETTERS = 3
-/** SentencePiece writes a blank as this character. */
+/** SentencePiece writes a space as this character. */
 const WORD_BOUNDARY = '\u2581'
 
 /** The token pieces of a model, ready to find the words of any list in them. */
@@ -160,7 +160,7 @@ export function followBias(
   let matches: Match[] = []
   let place = 0
   let written = ''
-  const starts = () => (/[\p{L}\p{N}]$/u.test(written) ? [root] : [root, afterBlank(root)])
+  const starts = () => (/[\p{L}\p{N}]$/u.test(written) ? [root] : [root, afterSpace(root)])
   return {
     choose(logits, likeliest) {
       const piece = pieces.pieces[likeliest] ?? ''
@@ -202,7 +202,7 @@ export function followBias(
   }
 }
 
-function afterBlank(root: WordNode): WordNode | undefined {
+function afterSpace(root: WordNode): WordNode | undefined {
   return nodesBelow(root).get(WORD_BOUNDARY)
 }
 

@@ -128,11 +128,11 @@ async function writeGroups(
   const { samples } = channels[0]!
   const leaksInto = groups.map(() => new Set<number>())
   const isCrosstalk = createCrosstalkGate(groups.length, CROSSTALK_FRAMES)
-  const several = groups.length > 1
+  const hasGroups = groups.length > 1
   const measured: CrosstalkMeasurement[] = []
   const read = (start: number) => mixBlock(channels, groups, start)
   let pending = read(0)
-  if (several) {
+  if (hasGroups) {
     measured.push(measureBlock(pending))
     for (let n = 0; n < CROSSTALK_FRAMES; n++) isCrosstalk(framesOf(pending, n), [])
   }
@@ -142,7 +142,7 @@ async function writeGroups(
     const block = pending
     const next = start + BLOCK
     pending = read(next)
-    if (several) {
+    if (hasGroups) {
       if (next < samples) measured.push(measureBlock(pending))
       const paths = findCrosstalk(measured)
       for (const { source, target } of paths) {

@@ -20,7 +20,7 @@ test('words in audio without pauses are mapped back to their original times', ()
   const speech = probabilities(`##########${'.'.repeat(20)}##########`)
   const omitted = omittedSamples(findPauses(speech, { start: 0, end: speech.length }))
   const samples = speech.length * FRAME
-  const ranges = keptRanges(samples, omitted)
+  const ranges = keptRanges({ start: 0, end: samples }, omitted)
   const audio = Float32Array.from({ length: samples }, (_, i) => i / samples)
   const joined = joinRanges(audio, ranges)
   assert.equal(joined.length, 20 * FRAME + 0.15 * 16_000)

@@ -39,12 +39,12 @@ export function omittedSamples(pauses: readonly Range[]): Range[] {
   return omitted.filter(({ start, end }) => start < end)
 }
 
-/** Returns the ranges between the omitted ones. */
-export function keptRanges(samples: number, omitted: readonly Range[]): Range[] {
-  const starts = [0, ...omitted.map(({ end }) => end)]
-  const ends = [...omitted.map(({ start }) => start), samples]
+/** Returns the ranges of `whole` between the omitted ones. */
+export function keptRanges(whole: Range, omitted: readonly Range[]): Range[] {
+  const starts = [whole.start, ...omitted.map(({ end }) => end)]
+  const ends = [...omitted.map(({ start }) => start), whole.end]
   return starts
-    .map((start, i) => ({ start, end: Math.min(samples, ends[i]!) }))
+    .map((start, i) => ({ start, end: Math.min(whole.end, ends[i]!) }))
     .filter(({ start, end }) => end > start)
 }
 

@@ -12,9 +12,9 @@ export function readSamples(path: string, start: number, end: number): Float32Ar
     const file = openSync(path, 'r')
     try {
       while (read < bytes.length) {
-        const got = readSync(file, bytes, read, bytes.length - read, start * 2 + read)
-        if (got === 0) break
-        read += got
+        const count = readSync(file, bytes, read, bytes.length - read, start * 2 + read)
+        if (count === 0) break
+        read += count
       }
     } finally {
       closeSync(file)

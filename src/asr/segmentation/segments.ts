@@ -56,7 +56,7 @@ export const fileSegments: Omit<SegmentOptions, 'maxSeconds'> = {
 /** Speech between pauses that is no longer than this, in seconds, is a fragment. */
 const MAX_FRAGMENT_SECONDS = 1.2
 /** Fragments with a longer pause between them, in seconds, do not belong together. */
-const FRAGMENT_PAUSE = 2
+export const MAX_FRAGMENT_PAUSE = 2
 /** Most seconds of speech in joined fragments. */
 const MAX_JOINED_SECONDS = 8
 
@@ -144,7 +144,7 @@ function joinFragments(
     if (
       last?.pauses &&
       pauses &&
-      from - last.to <= toFrames(FRAGMENT_PAUSE) &&
+      from - last.to <= toFrames(MAX_FRAGMENT_PAUSE) &&
       last.spoken + spoken <= toFrames(MAX_JOINED_SECONDS) &&
       to - last.from <= longest
     ) {

@@ -33,13 +33,13 @@ export type Diarizer = {
 export function createDiarizer(): Diarizer {
   let loaded: { id: string; embeddings: Promise<SpeakerModel> } | undefined
   return {
-    async embed({ model, to, ...where }, signal) {
+    async embed({ model, to, ...part }, signal) {
       if (loaded?.id !== model.id) loaded = { id: model.id, embeddings: openSpeakerModel(model) }
       const embeddings = await loaded.embeddings.catch((error) => {
         loaded = undefined
         throw error
       })
-      writeEmbeddings(to, await embeddings({ ...where, signal }))
+      writeEmbeddings(to, await embeddings({ ...part, signal }))
       return null
     },
     findSpeakers({ transcript, embeddings, counts }) {

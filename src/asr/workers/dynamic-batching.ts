@@ -47,8 +47,8 @@ export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): T
     const timeout = taken.reduce((sum, { options }) => sum + options.timeout, 0)
     const signal = whenAllAbort(taken.map(({ options }) => options.signal))
     try {
-      const how = { signal, timeout, ...ranked }
-      const results = await pool.run({ kind: 'recognize-all', batches }, how)
+      const taskOptions = { signal, timeout, ...ranked }
+      const results = await pool.run({ kind: 'recognize-all', batches }, taskOptions)
       for (const [i, { resolve }] of taken.entries()) resolve(results[i]!)
     } catch (error) {
       if (error instanceof AppError && error.code === 'engine_unavailable') {

@@ -40,8 +40,8 @@ export function startRecognizers(options: SpeechEngineOptions) {
     },
   })
   const remote = options.remote && createRemoteRecognizer(options.remote)
-  const available = (how?: { isFresh: boolean }): AvailableRecognizers => {
-    const local = installed.available(how)
+  const available = (options?: { isFresh: boolean }): AvailableRecognizers => {
+    const local = installed.available(options)
     return remote ? { ...local, finals: [...local.finals, remote.describe()] } : local
   }
   const translators = (): AvailableRecognizers => {
@@ -61,7 +61,7 @@ export function startRecognizers(options: SpeechEngineOptions) {
     const model = installed.findStored(id) ?? modelPools.find(id)
     // The pool knows best what to answer when there is no such model.
     if (!model) return usual
-    return { run: (task, how) => modelPools.run(model, use, { task, options: how }) }
+    return { run: (task, options) => modelPools.run(model, use, { task, options }) }
   }
   let liveRemote: TaskRunner | undefined
   const liveProcessesOf = (id: string, usual: WorkerPool): TaskRunner => {

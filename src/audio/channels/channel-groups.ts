@@ -231,8 +231,8 @@ function isShared(a: number, b: number, { windows, levels }: Facts): boolean {
     if (pair) coherent += pair.coherence >= MIN_COHERENCE ? pair.count : -pair.count
   }
   const [low, middle, high] = [TAIL, 0.5, 1 - TAIL].map(levels[index]!.quantile)
-  const apart = Math.max((high! - low!) / 2, Math.abs(middle!))
-  return coherent > 0 && apart < SAME_LEVEL
+  const difference = Math.max((high! - low!) / 2, Math.abs(middle!))
+  return coherent > 0 && difference < SAME_LEVEL
 }
 
 /** Whether the speech of a group is also in another channel, more quietly. */

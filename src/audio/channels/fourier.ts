@@ -48,7 +48,7 @@ function reversedBits(size: number): Uint16Array {
 type Stage = {
   radix: 4 | 5
   done: number
-  apart: number
+  stride: number
   cosines: Float64Array
   sines: Float64Array
 }
@@ -71,7 +71,7 @@ export function createMixedTransform(factors: readonly (4 | 5)[]): FourierTransf
     return {
       radix,
       done,
-      apart: size / (done * radix),
+      stride: size / (done * radix),
       cosines: Float64Array.from(angles, Math.cos),
       sines: Float64Array.from(angles, Math.sin),
     }
@@ -90,18 +90,18 @@ export function createMixedTransform(factors: readonly (4 | 5)[]): FourierTransf
   }
 }
 
-function joinFours(from: Complex, to: Complex, { done, apart, cosines, sines }: Stage): void {
+function joinFours(from: Complex, to: Complex, { done, stride, cosines, sines }: Stage): void {
   const [re, im, outRe, outIm] = [from.real, from.imaginary, to.real, to.imaginary]
-  const step = done * apart
+  const step = done * stride
   for (let p = 0; p < done; p++) {
     const w = p * 4
     const [c1, s1, c2, s2] = [cosines[w + 1]!, sines[w + 1]!, cosines[w + 2]!, sines[w + 2]!]
     const [c3, s3] = [cosines[w + 3]!, sines[w + 3]!]
-    for (let q = 0; q < apart; q++) {
-      const i0 = w * apart + q
-      const i1 = i0 + apart
-      const i2 = i1 + apart
-      const i3 = i2 + apart
+    for (let q = 0; q < stride; q++) {
+      const i0 = w * stride + q
+      const i1 = i0 + stride
+      const i2 = i1 + stride
+      const i3 = i2 + stride
       const a0 = re[i0]!
       const b0 = im[i0]!
       const a1 = re[i1]! * c1 - im[i1]! * s1
@@ -110,7 +110,7 @@ function joinFours(from: Complex, to: Complex, { done, apart, cosines, sines }: 
       const b2 = re[i2]! * s2 + im[i2]! * c2
       const a3 = re[i3]! * c3 - im[i3]! * s3
       const b3 = re[i3]! * s3 + im[i3]! * c3
-      const o = p * apart + q
+      const o = p * stride + q
       outRe[o] = a0 + a2 + (a1 + a3)
       outIm[o] = b0 + b2 + (b1 + b3)
       outRe[o + step] = a0 - a2 + (b1 - b3)
@@ -128,19 +128,19 @@ const COS_2 = Math.cos((4 * Math.PI) / 5)
 const SIN_1 = Math.sin((2 * Math.PI) / 5)
 const SIN_2 = Math.sin((4 * Math.PI) / 5)
 
-function joinFives(from: Complex, to: Complex, { done, apart, cosines, sines }: Stage): void {
+function joinFives(from: Complex, to: Complex, { done, stride, cosines, sines }: Stage): void {
   const [re, im, outRe, outIm] = [from.real, from.imaginary, to.real, to.imaginary]
-  const step = done * apart
+  const step = done * stride
   for (let p = 0; p < done; p++) {
     const w = p * 5
     const [c1, s1, c2, s2] = [cosines[w + 1]!, sines[w + 1]!, cosines[w + 2]!, sines[w + 2]!]
     const [c3, s3, c4, s4] = [cosines[w + 3]!, sines[w + 3]!, cosines[w + 4]!, sines[w + 4]!]
-    for (let q = 0; q < apart; q++) {
-      const i0 = w * apart + q
-      const i1 = i0 + apart
-      const i2 = i1 + apart
-      const i3 = i2 + apart
-      const i4 = i3 + apart
+    for (let q = 0; q < stride; q++) {
+      const i0 = w * stride + q
+      const i1 = i0 + stride
+      const i2 = i1 + stride
+      const i3 = i2 + stride
+      const i4 = i3 + stride
       const a0 = re[i0]!
       const b0 = im[i0]!
       const a1 = re[i1]! * c1 - im[i1]! * s1
@@ -162,7 +162,7 @@ function joinFives(from: Complex, to: Complex, { done, apart, cosines, sines }: 
       const oddB1 = SIN_1 * ad + SIN_2 * au
       const oddA2 = SIN_2 * bd - SIN_1 * bu
       const oddB2 = SIN_2 * ad - SIN_1 * au
-      const o = p * apart + q
+      const o = p * stride + q
       outRe[o] = a0 + as + at
       outIm[o] = b0 + bs + bt
       outRe[o + step] = evenA1 + oddA1

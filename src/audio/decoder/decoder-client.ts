@@ -65,9 +65,9 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
       if (signal.aborted) return reject(signal.reason)
       if (end?.type === 'done') return resolve(end.result as DecoderResult<Request>)
       if (end) return reject(fromPlain(end.error))
-      const how = killer ?? signalOf(code) ?? `exit code ${code}`
-      const fault = watch.faultOf(how)
-      reject(fault ? new AppError('media_undecodable', fault) : earlyEnd(how, stderr))
+      const cause = killer ?? signalOf(code) ?? `exit code ${code}`
+      const fault = watch.faultOf(cause)
+      reject(fault ? new AppError('media_undecodable', fault) : earlyEnd(cause, stderr))
     },
   })
   const watch = watchDecoder(decoder, { limits, timeout })
@@ -106,10 +106,10 @@ export function startDecoder(bounds: Bounds): ChildProcess {
 type DecoderWatch = {
   sawHeartbeat(): void
   /**
-   * Returns the fault of the file when the process ended `how`; undefined when something else ended
-   * it.
+   * Returns the fault of the file when the process ended with `cause`; undefined when something
+   * else ended it.
    */
-  faultOf(how: string): string | undefined
+  faultOf(cause: string): string | undefined
   close(): void
 }
 
@@ -121,8 +121,8 @@ function watchDecoder(
   const { memoryBytes, cpuSeconds, wallSeconds } = limits
   let [silence, age] = [0, 0]
   let fault: string | undefined
-  const kill = (why: string) => {
-    fault ??= why
+  const kill = (reason: string) => {
+    fault ??= reason
     decoder.kill()
   }
   const megabytes = Math.round(memoryBytes / 1024 / 1024)
@@ -138,12 +138,12 @@ function watchDecoder(
     sawHeartbeat: () => {
       silence = 0
     },
-    faultOf(how) {
+    faultOf(cause) {
       if (fault) return fault
-      if (how === 'SIGXCPU') return `the decoder worked for more than ${cpuSeconds} s`
-      if (how === 'SIGXFSZ') return 'the decoder wrote more than the longest recording holds'
+      if (cause === 'SIGXCPU') return `the decoder worked for more than ${cpuSeconds} s`
+      if (cause === 'SIGXFSZ') return 'the decoder wrote more than the longest recording holds'
       // The system ran out of memory, and the decoder used a good part of it.
-      if (how === 'SIGKILL' && memory.peakBytes > memoryBytes / 2) return tooMuchMemory
+      if (cause === 'SIGKILL' && memory.peakBytes > memoryBytes / 2) return tooMuchMemory
       return undefined
     },
     close: () => {
@@ -153,9 +153,9 @@ function watchDecoder(
   }
 }
 
-function earlyEnd(how: string, stderr: string): AppError {
+function earlyEnd(cause: string, stderr: string): AppError {
   const options = stderr ? { cause: new Error(stderr) } : {}
-  return crashes.has(how)
-    ? new AppError('media_undecodable', `the decoder crashed (${how})`, options)
-    : new AppError('engine_failed', `the decoder was killed (${how})`, options)
+  return crashes.has(cause)
+    ? new AppError('media_undecodable', `the decoder crashed (${cause})`, options)
+    : new AppError('engine_failed', `the decoder was killed (${cause})`, options)
 }

@@ -47,8 +47,8 @@ export const benchCommand: Command = {
   help,
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, options)
-    const [what, path = SAMPLE, ...more] = positionals
-    if (what !== 'live') throw new UsageError("name what to measure: 'live'")
+    const [subject, path = SAMPLE, ...more] = positionals
+    if (subject !== 'live') throw new UsageError("name what to measure: 'live'")
     if (more.length > 0) throw new UsageError('name one recording at most')
     const counts = (values.sessions ?? []).map((text) => {
       return readNumber(text, { name: 'sessions', fallback: 1, min: 1 })

@@ -1,5 +1,5 @@
 import type { Confinement } from '../../audio/decoder/sandbox/decoder-sandbox.ts'
-import type { Finding } from './checks.ts'
+import type { CheckResult } from './checks.ts'
 
 const texts: Record<Confinement, string> = {
   isolated: 'decoders have no network, and see no other process and no file but their recording',
@@ -13,7 +13,7 @@ const texts: Record<Confinement, string> = {
  * Checks how well decoders, which process users' files, are isolated from the rest of the
  * machine.
  */
-export async function checkConfinement(): Promise<Finding> {
+export async function checkConfinement(): Promise<CheckResult> {
   const { findConfinement } = await import('../../audio/decoder/sandbox/decoder-sandbox.ts')
   const confinement = findConfinement()
   const text = texts[confinement]
@@ -25,7 +25,7 @@ export async function checkConfinement(): Promise<Finding> {
 }
 
 /** Checks whether the process runs as root; `userId` is for tests. */
-export function checkUser(userId = process.getuid?.()): Finding {
+export function checkUser(userId = process.getuid?.()): CheckResult {
   if (userId !== 0) return { state: 'ok', text: 'run by a user without special rights' }
   const text = 'run as root, which the server does not need'
   return { state: 'warn', text, remedy: 'start it as a user of its own who owns the data folder' }

@@ -2,7 +2,7 @@ import { bareEnvironment } from '../../audio/decoder/sandbox/bare-environment.ts
 import type { Config } from '../../config/config.ts'
 import type { LlmConfig } from '../../config/llm.ts'
 import { createLog } from '../../observability/log.ts'
-import type { Finding } from './checks.ts'
+import type { CheckResult } from './checks.ts'
 
 /** Seconds for a few words of a language model, which may have to be loaded first. */
 const ANSWER_SECONDS = 120
@@ -16,11 +16,11 @@ const LIST_MS = 10_000
 export async function checkLanguageServices(
   config: Config,
   signal: AbortSignal,
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   const model = await checkLanguageModel(config, signal)
   const others = [await checkSpeechTranslation(config), await checkApertium(config, signal)]
-  const findings = [model, ...others].flatMap((one) => one ?? [])
-  if (findings.length > 0) return findings
+  const results = [model, ...others].flatMap((one) => one ?? [])
+  if (results.length > 0) return results
   const needs = 'a language model (STENO_LLM_URL), a multilingual Whisper model or Apertium'
   return [{ state: 'ok', text: `translation: nothing is set up; it needs ${needs}` }]
 }
@@ -29,17 +29,18 @@ export async function checkLanguageServices(
 async function checkLanguageModel(
   config: Config,
   signal: AbortSignal,
-): Promise<Finding | undefined> {
+): Promise<CheckResult | undefined> {
   const { llm } = config
   if (!llm) return undefined
   const { openChatModel } = await import('../../app/language-model.ts')
   const timeout = Math.min(llm.timeout, ANSWER_SECONDS)
   const asked = { ...llm, timeout, answerTimeout: timeout }
   const chat = openChatModel({ ...config, llm: asked }, createLog('silent'))
-  const where = llm.url === undefined ? llm.embedded! : `${llm.model} at ${new URL(llm.url).host}`
+  const modelName =
+    llm.url === undefined ? llm.embedded! : `${llm.model} at ${new URL(llm.url).host}`
   try {
     await chat.complete({ system: 'Answer briefly.', user: 'Say hello.', maxTokens: 8, signal })
-    const text = `language model: ${where} answers`
+    const text = `language model: ${modelName} answers`
     const served = await servedContext(llm, signal)
     if (served === undefined || served >= llm.contextTokens) return { state: 'ok', text }
     const less = `but takes ${served} tokens, fewer than the ${llm.contextTokens} of the settings`
@@ -47,7 +48,7 @@ async function checkLanguageModel(
     return { state: 'warn', text: `${text}, ${less}`, remedy }
   } catch (error) {
     signal.throwIfAborted()
-    const text = `language model: ${where}: ${(error as Error).message}`
+    const text = `language model: ${modelName}: ${(error as Error).message}`
     return { state: 'fail', text, remedy: 'see the STENO_LLM_ settings' }
   } finally {
     await chat.close()
@@ -80,7 +81,7 @@ type ServedModel = { id: string; max_model_len?: number; meta?: { n_ctx?: number
 
 async function checkSpeechTranslation({
   models: { folder },
-}: Config): Promise<Finding | undefined> {
+}: Config): Promise<CheckResult | undefined> {
   const { readStoredModels } = await import('../../models/install/installed-models.ts')
   const { describeStored } = await import('../../asr/engines/stored-recognizers.ts')
   const found = readStoredModels(folder).filter((model) => {
@@ -94,7 +95,7 @@ async function checkSpeechTranslation({
 async function checkApertium(
   { apertium: file }: Config,
   signal: AbortSignal,
-): Promise<Finding | undefined> {
+): Promise<CheckResult | undefined> {
   if (file === undefined) return undefined
   const { createApertium } = await import('../../llm/apertium/apertium.ts')
   try {

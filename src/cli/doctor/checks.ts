@@ -12,7 +12,7 @@ import { SAMPLE } from '../server/start-message.ts'
 import { findExposures } from './exposure.ts'
 
 /** The finding of a check; `remedy` says how to fix it. */
-export type Finding = { state: 'ok' | 'warn' | 'fail'; text: string; remedy?: string }
+export type CheckResult = { state: 'ok' | 'warn' | 'fail'; text: string; remedy?: string }
 
 // Checks import modules that may fail to load inside the function: whether they load is part of the
 // check.
@@ -25,30 +25,30 @@ const MIN_BYTES = 1_000_000
 const RECOGNITION_TIMEOUT_MS = 120_000
 
 /** Checks whether this Node runs TypeScript directly and has `node:sqlite`. */
-export function checkNode(): Finding {
+export function checkNode(): CheckResult {
   const { node } = process.versions
   if (Number.parseInt(node, 10) >= 24) return { state: 'ok', text: `Node ${node}` }
   return { state: 'fail', text: `Node ${node} is too old, 24 is needed`, remedy: REINSTALL }
 }
 
 /** Checks the settings. Returns one finding for each problem, or a single finding without one. */
-export function checkSettings(env: Record<string, string | undefined>): Finding[] {
-  const findings: Finding[] = unknownSettings(env).map((name) => {
+export function checkSettings(env: Record<string, string | undefined>): CheckResult[] {
+  const results: CheckResult[] = unknownSettings(env).map((name) => {
     const remedy = 'docs/configuration.md lists every setting'
     return { state: 'warn', text: `${name} is not a setting and is ignored`, remedy }
   })
   try {
     for (const exposure of findExposures(readConfig(env))) {
-      findings.push({ state: 'warn', ...exposure })
+      results.push({ state: 'warn', ...exposure })
     }
   } catch (error) {
-    for (const line of messageOf(error).split('\n')) findings.push({ state: 'fail', text: line })
+    for (const line of messageOf(error).split('\n')) results.push({ state: 'fail', text: line })
   }
-  return findings.length > 0 ? findings : [{ state: 'ok', text: 'settings' }]
+  return results.length > 0 ? results : [{ state: 'ok', text: 'settings' }]
 }
 
 /** Checks whether every byte of the models is as installed. */
-export async function checkModelFiles({ models: { folder } }: Config): Promise<Finding> {
+export async function checkModelFiles({ models: { folder } }: Config): Promise<CheckResult> {
   const { findDamage } = await import('../../asr/models/bundled-record.ts')
   const damaged = await findDamage(folder, { hashes: true })
   if (damaged.length === 0) return { state: 'ok', text: `models in ${folder}, checksums match` }
@@ -57,7 +57,7 @@ export async function checkModelFiles({ models: { folder } }: Config): Promise<F
 }
 
 /** Checks whether the native runtime of the models loads on this machine. */
-export async function checkRuntime(): Promise<Finding> {
+export async function checkRuntime(): Promise<CheckResult> {
   try {
     await import('../../asr/onnx/onnx-runtime.ts')
     return { state: 'ok', text: 'ONNX Runtime loads' }
@@ -68,7 +68,7 @@ export async function checkRuntime(): Promise<Finding> {
 }
 
 /** Loads a model on the device for installed models; undefined when that is the processor. */
-export async function checkDevice({ models }: Config): Promise<Finding | undefined> {
+export async function checkDevice({ models }: Config): Promise<CheckResult | undefined> {
   const { device, folder } = models
   if (device === 'cpu') return undefined
   const { knownDevices, loadModel } = await import('../../asr/onnx/onnx-runtime.ts')
@@ -89,7 +89,7 @@ export async function checkDevice({ models }: Config): Promise<Finding | undefin
 }
 
 /** Checks the folder of temporary files; undefined if it can be written. */
-export async function checkTemporaryFolder(): Promise<Finding | undefined> {
+export async function checkTemporaryFolder(): Promise<CheckResult | undefined> {
   try {
     await rm(await mkdtemp(join(tmpdir(), 'steno-doctor-')), { recursive: true })
     return undefined
@@ -100,7 +100,7 @@ export async function checkTemporaryFolder(): Promise<Finding | undefined> {
 }
 
 /** Decodes a recording with the decoder that the server would use. */
-export async function checkDecoder({ media }: Config, signal: AbortSignal): Promise<Finding> {
+export async function checkDecoder({ media }: Config, signal: AbortSignal): Promise<CheckResult> {
   const { decodeMedia } = await import('../../audio/media.ts')
   const folder = await mkdtemp(join(tmpdir(), 'steno-doctor-'))
   try {
@@ -119,7 +119,7 @@ export async function checkDecoder({ media }: Config, signal: AbortSignal): Prom
  * Checks whether the data folder, or the folder in which it would be created, is writable and has
  * free space.
  */
-export async function checkDataFolder({ storage }: Config): Promise<Finding> {
+export async function checkDataFolder({ storage }: Config): Promise<CheckResult> {
   const { folder } = storage
   const existing = await nearestExisting(folder)
   try {
@@ -148,7 +148,7 @@ export async function checkDataFolder({ storage }: Config): Promise<Finding> {
 }
 
 /** Checks whether other users of this machine can open the database or the recordings. */
-export async function checkPrivacy({ storage: { folder } }: Config): Promise<Finding> {
+export async function checkPrivacy({ storage: { folder } }: Config): Promise<CheckResult> {
   const { findAccessibleFiles } = await import('../../storage/objects/disk/file-modes.ts')
   const open = await findAccessibleFiles(folder)
   if (open.length === 0) return { state: 'ok', text: 'data folder is closed to other users' }
@@ -161,7 +161,7 @@ export async function checkPrivacy({ storage: { folder } }: Config): Promise<Fin
 }
 
 /** Checks whether the server could open its database. */
-export async function checkDatabase({ storage }: Config): Promise<Finding> {
+export async function checkDatabase({ storage }: Config): Promise<CheckResult> {
   const { examineDatabase, examineShared } = await import('../../storage/database/direct-access.ts')
   const texts = {
     none: 'no database yet',
@@ -178,7 +178,7 @@ export async function checkDatabase({ storage }: Config): Promise<Finding> {
 }
 
 /** Stores, reads and deletes a small object; undefined where objects are in the data folder. */
-export async function checkObjectStore({ storage }: Config): Promise<Finding | undefined> {
+export async function checkObjectStore({ storage }: Config): Promise<CheckResult | undefined> {
   if (!storage.objectStore) return undefined
   const { examineS3 } = await import('../../storage/objects/s3/s3-objects.ts')
   try {
@@ -198,7 +198,7 @@ async function nearestExisting(path: string): Promise<string> {
 }
 
 /** Checks whether the server could listen, or already does. */
-export async function checkPort({ http: { host, port } }: Config): Promise<Finding> {
+export async function checkPort({ http: { host, port } }: Config): Promise<CheckResult> {
   const url = localUrl({ host, port })
   const health = await fetch(`${url}/health`).catch(() => undefined)
   if (health?.ok) return { state: 'ok', text: `port ${port}: a server answers at ${url}` }
@@ -211,7 +211,7 @@ export async function checkPort({ http: { host, port } }: Config): Promise<Findi
 }
 
 /** Loads the models in a worker process and recognizes one second of audio. */
-export async function checkRecognition(config: Config, signal: AbortSignal): Promise<Finding> {
+export async function checkRecognition(config: Config, signal: AbortSignal): Promise<CheckResult> {
   const { createSpeechEngine } = await import('../../asr/create-speech-engine.ts')
   const { folder } = config.models
   const speech = createSpeechEngine({ folder, workers: 1, log: createLog('silent') })

@@ -8,6 +8,7 @@ import type { Command, Terminal } from '../terminal/terminal.ts'
 import { checkConfinement, checkUser } from './check-confinement.ts'
 import { checkLanguageServices } from './check-language-services.ts'
 import {
+  type CheckResult,
   checkDatabase,
   checkDataFolder,
   checkDecoder,
@@ -21,7 +22,6 @@ import {
   checkRuntime,
   checkSettings,
   checkTemporaryFolder,
-  type Finding,
 } from './checks.ts'
 
 const help = `Usage: steno doctor
@@ -50,7 +50,7 @@ export const doctorCommand: Command = {
   },
 }
 
-async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerator<Finding> {
+async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerator<CheckResult> {
   yield checkNode()
   yield* checkSettings(env)
   const config = readOrDefault(env)

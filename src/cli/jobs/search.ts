@@ -75,9 +75,9 @@ function printHits(hits: readonly ApiSearchHit[], { stdout, stderr }: Terminal):
   if (hits.length === 0) stderr.write('Nothing is found.\n')
   for (const { job, start, speaker, speaker_name, text } of hits) {
     const name = job.filename ?? (job.kind === 'live' ? 'live session' : 'recording')
-    const who = speaker_name ?? (speaker === null ? undefined : `speaker ${speaker}`)
-    const said = who === undefined ? text : `${who}: ${text}`
-    stdout.write(`${job.id} ${formatPlace(start)} ${sanitize(name)}: ${sanitize(said)}\n`)
+    const speakerLabel = speaker_name ?? (speaker === null ? undefined : `speaker ${speaker}`)
+    const labeledText = speakerLabel === undefined ? text : `${speakerLabel}: ${text}`
+    stdout.write(`${job.id} ${formatPlace(start)} ${sanitize(name)}: ${sanitize(labeledText)}\n`)
   }
 }
 

@@ -4,13 +4,16 @@ import { join } from 'node:path'
 import { remoteOptions } from '../../app/remote-asr.ts'
 import type { Config } from '../../config/config.ts'
 import { createLog } from '../../observability/log.ts'
-import type { Finding } from '../doctor/checks.ts'
+import type { CheckResult } from '../doctor/checks.ts'
 
 /** Half a second at 16 kHz: servers may charge for it. */
 const SAMPLES = 8000
 
 /** Checks whether the remote engine answers, if one is configured: sends it a moment of silence. */
-export async function checkRemoteEngine(config: Config, signal: AbortSignal): Promise<Finding[]> {
+export async function checkRemoteEngine(
+  config: Config,
+  signal: AbortSignal,
+): Promise<CheckResult[]> {
   const options = remoteOptions(config, createLog('silent'))
   if (!options) return []
   const { createRemoteRecognizer } = await import('../../asr/engines/remote/remote-recognizer.ts')

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { AddedSpeakerModel } from '../../models/speaker-models.ts'
-import type { Finding } from '../doctor/checks.ts'
+import type { CheckResult } from '../doctor/checks.ts'
 
 // Modules that may fail to load are imported inside the function: whether they load is part of the
 // check.
@@ -9,7 +9,7 @@ import type { Finding } from '../doctor/checks.ts'
 export async function checkSpeakerModels(
   { models: { folder } }: Pick<Config, 'models'>,
   signal: AbortSignal,
-): Promise<Finding> {
+): Promise<CheckResult> {
   try {
     const added = await findWhole(folder)
     if (added.length === 0) return { state: 'ok', text: 'models for speakers: built in' }

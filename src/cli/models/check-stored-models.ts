@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts'
-import type { Finding } from '../doctor/checks.ts'
+import type { CheckResult } from '../doctor/checks.ts'
 
 // Modules that may fail to load are imported inside the function: whether they load is part of the
 // check.
@@ -10,7 +10,7 @@ import type { Finding } from '../doctor/checks.ts'
 export async function checkStoredModels(
   { models: { folder, memory } }: Pick<Config, 'models'>,
   signal: AbortSignal,
-): Promise<Finding> {
+): Promise<CheckResult> {
   const { listLocalModels } = await import('../../app/models/model-list.ts')
   const present = await listLocalModels(folder, { hashes: true, signal })
   const stored = present.filter(({ origin }) => origin === 'store')

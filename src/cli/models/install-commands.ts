@@ -93,8 +93,8 @@ async function importCheckpoint(
   const { folder } = readSettings(readConfig, env).models
   const progress = createProgressDisplay(stderr)
   const form = await formOf(source)
-  const about = { id, languages: readLanguages(languages), signal }
-  const found = await describeCheckpoint(source, form, about)
+  const target = { id, languages: readLanguages(languages), signal }
+  const found = await describeCheckpoint(source, form, target)
   await importOne(folder, found, { progress, signal })
   return 0
 }

@@ -7,7 +7,7 @@ import { createResultWriter, type FormattedResult } from './result-writer.ts'
 
 function written(format: Format, results: readonly [string, FormattedResult][]): string {
   const stdout = new PassThrough()
-  const writer = createResultWriter(stdout, { format, several: results.length > 1 })
+  const writer = createResultWriter(stdout, { format, hasMany: results.length > 1 })
   for (const [name, result] of results) writer.write(readRecording(name), result)
   writer.end()
   return String(stdout.read() ?? '')

@@ -19,15 +19,15 @@ export type ResultWriter = {
  */
 export function createResultWriter(
   stdout: Output,
-  { format, several }: { format: Format; several: boolean },
+  { format, hasMany }: { format: Format; hasMany: boolean },
 ): ResultWriter {
   let entries = 0
   return {
     write(recording, written) {
-      if (several && format === 'json') {
+      if (hasMany && format === 'json') {
         stdout.write(`${entries++ === 0 ? '[' : ','}\n${entryOf(recording, written)}`)
       } else if ('text' in written) {
-        if (several) stdout.write(`==> ${sanitize(recording.name)} <==\n`)
+        if (hasMany) stdout.write(`==> ${sanitize(recording.name)} <==\n`)
         stdout.write(written.text)
       }
     },

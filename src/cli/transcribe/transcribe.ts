@@ -39,7 +39,7 @@ export const transcribeCommand: Command = {
 
     const progress = createProgressDisplay(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
-    const results = createResultWriter(terminal.stdout, { format, several: tasks.length > 1 })
+    const results = createResultWriter(terminal.stdout, { format, hasMany: tasks.length > 1 })
     const writer = { format, progress, results }
     const problems = await Promise.all(tasks.map((task) => findProblem(task.recording)))
     if (problems.every((problem) => problem !== undefined)) {

@@ -5,7 +5,7 @@ import type { RecognitionInfo, Transcript, Word } from '../../transcript/transcr
 /** The recognized segments of one batch of a channel. */
 export type RecognizedBatch = { channel: number; segments: readonly RecognizedSegment[] }
 
-type Run = { whose: RecognitionInfo & { channel: number }; words: Word[] }
+type Run = { source: RecognitionInfo & { channel: number }; words: Word[] }
 
 /**
  * Joins recognized segments into utterances. The words of a channel run on across segments while
@@ -25,17 +25,17 @@ export function assembleTranscript(
       model,
       ...(languageConfidence !== undefined && { languageConfidence }),
     }
-    const whose = { channel, language, ...by }
+    const source = { channel, language, ...by }
     const last = runs.at(-1)
-    if (last && isAlike(last.whose, whose)) last.words.push(...words)
-    else runs.push({ whose, words: [...words] })
+    if (last && isAlike(last.source, source)) last.words.push(...words)
+    else runs.push({ source, words: [...words] })
   }
-  const utterances = runs.flatMap((run) => splitUtterances(run.words, run.whose))
+  const utterances = runs.flatMap((run) => splitUtterances(run.words, run.source))
   return { utterances: utterances.sort((a, b) => startOf(a) - startOf(b) || a.channel - b.channel) }
 }
 
 /** The first segment of a run stands for its confidence in the language. */
-function isAlike(a: Run['whose'], b: Run['whose']): boolean {
+function isAlike(a: Run['source'], b: Run['source']): boolean {
   return a.channel === b.channel && a.language === b.language && a.model === b.model
 }
 

@@ -20,7 +20,7 @@ import type {
   ServiceResponses,
 } from '../../text/result/steps/run-service-add-on.ts'
 import type { ResultText } from '../../text/result/threads/result-task.ts'
-import { sumUsage, type Usage, usageOf } from '../../text/result/token-usage.ts'
+import { responseUsage, sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import type { ResultOptions } from '../../text/result/transcript-result.ts'
 import { servedAddOns } from '../../text/service-add-ons/service-add-on.ts'
 import { roundTo } from '../../transcript/rounding.ts'
@@ -240,18 +240,24 @@ async function build(
     result,
     ...calling
   }: Step & BuildContext & { diarized: DiarizationResult; result: ResultOptions },
-): Promise<{ built: ResultText; llm?: Usage | undefined }> {
+): Promise<{ built: ResultText; llm?: TokenUsage | undefined }> {
   const { progress, metrics, signal } = calling
-  const once = (given: ResultOptions) => {
+  const build = (given: ResultOptions) => {
     progress.enter('build result')
     return metrics.stage('build result', () => {
       return deps.resultBuilder.build(diarized.transcript, given, { account: job.account, signal })
     })
   }
-  const built = await once(result)
+  const built = await build(result)
   if (!built.pendingRequests) return { built }
-  const [answered] = await callFor(deps, job, { ...calling, prepared: [built.pendingRequests] })
-  return { built: await once({ ...result, answered }), llm: usageOf(responsesOf([answered!])) }
+  const [serviceResponses] = await callFor(deps, job, {
+    ...calling,
+    prepared: [built.pendingRequests],
+  })
+  return {
+    built: await build({ ...result, serviceResponses }),
+    llm: responseUsage(responsesOf([serviceResponses!])),
+  }
 }
 
 /**
@@ -263,16 +269,16 @@ async function addServiceAddOns(
   deps: PipelineDeps,
   job: ClaimedJob,
   { built, ...calling }: Step & BuildContext & { built: ResultText },
-): Promise<{ text: string; llm?: Usage | undefined }> {
+): Promise<{ text: string; llm?: TokenUsage | undefined }> {
   const { text, prepared } = built
   if (prepared.length === 0) return { text }
-  const answered = await callFor(deps, job, { ...calling, prepared })
+  const serviceResponses = await callFor(deps, job, { ...calling, prepared })
   const { account, params } = job
-  const merge = { result: text, params, format: deps.config.addOnResults, answered }
+  const merge = { result: text, params, format: deps.config.addOnResults, serviceResponses }
   const merged = await calling.metrics.stage('call services', () => {
     return deps.resultBuilder.merge(merge, { account, signal: calling.signal })
   })
-  return { text: merged, llm: usageOf(responsesOf(answered)) }
+  return { text: merged, llm: responseUsage(responsesOf(serviceResponses)) }
 }
 
 /**
@@ -312,8 +318,8 @@ async function callFor(
   })
 }
 
-function responsesOf(answered: readonly ServiceResponses[]): unknown[] {
-  return answered.flatMap((one) => ('responses' in one ? one.responses : []))
+function responsesOf(serviceResponses: readonly ServiceResponses[]): unknown[] {
+  return serviceResponses.flatMap((one) => ('responses' in one ? one.responses : []))
 }
 
 function decode(

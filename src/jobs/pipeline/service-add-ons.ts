@@ -38,7 +38,7 @@ export async function callServices(
   prepared: readonly ServiceRequests[],
   { onProgress, ...options }: CallOptions,
 ): Promise<ServiceResponses[]> {
-  const answered: ServiceResponses[] = []
+  const serviceResponses: ServiceResponses[] = []
   const countOf = (one: ServiceRequests) => ('error' in one ? 0 : one.requests.length)
   const total = prepared.reduce((sum, one) => sum + countOf(one), 0)
   let before = 0
@@ -48,17 +48,17 @@ export async function callServices(
     const onResponse = () => onProgress?.(++done / total)
     const startedAt = performance.now()
     const outcome =
-      'error' in one ? one : await responsesOf(services, one, { ...options, onAnswer: onResponse })
+      'error' in one ? one : await responsesOf(services, one, { ...options, onResponse })
     const seconds = one.seconds + (performance.now() - startedAt) / 1000
-    answered.push({ ...outcome, name: one.name, seconds })
+    serviceResponses.push({ ...outcome, name: one.name, seconds })
   }
-  return answered
+  return serviceResponses
 }
 
 async function responsesOf(
   services: Services,
   { name, requests }: ServiceRequests & { requests: ServiceRequest[] },
-  { responses, log, onAnswer, ...options }: CallOptions & { onAnswer: () => void },
+  { responses, log, onResponse, ...options }: CallOptions & { onResponse: () => void },
 ): Promise<{ responses: unknown[] } | { error: AddOnError }> {
   const { signal } = options
   const keys = requests.map(hashOf)
@@ -80,7 +80,7 @@ async function responsesOf(
       async ([key, request], signal) => {
         const response = await call(services, request, { ...options, signal, memoize })
         await responses.append(key, response)
-        onAnswer()
+        onResponse()
       },
       { limit: MAX_CALLS, signal },
     )

@@ -156,16 +156,16 @@ test('an add-on with a service gets its answers, each requested once', async (t)
   const job = await openJob(
     t,
     { a: 1 },
-    async ({ name, result, answered }) => {
+    async ({ name, result, serviceResponses }) => {
       if (name === 'other') return addName({ name, result, params: '{}', format: 'native' })
-      if (!answered)
+      if (!serviceResponses)
         return { outcome: 'prepared', prepared: { name, seconds: 0, requests: [request] } }
       // Another writer changes the result while the responses are merged.
       if (!isChanged) {
         isChanged = true
         await job.retry('other')
       }
-      const made = { ...JSON.parse(result), [name]: answered }
+      const made = { ...JSON.parse(result), [name]: serviceResponses }
       return { outcome: 'made', result: JSON.stringify(made), response: '1' }
     },
     services,

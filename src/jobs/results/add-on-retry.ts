@@ -7,7 +7,7 @@ import type { JobId } from '../../storage/jobs/jobs.ts'
 import { readResult, replaceResult } from '../../storage/jobs/results.ts'
 import type { ResultBuilder } from '../../text/result/result-builder.ts'
 import type { Retry, RetryResult } from '../../text/result/steps/retry-add-on.ts'
-import { type Usage, usageOf } from '../../text/result/token-usage.ts'
+import { responseUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import { type Services, servedAddOns } from '../../text/service-add-ons/service-add-on.ts'
 import { callServices, type ResponseStore } from '../pipeline/service-add-ons.ts'
 import { findDoneJob } from './done-job.ts'
@@ -74,18 +74,23 @@ async function makeAgain(
   { resultBuilder, services, log }: RetryDeps,
   retry: Retry,
   { responses, ...options }: MakeOptions,
-): Promise<Exclude<RetryResult, { outcome: 'prepared' }> & { llm?: Usage | undefined }> {
+): Promise<Exclude<RetryResult, { outcome: 'prepared' }> & { llm?: TokenUsage | undefined }> {
   const served = servedAddOns(services)
   const made = await resultBuilder.retry({ ...retry, served }, options)
   if (made.outcome !== 'prepared') return made
-  const [answered] = await callServices(services!, [made.prepared], {
+  const [serviceResponses] = await callServices(services!, [made.prepared], {
     ...options,
     responses: responses,
     log,
   })
-  const merged = await resultBuilder.retry({ ...retry, served, answered }, options)
+  const merged = await resultBuilder.retry({ ...retry, served, serviceResponses }, options)
   if (merged.outcome === 'prepared') throw new AppError('internal', 'a retry has no answers')
-  return { ...merged, llm: usageOf(answered && 'responses' in answered ? answered.responses : []) }
+  return {
+    ...merged,
+    llm: responseUsage(
+      serviceResponses && 'responses' in serviceResponses ? serviceResponses.responses : [],
+    ),
+  }
 }
 
 /** Keeps answers in memory, for when another writer changes the result. */

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { rounds } from '../../../test/support/rounds.ts'
 import { createResumeMatcher, type ReceivedBytes } from './resume-matcher.ts'
 
-/** Implements the rule of the contract by trying every boundary. */
+/** Implements the rule of resumption by trying every boundary. */
 function findSlowly({ from, stored, boundaries }: ReceivedBytes, arrived: Uint8Array): number {
   const found = boundaries.find((at) => {
     const rest = stored.subarray(at - from)

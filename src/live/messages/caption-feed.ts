@@ -29,8 +29,8 @@ export class CaptionFeed {
   publish(message: { id: string; is_final: boolean; utterance: UtteranceView }): void {
     const { id, is_final, utterance } = message
     const { start, channel, speaker, language, text } = utterance
-    const whose = { channel, ...(speaker !== undefined && { speaker }) }
-    const caption = { id, is_final, start, ...whose, language, text: text.trim() }
+    const source = { channel, ...(speaker !== undefined && { speaker }) }
+    const caption = { id, is_final, start, ...source, language, text: text.trim() }
     this.#recent.delete(id)
     this.#recent.set(id, caption)
     if (this.#recent.size > MAX_RECENT_FINALS)

@@ -8,7 +8,7 @@ import {
   type ResultFormat,
 } from '../../text/result/steps/envelope.ts'
 import { notConfigured } from '../../text/result/steps/not-configured.ts'
-import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
+import { sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import { createSpeakerLookup } from '../recognition/speaker-lookup.ts'
 import type { Journal } from '../recovery/journal.ts'
 import type { ReadLog } from '../recovery/session-log.ts'
@@ -19,7 +19,7 @@ import { measureMessages, withMessages } from '../result/result-messages.ts'
 import type { MessageEmitter } from './message-emitter.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
 import { dataOf } from './server-messages.ts'
-import type { Memoize, ServiceEnvelope, SessionServices } from './session-services.ts'
+import type { MemoizeResponse, ServiceEnvelope, SessionServices } from './session-services.ts'
 
 /** The outcome of a session. */
 export type FinishedSession = {
@@ -30,7 +30,7 @@ export type FinishedSession = {
   /** Seconds of audio. */
   duration: number
   /** What language models took. */
-  llm?: Usage | undefined
+  llm?: TokenUsage | undefined
 }
 
 /** A session whose audio is fully recognized. */
@@ -76,7 +76,7 @@ export async function sendClosingMessages(
   const { emitter, journal, signal } = options
   const { channels } = format
   const isLast = true
-  emitter.once({ type: 'end_recording', data: { recording_duration: duration } }, { isLast })
+  emitter.sendOnce({ type: 'end_recording', data: { recording_duration: duration } }, { isLast })
   await journal.flushed()
   signal.throwIfAborted()
   await options.diarize?.()
@@ -84,7 +84,7 @@ export async function sendClosingMessages(
   signal.throwIfAborted()
   const { transcription, utterances, spokenUtterances, diarized } =
     await buildTranscription(readLog)
-  emitter.once({ type: 'post_transcript', text: transcription }, { isLast })
+  emitter.sendOnce({ type: 'post_transcript', text: transcription }, { isLast })
   const spoken = { utterances, spokenUtterances }
   const summary = await emitter.summarized((memoize) => summarize(spoken, memoize, options))
   const prompted = await emitter.prompted((memoize) => prompt(spoken, memoize, options))
@@ -158,7 +158,7 @@ type EndOptions = Pick<ClosingMessagesOptions, 'params' | 'text' | 'services' | 
 
 async function summarize(
   { utterances, spokenUtterances }: SpokenText,
-  memoize: Memoize,
+  memoize: MemoizeResponse,
   { params, text, services, signal }: EndOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.summarization) return undefined
@@ -168,7 +168,7 @@ async function summarize(
 
 async function prompt(
   { spokenUtterances }: SpokenText,
-  memoize: Memoize,
+  memoize: MemoizeResponse,
   { params, services, signal }: EndOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.audio_to_llm) return undefined

@@ -123,7 +123,7 @@ test('an utterance is logged with its final, and earlier messages are sent', asy
   })
   assert.deepEqual(records[2], {
     kind: 'found',
-    found: { channel: 0, number: 3, findings: { named_entity_recognition: found } },
+    found: { channel: 0, number: 3, results: { named_entity_recognition: found } },
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Log } from '../../observability/log.ts'
 import { failedEnvelope } from '../../text/result/steps/envelope.ts'
-import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
+import { sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import { floorTo, roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { ChannelEvent } from '../recognition/channel-recognizer.ts'
@@ -21,7 +21,7 @@ import {
 } from './realtime-add-ons.ts'
 import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
 import { cacheServiceResponses } from './session-responses.ts'
-import type { Memoize, ServiceEnvelope } from './session-services.ts'
+import type { MemoizeResponse, ServiceEnvelope } from './session-services.ts'
 
 /** Options of the message emitter. */
 export type MessageEmitterOptions = {
@@ -41,7 +41,7 @@ export type MessageEmitterOptions = {
 }
 
 /** Makes what comes at the end of a session, if it was requested. */
-type MakeAtEnd = (memoize: Memoize) => Promise<ServiceEnvelope | undefined>
+type MakeAtEnd = (memoize: MemoizeResponse) => Promise<ServiceEnvelope | undefined>
 
 /** The causes of `error` messages. */
 const errors = {
@@ -58,7 +58,7 @@ export class MessageEmitter {
   readonly #options: MessageEmitterOptions
   readonly #addOns = new Set<Promise<void>>()
   /** What services answer is sent in the order of the utterances of a channel. */
-  readonly #answered = new Map<number, Promise<void>>()
+  readonly #serviceAddOns = new Map<number, Promise<void>>()
 
   constructor(options: MessageEmitterOptions) {
     this.#options = options
@@ -68,13 +68,13 @@ export class MessageEmitter {
    * Runs the add-ons on utterances for which an earlier process was killed before they answered.
    */
   resume(): void {
-    const { unanswered, lastAnswer } = this.#options.sent
-    if (lastAnswer) {
-      const { utterance, found, sent } = lastAnswer
+    const { pendingAddOns, lastResults } = this.#options.sent
+    if (lastResults) {
+      const { utterance, found, sent } = lastResults
       this.#emitAddOnResults(inputOf(utterance), found, sent)
     }
-    for (const { utterance, group } of unanswered.values()) {
-      this.#answer(utterance, group)
+    for (const { utterance, group } of pendingAddOns.values()) {
+      this.#startAddOns(utterance, group)
     }
   }
 
@@ -99,7 +99,7 @@ export class MessageEmitter {
   }
 
   /** Sends a message that occurs once per session. */
-  once(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
+  sendOnce(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
     void this.prepareOnce(message, options)()
   }
 
@@ -109,13 +109,13 @@ export class MessageEmitter {
     options: SendOptions = {},
   ): () => Promise<void> {
     const { outbox, sent } = this.#options
-    if (sent.once.has(message.type)) return async () => outbox.release(message.type)
+    if (sent.onceMessages.has(message.type)) return async () => outbox.release(message.type)
     return outbox.prepare(message, options)
   }
 
   /** Returns the text of a message that occurs once, if it was sent before a crash. */
   sentBefore(type: TextMessage['type']): string | undefined {
-    return this.#options.sent.once.get(type)
+    return this.#options.sent.onceMessages.get(type)
   }
 
   /**
@@ -127,7 +127,7 @@ export class MessageEmitter {
     const summary = sent.summary ?? (await make(this.#memoize('summary')))
     if (!summary) return undefined
     if (!sent.summary) this.#note(writeRecord({ kind: 'summary', summary }))
-    this.once(summaryMessage(summary), { isLast: true })
+    this.sendOnce(summaryMessage(summary), { isLast: true })
     return summary
   }
 
@@ -137,7 +137,7 @@ export class MessageEmitter {
     const prompted = sent.prompted ?? (await make(this.#memoize('prompted')))
     if (!prompted) return undefined
     if (!sent.prompted) this.#note(writeRecord({ kind: 'prompted', prompted }))
-    this.once(promptedMessage(prompted), { isLast: true })
+    this.sendOnce(promptedMessage(prompted), { isLast: true })
     return prompted
   }
 
@@ -194,7 +194,8 @@ export class MessageEmitter {
     sent.utteranceBytes += utterance.text?.length ?? 0
     this.#note(writeRecord({ kind: 'utterance', utterance }))
     if (!hasWords) return
-    for (const group of new Set(hooks.map((hook) => hook.group))) this.#answer(utterance, group)
+    for (const group of new Set(hooks.map((hook) => hook.group)))
+      this.#startAddOns(utterance, group)
   }
 
   /** Measures how long a final took, once it is stored. */
@@ -205,14 +206,14 @@ export class MessageEmitter {
   }
 
   /** Starts a group of add-ons on an utterance. */
-  #answer(utterance: UtteranceRecord, group: AddOnGroup): void {
+  #startAddOns(utterance: UtteranceRecord, group: AddOnGroup): void {
     const { channel } = utterance
     const isOwn = group === 'own'
-    const before = isOwn ? undefined : this.#answered.get(channel)
+    const before = isOwn ? undefined : this.#serviceAddOns.get(channel)
     const work = this.#runAddOns(utterance, { group, before })
     const tracked = work.finally(() => this.#addOns.delete(tracked))
     this.#addOns.add(tracked)
-    if (!isOwn) this.#answered.set(channel, tracked)
+    if (!isOwn) this.#serviceAddOns.set(channel, tracked)
   }
 
   /**
@@ -230,15 +231,15 @@ export class MessageEmitter {
     const { channel, number } = utterance
     const input = inputOf(utterance)
     const memoize = this.#memoize(input.id)
-    const findings: AddOnResults = {}
+    const results: AddOnResults = {}
     const running = hooks.map(async ({ type, run }) => {
       try {
-        if (run) findings[type] = await run({ ...input, signal, memoize })
+        if (run) results[type] = await run({ ...input, signal, memoize })
       } catch (cause) {
         if (signal.aborted) return
         log.error({ err: cause, addOn: type, utterance: input.id }, 'an add-on failed')
         const message = `an add-on failed on utterance ${input.id}`
-        findings[type] = failedEnvelope(
+        results[type] = failedEnvelope(
           type,
           { ...errors.internal_error, message },
           { format: 'native' },
@@ -248,10 +249,10 @@ export class MessageEmitter {
     await Promise.all(running)
     await before
     if (signal.aborted) return
-    const { translation } = findings
+    const { translation } = results
     const spent = translation && partials?.takeUsage()
-    if (spent) findings.translation = withUsage(translation, spent)
-    const found = { channel, number, ...(group !== 'own' && { group }), findings }
+    if (spent) results.translation = withUsage(translation, spent)
+    const found = { channel, number, ...(group !== 'own' && { group }), results }
     this.#note(writeRecord({ kind: 'found', found }))
     this.#emitAddOnResults(input, found)
   }
@@ -259,17 +260,17 @@ export class MessageEmitter {
   /** Sends the results for an utterance; `sent` of the messages were sent before. */
   #emitAddOnResults(
     input: UtteranceWithId,
-    { group = 'own', findings }: AddOnRecord,
+    { group = 'own', results }: AddOnRecord,
     sent = 0,
   ): void {
     const { outbox } = this.#options
     const hooks = this.#options.hooks.filter((hook) => hook.group === group)
-    const messages = hooks.flatMap((hook) => hook.messages(findings[hook.type], input))
+    const messages = hooks.flatMap((hook) => hook.messages(results[hook.type], input))
     const wanted = messages.filter((message) => outbox.isForAnybody(headOf(message)))
     for (const message of wanted.slice(sent)) outbox.send(message)
   }
 
-  #memoize(purpose: string): Memoize {
+  #memoize(purpose: string): MemoizeResponse {
     const { journal, sent } = this.#options
     return cacheServiceResponses(purpose, { journal, logged: sent.responses })
   }
@@ -284,6 +285,6 @@ function inputOf(utterance: UtteranceRecord): UtteranceWithId {
 }
 
 /** Counts what the partials of an utterance took with its final. */
-function withUsage(envelope: ServiceEnvelope, spent: Usage): ServiceEnvelope {
+function withUsage(envelope: ServiceEnvelope, spent: TokenUsage): ServiceEnvelope {
   return { ...envelope, usage: sumUsage([envelope.usage, spent])! }
 }

@@ -117,7 +117,7 @@ test('messages that no client fetches are kept up to a limit, with a warning', a
   await stored()
   const connection = connectTo(outbox)
   connection.end(1000)
-  const kept = connection.takeUndelivered()
+  const kept = connection.takeUnacknowledged()
   assert.ok(kept.length > 10 && kept.length < 20)
   assert.match(kept.at(-1)!.text, /00_00000099/)
   assert.equal(warnings[0], warningTexts.unread)

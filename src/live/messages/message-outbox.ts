@@ -154,7 +154,7 @@ export class MessageOutbox {
 
   /** Detaches a client, and takes back whatever it had not confirmed. */
   detach(connection: Connection): void {
-    this.#missed = [...connection.takeUndelivered(), ...this.#missed]
+    this.#missed = [...connection.takeUnacknowledged(), ...this.#missed]
     if (this.#connection === connection) this.#connection = undefined
     this.#cut()
   }

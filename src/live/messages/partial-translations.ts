@@ -1,5 +1,5 @@
 import type { Log } from '../../observability/log.ts'
-import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
+import { sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import type { UtteranceWithId } from './realtime-add-ons.ts'
 import type { ServiceEnvelope, SessionServices } from './session-services.ts'
 
@@ -7,7 +7,7 @@ import type { ServiceEnvelope, SessionServices } from './session-services.ts'
 export type PartialTranslationsOptions = {
   services: Pick<SessionServices, 'translatePartial'>
   /** Sends what was translated, as long as its utterance is open. */
-  send(said: UtteranceWithId, envelope: ServiceEnvelope): void
+  send(partial: UtteranceWithId, envelope: ServiceEnvelope): void
   log: Log
   /** Aborted when the session is suspended. */
   signal: AbortSignal
@@ -25,7 +25,7 @@ export class PartialTranslations {
   #running: { id: string; controller: AbortController } | undefined
   #failed: string | undefined
   #translated = ''
-  #taken: Usage | undefined
+  #taken: TokenUsage | undefined
   #isOver = false
 
   constructor(options: PartialTranslationsOptions) {
@@ -33,10 +33,10 @@ export class PartialTranslations {
   }
 
   /** Takes the text so far of an open utterance. */
-  offer(said: UtteranceWithId): void {
-    const { id, utterance } = said
+  offer(partial: UtteranceWithId): void {
+    const { id, utterance } = partial
     if (this.#isOver || id === this.#failed || utterance.words.length === 0) return
-    this.#waiting.set(id, said)
+    this.#waiting.set(id, partial)
     if (!this.#running) void this.#runAll()
   }
 
@@ -54,44 +54,44 @@ export class PartialTranslations {
   }
 
   /** Returns what language models took since the last call, so that it is counted once. */
-  takeUsage(): Usage | undefined {
+  takeUsage(): TokenUsage | undefined {
     const taken = this.#taken
     this.#taken = undefined
     return taken
   }
 
   async #runAll(): Promise<void> {
-    for (const said of this.#next()) {
+    for (const partial of this.#next()) {
       const controller = new AbortController()
-      this.#running = { id: said.id, controller }
-      await this.#run(said, AbortSignal.any([this.#options.signal, controller.signal]))
+      this.#running = { id: partial.id, controller }
+      await this.#run(partial, AbortSignal.any([this.#options.signal, controller.signal]))
       this.#running = undefined
     }
   }
 
   *#next(): Generator<UtteranceWithId> {
     for (;;) {
-      const [said] = this.#waiting.values()
-      if (!said || this.#isOver) return
-      this.#waiting.delete(said.id)
+      const [partial] = this.#waiting.values()
+      if (!partial || this.#isOver) return
+      this.#waiting.delete(partial.id)
       // A partial that says the same again costs nothing.
-      if (textOf(said) !== this.#translated) yield said
+      if (textOf(partial) !== this.#translated) yield partial
     }
   }
 
-  async #run(said: UtteranceWithId, signal: AbortSignal): Promise<void> {
+  async #run(partial: UtteranceWithId, signal: AbortSignal): Promise<void> {
     const { services, send, log } = this.#options
     try {
-      const envelope = await services.translatePartial(said.utterance, signal)
+      const envelope = await services.translatePartial(partial.utterance, signal)
       this.#taken = sumUsage([this.#taken, envelope.usage])
       if (signal.aborted) return
-      if (!envelope.success) return this.#leave(said)
-      this.#translated = textOf(said)
-      send(said, envelope)
+      if (!envelope.success) return this.#leave(partial)
+      this.#translated = textOf(partial)
+      send(partial, envelope)
     } catch (error) {
       if (signal.aborted) return
-      log.error({ err: error, utterance: said.id }, 'cannot translate a partial')
-      this.#leave(said)
+      log.error({ err: error, utterance: partial.id }, 'cannot translate a partial')
+      this.#leave(partial)
     }
   }
 

@@ -52,7 +52,7 @@ export type RealtimeHook = {
   type: RealtimeAddOn
   group: AddOnGroup
   run?(input: AddOnInput): Promise<ServiceEnvelope>
-  messages(envelope: Envelope | undefined, said: UtteranceWithId): ServerMessage[]
+  messages(envelope: Envelope | undefined, utterance: UtteranceWithId): ServerMessage[]
 }
 
 /** Returns the add-ons that a session requested, to be run on each of its final utterances. */
@@ -64,18 +64,18 @@ export function realtimeHooks(
   const config = requested.translation_config ?? { target_languages: [] }
   const translating = services
     ? translation(config, services)
-    : missing('translation', config.target_languages)
+    : unavailable('translation', config.target_languages)
   return [
     ...(requested.translation ? [translating] : []),
-    ...(requested.named_entity_recognition ? [finding('named_entity_recognition', text)] : []),
-    ...(requested.sentiment_analysis ? [finding('sentiment_analysis', text)] : []),
+    ...(requested.named_entity_recognition ? [textAddOn('named_entity_recognition', text)] : []),
+    ...(requested.sentiment_analysis ? [textAddOn('sentiment_analysis', text)] : []),
   ]
 }
 
-type FoundResults = Extract<AddOnData, { results: unknown }>['results']
+type ListResults = Extract<AddOnData, { results: unknown }>['results']
 
 /** Answers every utterance, even without a finding: a client that waits for a response gets one. */
-function finding(
+function textAddOn(
   type: 'named_entity_recognition' | 'sentiment_analysis',
   text: Pick<SessionText, 'runAddOn'>,
 ): RealtimeHook {
@@ -85,13 +85,13 @@ function finding(
     messages(envelope, { id, utterance }) {
       const { error, results } = envelope!
       if (error) return [{ type, error, data: null }]
-      const data = { utterance_id: id, utterance, results: results as FoundResults }
+      const data = { utterance_id: id, utterance, results: results as ListResults }
       return [{ type, error: null, data }]
     },
   }
 }
 
-/** The translation of an utterance into one language, in the terms of the contract (4.6). */
+/** The translation of an utterance into one language, in the terms of the API. */
 export type TranslatedUtterance = { error: AddOnError | null; utterances: UtteranceView[] }
 
 /** Sends a message for each target language, in their order. */
@@ -102,8 +102,8 @@ function translation(
   return {
     ...{ type: 'translation', group: 'services' },
     run: ({ utterance, ...options }) => services.translate(utterance, options),
-    messages: (envelope, said) =>
-      translationMessages(envelope!, said, { ...config, isFinal: true }),
+    messages: (envelope, utterance) =>
+      translationMessages(envelope!, utterance, { ...config, isFinal: true }),
   }
 }
 
@@ -122,24 +122,24 @@ export function translationMessages(
     const data = {
       ...{ utterance_id: id, utterance },
       ...{ original_language: utterance.language, target_language: target },
-      translated_utterance: withBlank(translated),
+      translated_utterance: withLeadingSpace(translated),
       ...(partials && { is_final: isFinal }),
     }
     return { type, error: null, data }
   })
 }
 
-/** Words of a session begin with their blank, also the first. */
-export function withBlank(view: UtteranceView): UtteranceView {
-  const blank = separatorOf(view.language)
+/** Words of a session begin with their space, also the first. */
+export function withLeadingSpace(view: UtteranceView): UtteranceView {
+  const space = separatorOf(view.language)
   const [first, ...rest] = view.words
-  if (!first || blank === '' || first.word.startsWith(blank)) return view
-  const words = [{ ...first, word: blank + first.word }, ...rest]
-  return { ...view, text: blank + view.text, words }
+  if (!first || space === '' || first.word.startsWith(space)) return view
+  const words = [{ ...first, word: space + first.word }, ...rest]
+  return { ...view, text: space + view.text, words }
 }
 
 /** Stands in for an add-on that this server lacks; it answers once for each target language. */
-function missing(type: RealtimeAddOn, targets: readonly string[]): RealtimeHook {
+function unavailable(type: RealtimeAddOn, targets: readonly string[]): RealtimeHook {
   const { error } = notConfigured(type)
   return { type, group: 'own', messages: () => targets.map(() => ({ type, error, data: null })) }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Journal } from '../recovery/journal.ts'
 import { writeRecord } from '../recovery/session-log.ts'
-import type { Memoize } from './session-services.ts'
+import type { MemoizeResponse } from './session-services.ts'
 
 /** Answers of services that were logged, by what they are for and by the hash of the request. */
 export type LoggedResponses = Map<string, Map<string, unknown>>
@@ -14,7 +14,7 @@ export type LoggedResponses = Map<string, Map<string, unknown>>
 export function cacheServiceResponses(
   purpose: string,
   { journal, logged }: { journal: Pick<Journal, 'append'>; logged: LoggedResponses },
-): Memoize {
+): MemoizeResponse {
   return async (part, make) => {
     const key = createHash('sha256').update(JSON.stringify(part)).digest('base64url')
     const known = logged.get(purpose)?.get(key)

@@ -3,7 +3,7 @@ import {
   mergeServiceAddOn,
   prepareServiceAddOn,
 } from '../../text/result/steps/run-service-add-on.ts'
-import { type Usage, usageOf } from '../../text/result/token-usage.ts'
+import { responseUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import { transcriptOf } from '../../text/result/transcript-result.ts'
 import { audioToLlm, summarization } from '../../text/service-add-ons/llm-add-ons.ts'
 import type {
@@ -17,13 +17,13 @@ import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
 /** The response of an add-on, with what language models took for it. */
-export type ServiceEnvelope = Envelope & { usage?: Usage }
+export type ServiceEnvelope = Envelope & { usage?: TokenUsage }
 
 /** Computes a part of a response, or returns the stored response to an identical request. */
-export type Memoize = ServiceCallOptions['memoize']
+export type MemoizeResponse = ServiceCallOptions['memoize']
 
 /** Options of a call: `signal` aborts when the session is suspended, `memoize` stores responses. */
-export type CallOptions = { signal: AbortSignal; memoize: Memoize }
+export type CallOptions = { signal: AbortSignal; memoize: MemoizeResponse }
 
 /** The add-ons of one session that services answer. They reject only when aborted. */
 export type SessionServices = {
@@ -91,7 +91,7 @@ export function createSessionServices(
         { name, responses: responses, seconds: taken },
         options,
       )
-      const usage = usageOf(responses)
+      const usage = responseUsage(responses)
       return { ...envelope, ...(usage && { usage }) }
     } catch (error) {
       signal.throwIfAborted()
@@ -122,7 +122,7 @@ export function createSessionServices(
   }
 }
 
-const callThrough: Memoize = (_part, make) => make()
+const callThrough: MemoizeResponse = (_part, make) => make()
 
 /**
  * The words of hours of speech would take long to read. Their text is needed, and for the sources

@@ -60,8 +60,10 @@ export function withoutPrevious(
   { words, wordBefore }: { words: readonly Word[]; wordBefore?: string | undefined },
   { last, earliest }: { last: LastWord | null; earliest: number },
 ): readonly Word[] {
-  const once = sharesContext(pieces) ? withoutRepeat(words, last, wordBefore) : words
-  return startsAfterPause(pieces) ? beginAfter(once, earliest) : withoutOverlap(once, last)
+  const withoutRepeated = sharesContext(pieces) ? withoutRepeat(words, last, wordBefore) : words
+  return startsAfterPause(pieces)
+    ? beginAfter(withoutRepeated, earliest)
+    : withoutOverlap(withoutRepeated, last)
 }
 
 /**

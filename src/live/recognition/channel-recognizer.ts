@@ -216,8 +216,8 @@ export class ChannelRecognizer {
       }
       const changing = AbortSignal.any([signal, stop.signal])
       const wordBefore = this.#lastSent?.text
-      const how = { signal: changing, isPartial: true, wordBefore }
-      const words = await applyTransforms(utterances, how)
+      const transformOptions = { signal: changing, isPartial: true, wordBefore }
+      const words = await applyTransforms(utterances, transformOptions)
       if (stop.signal.aborted) return
       const view = viewLiveUtterance({ ...utterances, words }, span)
       const draft = { text: '', model: recognized.model, tokens: recognized.draft }
@@ -335,18 +335,18 @@ export class ChannelRecognizer {
         if (words.length > 0) this.#sentLanguage = recognized
         const spokenLanguage = words.length > 0 ? recognized : language.fallback
         const speaker = words.length > 0 ? speakers?.speakerOf(channel, embedding) : undefined
-        const about = {
+        const finalUtterance = {
           ...{ channel, language: spokenLanguage, words: written },
           ...(speaker !== undefined && { speaker }),
           ...(this.#options.namesModels && describeFinal(rest)),
         }
-        const view = viewLiveUtterance(about, span)
+        const view = viewLiveUtterance(finalUtterance, span)
         this.#ended.shift()
         emit({ type: 'final', channel, number, view, endedAt })
       } catch (error) {
         if (signal.aborted) return
-        const about = { channel, language: language.fallback, words: [] }
-        const view = viewLiveUtterance(about, span)
+        const spoken = { channel, language: language.fallback, words: [] }
+        const view = viewLiveUtterance(spoken, span)
         this.#ended.shift()
         emit({ type: 'final', channel, number, view, error, endedAt })
       }

@@ -115,6 +115,6 @@ function viewUtterances(
 ): UtteranceView {
   const { words } = utterance
   const isRequested = diarization_config?.speaker_confidence === true
-  const about = { ...utterance, ...(isRequested && { speakerConfidence }) }
-  return viewLiveUtterance(about, { start: words[0]!.start, end: words.at(-1)!.end })
+  const spokenUtterance = { ...utterance, ...(isRequested && { speakerConfidence }) }
+  return viewLiveUtterance(spokenUtterance, { start: words[0]!.start, end: words.at(-1)!.end })
 }

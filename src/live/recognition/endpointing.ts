@@ -1,6 +1,6 @@
 import type { Segment } from '../../asr/engines/recognizer.ts'
-import { omittedSamples, type Range } from '../../asr/segmentation/pauses.ts'
-import { isInFragments } from '../../asr/segmentation/segments.ts'
+import { keptRanges, omittedSamples, type Range } from '../../asr/segmentation/pauses.ts'
+import { isInFragments, MAX_FRAGMENT_PAUSE } from '../../asr/segmentation/segments.ts'
 import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 
@@ -66,8 +66,6 @@ const PRE_ROLL = 0.3 * SAMPLE_RATE
 const PAD_FRAMES = 4
 /** A pause between fragments has at least so many frames (0.25 s). */
 const FRAGMENT_PAUSE_FRAMES = 8
-/** Fragments with a longer pause between them (2 s) do not belong together. */
-const MAX_FRAGMENT_PAUSE_FRAMES = 62
 /**
  * Fewer fragments are recognized together with those before them: a word alone tells the model
  * little. Of more the model makes long numbers.
@@ -245,24 +243,18 @@ function spanOf(state: EndpointerState, from: number, to: number): UtteranceSpan
 
 /** Returns those of the last fragments that are recognized with an utterance. */
 function fragmentsBeside(span: UtteranceSpan, last: readonly Range[]): Range[] {
-  const own = fragmentsOf(span).length
-  const isNear = span.from - (last.at(-1)?.end ?? 0) <= MAX_FRAGMENT_PAUSE_FRAMES
-  if (own === 0 || own >= FRAGMENTS_TOGETHER || !isNear) return []
-  return last.slice(own - FRAGMENTS_TOGETHER)
+  const fragmentCount = fragmentsOf(span).length
+  const isNear =
+    span.from - (last.at(-1)?.end ?? 0) <=
+    Math.floor((MAX_FRAGMENT_PAUSE * SAMPLE_RATE) / VAD_FRAME)
+  if (fragmentCount === 0 || fragmentCount >= FRAGMENTS_TOGETHER || !isNear) return []
+  return last.slice(fragmentCount - FRAGMENTS_TOGETHER)
 }
 
 /** Returns the fragments of an utterance; none for other speech. */
 function fragmentsOf({ from, to, pauses = [] }: UtteranceSpan): Range[] {
   const span = { start: from, end: to }
   return isInFragments(span, pauses) ? keptRanges(span, pauses) : []
-}
-
-/** Returns the ranges between pauses. */
-function keptRanges({ start, end }: Range, pauses: readonly Range[]): Range[] {
-  const ends = [...pauses.map((pause) => pause.start), end]
-  return [start, ...pauses.map((pause) => pause.end)].map((from, i) => {
-    return { start: from, end: ends[i]! }
-  })
 }
 
 /** Returns the pauses of speech that consists of fragments; undefined for other speech. */

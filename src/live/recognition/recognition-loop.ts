@@ -172,11 +172,11 @@ export class RecognitionLoop {
     for (const ended of this.#earlier) this.#channels[ended.channel]!.resume(ended)
     for (;;) {
       const isLast = this.#isEnd
-      const there = this.#frames
+      const frames = this.#frames
       const isEnough = isLast || this.#ahead() >= FRAME_SECONDS
-      const recognized = isEnough ? await this.#advance({ frames: there, isEnd: isLast }) : 0
+      const recognized = isEnough ? await this.#advance({ frames, isEnd: isLast }) : 0
       if (recognized === 0 && isLast) break
-      if (recognized === 0) await this.#moreAudio(there)
+      if (recognized === 0) await this.#moreAudio(frames)
     }
     const isLowPriority = this.#isLowPriority()
     for (const channel of this.#channels) channel.finish({ isLowPriority })
@@ -229,9 +229,9 @@ export class RecognitionLoop {
    * Runs the VAD on the next span of all channels, and resolves to its frames: 0 when there is
    * no audio for a frame.
    */
-  async #advance(there: { frames: number; isEnd: boolean }): Promise<number> {
+  async #advance(available: { frames: number; isEnd: boolean }): Promise<number> {
     const { engine, audio, log, signal, endpointing } = this.#options
-    const request = { from: this.#position, ...there }
+    const request = { from: this.#position, ...available }
     const isLowPriority = this.#isLowPriority()
     const began = performance.now()
     const { probabilities, levels } = await retryEngineCall(

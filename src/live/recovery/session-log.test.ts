@@ -31,7 +31,7 @@ const records: LogRecord[] = [
     found: {
       channel: 1,
       number: 12,
-      findings: {
+      results: {
         sentiment_analysis: {
           ...{ success: true, is_empty: true, exec_time: 0.5, error: null },
           results: [],
@@ -41,7 +41,7 @@ const records: LogRecord[] = [
   },
   {
     kind: 'found',
-    found: { channel: 0, number: 1, group: 'services', findings: {} },
+    found: { channel: 0, number: 1, group: 'services', results: {} },
   },
   { kind: 'answer', answer: { purpose: 'prompted', key: 'a b', value: { text: 'x\ny' } } },
   {

@@ -79,12 +79,12 @@ export type AddOnRecord = {
   channel: number
   number: number
   group?: AddOnGroup
-  findings: AddOnResults
+  results: AddOnResults
 }
 
 /**
  * A response of a service, by the hash of its request. It is needed until the log has the result
- * that it serves: the findings of an utterance (`purpose` is its id), or a record at the end of the
+ * that it serves: the results of an utterance (`purpose` is its id), or a record at the end of the
  * session (`purpose` is its kind).
  */
 export type ResponseRecord = { purpose: string; key: string; value: unknown }
@@ -148,8 +148,8 @@ export function writeRecord(record: LogRecord): string {
       return `utterance [${channel},${number},${text}]`
     }
     case 'found': {
-      const { channel, number, findings, group = 'own' } = record.found
-      return `found ${JSON.stringify([channel, number, findings, group])}`
+      const { channel, number, results, group = 'own' } = record.found
+      return `found ${JSON.stringify([channel, number, results, group])}`
     }
     case 'snapshot':
       return `snapshot ${JSON.stringify(record.snapshot)}`
@@ -232,24 +232,24 @@ export function kindOf(line: string): LogRecord['kind'] {
 /** Reads a message; logs of older versions have no head before the text. */
 function readLogged(rest: string): LoggedMessage {
   if (rest.startsWith('{')) return { kind: 'message', head: headOf(JSON.parse(rest)), text: rest }
-  const blank = rest.indexOf(' ')
-  const [type, variant] = rest.slice(0, blank).split('.') as [
+  const space = rest.indexOf(' ')
+  const [type, variant] = rest.slice(0, space).split('.') as [
     MessageHead['type'],
     MessageHead['variant']?,
   ]
   return {
     kind: 'message',
     head: { type, ...(variant && { variant }) },
-    text: rest.slice(blank + 1),
+    text: rest.slice(space + 1),
   }
 }
 
 /** Logs of older versions do not say which group it was; only services translate. */
 function readFound(rest: string): AddOnRecord {
   type FoundLine = [number, number, AddOnResults, AddOnGroup?]
-  const [channel, number, findings, named] = JSON.parse(rest) as FoundLine
-  const group = named ?? (findings.translation ? 'services' : 'own')
-  return { channel, number, findings, ...(group !== 'own' && { group }) }
+  const [channel, number, results, named] = JSON.parse(rest) as FoundLine
+  const group = named ?? (results.translation ? 'services' : 'own')
+  return { channel, number, results, ...(group !== 'own' && { group }) }
 }
 
 type ChunkLine = [number, number, number, string?, number?, number?, number?]

@@ -118,7 +118,7 @@ test('final messages are recognized as such after a restart', async () => {
     [6, true],
   ])
   const type = 'post_final_transcript'
-  assert.equal(dataOf(sent.once.get(type)!, { type, sessionId: 'one' }), '{"a":1}')
+  assert.equal(dataOf(sent.onceMessages.get(type)!, { type, sessionId: 'one' }), '{"a":1}')
 })
 
 test('completed diarization is restored', async () => {

@@ -52,11 +52,11 @@ export type AlreadySent = {
   /** Characters of the JSON of the logged utterances. */
   utteranceBytes: number
   /** Messages about the session as a whole, by type. */
-  once: Map<string, string>
+  onceMessages: Map<string, string>
   /** Utterances that a group of add-ons has not answered yet, by both. */
-  unanswered: Map<string, { utterance: UtteranceRecord; group: AddOnGroup }>
+  pendingAddOns: Map<string, { utterance: UtteranceRecord; group: AddOnGroup }>
   /** The last response of the add-ons, and how many of its messages were sent. */
-  lastAnswer: { utterance: UtteranceRecord; found: AddOnRecord; sent: number } | undefined
+  lastResults: { utterance: UtteranceRecord; found: AddOnRecord; sent: number } | undefined
   /** The outcome of the summary, and that of the prompts. */
   summary: ServiceEnvelope | undefined
   prompted: ServiceEnvelope | undefined
@@ -72,9 +72,9 @@ export function nothingSent(): AlreadySent {
     finals: new Set(),
     done: new Set(),
     utteranceBytes: 0,
-    once: new Map(),
-    unanswered: new Map(),
-    lastAnswer: undefined,
+    onceMessages: new Map(),
+    pendingAddOns: new Map(),
+    lastResults: undefined,
     summary: undefined,
     prompted: undefined,
     responses: new Map(),
@@ -169,16 +169,16 @@ const readers: {
     const id = utteranceId(utterance)
     sent.done.add(id)
     for (const group of utterance.text === null ? [] : options.addOnGroups) {
-      sent.unanswered.set(`${id} ${group}`, { utterance, group })
+      sent.pendingAddOns.set(`${id} ${group}`, { utterance, group })
     }
     sent.utteranceBytes += utterance.text?.length ?? 0
   },
   found({ sent }, { found }) {
     const key = `${utteranceId(found)} ${found.group ?? 'own'}`
-    const { utterance } = sent.unanswered.get(key) ?? {}
-    sent.unanswered.delete(key)
+    const { utterance } = sent.pendingAddOns.get(key) ?? {}
+    sent.pendingAddOns.delete(key)
     if (found.group === 'services') sent.responses.delete(utteranceId(found))
-    sent.lastAnswer = utterance && { utterance, found, sent: 0 }
+    sent.lastResults = utterance && { utterance, found, sent: 0 }
   },
   snapshot(reading, { snapshot }) {
     reading.snapshot = snapshot
@@ -241,7 +241,7 @@ function newest(messages: OutgoingMessage[], maxBytes: number): OutgoingMessage[
 /** Notes what must not be sent twice; a message that holds the whole transcript is not parsed. */
 function noteSent({ sent, chunks }: RecoveryState, { head, text }: LoggedMessage): void {
   if (isWhole(head)) {
-    sent.once.set(head.type, text)
+    sent.onceMessages.set(head.type, text)
     return
   }
   const message = JSON.parse(text) as ServerMessage & { created_at: string }
@@ -256,7 +256,7 @@ function noteSent({ sent, chunks }: RecoveryState, { head, text }: LoggedMessage
     case 'translation':
     case 'named_entity_recognition':
     case 'sentiment_analysis':
-      if (sent.lastAnswer && head.variant !== 'partial') sent.lastAnswer.sent++
+      if (sent.lastResults && head.variant !== 'partial') sent.lastResults.sent++
       break
     case 'audio_chunk':
       if (message.data) {
@@ -268,7 +268,7 @@ function noteSent({ sent, chunks }: RecoveryState, { head, text }: LoggedMessage
     case 'error':
       break
     default:
-      sent.once.set(message.type, text)
+      sent.onceMessages.set(message.type, text)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DiarizationConfig } from '../../asr/speakers/requested-counts.ts'
 
-/** The diarization parameters of a session (beyond the contract). */
+/** The diarization parameters of a session (an extension of the API). */
 export type DiarizationParams = {
   realtime_processing: { diarization?: boolean; diarization_config?: DiarizationConfig }
 }

@@ -20,21 +20,21 @@ type Requested = {
   speakerAt?: CollectOptions['speakerAt']
 }
 
-/** Returns the result's add-on answers for findings, one per utterance. */
+/** Returns the result's add-on answers for results, one per utterance. */
 async function responsesOf(
-  findings: readonly AddOnResults[],
+  results: readonly AddOnResults[],
   requested: Requested,
 ): Promise<Record<string, Envelope>> {
-  const { responses: answers } = await collect(findings, requested)
+  const { responses: answers } = await collect(results, requested)
   return Object.fromEntries(Object.entries(answers).map(([key, text]) => [key, JSON.parse(text)]))
 }
 
 function collect(
-  findings: readonly AddOnResults[],
+  results: readonly AddOnResults[],
   { requested, format = 'string', channelOf = () => 0, speakerAt = () => undefined }: Requested,
 ) {
-  const lines = findings.map((findings, number) => {
-    return writeRecord({ kind: 'found', found: { channel: channelOf(number), number, findings } })
+  const lines = results.map((results, number) => {
+    return writeRecord({ kind: 'found', found: { channel: channelOf(number), number, results } })
   })
   async function* readLog() {
     yield ['begin 1', ...lines]
@@ -48,8 +48,8 @@ function collect(
 }
 
 test('results of all utterances are sorted by start, with total times', async () => {
-  const findings = [3, 1].map((start) => ({ named_entity_recognition: found(start, start + 1) }))
-  const responses = await responsesOf(findings, { requested: { named_entity_recognition: true } })
+  const results = [3, 1].map((start) => ({ named_entity_recognition: found(start, start + 1) }))
+  const responses = await responsesOf(results, { requested: { named_entity_recognition: true } })
   assert.deepEqual(responses, {
     named_entity_recognition: { ...found(1, 2, 3, 4), exec_time: 0.5 },
   })
@@ -57,9 +57,9 @@ test('results of all utterances are sorted by start, with total times', async ()
 
 test('results of equal start are sorted by channel', async () => {
   const envelope = (mark: string) => ({ ...found(), results: [{ start: 1, mark }] })
-  const findings = ['b', 'a'].map((mark) => ({ named_entity_recognition: envelope(mark) }))
+  const results = ['b', 'a'].map((mark) => ({ named_entity_recognition: envelope(mark) }))
   const requested = { named_entity_recognition: true }
-  const responses = await responsesOf(findings, { requested, channelOf: (number) => 1 - number })
+  const responses = await responsesOf(results, { requested, channelOf: (number) => 1 - number })
   assert.deepEqual(
     responses.named_entity_recognition!.results,
     ['a', 'b'].map((mark) => ({ start: 1, mark })),
@@ -67,11 +67,11 @@ test('results of equal start are sorted by channel', async () => {
 })
 
 test('sentiment results are a string, or native if so configured', async () => {
-  const findings = [{ sentiment_analysis: found(1) }]
+  const results = [{ sentiment_analysis: found(1) }]
   const requested = { sentiment_analysis: true }
   const [text, native] = [
-    await responsesOf(findings, { requested }),
-    await responsesOf(findings, { requested, format: 'native' }),
+    await responsesOf(results, { requested }),
+    await responsesOf(results, { requested, format: 'native' }),
   ]
   assert.equal(text.sentiment_analysis!.results, '[{"start":1}]')
   assert.deepEqual(native.sentiment_analysis!.results, [{ start: 1 }])
@@ -103,8 +103,8 @@ test('partial failures yield a warning, and a complete one its error', async () 
   const requested = { sentiment_analysis: true }
   const failure = { sentiment_analysis: failedEnvelope('sentiment_analysis', why) }
   const success = { sentiment_analysis: found(1) }
-  const warningsOf = async (...findings: AddOnResults[]) => {
-    return (await collect(findings, { requested })).warnings
+  const warningsOf = async (...results: AddOnResults[]) => {
+    return (await collect(results, { requested })).warnings
   }
   const warning = 'sentiment_analysis failed on 1 of 3 utterances: it broke down'
   assert.deepEqual(await warningsOf(success, failure, success), [warning])
@@ -118,8 +118,8 @@ test('sentiment results get the final speaker', async () => {
     { start: 3, end: 4, speaker: 0 },
     { start: 5, end: 6 },
   ]
-  const findings = [{ sentiment_analysis: { ...found(), results: sent } }]
-  const { sentiment_analysis } = await responsesOf(findings, {
+  const results = [{ sentiment_analysis: { ...found(), results: sent } }]
+  const { sentiment_analysis } = await responsesOf(results, {
     requested: { sentiment_analysis: true },
     format: 'native',
     channelOf: () => 1,

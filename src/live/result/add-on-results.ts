@@ -4,7 +4,7 @@ import {
   type ResultFormat,
 } from '../../text/result/steps/envelope.ts'
 import { notConfigured } from '../../text/result/steps/not-configured.ts'
-import type { Usage } from '../../text/result/token-usage.ts'
+import type { TokenUsage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { AddOnParams } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
@@ -13,10 +13,10 @@ import { joined } from './result.ts'
 import { TranslationResults } from './translation-results.ts'
 
 const types = ['named_entity_recognition', 'sentiment_analysis'] as const
-type FindingType = (typeof types)[number]
+type UtteranceAddOn = (typeof types)[number]
 
-/** The findings of one add-on in all utterances, each with its position and as JSON text. */
-type CollectedFindings = {
+/** What one add-on found in all utterances, each with its position and as JSON text. */
+type UtteranceResults = {
   found: { start: number; channel: number; json: string }[]
   seconds: number
   successes: number
@@ -39,7 +39,7 @@ export type CollectOptions = {
 type CollectedResults = {
   responses: Record<string, string>
   warnings: string[]
-  usage: Usage | undefined
+  usage: TokenUsage | undefined
 }
 
 /**
@@ -77,18 +77,18 @@ export async function collectAddOnResults(
   return { responses, warnings, usage: translations.usage }
 }
 
-function nothing(): CollectedFindings {
+function nothing(): UtteranceResults {
   return { found: [], seconds: 0, successes: 0, failures: 0, error: null }
 }
 
-type TimedFinding = { start: number; end: number; speaker?: number }
+type TimedResult = { start: number; end: number; speaker?: number }
 
 function add(
-  gathered: CollectedFindings,
-  { channel, findings }: AddOnRecord,
-  { type, speakerAt }: Pick<CollectOptions, 'speakerAt'> & { type: FindingType },
+  gathered: UtteranceResults,
+  { channel, results }: AddOnRecord,
+  { type, speakerAt }: Pick<CollectOptions, 'speakerAt'> & { type: UtteranceAddOn },
 ): void {
-  const envelope = findings[type]
+  const envelope = results[type]
   if (!envelope) return
   gathered.seconds += envelope.exec_time
   gathered.error ??= envelope.error
@@ -97,7 +97,7 @@ function add(
     return
   }
   gathered.successes++
-  for (const one of envelope.results as TimedFinding[]) {
+  for (const one of envelope.results as TimedResult[]) {
     const speaker = one.speaker === undefined ? undefined : speakerAt({ ...one, channel })
     const sent = speaker === undefined ? one : { ...one, speaker }
     gathered.found.push({ start: one.start, channel, json: JSON.stringify(sent) })
@@ -106,17 +106,17 @@ function add(
 
 /** A response that lacks utterances says so; one that failed on all has its error. */
 function warningsOf(
-  type: FindingType,
-  { successes, failures, error }: CollectedFindings,
+  type: UtteranceAddOn,
+  { successes, failures, error }: UtteranceResults,
 ): string[] {
   if (failures === 0 || successes === 0) return []
-  const why = error ? `: ${error.message}` : ''
-  return [`${type} failed on ${failures} of ${failures + successes} utterances${why}`]
+  const reason = error ? `: ${error.message}` : ''
+  return [`${type} failed on ${failures} of ${failures + successes} utterances${reason}`]
 }
 
 async function writeResponse(
-  type: FindingType,
-  { found, seconds, successes, error }: CollectedFindings,
+  type: UtteranceAddOn,
+  { found, seconds, successes, error }: UtteranceResults,
   format: ResultFormat,
 ): Promise<string> {
   if (error && successes === 0)
@@ -124,7 +124,7 @@ async function writeResponse(
   // By channel as well: which channel was answered first differs from run to run.
   found.sort((a, b) => a.start - b.start || a.channel - b.channel)
   const list = `[${await joined(found, { separator: ',', textOf: ({ json }) => json })}]`
-  // Text of an array, not an array: the contract requires it (4.7).
+  // Text of an array, not an array: the API defines it so.
   const isText = type === 'sentiment_analysis' && format === 'string'
   const head = {
     success: true,

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Usage } from '../../text/result/token-usage.ts'
+import type { TokenUsage } from '../../text/result/token-usage.ts'
 import { languagesBySpeech } from '../../text/result/transcript-result.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { DiarizedRecord, ReadLog } from '../recovery/session-log.ts'
@@ -25,7 +25,7 @@ export type ResultOptions = {
   /** What the user should know: what was left out, and why. */
   warnings: readonly string[]
   /** What language models took, if any were asked. */
-  usage?: Usage | undefined
+  usage?: TokenUsage | undefined
   /** JSON texts by key. */
   addOns: Readonly<Record<string, string>>
 }

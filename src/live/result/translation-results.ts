@@ -1,7 +1,7 @@
 import { type AddOnError, failedEnvelope } from '../../text/result/steps/envelope.ts'
-import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
+import { sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
-import { type TranslatedUtterance, withBlank } from '../messages/realtime-add-ons.ts'
+import { type TranslatedUtterance, withLeadingSpace } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
 import type { AddOnRecord } from '../recovery/session-log.ts'
 import { joined } from './result.ts'
@@ -22,7 +22,7 @@ export class TranslationResults {
   readonly #targets: Target[]
   readonly #speakerAt: SpeakerAt
   #seconds = 0
-  #usage: Usage | undefined
+  #usage: TokenUsage | undefined
 
   constructor(languages: readonly string[], speakerAt: SpeakerAt) {
     this.#targets = languages.map((language) => {
@@ -32,12 +32,12 @@ export class TranslationResults {
   }
 
   /** What language models took; undefined when none was asked. */
-  get usage(): Usage | undefined {
+  get usage(): TokenUsage | undefined {
     return this.#usage
   }
 
   /** Adds what was sent for one utterance. */
-  add({ findings: { translation: envelope } }: AddOnRecord): void {
+  add({ results: { translation: envelope } }: AddOnRecord): void {
     if (!envelope) return
     this.#seconds += envelope.exec_time
     this.#usage = sumUsage([this.#usage, envelope.usage])
@@ -50,7 +50,7 @@ export class TranslationResults {
       }
       for (const sent of results[i]?.utterances ?? []) {
         const speaker = sent.speaker === undefined ? undefined : this.#speakerAt(sent)
-        const view = withBlank(speaker === undefined ? sent : { ...sent, speaker })
+        const view = withLeadingSpace(speaker === undefined ? sent : { ...sent, speaker })
         const { start, channel, text } = view
         target.found.push({ start, channel, text, json: JSON.stringify(view) })
       }

@@ -131,14 +131,14 @@ function toCompletion({
 }
 
 function describeLoss(
-  { how, cause }: WorkerExit,
+  { reason, cause }: WorkerExit,
   {
     timeout,
     answerTimeout,
     isLate,
   }: Pick<EmbeddedModelOptions, 'timeout' | 'answerTimeout'> & { isLate: boolean },
 ): string {
-  if (how !== 'hung') return `the language model ended with ${cause}`
+  if (reason !== 'hung') return `the language model ended with ${cause}`
   if (isLate) return `the language model took longer than ${answerTimeout} s`
   return `the language model wrote nothing for ${timeout} s`
 }

@@ -15,9 +15,11 @@ export function beforeRepetition(text: string): string | undefined {
     const start = repetitionStart(text, unit)
     const letters = text.length - start
     if (letters < MIN_CHARS || letters < unit * MIN_REPETITIONS) continue
-    const once = text.slice(0, start + unit)
+    const firstOccurrence = text.slice(0, start + unit)
     // What repeats may begin in the middle of a sentence that is there once more.
-    return /[.!?…。！？]\s*$/.test(once) ? once : toSentenceEnd(text, start + unit, unit)
+    return /[.!?…。！？]\s*$/.test(firstOccurrence)
+      ? firstOccurrence
+      : toSentenceEnd(text, start + unit, unit)
   }
   return undefined
 }

@@ -43,8 +43,8 @@ export function statusError(status: number, retryAfter: string | undefined): Dow
 }
 
 /** Returns the error of a server that sends something else than the file, such as a web page. */
-export function contentError(does: string): DownloadError {
+export function contentError(problem: string): DownloadError {
   const remedy =
     'see whether STENO_MODELS_MIRROR or HF_ENDPOINT is right, and whether a proxy or a sign-in page is in between'
-  return new DownloadError(`the server ${does}; ${remedy}`, { isTransient: false })
+  return new DownloadError(`the server ${problem}; ${remedy}`, { isTransient: false })
 }

@@ -142,7 +142,7 @@ export async function countKeys(
 ): Promise<number> {
   const { count } = await db.sql
     .selectFrom('keys')
-    .select((of) => of.fn.countAll<number>().as('count'))
+    .select((query) => query.fn.countAll<number>().as('count'))
     .$if(account !== undefined, (query) => query.where('account', '=', account!))
     .executeTakeFirstOrThrow()
   return Number(count)

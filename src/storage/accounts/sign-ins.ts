@@ -71,7 +71,7 @@ export async function countSignIns(
 ): Promise<number> {
   const { count } = await db.sql
     .selectFrom('sign_ins')
-    .select((of) => of.fn.countAll<number>().as('count'))
+    .select((query) => query.fn.countAll<number>().as('count'))
     .where('key_hash', '=', keyHash)
     .where('kind', '=', kind)
     .where('expires_at', '>', now)

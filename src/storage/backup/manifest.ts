@@ -88,8 +88,8 @@ export async function readManifest(
     })()
     return parse(await buffer(seal.open(name, whole)))
   } catch (error) {
-    const why = error instanceof DamagedFile ? error.message : 'it is damaged'
-    throw new DamagedFile(`${name}: ${why}`)
+    const reason = error instanceof DamagedFile ? error.message : 'it is damaged'
+    throw new DamagedFile(`${name}: ${reason}`)
   }
 }
 

@@ -56,7 +56,7 @@ export type Dialect = {
    * Locks rows that the transaction may delete. Waits for transactions that add references to them,
    * so that a later statement sees those references.
    */
-  lockRows?(tx: Transaction, table: keyof Tables, which: RawBuilder<SqlBool>): Promise<void>
+  lockRows?(tx: Transaction, table: keyof Tables, condition: RawBuilder<SqlBool>): Promise<void>
   /** Ends a `select` of rows that the transaction refers to: they stay until it ends. */
   readonly forKeyShare: RawBuilder<unknown>
   /** Ends a `select` of rows of a table to change: those that others are changing are left out. */

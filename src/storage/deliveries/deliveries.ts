@@ -326,15 +326,15 @@ export function deleteOldDeliveries(
 
 async function deleteDeliveries(
   tx: Db,
-  which: ReturnType<typeof sql<SqlBool>>,
+  condition: ReturnType<typeof sql<SqlBool>>,
 ): Promise<DeletedDeliveries> {
   // An attempt that is just being recorded would stay behind.
-  await tx.dialect.lockRows?.(tx, 'deliveries', which)
+  await tx.dialect.lockRows?.(tx, 'deliveries', condition)
   const { rows } = await sql<{ id: string }>`select body_object as id from deliveries
-    where ${which} and body_object is not null`.execute(tx.sql)
+    where ${condition} and body_object is not null`.execute(tx.sql)
   await sql`delete from delivery_attempts
-    where delivery_id in (select id from deliveries where ${which})`.execute(tx.sql)
-  const { numAffectedRows } = await sql`delete from deliveries where ${which}`.execute(tx.sql)
+    where delivery_id in (select id from deliveries where ${condition})`.execute(tx.sql)
+  const { numAffectedRows } = await sql`delete from deliveries where ${condition}`.execute(tx.sql)
   return { deleted: Number(numAffectedRows ?? 0), objects: rows.map(({ id }) => id) }
 }
 

@@ -96,8 +96,8 @@ export async function listDeliveries(
 }
 
 function toLogged(row: Pick<Selectable<DeliveryRow>, (typeof loggedColumns)[number]>) {
-  const unread = { body: null, body_object: null, lease_owner: null, lease_until: null }
-  const { body: _, bodyObject: __, ...logged } = toDelivery({ ...row, ...unread })
+  const unselected = { body: null, body_object: null, lease_owner: null, lease_until: null }
+  const { body: _, bodyObject: __, ...logged } = toDelivery({ ...row, ...unselected })
   return logged
 }
 

@@ -20,7 +20,7 @@ export type JobFilter = {
   from?: number | undefined
   /** Created before this time. */
   before?: number | undefined
-  /** Keys and values that the metadata of a job must contain, compared as in the contract (2.4). */
+  /** Keys and values that the metadata of a job must contain, see `metadata-tokens.ts`. */
   metadata?: Record<string, unknown> | undefined
 }
 

@@ -5,7 +5,7 @@ const TOKEN_BYTES = 16
 
 /**
  * Returns the tokens of an account's metadata: one per key at each depth, built from the path and
- * the value as the contract compares it (2.4). A job matches a filter exactly when it has all
+ * the value as filters compare it. A job matches a filter exactly when it has all
  * tokens of the filter. Scalars are equal if their text is, lists if all their items are. A
  * requested object only has to exist; its keys have tokens of their own.
  */

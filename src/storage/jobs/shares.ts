@@ -35,7 +35,7 @@ export function insertShare(
     if (rows.length === 0) return 'gone'
     const { count } = await tx.sql
       .selectFrom('shares')
-      .select((of) => of.fn.countAll<number>().as('count'))
+      .select((query) => query.fn.countAll<number>().as('count'))
       .where('job_id', '=', jobId)
       .executeTakeFirstOrThrow()
     if (count >= MAX_SHARES) return 'full'

@@ -95,7 +95,7 @@ export function insertTranscriptVersion(
         ...{ job_id: jobId, version, account, restored, operations, changes },
         ...{ created_at: createdAt, key_name: keyName },
       })
-      .onConflict((on) => on.doNothing())
+      .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow()
     if (numInsertedOrUpdatedRows !== 1n) return false
     await queueForSearch(tx, jobId)

@@ -208,14 +208,14 @@ export type SessionStatus = 'open' | 'ended' | 'unknown'
  */
 export async function removeStaleSessions(
   parent: string,
-  fates: ReadonlyMap<string, SessionStatus>,
+  statuses: ReadonlyMap<string, SessionStatus>,
   orphans?: Orphans | undefined,
 ): Promise<void> {
   for (const name of await listSessionFolders(parent)) {
-    const fate = fates.get(name) ?? 'unknown'
-    if (fate === 'open') continue
+    const status = statuses.get(name) ?? 'unknown'
+    if (status === 'open') continue
     const folder = join(parent, name)
-    const isKept = orphans && fate === 'unknown' && !name.endsWith(UNFINISHED)
+    const isKept = orphans && status === 'unknown' && !name.endsWith(UNFINISHED)
     await (isKept ? orphans.addSession(folder) : removeDiskSessionStore(folder))
   }
 }

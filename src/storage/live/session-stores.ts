@@ -45,13 +45,13 @@ export function createSessionStores(db: Db, folder: string): SessionStores {
 
 function localSessions(folder: string): SessionStores {
   const folderOf = (jobId: string) => join(liveFolder(folder), jobId)
-  const openWithoutLease: SessionStores['openWithoutLease'] = (jobId, how) =>
-    openExisting(folderOf(jobId), how)
+  const openWithoutLease: SessionStores['openWithoutLease'] = (jobId, options) =>
+    openExisting(folderOf(jobId), options)
   return {
     folderOf,
     openWithoutLease,
-    async open({ id }, how) {
-      const left = await openWithoutLease(id, how)
+    async open({ id }, options) {
+      const left = await openWithoutLease(id, options)
       return { store: left ?? (await createDiskSessionStore(folderOf(id))), isNew: !left }
     },
   }
@@ -64,13 +64,13 @@ function sharedSessions(db: Db, folder: string): SessionStores {
   const earlierFolder = (jobId: string) => join(liveFolder(folder), jobId)
   return {
     folderOf,
-    async openWithoutLease(jobId, how) {
+    async openWithoutLease(jobId, options) {
       const copy = await copyAbandonedSession({ db, jobId, folder: folderOf(jobId) })
-      return copy ?? openExisting(earlierFolder(jobId), how)
+      return copy ?? openExisting(earlierFolder(jobId), options)
     },
-    open({ id, epoch }, how) {
+    open({ id, epoch }, options) {
       const folders = { folder: folderOf(id), earlierFolder: earlierFolder(id) }
-      return openSharedStore({ db, writer, jobId: id, epoch, ...folders, ...how })
+      return openSharedStore({ db, writer, jobId: id, epoch, ...folders, ...options })
     },
   }
 }
@@ -81,10 +81,10 @@ function sharedSessions(db: Db, folder: string): SessionStores {
  */
 async function openExisting(
   folder: string,
-  how: Pick<OpenStoreOptions, 'audioAfter'>,
+  options: Pick<OpenStoreOptions, 'audioAfter'>,
 ): Promise<DiskSessionStore | undefined> {
   try {
-    return await openDiskSessionStore(folder, how)
+    return await openDiskSessionStore(folder, options)
   } catch (error) {
     if (error instanceof AppError && error.code === 'file_not_found') return undefined
     throw error

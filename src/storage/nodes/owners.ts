@@ -101,8 +101,8 @@ export function isDead({ dialect }: Pick<Db, 'dialect'>) {
   return sql<SqlBool>`heartbeat_at < ${dialect.now()} - ${OWNER_TIMEOUT_MS}`
 }
 
-async function removeOwners(db: Db, which: ReturnType<typeof sql<SqlBool>>): Promise<number> {
-  const { numDeletedRows } = await db.sql.deleteFrom('owners').where(which).executeTakeFirst()
+async function removeOwners(db: Db, condition: ReturnType<typeof sql<SqlBool>>): Promise<number> {
+  const { numDeletedRows } = await db.sql.deleteFrom('owners').where(condition).executeTakeFirst()
   return Number(numDeletedRows)
 }
 

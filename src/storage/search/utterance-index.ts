@@ -100,8 +100,8 @@ async function insertUtterances(
 ): Promise<void> {
   const owner = ownerOf(account)
   const { columns, values } = tx.dialect.search
-  const rows = utterances.map(({ terms, ...said }, i) => {
-    const { start, end, channel, speaker, speakerName, language, text } = said
+  const rows = utterances.map(({ terms, ...utterance }, i) => {
+    const { start, end, channel, speaker, speakerName, language, text } = utterance
     const fields = [id, from + i, start, end, channel, speaker, speakerName, language, text]
     return sql`(${sql.join(fields)}, ${values(owner, terms)})`
   })

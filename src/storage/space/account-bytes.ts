@@ -3,7 +3,7 @@ import type { Db } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
 
 /** The bytes stored by one account, by all, and by the one that stores the most. */
-export type StoredBytes = { own: number; total: number; largest: number }
+export type StoredBytes = { accountBytes: number; total: number; largest: number }
 
 /**
  * Counts the bytes that accounts store: files, results, and data that came with their jobs. Work in
@@ -17,7 +17,7 @@ export async function countHeldBytes(db: Db, account: string): Promise<StoredByt
 const selectHeldBytes = statement<{ account: string }, StoredBytes>(
   ({ account }) => sql`
     select coalesce(sum(bytes), 0) as total, coalesce(max(bytes), 0) as largest,
-      coalesce((select bytes from account_bytes where account = ${account}), 0) as own
+      coalesce((select bytes from account_bytes where account = ${account}), 0) as "accountBytes"
     from account_bytes`,
 )
 

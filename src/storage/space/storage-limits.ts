@@ -98,8 +98,8 @@ export class StorageLimits {
   /** Returns the bytes that an account holds, and how many it may; undefined = no limit. */
   async readQuota(account: string): Promise<{ held: number; limit: number | undefined }> {
     const { accountMaxBytes, db } = this.#options
-    const { own, total } = await countHeldBytes(db, account)
-    const held = own + (this.#incoming.get(account) ?? 0)
+    const { accountBytes, total } = await countHeldBytes(db, account)
+    const held = accountBytes + (this.#incoming.get(account) ?? 0)
     if (!(await this.#hasLimit())) return { held, limit: undefined }
     return { held, limit: accountMaxBytes ?? (await this.#shareOf(total)) }
   }

@@ -32,7 +32,7 @@ export const addOns: readonly AddOn[] = [
     languages: sentimentLanguages,
     make(transcript, _params, { format }) {
       const found = sentiment(transcript)
-      // The text of an array, not an array: the contract defines it so (4.7).
+      // The text of an array, not an array: the API defines it so.
       const results = format === 'native' ? found : JSON.stringify(found)
       return { results, isEmpty: found.length === 0 }
     },

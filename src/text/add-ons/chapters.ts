@@ -78,9 +78,9 @@ function shorten(text: string): string {
   const bare = text.replace(/[.。]$/u, '')
   if (bare.length <= MAX_HEADLINE_CHARS) return bare
   const cut = bare.slice(0, MAX_HEADLINE_CHARS)
-  const blank = cut.lastIndexOf(' ')
+  const space = cut.lastIndexOf(' ')
   // Never between the halves of a letter.
-  const whole = blank > 0 ? cut.slice(0, blank) : cut.replace(/[\uD800-\uDBFF]$/, '')
+  const whole = space > 0 ? cut.slice(0, space) : cut.replace(/[\uD800-\uDBFF]$/, '')
   return `${whole.replace(/[,;:、，]$/u, '')}…`
 }
 

@@ -100,12 +100,12 @@ function newWords(view: UtteranceView, replacement: Replacement): EditedWord[] {
 }
 
 function viewTurn(view: UtteranceView, utterance: number, items: readonly Item[]): EditedUtterance {
-  const blank = separatorOf(view.language)
-  // In sessions every word begins with its blank, also the first.
-  const first = blank !== '' && view.words[0]!.word.startsWith(blank) ? blank : ''
+  const space = separatorOf(view.language)
+  // In sessions every word begins with its space, also the first.
+  const first = space !== '' && view.words[0]!.word.startsWith(space) ? space : ''
   const words = items.map(({ word }, i) => ({
     ...word,
-    word: (i === 0 ? first : blank) + word.word,
+    word: (i === 0 ? first : space) + word.word,
   }))
   const { speaker } = items[0]!
   const { speaker: found, speaker_confidence: sure, ...rest } = view

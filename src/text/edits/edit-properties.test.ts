@@ -37,11 +37,11 @@ function view(
 ): UtteranceView[] {
   let clock = 0
   const utterances = given.map(({ words: parts, speaker, ...rest }) => {
-    const blank = rest.language === 'en' ? ' ' : ''
+    const space = rest.language === 'en' ? ' ' : ''
     const words = parts.map(([text, length, pause], i) => {
       const start = clock + pause
       clock = start + length
-      const word = i === 0 ? text : blank + text
+      const word = i === 0 ? text : space + text
       return { word, start: start / 1000, end: clock / 1000, confidence: 0.5 }
     })
     const times = { start: words[0]!.start, end: words.at(-1)!.end, confidence: 0.5 }
@@ -59,11 +59,11 @@ function operationOf(step: Step, utterances: readonly UtteranceView[]): EditOper
   const from = step.from % edited.words.length
   const to = Math.min(edited.words.length, from + length)
   const place = { utterance, from, to, expected: textOf(edited, { from, to }) }
-  const blank = edited.language === 'en' ? ' ' : ''
+  const space = edited.language === 'en' ? ' ' : ''
   return {
     ...rest,
     ...place,
-    ...('text' in rest && { text: rest.text.join(blank) }),
+    ...('text' in rest && { text: rest.text.join(space) }),
   } as EditOperation
 }
 
@@ -93,8 +93,8 @@ test('for any corrections times ascend, words have a duration and no other word 
           // Right after it was made, the range reads as it was asked for.
           const now = applyEdits(utterances, readEdits(utterances, stored).state)
           const words = wordsIn(now, { utterance, from: from!, to: to! })
-          const blank = utterances[utterance]!.language === 'en' ? ' ' : ''
-          assert.equal(words.map(({ word }) => bare(word)).join(blank), text)
+          const space = utterances[utterance]!.language === 'en' ? ' ' : ''
+          assert.equal(words.map(({ word }) => bare(word)).join(space), text)
         }
         const { state } = readEdits(utterances, stored)
         const edited = applyEdits(utterances, state)

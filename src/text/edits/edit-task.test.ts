@@ -86,7 +86,7 @@ function shorten<T extends { start: number }>(word: T) {
 }
 
 test('words of a live session keep the space before the first one', () => {
-  const live = [utteranceOf('hello ther', { blank: ' ' })]
+  const live = [utteranceOf('hello ther', { space: ' ' })]
   const { edited } = correct(live, [
     { op: 'replace_words', utterance: 0, from: 1, expected: 'ther', text: 'there' },
   ])

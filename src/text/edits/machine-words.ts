@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
-/** Returns the words of an utterance without the blanks before them. */
+/** Returns the words of an utterance without the spaces before them. */
 export function bareWords({ language, words }: Pick<UtteranceView, 'language' | 'words'>) {
   const isSpaced = separatorOf(language) !== ''
   return words.map(({ word }) => (isSpaced ? word.trim() : word))
@@ -17,7 +17,7 @@ export function textOf(
   return cleanText(text.join(''))
 }
 
-/** Replaces control characters and runs of blanks by one blank, and drops them at both ends. */
+/** Replaces control characters and runs of spaces by one space, and drops them at both ends. */
 export function cleanText(text: string): string {
   return text
     .toWellFormed()

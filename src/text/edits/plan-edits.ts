@@ -43,14 +43,14 @@ export function planEdits(
   operations: readonly EditOperation[],
 ): EditChange[] {
   return operations.map((operation, i) => {
-    const refuse = (why: string): never => {
-      throw new EditError('edit_refused', `operations.${i}: ${why}`)
+    const refuse = (reason: string): never => {
+      throw new EditError('edit_refused', `operations.${i}: ${reason}`)
     }
     const change = planEdit(utterances, state, operation, {
       refuse,
       onOtherWords: () => {
-        const where = `operations.${i}: other words stand there than expected`
-        throw new EditError('words_changed', where)
+        const message = `operations.${i}: other words stand there than expected`
+        throw new EditError('words_changed', message)
       },
     })
     applyChange(state, change)
@@ -58,7 +58,7 @@ export function planEdits(
   })
 }
 
-type Refusals = { refuse: (why: string) => never; onOtherWords: () => never }
+type Refusals = { refuse: (reason: string) => never; onOtherWords: () => never }
 
 function planEdit(
   utterances: readonly UtteranceView[],

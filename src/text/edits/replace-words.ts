@@ -23,7 +23,7 @@ export function replaceWords(
   const isSpaced = separatorOf(utterance.language) !== ''
   const found = isSpaced
     ? compareSpaced(words, cleaned)
-    : compareBlankless(words, cleaned, utterance)
+    : compareUnspaced(words, cleaned, utterance)
   const changes = withNeighbors(found, words).map(({ from, to, words: now }) => {
     return { from: range.from + from, to: range.from + to, words: now }
   })
@@ -50,7 +50,7 @@ function split(text: string): string[] {
   return text === '' ? [] : text.split(' ')
 }
 
-/** A word of the machine may hold blanks, such as `10 000`: it stays if all its parts do. */
+/** A word of the machine may hold spaces, such as `10 000`: it stays if all its parts do. */
 function compareSpaced(words: readonly string[], text: string): ChangedRange[] {
   const parts = words.map((word) => split(cleanText(word)))
   const starts: number[] = []
@@ -79,7 +79,7 @@ function compareSpaced(words: readonly string[], text: string): ChangedRange[] {
 }
 
 /** Words are cut differently by everyone: only those at both ends are compared. */
-function compareBlankless(
+function compareUnspaced(
   words: readonly string[],
   text: string,
   { language }: Pick<UtteranceView, 'language'>,
@@ -99,7 +99,7 @@ function compareBlankless(
   return [{ from, to, words: segment(text.slice(begin, end), language) }]
 }
 
-/** Cuts text into words; punctuation and blanks stay with the word before them. */
+/** Cuts text into words; punctuation and spaces stay with the word before them. */
 function segment(text: string, language: string): string[] {
   const words: string[] = []
   for (const { segment: part, isWordLike } of segmenterOf(language).segment(text)) {

@@ -54,8 +54,8 @@ export function documentsOf({ utterances }: Transcript): Document[] {
 
 function addInterjection({ text, language, interjections }: Document, other: Utterance): void {
   const at = text === '' ? 0 : text.length + separatorOf(language).length
-  const said = other.words.map((word) => word.text).join(separatorOf(other.language))
-  interjections.push({ at, text: said })
+  const interjection = other.words.map((word) => word.text).join(separatorOf(other.language))
+  interjections.push({ at, text: interjection })
 }
 
 function append(document: Document, { words, language }: Utterance): void {

@@ -33,7 +33,7 @@ export function taggedWith(tag: string): string[] {
   return [...lexicon].filter(([, tags]) => tags.includes(tag)).map(([phrase]) => phrase)
 }
 
-/** Each line holds tags, separated by blanks, then the phrases that have them, by tabs. */
+/** Each line holds tags, separated by spaces, then the phrases that have them, by tabs. */
 function readLexicon(): Map<string, readonly string[]> {
   const entries = new Map<string, readonly string[]>()
   for (const line of wordList('compromise-lexicon')) {

@@ -65,7 +65,7 @@ export function tokenizeWords(text: string): WordToken[] {
   return tokens
 }
 
-/** Returns whether characters join two words without a blank, or only illustrate them. */
+/** Returns whether characters join two words without a space, or only illustrate them. */
 function isInside(text: string, index: number, signs: string): boolean {
   if (onlyEmoji.test(signs)) return true
   const around = `${text[index - 1] ?? ' '}${text[index + signs.length] ?? ' '}`

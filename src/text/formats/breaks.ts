@@ -56,7 +56,7 @@ function wordPrice({ text, leans }: Chunk): number {
 export type Chunk = {
   text: string
   /** The separator before it in a row, unless it opens the row. */
-  blank: '' | ' '
+  space: '' | ' '
   columns: number
   /** Whether a row should not end with it. */
   leans: boolean

@@ -12,13 +12,13 @@ function split(
 }
 
 function texts(words: string[], options?: { language?: string; splitAt?: number }): string[] {
-  return split(words, options).map(({ blank, text }) => blank + text)
+  return split(words, options).map(({ space, text }) => space + text)
 }
 
 test('a chunk is a word with times in milliseconds and its column width', () => {
   assert.deepEqual(split(['the', '你']), [
-    { text: 'the', blank: '', columns: 3, leans: true, start: 0, end: 1000 },
-    { text: '你', blank: ' ', columns: 2, leans: false, start: 1000, end: 2000 },
+    { text: 'the', space: '', columns: 3, leans: true, start: 0, end: 1000 },
+    { text: '你', space: ' ', columns: 2, leans: false, start: 1000, end: 2000 },
   ])
 })
 
@@ -71,7 +71,7 @@ test('spaces in languages without spaces are kept', () => {
 test('a long word is split only if allowed, between characters, with times by length', () => {
   assert.deepEqual(texts(['abcdefgh'], {}), ['abcdefgh'])
   assert.deepEqual(
-    split(['x', 'abcdefgh'], { splitAt: 4 }).map(({ text, blank, start }) => [blank + text, start]),
+    split(['x', 'abcdefgh'], { splitAt: 4 }).map(({ text, space, start }) => [space + text, start]),
     [
       ['x', 0],
       [' abcd', 1000],

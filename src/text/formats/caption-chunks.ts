@@ -2,6 +2,7 @@ import { separatorOf } from '../../transcript/separators.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { localeOf } from '../words/locale.ts'
 import { type Chunk, isNoBreakWord } from './breaks.ts'
+import { toMilliseconds } from './timing.ts'
 import { countColumns, splitCharacters } from './width.ts'
 
 /** The place of a word in the text of its utterance. */
@@ -10,14 +11,14 @@ type Span = { from: number; to: number; start: number; end: number }
 type Cut = { text: string; from: number }
 
 /**
- * Splits an utterance where a caption may break: at blanks, and in a language without blanks
+ * Splits an utterance where a caption may break: at spaces, and in a language without spaces
  * between the words that `Intl.Segmenter` finds. With `splitAt` a word of more columns than that is
- * split between characters. Whitespace and line ends become blanks; control characters and
+ * split between characters. Whitespace and line ends become spaces; control characters and
  * invisible text are dropped. The parts of a split word share its time by length.
  */
 export function splitChunks(utterance: Utterance, splitAt = Number.POSITIVE_INFINITY): Chunk[] {
   const { text, spans } = joinWords(utterance)
-  const cuts = separatorOf(utterance.language) ? cutAtBlanks(text) : cutWords(text, utterance)
+  const cuts = separatorOf(utterance.language) ? cutAtSpaces(text) : cutWords(text, utterance)
   const chunks: Chunk[] = []
   const parts = cuts.flatMap((cut) => splitLong(cut, splitAt))
   let i = 0
@@ -27,10 +28,10 @@ export function splitChunks(utterance: Utterance, splitAt = Number.POSITIVE_INFI
     const start = timeAt(spans[i]!, from)
     while (spans[i]!.to < to) i++
     const end = timeAt(spans[i]!, to)
-    const blank = from > 0 && text[from - 1] === ' ' ? ' ' : ''
+    const space = from > 0 && text[from - 1] === ' ' ? ' ' : ''
     const following = [parts[at + 1]?.text, parts[at + 2]?.text]
     const leans = isNoBreakWord(part, following, utterance.language)
-    chunks.push({ text: part, blank, columns: countColumns(part), leans, start, end })
+    chunks.push({ text: part, space, columns: countColumns(part), leans, start, end })
   }
   return chunks
 }
@@ -45,14 +46,14 @@ function joinWords({ words, language }: Utterance): { text: string; spans: Span[
     if (text) text += separator
     const from = text.length
     text += clean
-    const start = toMilliseconds(word.start)
+    const start = Math.max(0, toMilliseconds(word.start))
     const end = Math.max(start, toMilliseconds(word.end))
     spans.push({ from, to: text.length, start, end })
   }
   return { text, spans }
 }
 
-/** Cleans a text. No-break blanks stay: they belong to the word. */
+/** Cleans a text. No-break spaces stay: they belong to the word. */
 function cleanText(text: string): string {
   return text
     .toWellFormed()
@@ -60,11 +61,7 @@ function cleanText(text: string): string {
     .replace(/[\p{White_Space}--[\u00a0\u2007\u202f]]+/gv, ' ')
 }
 
-function toMilliseconds(seconds: number): number {
-  return Math.max(0, Math.round(seconds * 1000))
-}
-
-function cutAtBlanks(text: string): Cut[] {
+function cutAtSpaces(text: string): Cut[] {
   return Array.from(text.matchAll(/[^ ]+/g), (match) => ({ text: match[0], from: match.index }))
 }
 

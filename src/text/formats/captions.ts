@@ -2,7 +2,7 @@ import type { Utterance } from '../../transcript/transcript.ts'
 import { breakPenalty, type Chunk } from './breaks.ts'
 import { splitChunks } from './caption-chunks.ts'
 import { breakLines } from './line-breaking.ts'
-import { spaceCaptions } from './timing.ts'
+import { spaceCaptions, toMilliseconds } from './timing.ts'
 import { countColumns } from './width.ts'
 
 /**
@@ -74,18 +74,22 @@ export function cutLabeledCaptions(
   const limits = { ...DEFAULT_LIMITS, ...given }
   let labeled = utterances.map(() => new Set<number>())
   for (let round = 1; ; round++) {
-    const cut = utterances.flatMap((utterance, of) => {
+    const cut = utterances.flatMap((utterance, utteranceIndex) => {
       const voice = voiceOf(utterance)
-      const label = voice === undefined ? undefined : { voice, chunks: labeled[of]! }
-      return withVoice(cutUtterance(utterance, limits, label), voice).map((one) => ({ ...one, of }))
+      const label = voice === undefined ? undefined : { voice, chunks: labeled[utteranceIndex]! }
+      return withVoice(cutUtterance(utterance, limits, label), voice).map((one) => ({
+        ...one,
+        utteranceIndex,
+      }))
     })
     const captions = space(cut, limits)
     const wanted = utterances.map(() => new Set<number>())
-    for (const [i, { of, opens, voice }] of captions.entries()) {
-      if (voice !== undefined && voice !== captions[i - 1]?.voice) wanted[of]!.add(opens)
+    for (const [i, { utteranceIndex, opens, voice }] of captions.entries()) {
+      if (voice !== undefined && voice !== captions[i - 1]?.voice)
+        wanted[utteranceIndex]!.add(opens)
     }
     const isStable = wanted.every(
-      (voices, of) => voices.symmetricDifference(labeled[of]!).size === 0,
+      (voices, utteranceIndex) => voices.symmetricDifference(labeled[utteranceIndex]!).size === 0,
     )
     if (isStable || round === MAX_ROUNDS)
       return captions.map(({ start, end, rows }) => ({ start, end, rows }))
@@ -182,9 +186,9 @@ function* captionsBefore(
   const first = last.columns > width ? end - 1 : Math.max(0, end - MAX_CHUNKS)
   for (let opens = end - 2; opens >= first; opens--) {
     const chunk = chunks[opens]!
-    const blank = chunks[opens + 1]!.blank.length
-    columns += chunk.columns + blank
-    row += chunk.columns + blank
+    const space = chunks[opens + 1]!.space.length
+    columns += chunk.columns + space
+    row += chunk.columns + space
     if (row > width) {
       row = chunk.columns
       rows++
@@ -201,8 +205,4 @@ function readPlan(plans: readonly Plan[]): { opens: number; end: number }[] {
     cuts.push({ opens: plans[end]!.opens, end })
   }
   return cuts.reverse()
-}
-
-function toMilliseconds(seconds: number): number {
-  return Math.round(seconds * 1000)
 }

@@ -9,7 +9,7 @@ function lay(text: string, width: number): string[] {
     const start = i * 1000
     return {
       text,
-      blank: i ? ' ' : '',
+      space: i ? ' ' : '',
       columns: text.length,
       leans: text === 'the',
       start,

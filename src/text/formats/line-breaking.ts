@@ -48,7 +48,7 @@ function countRows(chunks: readonly Chunk[], width: number): number {
   let rows = 0
   let columns = Number.POSITIVE_INFINITY
   for (const chunk of chunks) {
-    columns += chunk.blank.length + chunk.columns
+    columns += chunk.space.length + chunk.columns
     if (columns <= width) continue
     rows++
     columns = chunk.columns
@@ -59,10 +59,10 @@ function countRows(chunks: readonly Chunk[], width: number): number {
 /** Returns a function that gives the columns of a row of the chunks from one index to another. */
 function sumColumns(chunks: readonly Chunk[]): (opens: number, end: number) => number {
   const sums = [0]
-  for (const { blank, columns } of chunks) sums.push(sums.at(-1)! + blank.length + columns)
-  return (opens, end) => sums[end]! - sums[opens]! - chunks[opens]!.blank.length
+  for (const { space, columns } of chunks) sums.push(sums.at(-1)! + space.length + columns)
+  return (opens, end) => sums[end]! - sums[opens]! - chunks[opens]!.space.length
 }
 
 function joinChunks(chunks: readonly Chunk[]): string {
-  return chunks.map(({ blank, text }, i) => (i === 0 ? text : blank + text)).join('')
+  return chunks.map(({ space, text }, i) => (i === 0 ? text : space + text)).join('')
 }

@@ -37,3 +37,8 @@ export function spaceCaptions<T extends CaptionTime>(
     return { ...caption, end: Math.min(shown, available) }
   })
 }
+
+/** Returns the whole milliseconds of a time in seconds. */
+export function toMilliseconds(seconds: number): number {
+  return Math.round(seconds * 1000)
+}

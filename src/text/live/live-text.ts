@@ -120,7 +120,7 @@ export class LiveText {
   }
 
   async #close(thread: TextThread): Promise<void> {
-    for (const [text, on] of this.#preparations) if (on === thread) text.close()
+    for (const [text, textThread] of this.#preparations) if (textThread === thread) text.close()
     await thread.close()
   }
 

@@ -153,12 +153,12 @@ export class TextThread {
       this.#known.get(session)?.add(task.name)
       current.settle(response)
     } else {
-      const isHung = outcome.lost.how === 'hung'
+      const isHung = outcome.lost.reason === 'hung'
       if (isHung) this.#turns.charge(account, timeout * 1000)
       // Tasks for the same step of the same session would crash the next worker likewise.
-      const alike = (other: PendingTask) =>
+      const isSameStep = (other: PendingTask) =>
         other.session === session && other.task.name === task.name
-      for (const { settle } of [current, ...this.#turns.removeAll(account, alike)]) {
+      for (const { settle } of [current, ...this.#turns.removeAll(account, isSameStep)]) {
         settle({ kind: isHung ? 'hung' : 'crashed' })
       }
     }

@@ -64,10 +64,10 @@ export function hideEntities(
     const reached = markRepeatedNumbers(known.numbers, original)
     for (const { view, found, numbers } of read) {
       const named = found.flatMap((entity) => toRequestedTypes(view.text, entity, wanted))
-      const strays = findStrayNumbers(view.text, { found, wanted })
+      const strayNumbers = findStrayNumbers(view.text, { found, wanted })
       const repeats = findRepeats(view.text, { known, numbers, reached })
       for (const entity of named) claims.push({ ...withoutSentenceEnd(view.text, entity), view })
-      for (const entity of [...strays, ...repeats]) guesses.push({ ...entity, view })
+      for (const entity of [...strayNumbers, ...repeats]) guesses.push({ ...entity, view })
     }
     // A rule goes before a guess, however long the guess is.
     for (const claim of [...claims.sort(byRank), ...guesses.sort(byRank)]) {

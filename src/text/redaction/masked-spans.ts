@@ -23,7 +23,7 @@ export type MaskedSpan = { text: string; at: number[] }
 /** Several utterances as one text; `interjections` are what others said in between. */
 export type JoinedSpans = MaskedSpan & Pick<Document, 'interjections'>
 
-/** At no place: a blank between two words. */
+/** At no place: a space between two words. */
 export const BETWEEN = -2
 /** At no place: it stands for something hidden. */
 const HIDDEN = -1

@@ -32,9 +32,9 @@ export function redact(
   const hidden = hideEntities(masked, { wanted: expandTypes(entity_types), style })
   const places = placesOf(masked)
   const markers = style === 'MARKER' ? numberMarkers(hidden, places, masked) : undefined
-  const entities = [...places].map(([number, where]): HiddenEntity => {
+  const entities = [...places].map(([number, placesInText]): HiddenEntity => {
     const { type, original } = hidden[number - 1]!
-    const spans = spansOf(where)
+    const spans = spansOf(placesInText)
     const text = markers?.get(number) ?? maskOf(original)
     // An entity that continues in a later utterance may end there before another speaker of the
     // channel does.

@@ -48,11 +48,11 @@ export function toRequestedTypes(
  */
 function partsOfName(text: string, entity: Entity, wanted: ReadonlySet<EntityType>): Entity[] {
   const phrase = text.slice(entity.from, entity.to)
-  const blank = phrase.search(/\s/u)
+  const space = phrase.search(/\s/u)
   const isMedical = entity.type === 'NAME_MEDICAL_PROFESSIONAL'
   // Where more of the name is already hidden, this is its beginning.
   const alone = isMedical && !/^\s#/.test(text.slice(entity.to)) ? 0 : phrase.length
-  const given = blank < 0 ? alone : blank
+  const given = space < 0 ? alone : space
   const family = given + (/^\s*/u.exec(phrase.slice(given))?.[0].length ?? 0)
   const parts: Entity[] = [
     { ...entity, type: 'NAME_GIVEN', to: entity.from + given },

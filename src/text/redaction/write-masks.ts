@@ -3,7 +3,7 @@ import { type MaskedText, maskRunsOf, UNMASKED } from './masked-text.ts'
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** Returns a text with `#` for each character that a reader sees, except blanks. */
+/** Returns a text with `#` for each character that a reader sees, except spaces. */
 export function maskOf(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text.replace(/\S/g, '#')
   return Array.from(graphemes.segment(text), ({ segment }) => {

@@ -12,7 +12,7 @@ import { notConfigured, withoutEngine } from './steps/not-configured.ts'
 import { type AddOnRunOptions, runAddOn } from './steps/run-add-on.ts'
 import { prepareServiceAddOn, type ServiceRequests } from './steps/run-service-add-on.ts'
 import { applyTransform, responsesFor } from './steps/run-transform.ts'
-import { addUsage, type StoredResult } from './stored-result.ts'
+import { addResponseUsage, type StoredResult } from './stored-result.ts'
 import { subtitlesWarnings } from './subtitles-warnings.ts'
 import { buildTranscriptResult, type ResultOptions, transcriptOf } from './transcript-result.ts'
 
@@ -23,7 +23,7 @@ export type BuiltResult = {
   prepared: ServiceRequests[]
   /**
    * What a transform has to ask first: nothing is built yet, and the same build is repeated with
-   * the responses (`ResultOptions.answered`).
+   * the responses (`ResultOptions.serviceResponses`).
    */
   pendingRequests?: ServiceRequests
 }
@@ -64,11 +64,11 @@ export function buildResult(
     const { name } = transform
     if (params[name] !== true) continue
     onStep?.(name)
-    const run = { params, why: failedSteps[name], now, onFault }
-    const answered = responsesFor(transform, text, { ...run, ...result })
-    if ('requests' in answered)
-      return { result: {}, redacted: [], prepared: [], pendingRequests: answered }
-    const applied = applyTransform(transform, text, { ...run, ...answered })
+    const run = { params, failure: failedSteps[name], now, onFault }
+    const serviceResponses = responsesFor(transform, text, { ...run, ...result })
+    if ('requests' in serviceResponses)
+      return { result: {}, redacted: [], prepared: [], pendingRequests: serviceResponses }
+    const applied = applyTransform(transform, text, { ...run, ...serviceResponses })
     text = applied.transcript
     if (applied.redacted) redacted = applied.redacted
     warnings.push(...(applied.warnings ?? []))
@@ -99,7 +99,7 @@ export function buildResult(
     )
   }
   const built = assemble(written, envelopes)
-  if (result.answered) addUsage(built as StoredResult, [result.answered])
+  if (result.serviceResponses) addResponseUsage(built as StoredResult, [result.serviceResponses])
   return { result: built, redacted, prepared }
 }
 

@@ -4,14 +4,19 @@ import { serviceAddOns as allServiceAddOns } from '../service-add-ons/service-ad
 import type { ResultFormat } from './steps/envelope.ts'
 import type { AddOnRunOptions } from './steps/run-add-on.ts'
 import { mergeServiceAddOn, type ServiceResponses } from './steps/run-service-add-on.ts'
-import { addUsage, putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
+import {
+  addResponseUsage,
+  putEnvelope,
+  type StoredResult,
+  storedTranscript,
+} from './stored-result.ts'
 
 /** The JSON text of a built result, and the responses of services to write into it. */
 export type Merge = {
   result: string
   params: Params
   format: ResultFormat
-  answered: ServiceResponses[]
+  serviceResponses: ServiceResponses[]
 }
 
 /** The options of a merge. */
@@ -22,14 +27,14 @@ export type MergeOptions = Pick<AddOnRunOptions, 'failedSteps' | 'now' | 'onFaul
   serviceAddOns?: readonly ServiceAddOn[]
 }
 
-/** Returns the JSON text of a result with the add-ons that were computed from `answered`. */
+/** Returns the JSON text of a result with the add-ons computed from `serviceResponses`. */
 export function mergeResponses(
-  { result: text, params, format, answered }: Merge,
+  { result: text, params, format, serviceResponses }: Merge,
   { onStep, serviceAddOns = allServiceAddOns, ...run }: MergeOptions,
 ): string {
   const result = JSON.parse(text) as StoredResult
   const transcript = storedTranscript(result, params)
-  for (const one of answered) {
+  for (const one of serviceResponses) {
     const { name } = one
     const addOn = serviceAddOns.find((other) => other.name === name)
     if (!addOn) throw new Error('answers of an unknown add-on')
@@ -37,6 +42,6 @@ export function mergeResponses(
     const envelope = mergeServiceAddOn(addOn, transcript, one, { ...run, params, format })
     putEnvelope(result, name, envelope)
   }
-  addUsage(result, answered)
+  addResponseUsage(result, serviceResponses)
   return JSON.stringify(result)
 }

@@ -30,14 +30,14 @@ function openBuilder(t: TestContext, timeout = 30) {
       const about = { audioDuration: 3, distinctChannels: 1, transcriptionTime: 1 }
       return builder.build(transcript, { ...about, params, served }, options)
     },
-    async merge(result: string, params: Params, ...answered: ServiceResponses[]) {
-      const text = await builder.merge({ result, params, format, answered }, options)
+    async merge(result: string, params: Params, ...serviceResponses: ServiceResponses[]) {
+      const text = await builder.merge({ result, params, format, serviceResponses }, options)
       return JSON.parse(text)
     },
     async retry(
       result: string,
       params: Params,
-      more: { served?: string[]; answered?: ServiceResponses } = {},
+      more: { served?: string[]; serviceResponses?: ServiceResponses } = {},
     ) {
       const retry = { name: 'translation', result, params: JSON.stringify(params), format, ...more }
       return builder.retry({ ...retry, format }, options)
@@ -57,8 +57,8 @@ test('requests are prepared, and their answers become the add-on result', async 
   const { text, prepared } = await build(say('Hi', 'Bye'), params)
   assert.deepEqual(prepared.map(requestsOf), [[hi, { ...hi, text: 'Bye' }]])
   const before = JSON.parse(text)
-  const answered = { name: 'translation', seconds: 2, responses: ['Salut', 'Adieu'] }
-  const { translation, ...others } = await merge(text, params, answered)
+  const serviceResponses = { name: 'translation', seconds: 2, responses: ['Salut', 'Adieu'] }
+  const { translation, ...others } = await merge(text, params, serviceResponses)
   const { translation: _, ...same } = before
   assert.deepEqual(others, same)
   const { exec_time, ...envelope } = translation
@@ -114,11 +114,11 @@ test('a step that hangs, crashes or rejects answers fails alone', async (t) => {
     ['AddonTimeout', 'audio_to_llm'],
   )
   const { text } = await build(say('Hi'), both)
-  const answered = { name: 'translation', seconds: 0, responses: ['Salut'] }
+  const serviceResponses = { name: 'translation', seconds: 0, responses: ['Salut'] }
   const crashing = { ...both, fault: 'merge crashes' }
-  const { translation } = await merge(text, crashing, answered)
+  const { translation } = await merge(text, crashing, serviceResponses)
   assert.equal(translation.error.exception, 'AddonFailed')
-  const wrong = await merge(text, both, { ...answered, responses: [1] })
+  const wrong = await merge(text, both, { ...serviceResponses, responses: [1] })
   assert.equal(wrong.translation.error.message, 'the answer is no text')
 })
 
@@ -129,8 +129,8 @@ test('a retry returns requests, then builds the add-on from their answers', asyn
   const first = await retry(text, params, { served: names })
   assert.ok(first.outcome === 'prepared')
   assert.deepEqual(requestsOf(first.prepared), [hi])
-  const answered = { name: 'translation', seconds: 1, responses: ['Salut'] }
-  const second = await retry(text, params, { served: names, answered })
+  const serviceResponses = { name: 'translation', seconds: 1, responses: ['Salut'] }
+  const second = await retry(text, params, { served: names, serviceResponses })
   assert.ok(second.outcome === 'made')
   assert.deepEqual(JSON.parse(second.response).results.responses, ['Salut'])
   assert.deepEqual(JSON.parse(second.result).translation, JSON.parse(second.response))

@@ -5,20 +5,23 @@ import { readMarkers } from '../redaction/markers.ts'
 import type { Envelope } from './steps/envelope.ts'
 import type { ServiceResponses } from './steps/run-service-add-on.ts'
 import { renewWarnings } from './subtitles-warnings.ts'
-import { sumUsage, type Usage, usageOf } from './token-usage.ts'
+import { responseUsage, sumUsage, type TokenUsage } from './token-usage.ts'
 import { transcriptOf } from './transcript-result.ts'
 import { renewTranslationWarnings } from './translation-warnings.ts'
 
 /** A result as it is stored, parsed. */
 export type StoredResult = Record<string, unknown> & {
-  metadata?: { warnings?: string[]; usage?: Usage }
+  metadata?: { warnings?: string[]; usage?: TokenUsage }
   transcription: { utterances: UtteranceView[]; sentences?: unknown[]; subtitles?: unknown[] }
 }
 
 /** Adds what the responses of services took to the usage of a result. */
-export function addUsage({ metadata }: StoredResult, answered: readonly ServiceResponses[]): void {
-  const responses = answered.flatMap((one) => ('responses' in one ? one.responses : []))
-  const usage = sumUsage([metadata?.usage, usageOf(responses)])
+export function addResponseUsage(
+  { metadata }: StoredResult,
+  serviceResponses: readonly ServiceResponses[],
+): void {
+  const responses = serviceResponses.flatMap((one) => ('responses' in one ? one.responses : []))
+  const usage = sumUsage([metadata?.usage, responseUsage(responses)])
   if (metadata && usage) metadata.usage = usage
 }
 

@@ -1,20 +1,22 @@
 /** What language models took, as their providers counted it: `metadata.usage`, our extension. */
-export type Usage = { requests: number; prompt_tokens: number; completion_tokens: number }
+export type TokenUsage = { requests: number; prompt_tokens: number; completion_tokens: number }
 
 /**
  * Returns what the responses of services took; undefined when none of them says so. Two requests
  * that are the same share one response, which was paid for once.
  */
-export function usageOf(responses: readonly unknown[]): Usage | undefined {
-  const distinct = [...new Set(responses)] as ({ usage?: Usage } | null | undefined)[]
+export function responseUsage(responses: readonly unknown[]): TokenUsage | undefined {
+  const distinct = [...new Set(responses)] as ({ usage?: TokenUsage } | null | undefined)[]
   return sumUsage(distinct.map((response) => response?.usage))
 }
 
 /** Returns the sum; undefined when there is nothing to add. */
-export function sumUsage(all: readonly (Partial<Usage> | undefined)[]): Usage | undefined {
+export function sumUsage(
+  all: readonly (Partial<TokenUsage> | undefined)[],
+): TokenUsage | undefined {
   const taken = all.flatMap((one) => one ?? [])
   if (taken.length === 0) return undefined
-  const sum = (name: keyof Usage) => taken.reduce((total, one) => total + (one[name] ?? 0), 0)
+  const sum = (name: keyof TokenUsage) => taken.reduce((total, one) => total + (one[name] ?? 0), 0)
   return {
     requests: sum('requests'),
     prompt_tokens: sum('prompt_tokens'),

@@ -3,15 +3,15 @@ import test from 'node:test'
 import { strFromU8, unzipSync } from 'fflate'
 import { writeTranscriptFile } from './transcript-file.ts'
 
-/** A result with two speakers; the words of live results begin with a blank. */
-function resultOf(blank: '' | ' ') {
+/** A result with two speakers; the words of live results begin with a space. */
+function resultOf(space: '' | ' ') {
   const utterances = ['Hello there.', 'Good day.'].map((text, i) => {
     const words = text.split(' ').map((word, k) => {
       const start = 2 * i + k / 2
-      return { word: k > 0 ? ` ${word}` : blank + word, start, end: start + 0.5, confidence: 1 }
+      return { word: k > 0 ? ` ${word}` : space + word, start, end: start + 0.5, confidence: 1 }
     })
     const times = { start: 2 * i, end: 2 * i + 1, confidence: 1, channel: 0, speaker: i }
-    return { ...times, words, text: blank + text, language: 'en' }
+    return { ...times, words, text: space + text, language: 'en' }
   })
   const transcription = {
     ...{ full_transcript: 'Hello there. Good day.', languages: ['en'], utterances },
@@ -19,10 +19,10 @@ function resultOf(blank: '' | ' ') {
   return JSON.stringify({ metadata: {}, transcription, messages: ['"x"'] })
 }
 
-for (const blank of ['', ' '] as const) {
-  const kind = blank ? 'a live' : 'a recorded'
+for (const space of ['', ' '] as const) {
+  const kind = space ? 'a live' : 'a recorded'
   const write = (format: 'txt' | 'srt' | 'vtt' | 'json' | 'csv' | 'docx', form = {}) => {
-    const file = { result: resultOf(blank), format, speakers: true, words: false, ...form }
+    const file = { result: resultOf(space), format, speakers: true, words: false, ...form }
     const written = writeTranscriptFile(file)
     if (typeof written === 'string') return written
     assert.ok(written instanceof Uint8Array)

@@ -156,7 +156,7 @@ function writeDocument(
   return formatWordDocument(paragraphs)
 }
 
-/** Words of a live session begin with their blank, also the first. */
+/** Words of a live session begin with their space, also the first. */
 function toUtterance({ channel, speaker, language, words }: UtteranceView): Utterance {
   const isSpaced = separatorOf(language) !== ''
   return {

@@ -27,7 +27,7 @@ export type ResultOptions = {
   /** The add-ons for which services can be called; see `servedAddOns`. */
   served?: readonly string[]
   /** The answers to what the same build had to ask before. */
-  answered?: ServiceResponses | undefined
+  serviceResponses?: ServiceResponses | undefined
 }
 
 /** Builds the transcript part of the API's result, without any add-ons. */
@@ -56,7 +56,7 @@ export function buildTranscriptResult(transcript: Transcript, options: ResultOpt
 }
 
 /**
- * Returns the transcript that a result shows: words without the blanks between them, times as
+ * Returns the transcript that a result shows: words without the spaces between them, times as
  * rounded there.
  */
 export function transcriptOf(utterances: readonly UtteranceView[]): Transcript {
@@ -65,14 +65,14 @@ export function transcriptOf(utterances: readonly UtteranceView[]): Transcript {
 
 function fromUtterance(view: UtteranceView): Utterance {
   const { channel, language, words, speaker, speaker_confidence: speakerConfidence } = view
-  const blank = separatorOf(language)
+  const space = separatorOf(language)
   return {
     channel,
     language,
     ...(speaker === undefined ? {} : { speaker }),
     ...(speakerConfidence === undefined ? {} : { speakerConfidence }),
     words: words.map(({ word, ...times }, i) => {
-      return { text: i === 0 ? word : word.slice(blank.length), ...times }
+      return { text: i === 0 ? word : word.slice(space.length), ...times }
     }),
   }
 }

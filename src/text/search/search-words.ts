@@ -1,7 +1,7 @@
 /** A word of a text as searches know it, and where it stands, in UTF-16 code units. */
 export type SearchWord = { text: string; start: number; end: number }
 
-/** Scripts that are written without blanks: each character is searched for by itself. */
+/** Scripts that are written without spaces: each character is searched for by itself. */
 const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
 /** Longer ones are no words. */
 const MAX_WORD_CHARS = 64

@@ -39,12 +39,12 @@ export const nameConsistency: TranscriptTransform = {
       return { service: 'language model', model: 'configured', task: 'names', groups: some }
     })
   },
-  apply(transcript, params, answered) {
-    const failure = failureOf(answered)
+  apply(transcript, params, serviceResponses) {
+    const failure = failureOf(serviceResponses)
     // With a language model, every language is supported.
-    if (!answered || failure) checkLanguage(transcript, failure)
+    if (!serviceResponses || failure) checkLanguage(transcript, failure)
     const sounds = makeNamesConsistent(transcript)
-    const { transcript: changed, changes } = applyResponses(sounds, answered)
+    const { transcript: changed, changes } = applyResponses(sounds, serviceResponses)
     return {
       transcript: changed,
       made: { results: write(changes, params), isEmpty: changes.length === 0 },
@@ -60,10 +60,10 @@ function write(changes: readonly NameChange[], params: Params): string {
 }
 
 /** Returns why a model gave no answer to some request. */
-function failureOf(answered: ServiceResponses | undefined) {
-  if (!answered) return undefined
-  if ('error' in answered) return answered.error
-  return answered.responses
+function failureOf(serviceResponses: ServiceResponses | undefined) {
+  if (!serviceResponses) return undefined
+  if ('error' in serviceResponses) return serviceResponses.error
+  return serviceResponses.responses
     .map(readResponse)
     .map(errorOf)
     .find((error) => error)
@@ -82,9 +82,12 @@ type RenamedTranscript = { transcript: Transcript; changes: NameChange[] }
 /** Writes the spellings that a model chose, as far as it had the choice. */
 function applyResponses(
   { transcript, changes }: RenamedTranscript,
-  answered: ServiceResponses | undefined,
+  serviceResponses: ServiceResponses | undefined,
 ): RenamedTranscript {
-  const responses = answered && 'responses' in answered ? answered.responses.map(readResponse) : []
+  const responses =
+    serviceResponses && 'responses' in serviceResponses
+      ? serviceResponses.responses.map(readResponse)
+      : []
   const chosen = responses.flatMap(changesIn)
   if (chosen.length === 0) return { transcript, changes }
   const byLanguage = new Map<string, Map<string, string>>()
@@ -116,11 +119,11 @@ function changesIn(response: LlmResponse): { from: string; to: string }[] {
 }
 
 /** A spelling that was replaced twice is reported once, with its last spelling. */
-function joinChanges(first: readonly NameChange[], then: readonly NameChange[]): NameChange[] {
+function joinChanges(first: readonly NameChange[], second: readonly NameChange[]): NameChange[] {
   const joined = first.map((change) => {
-    return { ...change, to: then.find(({ from }) => from === change.to)?.to ?? change.to }
+    return { ...change, to: second.find(({ from }) => from === change.to)?.to ?? change.to }
   })
-  const rest = then.map((change) => {
+  const rest = second.map((change) => {
     const before = first.filter(({ to }) => to === change.from)
     return { ...change, count: before.reduce((sum, { count }) => sum - count, change.count) }
   })

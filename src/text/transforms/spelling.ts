@@ -105,7 +105,7 @@ function readVariant(variant: string, separator: string): string[] {
 }
 
 /**
- * Words are steps. Where no blanks separate words, characters are, because word boundaries are
+ * Words are steps. Where no spaces separate words, characters are, because word boundaries are
  * unknown.
  */
 function stepsOf(text: string, separator: string): string[] {

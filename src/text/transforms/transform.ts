@@ -17,8 +17,12 @@ export type TranscriptTransform = {
   required?: boolean
   /** Returns what to ask a service before the step; only called where there is one for it. */
   prepare?(transcript: Transcript, params: Params): ServiceRequest[]
-  /** `answered`: the answers to what `prepare` returned, where there is a service. */
-  apply(transcript: Transcript, params: Params, answered?: ServiceResponses): TransformResult
+  /** `serviceResponses`: the answers to what `prepare` returned, where there is a service. */
+  apply(
+    transcript: Transcript,
+    params: Params,
+    serviceResponses?: ServiceResponses,
+  ): TransformResult
 }
 
 /**

@@ -36,7 +36,7 @@ export type VocabularyPattern = {
 
 /** A vocabulary prepared for one language of speech. */
 export type Index = {
-  /** Values by the letters of the spoken form, in lower case without blanks. */
+  /** Values by the letters of the spoken form, in lower case without spaces. */
   byLetters: ReadonlyMap<string, string>
   /**
    * Patterns by the first recognized phone and their own last one (`endsOf`), then by their number
@@ -107,7 +107,7 @@ export function countTooLong({ vocabulary }: CustomVocabularyConfig): number {
   }).length
 }
 
-/** Returns the letters and digits of a text in lower case, without blanks and punctuation. */
+/** Returns the letters and digits of a text in lower case, without spaces and punctuation. */
 export function lettersOf(text: string): string {
   return foldCase(text).replace(/[^\p{L}\p{M}\p{N}]/gu, '')
 }

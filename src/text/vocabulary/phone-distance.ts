@@ -71,7 +71,7 @@ export const MIN_SKIP = 0.5
 const NOTHING = new Float64Array(PHONES)
 
 /**
- * Reads ARPAbet names separated by blanks. Stress digits are allowed; unknown names are left out.
+ * Reads ARPAbet names separated by spaces. Stress digits are allowed; unknown names are left out.
  */
 export function readPhones(names: string): number[] {
   return names.split(' ').flatMap((name) => NUMBERS.get(name.replace(/\d/, '')) ?? [])

@@ -30,7 +30,7 @@ test('native results return sentiment as an array and sentences with words', asy
     assert.deepEqual([first!.sentence, second!.sentence], ['I love this.', 'It is terrible'])
     assert.equal(first!.words.length, 3)
     assert.deepEqual(transcription.sentences, [sentences])
-    assert.equal(typeof moderation!.results, 'string', 'what the contract has as text stays so')
+    assert.equal(typeof moderation!.results, 'string', 'what the API defines as text stays so')
   } finally {
     await server.close()
   }

@@ -3,7 +3,7 @@ import { viewUtterance } from '../../../src/transcript/utterance-view.ts'
 /** Makes the view of an utterance in which each word lasts 0.4 s, with pauses of 0.1 s. */
 export function utteranceOf(
   text: string,
-  { start = 0, speaker, blank = '', language = 'en' }: Given = {},
+  { start = 0, speaker, space = '', language = 'en' }: Given = {},
 ) {
   const words = text.split(' ').map((word, i) => {
     const at = start + i / 2
@@ -11,7 +11,7 @@ export function utteranceOf(
   })
   const who = speaker === undefined ? {} : { speaker }
   const view = viewUtterance({ channel: 0, language, ...who, words })
-  if (blank === '') return view
+  if (space === '') return view
   // As sessions store them.
   const [first, ...rest] = view.words
   return {
@@ -21,4 +21,4 @@ export function utteranceOf(
   }
 }
 
-type Given = { start?: number; speaker?: number; blank?: '' | ' '; language?: string }
+type Given = { start?: number; speaker?: number; space?: '' | ' '; language?: string }

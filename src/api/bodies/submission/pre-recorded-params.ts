@@ -35,7 +35,7 @@ export function toRequestParams(
     pii_redaction_config: request.pii_redaction_config,
     callback: wantsCallback(request),
     callback_config: callbackConfigOf(request),
-    // The contract does not list these fields, so they appear only where they are used.
+    // These fields extend the API, so they appear only where they are used.
     moderation: request.moderation || undefined,
     name_consistency: request.name_consistency || undefined,
     structured_data_extraction: request.structured_data_extraction || undefined,

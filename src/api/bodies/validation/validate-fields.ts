@@ -63,7 +63,7 @@ function isLabel(text: string): boolean {
 
 /**
  * Reads `value` by `schema` and records every error, in the order of the schema's fields. One
- * walk does what the contract requires of input (1.3, 1.6): null means absent, defaults are filled
+ * walk does what the API requires of input: null means absent, defaults are filled
  * in, language aliases are rewritten, nothing is coerced, unknown fields are dropped and named in
  * `ignored`, or recorded as errors.
  * The value has the schema's type when no error was recorded.

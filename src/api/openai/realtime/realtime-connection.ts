@@ -284,10 +284,13 @@ export class RealtimeConnection implements SocketConnection {
     await this.#free.promise
   }
 
-  #emitSession(what: 'created' | 'updated'): void {
+  #emitSession(change: 'created' | 'updated'): void {
     const { dialect } = this.#options
     const name = dialect === 'beta' ? 'transcription_session' : 'session'
-    this.#emit({ type: `${name}.${what}`, session: viewSession(this.#id, this.#settings, dialect) })
+    this.#emit({
+      type: `${name}.${change}`,
+      session: viewSession(this.#id, this.#settings, dialect),
+    })
   }
 
   #fail(error: unknown, eventId: string | null): void {

@@ -124,7 +124,7 @@ export const deletionResponses = {
   ...errorResponses(403, 404),
 }
 
-/** Which recording of a job is requested; beyond the contract. */
+/** Which recording of a job is requested; an extension of the API. */
 export const JobFileQuery = Type.Object({
   redacted: Type.Optional(
     Type.Boolean({

@@ -122,7 +122,7 @@ function realtimeProcessing(configs: AddOnConfigs) {
     ),
     named_entity_recognition: Switch(),
     sentiment_analysis: Switch(),
-    // No default: sessions that do not request it show what the contract lists.
+    // No default: sessions that do not request it show the fields that the API lists.
     diarization: Type.Optional(
       Type.Boolean({
         description: 'Our extension: finals name the speaker, as far as known by then',
@@ -138,7 +138,7 @@ function postProcessing(configs: AddOnConfigs) {
   return Filled('PostProcessing', {
     summarization: Switch(),
     summarization_config: Type.Optional(configs.SummarizationConfig),
-    // No default: sessions that do not request it show what the contract lists.
+    // No default: sessions that do not request it show the fields that the API lists.
     audio_to_llm: Type.Optional(
       Type.Boolean({ description: 'Our extension: prompts about the whole session' }),
     ),

@@ -15,7 +15,7 @@ export function modelNames({
 }
 
 /**
- * Returns the names that a live session may use. The contract has `stt-1` only; an operator's alias
+ * Returns the names that a live session may use. The API defines `stt-1` only; an operator's alias
  * may also stand for `stt-fusion`.
  */
 export function liveModelNames(settings: Pick<Config['models'], 'aliases' | 'remote'>): string[] {

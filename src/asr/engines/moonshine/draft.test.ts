@@ -4,7 +4,7 @@ import { realignDraft } from './draft.ts'
 import { tokenPieces } from './tokens.ts'
 
 const pieces = tokenPieces()
-/** The tokens of pieces; a blank begins a word. */
+/** The tokens of pieces; a space begins a word. */
 const tokensOf = (text: string) => {
   return Array.from(text.matchAll(/ ?[^ |]+/g), ([piece]) => {
     const token = pieces.indexOf(piece.replace(' ', '\u2581'))

@@ -8,7 +8,7 @@ const FIRST_SPECIAL_TOKEN = 32_000
 /** Ids 3 to 258 represent the bytes 0 to 255. */
 const FIRST_BYTE_TOKEN = 3
 const FIRST_PIECE_TOKEN = 259
-/** SentencePiece writes a blank as this character. */
+/** SentencePiece writes a space as this character. */
 const WORD_BOUNDARY = '\u2581'
 
 /** By id; the first line of the file states its origin. */
@@ -17,12 +17,12 @@ const pieces = readFileSync(new URL('vocabulary.txt', import.meta.url), 'utf8')
   .slice(1)
 const encoder = new TextEncoder()
 
-/** Returns true when `token` begins a new word: its piece begins with a blank. */
+/** Returns true when `token` begins a new word: its piece begins with a space. */
 export function opensWord(token: number): boolean {
   return isPiece(token) && pieces[token]!.startsWith(WORD_BOUNDARY)
 }
 
-/** Returns true when `token` prints letters or digits, not only punctuation or blanks. */
+/** Returns true when `token` prints letters or digits, not only punctuation or spaces. */
 export function isSpoken(token: number): boolean {
   if (token >= FIRST_BYTE_TOKEN && token < FIRST_PIECE_TOKEN) return true
   return isPiece(token) && /[\p{L}\p{N}]/u.test(pieces[token]!)

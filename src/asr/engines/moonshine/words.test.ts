@@ -4,7 +4,7 @@ import llamaTokenizer from 'llama-tokenizer-js'
 import { textOf } from './tokens.ts'
 import { wordsOf } from './words.ts'
 
-/** Ids of pieces written with `_` for a blank. */
+/** Ids of pieces written with `_` for a space. */
 function ids(...pieces: string[]): number[] {
   return pieces.map((piece) => llamaTokenizer.vocabById.lastIndexOf(piece.replace('_', '\u2581')))
 }

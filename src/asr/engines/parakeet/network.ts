@@ -197,8 +197,8 @@ function stateShape(session: Session, input: number): { sizes: StateSizes; batch
 
 /** Returns a fixed size of an input; undefined when it varies. */
 function sizeOf(session: Session, input: number, axis: number): number | undefined {
-  const about = session.inputMetadata[input]
-  const size = about?.isTensor ? about.shape[axis] : undefined
+  const inputMetadata = session.inputMetadata[input]
+  const size = inputMetadata?.isTensor ? inputMetadata.shape[axis] : undefined
   return typeof size === 'number' ? size : undefined
 }
 
@@ -221,12 +221,12 @@ function targetsOf(inputs: readonly JointInput[], targets: string, lengths: stri
 function stackStates(
   inputs: readonly JointInput[],
   { layers, hidden }: StateSizes,
-  which: 0 | 1,
+  stateIndex: 0 | 1,
 ): Tensor {
   const data = new Float32Array(layers * inputs.length * hidden)
   for (const [row, { state }] of inputs.entries()) {
     for (let layer = 0; layer < layers; layer++) {
-      const values = state[which].subarray(layer * hidden, (layer + 1) * hidden)
+      const values = state[stateIndex].subarray(layer * hidden, (layer + 1) * hidden)
       data.set(values, (layer * inputs.length + row) * hidden)
     }
   }

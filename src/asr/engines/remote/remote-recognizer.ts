@@ -237,8 +237,8 @@ function refused(
   status: number,
   { text, apiKey }: { text: string; apiKey: string | undefined },
 ): AppError {
-  const said = remedies[status] ?? messageIn(text)
-  const detail = apiKey === undefined ? said : said.replaceAll(apiKey, '…')
+  const explanation = remedies[status] ?? messageIn(text)
+  const detail = apiKey === undefined ? explanation : explanation.replaceAll(apiKey, '…')
   return new AppError(
     'remote_engine_refused',
     `it responds with ${status}${detail && `: ${detail}`}`,

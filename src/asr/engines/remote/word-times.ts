@@ -57,12 +57,14 @@ function spread(texts: readonly string[], start: number, end: number): TimedText
 }
 
 function clampTimes(words: readonly TimedText[], seconds: number): TimedText[] {
-  const apart = words.map((word, i) => {
+  const withoutOverlaps = words.map((word, i) => {
     const next = words[i + 1]?.start ?? seconds
     return { ...word, end: Math.max(word.start, Math.min(word.end, next)), confidence: 1 }
   })
-  const isShort = apart.some(({ start, end }) => end - start < MIN_WORD_SECONDS)
-  const wide: readonly TimedWordConfidence[] = isShort ? extendShortWords(apart) : apart
+  const isShort = withoutOverlaps.some(({ start, end }) => end - start < MIN_WORD_SECONDS)
+  const wide: readonly TimedWordConfidence[] = isShort
+    ? extendShortWords(withoutOverlaps)
+    : withoutOverlaps
   return wide.map(({ text, start, end }) => {
     const from = Math.min(Math.max(0, start), seconds)
     return { text, start: from, end: Math.min(Math.max(from, end), seconds) }

@@ -101,7 +101,7 @@ function familyOf(
   return /^(conformer|zipformer2?)$/.test(type) ? 'transducer' : undefined
 }
 
-/** Reads the token list: the pieces by token, with a blank at the start of a word. */
+/** Reads the token list: the pieces by token, with a space at the start of a word. */
 export function readTokens(file: string): string[] {
   const pieces: string[] = []
   for (const line of readFileSync(file, 'utf8').split(/\r?\n/)) {

@@ -12,7 +12,7 @@ export type SherpaTask =
       samples: Float32Array
       /** For models that need it. */
       language?: string
-      /** Listed words, as pieces with blanks between and a slash between words. */
+      /** Listed words, as pieces with spaces between and a slash between words. */
       hotwords?: string
     }
   /** Continues a stream with more audio, or begins one where `stream` is not known. */

@@ -16,7 +16,7 @@ function shown(found: readonly { text: string; start: number; end: number }[]) {
   return found.map(({ text, start, end }) => `${text} ${start.toFixed(1)}-${end.toFixed(1)}`)
 }
 
-test('tokens join into words at blanks, and punctuation joins the word before it', () => {
+test('tokens join into words at spaces, and punctuation joins the word before it', () => {
   const found = words([' Hel', 'lo', ',', ' wor', 'ld', '.'])
   assert.deepEqual(shown(found), ['Hello, 0.1-0.3', 'world. 0.4-0.6'])
   assert.deepEqual(
@@ -28,7 +28,7 @@ test('tokens join into words at blanks, and punctuation joins the word before it
   )
 })
 
-test('blanks may be separate tokens, as in character models', () => {
+test('spaces may be separate tokens, as in character models', () => {
   assert.deepEqual(shown(words(['д', 'а', ' ', 'и'])), ['да 0.1-0.3', 'и 0.4-0.5'])
 })
 

@@ -4,7 +4,7 @@ import type { SherpaText } from './sherpa-protocol.ts'
 /** A word, and the last of its tokens. */
 export type SherpaWord = Word & { lastToken: number }
 
-/** Scripts that are written without blanks between words: each character counts as a word. */
+/** Scripts that are written without spaces between words: each character counts as a word. */
 const UNSPACED =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const SPOKEN = /[\p{L}\p{N}]/u
@@ -104,7 +104,7 @@ function packed(text: string): string {
   return text.replace(/\s/g, '')
 }
 
-/** Groups characters into words, without the blanks between them. */
+/** Groups characters into words, without the spaces between them. */
 function group(letters: readonly Letter[]): Letter[][] {
   const groups: Letter[][] = []
   let isOpen = false

@@ -131,13 +131,13 @@ type RankedToken = { token: number; logProb: number }
 function createRanking(masks: ReturnType<typeof createTokenMasks>, end: number) {
   const allowed = {
     atBegin: allowedTokens(masks.atBegin, end),
-    always: allowedTokens(masks.always, end),
+    nonText: allowedTokens(masks.nonText, end),
   }
   return (
     logits: Float32Array,
     { count, isFirst }: { count: number; isFirst: boolean },
   ): RankedToken[] => {
-    const tokens = isFirst ? allowed.atBegin : allowed.always
+    const tokens = isFirst ? allowed.atBegin : allowed.nonText
     const best: RankedToken[] = []
     let min = Number.NEGATIVE_INFINITY
     for (const token of tokens) {

@@ -181,8 +181,8 @@ export function prefixOf(
 ): number[] {
   const before = prompt.length > 0 ? [tokens.startOfPrevious, ...prompt] : []
   const known = languages[language]
-  const how = multilingual && known !== undefined ? [known, tokens[task]] : []
-  return [...before, tokens.start, ...how, tokens.noTimestamps]
+  const languageAndTask = multilingual && known !== undefined ? [known, tokens[task]] : []
+  return [...before, tokens.start, ...languageAndTask, tokens.noTimestamps]
 }
 
 type Row = {
@@ -256,12 +256,12 @@ export function createTokenMasks({
   tokens,
   suppressed,
   suppressedAtBegin,
-}: WhisperConfig): { always: Uint8Array; atBegin: Uint8Array } {
-  const always = new Uint8Array(vocabulary).fill(1, tokens.end + 1)
-  for (const token of suppressed) always[token] = 1
-  const atBegin = always.slice()
+}: WhisperConfig): { nonText: Uint8Array; atBegin: Uint8Array } {
+  const nonText = new Uint8Array(vocabulary).fill(1, tokens.end + 1)
+  for (const token of suppressed) nonText[token] = 1
+  const atBegin = nonText.slice()
   for (const token of suppressedAtBegin) atBegin[token] = 1
-  return { always, atBegin }
+  return { nonText, atBegin }
 }
 
 /**
@@ -273,7 +273,7 @@ function createSampler(config: WhisperConfig): Choice {
   const masks = createTokenMasks(config)
 
   return (logits, { isFirst, temperature, random }) => {
-    const masked = isFirst ? masks.atBegin : masks.always
+    const masked = isFirst ? masks.atBegin : masks.nonText
     let best = tokens.end
     let max = Number.NEGATIVE_INFINITY
     for (let id = 0; id <= tokens.end; id++) {

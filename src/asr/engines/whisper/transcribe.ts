@@ -123,15 +123,15 @@ async function transcribeBatch(
     const { language } = requests[i]!
     const spoken = { segment: segments[i]!, language, detection: detections[i]! }
     let decoding = first
-    let how = shared
+    let decodeOptions = shared
     if (prompt.length > 0 && hasCollapsed(model, decoding, spoken)) {
-      how = { ...shared, prompt: [] }
-      decoding = (await decodeBatch(network, audio, [requests[i]!], how))[0]!
+      decodeOptions = { ...shared, prompt: [] }
+      decoding = (await decodeBatch(network, audio, [requests[i]!], decodeOptions))[0]!
     }
     const isUncertain = meanLogProbability(decoding) < CERTAIN_LOG_PROB
     if (isUncertain && !isNoSpeech(decoding, spoken.detection)) {
       const request = { ...requests[i]!, greedy: decoding }
-      decoding = (await decodeBeams(network, audio, request, how)) ?? decoding
+      decoding = (await decodeBeams(network, audio, request, decodeOptions)) ?? decoding
     }
     if (isDoubtful(tokenizer, decoding) && !isNoSpeech(decoding, spoken.detection)) {
       decoding = await decodeAgain(model, { ...spoken, decoding }, options)

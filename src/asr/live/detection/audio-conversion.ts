@@ -99,9 +99,9 @@ function readBytes(path: string, from: number, length: number): Uint8Array {
     const file = openSync(path, 'r')
     try {
       while (read < length) {
-        const got = readSync(file, bytes, read, length - read, from + read)
-        if (got === 0) break
-        read += got
+        const count = readSync(file, bytes, read, length - read, from + read)
+        if (count === 0) break
+        read += count
       }
     } finally {
       closeSync(file)

@@ -193,14 +193,14 @@ function attendToText(
   const parts = ['q', 'k', 'v'].map((part) => weights.product(layer, `self_attn/${part}_proj`))
   const joined = joinColumns(parts, `layers.${layer}.self`)
   const all = matMulPerRow(graph, quantizeRows(graph, input), joined)
-  const [query, key, own] = graph.addAll('Split', [all], [true, true, true], { axis: -1 })
+  const [query, key, value] = graph.addAll('Split', [all], [true, true, true], { axis: -1 })
   const past = ['key', 'value'].map((part) => `past_key_values.${layer}.decoder.${part}`)
   const present = ['key', 'value'].map((part) => `present.${layer}.decoder.${part}`)
   const attended = `layers.${layer}.attended`
   graph.addAs(
     [attended, ...present],
     'MultiHeadAttention',
-    [rotate(query!, 'position'), rotate(key!, 'position'), own!, '', '', '', ...past],
+    [rotate(query!, 'position'), rotate(key!, 'position'), value!, '', '', '', ...past],
     { num_heads: HEADS, unidirectional: 1 },
   )
   return matMulPerRow(
@@ -215,12 +215,12 @@ function attendToAudio(graph: Graph, input: string, { weights, layer }: Layer) {
   const product = (part: string) => weights.product(layer, `encoder_attn/${part}`)
   const flat = matMulPerRow(graph, quantizeRows(graph, input), product('q_proj'))
   const query = splitHeads(graph, flat, { hidden })
-  const [key, own] = ['key', 'value'].map((part) => `past_key_values.${layer}.encoder.${part}`)
+  const [key, value] = ['key', 'value'].map((part) => `past_key_values.${layer}.encoder.${part}`)
   const similarity = graph.add('FusedMatMul', [query, key!], { transB: 1 })
   const scores = graph.add('Softmax', [graph.add('Add', [similarity, 'encoder_mask'])], {
     axis: -1,
   })
-  const attended = graph.add('MatMul', [scores, own!])
+  const attended = graph.add('MatMul', [scores, value!])
   const turned = graph.add('Transpose', [attended], { perm: [0, 2, 1, 3] })
   const joined = graph.add('Reshape', [turned, graph.integers(0, 0, hidden)])
   const output = matMulPerRow(graph, quantizeRows(graph, joined), product('dense'))

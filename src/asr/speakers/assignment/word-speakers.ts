@@ -114,17 +114,17 @@ function scoreWords(
 }
 
 function cheapestPath(words: readonly Word[], scores: readonly Float64Array[]): number[] {
-  const back: Int32Array[] = []
+  const backpointers: Int32Array[] = []
   let reached = new Float64Array(scores[0]?.length ?? 0)
   for (const [i, score] of scores.entries()) {
     const best = indexOfLargest(reached)
     const changed = reached[best]! - (i > 0 ? changeCost(words[i - 1]!, words[i]!) : 0)
     const seconds = Math.max(MIN_WORD_SECONDS, words[i]!.end - words[i]!.start)
-    back.push(Int32Array.from(reached, (stayed, k) => (changed > stayed ? best : k)))
+    backpointers.push(Int32Array.from(reached, (stayed, k) => (changed > stayed ? best : k)))
     reached = reached.map((stayed, k) => Math.max(stayed, changed) + score[k]! * seconds)
   }
   const path = [indexOfLargest(reached)]
-  for (let i = scores.length - 1; i > 0; i--) path.push(back[i]![path.at(-1)!]!)
+  for (let i = scores.length - 1; i > 0; i--) path.push(backpointers[i]![path.at(-1)!]!)
   return scores.length > 0 ? path.reverse() : []
 }
 

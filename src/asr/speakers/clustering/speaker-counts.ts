@@ -73,11 +73,11 @@ function boundsOf({ exact = 0, min = 0, max = 0 }: SpeakerCounts): [number, numb
 function maxSimilarityAt(speakers: ChannelSpeakers, count: number): number | undefined {
   const centroids = speakers.centroids(count)
   if (centroids.length < count) return undefined
-  let alike = Number.NEGATIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
   for (const [i, a] of centroids.entries()) {
-    for (const b of centroids.slice(i + 1)) alike = Math.max(alike, dot(a, b))
+    for (const b of centroids.slice(i + 1)) max = Math.max(max, dot(a, b))
   }
-  return alike
+  return max
 }
 
 function lowest(values: readonly (number | undefined)[]): number | undefined {

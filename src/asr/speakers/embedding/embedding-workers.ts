@@ -48,8 +48,8 @@ export function createEmbeddingWorkers(options: {
   async function embed(task: EmbedTask, signal: AbortSignal): Promise<void> {
     const samples = task.regions.reduce((sum, { start, end }) => sum + end - start, 0)
     const timeout = TIMEOUT + (TIMEOUT_PER_SECOND[model.kind] * samples) / SAMPLE_RATE
-    const where = model.kind === 'pipeline' ? turnsPool() : pool
-    await where.run({ kind: 'embed', ...task }, { signal, timeout })
+    const workers = model.kind === 'pipeline' ? turnsPool() : pool
+    await workers.run({ kind: 'embed', ...task }, { signal, timeout })
   }
 
   return {

@@ -46,8 +46,8 @@ export function chooseSpeakerModel(folder: string): SpeakerModelSpec {
 
 /** A job that runs during an upgrade must not mix the results of two models. */
 function builtInId(): string {
-  const how = JSON.stringify([FEATURES_VERSION, diarizationGrid])
-  const hash = createHash('sha256').update(readFileSync(xvectorModelPath)).update(how)
+  const recipe = JSON.stringify([FEATURES_VERSION, diarizationGrid])
+  const hash = createHash('sha256').update(readFileSync(xvectorModelPath)).update(recipe)
   return `built-in-${hash.digest('hex').slice(0, 16)}`
 }
 

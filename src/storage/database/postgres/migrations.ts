@@ -10,7 +10,7 @@ const NOW = `(extract(epoch from clock_timestamp()) * 1000)::bigint`
  */
 function noteEvents(
   name: string,
-  { on, when, values }: { on: string; when?: string; values: string },
+  { event, condition, values }: { event: string; condition?: string; values: string },
 ): string[] {
   return [
     `create function ${name}() returns trigger language plpgsql as $$ begin
@@ -18,7 +18,7 @@ function noteEvents(
         values (${values}, ${NOW});
       return null;
     end $$`,
-    `create trigger ${name} after ${on} for each row ${when ? `when (${when})` : ''}
+    `create trigger ${name} after ${event} for each row ${condition ? `when (${condition})` : ''}
       execute function ${name}()`,
   ]
 }
@@ -37,21 +37,21 @@ const events = [
   `create index events_in_order on events (tx, seq)`,
   `create index events_by_age on events (at)`,
   ...noteEvents('event_of_new_job', {
-    on: 'insert on jobs',
+    event: 'insert on jobs',
     values: 'new.account, new.kind, new.id, null, new.status',
   }),
   ...noteEvents('event_of_job', {
-    on: 'update of status on jobs',
-    when: 'new.status <> old.status',
+    event: 'update of status on jobs',
+    condition: 'new.status <> old.status',
     values: 'new.account, new.kind, new.id, null, new.status',
   }),
   ...noteEvents('event_of_old_job', {
-    on: 'delete on jobs',
+    event: 'delete on jobs',
     values: `old.account, old.kind, old.id, null, 'deleted'`,
   }),
   ...noteEvents('event_of_delivery', {
-    on: 'update of state on deliveries',
-    when: `new.state <> old.state and new.state in ('delivered', 'failed')`,
+    event: 'update of state on deliveries',
+    condition: `new.state <> old.state and new.state in ('delivered', 'failed')`,
     values: `new.account, 'delivery', new.job_id, new.id, new.state`,
   }),
 ]
@@ -121,11 +121,11 @@ const transcriptEdits = [
     primary key (job_id, version)
   )`,
   ...noteBytes('bytes_of_new_edits', {
-    on: 'insert on transcript_edits',
+    event: 'insert on transcript_edits',
     ...{ account: 'new.account', bytes: 'octet_length(new.changes)' },
   }),
   ...noteBytes('bytes_of_old_edits', {
-    on: 'delete on transcript_edits',
+    event: 'delete on transcript_edits',
     ...{ account: 'old.account', bytes: '-octet_length(old.changes)' },
   }),
   `create table shares (

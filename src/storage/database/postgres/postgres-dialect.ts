@@ -25,8 +25,8 @@ export const postgresDialect: Omit<Dialect, 'eraseDeletedRows'> = {
   async lock({ sql: database }, name) {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(database)
   },
-  async lockRows({ sql: database }, table, which) {
-    await sql`select 1 from ${sql.table(table)} where ${which} for update`.execute(database)
+  async lockRows({ sql: database }, table, condition) {
+    await sql`select 1 from ${sql.table(table)} where ${condition} for update`.execute(database)
   },
   forKeyShare: sql`for key share`,
   forUpdateSkipLocked: (table): RawBuilder<unknown> =>

@@ -19,14 +19,14 @@ function jobBytes(row: 'new' | 'old'): string {
  */
 export function noteBytes(
   name: string,
-  { on, account, bytes }: { on: string; account: string; bytes: string },
+  { event, account, bytes }: { event: string; account: string; bytes: string },
 ): string[] {
   return [
     `create function ${name}() returns trigger language plpgsql as $$ begin
       insert into account_byte_changes (account, bytes) values (${account}, ${bytes});
       return null;
     end $$`,
-    `create trigger ${name} after ${on}
+    `create trigger ${name} after ${event}
       for each row when ((${bytes}) <> 0) execute function ${name}()`,
   ]
 }
@@ -127,19 +127,19 @@ const jobs = [
   `create view account_bytes as
     select account, cast(sum(bytes) as bigint) as bytes from account_byte_changes group by account`,
   ...noteBytes('bytes_of_new_file', {
-    ...{ on: 'insert on files', account: 'new.account', bytes: 'new.size' },
+    ...{ event: 'insert on files', account: 'new.account', bytes: 'new.size' },
   }),
   ...noteBytes('bytes_of_old_file', {
-    ...{ on: 'delete on files', account: 'old.account', bytes: '-old.size' },
+    ...{ event: 'delete on files', account: 'old.account', bytes: '-old.size' },
   }),
   ...noteBytes('bytes_of_new_job', {
-    ...{ on: 'insert on jobs', account: 'new.account', bytes: jobBytes('new') },
+    ...{ event: 'insert on jobs', account: 'new.account', bytes: jobBytes('new') },
   }),
   ...noteBytes('bytes_of_old_job', {
-    ...{ on: 'delete on jobs', account: 'old.account', bytes: `-(${jobBytes('old')})` },
+    ...{ event: 'delete on jobs', account: 'old.account', bytes: `-(${jobBytes('old')})` },
   }),
   ...noteBytes('bytes_of_job', {
-    on: `update of ${TEXTS.join()}, result_size, redacted_size on jobs`,
+    event: `update of ${TEXTS.join()}, result_size, redacted_size on jobs`,
     ...{ account: 'new.account', bytes: `${jobBytes('new')} - (${jobBytes('old')})` },
   }),
 ]

@@ -137,10 +137,13 @@ async function setCacheSize<T>(database: Kysely<T>, size: number): Promise<void>
  * Throws unless the database has the version of this code (`same`), or any version that it knows
  * (`known`); changes nothing.
  */
-export async function checkVersion<T>(database: Kysely<T>, which: 'same' | 'known'): Promise<void> {
+export async function checkVersion<T>(
+  database: Kysely<T>,
+  allowed: 'same' | 'known',
+): Promise<void> {
   const version = await readVersion(database)
   if (version === migrations.length) return
-  if (which === 'same' || version === undefined || version > migrations.length) {
+  if (allowed === 'same' || version === undefined || version > migrations.length) {
     throw wrongVersion(version, migrations.length)
   }
 }

@@ -35,8 +35,8 @@ export const sqliteDialect: Dialect = {
       // time. The beginning of words is looked up once: each look-up gathers all words that have
       // it.
       const isOneRange = query.some(({ must }) => must.some(({ isPrefix }) => isPrefix))
-      const each = sql.raw(isOneRange ? "''" : 'job_id')
-      const ranges = sql`(select ${each} as job, min(id) as first, max(id) as last from utterances
+      const groupColumn = sql.raw(isOneRange ? "''" : 'job_id')
+      const ranges = sql`(select ${groupColumn} as job, min(id) as first, max(id) as last from utterances
         where ${sqliteDialect.isIn(sql`job_id`, jobIds)} group by job) as range`
       const isInJob = isOneRange
         ? sqliteDialect.isIn(sql`u.job_id`, jobIds)

@@ -82,7 +82,7 @@ export async function listEndpoints(
 export async function countWebhooks(db: Queryable, account: string): Promise<number> {
   const { count } = await db.sql
     .selectFrom('endpoints')
-    .select((of) => of.fn.countAll<number>().as('count'))
+    .select((query) => query.fn.countAll<number>().as('count'))
     .where('account', '=', account)
     .where('kind', '=', 'webhook')
     .executeTakeFirstOrThrow()

@@ -66,7 +66,7 @@ export async function rotateSecret(db: Queryable, rotation: Rotation): Promise<b
       .set({ expires_at: end })
       .where('account', '=', owner.account)
       .where('endpoint_id', owner.endpointId === null ? 'is' : '=', owner.endpointId)
-      .where((of) => of.or([of('expires_at', 'is', null), of('expires_at', '>', end)]))
+      .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', end)]))
       .execute()
     await sql
       .deleteFrom('signing_secrets')
@@ -85,11 +85,13 @@ function readValid(db: Queryable, { account, endpointId, now }: SecretOwner & { 
       .selectFrom('signing_secrets')
       .select(['endpoint_id', 'secret', 'created_at', 'expires_at'])
       .where('account', '=', account)
-      .where((of) => of.or([of('endpoint_id', '=', endpointId), of('endpoint_id', 'is', null)]))
-      .where((of) => of.or([of('expires_at', 'is', null), of('expires_at', '>', now)]))
+      .where((where) =>
+        where.or([where('endpoint_id', '=', endpointId), where('endpoint_id', 'is', null)]),
+      )
+      .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
       // The current one has no expiry; earlier ones expire in the order in which they were
       // replaced.
-      .orderBy((of) => of('expires_at', 'is not', null))
+      .orderBy((order) => order('expires_at', 'is not', null))
       .orderBy('expires_at', 'desc')
       .orderBy('created_at', 'desc')
       .execute()

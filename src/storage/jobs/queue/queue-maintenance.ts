@@ -58,8 +58,8 @@ export function failExhaustedJobs(
   db: Db,
   options: { maxAttempts: number; failure: JobFailure; at: number },
 ): Promise<string[]> {
-  const which = sql<SqlBool>`(attempt >= ${options.maxAttempts} or interruptions >= ${MAX_INTERRUPTIONS})`
-  return failWaiting(db, { ...options, which })
+  const exhausted = sql<SqlBool>`(attempt >= ${options.maxAttempts} or interruptions >= ${MAX_INTERRUPTIONS})`
+  return failWaiting(db, { ...options, condition: exhausted })
 }
 
 /** Fails the jobs that have been waiting since before `since`; returns their ids. */
@@ -67,10 +67,10 @@ export function failOverdueJobs(
   db: Db,
   options: { since: number; failure: JobFailure; at: number },
 ): Promise<string[]> {
-  return failWaiting(db, { ...options, which: sql`run_after < ${options.since}` })
+  return failWaiting(db, { ...options, condition: sql`run_after < ${options.since}` })
 }
 
-type FailWaiting = { which: ReturnType<typeof sql<SqlBool>>; failure: JobFailure; at: number }
+type FailWaiting = { condition: ReturnType<typeof sql<SqlBool>>; failure: JobFailure; at: number }
 
 async function failWaiting(db: Db, options: FailWaiting): Promise<string[]> {
   const ended: string[] = []
@@ -84,14 +84,14 @@ async function failWaiting(db: Db, options: FailWaiting): Promise<string[]> {
 /** Jobs ended per transaction, so that others can write in between. */
 const BATCH = 100
 
-async function failSome(tx: Db, { which, failure, at }: FailWaiting): Promise<string[]> {
+async function failSome(tx: Db, { condition, failure, at }: FailWaiting): Promise<string[]> {
   const columns = sql.join([...endedJobColumns, ...usageColumns].map((name) => sql.ref(name)))
   const { rows } = await sql<EndedJob & UsageJob>`
     update jobs set status = 'error', error_code = ${failure.code},
       completed_at = case when created_at > ${at} then created_at else ${at} end,
       post_session_metadata = ${JSON.stringify({ failure })}
     where id in (select id from jobs
-      where kind = 'pre-recorded' and status = 'queued' and ${which} limit ${BATCH}
+      where kind = 'pre-recorded' and status = 'queued' and ${condition} limit ${BATCH}
       ${tx.dialect.forUpdateSkipLocked('jobs')})
     returning ${columns}`.execute(tx.sql)
   for (const job of rows) await queueJobEnd(tx, job, { at })

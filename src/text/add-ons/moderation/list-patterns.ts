@@ -20,7 +20,7 @@ export function listPattern(list: 'profanity' | 'slurs'): RegExp {
 }
 
 /**
- * Folds a text: lower case, straight apostrophes, one blank for hyphens and punctuation between
+ * Folds a text: lower case, straight apostrophes, one space for hyphens and punctuation between
  * words.
  */
 export function foldForLists(text: string): string {

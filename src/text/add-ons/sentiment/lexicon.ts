@@ -16,7 +16,7 @@ const MIN_AFINN = 2
 let loaded: Map<string, LexiconEntry> | undefined
 
 /**
- * Returns the entry of an English phrase in lower case, its words separated by single blanks. Our
+ * Returns the entry of an English phrase in lower case, its words separated by single spaces. Our
  * own phrases come first, then the words of AFINN-165 (Nielsen, "A new ANEW", 2011). The lists are
  * read on first use.
  */

@@ -31,7 +31,7 @@ export function splitTopics(sentences: readonly Sentence[]): Sentence[][] {
 function bordersOf(sentences: readonly Sentence[]): number[] {
   const first = sentences[0]!.start
   const last = endsOf(sentences).at(-1)!
-  const apart = Math.max(MIN_SECONDS, (last - first) / MAX_TOPICS)
+  const minDistance = Math.max(MIN_SECONDS, (last - first) / MAX_TOPICS)
   const depths = depthsOf(sentences)
   const known = depths.slice(1)
   const mean = known.reduce((sum, depth) => sum + depth, 0) / Math.max(1, known.length)
@@ -47,7 +47,7 @@ function bordersOf(sentences: readonly Sentence[]): number[] {
     const isFar = ends.every((other) => {
       const time = other === sentences.length ? last : sentences[other]!.start
       const seconds = Math.abs(time - sentences[at]!.start)
-      return seconds >= apart && Math.abs(other - at) >= MIN_SENTENCES
+      return seconds >= minDistance && Math.abs(other - at) >= MIN_SENTENCES
     })
     if (isFar) borders.push(at)
   }

@@ -6,7 +6,7 @@ import { withRange } from './ranges.ts'
 const unitOfTime = '(?:second|minute|hour|day|night|week|weekend|month|year|decade)s?'
 const currency =
   '(?:dollars?|bucks|quid|grand|euros?|pounds(?: sterling)?|yen|francs|pesos|rupees|yuan|kroner|cents|pence|USD|EUR|GBP)'
-const about = `(?:(?:a couple of|a few|several|half an?|a|an|${amount})(?: and a half)?)`
+const approximate = `(?:(?:a couple of|a few|several|half an?|a|an|${amount})(?: and a half)?)`
 const dose =
   '(?:milligrams?|mg|micrograms?|mcg|grams?|millilit(?:er|re)s?|ml|tablets?|pills?|capsules?|units?|drops|puffs|teaspoons?|tablespoons?|cc)'
 
@@ -71,7 +71,10 @@ const patterns: EntityPattern[] = [
     'DURATION',
     `\\b(?:${amount}|half an?|a couple of|several|a few)(?: (?:more|business|working|full|whole))?[ -](?:half[ -])?${unitOfTime}(?: and (?:a half|${amount} ${unitOfTime}))?\\b(?! ?-?old)(?! later than)`,
   ),
-  pattern('DOSE', `\\b(?:${about}|one|two) ?${dose}\\b(?! of (?:sugar|water|flour|milk|salt))`),
+  pattern(
+    'DOSE',
+    `\\b(?:${approximate}|one|two) ?${dose}\\b(?! of (?:sugar|water|flour|milk|salt))`,
+  ),
   pattern(
     'LOCATION_COORDINATE',
     '(?<![\\d.])-?\\d{1,3}\\.\\d{3,}°?(?: ?[NS])?,? (?:and )?-?\\d{1,3}\\.\\d{3,}°?(?: ?[EW]\\b)?',

@@ -41,7 +41,7 @@ export function inContext(entity: Entity, { text, tokens, at, count }: ListItem)
   const everyday =
     tagsOf(first.lower).some((tag) => everydayTags.has(tag)) || everydayWords.has(first.lower)
   const isOrdinary = everyday || isCommon(first.lower)
-  const company = acts.test(text.slice(entity.to, entity.to + 20))
+  const company = companyActions.test(text.slice(entity.to, entity.to + 20))
   if (type === 'PRODUCT' && first.initial && isOrdinary) return []
   if (
     type === 'ORGANIZATION' &&
@@ -54,7 +54,7 @@ export function inContext(entity: Entity, { text, tokens, at, count }: ListItem)
 }
 
 /** Actions of a company, not of a thing. */
-const acts =
+const companyActions =
   /^(?:['’]s (?:CEO|new|latest|stock|shares|quarterly)|,? (?:has |have |just |recently )?(?:announce[sd]?|releas(?:es|ed)|launch(?:es|ed)|report(?:s|ed)|acquire[sd]|bought|hired|rais(?:es|ed)|said|says|unveil(?:s|ed)|stock|shares|customer service))\b/
 
 /** Words for people that are also verbs: "I cook". */

@@ -62,8 +62,8 @@ function vinValue(sign: string): number {
  */
 export function isMedicareIdentifier(code: string): boolean {
   const letter = '[AC-HJKMNP-RT-Y]'
-  const either = `(?:${letter}|\\d)`
-  return new RegExp(`^[1-9]${letter}${either}\\d${letter}${either}\\d${letter}{2}\\d\\d$`).test(
-    code,
-  )
+  const letterOrDigit = `(?:${letter}|\\d)`
+  return new RegExp(
+    `^[1-9]${letter}${letterOrDigit}\\d${letter}${letterOrDigit}\\d${letter}{2}\\d\\d$`,
+  ).test(code)
 }

@@ -8,7 +8,7 @@ export type DigitRun = {
   digits: string
   /** Whether it begins with a plus, spoken or written. */
   plus: boolean
-  /** The number of digits between separators (commas, dashes, blanks between written digits). */
+  /** The number of digits between separators (commas, dashes, spaces between written digits). */
   groups: number[]
   spoken: boolean
 }

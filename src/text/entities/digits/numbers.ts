@@ -106,7 +106,7 @@ type CueMatch = {
   /** The text of the cue. */
   phrase: string
   /** Only fillers stand between it and the digits. */
-  beside: boolean
+  isAdjacent: boolean
 }
 
 /** Classifies runs of digits: by the closest cue, else by checksum and shape. */
@@ -148,7 +148,7 @@ const numbersOnly =
  */
 function isNumberOf(digits: string, cue: CueMatch | undefined): boolean {
   if (digits.length >= MIN_GROUPED_DIGITS && !isRound(digits)) return true
-  if (!cue?.beside || cue.weak) return false
+  if (!cue?.isAdjacent || cue.weak) return false
   return digits.length >= 7 || numbersOnly.test(cue.phrase)
 }
 
@@ -218,11 +218,11 @@ function nearestCue(left: string, length: number): CueMatch | undefined {
     const cue = [...left.matchAll(words)].at(-1)
     if (!cue || length < digits[0] || length > digits[1]) continue
     const end = cue.index + cue[0].length
-    const beside = fillers.test(left.slice(end))
-    if (close && !beside) continue
+    const isAdjacent = fillers.test(left.slice(end))
+    if (close && !isAdjacent) continue
     const nearer =
       best === undefined || (best.weak && !weak) || (best.weak === weak && end > best.end)
-    if (nearer) best = { type, weak, end, phrase: cue[0], beside }
+    if (nearer) best = { type, weak, end, phrase: cue[0], isAdjacent }
   }
   return best
 }

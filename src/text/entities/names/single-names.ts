@@ -49,11 +49,11 @@ export function givenAlone(tokens: readonly WordToken[], at: number, introduced:
   if (next && !token.closed && speaks.test(next.lower)) return result
   if (isMonthName(token.lower)) return undefined
   if (!isWordLike(token.lower)) return result
-  const beside =
+  const joinedName =
     next?.lower === 'and' || previous?.lower === 'and'
       ? tokens[next?.lower === 'and' ? at + 2 : at - 2]
       : undefined
-  if (beside?.capital && isAnyGivenName(beside.lower)) return { ...result, score: 0.85 }
+  if (joinedName?.capital && isAnyGivenName(joinedName.lower)) return { ...result, score: 0.85 }
   if (token.initial && token.comma && next && addresses.test(next.lower)) return result
   if (token.initial || isPlaceName(token)) return undefined
   return isFamily(token.lower) && !isAnyGivenName(token.lower) ? undefined : result

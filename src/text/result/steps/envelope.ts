@@ -1,7 +1,7 @@
 import { AppError } from '../../../errors.ts'
 import { roundTo } from '../../../transcript/rounding.ts'
 
-/** Why an add-on gave no results, in the terms of the contract (4.5). */
+/** Why an add-on gave no results, in the terms of the API. */
 export type AddOnError = { status_code: number; exception: string; message: string }
 
 /** Where words that a response quotes were spoken; times in seconds. */
@@ -28,7 +28,7 @@ export class AddOnFailure extends Error {
   }
 }
 
-/** The value for "no result" where the contract does not allow null. */
+/** The value for "no result" where the API does not allow null. */
 const failedResults: Record<ResultFormat, Record<string, unknown>> = {
   string: { sentiment_analysis: '[]', diarization: [] },
   native: { sentiment_analysis: [], diarization: [] },
@@ -78,8 +78,8 @@ export function runInEnvelope(
   } catch (error) {
     const isExpected = error instanceof AddOnFailure
     if (!isExpected) onFault?.(name, error)
-    const why = isExpected ? error.error : crashed(name)
-    return failedEnvelope(name, why, { seconds: seconds(), format })
+    const failure = isExpected ? error.error : crashed(name)
+    return failedEnvelope(name, failure, { seconds: seconds(), format })
   }
 }
 
@@ -93,9 +93,9 @@ export function crashed(name: string): AddOnError {
  * else.
  */
 export function diarizationFailed(error: unknown): AddOnError {
-  const why = crashed('diarization')
+  const failure = crashed('diarization')
   const isModel = error instanceof AppError && error.code === 'speaker_model_unusable'
-  return isModel ? { ...why, message: error.message } : why
+  return isModel ? { ...failure, message: error.message } : failure
 }
 
 /**
@@ -113,5 +113,5 @@ export function timedOut(name: string, seconds: number): AddOnError {
   return { status_code: 504, exception: 'AddonTimeout', message }
 }
 
-/** The format of results that the contract defines as text (4.5): text, or their native type. */
+/** The format of results that the API defines as text: text, or their native type. */
 export type ResultFormat = 'string' | 'native'

@@ -3,7 +3,12 @@ import { addOns as allAddOns } from '../../add-ons/add-ons.ts'
 import type { ServiceAddOn } from '../../service-add-ons/service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../../service-add-ons/service-add-ons.ts'
 import { transforms } from '../../transforms/transforms.ts'
-import { addUsage, putEnvelope, type StoredResult, storedTranscript } from '../stored-result.ts'
+import {
+  addResponseUsage,
+  putEnvelope,
+  type StoredResult,
+  storedTranscript,
+} from '../stored-result.ts'
 import type { Envelope, ResultFormat } from './envelope.ts'
 import { notConfigured, withoutEngine } from './not-configured.ts'
 import { type AddOnRunOptions, runAddOn } from './run-add-on.ts'
@@ -23,7 +28,7 @@ export type Retry = {
   /** The add-ons for which services can be called; see `servedAddOns`. */
   served?: readonly string[]
   /** The answers to the requests that the same retry returned before. */
-  answered?: ServiceResponses | undefined
+  serviceResponses?: ServiceResponses | undefined
 }
 
 /**
@@ -51,7 +56,7 @@ export type RetryOptions = Omit<AddOnRunOptions, 'params' | 'format'> & {
  * failed.
  */
 export function retryAddOn(
-  { name, format, served = [], answered, ...texts }: Retry,
+  { name, format, served = [], serviceResponses, ...texts }: Retry,
   options: RetryOptions,
 ): RetryResult {
   const { onStep, addOns = allAddOns, serviceAddOns = allServiceAddOns, ...given } = options
@@ -66,18 +71,18 @@ export function retryAddOn(
   const transcript = storedTranscript(result, params)
   const addOn = addOns.find((one) => one.name === name)
   const service = serviceAddOns.find((one) => one.name === name && served.includes(name))
-  if (service && !answered) {
+  if (service && !serviceResponses) {
     return { outcome: 'prepared', prepared: prepareServiceAddOn(service, transcript, run) }
   }
   const envelope =
-    service && answered
-      ? mergeServiceAddOn(service, transcript, answered, run)
+    service && serviceResponses
+      ? mergeServiceAddOn(service, transcript, serviceResponses, run)
       : addOn
         ? runAddOn(addOn, transcript, run)
         : notConfigured(name)
   const kept = keepSucceeded(result[name] as Envelope | undefined, envelope)
   const response = putEnvelope(result, name, kept)
-  if (answered) addUsage(result, [answered])
+  if (serviceResponses) addResponseUsage(result, [serviceResponses])
   return { outcome: 'made', result: JSON.stringify(result), response: JSON.stringify(response) }
 }
 

@@ -23,8 +23,8 @@ export type AddOnRunOptions = {
 export function runAddOn(addOn: AddOn, transcript: Transcript, options: AddOnRunOptions): Envelope {
   const { params, format, failedSteps, now, onFault } = options
   const { name } = addOn
-  const why = failedSteps[name]
-  if (why) return failedEnvelope(name, why, { format })
+  const failure = failedSteps[name]
+  if (failure) return failedEnvelope(name, failure, { format })
   const make = () => makeFromTranscript(addOn, transcript, params, { format })
   return runInEnvelope(name, make, { now, format, onFault })
 }

@@ -24,8 +24,8 @@ export function prepareServiceAddOn(
   { params, failedSteps, now, onFault }: AddOnRunOptions,
 ): ServiceRequests {
   const { name } = addOn
-  const why = failedSteps[name]
-  if (why) return { name, seconds: 0, error: why }
+  const failure = failedSteps[name]
+  if (failure) return { name, seconds: 0, error: failure }
   let requests: ServiceRequest[] = []
   const make = () => {
     requests = addOn.prepare(readable(addOn, transcript), params)
@@ -39,14 +39,15 @@ export function prepareServiceAddOn(
 export function mergeServiceAddOn(
   addOn: ServiceAddOn,
   transcript: Transcript,
-  answered: ServiceResponses,
+  serviceResponses: ServiceResponses,
   { params, format, failedSteps, now, onFault }: AddOnRunOptions,
 ): Envelope {
   const { name } = addOn
-  const { seconds } = answered
-  const why = failedSteps[name] ?? ('error' in answered ? answered.error : undefined)
-  if (why) return failedEnvelope(name, why, { seconds, format })
-  const responses = 'responses' in answered ? answered.responses : []
+  const { seconds } = serviceResponses
+  const failure =
+    failedSteps[name] ?? ('error' in serviceResponses ? serviceResponses.error : undefined)
+  if (failure) return failedEnvelope(name, failure, { seconds, format })
+  const responses = 'responses' in serviceResponses ? serviceResponses.responses : []
   const make = () => addOn.merge(readable(addOn, transcript), params, responses, { format })
   const envelope = runInEnvelope(name, make, { now, format, onFault })
   return { ...envelope, exec_time: roundTo(envelope.exec_time + seconds, 6) }

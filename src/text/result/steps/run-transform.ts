@@ -21,10 +21,10 @@ import type { ServiceResponses } from './run-service-add-on.ts'
 export class RequiredStepFailed extends Error {}
 
 /** What a transform runs with. `why`: it crashed or hung before, and is left out. */
-type TransformOptions = { params: Params; why: AddOnError | undefined }
+type TransformOptions = { params: Params; failure: AddOnError | undefined }
 
 type TransformServiceOptions = EnvelopeOptions &
-  TransformOptions & { served?: readonly string[]; answered?: ServiceResponses | undefined }
+  TransformOptions & { served?: readonly string[]; serviceResponses?: ServiceResponses | undefined }
 
 /**
  * Returns the responses of a service for a transform, or what it has to ask first. Without a
@@ -33,20 +33,22 @@ type TransformServiceOptions = EnvelopeOptions &
 export function responsesFor(
   { name, prepare }: TranscriptTransform,
   transcript: Transcript,
-  { params, why, served = [], answered, ...run }: TransformServiceOptions,
-): { answered?: ServiceResponses } | { name: string; seconds: number; requests: ServiceRequest[] } {
-  if (!prepare || why || !served.includes(name)) return {}
-  if (answered?.name === name) return { answered }
+  { params, failure, served = [], serviceResponses, ...run }: TransformServiceOptions,
+):
+  | { serviceResponses?: ServiceResponses }
+  | { name: string; seconds: number; requests: ServiceRequest[] } {
+  if (!prepare || failure || !served.includes(name)) return {}
+  if (serviceResponses?.name === name) return { serviceResponses }
   let requests: ServiceRequest[] = []
   const make = () => {
     requests = prepare(transcript, params)
     return { results: null, isEmpty: true }
   }
   const { error, exec_time: seconds } = runInEnvelope(name, make, run)
-  if (error) return { answered: { name, seconds, error } }
+  if (error) return { serviceResponses: { name, seconds, error } }
   return requests.length > 0
     ? { name, seconds, requests }
-    : { answered: { name, seconds, responses: [] } }
+    : { serviceResponses: { name, seconds, responses: [] } }
 }
 
 /**
@@ -58,24 +60,24 @@ export function applyTransform(
   transcript: Transcript,
   {
     params,
-    why,
-    answered,
+    failure,
+    serviceResponses,
     ...run
-  }: EnvelopeOptions & TransformOptions & { answered?: ServiceResponses },
+  }: EnvelopeOptions & TransformOptions & { serviceResponses?: ServiceResponses },
 ): Omit<TransformResult, 'made'> & { envelope?: Envelope } {
   if (required) {
-    if (why) throw new RequiredStepFailed(why.message)
+    if (failure) throw new RequiredStepFailed(failure.message)
     return applyRequired(() => apply(transcript, params))
   }
-  if (why) {
+  if (failure) {
     return {
       transcript,
-      ...(reports ? { envelope: failedEnvelope(name, why) } : { warnings: [why.message] }),
+      ...(reports ? { envelope: failedEnvelope(name, failure) } : { warnings: [failure.message] }),
     }
   }
   let changed: Omit<TransformResult, 'made'> = { transcript }
   const make = (): AddOnOutput => {
-    const { made, ...applied } = apply(transcript, params, answered)
+    const { made, ...applied } = apply(transcript, params, serviceResponses)
     changed = applied
     return made ?? { results: null, isEmpty: true }
   }
@@ -85,7 +87,7 @@ export function applyTransform(
     return changed
   }
   const envelope = runInEnvelope(name, make, run)
-  const exec_time = roundTo(envelope.exec_time + (answered?.seconds ?? 0), 6)
+  const exec_time = roundTo(envelope.exec_time + (serviceResponses?.seconds ?? 0), 6)
   return { ...changed, envelope: { ...envelope, exec_time } }
 }
 

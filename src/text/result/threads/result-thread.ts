@@ -116,7 +116,7 @@ export class ResultThread {
     // A step that is already left out but crashes again anyway cannot be fixed by leaving it out
     // again.
     const lost = step !== undefined && !failedSteps[step] ? step : undefined
-    const isHung = 'lost' in ended && ended.lost.how === 'hung'
+    const isHung = 'lost' in ended && ended.lost.reason === 'hung'
     if (lost !== undefined) failedSteps[lost] = isHung ? timedOut(lost, seconds) : crashed(lost)
     if (!signal.aborted) log.error({ step: lost }, 'an add-on crashed or hung')
     return { lost }

@@ -31,9 +31,9 @@ const MARK = /[.!?…]$/
 export function joinSentences(transcript: Transcript): Transcript {
   const joined: Utterance[] = []
   const open = new Map<number, Utterance>()
-  for (const { words, ...whose } of transcript.utterances) {
-    const isEnglish = whose.language === 'en' && isCased(words)
-    const utterance = { ...whose, words: words.map((word) => tidied(word, whose.language)) }
+  for (const { words, ...source } of transcript.utterances) {
+    const isEnglish = source.language === 'en' && isCased(words)
+    const utterance = { ...source, words: words.map((word) => tidied(word, source.language)) }
     if (isEnglish) for (const word of utterance.words) word.text = capitalizePronoun(word.text)
     for (let at = 1; at < words.length; at++) settle(utterance, at, { isInside: true })
     const last = open.get(utterance.channel)

@@ -1,17 +1,17 @@
 import { partsOf } from '../word-parts.ts'
 import { abbreviationOf } from './abbreviations.ts'
 
-/** Marks at the end of a word, closing quotes or brackets after them, and blanks between them. */
+/** Marks at the end of a word, closing quotes or brackets after them, and spaces between them. */
 const TAIL = /(?<=[\p{L}\p{M}\p{N}])[\s.,;:!?…，、。；：！？؟،।]+(?=["'”’»)\]]*$)/u
 
 /**
- * Tidies the punctuation of a word: no blank before marks, none doubled, no comma beside a full
+ * Tidies the punctuation of a word: no space before marks, none doubled, no comma beside a full
  * stop. It only removes marks. A word without a letter or digit stays as it is, and French keeps
- * its blanks before marks.
+ * its spaces before marks.
  */
 export function tidyPunctuation(text: string, language: string): string {
-  const blanks = text.split(/[ \t\r\n]+/).filter((part) => part !== '')
-  const single = blanks.join(' ')
+  const parts = text.split(/[ \t\r\n]+/).filter((part) => part !== '')
+  const single = parts.join(' ')
   if (language === 'fr' || single === '') return single || text
   const { core } = partsOf(single)
   const abbreviated = abbreviationOf(core, language) !== undefined

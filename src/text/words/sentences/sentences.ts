@@ -47,12 +47,12 @@ export function splitSentences(transcript: Transcript): Sentence[] {
 function runsOf({ utterances }: Transcript): Run[] {
   const runs: Run[] = []
   const open = new Map<number, Run>()
-  for (const [utterance, { words, ...whose }] of utterances.entries()) {
+  for (const [utterance, { words, ...source }] of utterances.entries()) {
     if (words.length === 0) continue
-    let run = open.get(whose.channel)
-    if (!run || run.language !== whose.language || run.speaker !== whose.speaker) {
-      run = { ...whose, placed: [] }
-      open.set(whose.channel, run)
+    let run = open.get(source.channel)
+    if (!run || run.language !== source.language || run.speaker !== source.speaker) {
+      run = { ...source, placed: [] }
+      open.set(source.channel, run)
       runs.push(run)
     }
     for (const word of words) run.placed.push({ word, utterance })
@@ -125,8 +125,8 @@ function bestCut(words: readonly Word[]): number {
   return best
 }
 
-function toSentence(placed: readonly PlacedWord[], whose: Run, opens: boolean): Sentence {
-  const { channel, language, speaker } = whose
+function toSentence(placed: readonly PlacedWord[], source: Run, opens: boolean): Sentence {
+  const { channel, language, speaker } = source
   const words = placed.map(({ word }) => word)
   return {
     text: words.map(({ text }) => text).join(separatorOf(language)),

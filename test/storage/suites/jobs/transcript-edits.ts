@@ -68,7 +68,7 @@ test('of concurrent writers of one version one succeeds', async ({ db }) => {
 })
 
 test("corrections count for the account's bytes and are deleted with the job", async ({ db }) => {
-  const held = async () => (await countHeldBytes(db, account)).own
+  const held = async () => (await countHeldBytes(db, account)).accountBytes
   const remove = {
     one: (id: string) => deleteEndedJob(db, { id, account }),
     expired: () => deleteExpiredJobs(db, { endedBefore: 3000 }),

@@ -105,7 +105,7 @@ function createLiveClient(socket: WebSocket): LiveClient {
   }
 }
 
-/** Returns audio in the JSON frame of the contract. */
+/** Returns audio in the JSON frame of the API. */
 export function audioChunk(bytes: Uint8Array): { type: 'audio_chunk'; data: { chunk: string } } {
   return { type: 'audio_chunk', data: { chunk: Buffer.from(bytes).toString('base64') } }
 }

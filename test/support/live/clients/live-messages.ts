@@ -51,7 +51,7 @@ type AddonMessage = { data: Record<string, unknown> | null; error: LiveError | n
 /** The `type` of a message. */
 export type LiveType = keyof Bodies
 
-/** A message of one type, as the contract defines it. */
+/** A message of one type, as the API defines it. */
 export type MessageOf<T extends LiveType> = {
   [K in T]: { type: K; session_id: string; created_at: string } & Bodies[K]
 }[T]

@@ -131,14 +131,17 @@ function asWhisper(entries: Map<string, Entry>, folder: string): Omit<WeightFile
     const found = parts.map((part) => entries.get(part))
     const shape = sizes(name)
     if (!shape) return readFloats(need(parts[0] ?? name), undefined)
-    const each = shape[0]! / parts.length
+    const rowsPerPart = shape[0]! / parts.length
     const [from, to] = rows ?? [0, shape[0]!]
     const row = shape.slice(1).reduce((product, n) => product * n, 1)
     const values = new Float32Array((to - from) * row)
     for (const [i, entry] of found.entries()) {
-      const [low, high] = [Math.max(from, i * each), Math.min(to, (i + 1) * each)]
+      const [low, high] = [Math.max(from, i * rowsPerPart), Math.min(to, (i + 1) * rowsPerPart)]
       if (low >= high || (!entry && name.endsWith('/bias'))) continue
-      const part = readFloats(entry ?? need(parts[i]!), [low - i * each, high - i * each])
+      const part = readFloats(entry ?? need(parts[i]!), [
+        low - i * rowsPerPart,
+        high - i * rowsPerPart,
+      ])
       if (part.length !== (high - low) * row) {
         throw new WeightFileError(`${folder} has parts of different sizes for ${name}`)
       }
