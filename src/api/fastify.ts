@@ -50,7 +50,7 @@ export function createFastify(app: ServerDeps): FastifyInstance {
   const idHeaders = ['x-request-id', ...config.http.requestIdHeaderNames]
   const refuse = (socket: Socket, problem: string) => {
     const error = new AppError('request_unreadable', problem)
-    sendClientError(error, socket, { requestIdHeaderNames: idHeaders })
+    sendClientError(error, socket, config.http)
   }
   const ChunkLimitedRequest = limitChunks((socket) => {
     refuse(socket, 'the chunks of its body are too small')
@@ -71,7 +71,7 @@ export function createFastify(app: ServerDeps): FastifyInstance {
   // Responses are built to their schema, and tests check them against the published one; nothing is
   // stripped here.
   http.setSerializerCompiler(() => JSON.stringify)
-  acceptJson(http, { maxBytes: config.http.maxJsonBytes })
+  acceptJson(http, { maxBytes: config.http.maxJsonBytes, setting: 'STENO_MAX_JSON_BYTES' })
   http.setErrorHandler<FastifyError>(async (error, request, reply) => {
     if (!request.account && !request.raw.complete) return rejectEarly(error, request, reply)
     await drainBody(request.raw)
@@ -118,7 +118,7 @@ function newFastify(
     },
     return503OnClosing: false,
     clientErrorHandler(error, socket) {
-      sendClientError(error, socket, { requestIdHeaderNames: idHeaders })
+      sendClientError(error, socket, config.http)
     },
     frameworkErrors(error, request, reply) {
       setRequestId(reply, request.id, idHeaders)

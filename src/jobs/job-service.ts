@@ -167,7 +167,11 @@ export class JobService {
     const max = this.#deps.config.jobs.maxConcurrentPerAccount
     const fetching = this.#fetching.get(account) ?? 0
     if (fetching >= max)
-      throw new AppError('too_many_fetches', `${max} are in progress`, RETRY_SOON)
+      throw new AppError(
+        'too_many_fetches',
+        `${max} are in progress (STENO_MAX_CONCURRENT_JOBS)`,
+        RETRY_SOON,
+      )
     this.#fetching.set(account, fetching + 1)
     try {
       return await fetchUpload(this.#deps, account, upload)

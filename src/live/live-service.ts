@@ -370,13 +370,15 @@ export class LiveService {
 
   /** Ends a session to which no client has connected. */
   async #giveUp(id: string): Promise<void> {
-    const { db } = this.#options.storage
+    const { storage, config } = this.#options
     const { signal } = this.#closing
-    const { message, status } = new AppError('session_not_connected')
+    const late = `none came within ${config.live.connectTimeout} s (STENO_LIVE_CONNECT_TIMEOUT_S)`
+    const { message, status } = new AppError('session_not_connected', late)
     const failure = { code: status, message }
     const log = this.#log
     // A client that connects at this moment wins.
-    const fail = () => failLiveJob(db, id, { failure, at: wallNow(), endMessage, only: 'queued' })
+    const fail = () =>
+      failLiveJob(storage.db, id, { failure, at: wallNow(), endMessage, only: 'queued' })
     try {
       const isGivenUp = await untilStored(fail, { signal, log, sessionId: id })
       if (!isGivenUp) return

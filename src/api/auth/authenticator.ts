@@ -44,7 +44,10 @@ export function createAuthenticator(app: Deps): Authenticator {
   const takeToken = http.rateLimit && createRateLimit(http.rateLimit)
   const takeTry =
     http.authFailureLimit &&
-    createRateLimit(http.authFailureLimit, { of: 'with wrong keys from one address' })
+    createRateLimit(http.authFailureLimit, {
+      of: 'with wrong keys from one address',
+      setting: 'STENO_AUTH_FAILURE_LIMIT',
+    })
   const configured = keys.map(({ key }, i) => [sha256(key).toString('hex'), `settings-${i + 1}`])
   const configuredIds = new Map(configured as [string, string][])
 

@@ -17,6 +17,7 @@ function startLimit(perMinute: number, burst: number) {
       return 'ok'
     } catch (error) {
       assert.ok(error instanceof AppError && error.code === 'rate_limited')
+      assert.match(error.message, / at once \(STENO_RATE_LIMIT\)$/)
       return error.retryAfter!
     }
   }

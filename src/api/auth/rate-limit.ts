@@ -9,11 +9,12 @@ const MAX_BUCKETS = 10_000
 /** Times are sums of fractions: a difference this small does not count as early. */
 const ROUNDING_MS = 0.01
 
-/** `of` names in messages what is limited. */
+/** `of` names in messages what is limited, and `setting` the variable of the limit. */
 export type RateLimitOptions = {
   now?: () => number
   fullAt?: Map<string, number>
   of?: string
+  setting?: string
 }
 
 /**
@@ -27,6 +28,7 @@ export function createRateLimit(
     now = () => performance.now(),
     fullAt = new Map<string, number>(),
     of = 'with one key',
+    setting = 'STENO_RATE_LIMIT',
   }: RateLimitOptions = {},
 ): TakeToken {
   const perToken = 60_000 / perMinute
@@ -44,7 +46,7 @@ export function createRateLimit(
     const full = Math.max(fullAt.get(key) ?? at, at) + perToken
     const wait = full - (at + burst * perToken)
     if (wait > ROUNDING_MS) {
-      const detail = `${perMinute} a minute ${of}, ${burst} at once`
+      const detail = `${perMinute} a minute ${of}, ${burst} at once (${setting})`
       throw new AppError('rate_limited', detail, { retryAfter: Math.ceil(wait / 1000) })
     }
     fullAt.delete(key)

@@ -37,7 +37,8 @@ export function checkMetadataLength(
   { maxMetadataChars }: Pick<Config['requests'], 'maxMetadataChars'>,
 ): void {
   if (JSON.stringify(custom_metadata).length <= maxMetadataChars) return
-  const rule = `must not be longer than ${maxMetadataChars} characters as JSON`
+  const limit = `${maxMetadataChars} characters as JSON (STENO_MAX_METADATA_CHARS)`
+  const rule = `must not be longer than ${limit}`
   const validationErrors = [`custom_metadata ${rule}`]
   throw new AppError('request_invalid', undefined, { validationErrors })
 }

@@ -5,7 +5,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import { isOpenAiPath, openAiStatusOf, toOpenAiError } from '../openai/errors.ts'
-import { newRequestId } from './request-id.ts'
+import { newRequestId, requestIdLines } from './request-id.ts'
 
 /** The body of every unsuccessful response. */
 export type ErrorBody = {
@@ -70,7 +70,10 @@ export function sendError(
 export function sendClientError(
   error: NodeJS.ErrnoException,
   socket: Socket,
-  { requestIdHeaderNames }: Pick<Config['http'], 'requestIdHeaderNames'>,
+  {
+    requestIdHeaderNames,
+    path = parsedPath(error),
+  }: Pick<Config['http'], 'requestIdHeaderNames'> & { path?: string },
 ): void {
   // As in Node's own handler: a second response must not be written into the body of one that has
   // begun.
@@ -81,13 +84,13 @@ export function sendClientError(
   }
   const known = toAppError(error, 'request_unreadable')
   const requestId = newRequestId()
-  const response = responseOf(known, { path: parsedPath(error), requestId })
+  const response = responseOf(known, { path, requestId })
   const body = JSON.stringify(response.body)
   const head = [
     `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status]}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
-    ...requestIdHeaderNames.map((name) => `${name}: ${requestId}`),
+    ...requestIdLines(requestId, { requestIdHeaderNames }),
     `x-error-code: ${known.code}`,
     'connection: close',
   ]

@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import type { Config } from '../../config/config.ts'
 
 /** Returns a new request id in the documented form. */
 export function newRequestId(): string {
   // The first eight digits are random, and the system is asked for many at a time.
   return `G-${randomUUID().slice(0, 8)}`
+}
+
+/** Returns the lines of a response's head that name its request. */
+export function requestIdLines(
+  requestId: string,
+  { requestIdHeaderNames }: Pick<Config['http'], 'requestIdHeaderNames'>,
+): string[] {
+  return ['x-request-id', ...requestIdHeaderNames].map((name) => `${name}: ${requestId}`)
 }

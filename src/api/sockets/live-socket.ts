@@ -10,9 +10,15 @@ import type { FrameScheduler } from '../../live/input/frame-scheduler.ts'
 import type { SessionNode } from '../../live/sessions/placement.ts'
 import { clientAddressOf } from '../auth/client-address.ts'
 import { sendClientError } from '../middleware/errors.ts'
-import { newRequestId } from '../middleware/request-id.ts'
+import { newRequestId, requestIdLines } from '../middleware/request-id.ts'
 import { FORWARDED_HEADER, forwardSocket, type Upgrade } from './forward-socket.ts'
-import { close, createSocketServer, isHandshake, serveConnection } from './serve-connection.ts'
+import {
+  close,
+  createSocketServer,
+  isHandshake,
+  openSocket,
+  serveConnection,
+} from './serve-connection.ts'
 
 /**
  * Returns whether `createLiveSocketServer` handles a request: all other upgrade requests are
@@ -56,7 +62,8 @@ export function createLiveSocketServer(
     }
     let isOpen = false
     const liveSocket = isResumed ? resumed : standardServer
-    liveSocket.handleUpgrade(request, socket, head, (webSocket) => {
+    const lines = requestIdLines(requestId, config.http)
+    openSocket(liveSocket, { request, socket, head, lines }, (webSocket) => {
       isOpen = true
       // Broken or too large frames: the socket closes by itself, with the matching code.
       webSocket.on('error', () => {})
@@ -71,8 +78,8 @@ export function createLiveSocketServer(
     if (!socket.writable) return // Refused, because too many requests wait.
     if (!isHandshake(request)) {
       const error = new AppError('request_unreadable', 'the WebSocket handshake is not valid')
-      const requestIdHeaderNames = ['x-request-id', ...config.http.requestIdHeaderNames]
-      return sendClientError(error, socket as Socket, { requestIdHeaderNames })
+      const [path = ''] = (request.url ?? '').split('?', 1)
+      return sendClientError(error, socket as Socket, { ...config.http, path })
     }
     const requestId = newRequestId()
     acceptUpgrade(request, socket, { head, requestId }).catch((error: unknown) => {

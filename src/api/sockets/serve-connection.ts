@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Connection } from '../../live/connection.ts'
 import type { FrameScheduler } from '../../live/input/frame-scheduler.ts'
+import type { Upgrade } from './forward-socket.ts'
 
 /**
  * Interval of pings; a client that does not answer one for as long is disconnected.
@@ -48,6 +49,18 @@ export function createSocketServer({ maxPayload, chooseProtocol }: SocketServerO
   const pace = { allowSynchronousEvents: false }
   const handshake = { noServer: true, perMessageDeflate: false, handleProtocols }
   return new WebSocketServer({ ...handshake, ...limits, ...pace })
+}
+
+/** Turns an upgrade request into a socket; `lines` are added to the head of the response. */
+export function openSocket(
+  server: WebSocketServer,
+  { request, socket, head, lines }: Upgrade & { lines: readonly string[] },
+  use: (webSocket: WebSocket) => void,
+): void {
+  const add = (headers: string[]) => void headers.push(...lines)
+  server.on('headers', add)
+  server.handleUpgrade(request, socket, head, use)
+  server.off('headers', add)
 }
 
 /**

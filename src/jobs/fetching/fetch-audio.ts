@@ -41,7 +41,8 @@ export async function fetchAudio<T>(
   const { timeout, maxBytes, allowPrivateNetwork } = options
   const guard = createAddressGuard(allowPrivateNetwork)
   const deadline = new AbortController()
-  const timeoutError = new AppError('source_timeout', `it took longer than ${timeout} s`)
+  const late = `it took longer than ${timeout} s (STENO_FETCH_TIMEOUT_S)`
+  const timeoutError = new AppError('source_timeout', late)
   const timer = setTimeout(() => deadline.abort(timeoutError), timeout * 1000)
   const signal = AbortSignal.any([options.signal, deadline.signal])
   const agent = await createGuardedAgent({

@@ -50,6 +50,7 @@ test('exceeding the timeout aborts the attempt', async (t) => {
   t.after(() => watch.close())
   await once(watch.signal, 'abort')
   assert.equal(watch.signal.reason.code, 'job_timeout')
+  assert.match(watch.signal.reason.message, /0\.01 s \(STENO_JOB_TIMEOUT_S\)$/)
 })
 
 test('a closed heartbeat does not abort the attempt later', async (t) => {

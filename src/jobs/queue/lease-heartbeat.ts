@@ -40,7 +40,8 @@ export function startHeartbeat(options: HeartbeatOptions): LeaseHeartbeat {
   const abort = new AbortController()
   const closed = new AbortController()
   const renewing = renewLeaseLoop(options, { abort, closed: closed.signal })
-  const timeoutError = new AppError('job_timeout', `it took longer than ${timeout} s`)
+  const late = `it took longer than ${timeout} s (STENO_JOB_TIMEOUT_S)`
+  const timeoutError = new AppError('job_timeout', late)
   const begin = () =>
     timeout > 0 ? setTimeout(() => abort.abort(timeoutError), timeout * 1000) : undefined
   let timer = begin()

@@ -69,7 +69,10 @@ test('a job past the queue timeout ends with 503, and running jobs continue', as
   while ((await find(service, second)).status === 'queued') await delay(5)
   const overdue = await find(service, second)
   assert.deepEqual([overdue.status, overdue.errorCode], ['error', 503])
-  assert.match(JSON.stringify(overdue.postSessionMetadata), /it waited for 600 s/)
+  assert.match(
+    JSON.stringify(overdue.postSessionMetadata),
+    /it waited for 600 s \(STENO_QUEUE_TIMEOUT_S\)/,
+  )
   held.release()
   for (const id of [first, third]) assert.equal((await service.ended(id)).status, 'done')
 })

@@ -188,7 +188,8 @@ export class QueueLoop {
     const exhausted = await failExhaustedJobs(db, { maxAttempts, failure: lost, at })
     await this.#cleanUp(exhausted, lost)
     if (queueTimeout > 0) {
-      const failure = toFailure(new AppError('queue_timeout', `it waited for ${queueTimeout} s`))
+      const late = `it waited for ${queueTimeout} s (STENO_QUEUE_TIMEOUT_S)`
+      const failure = toFailure(new AppError('queue_timeout', late))
       const since = now - queueTimeout * 1000
       await this.#cleanUp(await failOverdueJobs(db, { since, failure, at }), failure)
     }

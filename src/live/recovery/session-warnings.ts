@@ -20,7 +20,7 @@ export function limitText(
   reason: StopReason,
   { maxSeconds }: { maxSeconds: number },
 ): string | undefined {
-  if (reason === 'too_long') return `the session is longer than ${maxSeconds} s`
+  if (reason === 'too_long') return `the session is longer than ${maxSeconds} s (STENO_LIVE_MAX_S)`
   return reason === 'too_large' ? warningTexts.tooLarge : undefined
 }
 

@@ -233,8 +233,16 @@ const bodies: [title: string, body: string | Uint8Array<ArrayBuffer>, message: R
   ['constructor.prototype', '{"constructor":{"prototype":{"polluted":1}}}', /validation_errors/],
   ['a number beyond all', '{"audio_url":1e999}', /validation_errors/],
   ['thousands of unknown fields', `{${'"a":1,'.repeat(150_000)}"b":1}`, /validation_errors/],
-  ['a megabyte and more', `{"a":"${'x'.repeat(1024 * 1024)}"}`, /more than 1048576 bytes/],
-  ['ten megabytes', `{"a":"${'x'.repeat(10 * 1024 * 1024)}"}`, /more than 1048576 bytes/],
+  [
+    'a megabyte and more',
+    `{"a":"${'x'.repeat(1024 * 1024)}"}`,
+    /1048576 bytes of JSON \(STENO_MAX_JSON_BYTES\)$/,
+  ],
+  [
+    'ten megabytes',
+    `{"a":"${'x'.repeat(10 * 1024 * 1024)}"}`,
+    /1048576 bytes of JSON \(STENO_MAX_JSON_BYTES\)$/,
+  ],
 ]
 
 for (const [title, body, message] of bodies) {

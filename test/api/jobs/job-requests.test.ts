@@ -77,7 +77,7 @@ const invalid: [fields: Record<string, unknown>, line: string | RegExp][] = [
   [{ custom_vocabulary: [5] }, 'custom_vocabulary.0 must be a string or an object'],
   [
     { custom_vocabulary: ['a', 'b', 'c', 'd'] },
-    'custom_vocabulary must not hold more than 3 items',
+    'custom_vocabulary must not hold more than 3 items (STENO_MAX_VOCABULARY)',
   ],
   [{ custom_vocabulary_config: {} }, 'custom_vocabulary_config.vocabulary is required'],
   [
@@ -185,7 +185,7 @@ const invalid: [fields: Record<string, unknown>, line: string | RegExp][] = [
   ],
   [
     { audio_to_llm_config: { prompts: Array(51).fill('a') } },
-    'audio_to_llm_config.prompts must not hold more than 50 items',
+    'audio_to_llm_config.prompts must not hold more than 50 items (STENO_MAX_PROMPTS)',
   ],
   [
     { pii_redaction_config: { entity_types: 'SECRET' } },
@@ -218,7 +218,7 @@ const invalid: [fields: Record<string, unknown>, line: string | RegExp][] = [
   [{ custom_metadata: 'red' }, 'custom_metadata must be an object'],
   [
     { custom_metadata: { a: 'x'.repeat(1993) } },
-    'custom_metadata must not be longer than 2000 characters as JSON',
+    'custom_metadata must not be longer than 2000 characters as JSON (STENO_MAX_METADATA_CHARS)',
   ],
 ]
 

@@ -116,7 +116,12 @@ test('metadata filters beyond the limits of a job are rejected', async () => {
     const { status, body } = await call<ErrorBody>(server, `/v2/transcription?${query}`)
     assert.deepEqual(
       [status, body.validation_errors],
-      [400, ['custom_metadata must not be longer than 2000 characters as JSON']],
+      [
+        400,
+        [
+          'custom_metadata must not be longer than 2000 characters as JSON (STENO_MAX_METADATA_CHARS)',
+        ],
+      ],
     )
   }
   const most = Object.fromEntries(Array.from({ length: 220 }, (_, i) => [`${i}`, 1]))

@@ -149,6 +149,8 @@ test('session metadata must be a JSON object of limited size', async () => {
   ] as const) {
     const response = await patch(id, json)
     assert.deepEqual([response.status, response.body.validation_errors], [status, lines])
+    if (status === 413)
+      assert.match(response.body.message, /200 bytes.* \(STENO_MAX_PATCH_BYTES\)$/)
   }
   const send = (headers: Record<string, string>, body: string) =>
     call(server, `/v2/live/${id}`, { method: 'PATCH', headers, body })

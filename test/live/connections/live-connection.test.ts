@@ -118,9 +118,27 @@ test('an upgrade without a WebSocket handshake is rejected and takes over no ses
   for (const rest of ['', wrong]) {
     const response = await sendRaw(server, `${head}${rest}\r\n`)
     assert.match(response, /^HTTP\/1\.1 400 .*\r\nx-request-id: \S+\r\n.*"statusCode":400/s)
+    assert.match(response, /"path":"\/v2\/live"/)
   }
   client.stop()
   assert.equal((await client.closed).code, 1000)
+})
+
+test('the response to a handshake names its request', async () => {
+  const key = 'sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+  const upgrade = `host: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n${key}\r\n`
+  // A frame without a mask ends the connection.
+  for (const [path, status] of [
+    ['/v2/live?token=unknown', 101],
+    ['/v1/realtime?intent=transcription', 401],
+  ] as const) {
+    const head = `GET ${path} HTTP/1.1\r\n${upgrade}`
+    const response = await sendRaw(server, `${head}\x08\x00`)
+    assert.match(
+      response,
+      new RegExp(`^HTTP/1.1 ${status} .*\r\nx-request-id: G-[\\da-f]{8}\r\n`, 's'),
+    )
+  }
 })
 
 test('a session is created despite an offered upgrade', async () => {

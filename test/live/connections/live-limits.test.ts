@@ -48,8 +48,9 @@ test('a session whose client does not return ends like after a stop', async () =
 test('a session without a client fails with 408', async () => {
   await withServer({ STENO_LIVE_CONNECT_TIMEOUT_S: '1' }, async (other) => {
     const { id, url } = await openSession(other)
-    const { error_code } = await waitForJob(id, ({ status }) => status === 'error', other)
-    assert.equal(error_code, 408)
+    const job = await waitForJob(id, ({ status }) => status === 'error', other)
+    assert.equal(job.error_code, 408)
+    assert.match(JSON.stringify(job), /none came within 1 s \(STENO_LIVE_CONNECT_TIMEOUT_S\)/)
     assert.equal((await (await connect(url)).closed).code, 4410)
   })
 })
@@ -60,7 +61,9 @@ test('a session that is too long gets an error and is closed with 4408', async (
     const client = await connect(url)
     for (const chunk of chunksOf(synthesizeAudio('#'.repeat(25)), 3200)) client.send(chunk)
     assert.equal((await client.closed).code, 4408)
-    assert.equal(ofType(client.messages, 'error')[0]?.data.code, 'session_timeout')
+    const [{ data } = assert.fail()] = ofType(client.messages, 'error')
+    const message = 'the session is longer than 2 s (STENO_LIVE_MAX_S)'
+    assert.deepEqual(data, { code: 'session_timeout', message })
     assert.equal(ofType(client.messages, 'post_final_transcript').length, 1)
     assert.equal((await jobOf(id, other)).status, 'done')
     const byClock = await connect((await openSession(other)).url)

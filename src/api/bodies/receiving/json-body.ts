@@ -2,11 +2,14 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../../errors.ts'
 
+/** How long a body may be; `setting` is the variable that says so, where one does. */
+export type BodyLimit = { maxBytes: number; setting?: string }
+
 /**
  * Makes `http` accept JSON bodies of at most `maxBytes`, and no other kind of body. A request's
  * body is then its bytes: `BodyReader` parses and validates them.
  */
-export function acceptJson(http: FastifyInstance, { maxBytes }: { maxBytes: number }): void {
+export function acceptJson(http: FastifyInstance, limit: BodyLimit): void {
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('application/json', async (request: FastifyRequest, body: Readable) => {
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers
@@ -16,8 +19,8 @@ export function acceptJson(http: FastifyInstance, { maxBytes }: { maxBytes: numb
     if (!isUtf8(type)) {
       throw new AppError('content_type_unsupported', 'a charset other than utf-8')
     }
-    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
-    return readBytes(body, { maxBytes })
+    if (Number(request.headers['content-length'] ?? 0) > limit.maxBytes) throw bodyTooLarge(limit)
+    return readBytes(body, limit)
   })
 }
 
@@ -37,7 +40,7 @@ function isUtf8(type: string): boolean {
 }
 
 /** Reads a body; refuses one of more than `maxBytes`. */
-function readBytes(stream: Readable, { maxBytes }: { maxBytes: number }): Promise<Buffer> {
+function readBytes(stream: Readable, limit: BodyLimit): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const parts: Buffer[] = []
   let size = 0
@@ -47,9 +50,9 @@ function readBytes(stream: Readable, { maxBytes }: { maxBytes: number }): Promis
   const take = (part: Buffer) => {
     size += part.length
     parts.push(part)
-    if (size <= maxBytes) return
+    if (size <= limit.maxBytes) return
     stream.off('data', take).pause()
-    reject(tooLarge(maxBytes))
+    reject(bodyTooLarge(limit))
   }
   // Iterating the stream would take several times as long.
   stream.on('data', take)
@@ -61,6 +64,8 @@ function readBytes(stream: Readable, { maxBytes }: { maxBytes: number }): Promis
   return promise
 }
 
-function tooLarge(maxBytes: number): AppError {
-  return new AppError('body_too_large', `more than ${maxBytes} bytes of JSON`)
+/** Returns the error of a body above its limit. */
+export function bodyTooLarge({ maxBytes, setting }: BodyLimit): AppError {
+  const named = setting ? ` (${setting})` : ''
+  return new AppError('body_too_large', `more than ${maxBytes} bytes of JSON${named}`)
 }

@@ -267,7 +267,7 @@ for (const [body, line] of [
   ],
   [
     { custom_metadata: { a: 'x'.repeat(2000) } },
-    'custom_metadata must not be longer than 2000 characters as JSON',
+    'custom_metadata must not be longer than 2000 characters as JSON (STENO_MAX_METADATA_CHARS)',
   ],
 ] as const) {
   test(`${JSON.stringify(body).slice(0, 80)}: ${line}`, () => {

@@ -116,7 +116,8 @@ function tooLong(
   { maxMetadataChars }: MetadataLimit,
 ): FieldError[] {
   if (JSON.stringify(custom_metadata).length <= maxMetadataChars) return []
-  const rule = `must not be longer than ${maxMetadataChars} characters as JSON`
+  const limit = `${maxMetadataChars} characters as JSON (STENO_MAX_METADATA_CHARS)`
+  const rule = `must not be longer than ${limit}`
   return [{ path: ['custom_metadata'], rule }]
 }
 

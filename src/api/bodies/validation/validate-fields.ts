@@ -28,6 +28,8 @@ type Rules = {
   maximum?: number
   minItems?: number
   maxItems?: number
+  /** The variable that sets `maxItems`. */
+  'x-setting'?: string
   minLength?: number
   maxLength?: number
 }
@@ -189,14 +191,16 @@ function readNumber(rules: Rules, value: number, note: Note): number {
 }
 
 function readArray(
-  { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Rules,
+  { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY, 'x-setting': setting }: Rules,
   value: readonly unknown[],
   at: FieldPath | undefined,
   context: ValidationContext,
   note: Note,
 ): unknown {
   if (value.length < minItems) note(`must hold at least ${minItems} item${minItems > 1 ? 's' : ''}`)
-  if (value.length > maxItems) return note(`must not hold more than ${maxItems} items`)
+  if (value.length > maxItems) {
+    return note(`must not hold more than ${maxItems} items${setting ? ` (${setting})` : ''}`)
+  }
   return items ? value.map((item, i) => walk(items, item, { name: i, within: at }, context)) : value
 }
 

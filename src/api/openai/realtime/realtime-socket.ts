@@ -10,9 +10,14 @@ import { clientAddressOf } from '../../auth/client-address.ts'
 import { requireScope } from '../../auth/scopes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
-import { newRequestId } from '../../middleware/request-id.ts'
+import { newRequestId, requestIdLines } from '../../middleware/request-id.ts'
 import { forwardSocket } from '../../sockets/forward-socket.ts'
-import { createSocketServer, isHandshake, serveConnection } from '../../sockets/serve-connection.ts'
+import {
+  createSocketServer,
+  isHandshake,
+  openSocket,
+  serveConnection,
+} from '../../sockets/serve-connection.ts'
 import { toOpenAiError } from '../errors.ts'
 import { type ClientSecrets, isClientSecret } from './client-secrets.ts'
 import { RealtimeConnection } from './realtime-connection.ts'
@@ -87,7 +92,8 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
       check: (body) => checkSession(app, key.account, body),
       open: (body) => openSession(app, body, key, ids),
     })
-    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+    const lines = requestIdLines(requestId, config.http)
+    openSocket(sockets, { request, socket, head, lines }, (webSocket) => {
       connections.add(connection)
       webSocket.once('close', () => connections.delete(connection))
       webSocket.on('error', () => {})
@@ -105,7 +111,7 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
     acceptUpgrade(request, socket, { head, requestId }).catch((error: unknown) => {
       const known = error instanceof AppError ? error : new AppError('internal')
       log.info({ requestId, code: known.code }, 'client refused')
-      refuse(socket, known)
+      refuse(socket, known, requestIdLines(requestId, config.http))
     })
   })
 }
@@ -167,13 +173,14 @@ function protocolsOf(headers: IncomingMessage['headers']): string[] {
   return (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
 }
 
-function refuse(socket: Duplex, error: AppError): void {
+function refuse(socket: Duplex, error: AppError, lines: readonly string[]): void {
   const body = JSON.stringify(toOpenAiError(error))
   const head = [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-error-code: ${error.code}`,
+    ...lines,
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)

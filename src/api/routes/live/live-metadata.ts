@@ -3,7 +3,7 @@ import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { replacePostSessionMetadata } from '../../../storage/jobs/jobs.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
-import { acceptJson } from '../../bodies/receiving/json-body.ts'
+import { acceptJson, bodyTooLarge } from '../../bodies/receiving/json-body.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../../schemas/common/limits.ts'
 import { Type } from '../../schemas/common/type.ts'
@@ -26,8 +26,9 @@ export function liveMetadata({
   storage,
   bodies,
 }: Pick<App, 'config' | 'storage'> & { bodies: BodyReader }): FastifyPluginAsyncTypebox {
+  const limit = { maxBytes: config.http.maxPatchBytes, setting: 'STENO_MAX_PATCH_BYTES' }
   return async (http) => {
-    acceptJson(http, { maxBytes: config.http.maxPatchBytes })
+    acceptJson(http, limit)
     http.patch(
       '/v2/live/:id',
       {
@@ -45,11 +46,8 @@ export function liveMetadata({
         const { account, params } = request
         const { id } = params
         const { text: metadata } = await bodies.read('post-session-metadata', request)
-        const { maxPatchBytes } = config.http
         // Numbers are expanded: 1e20 has four characters on arrival, and 21 when it is stored.
-        if (Buffer.byteLength(metadata) > maxPatchBytes) {
-          throw new AppError('body_too_large', `more than ${maxPatchBytes} bytes of JSON`)
-        }
+        if (Buffer.byteLength(metadata) > limit.maxBytes) throw bodyTooLarge(limit)
         const job = { id, account, kind: 'live' } as const
         if (!(await replacePostSessionMetadata(storage.db, job, metadata))) {
           throw new AppError('job_not_found', id)

@@ -61,6 +61,7 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
   })
   const Vocabulary = Type.Array(Type.Union([Term, VocabularyEntry]), {
     maxItems: requests.maxVocabulary,
+    'x-setting': 'STENO_MAX_VOCABULARY',
   })
   return {
     Language,
@@ -110,6 +111,7 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
         target_languages: Type.Array(Target, {
           minItems: 1,
           maxItems: requests.maxTargetLanguages,
+          'x-setting': 'STENO_MAX_TARGET_LANGUAGES',
         }),
         model: Choice('base', 'batch', 'enhanced'),
         match_original_utterances: Type.Boolean({ default: true }),
@@ -154,7 +156,7 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
       {
         prompts: Type.Array(
           Type.Union([Prompt, Type.Array(Prompt, { maxItems: MAX_PROMPT_PARTS })]),
-          { minItems: 1, maxItems: requests.maxPrompts },
+          { minItems: 1, maxItems: requests.maxPrompts, 'x-setting': 'STENO_MAX_PROMPTS' },
         ),
         model: Type.String({ maxLength: MAX_NAME_CHARS, default: models.defaultLlm }),
       },

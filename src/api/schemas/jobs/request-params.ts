@@ -11,7 +11,7 @@ const Address = Type.String()
 
 /** Keywords that depend on settings, or on the version that accepted the request. */
 const ofSettings = new Set([
-  ...['default', 'title', 'maxItems', 'maxLength', 'maxProperties', 'propertyNames'],
+  ...['default', 'title', 'maxItems', 'x-setting', 'maxLength', 'maxProperties', 'propertyNames'],
 ])
 
 // Any settings will do: what depends on them is removed again.
