@@ -60,20 +60,6 @@ for (const decibels of [-10, -15, -20, -30]) {
   })
 }
 
-test('crosstalk under hum of the mains is detected', () => {
-  const source = voice(1)
-  const crosstalk = attenuate(source, { decibels: -15, delay: 80 })
-  const hum = (i: number) => {
-    const phase = (2 * Math.PI * 50 * i) / 16_000
-    return 0.3 * Math.sin(phase) + 0.1 * Math.sin(3 * phase)
-  }
-  const share = crosstalkShare(
-    source,
-    crosstalk.map((sample, i) => sample + hum(i)),
-  )
-  assert.ok(share > 0.9, `${share}`)
-})
-
 test('line echo is detected at delays up to 450 ms', () => {
   const source = voice(1)
   for (const delay of [2000, 3000, 4500, 5500, 7100]) {

@@ -57,10 +57,6 @@ const FRAME_BANDS: readonly Band[] = [
 ]
 const BANDS = FRAME_BANDS.length
 const transformFrame = createTransform(FRAME)
-/** A Hann window, as for spectra: without it, hum below the bands leaks into them. */
-const FRAME_WINDOW = Float64Array.from({ length: FRAME }, (_, i) => {
-  return 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / FRAME)
-})
 
 type PairMeasurement = { spectra: PairSpectra; from: Float64Array; to: Float64Array }
 /** What was measured of one block, for each ordered pair of channels. */
@@ -168,7 +164,7 @@ export type FrameBands = Float64Array
 
 /** Returns what the gate compares of a frame. */
 export function frameBands(frame: Float32Array): FrameBands {
-  const re = Float64Array.from(frame, (sample, i) => sample * FRAME_WINDOW[i]!)
+  const re = Float64Array.from(frame)
   const im = new Float64Array(FRAME)
   transformFrame(re, im)
   return bandEnergies(re, im, FRAME_BANDS)
