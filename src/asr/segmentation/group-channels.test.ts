@@ -40,18 +40,22 @@ function energy(samples: Int16Array, [from, to]: [number, number]): number {
   return part.reduce((total, sample) => total + sample * sample, 0)
 }
 
-for (const { title, echo, offset } of [
+for (const { title, echo, offset, gain = 1 } of [
   { title: 'crosstalk without delay', echo: 0, offset: 0 },
   { title: 'an echo after 300 ms', echo: 4800, offset: 0 },
   { title: 'crosstalk into a channel that lags by 200 ms', echo: 0, offset: 3200 },
+  { title: 'crosstalk into a channel recorded 14 dB louder', echo: 0, offset: 0, gain: 5 },
+  { title: 'crosstalk into a channel recorded 20 dB quieter', echo: 0, offset: 0, gain: 0.1 },
 ]) {
   test(`${title} is removed in both directions throughout; turns are kept`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'steno-channels-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const [first, second] = [voice(0), voice(1)]
     const planes = [
-      sum(first, moved(second, echo), 0.2),
-      moved(sum(second, moved(first, echo), 0.2), offset),
+      sum(first, moved(second, echo), 0.2).map((sample) => sample / Math.max(1, gain)),
+      moved(sum(second, moved(first, echo), 0.2), offset).map((sample) => {
+        return sample * Math.min(1, gain)
+      }),
     ]
     const channels = planes.map((plane, channel) => {
       const path = join(folder, `in${channel}.pcm`)

@@ -6,6 +6,7 @@ import {
   WINDOW_SAMPLES,
 } from '../../audio/channels/channel-groups.ts'
 import {
+  type Balance,
   CROSSTALK_BLOCK,
   CROSSTALK_FRAMES,
   type CrosstalkMeasurement,
@@ -59,7 +60,10 @@ export async function groupChannels(
   mkdirSync(folder, { recursive: true })
   const files = createChannelFiles(folder, groups.length)
   try {
-    const leaksInto = await writeGroups(channels, { groups, files, signal })
+    const balance = (a: number, b: number) => {
+      return analysis.balance(groups[a]!.sources[0]!.channel, groups[b]!.sources[0]!.channel)
+    }
+    const leaksInto = await writeGroups(channels, { groups, balance, files, signal })
     return files.finish().map(({ path }, i) => {
       const members = new Set([...groups[i]!.channels, ...leaksInto[i]!])
       const sourceChannels = [...members].map((member) => channels[member]!.channel)
@@ -116,6 +120,7 @@ async function analyzeExcerpt(
 
 type Output = {
   groups: readonly ChannelGroup[]
+  balance: Balance
   files: ReturnType<typeof createChannelFiles>
   signal: AbortSignal
 }
@@ -123,17 +128,17 @@ type Output = {
 /** Writes all groups, block by block; returns for each group the channels into which it leaks. */
 async function writeGroups(
   channels: readonly ChannelPcm[],
-  { groups, files, signal }: Output,
+  { groups, balance, files, signal }: Output,
 ): Promise<Set<number>[]> {
   const { samples } = channels[0]!
   const leaksInto = groups.map(() => new Set<number>())
-  const isCrosstalk = createCrosstalkGate(groups.length, CROSSTALK_FRAMES)
+  const isCrosstalk = createCrosstalkGate(groups.length, { ahead: CROSSTALK_FRAMES, balance })
   const hasGroups = groups.length > 1
   const measured: CrosstalkMeasurement[] = []
   const read = (start: number) => mixBlock(channels, groups, start)
   let pending = read(0)
   if (hasGroups) {
-    measured.push(measureBlock(pending))
+    measured.push(measureBlock(pending, balance))
     for (let n = 0; n < CROSSTALK_FRAMES; n++) isCrosstalk(framesOf(pending, n), [])
   }
   for (let start = 0; start < samples; start += BLOCK) {
@@ -143,7 +148,7 @@ async function writeGroups(
     const next = start + BLOCK
     pending = read(next)
     if (hasGroups) {
-      if (next < samples) measured.push(measureBlock(pending))
+      if (next < samples) measured.push(measureBlock(pending, balance))
       const paths = findCrosstalk(measured)
       for (const { source, target } of paths) {
         for (const member of groups[target]!.channels) leaksInto[source]!.add(member)
@@ -183,9 +188,9 @@ function mixBlock(
   })
 }
 
-function measureBlock(planes: Planes): CrosstalkMeasurement {
+function measureBlock(planes: Planes, balance: Balance): CrosstalkMeasurement {
   const measurement = createMeasurement()
-  const measureCrosstalk = createCrosstalkMeter({ findsEarlier: true })
+  const measureCrosstalk = createCrosstalkMeter({ findsEarlier: true, balance })
   for (const at of SPECTRUM_STARTS) {
     measureCrosstalk(
       measurement,

@@ -87,6 +87,9 @@ function readers(): [Float32Array, Float32Array] {
   return [from(0), from(57_600)]
 }
 
+const sourcesOf = (groups: ReturnType<typeof groupsOf>) => {
+  return groups.map(({ sources }) => sources.map(({ channel }) => channel).toSorted())
+}
 const channelsOf = (groups: ReturnType<typeof groupsOf>) => groups.map(({ channels }) => channels)
 
 test('one voice under different music per channel is one group, mixed from both', () => {
@@ -288,4 +291,95 @@ test('an explicit channel mode overrides the analysis', () => {
   assert.deepEqual(channelsOf(groupsOf(record, { mode: 'mix' })), [[0, 1]])
   const same = ({ voice, noise }: Turn) => [mix([voice, 1], [noise(0.01), 1]), voice]
   assert.deepEqual(channelsOf(groupsOf(same, { mode: 'separate' })), [[0], [1]])
+})
+
+test('a mix of separate parties holds them all, also those that speak once', () => {
+  let turn = 0
+  const record = ({ voice, other, noise }: Turn) => {
+    const said = mix([voice, 1], [other, 1])
+    const [talker, asker] = turn++ === 5 ? [noise(0.001), said] : [said, noise(0.001)]
+    return [mix([talker, 1], [noise(0.002), 1]), mix([asker, 1], [noise(0.002), 1])]
+  }
+  const isHeard = (plane: Float32Array) => plane.some((sample) => sample > 0.1)
+  const groups = groupsOf(record, { mode: 'mix', turns: 12, isHeard })
+  assert.deepEqual(sourcesOf(groups), [[0, 1]])
+})
+
+test('a mix of one sound twice, a second apart, is recognized from one of them', () => {
+  const said = new Float32Array(4 * SAMPLES)
+  for (const [n, voice] of readers().entries()) said.set(voice, n * 64_000 + 8000)
+  const later = new Float32Array(said.length)
+  later.set(said.subarray(0, said.length - 16_000), 16_000)
+  const analysis = createChannelAnalysis(2)
+  for (let at = 0; at < said.length; at += WINDOW_SAMPLES) {
+    const planes = [said, later].map((plane) => plane.slice(at, at + WINDOW_SAMPLES))
+    analysis.write(planes as Float32Array<ArrayBuffer>[], speechOf(planes, { speaking: [0, 1] }))
+  }
+  assert.equal(analysis.result('mix')[0]!.sources.length, 1)
+})
+
+test('parties beside a mix of all are recognized from the mix, though it is noisier', () => {
+  let turn = 0
+  const silence = new Float32Array(SAMPLES)
+  const groups = groupsOf(
+    ({ voice, other, noise }) => {
+      const said = mix([voice, 1], [other, 1])
+      const speaker = [0, 1, 2, 0, 0][turn++ % 5]
+      const alone = [0, 1, 2].map((party) => (party === speaker ? said : silence))
+      return [...alone, said].map((sound, i) => mix([sound, 1], [noise(0.001 + 0.002 * i), 1]))
+    },
+    { turns: 10, isHeard: (plane) => plane.some((sample) => sample > 0.1) },
+  )
+  assert.deepEqual(channelsOf(groups), [[0, 1, 2, 3]])
+  assert.equal(groups[0]!.sources[0]!.channel, 3)
+})
+
+test('a call that becomes mono in the middle loses no party', () => {
+  let turn = 0
+  const silence = new Float32Array(SAMPLES)
+  const record = ({ voice, other, noise }: Turn) => {
+    const said = mix([voice, 1], [other, 1])
+    const quieter = mix([said, 0.4])
+    const speaker = [0, 1, 1, 0][turn++]
+    const alone = [0, 1].map((party) => (party === speaker ? said : silence))
+    const parties = speaker === undefined ? [quieter, quieter] : alone
+    return parties.map((party) => mix([party, 1], [noise(0.002), 1]))
+  }
+  const isHeard = (plane: Float32Array) => plane.some((sample) => sample > 0.1)
+  assert.deepEqual(sourcesOf(groupsOf(record, { turns: 9, isHeard })), [[0, 1]])
+})
+
+test('what leaks from a third channel does not make two parties one', () => {
+  const silence = new Float32Array(SAMPLES)
+  let turn = 0
+  const record = ({ voice, other, noise }: Turn) => {
+    const said = mix([voice, 1], [other, 1])
+    // The third party talks most of the time.
+    const speaker = { 0: 0, 4: 1 }[turn++ % 8] ?? 2
+    if (speaker < 2) said.fill(0, 18_000)
+    const parties = [0, 1, 2].map((party) => (party === speaker ? said : silence))
+    return parties.map((party) => mix([party, 1], [said, 0.2], [noise(0.001), 1]))
+  }
+  assert.deepEqual(channelsOf(groupsOf(record, { turns: 24 })), [[0], [1], [2]])
+})
+
+test('the levels of two parties tell how much louder a channel was recorded', () => {
+  const record = ({ gain, leak = 0.2 }: { gain: number; leak?: number }) => {
+    const analysis = createChannelAnalysis(2)
+    for (let n = 0; n < 4; n++) {
+      const said = NOISE.slice(n * SAMPLES, (n + 1) * SAMPLES).fill(0, 0, 8192)
+      const [voice, other] = n % 2 === 0 ? [1, leak] : [leak, 1]
+      const planes = [mix([said, 0.3 * voice]), mix([said, 0.3 * other * gain])]
+      analysis.write(planes as Float32Array<ArrayBuffer>[], speechOf(planes, { from: 16 }))
+    }
+    return analysis.balance(0, 1)
+  }
+  const near = (actual: number, expected: number) => {
+    assert.ok(Math.abs(actual - expected) < 1, `${actual} instead of ${expected}`)
+  }
+  near(record({ gain: 4 }), 12)
+  near(record({ gain: 0.25 }), -12)
+  // Where each channel is louder anyway, and with one group, the gain does not matter.
+  assert.equal(record({ gain: 1 }), 0)
+  assert.equal(record({ gain: 1, leak: 0.7 }), 0)
 })

@@ -1,5 +1,6 @@
 import type { Planes } from '../pcm.ts'
 import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
+import { isCopy } from './loudness.ts'
 import { comparePair, type SpectralFrame } from './pair-comparison.ts'
 import {
   addPairSpectra,
@@ -41,6 +42,7 @@ const MIN_COHERENCE = 0.25
  * makes 7.4 dB; what leaks from one line of a call into another lies 10 dB below, or more.
  */
 const SAME_LEVEL = 8.7
+const LEAK_RATIO = 10 ** (SAME_LEVEL / 10)
 /** A party that has less than this share of the levels does not count. */
 const TAIL = 0.1
 /** A channel with own speech in this share of the windows belongs to a party of its own. */
@@ -70,6 +72,7 @@ export function createChannelAnalysis(channels: number, center?: number) {
   const totals = pairsOf(channels).map(createPairSpectra)
   const levels = pairsOf(channels).map(createLevelHistogram)
   const noise = Array.from({ length: channels }, () => ({ energy: 0, count: 0 }))
+  const loudness = Array.from({ length: channels }, (): number[] => [])
 
   function write(planes: Planes, speech: readonly Float32Array[]): void {
     const frames: SpectralFrame[] = []
@@ -80,8 +83,18 @@ export function createChannelAnalysis(channels: number, center?: number) {
       if (speech.every((probabilities) => isSilent(probabilities, at))) addNoise(noise, spectra)
       frames.push({ spectra, isSpeech: speech.map((probabilities) => isSpoken(probabilities, at)) })
     }
+    for (const [i, values] of loudness.entries()) {
+      // No spectrum begins in the last hops of a window; times must add up.
+      for (let at = 0; at < planes[0]!.length; at += SPECTRUM_HOP) {
+        const frame = frames[Math.min(at / SPECTRUM_HOP, frames.length - 1)]
+        values.push(frame ? Math.sqrt(frame.spectra[i]!.energy) : 0)
+      }
+    }
     const pairs = pairsOf(channels).map((pair, i) => {
-      const { unmoved, best } = comparePair(frames, pair)
+      const { unmoved, best } = comparePair(
+        frames.map((frame) => withoutThird(frame, pair)),
+        pair,
+      )
       addPairSpectra(totals[i]!, unmoved.sums)
       for (const cell of best.cells) levels[i]!.add(cell)
       return best.sums.count < MIN_SPEECH ? null : measure(best.sums)
@@ -95,7 +108,7 @@ export function createChannelAnalysis(channels: number, center?: number) {
     /** Returns the groups, in the order of their lowest channels. */
     result(mode: ChannelMode): ChannelGroup[] {
       const floors = noise.map(({ energy, count }) => (count > 0 ? energy / count : 0))
-      const facts = { channels, center, windows, levels, floors }
+      const facts = { channels, center, windows, levels, totals, floors, loudness }
       const groups =
         mode === 'separate'
           ? Array.from({ length: channels }, (_, channel) => [channel])
@@ -104,8 +117,13 @@ export function createChannelAnalysis(channels: number, center?: number) {
             : findGroups(facts)
       return groups.map((group) => ({
         channels: group,
-        sources: group.length > 1 ? chooseSources(group, totals, facts) : alone(group[0]!),
+        sources: group.length > 1 ? chooseSources(group, mode, facts) : alone(group[0]!),
       }))
+    },
+    /** Returns by how many decibels the second channel was recorded louder; 0 if unknown. */
+    balance(first: number, second: number): number {
+      const found = levels[pairIndex(first, second)]!.balance()
+      return first < second ? found : -found
     },
   }
 }
@@ -115,7 +133,9 @@ type Facts = {
   center: number | undefined
   windows: readonly Window[]
   levels: readonly LevelHistogram[]
+  totals: readonly PairSpectra[]
   floors: readonly number[]
+  loudness: readonly (readonly number[])[]
 }
 
 /** Whether speech fills the middle of the spectrum that begins at `at`. */
@@ -139,6 +159,17 @@ function addNoise(noise: { energy: number; count: number }[], spectra: readonly 
     noise[i]!.energy += energy
     noise[i]!.count++
   }
+}
+
+/**
+ * Takes a frame as silent for a pair while a third channel has speech so much louder that it leaks
+ * into both: that tells nothing about their own voices.
+ */
+function withoutThird(frame: SpectralFrame, [a, b]: readonly [number, number]): SpectralFrame {
+  const { spectra, isSpeech } = frame
+  const loudest = LEAK_RATIO * Math.max(spectra[a]!.energy, spectra[b]!.energy)
+  const isThird = spectra.some(({ energy }, i) => isSpeech[i] && energy > loudest)
+  return isThird ? { spectra, isSpeech: isSpeech.map(() => false) } : frame
 }
 
 /** All pairs of channels, the lower one first. */
@@ -261,18 +292,27 @@ function hasOwnSpeech(channel: number, group: readonly number[], facts: Facts): 
   return ofVoice > all * OWN_SHARE
 }
 
-/**
- * Whether a channel ever has speech that the group does not share, and that stands out from its
- * other sounds: music that passes for speech does not. Tracks of a meeting look like a film.
- */
+/** Whether a channel ever has speech that the group does not share: tracks of a meeting do. */
 function hasUnsharedSpeech(channel: number, group: readonly number[], facts: Facts): boolean {
+  return unsharedSpeech(channel, group, facts) > 0
+}
+
+/**
+ * Returns in which share of the windows with speech a channel has some that the group does not
+ * share, and that stands out from its other sounds: music that passes for speech does not.
+ */
+function unsharedSpeech(channel: number, group: readonly number[], facts: Facts): number {
   const { windows, floors } = facts
-  return windows.some((window) => {
+  const unshared = windows.filter((window) => {
     if (!window.hasSpeech[channel]) return false
     const energy = Math.max(...group.map((member) => energyOf(channel, member, window)))
     if (energy <= MIN_SPEECH_RATIO * floors[channel]!) return false
     return !group.some((member) => relation(window, [member, channel], facts)?.isCoherent)
   })
+  const spoken = windows.filter(({ hasSpeech }) => {
+    return hasSpeech[channel] || group.some((member) => hasSpeech[member])
+  })
+  return spoken.length > 0 ? unshared.length / spoken.length : 0
 }
 
 /** Returns the energy of a channel while it or another one has speech. */
@@ -282,20 +322,34 @@ function energyOf(channel: number, other: number, { pairs }: Window): number {
 }
 
 /**
- * Chooses what to recognize of a group: the channel with the least noise beside the speech, and
- * with it those that correlate with it and are hardly noisier.
+ * Chooses what to recognize of a group: the channel that lacks no speech of the others, or the
+ * least, and of several such the one with the least noise beside the speech. With it those that it
+ * lacks, and those that correlate with it and are hardly noisier. Who asks for a mix wants every
+ * word; of a group that was found, what is rare is a mistake of the detection.
  */
 function chooseSources(
   group: readonly number[],
-  totals: readonly PairSpectra[],
-  { floors, windows }: Facts,
+  mode: ChannelMode,
+  facts: Facts,
 ): ChannelGroup['sources'] {
+  const { floors, windows, totals, loudness } = facts
   const noises = new Map(group.map((channel) => [channel, noiseOf(channel)]))
   const spoken = group.map((one) => windows.filter(({ hasSpeech }) => hasSpeech[one]).length)
   // A channel that is silent but for a moment has the least noise, and not the speech.
   const able = group.filter((_, i) => 2 * spoken[i]! >= Math.max(...spoken))
-  const best = able.toSorted((a, b) => noises.get(a)! - noises.get(b)!)[0]!
+  const lackedBy = (one: number) => {
+    const share = mode === 'mix' ? 0 : OWN_SHARE
+    return group.filter((other) => {
+      if (other === one || unsharedSpeech(other, [one], facts) <= share) return false
+      return !isCopy(loudness[one]!, loudness[other]!)
+    })
+  }
+  const lacked = new Map(able.map((channel) => [channel, lackedBy(channel)]))
+  const best = able.toSorted((a, b) => {
+    return lacked.get(a)!.length - lacked.get(b)!.length || noises.get(a)! - noises.get(b)!
+  })[0]!
   const others = group.flatMap((channel) => {
+    if (lacked.get(best)!.includes(channel)) return alone(channel)
     if (channel === best || noises.get(channel)! > MAX_NOISE * noises.get(best)!) return []
     const sums = totals[pairIndex(best, channel)]!
     const sign = best < channel ? 1 : -1

@@ -37,7 +37,7 @@ function crosstalkShare(first: Float32Array, second: Float32Array, findsEarlier 
   }
   const paths = findCrosstalk([measurement])
   const ahead = findsEarlier ? CROSSTALK_FRAMES : 0
-  const isCrosstalk = createCrosstalkGate(2, ahead)
+  const isCrosstalk = createCrosstalkGate(2, { ahead })
   let count = 0
   for (let at = 0; at < SAMPLES + ahead * FRAME; at += FRAME) {
     const frames = [first, second].map((samples) => frameBands(samples.slice(at, at + FRAME)))
@@ -59,6 +59,20 @@ for (const decibels of [-10, -15, -20, -30]) {
     }
   })
 }
+
+test('crosstalk under hum of the mains is detected', () => {
+  const source = voice(1)
+  const crosstalk = attenuate(source, { decibels: -15, delay: 80 })
+  const hum = (i: number) => {
+    const phase = (2 * Math.PI * 50 * i) / 16_000
+    return 0.3 * Math.sin(phase) + 0.1 * Math.sin(3 * phase)
+  }
+  const share = crosstalkShare(
+    source,
+    crosstalk.map((sample, i) => sample + hum(i)),
+  )
+  assert.ok(share > 0.8, `${share}`)
+})
 
 test('line echo is detected at delays up to 450 ms', () => {
   const source = voice(1)

@@ -57,12 +57,14 @@ const FRAME_BANDS: readonly Band[] = [
 ]
 const BANDS = FRAME_BANDS.length
 const transformFrame = createTransform(FRAME)
-
 type PairMeasurement = { spectra: PairSpectra; from: Float64Array; to: Float64Array }
 /** What was measured of one block, for each ordered pair of channels. */
 export type CrosstalkMeasurement = Map<string, PairMeasurement>
 /** From where to where speech leaks: `gains` are energies by band, `delay` is in frames. */
 export type CrosstalkPath = { source: number; target: number; delay: number; gains: Float64Array }
+/** By how many decibels the second of two channels was recorded louder; 0 if that is unknown. */
+export type Balance = (first: number, second: number) => number
+const evenBalance: Balance = () => 0
 
 /** Creates an empty measurement. */
 export function createMeasurement(): CrosstalkMeasurement {
@@ -77,7 +79,13 @@ export type CrosstalkMeter = (measurement: CrosstalkMeasurement, planes: Planes)
  * in one channel than in another tells what leaks from it. `findsEarlier` is for channels whose
  * crosstalk may come before its source.
  */
-export function createCrosstalkMeter({ findsEarlier }: { findsEarlier: boolean }): CrosstalkMeter {
+export function createCrosstalkMeter({
+  findsEarlier,
+  balance = evenBalance,
+}: {
+  findsEarlier: boolean
+  balance?: Balance
+}): CrosstalkMeter {
   const lags = findsEarlier ? [...LAGS, ...EARLIER] : LAGS
   const history: { spectra: Spectrum[]; bands: Float64Array[] }[] = []
   return (measurement, planes) => {
@@ -90,7 +98,7 @@ export function createCrosstalkMeter({ findsEarlier }: { findsEarlier: boolean }
       for (const [s, source] of from.spectra.entries()) {
         if (source.energy < MIN_SPEECH_ENERGY) continue
         for (const [t, target] of to.spectra.entries()) {
-          if (s === t || source.energy < MIN_SOURCE_GAIN * target.energy) continue
+          if (s === t || source.energy < minSourceGain(balance(s, t)) * target.energy) continue
           const measured = measuredOf(measurement, `${s} ${t} ${lag}`)
           addSpectra(measured.spectra, source, target)
           addBands(measured, from.bands[s]!, to.bands[t]!)
@@ -98,6 +106,11 @@ export function createCrosstalkMeter({ findsEarlier }: { findsEarlier: boolean }
       }
     }
   }
+}
+
+/** The energy of a source, relative to what leaks, by the gains at which both were recorded. */
+function minSourceGain(balance: number): number {
+  return MIN_SOURCE_GAIN * 10 ** (-balance / 10)
 }
 
 function measuredOf(measurement: CrosstalkMeasurement, key: string): PairMeasurement {
@@ -162,11 +175,19 @@ function spectrumBands({ re, im }: Spectrum): Float64Array {
 /** The energy of a frame, by band. */
 export type FrameBands = Float64Array
 
-/** Returns what the gate compares of a frame. */
+/**
+ * Returns what the gate compares of a frame. Hum below the bands would leak into them, since frames
+ * are short and their ends are not faded. So each sample is taken minus the one before, which
+ * weakens low tones, and the bins are raised again.
+ */
 export function frameBands(frame: Float32Array): FrameBands {
-  const re = Float64Array.from(frame)
+  const re = Float64Array.from(frame, (sample, i) => sample - frame[Math.max(0, i - 1)]!)
   const im = new Float64Array(FRAME)
   transformFrame(re, im)
+  for (let bin = 1; bin < FRAME / 2; bin++) {
+    re[bin]! /= 2 * Math.sin((Math.PI * bin) / FRAME)
+    im[bin]! /= 2 * Math.sin((Math.PI * bin) / FRAME)
+  }
   return bandEnergies(re, im, FRAME_BANDS)
 }
 
@@ -184,7 +205,7 @@ function bandEnergies(re: Float64Array, im: Float64Array, bands: readonly Band[]
  * own at the same time exceeds that. Results are delayed by `ahead` frames, because crosstalk may
  * precede its source by that many.
  */
-export function createCrosstalkGate(channels: number, ahead = 0) {
+export function createCrosstalkGate(channels: number, { ahead = 0, balance = evenBalance } = {}) {
   const history: (readonly FrameBands[])[] = []
   const longest = ahead + CROSSTALK_FRAMES + 1
   const echoes = new Map<string, Float64Array>()
@@ -199,6 +220,7 @@ export function createCrosstalkGate(channels: number, ahead = 0) {
     history.unshift(frames)
     if (history.length > longest + 1) history.pop()
     const predicted = Array.from({ length: channels }, () => new Float64Array(BANDS))
+    /** The energy of the sources of each channel, in units of what a source needs at least. */
     const louder = new Float64Array(channels)
     const seen = new Set<string>()
     for (const { source, target, delay, gains } of paths) {
@@ -217,13 +239,14 @@ export function createCrosstalkGate(channels: number, ahead = 0) {
         total += peak
         predicted[target]![b]! += peak * gains[b]!
       }
-      louder[target] = Math.max(louder[target]!, total)
+      const relative = total / minSourceGain(balance(source, target))
+      louder[target] = Math.max(louder[target]!, relative)
     }
     for (const key of echoes.keys()) if (!seen.has(key)) echoes.delete(key)
     const current = history[ahead] ?? history[0]!.map(() => new Float64Array(BANDS))
     return current.map((bands, channel) => {
       const energy = bands.reduce((sum, band) => sum + band, 0)
-      if (louder[channel]! < MIN_SOURCE_GAIN * energy || energy === 0) return false
+      if (louder[channel]! < energy || energy === 0) return false
       let excess = 0
       for (let b = 0; b < BANDS; b++) {
         excess += Math.max(0, bands[b]! - OWN_SPEECH_RATIO * predicted[channel]![b]!)

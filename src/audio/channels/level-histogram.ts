@@ -5,6 +5,13 @@ const MAX_DECIBELS = 40
 const BINS_PER_DECIBEL = 4
 /** Cells count by this power of their coherence, so that those of a single voice decide. */
 const SHARPNESS = 4
+/** A voice less than 8.7 dB louder in one channel may have come from the other. */
+const SIMILAR = 8.7
+/** Of two parties, each is louder in its own channel: their levels are so many decibels apart. */
+const MIN_DISTANCE = 17.4
+/** A party has this share of the weight, and at most as much lies between two parties. */
+const MIN_PARTY = 0.02
+const MAX_BETWEEN = 0.05
 
 /** The level differences of two channels, in decibels, with their weights. */
 export type LevelHistogram = {
@@ -12,6 +19,11 @@ export type LevelHistogram = {
   add(sums: PairSpectra): void
   /** Returns the difference below which lies this share of the weight. */
   quantile(share: number): number
+  /**
+   * Returns by how many decibels the second channel was recorded louder, when two parties show it:
+   * halfway between their levels. 0 when the levels themselves tell where each voice belongs.
+   */
+  balance(): number
 }
 
 /**
@@ -35,9 +47,49 @@ export function createLevelHistogram(): LevelHistogram {
       let left = share * weights.reduce((sum, weight) => sum + weight, 0)
       let bin = 0
       while (left > weights[bin]! && bin < weights.length - 1) left -= weights[bin++]!
-      return bin / BINS_PER_DECIBEL - MAX_DECIBELS
+      return levelOf(bin)
+    },
+    balance() {
+      const { below, above, share } = splitLevels(weights)
+      const distance = above - below
+      if (distance < MIN_DISTANCE || Math.min(share, 1 - share) < MIN_PARTY) return 0
+      const center = (below + above) / 2
+      const between = shareOf(weights, (level) => Math.abs(level - center) < distance / 4)
+      // A voice that is clearly louder in one channel is there at home, however loud the other is.
+      const isSimilar = Math.min(Math.abs(below), Math.abs(above)) < SIMILAR
+      return isSimilar && between <= MAX_BETWEEN ? center : 0
     },
   }
+}
+
+function levelOf(bin: number): number {
+  return bin / BINS_PER_DECIBEL - MAX_DECIBELS
+}
+
+function shareOf(weights: Float64Array, isCounted: (level: number) => boolean): number {
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const counted = weights.filter((_, bin) => isCounted(levelOf(bin)))
+  return total > 0 ? counted.reduce((sum, weight) => sum + weight, 0) / total : 0
+}
+
+/**
+ * Splits the levels in two where the variance between both parts is greatest (Otsu 1979); returns
+ * the mean levels, and the share of the weight that lies below.
+ */
+function splitLevels(weights: Float64Array): { below: number; above: number; share: number } {
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const all = weights.reduce((sum, weight, bin) => sum + weight * levelOf(bin), 0)
+  let [best, weightBelow, sumBelow] = [{ below: 0, above: 0, share: 0, variance: 0 }, 0, 0]
+  for (const [bin, weight] of weights.entries()) {
+    weightBelow += weight
+    sumBelow += weight * levelOf(bin)
+    const share = weightBelow / total
+    if (!(share > 0 && share < 1)) continue
+    const [below, above] = [sumBelow / weightBelow, (all - sumBelow) / (total - weightBelow)]
+    const variance = share * (1 - share) * (above - below) ** 2
+    if (variance > best.variance) best = { below, above, share, variance }
+  }
+  return best
 }
 
 /**
