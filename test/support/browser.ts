@@ -104,6 +104,13 @@ export async function openPage(
   return { page, problems }
 }
 
+/** Signs in on the page that the server shows first, and waits for the list of recordings. */
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+}
+
 /**
  * Waits until an expression is true in the page. Playwright's own `waitForFunction` evaluates the
  * expression in the page when it is not true at once, which the security policy of our pages

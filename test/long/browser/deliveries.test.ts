@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createToneWav } from '../../support/audio/recordings.ts'
-import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../support/browser.ts'
 import { startReportingServer } from '../../support/delivery/reporting-server.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 
@@ -12,8 +12,7 @@ test('the deliveries page shows new deliveries and resends one on request', { sk
   t.after(() => server.close())
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(server.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, server.key)
   await page.getByRole('link', { name: 'Deliveries' }).click()
   await page.getByText('Nothing has been delivered yet.').waitFor()
 
@@ -35,8 +34,7 @@ test('a user creates, tests and removes a webhook', { skip }, async (t) => {
   t.after(() => server.close())
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(server.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, server.key)
   await page.getByRole('link', { name: 'Deliveries' }).click()
   await page.getByLabel('Address').fill(`${server.receiver.url}/hook`)
   await page.getByLabel('Name (optional)').fill('<b>mail</b>')

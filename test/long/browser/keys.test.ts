@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
-import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../support/browser.ts'
 import { call } from '../../support/net/http-client.ts'
 import { startServer } from '../../support/server/start-server.ts'
 
@@ -14,8 +14,7 @@ test('a user creates a read-only key and revokes it', { skip }, async (t) => {
   const signedIn = await generateKey(server.app.storage.db, options)
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(signedIn.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, signedIn.key)
   await page.getByRole('link', { name: 'Keys' }).click()
   await page.getByRole('row', { name: /^Ann \(this one\)/ }).waitFor()
   assert.equal(await page.getByLabel('Account', { exact: true }).count(), 0)
@@ -50,9 +49,7 @@ test('pages that are opened while the server cannot answer load as soon as it ca
   const { page } = await openPage(browser, server.url)
   const scopes = ['read', 'keys'] as const
   const { key } = await generateKey(server.app.storage.db, { account: 'ann', name: 'Ann', scopes })
-  await page.getByLabel('API key').fill(key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  await signIn(page, key)
   const loaded = {
     Keys: page.getByRole('row', { name: /^Ann/ }),
     Usage: page.getByRole('heading', { level: 2 }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page, Request } from 'playwright-core'
-import { openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { openBrowser, openPage, signIn, whyNoBrowser } from '../../support/browser.ts'
 import { addDoneJob } from '../../support/jobs/done-job.ts'
 import { call } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -55,9 +55,7 @@ test('an answer that comes late does not replace a newer one', { skip }, async (
   t.after(() => server.close())
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(server.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  await signIn(page, server.key)
   const addWebhook = () => call(server, '/v2/endpoints', { json: { url: 'http://a.example/' } })
   for (const [name, path, change, shown] of [
     ['failures', /v2\/transcription\?/, () => addFailedJob(server, 'too loud'), 'too loud'],

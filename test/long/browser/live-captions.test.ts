@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { createToneWav } from '../../support/audio/recordings.ts'
-import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../support/browser.ts'
 import { call } from '../../support/net/http-client.ts'
 import { startServer } from '../../support/server/start-server.ts'
 
@@ -23,8 +23,7 @@ async function openLivePage(t: TestContext) {
   const browser = await openBrowser(t, { microphone })
   const opened = await openPage(browser, server.url, { permissions: ['microphone'] })
   const { page } = opened
-  await page.getByLabel('API key').fill(server.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, server.key)
   await page.getByRole('link', { name: 'Live', exact: true }).click()
   await page.getByRole('button', { name: 'Start' }).waitFor()
   return { server, browser, ...opened }
@@ -47,8 +46,7 @@ test('captions of a microphone appear, and the session becomes a recording', {
   await screen.getByText(/hello/).first().waitFor()
   await checkPage(guest.page, 'captions-screen')
   const colleague = await openPage(browser, server.url)
-  await colleague.page.getByLabel('API key').fill(server.key)
-  await colleague.page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(colleague.page, server.key)
   await colleague.page.getByRole('link', { name: 'Live', exact: true }).click()
   const session = colleague.page.getByRole('link', { name: /^Watch the session of/ })
   await session.waitFor()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createToneWav } from '../../support/audio/recordings.ts'
-import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../support/browser.ts'
 import { call } from '../../support/net/http-client.ts'
 import { startServer } from '../../support/server/start-server.ts'
 
@@ -16,8 +16,7 @@ test('the form generated from the schemas covers all add-on parameters', { skip 
   t.after(() => server.close())
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(server.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, server.key)
   await page.getByText('Interview').click()
   await page.locator('summary', { hasText: 'Options' }).click()
   await page.getByLabel('Metadata, one name=value per line').fill('team=red\nnonsense\n a = b=c ')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { createToneWav } from '../../support/audio/recordings.ts'
-import { openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { openBrowser, openPage, signIn, whyNoBrowser } from '../../support/browser.ts'
 import { addDoneJob } from '../../support/jobs/done-job.ts'
 import { startServer } from '../../support/server/start-server.ts'
 import { utteranceOf } from '../../support/text/utterance-of.ts'
@@ -19,8 +19,7 @@ test('the last recording of a page, once deleted, leaves the page before it', {
   for (let i = 0; i < 26; i++) await addDoneJob(server, [utteranceOf('hello')])
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(server.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, server.key)
   await page.getByRole('button', { name: 'Older', exact: true }).click()
   await page.getByText('Page 2').waitFor()
   const remove = page.getByRole('button', { name: /^Delete/ })
@@ -51,8 +50,7 @@ test('of a chosen folder only the recordings are uploaded', { skip }, async (t) 
   t.after(() => server.close())
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(server.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, server.key)
   async function choose(path: string): Promise<void> {
     const chosen = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Choose a folder' }).click()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
 import type { ApiLoadReport } from '../../../src/cli/server/api-types.ts'
-import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../support/browser.ts'
 import { call } from '../../support/net/http-client.ts'
 import { startServer } from '../../support/server/start-server.ts'
 
@@ -22,8 +22,7 @@ test('an admin sees charts of the recent load, others do not', {
 
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, key)
   await page.getByRole('link', { name: 'Server' }).click()
   await page.getByRole('img', { name: 'Waiting recordings: 0 now, at most 0' }).waitFor()
   await page.getByRole('img', { name: 'Live sessions: 0 now, at most 0' }).waitFor()
@@ -33,8 +32,7 @@ test('an admin sees charts of the recent load, others do not', {
   assert.deepEqual(problems, [])
 
   const other = await openPage(browser, server.url)
-  await other.page.getByLabel('API key').fill(server.key)
-  await other.page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(other.page, server.key)
   await other.page.getByRole('link', { name: 'Server' }).click()
   await other.page.getByText('Ready for work').waitFor()
   assert.equal(await other.page.getByRole('img').count(), 0)

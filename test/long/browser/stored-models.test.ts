@@ -4,7 +4,7 @@ import { sha256 } from '../../../src/api/auth/auth.ts'
 import { readCatalog } from '../../../src/models/catalog.ts'
 import { insertKey } from '../../../src/storage/accounts/keys.ts'
 import { startModelServer } from '../../support/asr/model-server.ts'
-import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../support/browser.ts'
 import { startServer } from '../../support/server/start-server.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
 
@@ -29,8 +29,7 @@ test('an admin installs a model and sees its progress or failure', {
 
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill('admin')
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, 'admin')
   await page.getByRole('link', { name: 'Server', exact: true }).click()
   const row = page.getByRole('row', { name: /^whisper-tiny / })
   await row.getByRole('button', { name: 'Install whisper-tiny' }).click()

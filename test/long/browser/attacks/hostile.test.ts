@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openBrowser, openPage, untilTrue, whyNoBrowser } from '../../../support/browser.ts'
+import { openBrowser, openPage, signIn, untilTrue, whyNoBrowser } from '../../../support/browser.ts'
 import { startServer, type TestServer } from '../../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
@@ -76,12 +76,6 @@ async function addJob({ app }: TestServer, count: number): Promise<string> {
     .values(row as never)
     .execute()
   return id
-}
-
-async function signIn(page: Page, key: string): Promise<void> {
-  await page.getByLabel('API key').fill(key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
 }
 
 test('a hostile transcript of 50,000 words is shown as text and can be scrolled', {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { generateKey } from '../../../../src/api/auth/generate-key.ts'
 import { createToneWav } from '../../../support/audio/recordings.ts'
-import { openBrowser, openPage, untilTrue, whyNoBrowser } from '../../../support/browser.ts'
+import { openBrowser, openPage, signIn, untilTrue, whyNoBrowser } from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
 import { call, upload } from '../../../support/net/http-client.ts'
 import { startServer } from '../../../support/server/start-server.ts'
@@ -62,9 +62,7 @@ test("a page of another origin cannot read or write with a visitor's sign-in", {
   const id = await addDoneJob(server, [utteranceOf('nobody else may read this')])
   const browser = await openBrowser(t)
   const { page } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  await signIn(page, key)
   const [cookie] = await page.context().cookies()
   assert.deepEqual(
     [cookie!.httpOnly, cookie!.sameSite, cookie!.name],
@@ -116,9 +114,7 @@ test('hostile names of files, speakers, webhooks and keys are shown as text', {
   await call(server, '/v2/endpoints', { json: { url: 'http://a.example/', name: markup } })
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  await signIn(page, key)
   // Where each page shows them, and no page before it.
   for (const [path, place, shown] of [
     ['', 'table.list', markup],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { after, before, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createToneWav } from '../../../support/audio/recordings.ts'
 import {
@@ -8,7 +8,9 @@ import {
   holdSound,
   openBrowser,
   openPage,
+  signIn,
   untilTrue,
+  type WatchedPage,
   whyNoBrowser,
 } from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
@@ -30,10 +32,13 @@ before(async () => {
 })
 after(() => server?.close())
 
-async function signIn(page: Page): Promise<void> {
-  await page.getByLabel('API key').fill(server.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+async function openTranscript(t: TestContext): Promise<WatchedPage & { id: string }> {
+  const browser = await openBrowser(t)
+  const id = await addDoneJob(server, spoken)
+  const opened = await openPage(browser, server.url)
+  await signIn(opened.page, server.key)
+  await opened.page.goto(`${server.url}/#/pre-recorded/${id}`)
+  return { ...opened, id }
 }
 
 async function read(page: Page): Promise<string[]> {
@@ -49,11 +54,7 @@ async function download(page: Page): Promise<string> {
 test('what is typed is saved when the page is left, not when it is canceled', {
   skip,
 }, async (t) => {
-  const browser = await openBrowser(t)
-  const id = await addDoneJob(server, spoken)
-  const { page, problems } = await openPage(browser, server.url)
-  await signIn(page)
-  await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  const { page, problems, id } = await openTranscript(t)
   await page.getByLabel('Correct', { exact: true }).check()
   const stored = page.waitForResponse((response) => response.request().method() === 'PATCH')
   await page.locator('[data-start]', { hasText: 'grave' }).click()
@@ -79,11 +80,7 @@ test('what is typed is saved when the page is left, not when it is canceled', {
 })
 
 test('a user corrects words and speakers, and undoes it', { skip }, async (t) => {
-  const browser = await openBrowser(t)
-  const id = await addDoneJob(server, spoken)
-  const { page, problems } = await openPage(browser, server.url)
-  await signIn(page)
-  await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  const { page, problems, id } = await openTranscript(t)
   await page.getByLabel('Correct', { exact: true }).check()
 
   // By mouse: the cursor stands at the word; Escape leaves all as it was.
@@ -153,7 +150,7 @@ test('a share link shows one recording without a key', { skip }, async (t) => {
   const json = { base_version: 0, operations: [{ op: 'name_speaker', speaker: 0, name: 'Ann' }] }
   await call(server, `/v2/pre-recorded/${id}/transcript/edits`, { method: 'PATCH', json })
   const owner = await openPage(browser, server.url)
-  await signIn(owner.page)
+  await signIn(owner.page, server.key)
   await owner.page.goto(`${server.url}/#/pre-recorded/${id}`)
   await owner.page.getByLabel('The link works for').selectOption('1 day')
   await owner.page.getByRole('button', { name: 'Create a link' }).click()
@@ -186,11 +183,7 @@ test('a share link shows one recording without a key', { skip }, async (t) => {
 test('the name of a speaker is stored when its page is left while it is typed', {
   skip,
 }, async (t) => {
-  const browser = await openBrowser(t)
-  const id = await addDoneJob(server, spoken)
-  const { page, problems } = await openPage(browser, server.url)
-  await signIn(page)
-  await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  const { page, problems } = await openTranscript(t)
   await page.getByLabel('Name of Speaker 1').fill('Ann')
   const stored = page.waitForResponse((response) => response.request().method() === 'PATCH')
   await page.goBack()

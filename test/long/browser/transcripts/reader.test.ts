@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import test, { type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createToneWav } from '../../../support/audio/recordings.ts'
-import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../../support/browser.ts'
+import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
 import { call, upload } from '../../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../../support/server/start-server.ts'
@@ -17,9 +17,7 @@ async function openServer(t: TestContext, path: (server: TestServer) => Promise<
   t.after(() => server.close())
   const browser = await openBrowser(t)
   const opened = await openPage(browser, server.url)
-  await opened.page.getByLabel('API key').fill(server.key)
-  await opened.page.getByRole('button', { name: 'Sign in' }).click()
-  await opened.page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  await signIn(opened.page, server.key)
   await opened.page.goto(server.url + (await path(server)))
   return { server, ...opened }
 }

@@ -11,6 +11,7 @@ import {
   holdSound,
   openBrowser,
   openPage,
+  signIn,
   whyNoBrowser,
 } from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
@@ -29,9 +30,7 @@ async function open(t: TestContext, microphone?: string) {
   const browser = await openBrowser(t, microphone ? { microphone } : {})
   const options = microphone ? { permissions: ['microphone'] } : {}
   const opened = await openPage(browser, server.url, options)
-  await opened.page.getByLabel('API key').fill(server.key)
-  await opened.page.getByRole('button', { name: 'Sign in' }).click()
-  await opened.page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  await signIn(opened.page, server.key)
   return { server, ...opened }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { createToneWav } from '../../../support/audio/recordings.ts'
-import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../../support/browser.ts'
+import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
 import { indexNow } from '../../../support/jobs/index-now.ts'
 import { call, upload } from '../../../support/net/http-client.ts'
@@ -39,8 +39,7 @@ test('search filters by phrase, speaker, kind, day and metadata', {
 
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(server.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, server.key)
   await page.getByRole('link', { name: 'Search' }).click()
   const ask = page.getByRole('button', { name: 'Search', exact: true })
   await page.getByRole('searchbox').fill('budget is')
@@ -103,9 +102,7 @@ test('what a search found is not shown below the next question', { skip }, async
   await indexNow(server)
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(server.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  await signIn(page, server.key)
   await page.goto(`${server.url}/#/search/budget`)
   await page.locator('.hits').waitFor()
   // This listener comes after that of the page, which is built anew in between.
@@ -123,8 +120,7 @@ test('a question without a word to search for gets the reason alone', { skip }, 
   t.after(() => server.close())
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(server.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, server.key)
   await page.getByRole('link', { name: 'Search' }).click()
   await page.getByRole('searchbox').fill('-budget')
   await page.getByRole('button', { name: 'Search', exact: true }).click()
