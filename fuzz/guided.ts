@@ -1,4 +1,4 @@
-import { createRandom } from '../test/support/random.ts'
+import { createRandom } from '../test/support/random/random.ts'
 import { watchCoverage } from './coverage.ts'
 import { edited } from './mutations.ts'
 import { HANG_MS, type Outcome, readOptions, report } from './run.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createRandom } from '../test/support/random.ts'
+import { createRandom } from '../test/support/random/random.ts'
 import { createFaultChoice, type Fault } from './faults.ts'
 
 const all: Fault[] = ['away', 'full disk', 'kill', 'pause', 'slow database', 'stall', 'stop']

@@ -8,7 +8,7 @@ import {
   removePostgres,
   startPostgres,
   whyNoPostgres,
-} from '../scripts/test-tools/test-postgres.ts'
+} from '../scripts/tests/test-tools/test-postgres.ts'
 import { startModelServer } from '../test/support/asr/model-server.ts'
 import { WEBHOOK_PATH } from '../test/support/delivery/expected-sequences.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type UnreliableReceiver,
 } from '../test/support/delivery/unreliable-receiver.ts'
 import { freePort } from '../test/support/net/free-port.ts'
-import { createRandom } from '../test/support/random.ts'
+import { createRandom } from '../test/support/random/random.ts'
 import {
   createFaultChoice,
   type Fault,

@@ -3,9 +3,9 @@
  * on English recordings, alone and joined word by word, with the processor time of each. Takes
  * Whisper base of the tests.
  */
-import { findTestWeights } from '../../scripts/test-tools/test-weights.ts'
+import { findTestWeights } from '../../scripts/tests/test-tools/test-weights.ts'
 import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
-import { convertWhisper } from '../../src/asr/engines/whisper/convert.ts'
+import { convertWhisper } from '../../src/asr/engines/whisper/weights/convert.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'
 import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
 import { fuseRecognitions } from '../../src/asr/recognition/fusion.ts'

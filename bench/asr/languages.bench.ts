@@ -6,9 +6,9 @@
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { findTestWeights } from '../../scripts/test-tools/test-weights.ts'
-import { convertWhisper } from '../../src/asr/engines/whisper/convert.ts'
+import { findTestWeights } from '../../scripts/tests/test-tools/test-weights.ts'
 import { isWrittenWithoutSpaces } from '../../src/asr/engines/whisper/tokenizer.ts'
+import { convertWhisper } from '../../src/asr/engines/whisper/weights/convert.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'
 import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
 import { recognizeSegments } from '../../src/asr/recognition/recognize-segments.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Surroundings } from './isolated-server.ts'
+import type { Surroundings } from './servers/isolated-server.ts'
 
 /** What an attack is given. It ends when `signal` aborts, or when it has spent its bytes. */
 export type Attacker = {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { attacks } from './attacks.ts'
-import { ATTACKER_KEY, startIsolated } from './isolated-server.ts'
 import { type Baseline, type Evaluation, evaluate } from './outcome.ts'
+import { ATTACKER_KEY, startIsolated } from './servers/isolated-server.ts'
 import { createVictim } from './victim/victim.ts'
 
 /** How a run is made. */

@@ -12,7 +12,7 @@ import {
   postgresUrl,
   removePostgres,
   startPostgres,
-} from '../../scripts/test-tools/test-postgres.ts'
+} from '../../scripts/tests/test-tools/test-postgres.ts'
 import { openPostgres } from '../../src/storage/database/postgres/postgres.ts'
 import { report } from '../support/report.ts'
 import { type Served, serveSteno } from '../support/served.ts'

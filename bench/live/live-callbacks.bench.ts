@@ -3,7 +3,7 @@
  * in turn: it must not move by more than a tenth. The receiver is a process of its own on loopback.
  */
 import { percentile } from '../../src/cli/live/live-latency.ts'
-import { createRandom } from '../../test/support/random.ts'
+import { createRandom } from '../../test/support/random/random.ts'
 import { report } from '../support/report.ts'
 import { serve } from '../support/served.ts'
 import { startLiveServer } from './live-server.ts'

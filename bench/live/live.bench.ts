@@ -19,7 +19,7 @@ import {
   startChatProvider,
   textsToTranslate,
 } from '../../test/support/llm/chat-provider.ts'
-import { createRandom } from '../../test/support/random.ts'
+import { createRandom } from '../../test/support/random/random.ts'
 import { report } from '../support/report.ts'
 import { wavOf } from '../support/wav.ts'
 import { type LiveBenchServer, startLiveServer } from './live-server.ts'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { createRandom } from '../../test/support/random.ts'
+import { createRandom } from '../../test/support/random/random.ts'
 import { decodeCorpus, type Recording, type ReferenceWord, readCorpus } from '../support/corpus.ts'
 
 /** About a minute of somebody speaking: 16-bit samples at 16 kHz, and what is said. */

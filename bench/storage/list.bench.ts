@@ -14,11 +14,11 @@ import {
   postgresUrl,
   removePostgres,
   startPostgres,
-} from '../../scripts/test-tools/test-postgres.ts'
-import { makeDataFolder } from '../../src/storage/data-folder.ts'
+} from '../../scripts/tests/test-tools/test-postgres.ts'
+import { makeDataFolder } from '../../src/storage/data-folder/data-folder.ts'
 import { openPostgres } from '../../src/storage/database/postgres/postgres.ts'
 import { openSqlite } from '../../src/storage/database/sqlite/sqlite.ts'
-import { metadataTokens } from '../../src/storage/jobs/metadata-tokens.ts'
+import { metadataTokens } from '../../src/storage/jobs/lists/metadata-tokens.ts'
 import { load } from '../support/load.ts'
 import { report } from '../support/report.ts'
 import { peakMemory, serveSteno } from '../support/served.ts'

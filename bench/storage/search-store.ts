@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../../src/storage/database/db.ts'
-import { metadataTokens } from '../../src/storage/jobs/metadata-tokens.ts'
+import { metadataTokens } from '../../src/storage/jobs/lists/metadata-tokens.ts'
 import { type IndexedUtterance, indexUtterances } from '../../src/storage/search/utterance-index.ts'
 import { toNameTerm } from '../../src/text/search/search-words.ts'
 

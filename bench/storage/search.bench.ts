@@ -14,7 +14,7 @@ import {
   postgresUrl,
   removePostgres,
   startPostgres,
-} from '../../scripts/test-tools/test-postgres.ts'
+} from '../../scripts/tests/test-tools/test-postgres.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { report } from '../support/report.ts'

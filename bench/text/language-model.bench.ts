@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { findTestWeights } from '../../scripts/test-tools/test-weights.ts'
+import { findTestWeights } from '../../scripts/tests/test-tools/test-weights.ts'
 import { openChatModel } from '../../src/app/language-model.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { ChatModel } from '../../src/llm/chat-client.ts'

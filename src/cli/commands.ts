@@ -1,6 +1,6 @@
 import { readVersion } from '../config/version.ts'
 import { UsageError } from './arguments.ts'
-import { messageOf } from './error-message.ts'
+import { messageOf } from './terminal/error-message.ts'
 import { sanitize, sanitizeLines } from './terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from './terminal/terminal.ts'
 
@@ -81,7 +81,7 @@ const commands: Record<string, Entry> = {
   },
   doctor: {
     summary: 'check this installation and report what is missing',
-    load: async () => (await import('./doctor/doctor.ts')).doctorCommand,
+    load: async () => (await import('./operations/doctor/doctor.ts')).doctorCommand,
   },
 }
 

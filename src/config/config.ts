@@ -1,15 +1,15 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { readTracing, type TracingSettings } from '../observability/tracing-settings.ts'
-import { type DatabaseConfig, readDatabase } from './database.ts'
 import { type DeliveryConfig, readDelivery } from './delivery.ts'
 import { createReader, MAX_TIMER_S, type Rate, type Reader, splitOnce } from './env-reader.ts'
 import { defaultModelsFolder } from './installation.ts'
 import { type LiveConfig, readLive } from './live.ts'
 import { type LlmConfig, readLlm } from './llm.ts'
 import { type NodeConfig, readNode } from './node.ts'
-import { type ObjectStoreConfig, readObjectKeys, readObjectStore } from './object-store.ts'
 import { type RemoteAsrConfig, readRemoteAsr } from './remote-asr.ts'
+import { type DatabaseConfig, readDatabase } from './storage/database.ts'
+import { type ObjectStoreConfig, readObjectKeys, readObjectStore } from './storage/object-store.ts'
 
 /** A key given in the environment: `STENO_API_KEYS=account:key,account:key`. */
 export type ConfiguredKey = { account: string; key: string }

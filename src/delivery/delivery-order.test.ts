@@ -7,7 +7,7 @@ import {
   openTestReceiver,
   queueMessages,
 } from '../../test/support/delivery/test-delivery-service.ts'
-import { rounds } from '../../test/support/rounds.ts'
+import { rounds } from '../../test/support/random/rounds.ts'
 import { openTestStorage } from '../../test/support/storage/test-storage.ts'
 
 type Received = { sequence: string; seq: number; status: number }

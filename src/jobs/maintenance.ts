@@ -12,7 +12,7 @@ import {
 import { deleteEvents } from '../storage/jobs/events.ts'
 import { deleteExpiredTokens } from '../storage/live/session-tokens.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
-import { deleteUnusedFiles } from '../storage/recordings/recordings.ts'
+import { deleteUnusedFiles } from '../storage/objects/recordings.ts'
 
 /** How often maintenance looks for expired data. */
 const INTERVAL_MS = 60_000

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts'
 import type { Log } from '../observability/log.ts'
 import { type Metrics, outcomeOf } from '../observability/metrics.ts'
 import type { Tracing } from '../observability/tracing.ts'
-import { liveFolder, removeDeadCopies } from '../storage/data-folder.ts'
+import { liveFolder, removeDeadCopies } from '../storage/data-folder/data-folder.ts'
 import type { IdempotencyKey } from '../storage/jobs/create-job.ts'
 import { findEndedJobs, findJob, type JobId } from '../storage/jobs/jobs.ts'
 import {
@@ -38,13 +38,13 @@ import { untilStored } from './result/finish-live-job.ts'
 import { ActiveSessions } from './sessions/active-sessions.ts'
 import { Admission } from './sessions/admission.ts'
 import { ConnectTimeouts } from './sessions/connect-timeouts.ts'
-import { ForwardedClients } from './sessions/forwarded-clients.ts'
+import { ForwardedClients } from './sessions/nodes/forwarded-clients.ts'
 import {
   findFreeNode,
   findOwningNode,
   type PeerNode,
   type SessionNode,
-} from './sessions/placement.ts'
+} from './sessions/nodes/placement.ts'
 import { ReconnectLimit } from './sessions/reconnect-limit.ts'
 import { SessionCreation, TOKEN_CHARS } from './sessions/session-creation.ts'
 import { createValidKeys, type ValidKeys } from './sessions/valid-keys.ts'

@@ -16,13 +16,13 @@ import {
   utterance,
 } from '../../test/support/live/sessions/test-session.ts'
 import type { RecognitionSettings } from '../asr/engines/recognizer.ts'
-import type { LiveEngine } from '../asr/live-engine.ts'
+import type { LiveEngine } from '../asr/live/live-engine.ts'
 import { AppError } from '../errors.ts'
 import { createDiskSessionStore } from '../storage/live/disk-session-store.ts'
 import { viewLiveUtterance } from '../transcript/utterance-view.ts'
+import { writeRecord } from './journal/session-log.ts'
+import { recoverSession } from './journal/session-recovery.ts'
 import { routingOf } from './messages/server-messages.ts'
-import { writeRecord } from './recovery/session-log.ts'
-import { recoverSession } from './recovery/session-recovery.ts'
 import { SessionLeaseLostError } from './result/finish-live-job.ts'
 
 test('a session sends its lifecycle messages in the documented order', async (t) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { type FakeTimeouts, fakeTimeouts } from '../../test/support/fake-timeouts.ts'
 import { openChatModel } from '../../test/support/llm/chat-model.ts'
 import {
   type ChatCall,
@@ -10,6 +9,7 @@ import {
   eventOf,
   eventsOf,
 } from '../../test/support/llm/chat-provider.ts'
+import { type FakeTimeouts, fakeTimeouts } from '../../test/support/workers/fake-timeouts.ts'
 import type { ChatRequest } from './chat-client.ts'
 
 const asked: ChatRequest = {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { fakeTimeouts } from '../../test/support/fake-timeouts.ts'
 import { openChatModel } from '../../test/support/llm/chat-model.ts'
 import {
   type ChatCall,
   type ChatReply,
   textsToTranslate,
 } from '../../test/support/llm/chat-provider.ts'
+import { fakeTimeouts } from '../../test/support/workers/fake-timeouts.ts'
 import { askAboutTranscript, readJson } from './ask.ts'
 import { describeChapter, extractData, summarizeTranscript } from './tasks.ts'
 import { estimateTokens, splitText } from './token-estimate.ts'

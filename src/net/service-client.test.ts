@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { after, beforeEach, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { type FakeTimeouts, fakeTimeouts } from '../../test/support/fake-timeouts.ts'
+import { type FakeTimeouts, fakeTimeouts } from '../../test/support/workers/fake-timeouts.ts'
 import { createServiceClient, type StreamReader } from './service-client.ts'
 
 type Responder = (response: ServerResponse, request: IncomingMessage) => void

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { captureLog } from '../../test/support/captured-log.ts'
+import { captureLog } from '../../test/support/server/captured-log.ts'
 import { watchExporter } from './watch-exporter.ts'
 
 test('an unavailable collector is logged once, and its return once', () => {

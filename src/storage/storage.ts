@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DatabaseConfig } from '../config/database.ts'
 import { roles } from '../config/node.ts'
-import type { ObjectStoreConfig } from '../config/object-store.ts'
+import type { DatabaseConfig } from '../config/storage/database.ts'
+import type { ObjectStoreConfig } from '../config/storage/object-store.ts'
 import type { Log } from '../observability/log.ts'
 import {
   databaseFile,
@@ -13,7 +13,9 @@ import {
   refuseMissingDatabase,
   refuseOtherDatabase,
   refuseUnknownObjects,
-} from './data-folder.ts'
+} from './data-folder/data-folder.ts'
+import { diskOf, type MeasureDisk } from './data-folder/disk.ts'
+import { type SpaceSettings, StorageLimits } from './data-folder/storage-limits.ts'
 import type { Database, Db } from './database/db.ts'
 import { lockFolder } from './database/sqlite/folder-lock.ts'
 import { logProgress } from './database/sqlite/migration-progress.ts'
@@ -33,8 +35,6 @@ import type { Objects } from './objects/objects.ts'
 import { restoreOrphanObjects } from './objects/orphans/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
 import { beginSweep, removeUnfinished } from './objects/orphans/sweep.ts'
-import { diskOf, type MeasureDisk } from './space/disk.ts'
-import { type SpaceSettings, StorageLimits } from './space/storage-limits.ts'
 
 /**
  * Everything that a server stores: recordings and results as objects, below a folder or in

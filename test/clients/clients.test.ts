@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { testClients } from '../../scripts/test-tools/test-clients.ts'
+import { testClients } from '../../scripts/tests/test-tools/test-clients.ts'
 import { clientSettings } from './client-server.ts'
 
 // The clients themselves run in test/long/packages/clients.test.ts.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { type ClientSet, loadClient } from '../../scripts/test-tools/test-clients.ts'
+import { type ClientSet, loadClient } from '../../scripts/tests/test-tools/test-clients.ts'
 import { type ClientServer, SPOKEN } from './client-server.ts'
 
 type Job = {

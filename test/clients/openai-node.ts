@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createReadStream, readFileSync } from 'node:fs'
-import { type ClientSet, loadClient } from '../../scripts/test-tools/test-clients.ts'
+import { type ClientSet, loadClient } from '../../scripts/tests/test-tools/test-clients.ts'
 import { type ClientServer, certificate, openTlsProxy, SPOKEN } from './client-server.ts'
 
 type Segment = { text: string; speaker?: string }

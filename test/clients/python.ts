@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createWyomingServer } from '../../examples/wyoming/wyoming-server.ts'
-import { type ClientSet, pythonOf } from '../../scripts/test-tools/test-clients.ts'
+import { type ClientSet, pythonOf } from '../../scripts/tests/test-tools/test-clients.ts'
 import { type ClientServer, SPOKEN } from './client-server.ts'
 
 type Refused = { type: string; status: number; message: string; request_id: string | null }

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { type ReportingServer, startReportingServer } from '../support/delivery/reporting-server.ts'
 import { call } from '../support/net/http-client.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds } from '../support/random/rounds.ts'
 
 let server: ReportingServer
 

@@ -121,6 +121,34 @@ test('no file has more than 400 lines except the generated one', () => {
   assert.deepEqual(long, ['src/cli/server/api-types.ts'])
 })
 
+/**
+ * Folders with more names than a newcomer takes in: `src` has one per module, which
+ * docs/architecture.md lists, and `test/support` follows it; the others are numbered or data.
+ */
+const longFolders =
+  /^(src|test\/support|docs(\/decisions)?|test\/fixtures(\/.+)?|src\/storage\/database\/migrations)$/
+
+test('a folder has at most a dozen names; a file, its test and its folder share one', () => {
+  const files = globSync(
+    '{src,test,bench,fuzz,soak,scripts,examples,docs,dashboard/src,deploy}/**/*.*',
+    { cwd: root },
+  )
+  const folders = new Map<string, Set<string>>()
+  for (const file of files) {
+    const parts = file.split(/[/\\]/)
+    for (const [i, part] of parts.entries()) {
+      const folder = parts.slice(0, i).join('/')
+      const name = part.replace(/(\.long)?(\.test)?\.(tsx?|mjs)$/, '')
+      folders.set(folder, (folders.get(folder) ?? new Set()).add(name))
+    }
+  }
+  const long = [...folders].filter(([folder, names]) => {
+    return names.size > 12 && !longFolders.test(folder)
+  })
+  assert.deepEqual(long, [])
+  assert.ok(folders.size > 100, 'folders are found at all')
+})
+
 test('comments end at column 100', () => {
   const files = globSync(
     '{src,test,bench,fuzz,soak,scripts,examples,dashboard/src}/**/*.{ts,tsx}',

@@ -8,8 +8,8 @@ import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { createFakeSpeechEngine } from '../support/asr/fake-speech-engine.ts'
-import { captureLog } from '../support/captured-log.ts'
 import { endNewJob } from '../support/delivery/test-deliveries.ts'
+import { captureLog } from '../support/server/captured-log.ts'
 import { makeFolder } from '../support/storage/test-storage.ts'
 
 const YEAR_MS = 365 * 86_400_000

@@ -9,7 +9,7 @@ import {
 } from '../support/live/sessions/live-session-jobs.ts'
 import { call, type ErrorBody } from '../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
-import { noPostgres, takeDatabase } from '../support/storage/test-postgres.ts'
+import { noPostgres, takeDatabase } from '../support/storage/databases/test-postgres.ts'
 import { makeFolder } from '../support/storage/test-storage.ts'
 
 type Job = SessionJob & { post_session_metadata: { failure?: { code: number; reason?: string } } }

@@ -7,7 +7,7 @@ import { connect, type OpenedSession, openSession } from '../support/live/client
 import { speech } from '../support/live/sessions/live-session-jobs.ts'
 import { call } from '../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
-import { noPostgres, takeDatabase } from '../support/storage/test-postgres.ts'
+import { noPostgres, takeDatabase } from '../support/storage/databases/test-postgres.ts'
 import { makeFolder } from '../support/storage/test-storage.ts'
 
 let server: TestServer

@@ -1,5 +1,5 @@
 /** The tests with random inputs, with more of them; `npm test` makes their short form. */
-import { IS_SHORT } from '../support/rounds.ts'
+import { IS_SHORT } from '../support/random/rounds.ts'
 
 const files = [
   '../../src/api/bodies/validation/validate-fields.test.ts',

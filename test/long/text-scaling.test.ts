@@ -11,7 +11,7 @@ import { tidyPunctuation } from '../../src/text/words/sentences/punctuation-mark
 import { asksInEnglish } from '../../src/text/words/sentences/questions.ts'
 import { foldCase, partsOf } from '../../src/text/words/word-parts.ts'
 import type { Transcript, Utterance } from '../../src/transcript/transcript.ts'
-import { IS_SHORT } from '../support/rounds.ts'
+import { IS_SHORT } from '../support/random/rounds.ts'
 
 /** Rows of one of these alone once made some step take quadratic time. */
 const rows: Record<string, string> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { followClock, wallNow } from '../../src/clock.ts'
-import { noPostgres, openTestPostgres } from '../support/storage/test-postgres.ts'
+import { noPostgres, openTestPostgres } from '../support/storage/databases/test-postgres.ts'
 
 test('with a shared database the server follows the database clock', {
   skip: noPostgres,

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { DatabaseConfig } from '../../src/config/database.ts'
+import type { DatabaseConfig } from '../../src/config/storage/database.ts'
 import { openPostgres } from '../../src/storage/database/postgres/postgres.ts'
 import { openService } from '../support/jobs/test-service.ts'
-import { noPostgres, takeDatabase } from '../support/storage/test-postgres.ts'
+import { noPostgres, takeDatabase } from '../support/storage/databases/test-postgres.ts'
 
 type Server = Awaited<ReturnType<typeof openPostgres>>
 

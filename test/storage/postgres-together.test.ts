@@ -8,10 +8,10 @@ import { leaseDueDeliveries } from '../../src/storage/deliveries/delivery-leases
 import { queueLiveCallbacks } from '../../src/storage/deliveries/delivery-outbox.ts'
 import { createJobWriter } from '../../src/storage/jobs/create-job.ts'
 import { finishJob } from '../../src/storage/jobs/end-job.ts'
-import { deleteUnusedFiles } from '../../src/storage/recordings/recordings.ts'
+import { deleteUnusedFiles } from '../../src/storage/objects/recordings.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { addFile, addJob, claim } from '../support/jobs/test-jobs.ts'
-import { noPostgres, openTestPostgres } from '../support/storage/test-postgres.ts'
+import { noPostgres, openTestPostgres } from '../support/storage/databases/test-postgres.ts'
 
 /** Opens one database as two servers would. */
 async function openTwo(t: TestContext): Promise<[Db, Db]> {

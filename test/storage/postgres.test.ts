@@ -1,5 +1,5 @@
 import { describe } from 'node:test'
-import { noPostgres, openTestPostgres } from '../support/storage/test-postgres.ts'
+import { noPostgres, openTestPostgres } from '../support/storage/databases/test-postgres.ts'
 import { jobCreationTests } from './suites/jobs/job-creation.ts'
 import { queueTests } from './suites/jobs/queue.ts'
 import { zeroRetentionTests } from './suites/jobs/zero-retention.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Attack, Attacker } from '../attacker.ts'
-import { onSessions } from './live-sessions.ts'
+import { onSessions } from './live/live-sessions.ts'
 import { readSamples, SPEECH_FILE } from './speech.ts'
 
 const nowhere = () => `http://${crypto.randomUUID()}.invalid/a.wav`

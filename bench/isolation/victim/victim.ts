@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { wavOf } from '../../support/wav.ts'
 import { readSamples } from '../attacks/speech.ts'
-import { VICTIM_KEY } from '../isolated-server.ts'
+import { VICTIM_KEY } from '../servers/isolated-server.ts'
 import { createVictimJobs, type JobsOutcome } from './jobs.ts'
 import { type SessionOutcome, speakLive } from './live.ts'
 import { openVictimReceiver } from './receiver.ts'

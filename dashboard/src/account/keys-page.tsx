@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ApiCreatedKey, ApiKey, ApiKeyList } from '../../../src/cli/server/api-types.ts'
-import { hasScope, request, signedIn } from '../api.ts'
+import { hasScope, request, signedIn } from '../api/api.ts'
+import { onEvent } from '../api/events.ts'
+import { inOrder } from '../api/in-order.ts'
 import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
-import { onEvent } from '../events.ts'
-import { inOrder } from '../in-order.ts'
 import { texts } from '../texts.ts'
 
 const t = texts.keys

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { RequestError, signIn } from '../api.ts'
-import { route } from '../route.ts'
+import { RequestError, signIn } from '../api/api.ts'
+import { route } from '../app/route.ts'
 import { texts } from '../texts.ts'
 
 /** Signs in with a key, or with the link of a first start. */

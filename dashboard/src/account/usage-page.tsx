@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiQuotas, ApiUsageItem, ApiUsageReport } from '../../../src/cli/server/api-types.ts'
-import { hasScope, request } from '../api.ts'
+import { hasScope, request } from '../api/api.ts'
+import { onEvent } from '../api/events.ts'
 import { formatBytes, formatDateTime, formatDay, formatTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
-import { onEvent } from '../events.ts'
 import { texts } from '../texts.ts'
 
 const t = texts.usage

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { createJob, type Job } from '../api.ts'
+import { createJob, type Job } from '../api/api.ts'
 import { texts } from '../texts.ts'
 import { report } from './notices.tsx'
 

@@ -6,12 +6,12 @@ import type {
   ApiEndpoint,
   ApiEndpointList,
 } from '../../../src/cli/server/api-types.ts'
-import { hasScope, request } from '../api.ts'
+import { hasScope, request } from '../api/api.ts'
+import { onEvent } from '../api/events.ts'
+import { inOrder } from '../api/in-order.ts'
 import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
-import { onEvent } from '../events.ts'
-import { inOrder } from '../in-order.ts'
 import { texts } from '../texts.ts'
 import { NewWebhook } from './new-webhook.tsx'
 import { type Change, Receivers } from './receivers.tsx'

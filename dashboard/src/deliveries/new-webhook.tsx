@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApiCreatedWebhook } from '../../../src/cli/server/api-types.ts'
-import { request } from '../api.ts'
+import { request } from '../api/api.ts'
 import { report } from '../components/notices.tsx'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { texts } from '../texts.ts'

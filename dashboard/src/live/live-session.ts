@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { createSession } from '../api.ts'
+import { createSession } from '../api/api.ts'
 import { report } from '../components/notices.tsx'
 import { texts } from '../texts.ts'
 import { type Capture, openCapture, type Source } from './capture.ts'

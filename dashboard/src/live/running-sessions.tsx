@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { hasScope, type Job, type JobPage, request } from '../api.ts'
+import { hasScope, type Job, type JobPage, request } from '../api/api.ts'
+import { onEvent } from '../api/events.ts'
+import { inOrder } from '../api/in-order.ts'
 import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
-import { onEvent } from '../events.ts'
-import { inOrder } from '../in-order.ts'
 import { texts } from '../texts.ts'
 
 const t = texts.live

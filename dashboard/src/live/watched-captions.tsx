@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addressOf } from '../api.ts'
+import { addressOf } from '../api/api.ts'
 import { texts } from '../texts.ts'
 import { Captions } from './captions.tsx'
 import { addCaption, type Caption } from './live-session.ts'

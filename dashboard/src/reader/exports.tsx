@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { addressOf, type Job } from '../api.ts'
+import { addressOf, type Job } from '../api/api.ts'
 import { texts } from '../texts.ts'
 import { audioOf } from './playback/player.tsx'
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { hasScope, type Job } from '../api.ts'
+import { hasScope, type Job } from '../api/api.ts'
 import { formatDateTime } from '../components/format.ts'
 import { TryAgain } from '../components/try-again.tsx'
 import { adviceOf, failureOf } from '../recordings/failures-page.tsx'

@@ -1,12 +1,12 @@
 import type { JSX, RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Job } from '../api.ts'
+import type { Job } from '../api/api.ts'
 import { languageName } from '../components/format.ts'
 import { texts } from '../texts.ts'
+import { translatedLanguages, useTranslation } from './add-ons/translations.ts'
 import type { Edits, ShownUtterance } from './editing/edits.ts'
 import { followAudio } from './playback/follow-audio.ts'
 import type { Speakers } from './speakers.ts'
-import { translatedLanguages, useTranslation } from './translations.ts'
 import { Utterance } from './utterance.tsx'
 
 const t = texts.reader

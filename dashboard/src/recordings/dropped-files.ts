@@ -1,4 +1,4 @@
-import { isMediaName } from '../../../src/audio/media-names.ts'
+import { isMediaName } from '../../../src/audio/containers/media-names.ts'
 
 /** Returns the recordings among the files of a folder, which hold more than was chosen. */
 export function recordingsIn(files: readonly File[]): File[] {

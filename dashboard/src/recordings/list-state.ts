@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { type ApiJobProgress, type Job, type JobPage, readProgress, request } from '../api.ts'
+import { type ApiJobProgress, type Job, type JobPage, readProgress, request } from '../api/api.ts'
 import { isolate } from '../components/format.ts'
 import { addJobFilter, anyJob, type JobFilter } from '../components/job-filter.tsx'
 import { notify, report } from '../components/notices.tsx'

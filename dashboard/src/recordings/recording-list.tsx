@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { hasScope, type Job } from '../api.ts'
+import { hasScope, type Job } from '../api/api.ts'
 import { formatDateTime, formatTime } from '../components/format.ts'
 import { TryAgain } from '../components/try-again.tsx'
 import { texts } from '../texts.ts'

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
-import { hasScope, request } from '../api.ts'
+import { hasScope, request } from '../api/api.ts'
+import { onEvent } from '../api/events.ts'
 import { JobFilterFields } from '../components/job-filter.tsx'
 import { report } from '../components/notices.tsx'
-import { onEvent } from '../events.ts'
 import { texts } from '../texts.ts'
 import { AddRecordings } from './add-recordings.tsx'
 import {

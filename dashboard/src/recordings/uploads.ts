@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals'
 import type { ApiUpload } from '../../../src/cli/server/api-types.ts'
-import { createJob, request, uploadFile } from '../api.ts'
+import { createJob, request, uploadFile } from '../api/api.ts'
+import { route } from '../app/route.ts'
 import { report } from '../components/notices.tsx'
-import { route } from '../route.ts'
 import { reloadList } from './list-state.ts'
 
 /** A recording on its way to the server. */

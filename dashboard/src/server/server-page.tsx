@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
-import { hasScope, request, signedIn, signOut } from '../api.ts'
+import { hasScope, request, signedIn, signOut } from '../api/api.ts'
 import { formatTime, languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'

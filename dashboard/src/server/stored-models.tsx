@@ -1,12 +1,12 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ApiStoredModel, ApiStoredModelList } from '../../../src/cli/server/api-types.ts'
-import { request } from '../api.ts'
+import { request } from '../api/api.ts'
+import { onEvent } from '../api/events.ts'
+import { inOrder } from '../api/in-order.ts'
 import { formatBytes, formatTime, languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
-import { onEvent } from '../events.ts'
-import { inOrder } from '../in-order.ts'
 import { texts } from '../texts.ts'
 
 const t = texts.storedModels

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readSherpaLayout, readTokens } from '../../../src/asr/engines/sherpa/layout.ts'
-import { convertWhisper } from '../../../src/asr/engines/whisper/convert.ts'
+import { convertWhisper } from '../../../src/asr/engines/whisper/weights/convert.ts'
 import { openCTranslate2 } from '../../../src/asr/engines/whisper/weights/ctranslate2.ts'
 import { inspectWhisperModel } from '../../../src/asr/engines/whisper/weights/inspect-model.ts'
 import { openSafetensors } from '../../../src/asr/engines/whisper/weights/safetensors.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
-import type { JobFilter, ListCursor, PageRequest } from '../../storage/jobs/job-lists.ts'
 import type { JobKind } from '../../storage/jobs/jobs.ts'
+import type { JobFilter, ListCursor, PageRequest } from '../../storage/jobs/lists/job-lists.ts'
 import type { ListQuery } from '../schemas/common/list-query.ts'
 import { DAY_MS, parseDateTime } from './date-time.ts'
 

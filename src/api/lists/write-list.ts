@@ -1,4 +1,4 @@
-import type { ListCursor } from '../../storage/jobs/job-lists.ts'
+import type { ListCursor } from '../../storage/jobs/lists/job-lists.ts'
 import { type JobJson, writeText } from '../responses/job-json.ts'
 import { filterParams, formatCursor, type PageQuery } from './list-query.ts'
 

@@ -13,7 +13,7 @@ import type {
   RecognizerThresholds,
 } from './recognizer.ts'
 import { describeWhisper } from './whisper/capabilities.ts'
-import { decodeDraft, detectLanguage, meanLogProbability } from './whisper/decode.ts'
+import { decodeDraft, detectLanguage, meanLogProbability } from './whisper/decoding/decode.ts'
 import { createFeatureExtractor } from './whisper/features.ts'
 import { loadWhisper } from './whisper/network.ts'
 import { createTokenizer } from './whisper/tokenizer.ts'

@@ -13,8 +13,8 @@ import { readConfig } from '../../config/config.ts'
 import { createLog } from '../../observability/log.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
-import type { LiveAudio, LiveEngine } from '../live-engine.ts'
 import type { PcmFile, SpeechEngine } from '../speech-engine.ts'
+import type { LiveAudio, LiveEngine } from './live-engine.ts'
 
 const signal = new AbortController().signal
 const finals = { model: 'moonshine-base', language: 'en', languages: [], vocabulary: [], signal }

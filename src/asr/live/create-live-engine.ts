@@ -2,18 +2,18 @@ import { availableParallelism } from 'node:os'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Log } from '../../observability/log.ts'
 import type { RecognitionSettings } from '../engines/recognizer.ts'
+import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
+import type { WorkerRole } from '../workers/worker-protocol.ts'
+import { type CapacityOptions, joinCosts, type LiveCapacity, measureCapacity } from './capacity.ts'
+import { fuseFinals } from './fuse-finals.ts'
+import { identifyUtterance } from './identify-utterance.ts'
 import {
   BUSY_PARTIAL_INTERVALS,
   type FinalResult,
   type LiveEngine,
   type LiveUtterance,
   type PartialResult,
-} from '../live-engine.ts'
-import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
-import type { WorkerRole } from '../workers/worker-protocol.ts'
-import { type CapacityOptions, joinCosts, type LiveCapacity, measureCapacity } from './capacity.ts'
-import { fuseFinals } from './fuse-finals.ts'
-import { identifyUtterance } from './identify-utterance.ts'
+} from './live-engine.ts'
 import { createLoadMeter } from './load-meter.ts'
 import { createPartialGate, type PartialGate } from './partial-gate.ts'
 

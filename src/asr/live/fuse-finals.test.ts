@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { FinalResult } from '../live-engine.ts'
 import { fuseFinals } from './fuse-finals.ts'
+import type { FinalResult } from './live-engine.ts'
 
 const { signal } = new AbortController()
 

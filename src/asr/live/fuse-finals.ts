@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { FinalResult } from '../live-engine.ts'
 import { fuseRecognitions } from '../recognition/fusion.ts'
+import type { FinalResult } from './live-engine.ts'
 
 /** A session waits so long for the second recognizer once it has the words of the first, in ms. */
 const PATIENCE_MS = 700

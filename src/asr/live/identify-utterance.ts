@@ -1,8 +1,8 @@
 import type { RecognitionSettings } from '../engines/recognizer.ts'
 import { isClear } from '../languages/identify-languages.ts'
-import type { FinalResult, LiveUtterance } from '../live-engine.ts'
 import type { LanguageIdentification } from '../model-selection/select-models.ts'
 import type { IdentifyTask, LanguageSpan } from '../speech-engine.ts'
+import type { FinalResult, LiveUtterance } from './live-engine.ts'
 
 /** How the language of an utterance is identified, and that of the one before it. */
 export type IdentifyUtteranceOptions = {

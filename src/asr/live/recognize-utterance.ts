@@ -7,13 +7,13 @@ import type {
   RecognizerThresholds,
   Segment,
 } from '../engines/recognizer.ts'
-import type { FinalResult, LiveUtterance, PartialResult } from '../live-engine.ts'
 import { recognizeSegments } from '../recognition/recognize-segments.ts'
 import type { RecognitionModels } from '../recognition/recognize-with-repair.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
 import { pausesOf, type Range } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { detectSpeechInRange, fileSegments, splitSegments } from '../segmentation/segments.ts'
+import type { FinalResult, LiveUtterance, PartialResult } from './live-engine.ts'
 /**
  * Recognizes an utterance that has ended, like a recording of its own. The text of its last partial
  * as `options.draft` makes it cheaper.

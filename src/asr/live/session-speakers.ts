@@ -1,6 +1,6 @@
-import type { SpeakerEmbedding } from '../live-engine.ts'
 import { dot, meanDirection } from '../speakers/clustering/vectors.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
+import type { SpeakerEmbedding } from './live-engine.ts'
 
 /** Less speech than this, in seconds, is not enough evidence for a new speaker. */
 const SURE_SECONDS = 1

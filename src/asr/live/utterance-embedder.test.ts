@@ -7,9 +7,13 @@ import { decodeMedia } from '../../audio/media.ts'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
-import type { EmbedOptions, Region, SpeakerEmbedder } from '../speakers/embedding/embedder.ts'
-import { openXvectorEmbedder } from '../speakers/embedding/xvector-embedder.ts'
-import { xvectorModelPath } from '../speakers/embedding/xvector-model.ts'
+import type {
+  EmbedOptions,
+  Region,
+  SpeakerEmbedder,
+} from '../speakers/embedding/embedders/embedder.ts'
+import { openXvectorEmbedder } from '../speakers/embedding/embedders/xvector-embedder.ts'
+import { xvectorModelPath } from '../speakers/embedding/embedders/xvector-model.ts'
 import { createSessionSpeakers } from './session-speakers.ts'
 import { createUtteranceEmbedder } from './utterance-embedder.ts'
 

@@ -1,10 +1,14 @@
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
-import type { FinalResult, LiveUtterance } from '../live-engine.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { meanDirection } from '../speakers/clustering/vectors.ts'
-import { defaultGrid, type Region, type SpeakerEmbedder } from '../speakers/embedding/embedder.ts'
+import {
+  defaultGrid,
+  type Region,
+  type SpeakerEmbedder,
+} from '../speakers/embedding/embedders/embedder.ts'
 import { speechRegions } from '../speakers/embedding/regions.ts'
+import type { FinalResult, LiveUtterance } from './live-engine.ts'
 
 /**
  * Samples of an utterance that are embedded at most: for two spans of four seconds the model

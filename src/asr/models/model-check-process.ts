@@ -5,7 +5,7 @@
 
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import { openDiarizationPipeline } from '../speakers/embedding/diarization-pipeline.ts'
-import { openFbankEmbedder } from '../speakers/embedding/fbank-embedder.ts'
+import { openFbankEmbedder } from '../speakers/embedding/embedders/fbank-embedder.ts'
 import { checkSegmentation } from './check-segmentation.ts'
 import type { ModelCheckResult, SpeakerModelFiles } from './model-check.ts'
 

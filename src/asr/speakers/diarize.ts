@@ -5,7 +5,7 @@ import { isSameRoom } from './assignment/same-room.ts'
 import { assignWords } from './assignment/word-speakers.ts'
 import { findSpeakers } from './clustering/find-speakers.ts'
 import { chooseSpeakerCounts } from './clustering/speaker-counts.ts'
-import type { WindowEmbedding } from './embedding/embedder.ts'
+import type { WindowEmbedding } from './embedding/embedders/embedder.ts'
 
 /** The embedded windows of one channel, by `speechRegions` and `diarizationGrid`. */
 export type ChannelWindows = { channel: number; windows: readonly WindowEmbedding[] }

@@ -14,8 +14,8 @@ import { bundledModels } from '../models/bundled-packages.ts'
 import { findPrepacked } from '../models/prepacked/prepacked-models.ts'
 import { loadVad, type Vad } from '../segmentation/vad.ts'
 import { createDiarizer, type Diarizer } from '../speakers/diarizer.ts'
-import { openXvectorEmbedder } from '../speakers/embedding/xvector-embedder.ts'
-import { xvectorModelPath } from '../speakers/embedding/xvector-model.ts'
+import { openXvectorEmbedder } from '../speakers/embedding/embedders/xvector-embedder.ts'
+import { xvectorModelPath } from '../speakers/embedding/embedders/xvector-model.ts'
 import {
   createFinalTasks,
   createModelTasks,

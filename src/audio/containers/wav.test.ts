@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { rounds } from '../../../test/support/rounds.ts'
+import { rounds } from '../../../test/support/random/rounds.ts'
 import { AppError } from '../../errors.ts'
 import { bytesSource } from './byte-source.ts'
 import { describeSamples, readSamples } from './stored-samples.ts'

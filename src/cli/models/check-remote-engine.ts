@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { remoteOptions } from '../../app/remote-asr.ts'
 import type { Config } from '../../config/config.ts'
 import { createLog } from '../../observability/log.ts'
-import type { CheckResult } from '../doctor/checks.ts'
+import type { CheckResult } from '../operations/doctor/checks.ts'
 
 /** Half a second at 16 kHz: servers may charge for it. */
 const SAMPLES = 8000

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { AddedSpeakerModel } from '../../models/speaker-models.ts'
-import type { CheckResult } from '../doctor/checks.ts'
+import type { CheckResult } from '../operations/doctor/checks.ts'
 
 // Modules that may fail to load are imported inside the function: whether they load is part of the
 // check.

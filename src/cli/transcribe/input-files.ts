@@ -2,7 +2,7 @@ import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { isMediaName } from '../../audio/media-names.ts'
+import { isMediaName } from '../../audio/containers/media-names.ts'
 import { UsageError } from '../arguments.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 

@@ -9,7 +9,7 @@ import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { type AddOnError, diarizationFailed } from '../../text/result/steps/envelope.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
-import type { Checkpoints } from './checkpoints.ts'
+import type { Checkpoints } from './checkpoints/checkpoints.ts'
 
 /** The inputs for diarizing a recording. `channels` are those with audio of their own. */
 export type DiarizeOptions = EngineOptions & {

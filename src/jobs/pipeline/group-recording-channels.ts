@@ -2,7 +2,7 @@ import type { ChannelToRecognize } from '../../asr/speech-engine.ts'
 import type { ChannelMode } from '../../audio/channels/channel-groups.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import { bytesPerSample } from '../../audio/pcm.ts'
-import type { Checkpoints } from './checkpoints.ts'
+import type { Checkpoints } from './checkpoints/checkpoints.ts'
 import type { PipelineDeps } from './pipeline-deps.ts'
 
 /** What to recognize of a recording, and whether several channels were taken as one. */

@@ -13,7 +13,7 @@ import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import { decodeMedia, probeMedia } from '../../audio/media.ts'
 import { AppError } from '../../errors.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
-import { findRecording } from '../../storage/recordings/recordings.ts'
+import { findRecording } from '../../storage/objects/recordings.ts'
 import type { MediaDeps } from './pipeline-deps.ts'
 
 type Result = {

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { ChannelToRecognize } from '../../asr/speech-engine.ts'
-import type { SampleSpan } from '../../audio/beep.ts'
 import type { DecodedChannel } from '../../audio/channels/channel-files.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
-import { redactedWave } from '../../audio/redacted-wave.ts'
+import type { SampleSpan } from '../../audio/redaction/beep.ts'
+import { redactedWave } from '../../audio/redaction/redacted-wave.ts'
 import type { Log } from '../../observability/log.ts'
+import type { StorageLimits } from '../../storage/data-folder/storage-limits.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { deleteEndedRecordings } from '../../storage/jobs/deletion/zero-retention.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
-import { findRecording } from '../../storage/recordings/recordings.ts'
-import type { StorageLimits } from '../../storage/space/storage-limits.ts'
+import { findRecording } from '../../storage/objects/recordings.ts'
 
 /** A span to mask: seconds on one of the distinct channels. */
 export type SilencedSpan = { channel: number; start: number; end: number }

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { StorageLimits } from '../../storage/space/storage-limits.ts'
+import type { StorageLimits } from '../../storage/data-folder/storage-limits.ts'
 
 /**
  * The result of hours of speech with every add-on is a tenth of this. Results are served from

@@ -10,7 +10,7 @@ import type {
   Services,
 } from '../../text/service-add-ons/service-add-on.ts'
 import { mapConcurrently } from '../../workers/map-concurrently.ts'
-import { type CheckpointFile, hashOf } from './checkpoint-file.ts'
+import { type CheckpointFile, hashOf } from './checkpoints/checkpoint-file.ts'
 
 /** The responses so far, by the hash of their request. */
 export type ResponseStore = Pick<CheckpointFile<unknown>, 'find' | 'append'>

@@ -14,16 +14,16 @@ import {
   sentAt,
   transcript,
 } from '../../../test/support/live/sessions/test-callback-feed.ts'
-import { createRandom } from '../../../test/support/random.ts'
+import { createRandom } from '../../../test/support/random/random.ts'
 import { createCallbackQueue } from '../../storage/live/live-callbacks.ts'
 import { acknowledgment } from '../input/acknowledgment.ts'
+import { writeRecord } from '../journal/session-log.ts'
 import {
   flagOf,
   headOf,
   type MessageFlags,
   type ServerMessage,
 } from '../messages/server-messages.ts'
-import { writeRecord } from '../recovery/session-log.ts'
 import type { CallbackFeed } from './callback-feed.ts'
 
 test('messages are queued in order with sequence numbers, once they are on disk', async (t) => {

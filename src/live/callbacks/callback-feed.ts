@@ -9,7 +9,7 @@ import {
   storeResultText,
 } from '../../storage/jobs/results.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'
-import type { ChunkRecord } from '../recovery/session-log.ts'
+import type { ChunkRecord } from '../journal/session-log.ts'
 import { inChunks } from '../result/result-messages.ts'
 import {
   createSelection,

@@ -1,5 +1,6 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import { acknowledgment } from '../input/acknowledgment.ts'
+import { type ChunkRecord, kindOf, readRecord } from '../journal/session-log.ts'
 import {
   ackHead,
   isReliable,
@@ -7,7 +8,6 @@ import {
   type MessageHead,
   type Routing,
 } from '../messages/server-messages.ts'
-import { type ChunkRecord, kindOf, readRecord } from '../recovery/session-log.ts'
 
 /** A message selected for the callback of a session. */
 export type SelectedMessage = {

@@ -1,7 +1,7 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import { roundTo } from '../../transcript/rounding.ts'
+import type { ChunkRecord } from '../journal/session-log.ts'
 import { writeMessage } from '../messages/server-messages.ts'
-import type { ChunkRecord } from '../recovery/session-log.ts'
 import { secondsOf } from './format-params.ts'
 
 /**

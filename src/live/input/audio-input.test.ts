@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createMemorySessionStore } from '../../../test/support/live/stores/memory-session-store.ts'
-import { createRandom } from '../../../test/support/random.ts'
+import { createRandom } from '../../../test/support/random/random.ts'
 import { createLog } from '../../observability/log.ts'
+import { Journal } from '../journal/journal.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
-import { Journal } from '../recovery/journal.ts'
 import { AudioInput } from './audio-input.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { Connection } from '../connection.ts'
-import type { AppendOutcome, Journal, JournalEntry } from '../recovery/journal.ts'
-import { warningTexts } from '../recovery/session-warnings.ts'
+import type { AppendOutcome, Journal, JournalEntry } from '../journal/journal.ts'
+import { warningTexts } from '../journal/session-warnings.ts'
 import { MessageOutbox, type MessageOutboxOptions } from './message-outbox.ts'
 import {
   headOf,

@@ -1,8 +1,8 @@
 import { wallNow } from '../../clock.ts'
 import type { Connection, OutgoingMessage } from '../connection.ts'
-import type { Journal } from '../recovery/journal.ts'
-import { writeRecord } from '../recovery/session-log.ts'
-import { warningTexts } from '../recovery/session-warnings.ts'
+import type { Journal } from '../journal/journal.ts'
+import { writeRecord } from '../journal/session-log.ts'
+import { warningTexts } from '../journal/session-warnings.ts'
 import type { CaptionFeed } from './caption-feed.ts'
 import {
   ackHead,

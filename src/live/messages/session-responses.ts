@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Journal } from '../recovery/journal.ts'
-import { writeRecord } from '../recovery/session-log.ts'
+import type { Journal } from '../journal/journal.ts'
+import { writeRecord } from '../journal/session-log.ts'
 import type { MemoizeResponse } from './session-services.ts'
 
 /** Answers of services that were logged, by what they are for and by the hash of the request. */

@@ -1,11 +1,11 @@
 import type { DraftText } from '../../asr/engines/recognizer.ts'
+import type { FinalResult, LiveEngine } from '../../asr/live/live-engine.ts'
 import type { SessionSpeakers } from '../../asr/live/session-speakers.ts'
-import type { FinalResult, LiveEngine } from '../../asr/live-engine.ts'
 import { type ModelSelection, settingsFor } from '../../asr/model-selection/select-models.ts'
 import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
-import type { ChannelState, PendingUtterance } from '../recovery/session-log.ts'
+import type { ChannelState, PendingUtterance } from '../journal/session-log.ts'
 import {
   beginAfter,
   contextText,
@@ -26,7 +26,7 @@ import {
   type UtteranceSpan,
 } from './endpointing.ts'
 import type { FinalSequencer } from './final-sequencer.ts'
-import { allowsSpeculativeFinals, partialIntervals } from './load-shedding.ts'
+import { allowsSpeculativeFinals, partialIntervals } from './load/load-shedding.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
 

@@ -7,8 +7,8 @@ import { type AddOnError, diarizationFailed, timedOut } from '../../text/result/
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
-import type { Journal } from '../recovery/journal.ts'
-import { type ReadLog, writeRecord } from '../recovery/session-log.ts'
+import type { Journal } from '../journal/journal.ts'
+import { type ReadLog, writeRecord } from '../journal/session-log.ts'
 import type { DiarizationParams } from '../request/diarization-params.ts'
 import { readUtterances } from '../result/session-utterances.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Envelope, failedEnvelope } from '../../text/result/steps/envelope.ts'
+import { writeRecord } from '../journal/session-log.ts'
 import type { AddOnResults } from '../messages/realtime-add-ons.ts'
-import { writeRecord } from '../recovery/session-log.ts'
 import { type CollectOptions, collectAddOnResults } from './add-on-results.ts'
 
 const none = { translation: false, named_entity_recognition: false, sentiment_analysis: false }

@@ -6,9 +6,9 @@ import {
 import { notConfigured } from '../../text/result/steps/not-configured.ts'
 import type { TokenUsage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
+import { type AddOnRecord, type ReadLog, readRecords } from '../journal/session-log.ts'
 import type { AddOnParams } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
-import { type AddOnRecord, type ReadLog, readRecords } from '../recovery/session-log.ts'
 import { joined } from './result.ts'
 import { TranslationResults } from './translation-results.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { beginNewLiveJob } from '../../../test/support/live/sessions/test-live-jobs.ts'
-import { createLossyDatabase } from '../../../test/support/storage/lossy-database.ts'
+import { createLossyDatabase } from '../../../test/support/storage/databases/lossy-database.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../observability/log.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'

@@ -1,13 +1,13 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import { acknowledgment } from '../input/acknowledgment.ts'
-import { ackHead, isSentAtEnd, isWhole } from '../messages/server-messages.ts'
 import {
   type ChunkRecord,
   type LoggedMessage,
   type LogRecord,
   type ReadLog,
   readRecords,
-} from '../recovery/session-log.ts'
+} from '../journal/session-log.ts'
+import { ackHead, isSentAtEnd, isWhole } from '../messages/server-messages.ts'
 
 /** Which messages are kept, and how chunks were acknowledged. */
 export type MessagesOptions = {

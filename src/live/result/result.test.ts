@@ -8,7 +8,7 @@ import {
   type LogRecord,
   type ReadLog,
   writeRecord,
-} from '../recovery/session-log.ts'
+} from '../journal/session-log.ts'
 import { buildLiveResult, buildTranscription } from './result.ts'
 import { withMessages } from './result-messages.ts'
 

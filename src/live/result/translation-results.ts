@@ -1,9 +1,9 @@
 import { type AddOnError, failedEnvelope } from '../../text/result/steps/envelope.ts'
 import { sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
+import type { AddOnRecord } from '../journal/session-log.ts'
 import { type TranslatedUtterance, withLeadingSpace } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
-import type { AddOnRecord } from '../recovery/session-log.ts'
 import { joined } from './result.ts'
 
 /** Returns the final speaker at a time. */

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 import { listNodes } from '../../storage/nodes/nodes.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { accountsOver, findRefusal, type Load, type Refusal } from './capacity-shares.ts'
-import { findFreeNode, type PeerNode } from './placement.ts'
+import { findFreeNode, type PeerNode } from './nodes/placement.ts'
 import type { ValidKeys } from './valid-keys.ts'
 
 /** Options of the admission of sessions. */

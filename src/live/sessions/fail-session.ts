@@ -6,7 +6,7 @@ import type { LiveJob } from '../../storage/live/live-jobs.ts'
 import type { SessionStores } from '../../storage/live/session-stores.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
-import { audioAfter } from '../recovery/session-log.ts'
+import { audioAfter } from '../journal/session-log.ts'
 import { failRecorded } from '../result/finish-live-job.ts'
 
 /** Options for ending such a session; `take` claims its job, unless it has ended. */

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
-import { hasZeroRetention } from '../../config/zero-retention.ts'
+import { hasZeroRetention } from '../../config/storage/zero-retention.ts'
 import { AppError } from '../../errors.ts'
 import {
   type CreateJob,

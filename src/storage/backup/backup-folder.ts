@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeDataFolder } from '../data-folder.ts'
+import { makeDataFolder } from '../data-folder/data-folder.ts'
 import { FolderInUse, lockFolder } from '../database/sqlite/folder-lock.ts'
 import { writeDurably } from '../objects/disk/durable-file.ts'
 import { derive, plain, type Seal, sealWith } from './sealed-bytes.ts'

@@ -1,6 +1,6 @@
 import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { databaseFile, RESTORING as MARK, makeDataFolder } from '../data-folder.ts'
+import { databaseFile, RESTORING as MARK, makeDataFolder } from '../data-folder/data-folder.ts'
 import { lockFolder } from '../database/sqlite/folder-lock.ts'
 import { objectPath } from '../objects/disk/disk-objects.ts'
 import { syncFolder } from '../objects/disk/durable-file.ts'
@@ -8,7 +8,7 @@ import { readChecked, reportFullDisk, type StoredFile, writeWhole } from './back
 import { openBackupFolder } from './backup-folder.ts'
 import { filesOf } from './check-backup.ts'
 import { checkDatabase, readReferences } from './database-copy.ts'
-import { deleteOtherAccounts } from './delete-other-accounts.ts'
+import { deleteOtherAccounts } from './deletion/delete-other-accounts.ts'
 import { DATABASE, listSnapshots, readManifest } from './manifest.ts'
 
 /** A backup, and the data folder that it becomes. */

@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { readVersion } from '../../config/version.ts'
-import { databaseFile, liveFolder } from '../data-folder.ts'
+import { databaseFile, liveFolder } from '../data-folder/data-folder.ts'
 import { objectPath } from '../objects/disk/disk-objects.ts'
 import { syncFolder } from '../objects/disk/durable-file.ts'
 import { type Content, measured, readFrom, reportFullDisk, writeWhole } from './backup-files.ts'
@@ -12,6 +12,8 @@ import {
   openLiveDatabase,
   readReferences,
 } from './database-copy.ts'
+import { removeOldSnapshots } from './deletion/remove-snapshots.ts'
+import { removeZeroRetentionJobs } from './deletion/remove-zero-retention-jobs.ts'
 import {
   DATABASE,
   type ManifestEntry,
@@ -20,8 +22,6 @@ import {
   writeManifest,
 } from './manifest.ts'
 import { backupObjectPath, type ObjectIndex, openObjectIndex } from './object-index.ts'
-import { removeOldSnapshots } from './remove-snapshots.ts'
-import { removeZeroRetentionJobs } from './remove-zero-retention-jobs.ts'
 
 /** What a backup does right now. */
 export type BackupStage = 'copying the database' | 'copying objects' | 'removing old snapshots'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import type { DatabaseConfig } from '../../config/database.ts'
-import { databaseFile, makeDataFolder, refuseMissingDatabase } from '../data-folder.ts'
+import type { DatabaseConfig } from '../../config/storage/database.ts'
+import { databaseFile, makeDataFolder, refuseMissingDatabase } from '../data-folder/data-folder.ts'
 import type { Database } from './db.ts'
 import { FolderInUse, lockFolder } from './sqlite/folder-lock.ts'
 import type { MigrateOptions } from './sqlite/migration-progress.ts'

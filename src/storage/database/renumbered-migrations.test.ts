@@ -2,14 +2,17 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
-import { sqliteSchema } from '../../../test/support/storage/sqlite-schema.ts'
-import { createDatabase, noPostgres } from '../../../test/support/storage/test-postgres.ts'
+import { sqliteSchema } from '../../../test/support/storage/databases/sqlite-schema.ts'
+import {
+  createDatabase,
+  noPostgres,
+} from '../../../test/support/storage/databases/test-postgres.ts'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import {
   connectClient,
   postgresSchema,
 } from '../../../test/support/storage/upgrades/upgrade-stores.ts'
-import { databaseFile } from '../data-folder.ts'
+import { databaseFile } from '../data-folder/data-folder.ts'
 import { laterVersions } from './postgres/migrations.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import { FIRST_VERSION, firstSchema } from './postgres/schema.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sql } from 'kysely'
-import { connectInProcess } from '../../../test/support/storage/in-process-sqlite.ts'
+import { connectInProcess } from '../../../test/support/storage/databases/in-process-sqlite.ts'
 import { makeFolder, openFolder } from '../../../test/support/storage/test-storage.ts'
 import { inTransaction } from './db.ts'
 import { statement } from './statement.ts'

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import { findSpentQuota } from '../accounts/usage/month-quota.ts'
 import type { Db } from '../database/db.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
-import { findRecording } from '../recordings/recordings.ts'
+import { findRecording } from '../objects/recordings.ts'
 import { enqueueJob, type NewJob, type QueueLimit } from './queue/queue.ts'
 
 /** What a client sends so that a repeated request is recognized. */

@@ -3,7 +3,7 @@ import { type JobUsage, recordJobUsage, usageColumns } from '../accounts/usage/u
 import { type Db, inTransaction } from '../database/db.ts'
 import type { Tables } from '../database/tables.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
-import { deleteFileWithoutJobs } from '../recordings/recordings.ts'
+import { deleteFileWithoutJobs } from '../objects/recordings.ts'
 import { idle, type Lease, whereLeased } from './queue/lease.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
 import { commitOrDelete, dropResult, storeResult, type WrittenResult } from './results.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addJob, claim, resultOf } from '../../../test/support/jobs/test-jobs.ts'
-import { createLossyDatabase } from '../../../test/support/storage/lossy-database.ts'
+import { createLossyDatabase } from '../../../test/support/storage/databases/lossy-database.ts'
 import {
   makeFolder,
   openFolder,

@@ -30,7 +30,7 @@ import {
   testSessionStore,
   writeCalls,
 } from '../../../test/support/live/stores/session-store-conformance.ts'
-import { createRandom } from '../../../test/support/random.ts'
+import { createRandom } from '../../../test/support/random/random.ts'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import { openDiskObjects } from '../objects/disk/disk-objects.ts'
 import type { Objects } from '../objects/objects.ts'

@@ -20,7 +20,7 @@ import { type Lease, whereLeased } from '../jobs/queue/lease.ts'
 import type { SessionMessage } from '../jobs/queue/queue.ts'
 import type { ResultColumns } from '../jobs/results.ts'
 import { isAbandoned } from '../nodes/owners.ts'
-import { insertRecording } from '../recordings/recordings.ts'
+import { insertRecording } from '../objects/recordings.ts'
 import { deleteBatches } from './session-batches.ts'
 import { recordSessionEnd } from './session-tokens.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { liveCopyFolder, liveFolder } from '../data-folder.ts'
+import { liveCopyFolder, liveFolder } from '../data-folder/data-folder.ts'
 import type { Db } from '../database/db.ts'
 import type { Lease } from '../jobs/queue/lease.ts'
 import {

@@ -11,7 +11,10 @@ import {
   testSessionStore,
   writeCalls,
 } from '../../../test/support/live/stores/session-store-conformance.ts'
-import { noPostgres, openTestPostgres } from '../../../test/support/storage/test-postgres.ts'
+import {
+  noPostgres,
+  openTestPostgres,
+} from '../../../test/support/storage/databases/test-postgres.ts'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import type { Db } from '../database/db.ts'
 import { createDiskSessionStore, type DiskSessionStore } from './disk-session-store.ts'

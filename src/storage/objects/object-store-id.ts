@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ObjectStoreConfig } from '../../config/object-store.ts'
+import type { ObjectStoreConfig } from '../../config/storage/object-store.ts'
 import type { Db } from '../database/db.ts'
 import { listNodes } from '../nodes/nodes.ts'
 

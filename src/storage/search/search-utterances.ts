@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/db.ts'
 import type { UtteranceMatchSql } from '../database/dialect.ts'
-import { hasMetadata, type JobFilter, type ListCursor, listJobs } from '../jobs/job-lists.ts'
 import type { JobKind } from '../jobs/jobs.ts'
+import { hasMetadata, type JobFilter, type ListCursor, listJobs } from '../jobs/lists/job-lists.ts'
 import type { TermQuery } from './term-query.ts'
 import { ownerOf } from './utterance-index.ts'
 

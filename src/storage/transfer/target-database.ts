@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { DatabaseConfig } from '../../config/database.ts'
+import type { DatabaseConfig } from '../../config/storage/database.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Position } from './transfer-rows.ts'
 import { filledTables } from './transferred-tables.ts'

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { SourceDatabase } from '../database/sqlite/source-database.ts'
 import type { Tables } from '../database/tables.ts'
-import { metadataTokens } from '../jobs/metadata-tokens.ts'
+import { metadataTokens } from '../jobs/lists/metadata-tokens.ts'
 import { addRow, type TableDigest } from './digest.ts'
 import {
   metadataIndex,

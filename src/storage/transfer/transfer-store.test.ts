@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
+import {
+  createDatabase,
+  noPostgres,
+} from '../../../test/support/storage/databases/test-postgres.ts'
 import { bytesOf } from '../../../test/support/storage/objects/objects-conformance.ts'
 import { noS3, s3Settings } from '../../../test/support/storage/objects/test-s3.ts'
-import { createDatabase, noPostgres } from '../../../test/support/storage/test-postgres.ts'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import {
   checkMoved,
   fillStore,
   hashFolder,
 } from '../../../test/support/storage/upgrades/filled-store.ts'
-import type { DatabaseConfig } from '../../config/database.ts'
-import type { ObjectStoreConfig } from '../../config/object-store.ts'
+import type { DatabaseConfig } from '../../config/storage/database.ts'
+import type { ObjectStoreConfig } from '../../config/storage/object-store.ts'
 import { createLog } from '../../observability/log.ts'
 import { createS3 } from '../objects/s3/s3-client.ts'
 import { openStorage } from '../storage.ts'

@@ -2,7 +2,7 @@ import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type Document, documentsOf, tokensWithin } from '../entities/document.ts'
 import { findEntities } from '../entities/find-entities.ts'
-import { markers } from '../redaction/markers.ts'
+import { markers } from '../redaction/markers/markers.ts'
 
 export { languages } from '../entities/entity-types.ts'
 

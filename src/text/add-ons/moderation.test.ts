@@ -128,7 +128,7 @@ test('every entry of the word lists is flagged', () => {
     ['profanity', 'profanity'],
     ['slurs', 'slur'],
   ] as const) {
-    const text = readFileSync(new URL(`../lists/${list}.txt`, import.meta.url), 'utf8')
+    const text = readFileSync(new URL(`../words/lists/${list}.txt`, import.meta.url), 'utf8')
     for (const entry of text.trim().split('\n').slice(1)) {
       const sentence = `So, ${entry.replace('*', '')}!`
       assert.ok(categoriesOf(sentence).includes(category), entry)

@@ -1,5 +1,5 @@
 import type { Transcript } from '../../transcript/transcript.ts'
-import { type CaptionLimits, DEFAULT_LIMITS, splitCaptions } from '../formats/captions.ts'
+import { type CaptionLimits, DEFAULT_LIMITS, splitCaptions } from '../formats/captions/captions.ts'
 import { formatSubtitles, formatWithVoices, type SubtitleFormat } from '../formats/subtitles.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { rounds } from '../../../test/support/rounds.ts'
+import { rounds } from '../../../test/support/random/rounds.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { applyEdits, type EditedUtterance } from './apply-edits.ts'
 import { createEditState } from './edit-state.ts'

@@ -1,8 +1,8 @@
 import { amount } from './amounts/quantities.ts'
 import { withRange } from './amounts/ranges.ts'
 import type { Entity } from './entity-types.ts'
-import { before, type EntityPattern, lead, matchPatterns } from './matching.ts'
-import { isUncased } from './word-tokens.ts'
+import { before, type EntityPattern, lead, matchPatterns } from './matching/matching.ts'
+import { isUncased } from './matching/word-tokens.ts'
 
 const unit = '(?:one|two|three|four|five|six|seven|eight|nine)'
 const teen = '(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)'

@@ -11,12 +11,12 @@ import type { Entity, EntityType } from './entity-types.ts'
 import { findCodes } from './identifiers/codes.ts'
 import { findOnline } from './identifiers/online.ts'
 import { findPassphrases } from './identifiers/passphrases.ts'
+import { resolveOverlaps } from './matching/overlaps.ts'
+import { tokenizeWords } from './matching/word-tokens.ts'
 import { findListed } from './names/gazetteer.ts'
 import { findMedical } from './names/medical-words.ts'
 import { findNames } from './names/names.ts'
 import { findPlaces, joinAddresses } from './names/places.ts'
-import { resolveOverlaps } from './overlaps.ts'
-import { tokenizeWords } from './word-tokens.ts'
 
 /** The input of the search: a text, and what others said in between where that is known. */
 export type Readable = Pick<Document, 'text'> & Partial<Pick<Document, 'interjections'>>

@@ -3,11 +3,11 @@ import { createRequire } from 'node:module'
 import test from 'node:test'
 import fc from 'fast-check'
 import { Demuxer } from 'node-av/api'
-import { rounds } from '../../../test/support/rounds.ts'
+import { rounds } from '../../../test/support/random/rounds.ts'
 import { characters } from '../../../test/support/text/unicode.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
-import { type Caption, splitCaptions } from './captions.ts'
+import { type Caption, splitCaptions } from './captions/captions.ts'
 import { formatSubtitles, type SubtitleFormat } from './subtitles.ts'
 
 type Validator = {

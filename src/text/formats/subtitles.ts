@@ -1,5 +1,10 @@
 import type { Utterance } from '../../transcript/transcript.ts'
-import { type Caption, type CaptionLimits, cutLabeledCaptions, splitCaptions } from './captions.ts'
+import {
+  type Caption,
+  type CaptionLimits,
+  cutLabeledCaptions,
+  splitCaptions,
+} from './captions/captions.ts'
 import { speakerLabelsOf, type VoiceNames } from './speaker-labels.ts'
 
 /** SubRip or WebVTT. */

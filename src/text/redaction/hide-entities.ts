@@ -1,6 +1,6 @@
 import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { findCandidates } from '../entities/find-entities.ts'
-import { byRank } from '../entities/overlaps.ts'
+import { byRank } from '../entities/matching/overlaps.ts'
 import { isFunctionWord } from '../vocabulary/common-words.ts'
 import { followsHour } from '../words/sentences/abbreviations.ts'
 import { isFilledPause } from '../words/sentences/clause-continuation.ts'
@@ -12,8 +12,8 @@ import {
   readingsOf,
   renderUtterances,
   type Style,
-} from './masked-spans.ts'
-import { type MaskedText, UNMASKED } from './masked-text.ts'
+} from './masks/masked-spans.ts'
+import { type MaskedText, UNMASKED } from './masks/masked-text.ts'
 import { findRepeats } from './repeats/find-repeats.ts'
 import { knownWordsOf } from './repeats/known-words.ts'
 import { findRepeatable, markRepeatedNumbers } from './repeats/repeated-numbers.ts'

@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import { type MaskedText, maskRunsOf, UNMASKED } from './masked-text.ts'
+import { type MaskedText, maskRunsOf, UNMASKED } from './masks/masked-text.ts'
 
 /** Words of one utterance that an entity hides, fully or in part. */
 export type WordSpan = { channel: number; utterance: number; words: Word[] }

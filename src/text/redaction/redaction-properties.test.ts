@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { rounds } from '../../../test/support/rounds.ts'
+import { rounds } from '../../../test/support/random/rounds.ts'
 import { buildTranscript, linesOf } from '../../../test/support/text/build-transcript.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { documentsOf } from '../entities/document.ts'
 import { findEntities } from '../entities/find-entities.ts'
-import { markers } from './markers.ts'
-import type { Style } from './masked-spans.ts'
+import { markers } from './markers/markers.ts'
+import type { Style } from './masks/masked-spans.ts'
 import { type PiiRedactionConfig, redact } from './redaction.ts'
 
 const word = fc.constantFrom(

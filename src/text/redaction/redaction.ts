@@ -2,12 +2,12 @@ import type { HiddenEntity, Transcript } from '../../transcript/transcript.ts'
 import { expandTypes, languages } from '../entities/entity-types.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import { hideEntities } from './hide-entities.ts'
-import type { Style } from './masked-spans.ts'
-import { createMaskedText } from './masked-text.ts'
-import { numberMarkers } from './number-markers.ts'
+import { numberMarkers } from './markers/number-markers.ts'
+import { writeMarkers } from './markers/write-markers.ts'
+import type { Style } from './masks/masked-spans.ts'
+import { createMaskedText } from './masks/masked-text.ts'
+import { maskOf, writeMasks } from './masks/write-masks.ts'
 import { mergeOverlapping, placesOf, type RedactedSpan, spansOf } from './redacted-spans.ts'
-import { writeMarkers } from './write-markers.ts'
-import { maskOf, writeMasks } from './write-masks.ts'
 
 /**
  * What to hide and how. Without `entity_types` every type is hidden; the default

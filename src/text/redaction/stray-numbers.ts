@@ -3,7 +3,7 @@ import { isLuhn } from '../entities/digits/checksums.ts'
 import { type DigitRun, digitRuns } from '../entities/digits/digit-runs.ts'
 import { lexemesOf } from '../entities/digits/spoken-digits.ts'
 import type { Entity, EntityType } from '../entities/entity-types.ts'
-import { before } from '../entities/matching.ts'
+import { before } from '../entities/matching/matching.ts'
 
 type Range = { type: EntityType; digits: readonly [number, number] }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { captureLog } from '../../../test/support/captured-log.ts'
+import { captureLog } from '../../../test/support/server/captured-log.ts'
 import type { AppError } from '../../errors.ts'
 import { createLog } from '../../observability/log.ts'
 import { ResultBuilder, type ResultBuilderOptions } from './result-builder.ts'

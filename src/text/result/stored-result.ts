@@ -1,7 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { Params } from '../add-ons/add-on.ts'
-import { readMarkers } from '../redaction/markers.ts'
+import { readMarkers } from '../redaction/markers/markers.ts'
 import type { Envelope } from './steps/envelope.ts'
 import type { ServiceResponses } from './steps/run-service-add-on.ts'
 import { renewWarnings } from './subtitles-warnings.ts'

@@ -48,7 +48,7 @@ export function isFunctionWord(word: string): boolean {
 }
 
 function readList(): string[] {
-  const list = new URL('../lists/common-english-words.txt', import.meta.url)
+  const list = new URL('../words/lists/common-english-words.txt', import.meta.url)
   return readFileSync(list, 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))

@@ -4,9 +4,9 @@ import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { chunksOf, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
-import { captureLog } from '../../support/captured-log.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { call, upload } from '../../support/net/http-client.ts'
+import { captureLog } from '../../support/server/captured-log.ts'
 import { startServer } from '../../support/server/start-server.ts'
 
 /** A server and the lines of its log; `told` finds the only one with that message. */

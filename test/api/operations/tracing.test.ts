@@ -10,11 +10,11 @@ import { createTracing } from '../../../src/observability/tracing.ts'
 import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { chunksOf, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
-import { captureLog } from '../../support/captured-log.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { finalsOf } from '../../support/live/clients/live-messages.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { type CollectedSpan, startTraceCollector } from '../../support/net/trace-collector.ts'
+import { captureLog } from '../../support/server/captured-log.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 /** Packages that were loaded since this process began. */

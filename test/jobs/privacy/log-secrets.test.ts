@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import test from 'node:test'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { chunksOf, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
-import { captureLog } from '../../support/captured-log.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { call, sendRaw, upload } from '../../support/net/http-client.ts'
+import { captureLog } from '../../support/server/captured-log.ts'
 import { startServer } from '../../support/server/start-server.ts'
 
 /** A text that is in the log only when somebody put it there. */

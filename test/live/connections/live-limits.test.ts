@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { chunksOf, synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
-import { fakeTimeouts } from '../../support/fake-timeouts.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { ackedRanges, ofType } from '../../support/live/clients/live-messages.ts'
 import {
@@ -13,6 +12,7 @@ import {
 } from '../../support/live/sessions/live-session-jobs.ts'
 import { call } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
+import { fakeTimeouts } from '../../support/workers/fake-timeouts.ts'
 
 let server: TestServer
 before(async () => {

@@ -9,7 +9,7 @@ import { jobOf, speech } from '../../support/live/sessions/live-session-jobs.ts'
 import { addLiveJob } from '../../support/live/sessions/test-live-jobs.ts'
 import { call } from '../../support/net/http-client.ts'
 import { startServer } from '../../support/server/start-server.ts'
-import { noPostgres, takeDatabase } from '../../support/storage/test-postgres.ts'
+import { noPostgres, takeDatabase } from '../../support/storage/databases/test-postgres.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
 
 /** Returns what starts a server of given roles in this process, on one database and folder. */

@@ -4,7 +4,7 @@ import { mkdirSync, rmdirSync, rmSync, statSync, truncateSync, writeFileSync } f
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
-import { checkDatabase, checkDataFolder } from '../../../src/cli/doctor/checks.ts'
+import { checkDatabase, checkDataFolder } from '../../../src/cli/operations/doctor/checks.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { createLog } from '../../../src/observability/log.ts'
 import { openStorage } from '../../../src/storage/storage.ts'

@@ -9,8 +9,8 @@ import { type Fault, faults } from '../../support/cluster/faults.ts'
 import { createWork } from '../../support/cluster/work.ts'
 import { noWrongClock, wrongClock } from '../../support/cluster/wrong-clock.ts'
 import { within } from '../../support/live/random-client.ts'
-import { createRandom } from '../../support/random.ts'
-import { SEED } from '../../support/rounds.ts'
+import { createRandom } from '../../support/random/random.ts'
+import { SEED } from '../../support/random/rounds.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 /** Whether all faults are made, which takes a quarter of an hour. */

@@ -14,8 +14,8 @@ import { PullQueue } from '../../../src/models/pull-queue.ts'
 import { createLog } from '../../../src/observability/log.ts'
 import { createTonesEngine, speakWav } from '../../support/asr/many-languages.ts'
 import { type Responder, refuse, startModelServer } from '../../support/asr/model-server.ts'
-import { captureLog, type LogLine } from '../../support/captured-log.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
+import { captureLog, type LogLine } from '../../support/server/captured-log.ts'
 import { sharedParts } from '../../support/server/shared-parts.ts'
 
 const content = Buffer.from(Uint32Array.from({ length: 100_000 }, (_, i) => i * 2654435761).buffer)

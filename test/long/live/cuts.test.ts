@@ -14,8 +14,8 @@ import {
 } from '../../support/live/live-comparison.ts'
 import { randomClient, randomParams, within } from '../../support/live/random-client.ts'
 import { type CuttingProxy, startProxy } from '../../support/net/cutting-proxy.ts'
-import { createRandom } from '../../support/random.ts'
-import { rounds, SEED } from '../../support/rounds.ts'
+import { createRandom } from '../../support/random/random.ts'
+import { rounds, SEED } from '../../support/random/rounds.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 const ROUNDS = rounds(3)

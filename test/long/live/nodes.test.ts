@@ -14,11 +14,11 @@ import {
 } from '../../support/live/live-comparison.ts'
 import { randomClient, randomParams, within } from '../../support/live/random-client.ts'
 import { type Balancer, startBalancer } from '../../support/net/tcp-balancer.ts'
-import { createRandom } from '../../support/random.ts'
-import { rounds, SEED } from '../../support/rounds.ts'
+import { createRandom } from '../../support/random/random.ts'
+import { rounds, SEED } from '../../support/random/rounds.ts'
 import { type ChildServer, kill, startChild } from '../../support/server/child-server.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
-import { noPostgres, takeDatabase } from '../../support/storage/test-postgres.ts'
+import { noPostgres, takeDatabase } from '../../support/storage/databases/test-postgres.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const ROUNDS = rounds(1)

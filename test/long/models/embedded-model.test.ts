@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { findTestWeights } from '../../../scripts/test-tools/test-weights.ts'
+import { findTestWeights } from '../../../scripts/tests/test-tools/test-weights.ts'
 import { bareEnvironment } from '../../../src/audio/decoder/sandbox/bare-environment.ts'
 import type { AskOptions } from '../../../src/llm/ask.ts'
 import {

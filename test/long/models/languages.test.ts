@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { SpeechEngineOptions } from '../../../src/asr/engine-options.ts'
+import type { SpeechEngineOptions } from '../../../src/asr/model-selection/engine-options.ts'
 import { AppError } from '../../../src/errors.ts'
 import {
   createTonesEngine,

@@ -11,10 +11,10 @@ import {
   respondWithText,
   startTranscriptionServer,
 } from '../../support/asr/transcription-server.ts'
-import { captureLog } from '../../support/captured-log.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { finalsOf } from '../../support/live/clients/live-messages.ts'
 import { call, upload } from '../../support/net/http-client.ts'
+import { captureLog } from '../../support/server/captured-log.ts'
 import { startServer } from '../../support/server/start-server.ts'
 
 const KEY = 'remote-key-that-nobody-may-see'

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { findTestWeights } from '../../../scripts/test-tools/test-weights.ts'
-import { convertWhisper } from '../../../src/asr/engines/whisper/convert.ts'
+import { findTestWeights } from '../../../scripts/tests/test-tools/test-weights.ts'
 import { loadWhisper } from '../../../src/asr/engines/whisper/network.ts'
+import { convertWhisper } from '../../../src/asr/engines/whisper/weights/convert.ts'
 
 const weights = findTestWeights('whisper-base')
 const skip = weights.missing ?? false

@@ -1,5 +1,5 @@
 import { after, before, describe, test } from 'node:test'
-import { whyNoClients } from '../../../scripts/test-tools/test-clients.ts'
+import { whyNoClients } from '../../../scripts/tests/test-tools/test-clients.ts'
 import { checkGladiaProvider, checkOpenAiProvider } from '../../clients/ai-sdk.ts'
 import { type ClientServer, startClientServer } from '../../clients/client-server.ts'
 import {

@@ -5,7 +5,7 @@ import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import test from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { IS_SHORT, rounds, SEED } from '../../support/rounds.ts'
+import { IS_SHORT, rounds, SEED } from '../../support/random/rounds.ts'
 
 const SECONDS = IS_SHORT ? 0.3 : rounds(2)
 const folder = join(import.meta.dirname, '../../../fuzz')

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { captureLog } from '../../support/captured-log.ts'
 import { call } from '../../support/net/http-client.ts'
 import { parseMetrics } from '../../support/net/prometheus.ts'
+import { captureLog } from '../../support/server/captured-log.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
 async function start(t: TestContext, env: Record<string, string> = {}) {

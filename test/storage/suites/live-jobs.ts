@@ -4,8 +4,8 @@ import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
 import { createJobWriter, findByIdempotencyKey } from '../../../src/storage/jobs/create-job.ts'
 import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
 import { deleteExpiredJobs } from '../../../src/storage/jobs/deletion/retention.ts'
-import { listJobs } from '../../../src/storage/jobs/job-lists.ts'
 import { findJob, type JobId, replacePostSessionMetadata } from '../../../src/storage/jobs/jobs.ts'
+import { listJobs } from '../../../src/storage/jobs/lists/job-lists.ts'
 import { renewLease } from '../../../src/storage/jobs/queue/lease.ts'
 import {
   failExhaustedJobs,
@@ -25,7 +25,7 @@ import {
   releaseLiveJob,
 } from '../../../src/storage/live/live-jobs.ts'
 import { deleteExpiredTokens, findLiveSession } from '../../../src/storage/live/session-tokens.ts'
-import { deleteUnusedFiles, findRecording } from '../../../src/storage/recordings/recordings.ts'
+import { deleteUnusedFiles, findRecording } from '../../../src/storage/objects/recordings.ts'
 import { addFile, addJob, claim, returnLost } from '../../support/jobs/test-jobs.ts'
 import {
   addLiveJob,

@@ -1,4 +1,4 @@
-import type { WindowEmbedding } from '../../../src/asr/speakers/embedding/embedder.ts'
+import type { WindowEmbedding } from '../../../src/asr/speakers/embedding/embedders/embedder.ts'
 import { diarizationGrid, speechRegions } from '../../../src/asr/speakers/embedding/regions.ts'
 import { slidingWindows } from '../../../src/asr/speakers/embedding/windows.ts'
 import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'

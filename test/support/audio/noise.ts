@@ -1,4 +1,4 @@
-import { createRandom } from '../random.ts'
+import { createRandom } from '../random/random.ts'
 
 /** Generates unique samples: no stretch of them occurs twice. */
 export function noise(seconds: number, seed: number): Int16Array<ArrayBuffer> {

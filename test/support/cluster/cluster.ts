@@ -11,17 +11,17 @@ import {
   removePostgres,
   restartPostgres,
   startPostgres,
-} from '../../../scripts/test-tools/test-postgres.ts'
-import { startS3, TEST_CREDENTIALS } from '../../../scripts/test-tools/test-s3.ts'
+} from '../../../scripts/tests/test-tools/test-postgres.ts'
+import { startS3, TEST_CREDENTIALS } from '../../../scripts/tests/test-tools/test-s3.ts'
 import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'
 import { WEBHOOK_PATH } from '../delivery/expected-sequences.ts'
 import { openUnreliable, type UnreliableReceiver } from '../delivery/unreliable-receiver.ts'
 import { type Balancer, startBalancer } from '../net/tcp-balancer.ts'
 import { type ChildServer, kill, startChild } from '../server/child-server.ts'
+import { noPostgres, testSettings } from '../storage/databases/test-postgres.ts'
 import { fillDisk } from '../storage/fill-disk.ts'
 import type { S3Fault } from '../storage/objects/faulty-s3.ts'
 import { noS3 } from '../storage/objects/test-s3.ts'
-import { noPostgres, testSettings } from '../storage/test-postgres.ts'
 import { makeFolder } from '../storage/test-storage.ts'
 import { type Host, makeNetwork, type Network, noNetwork } from './network.ts'
 

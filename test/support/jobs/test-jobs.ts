@@ -11,7 +11,7 @@ import {
 } from '../../../src/storage/jobs/queue/queue.ts'
 import { returnLostJobs } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
 import { type JobResult, readResult } from '../../../src/storage/jobs/results.ts'
-import { insertRecording } from '../../../src/storage/recordings/recordings.ts'
+import { insertRecording } from '../../../src/storage/objects/recordings.ts'
 
 export type TestJob = {
   account?: string

@@ -3,7 +3,7 @@ import {
   createDiskSessionStore,
   openDiskSessionStore,
 } from '../../../src/storage/live/disk-session-store.ts'
-import { createRandom } from '../random.ts'
+import { createRandom } from '../random/random.ts'
 
 /** Returns the audio of every session in these tests, byte by byte. */
 export function audioAt(from: number, to: number): Buffer {

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { findTestWeights } from '../../../scripts/test-tools/test-weights.ts'
+import { findTestWeights } from '../../../scripts/tests/test-tools/test-weights.ts'
 
 /** The Python package with the server of llama.cpp (MIT), where `.ci/run` puts it. */
 const folder = join(

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { clientFolder, whyNoClients } from '../../../scripts/test-tools/test-clients.ts'
-import { TEST_CREDENTIALS } from '../../../scripts/test-tools/test-s3.ts'
-import { findTestWeights } from '../../../scripts/test-tools/test-weights.ts'
+import { clientFolder, whyNoClients } from '../../../scripts/tests/test-tools/test-clients.ts'
+import { TEST_CREDENTIALS } from '../../../scripts/tests/test-tools/test-s3.ts'
+import { findTestWeights } from '../../../scripts/tests/test-tools/test-weights.ts'
+import { noPostgres } from '../storage/databases/test-postgres.ts'
 import { noS3 } from '../storage/objects/test-s3.ts'
-import { noPostgres } from '../storage/test-postgres.ts'
 import { root, type Sample } from './samples.ts'
 
 /** How a sample differs here from what a reader does with it. */
@@ -135,7 +135,7 @@ export GZIP=-1`,
   {
     page: 'docs/migration.md',
     has: 'microphone.mjs',
-    notRun: 'test/long/browser/microphone-sample.test.ts runs it in a browser',
+    notRun: 'test/long/browser/live/microphone-sample.test.ts runs it in a browser',
   },
   { page: 'docs/models.md', has: '/v2/models', mayFail: true },
   {

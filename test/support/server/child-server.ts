@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { SERVER_BUNDLE } from '../../../scripts/test-tools/server-bundle.ts'
+import { SERVER_BUNDLE } from '../../../scripts/tests/test-tools/server-bundle.ts'
 
 /** A whole server in a process of its own, which `server-process.ts` runs. */
 export type ChildServer = {

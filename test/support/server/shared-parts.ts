@@ -1,7 +1,7 @@
 import { createLog } from '../../../src/observability/log.ts'
 import { LiveText } from '../../../src/text/live/live-text.ts'
 import { ResultBuilder } from '../../../src/text/result/result-builder.ts'
-import { connectInProcess } from '../storage/in-process-sqlite.ts'
+import { connectInProcess } from '../storage/databases/in-process-sqlite.ts'
 
 /** Seconds that a text step may take: the machine may be busy. */
 const TIMEOUT = 120

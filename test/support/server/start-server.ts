@@ -8,7 +8,7 @@ import { readConfig } from '../../../src/config/config.ts'
 import type { Clock } from '../../../src/delivery/system-clock.ts'
 import { createLog, type Log } from '../../../src/observability/log.ts'
 import { createFakeSpeechEngine } from '../asr/fake-speech-engine.ts'
-import { connectInProcess } from '../storage/in-process-sqlite.ts'
+import { connectInProcess } from '../storage/databases/in-process-sqlite.ts'
 import { sharedParts } from './shared-parts.ts'
 
 export type TestServer = {

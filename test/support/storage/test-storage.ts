@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createLog } from '../../../src/observability/log.ts'
 import { openStorage, type Storage, type StorageOptions } from '../../../src/storage/storage.ts'
-import { connectInProcess } from './in-process-sqlite.ts'
+import { connectInProcess } from './databases/in-process-sqlite.ts'
 
 /** Creates an empty folder that is removed with the test. */
 export async function makeFolder(t: Pick<TestContext, 'after'>): Promise<string> {

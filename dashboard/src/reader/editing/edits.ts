@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ApiTranscriptEdits } from '../../../../src/cli/server/api-types.ts'
-import { type ApiUtterance, type ApiWord, type Job, RequestError, request } from '../../api.ts'
+import { type ApiUtterance, type ApiWord, type Job, RequestError, request } from '../../api/api.ts'
+import { inOrder } from '../../api/in-order.ts'
 import { notify, report } from '../../components/notices.tsx'
-import { inOrder } from '../../in-order.ts'
 import { texts } from '../../texts.ts'
 
 const NOTICE_MS = 12_000

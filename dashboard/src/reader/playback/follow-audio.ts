@@ -1,4 +1,4 @@
-import type { ApiUtterance } from '../../api.ts'
+import type { ApiUtterance } from '../../api/api.ts'
 
 /**
  * Marks the word that is heard, while the sound plays, and keeps its utterance in view if

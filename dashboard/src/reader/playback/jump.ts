@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { ApiUtterance } from '../../api.ts'
-import { route } from '../../route.ts'
+import type { ApiUtterance } from '../../api/api.ts'
+import { route } from '../../app/route.ts'
 
 /**
  * Shows the second that the address names, as the links of a search do: the sound stands there, and

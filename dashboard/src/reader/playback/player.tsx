@@ -1,6 +1,6 @@
 import type { JSX, RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addressOf, type Job } from '../../api.ts'
+import { addressOf, type Job } from '../../api/api.ts'
 import { texts } from '../../texts.ts'
 
 const t = texts.reader

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
-import { addRoutes } from '../../add-routes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
+import { addRoutes } from '../add-routes.ts'
 import { shareRoutes } from '../transcripts/shares.ts'
 import { transcriptRoute } from '../transcripts/transcript.ts'
 import { transcriptEditRoutes } from '../transcripts/transcript-edits.ts'

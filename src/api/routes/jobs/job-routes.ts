@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
-import { type ListedJob, listJobs } from '../../../storage/jobs/job-lists.ts'
 import {
   findJob,
   findJobs,
@@ -10,7 +9,7 @@ import {
   type JobId,
   type JobKind,
 } from '../../../storage/jobs/jobs.ts'
-import { addRoutes } from '../../add-routes.ts'
+import { type ListedJob, listJobs } from '../../../storage/jobs/lists/job-lists.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
 import { checkMetadataLength, toFilter, toPageRequest } from '../../lists/list-query.ts'
@@ -34,6 +33,7 @@ import {
 } from '../../schemas/common/operations.ts'
 import { Type } from '../../schemas/common/type.ts'
 import { IdParams, jobListOf, jobViewOf } from '../../schemas/jobs/job.ts'
+import { addRoutes } from '../add-routes.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 

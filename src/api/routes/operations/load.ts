@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
 import { toDateTime } from '../../lists/date-time.ts'
-import { INTERVAL_MS, LoadHistory, type LoadPoint } from '../../metrics/load-history.ts'
 import { LoadReport } from '../../schemas/operations/load.ts'
+import { INTERVAL_MS, LoadHistory, type LoadPoint } from './metrics/load-history.ts'
 
 /** Reports the load of the last half hour. Our extension of the API. */
 export function loadRoutes({

@@ -3,9 +3,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { sha256 } from '../../auth/auth.ts'
-import { createScrape, type ScrapeDeps } from '../../metrics/scrape.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { Type } from '../../schemas/common/type.ts'
+import { createScrape, type ScrapeDeps } from './metrics/scrape.ts'
 
 /**
  * Serves the metrics of this server, for Prometheus. They need no key of the service, but may need

@@ -4,7 +4,6 @@ import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
 import { findShare, type Share } from '../../../storage/jobs/shares.ts'
-import { addRoutes } from '../../add-routes.ts'
 import { sha256 } from '../../auth/auth.ts'
 import { createRateLimit } from '../../auth/rate-limit.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
@@ -23,6 +22,7 @@ import { errorResponses } from '../../schemas/common/error.ts'
 import { downloadResponses, RangeHeaders } from '../../schemas/common/operations.ts'
 import { Type } from '../../schemas/common/type.ts'
 import { SharedView } from '../../schemas/transcripts/share.ts'
+import { addRoutes } from '../add-routes.ts'
 
 const SecretParams = Type.Object({
   secret: Type.String({ description: 'The last part of the address of the link' }),

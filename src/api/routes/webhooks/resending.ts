@@ -4,7 +4,6 @@ import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import { findDelivery } from '../../../storage/deliveries/delivery-log.ts'
 import { resendDelivery, resendFailed } from '../../../storage/deliveries/resending.ts'
-import { addRoutes } from '../../add-routes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
 import { parseDateTime } from '../../lists/date-time.ts'
@@ -15,6 +14,7 @@ import { IdParams } from '../../schemas/jobs/job.ts'
 import { DeliveryView } from '../../schemas/webhooks/delivery.ts'
 import { deliveryOperations } from '../../schemas/webhooks/delivery-operations.ts'
 import { ResendRequest, Resent } from '../../schemas/webhooks/resend-request.ts'
+import { addRoutes } from '../add-routes.ts'
 
 type Deps = Pick<App, 'storage' | 'delivery'> & { bodies: BodyReader }
 

@@ -11,8 +11,8 @@ import {
   writeCTranslate2,
 } from '../../../../test/support/asr/models/random-whisper.ts'
 import { decodePlainly, encodePlainly } from '../../../../test/support/asr/whisper-reference.ts'
-import { convertWhisper } from './convert.ts'
 import { loadWhisper, type WhisperNetwork } from './network.ts'
+import { convertWhisper } from './weights/convert.ts'
 
 const { signal } = new AbortController()
 const model = randomModel()

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib'
 import { isWrittenIn, scriptOf } from '../../languages/scripts.ts'
-import { decodeBeams } from './beam.ts'
+import { decodeBeams } from './decoding/beam.ts'
 import {
   type DecodeOptions,
   type Detection,
@@ -9,7 +9,7 @@ import {
   meanLogProbability,
   type WhisperDecoding,
   type WhisperRequest,
-} from './decode.ts'
+} from './decoding/decode.ts'
 import { type FeatureExtractor, HOP } from './features.ts'
 import type { EncodedAudio, WhisperNetwork } from './network.ts'
 import type { WhisperTokenizer } from './tokenizer.ts'

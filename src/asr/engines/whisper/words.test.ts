@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { wordConfidence } from './confidence.ts'
-import type { WhisperDecoding } from './decode.ts'
+import { wordConfidence } from './decoding/confidence.ts'
+import type { WhisperDecoding } from './decoding/decode.ts'
 import { createTokenizer } from './tokenizer.ts'
 import { approximateWords, timedWords } from './words.ts'
 

@@ -2,8 +2,8 @@ import type { Word } from '../../../transcript/transcript.ts'
 import { alignByAttention } from '../../recognition/attention-alignment.ts'
 import { alignToEnergy, energyLevels } from '../../recognition/word-boundaries.ts'
 import { MIN_WORD_SECONDS } from '../../recognition/word-durations.ts'
-import { wordConfidence } from './confidence.ts'
-import { meanLogProbability, type WhisperDecoding } from './decode.ts'
+import { wordConfidence } from './decoding/confidence.ts'
+import { meanLogProbability, type WhisperDecoding } from './decoding/decode.ts'
 import type { TokenRange, WhisperTokenizer } from './tokenizer.ts'
 
 /** Seconds of audio per encoder frame. */

@@ -1,6 +1,6 @@
 import { type Planes, SAMPLE_RATE } from '../../../audio/pcm.ts'
-import type { DetectRequest, LiveAudio } from '../../live-engine.ts'
 import { convertAudio } from '../detection/audio-conversion.ts'
+import type { DetectRequest, LiveAudio } from '../live-engine.ts'
 import { createDenoiser, type Denoiser } from './denoiser.ts'
 import { loadFrameDenoiser } from './rnnoise.ts'
 

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { decodeMedia } from '../../../audio/media.ts'
 import { readConfig } from '../../../config/config.ts'
-import type { LiveAudio } from '../../live-engine.ts'
 import { bundledModels } from '../../models/bundled-packages.ts'
 import { loadVad } from '../../segmentation/vad.ts'
 import { VAD_FRAME } from '../../segmentation/vad-frames.ts'
+import type { LiveAudio } from '../live-engine.ts'
 import { createLiveVad } from './live-vad.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-listener-'))

@@ -1,14 +1,14 @@
 import type { Planes } from '../../../audio/pcm.ts'
+import { LEVEL_FRAMES, liveGain } from '../../segmentation/gain.ts'
+import type { Vad, VadStream } from '../../segmentation/vad.ts'
+import { CONTEXT, VAD_FRAME, WARM_UP } from '../../segmentation/vad-frames.ts'
+import type { SampleSource } from '../denoising/denoised-samples.ts'
 import {
   type DetectRequest,
   type LiveAudio,
   MAX_DETECT_FRAMES,
   type SpeechFrames,
-} from '../../live-engine.ts'
-import { LEVEL_FRAMES, liveGain } from '../../segmentation/gain.ts'
-import type { Vad, VadStream } from '../../segmentation/vad.ts'
-import { CONTEXT, VAD_FRAME, WARM_UP } from '../../segmentation/vad-frames.ts'
-import type { SampleSource } from '../denoising/denoised-samples.ts'
+} from '../live-engine.ts'
 import { decibels, rmsOf, roundedFrames, writeChannel } from './audio-conversion.ts'
 import { type CrosstalkFrames, createLiveCrosstalk, type LiveCrosstalk } from './live-crosstalk.ts'
 import { openSamples } from './sample-source.ts'

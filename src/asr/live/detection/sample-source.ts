@@ -1,5 +1,5 @@
-import type { LiveAudio } from '../../live-engine.ts'
 import { openDenoisedSamples, type SampleSource } from '../denoising/denoised-samples.ts'
+import type { LiveAudio } from '../live-engine.ts'
 import { convertAudio } from './audio-conversion.ts'
 
 /** Opens the samples from `from` (counted in the whole session) on. */

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { Word } from '../../../transcript/transcript.ts'
 import { dot, meanDirection } from '../clustering/vectors.ts'
-import type { WindowEmbedding } from '../embedding/embedder.ts'
+import type { WindowEmbedding } from '../embedding/embedders/embedder.ts'
 
 /**
  * The speakers of the words of one channel: `speakers[i]` is that of word i. `margins[i]` is how

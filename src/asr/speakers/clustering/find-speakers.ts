@@ -1,5 +1,5 @@
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
-import type { WindowEmbedding } from '../embedding/embedder.ts'
+import type { WindowEmbedding } from '../embedding/embedders/embedder.ts'
 import { type Cluster, clusterEmbeddings, mergeClusters } from './agglomerative-clustering.ts'
 import { inferSpeakers } from './vbx.ts'
 import { dot, meanDirection } from './vectors.ts'

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync
 import { deserialize, serialize } from 'node:v8'
 import { AppError } from '../../../errors.ts'
 import type { SpeakerTurn } from './diarization-pipeline.ts'
-import type { WindowEmbedding } from './embedder.ts'
+import type { WindowEmbedding } from './embedders/embedder.ts'
 
 /** The result of the speaker model of this id: embeddings, or speaker turns. */
 export type SpeakerModelOutput = { model: string } & (

@@ -4,13 +4,13 @@ import type { Segment } from '../../engines/recognizer.ts'
 import { readSamples } from '../../segmentation/read-samples.ts'
 import type { SpeakerCounts } from '../../speech-engine.ts'
 import { type DiarizationPipeline, openDiarizationPipeline } from './diarization-pipeline.ts'
-import type { SpeakerEmbedder, WindowEmbedding } from './embedder.ts'
+import type { SpeakerEmbedder, WindowEmbedding } from './embedders/embedder.ts'
+import { openFbankEmbedder } from './embedders/fbank-embedder.ts'
+import { openXvectorEmbedder } from './embedders/xvector-embedder.ts'
+import { xvectorModelPath } from './embedders/xvector-model.ts'
 import type { SpeakerModelOutput } from './embedding-files.ts'
-import { openFbankEmbedder } from './fbank-embedder.ts'
 import { diarizationGrid } from './regions.ts'
 import type { ModelFile, SpeakerModelSpec } from './speaker-model.ts'
-import { openXvectorEmbedder } from './xvector-embedder.ts'
-import { xvectorModelPath } from './xvector-model.ts'
 
 /**
  * The regions to embed, in the samples of a file. `counts` are those of its channel, as far as they

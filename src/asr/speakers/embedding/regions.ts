@@ -1,6 +1,6 @@
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { Word } from '../../../transcript/transcript.ts'
-import type { Region, WindowGrid } from './embedder.ts'
+import type { Region, WindowGrid } from './embedders/embedder.ts'
 
 /** Words closer than this share a region, in seconds: at a longer pause the speaker may change. */
 const PAUSE = 0.3

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { hashFile } from '../../../models/files/hash-file.ts'
+import { xvectorModelPath } from './embedders/xvector-model.ts'
 import { chooseSpeakerModel } from './speaker-model.ts'
-import { xvectorModelPath } from './xvector-model.ts'
 
 test('the id of the built-in model depends on its file and its windows', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-voice-model-'))

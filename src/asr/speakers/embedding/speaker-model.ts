@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type AddedSpeakerModel, readInstalledModel } from '../../../models/speaker-models.ts'
+import { xvectorModelPath } from './embedders/xvector-model.ts'
 import { diarizationGrid } from './regions.ts'
-import { xvectorModelPath } from './xvector-model.ts'
 
 /**
  * Raise it when the input of the built-in model, or its regions, change: `mfcc.ts`, `regions.ts`,

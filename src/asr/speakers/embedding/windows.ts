@@ -1,4 +1,4 @@
-import type { Region, WindowGrid } from './embedder.ts'
+import type { Region, WindowGrid } from './embedders/embedder.ts'
 
 /** A region with fewer samples is too short for an embedding: 0.1 s. */
 const MIN_REGION = 1600

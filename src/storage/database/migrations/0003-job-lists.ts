@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { metadataTokens } from '../../jobs/metadata-tokens.ts'
+import { metadataTokens } from '../../jobs/lists/metadata-tokens.ts'
 import type { FillOptions } from '../sqlite/migration-progress.ts'
 
 /**

@@ -8,13 +8,13 @@ import {
   postgresUrl,
   removePostgres,
   startPostgres,
-} from '../../../../scripts/test-tools/test-postgres.ts'
+} from '../../../../scripts/tests/test-tools/test-postgres.ts'
 import {
   createDatabase,
   noPostgres,
   openTestPostgres,
   testSettings,
-} from '../../../../test/support/storage/test-postgres.ts'
+} from '../../../../test/support/storage/databases/test-postgres.ts'
 import { insertKey, listKeys } from '../../accounts/keys.ts'
 import { inTransaction } from '../db.ts'
 import { laterVersions } from './migrations.ts'

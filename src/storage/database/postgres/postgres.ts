@@ -6,7 +6,7 @@ import {
   replaceWithNoncontingentExpression,
   sql,
 } from 'kysely'
-import type { DatabaseConfig } from '../../../config/database.ts'
+import type { DatabaseConfig } from '../../../config/storage/database.ts'
 import { AppError } from '../../../errors.ts'
 import type { Database } from '../db.ts'
 import type { Tables } from '../tables.ts'

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
-import { noPostgres, openTestPostgres } from '../../../../test/support/storage/test-postgres.ts'
+import {
+  noPostgres,
+  openTestPostgres,
+} from '../../../../test/support/storage/databases/test-postgres.ts'
 import type { Db } from '../db.ts'
 import { createPool } from './postgres-pool.ts'
 import { createVacuum, VACUUMED_TABLES } from './vacuum.ts'

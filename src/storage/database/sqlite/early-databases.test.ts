@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'
-import { sqliteSchema } from '../../../../test/support/storage/sqlite-schema.ts'
+import { sqliteSchema } from '../../../../test/support/storage/databases/sqlite-schema.ts'
 import { openTestStorage } from '../../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../../observability/log.ts'
-import { databaseFile } from '../../data-folder.ts'
+import { databaseFile } from '../../data-folder/data-folder.ts'
 import { openStorage } from '../../storage.ts'
 
 test('a database from before edited migrations gets the current schema', async (t) => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { captureLog } from '../../../../test/support/captured-log.ts'
+import { captureLog } from '../../../../test/support/server/captured-log.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../../observability/log.ts'
-import { databaseFile } from '../../data-folder.ts'
+import { databaseFile } from '../../data-folder/data-folder.ts'
 import { type ClockState, openDeletionClock, readClock } from './deletion-clock.ts'
 
 const log = createLog('silent')

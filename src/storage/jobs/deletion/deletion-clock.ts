@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { Log } from '../../../observability/log.ts'
-import { databaseFile } from '../../data-folder.ts'
+import { databaseFile } from '../../data-folder/data-folder.ts'
 import { writeDurably } from '../../objects/disk/durable-file.ts'
 
 /** Decides whether the system clock can be trusted for deleting old data. */

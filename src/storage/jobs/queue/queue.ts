@@ -9,7 +9,7 @@ import {
   queueWebhooks,
 } from '../../deliveries/delivery-outbox.ts'
 import { type JobFile, type JobKind, readRequestWarnings, toJobFile } from '../jobs.ts'
-import { metadataTokens } from '../metadata-tokens.ts'
+import { metadataTokens } from '../lists/metadata-tokens.ts'
 import type { Lease } from './lease.ts'
 
 type JobRequest = {

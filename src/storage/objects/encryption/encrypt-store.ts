@@ -1,6 +1,6 @@
 import type { Db } from '../../database/db.ts'
-import { findKnownObjects } from '../../recordings/recordings.ts'
 import type { Objects } from '../objects.ts'
+import { findKnownObjects } from '../recordings.ts'
 import { keyIdOf } from './decrypt-object.ts'
 import { encryptObjects } from './encrypted-objects.ts'
 import type { ObjectKeys } from './object-keys.ts'

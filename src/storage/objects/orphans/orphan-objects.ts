@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../database/db.ts'
 import { isAbandoned } from '../../nodes/owners.ts'
-import { findKnownObjects, findReleasedRecordings } from '../../recordings/recordings.ts'
+import { findKnownObjects, findReleasedRecordings } from '../recordings.ts'
 import type { Orphans } from './orphans.ts'
 
 /**

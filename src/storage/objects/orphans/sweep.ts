@@ -1,7 +1,7 @@
 import type { Log } from '../../../observability/log.ts'
+import { measureOldResults } from '../../accounts/account-bytes.ts'
 import type { Db } from '../../database/db.ts'
 import { findOwners } from '../../nodes/owners.ts'
-import { measureOldResults } from '../../space/account-bytes.ts'
 import type { ActiveOwners } from '../objects.ts'
 import { findAwaitedObjects, listEarlierObjects, removeOrphanObjects } from './orphan-objects.ts'
 import type { Orphans } from './orphans.ts'

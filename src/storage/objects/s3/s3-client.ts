@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3'
-import type { ObjectStoreConfig } from '../../../config/object-store.ts'
+import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
 import { inTime } from './in-time.ts'
 
 /** A connected client, and the values that every request repeats. */

@@ -1,4 +1,4 @@
-import type { ObjectStoreConfig } from '../../../config/object-store.ts'
+import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
 import { createS3, type S3 } from './s3-client.ts'
 import { isMissing, throwS3Error } from './s3-error.ts'
 

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
-import { TEST_CREDENTIALS } from '../../../../scripts/test-tools/test-s3.ts'
+import { TEST_CREDENTIALS } from '../../../../scripts/tests/test-tools/test-s3.ts'
 import {
   bytesOf,
   testObjects,
 } from '../../../../test/support/storage/objects/objects-conformance.ts'
 import { noS3, s3Settings, testS3 } from '../../../../test/support/storage/objects/test-s3.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
-import type { ObjectStoreConfig } from '../../../config/object-store.ts'
+import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
 import type { Objects } from '../objects.ts'
 import { createS3 } from './s3-client.ts'
 import { openS3Objects } from './s3-objects.ts'

@@ -13,12 +13,12 @@ import {
   testS3,
 } from '../../../../test/support/storage/objects/test-s3.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
-import { checkObjectStore } from '../../../cli/doctor/checks.ts'
+import { checkObjectStore } from '../../../cli/operations/doctor/checks.ts'
 import { readConfig } from '../../../config/config.ts'
-import type { ObjectStoreConfig } from '../../../config/object-store.ts'
+import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
 import { createLog } from '../../../observability/log.ts'
-import { insertRecording } from '../../recordings/recordings.ts'
 import { openStorage, type StorageOptions } from '../../storage.ts'
+import { insertRecording } from '../recordings.ts'
 
 const log = createLog('silent')
 const options = { maxBytes: 1000, signal: new AbortController().signal }

@@ -10,7 +10,7 @@ const patterns = new Map<string, RegExp>()
 export function listPattern(list: 'profanity' | 'slurs'): RegExp {
   let pattern = patterns.get(list)
   if (!pattern) {
-    const text = readFileSync(new URL(`../../lists/${list}.txt`, import.meta.url), 'utf8')
+    const text = readFileSync(new URL(`../../words/lists/${list}.txt`, import.meta.url), 'utf8')
     const entries = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
     const alternatives = entries.map((entry) => entry.replace(/\*$/, '[a-z]*')).join('|')
     pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${alternatives})(?![\\p{L}\\p{N}])`, 'u')

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { emotions, isEmotion } from './emotions.ts'
 import { entryOf, MAX_PHRASE_WORDS } from './lexicon.ts'
 
-const list = readFileSync(new URL('../../lists/sentiment.txt', import.meta.url), 'utf8')
+const list = readFileSync(new URL('../../words/lists/sentiment.txt', import.meta.url), 'utf8')
 const rows = list
   .trim()
   .split('\n')

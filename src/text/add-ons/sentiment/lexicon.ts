@@ -40,7 +40,7 @@ function readEntries(): Map<string, LexiconEntry> {
 }
 
 function readOwn(): [string, LexiconEntry][] {
-  const text = readFileSync(new URL('../../lists/sentiment.txt', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../words/lists/sentiment.txt', import.meta.url), 'utf8')
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return lines.map((line) => {
     const [phrase = '', valence, emotion = ''] = line.split('\t')

@@ -1,5 +1,5 @@
 import type { Entity } from '../entity-types.ts'
-import { before, type EntityPattern, matchPatterns } from '../matching.ts'
+import { before, type EntityPattern, matchPatterns } from '../matching/matching.ts'
 import { amount } from './quantities.ts'
 import { withRange } from './ranges.ts'
 

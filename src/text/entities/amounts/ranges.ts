@@ -1,5 +1,5 @@
 import type { Entity, EntityType } from '../entity-types.ts'
-import { before } from '../matching.ts'
+import { before } from '../matching/matching.ts'
 import { amount } from './quantities.ts'
 
 const clock = '(?:[01]?\\d|2[0-3]):[0-5]\\d'

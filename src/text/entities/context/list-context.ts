@@ -1,7 +1,7 @@
+import { tagsOf } from '../../words/word-lists.ts'
 import type { Entity } from '../entity-types.ts'
+import type { WordToken } from '../matching/word-tokens.ts'
 import { isCommon, isFamily } from '../names/name-words.ts'
-import { tagsOf } from '../word-lists.ts'
-import type { WordToken } from '../word-tokens.ts'
 
 type ListItem = { text: string; tokens: readonly WordToken[]; at: number; count: number }
 

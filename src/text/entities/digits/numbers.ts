@@ -1,7 +1,7 @@
+import { wordList } from '../../words/word-lists.ts'
 import { isGrouped, isMeasured, isRound } from '../amounts/amount-runs.ts'
 import type { Entity, EntityType } from '../entity-types.ts'
-import { before } from '../matching.ts'
-import { wordList } from '../word-lists.ts'
+import { before } from '../matching/matching.ts'
 import { isLuhn, isNorthAmericanPhone, isSsn } from './checksums.ts'
 import type { DigitRun } from './digit-runs.ts'
 

@@ -1,5 +1,5 @@
 import type { Entity } from '../entity-types.ts'
-import { before, lead } from '../matching.ts'
+import { before, lead } from '../matching/matching.ts'
 import { isCommon } from '../names/name-words.ts'
 
 const number =

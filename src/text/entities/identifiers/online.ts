@@ -1,6 +1,6 @@
 import { lexemesOf } from '../digits/spoken-digits.ts'
 import type { Entity } from '../entity-types.ts'
-import { before, type EntityPattern, matchPatterns } from '../matching.ts'
+import { before, type EntityPattern, matchPatterns } from '../matching/matching.ts'
 import { findMailParts } from './email-parts.ts'
 
 const tld =

@@ -1,7 +1,7 @@
+import { taggedWith, tagsOf, wordList } from '../../words/word-lists.ts'
 import { everydayTags, everydayWords, inContext } from '../context/list-context.ts'
 import type { Entity, EntityType } from '../entity-types.ts'
-import { taggedWith, tagsOf, wordList } from '../word-lists.ts'
-import { isUncased, type WordToken } from '../word-tokens.ts'
+import { isUncased, type WordToken } from '../matching/word-tokens.ts'
 import { withoutAccents } from './accents.ts'
 import { isCommon, isFamily } from './name-words.ts'
 

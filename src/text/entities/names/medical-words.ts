@@ -1,5 +1,5 @@
 import type { Entity, EntityType } from '../entity-types.ts'
-import type { WordToken } from '../word-tokens.ts'
+import type { WordToken } from '../matching/word-tokens.ts'
 import { isCommon } from './name-words.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { tagsOf, wordList } from '../word-lists.ts'
-import type { WordToken } from '../word-tokens.ts'
+import { tagsOf, wordList } from '../../words/word-lists.ts'
+import type { WordToken } from '../matching/word-tokens.ts'
 import { withoutAccents } from './accents.ts'
 
 let given: Set<string> | undefined

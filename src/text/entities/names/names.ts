@@ -1,7 +1,7 @@
+import { tagsOf } from '../../words/word-lists.ts'
 import type { Entity, EntityType } from '../entity-types.ts'
-import { lead } from '../matching.ts'
-import { tagsOf } from '../word-lists.ts'
-import { isUncased, type WordToken } from '../word-tokens.ts'
+import { lead } from '../matching/matching.ts'
+import { isUncased, type WordToken } from '../matching/word-tokens.ts'
 import { isListedPlace } from './gazetteer.ts'
 import {
   endOfName,

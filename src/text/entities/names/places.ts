@@ -1,8 +1,8 @@
+import { wordList } from '../../words/word-lists.ts'
 import { amount } from '../amounts/quantities.ts'
 import type { Entity } from '../entity-types.ts'
-import { before, type EntityPattern, matchPatterns } from '../matching.ts'
-import { wordList } from '../word-lists.ts'
-import { isUncased } from '../word-tokens.ts'
+import { before, type EntityPattern, matchPatterns } from '../matching/matching.ts'
+import { isUncased } from '../matching/word-tokens.ts'
 import { isCommon } from './name-words.ts'
 
 const street =

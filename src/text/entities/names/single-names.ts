@@ -1,7 +1,7 @@
 import { isFunctionWord } from '../../vocabulary/common-words.ts'
+import { tagsOf } from '../../words/word-lists.ts'
 import type { Entity } from '../entity-types.ts'
-import { tagsOf } from '../word-lists.ts'
-import type { WordToken } from '../word-tokens.ts'
+import type { WordToken } from '../matching/word-tokens.ts'
 import {
   isAnyGivenName,
   isCommon,

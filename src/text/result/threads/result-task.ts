@@ -1,5 +1,5 @@
 import type { Transcript } from '../../../transcript/transcript.ts'
-import type { TextCapabilities } from '../../capabilities.ts'
+import type { TextCapabilities } from '../../add-ons/capabilities.ts'
 import type { EditResult, EditTask } from '../../edits/edit-task.ts'
 import type { RedactedSpan } from '../../redaction/redacted-spans.ts'
 import type { SearchableUtterance, SearchedResult } from '../../search/searchable-utterances.ts'

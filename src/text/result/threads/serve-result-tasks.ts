@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { textCapabilities } from '../../capabilities.ts'
+import { textCapabilities } from '../../add-ons/capabilities.ts'
 import { editTranscript } from '../../edits/edit-task.ts'
 import { searchableUtterances } from '../../search/searchable-utterances.ts'
 import type { ServiceAddOn } from '../../service-add-ons/service-add-on.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { rounds } from '../../../../test/support/rounds.ts'
+import { rounds } from '../../../../test/support/random/rounds.ts'
 import { heldOut, tuned } from '../../../../test/support/text/punctuation-cases.ts'
 import type { Transcript, Utterance } from '../../../transcript/transcript.ts'
 import { enhancePunctuation } from './punctuation.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runSteno, startSteno } from '../../../support/cli/run-steno.ts'
-import { IS_SHORT } from '../../../support/rounds.ts'
+import { IS_SHORT } from '../../../support/random/rounds.ts'
 import { makeFolder } from '../../../support/storage/test-storage.ts'
 import { checkMoved, fillStore } from '../../../support/storage/upgrades/filled-store.ts'
 

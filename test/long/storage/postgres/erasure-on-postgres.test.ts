@@ -8,15 +8,15 @@ import {
   postgresUrl,
   removePostgres,
   startPostgres,
-} from '../../../../scripts/test-tools/test-postgres.ts'
+} from '../../../../scripts/tests/test-tools/test-postgres.ts'
 import { createFakeSpeechEngine } from '../../../support/asr/fake-speech-engine.ts'
 import { noise, waveOf } from '../../../support/audio/noise.ts'
 import { openReceiver, type Receiver } from '../../../support/delivery/receiver.ts'
 import { connect, openSession } from '../../../support/live/clients/live-client.ts'
 import { audioForm, call, type Uploaded } from '../../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../../support/server/start-server.ts'
+import { noPostgres } from '../../../support/storage/databases/test-postgres.ts'
 import { filesHolding } from '../../../support/storage/folder-search.ts'
-import { noPostgres } from '../../../support/storage/test-postgres.ts'
 
 const samples = noise(2, 1)
 const recording = waveOf([samples])

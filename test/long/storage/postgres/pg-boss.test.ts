@@ -11,7 +11,7 @@ import {
   postgresUrl,
   removePostgres,
   startPostgres,
-} from '../../../../scripts/test-tools/test-postgres.ts'
+} from '../../../../scripts/tests/test-tools/test-postgres.ts'
 import { createLog } from '../../../../src/observability/log.ts'
 import { inTransaction } from '../../../../src/storage/database/db.ts'
 import { finishJob } from '../../../../src/storage/jobs/end-job.ts'
@@ -24,7 +24,7 @@ import {
   noPostgres,
   openTestPostgres,
   testSettings,
-} from '../../../support/storage/test-postgres.ts'
+} from '../../../support/storage/databases/test-postgres.ts'
 import { makeFolder } from '../../../support/storage/test-storage.ts'
 
 const QUEUE = 'jobs'

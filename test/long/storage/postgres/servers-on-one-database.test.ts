@@ -10,7 +10,7 @@ import { createToneWav } from '../../../support/audio/recordings.ts'
 import { openReceiver } from '../../../support/delivery/receiver.ts'
 import { audioForm, call, type Uploaded } from '../../../support/net/http-client.ts'
 import { type ChildServer, kill, startChild } from '../../../support/server/child-server.ts'
-import { createDatabase, noPostgres } from '../../../support/storage/test-postgres.ts'
+import { createDatabase, noPostgres } from '../../../support/storage/databases/test-postgres.ts'
 import { makeFolder } from '../../../support/storage/test-storage.ts'
 
 const JOBS = 12

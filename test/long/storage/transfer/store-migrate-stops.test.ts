@@ -12,8 +12,8 @@ import {
   type TransferStage,
   transferStore,
 } from '../../../../src/storage/transfer/transfer-store.ts'
+import { createDatabase, noPostgres } from '../../../support/storage/databases/test-postgres.ts'
 import { noS3, s3Settings } from '../../../support/storage/objects/test-s3.ts'
-import { createDatabase, noPostgres } from '../../../support/storage/test-postgres.ts'
 import { makeFolder } from '../../../support/storage/test-storage.ts'
 import { checkMoved, fillStore } from '../../../support/storage/upgrades/filled-store.ts'
 

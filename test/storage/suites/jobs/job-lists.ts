@@ -4,13 +4,13 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../../../src/storage/jobs/deletion/delete-job.ts'
+import { findJob, type JobKind, type JobStatus } from '../../../../src/storage/jobs/jobs.ts'
 import {
   type JobFilter,
   type ListCursor,
   listJobs,
   type PageRequest,
-} from '../../../../src/storage/jobs/job-lists.ts'
-import { findJob, type JobKind, type JobStatus } from '../../../../src/storage/jobs/jobs.ts'
+} from '../../../../src/storage/jobs/lists/job-lists.ts'
 import { addJob } from '../../../support/jobs/test-jobs.ts'
 import { createSuite } from '../suite.ts'
 

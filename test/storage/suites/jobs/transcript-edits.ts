@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { countHeldBytes } from '../../../../src/storage/accounts/account-bytes.ts'
 import type { Db } from '../../../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../../../src/storage/jobs/deletion/delete-job.ts'
 import { deleteExpiredJobs } from '../../../../src/storage/jobs/deletion/retention.ts'
@@ -10,7 +11,6 @@ import {
   type NewTranscriptVersion,
   readTranscriptChanges,
 } from '../../../../src/storage/jobs/transcript-edits.ts'
-import { countHeldBytes } from '../../../../src/storage/space/account-bytes.ts'
 import { addJob, claim } from '../../../support/jobs/test-jobs.ts'
 import { createSuite } from '../suite.ts'
 

@@ -4,6 +4,7 @@ import {
   CallbackFeed,
   type CallbackFeedOptions,
 } from '../../../../src/live/callbacks/callback-feed.ts'
+import { type ChunkRecord, writeRecord } from '../../../../src/live/journal/session-log.ts'
 import { startMessage } from '../../../../src/live/messages/lifecycle-messages.ts'
 import {
   headOf,
@@ -12,7 +13,6 @@ import {
   type ServerMessage,
   writeMessage,
 } from '../../../../src/live/messages/server-messages.ts'
-import { type ChunkRecord, writeRecord } from '../../../../src/live/recovery/session-log.ts'
 import { createLog } from '../../../../src/observability/log.ts'
 import { openDeliveryBody } from '../../../../src/storage/deliveries/delivery-body.ts'
 import {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { createRandom } from '../../random.ts'
+import { createRandom } from '../../random/random.ts'
 
 /**
  * How a proxy in front of an S3 server disturbs requests: passes all, answers that the server is

@@ -4,8 +4,8 @@ import {
   TEST_CREDENTIALS,
   type TestS3,
   whyNoS3,
-} from '../../../../scripts/test-tools/test-s3.ts'
-import type { ObjectStoreConfig } from '../../../../src/config/object-store.ts'
+} from '../../../../scripts/tests/test-tools/test-s3.ts'
+import type { ObjectStoreConfig } from '../../../../src/config/storage/object-store.ts'
 
 /** Why tests with S3-compatible storage are skipped here; `false` if they run. */
 export const noS3: string | false = whyNoS3() ?? false

@@ -79,7 +79,7 @@ export async function makeStore(
     await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'))
     await installModels(checkout, join(models, contentOf(id, MODEL_PATHS)))
     const args = ['--checkout', checkout, ...(database ? ['--database', database] : []), file]
-    await runNode(join(root, 'scripts/test-tools/make-upgrade-fixture.ts'), args, checkout)
+    await runNode(join(root, 'scripts/tests/test-tools/make-upgrade-fixture.ts'), args, checkout)
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -6,7 +6,8 @@ import { extract } from 'tar'
 import { makeFolder } from '../test-storage.ts'
 
 /**
- * What servers of earlier versions left; `scripts/test-tools/make-upgrade-fixture.ts` made them.
+ * What servers of earlier versions left; `scripts/tests/test-tools/make-upgrade-fixture.ts` made
+ * them.
  */
 const stores = join(import.meta.dirname, '../../../fixtures/stores')
 /** The names of their files. */

@@ -1,0 +1,97 @@
+import { rm } from 'node:fs/promises'
+import type { LiveEngine } from '../../../src/asr/live/live-engine.ts'
+import type { PcmFile } from '../../../src/asr/speech-engine.ts'
+import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'
+import {
+  type LastWord,
+  sharesContext,
+  trimToPrevious,
+  withoutRepeat,
+} from '../../../src/live/recognition/adjacent-utterances.ts'
+import {
+  createEndpointer,
+  type EndpointerState,
+  type EndpointingOptions,
+  initialEndpointerState,
+  segmentsOf,
+  type UtteranceSegments,
+} from '../../../src/live/recognition/endpointing.ts'
+import type { Word } from '../../../src/transcript/transcript.ts'
+
+/** What a session hears of a recording, and how long each final took, in seconds. */
+export type LiveRecognition = {
+  words: Word[]
+  finals: { seconds: number; took: number }[]
+}
+
+const signal = new AbortController().signal
+const settings = { model: 'moonshine-base', language: 'en', languages: [], vocabulary: [], signal }
+
+/** Settings of a session whose client gave none. */
+export const defaultEndpointing: EndpointingOptions = {
+  threshold: 0.6,
+  hangover: 0.25,
+  endpointing: 0.05,
+  maxSeconds: 5,
+}
+
+/** Hears one recording as a session does whose client sends it at once; without partials. */
+export async function transcribeLive(
+  live: LiveEngine,
+  pcm: PcmFile,
+  { isDenoised = false, endpointing = defaultEndpointing } = {},
+): Promise<LiveRecognition> {
+  const path = `${pcm.path}.live`
+  const hearing: LiveRecognition = { words: [], finals: [] }
+  let last: LastWord | null = null
+  for (const found of await findUtterances(live, pcm, { path, isDenoised, endpointing })) {
+    const { start, end } = found.segment
+    const started = performance.now()
+    const utterance = { ...found, segment: trimToPrevious(found, last) }
+    const recognized = await live.recognizeFinal(utterance, settings)
+    const words: readonly Word[] = sharesContext(found)
+      ? withoutRepeat(recognized.words, last)
+      : recognized.words
+    last = words.at(-1) ?? last
+    const took = (performance.now() - started) / 1000
+    hearing.finals.push({ seconds: (end - start) / SAMPLE_RATE, took })
+    hearing.words.push(...words)
+  }
+  await rm(path)
+  return hearing
+}
+
+/** The utterances that a session cuts a recording into; its samples go to `path`. */
+export async function findUtterances(
+  live: LiveEngine,
+  pcm: PcmFile,
+  {
+    path,
+    isDenoised,
+    endpointing,
+  }: { path: string; isDenoised: boolean; endpointing: EndpointingOptions },
+): Promise<(UtteranceSegments & { path: string })[]> {
+  const format = { encoding: 's16' as const, sampleRate: SAMPLE_RATE, channels: 1 }
+  const audio = { path: pcm.path, start: 0, format, isDenoised, channels: [path] }
+  const endpointer = createEndpointer(endpointing)
+  const state: EndpointerState = initialEndpointerState()
+  const utterances: (UtteranceSegments & { path: string })[] = []
+  const take = (events: ReturnType<typeof endpointer.step>) => {
+    for (const event of events) {
+      if (event.type !== 'utterance') continue
+      const { utterance } = event
+      const after = utterances.at(-1)?.segment.end ?? 0
+      utterances.push({ path, ...segmentsOf(utterance, { state, after }) })
+    }
+  }
+  for (let frames = 1; frames > 0; ) {
+    const request = { from: state.frame, frames: pcm.samples, isEnd: true }
+    const { probabilities, levels } = await live.detectSpeech(audio, request, { signal })
+    frames = probabilities[0]!.length
+    for (const [i, probability] of probabilities[0]!.entries()) {
+      take(endpointer.step(state, probability, levels[0]![i]!))
+    }
+  }
+  take(endpointer.finish(state))
+  return utterances
+}

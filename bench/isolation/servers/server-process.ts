@@ -1,0 +1,14 @@
+// The server in a process of its own, with the real engine or, with ISOLATION_FAKE=1, the fake one.
+// Reads STENO_*; sends its address when it listens. Its log goes nowhere but for what ends it.
+import { createApp } from '../../../src/app/app.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { createLog } from '../../../src/observability/log.ts'
+import { createFakeSpeechEngine } from '../../../test/support/asr/fake-speech-engine.ts'
+
+const speech =
+  process.env.ISOLATION_FAKE === '1' ? createFakeSpeechEngine('one two three') : undefined
+const log = createLog('fatal')
+const app = await createApp(readConfig(process.env), speech ? { speech, log } : { log })
+process.send!({ url: await app.http.listen({ host: '127.0.0.1', port: 0 }) })
+// A benchmark that was cut off leaves nothing behind.
+process.once('disconnect', () => process.exit())

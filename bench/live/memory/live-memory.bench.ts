@@ -1,0 +1,63 @@
+/**
+ * Memory of the server and of all its processes over an hour of sound in live sessions, several at
+ * a time, as fast as they are taken: it must not grow. Linux only (/proc).
+ */
+import { report } from '../../support/report.ts'
+import { startLiveServer } from '../live-server.ts'
+import { readSpeech, seconds } from '../speech.ts'
+import { streamSpeech } from '../stream.ts'
+import { residentOf } from './resident.ts'
+
+const TOTAL_SECONDS = 3600
+const AT_A_TIME = 4
+/** Of sound, between two looks. */
+const INTERVAL_SECONDS = 300
+/** Models, caches and code are in place by then; what comes after is growth. */
+const WARM_UP_SECONDS = 900
+
+const { corpus, speeches } = await readSpeech()
+const server = await startLiveServer()
+const looks: { second: number; serverMB: number; allMB: number }[] = []
+let given = 0
+let done = 0
+const started = performance.now()
+await look()
+await Promise.all(Array.from({ length: AT_A_TIME }, feed))
+const elapsed = (performance.now() - started) / 1000
+await server.stop()
+
+const settled = looks.filter(({ second }) => second >= WARM_UP_SECONDS)
+report({
+  bench: 'live-memory',
+  corpus,
+  sessionsAtATime: AT_A_TIME,
+  seconds: done,
+  looks: looks.map(({ second, serverMB, allMB }) => [second, serverMB, allMB]),
+  serverMBPerHour: slope(settled.map(({ second, serverMB }) => [second / 3600, serverMB])),
+  allMBPerHour: slope(settled.map(({ second, allMB }) => [second / 3600, allMB])),
+  timesRealTime: done / elapsed,
+})
+
+async function feed(): Promise<void> {
+  for (let i = 0; given < TOTAL_SECONDS; i++) {
+    const speech = speeches[i % speeches.length]!
+    given += seconds(speech.samples)
+    await streamSpeech(server.client, speech, { kind: 'fast' })
+    const before = Math.floor(done / INTERVAL_SECONDS)
+    done += seconds(speech.samples)
+    if (Math.floor(done / INTERVAL_SECONDS) > before) await look()
+  }
+}
+
+async function look(): Promise<void> {
+  const { own, all } = await residentOf(server.pid)
+  looks.push({ second: Math.round(done), serverMB: own / 1e6, allMB: all / 1e6 })
+}
+
+/** By least squares. */
+function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const mean = (axis: 0 | 1) => points.reduce((sum, p) => sum + p[axis], 0) / points.length
+  const [x, y] = [mean(0), mean(1)]
+  const over = points.reduce((sum, p) => sum + (p[0] - x) * (p[1] - y), 0)
+  return over / points.reduce((sum, p) => sum + (p[0] - x) ** 2, 0)
+}

@@ -1,0 +1,77 @@
+/**
+ * Memory of a server and all its processes with two and with four workers, each with prepacked
+ * models and without: a line for each, after the start and at most while recordings and live
+ * sessions are transcribed. Pages that several processes share count once. Linux only (/proc).
+ */
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { prepackModels } from '../../../src/asr/models/prepacked/prepack-models.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { report } from '../../support/report.ts'
+import { wavOf } from '../../support/wav.ts'
+import { type LiveBenchServer, startLiveServer } from '../live-server.ts'
+import { readSpeech } from '../speech.ts'
+import { streamSpeech } from '../stream.ts'
+import { type MemoryShares, sharesOf } from './memory-shares.ts'
+
+const WORKERS = [2, 4]
+const LIVE_SESSIONS = 4
+/** Speeches of a minute each in one recording. */
+const SPEECHES = 2
+const LOOK_MS = 250
+
+const { corpus, speeches } = await readSpeech()
+const recording = wavOf(Buffer.concat(speeches.slice(0, SPEECHES).map(({ samples }) => samples)))
+const { models } = readConfig(process.env)
+await prepackModels(models.folder)
+for (const workers of WORKERS) {
+  for (const isPrepacked of [true, false]) report(await measure(workers, isPrepacked))
+}
+
+async function measure(workers: number, isPrepacked: boolean) {
+  const folder = isPrepacked ? models.folder : await modelsWithoutPrepacked()
+  const server = await startLiveServer({
+    STENO_MODELS_DIR: folder,
+    STENO_WORKERS: String(workers),
+  })
+  await streamSpeech(server.client, speeches[0]!, { kind: 'fast' })
+  const idle = await sharesOf(server.pid)
+  let max = idle
+  const looking = setInterval(async () => {
+    const now = await sharesOf(server.pid)
+    if (now.proportional > max.proportional) max = now
+  }, LOOK_MS)
+  const jobs = Array.from({ length: workers }, () => transcribe(server))
+  const sessions = speeches.slice(0, LIVE_SESSIONS).map((speech) => {
+    return streamSpeech(server.client, speech, { kind: 'live', delay: 0 })
+  })
+  await Promise.all([...jobs, ...sessions])
+  clearInterval(looking)
+  await server.stop()
+  if (!isPrepacked) await rm(folder, { recursive: true })
+  return {
+    ...{ bench: 'worker-memory', corpus, workers, isPrepacked },
+    ...{ idleMB: megabytes(idle), peakMB: megabytes(max) },
+  }
+}
+
+async function transcribe({ client }: LiveBenchServer): Promise<void> {
+  const open = async () => Readable.from([recording])
+  const audio_url = await client.upload({ filename: 'speech.wav', open })
+  await client.wait(await client.create({ audio_url, diarization: true }), () => {})
+}
+
+/** The installed models in a folder where none can be prepacked. */
+async function modelsWithoutPrepacked(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-bench-'))
+  for (const name of ['embedded.json', 'moonshine-base', 'moonshine-tiny', 'silero-vad.onnx'])
+    await symlink(join(models.folder, name), join(folder, name))
+  await writeFile(join(folder, 'prepacked'), '')
+  return folder
+}
+
+function megabytes({ proportional, anonymous }: MemoryShares) {
+  return { proportional: proportional / 1e6, anonymous: anonymous / 1e6 }
+}

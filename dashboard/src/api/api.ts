@@ -1,0 +1,145 @@
+import { signal } from '@preact/signals'
+import type {
+  ApiCreatedJob,
+  ApiCreatedSession,
+  ApiError,
+  ApiJobProgress,
+  ApiLiveJob,
+  ApiPreRecordedJob,
+  ApiSignIn,
+  ApiUpload,
+} from '../../../src/cli/server/api-types.ts'
+import { texts } from '../texts.ts'
+
+export type Job = ApiPreRecordedJob | ApiLiveJob
+export type JobPage = { next: string | null; items: Job[] }
+
+/** Who is signed in: `undefined` until the server has answered, `null` for nobody. */
+export const signedIn = signal<ApiSignIn | null | undefined>(undefined)
+
+/** A refused request. `code` is the word of docs/errors.md. */
+export class RequestError extends Error {
+  readonly status: number
+  readonly code: string
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+export type RequestOptions = {
+  method?: string
+  json?: unknown
+  signal?: AbortSignal
+  keepalive?: boolean
+}
+
+/** Addresses are relative: the dashboard may stand behind a proxy under any path. */
+const base = new URL('.', document.baseURI)
+
+/** Returns the absolute address of a path of the API. */
+export function addressOf(path: string): string {
+  return new URL(path, base).href
+}
+
+function headersOf({ method = 'GET', json }: RequestOptions): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (json !== undefined) headers['content-type'] = 'application/json'
+  const token = signedIn.value?.csrf_token
+  if (method !== 'GET' && token) headers['x-csrf-token'] = token
+  return headers
+}
+
+/** Sends a request and returns the parsed answer; throws `RequestError`. */
+export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  const { method = options.json === undefined ? 'GET' : 'POST', json, ...rest } = options
+  const init: RequestInit = { method, headers: headersOf({ method, json }), ...rest }
+  if (json !== undefined) init.body = JSON.stringify(json)
+  const response = await fetch(addressOf(path), init).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new RequestError(0, 'offline', texts.offline)
+  })
+  const text = await response.text()
+  if (!response.ok) {
+    throw toError(response.status, response.headers.get('x-error-code') ?? '', text)
+  }
+  return (text === '' ? undefined : JSON.parse(text)) as T
+}
+
+function toError(status: number, code: string, text: string): RequestError {
+  let message = texts.errors.unknown
+  try {
+    const body = JSON.parse(text) as ApiError
+    // The message of a 400 only refers to the lines; others repeat them.
+    const lines = status === 400 ? (body.validation_errors ?? []) : []
+    message = lines.join('\n') || body.message
+  } catch {
+    // Not the body of this server, such as that of a proxy.
+  }
+  const ended = status === 401 && code !== 'key_unknown'
+  if (ended) signedIn.value = null
+  return new RequestError(status, code, message)
+}
+
+/** Asks the server who is signed in, unless the browser sent it nothing to know that by. */
+export async function loadSignIn(): Promise<void> {
+  const known = document.querySelector<HTMLMetaElement>('meta[name=signed-in]')?.content
+  if (known === 'no' && signedIn.value === undefined) {
+    signedIn.value = null
+    return
+  }
+  try {
+    signedIn.value = await request<ApiSignIn>('v2/sign-in')
+  } catch (error) {
+    signedIn.value = null
+    if ((error as RequestError).code === 'offline') throw error
+  }
+}
+
+export async function signIn(by: { key: string } | { link: string }): Promise<void> {
+  signedIn.value = await request<ApiSignIn>('v2/sign-in', { json: by })
+}
+
+export async function signOut({ everywhere }: { everywhere: boolean }): Promise<void> {
+  await request(`v2/sign-in?everywhere=${everywhere}`, { method: 'DELETE' })
+  signedIn.value = null
+}
+
+/** Returns whether the key may do something. */
+export function hasScope(scope: 'read' | 'write' | 'live' | 'keys' | 'admin'): boolean {
+  return signedIn.value?.scopes.includes(scope) ?? false
+}
+
+/** Uploads a file; `onProgress` gets the fraction that was sent. */
+export function uploadFile(
+  file: File,
+  { onProgress, signal }: { onProgress: (fraction: number) => void; signal: AbortSignal },
+): Promise<ApiUpload> {
+  const { promise, resolve, reject } = Promise.withResolvers<ApiUpload>()
+  const sending = new XMLHttpRequest()
+  sending.open('POST', addressOf('v2/upload'))
+  for (const [name, value] of Object.entries(headersOf({ method: 'POST' }))) {
+    sending.setRequestHeader(name, value)
+  }
+  sending.upload.onprogress = ({ loaded, total }) => onProgress(total ? loaded / total : 0)
+  sending.onload = () => {
+    const { status, responseText } = sending
+    if (status < 300) resolve(JSON.parse(responseText) as ApiUpload)
+    else reject(toError(status, sending.getResponseHeader('x-error-code') ?? '', responseText))
+  }
+  sending.onerror = () => reject(new RequestError(0, 'offline', texts.offline))
+  sending.onabort = () => reject(new DOMException('canceled', 'AbortError'))
+  signal.addEventListener('abort', () => sending.abort())
+  const form = new FormData()
+  form.append('audio', file)
+  sending.send(form)
+  return promise
+}
+
+export const createJob = (json: object) => request<ApiCreatedJob>('v2/pre-recorded', { json })
+export const createSession = (json: object) => request<ApiCreatedSession>('v2/live', { json })
+export const readProgress = (id: string) =>
+  request<ApiJobProgress>(`v2/pre-recorded/${id}/progress`)
+
+export type { ApiJobProgress, ApiUtterance, ApiWord } from '../../../src/cli/server/api-types.ts'

@@ -1,8 +1,0 @@
-import { render } from 'preact'
-import { App } from './app.tsx'
-import { texts } from './texts.ts'
-import './style.css'
-
-document.documentElement.lang = texts.language
-document.documentElement.dir = texts.direction
-render(<App />, document.getElementById('app')!)

@@ -1,0 +1,75 @@
+import type { JSX } from 'preact'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { ApiSharedRecording } from '../../../../src/cli/server/api-types.ts'
+import { addressOf, RequestError, request } from '../../api/api.ts'
+import { formatDateTime, formatTime } from '../../components/format.ts'
+import { report } from '../../components/notices.tsx'
+import { WatchedCaptions } from '../../live/watched-captions.tsx'
+import { texts } from '../../texts.ts'
+import { readOnly, type ShownUtterance } from '../editing/edits.ts'
+import { Player } from '../playback/player.tsx'
+import { useSpeakers } from '../speakers.ts'
+import { Transcript } from '../transcript.tsx'
+
+const t = texts.share
+
+/** What a link shows to whoever has it: one recording, to read and to hear. */
+export function SharedPage({ secret }: { secret: string }): JSX.Element {
+  const path = `v2/shared/${encodeURIComponent(secret)}`
+  const [shared, setShared] = useState<ApiSharedRecording>()
+  const [problem, setProblem] = useState('')
+  const load = useCallback(() => {
+    request<ApiSharedRecording>(path).then(setShared, (error: unknown) => {
+      setShared(undefined)
+      if (error instanceof RequestError && error.status === 404) setProblem(t.ended)
+      else report(error)
+    })
+  }, [path])
+  useEffect(load, [load])
+  return (
+    <>
+      {problem && <p role="alert">{problem}</p>}
+      {!shared && !problem && <p>{texts.loading}</p>}
+      {shared?.is_live && (
+        <>
+          <h1>{texts.live.title}</h1>
+          <WatchedCaptions path={`${path}/captions`} onEnd={load} isScreen />
+        </>
+      )}
+      {shared && !shared.is_live && <Shared shared={shared} address={addressOf(`${path}/file`)} />}
+    </>
+  )
+}
+
+type SharedProps = { shared: ApiSharedRecording; address: string }
+
+function Shared({ shared, address }: SharedProps): JSX.Element {
+  const { name, kind, created_at, audio_duration, has_audio, expires_at, transcript } = shared
+  const title = name ?? texts.recordings.kind[kind]
+  useEffect(() => {
+    document.title = `${title} – ${texts.app}`
+  }, [title])
+  const audio = useRef<HTMLAudioElement>(null)
+  const play = useCallback((seconds: number) => {
+    if (!audio.current) return
+    audio.current.currentTime = seconds
+    audio.current.play().catch(report)
+  }, [])
+  const edits = useMemo(() => readOnly(transcript.utterances as ShownUtterance[]), [transcript])
+  const speakers = useSpeakers(edits.utterances, undefined)
+  const facts = [
+    audio_duration !== null && formatTime(audio_duration),
+    formatDateTime(created_at),
+    t.worksUntil(formatDateTime(expires_at)),
+  ]
+  return (
+    <>
+      <h1>
+        <bdi>{title}</bdi>
+      </h1>
+      <p class="hint">{facts.filter(Boolean).join(' · ')}</p>
+      {has_audio && <Player address={address} seconds={audio_duration} audio={audio} />}
+      <Transcript {...{ edits, speakers, canEdit: false, audio, play }} />
+    </>
+  )
+}

@@ -1,0 +1,100 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Gauge } from 'prom-client'
+import type { App } from '../../../../app/app-type.ts'
+import { type Role, roles } from '../../../../config/node.ts'
+import { deliveryKinds, endpointKinds, jobKinds } from '../../../../observability/metrics.ts'
+import {
+  countActiveJobs,
+  countDisabledEndpoints,
+  countPendingDeliveries,
+} from '../../../../storage/accounts/usage/counts.ts'
+import { listNodes } from '../../../../storage/nodes/nodes.ts'
+
+/** The sources of metrics. */
+export type ScrapeDeps = Pick<App, 'metrics' | 'storage' | 'live'>
+
+/**
+ * Creates a function that reads all metrics as text, in the Prometheus format. Concurrent requests
+ * share one reading: it may need no key, so it must not load the machine.
+ */
+export function createScrape(deps: ScrapeDeps): (log: FastifyBaseLogger) => Promise<string> {
+  let reading: Promise<string> | undefined
+  return (log) => {
+    reading ??= scrape(deps, log).finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+}
+
+const activeJobs = jobKinds.flatMap((kind) => [
+  { kind, state: 'queued' as const },
+  { kind, state: 'processing' as const },
+])
+const pendingDeliveries = deliveryKinds.map((kind) => ({ kind }))
+const disabledEndpoints = endpointKinds.map((kind) => ({ kind }))
+const nodeRoles = roles.map((role) => ({ role }))
+
+/** Counts the nodes that have each role. */
+async function countNodes(db: App['storage']['db']): Promise<{ role: Role; count: number }[]> {
+  const nodes = await listNodes(db)
+  return roles.map((role) => {
+    return { role, count: nodes.filter((node) => node.roles.includes(role)).length }
+  })
+}
+
+async function scrape(
+  { metrics, storage: { db, space }, live }: ScrapeDeps,
+  log: FastifyBaseLogger,
+): Promise<string> {
+  metrics.liveCapacity.reset()
+  for (const [kind, value] of Object.entries(live.admission.capacity ?? {})) {
+    metrics.liveCapacity.set({ kind }, value)
+  }
+  const { jobs, deliveriesPending, endpointsDisabled, liveSessions } = metrics
+  for (const [state, count] of Object.entries(live.states)) liveSessions.set({ state }, count)
+  const filled = await Promise.allSettled([
+    fill(jobs, activeJobs, countActiveJobs(db)),
+    fill(deliveriesPending, pendingDeliveries, countPendingDeliveries(db)),
+    fill(endpointsDisabled, disabledEndpoints, countDisabledEndpoints(db)),
+    fill(metrics.nodes, nodeRoles, countNodes(db)),
+    fillSpace(metrics, space),
+  ])
+  for (const one of filled) {
+    if (one.status === 'rejected') log.warn({ err: one.reason }, 'a metric cannot be read')
+  }
+  return metrics.registry.metrics()
+}
+
+/** Reports how full the disk is; leaves out what the system does not report. */
+async function fillSpace(metrics: App['metrics'], space: App['storage']['space']): Promise<void> {
+  const gauges = {
+    free: metrics.storageFreeBytes,
+    reserve: metrics.storageReserveBytes,
+    total: metrics.storageHeldBytes,
+    largest: metrics.storageLargestShareBytes,
+  }
+  for (const gauge of [...Object.values(gauges), metrics.storageLow]) gauge.remove()
+  const { isLow, ...sizes } = await space.state()
+  metrics.storageLow.set(isLow ? 1 : 0)
+  for (const name of Object.keys(gauges) as (keyof typeof gauges)[]) {
+    if (Number.isFinite(sizes[name])) gauges[name].set(sizes[name])
+  }
+}
+
+/**
+ * Sets a gauge to its counts, and to 0 for the rest of `all`. Leaves out what cannot be counted:
+ * the other metrics are needed most when something is wrong.
+ */
+async function fill<L extends string>(
+  gauge: Gauge<L>,
+  all: readonly Record<L, string>[],
+  counting: Promise<(Record<L, string> & { count: number })[]>,
+): Promise<void> {
+  gauge.reset()
+  const counted = await counting
+  for (const labels of all) gauge.set(labels, 0)
+  for (const { count, ...labels } of counted) {
+    gauge.set(labels as unknown as Record<L, string>, count)
+  }
+}

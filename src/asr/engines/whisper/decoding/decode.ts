@@ -1,0 +1,342 @@
+import { findRepetition } from '../../../recognition/repetition.ts'
+import type { DecoderOutput, EncodedAudio, WhisperDecoder, WhisperNetwork } from '../network.ts'
+import type { WhisperConfig } from '../whisper-config.ts'
+
+/** Write what was said, or say it in English. */
+export type WhisperTask = 'transcribe' | 'translate'
+
+/** What the model finds before it writes: how likely there is no speech, and each language. */
+export type Detection = {
+  noSpeech: number
+  /**
+   * Probabilities of all languages of the model; they add up to 1. Empty for English-only models.
+   */
+  languages: ReadonlyMap<string, number>
+}
+
+/** One text to write. */
+export type WhisperRequest = {
+  /** The piece of the encoded audio. */
+  item: number
+  /** Encoder frames (20 ms) of it that hold audio; the rest is padding. */
+  frames: number
+  language: string
+  maxTokens: number
+  /** 0 takes the likeliest token each time. */
+  temperature: number
+  /** Of the random numbers above temperature 0. */
+  seed: number
+}
+
+/** A written text. */
+export type WhisperDecoding = {
+  tokens: number[]
+  /** Natural logarithm of each token's probability, including the end token's. */
+  logProbs: number[]
+  /**
+   * One row per token, including the end token: attention of each alignment head over `frames`.
+   */
+  attention: Float32Array[]
+  frames: number
+  /** The model ended the text, the text grew too long for the audio, or it looped. */
+  stopped: 'end' | 'cap' | 'loop'
+}
+
+/** What all texts of a batch share. */
+export type DecodeOptions = {
+  /** Tokens that stand before the text, as if they had been said. */
+  prompt: readonly number[]
+  task: WhisperTask
+  signal: AbortSignal
+}
+
+/** Detects the language of each piece, and whether it holds speech, in one decoder step. */
+export async function detectLanguage(
+  network: WhisperNetwork,
+  audio: EncodedAudio,
+): Promise<Detection[]> {
+  const { vocabulary, languages, tokens } = network.config
+  const items = [...audio.frames.keys()]
+  const decoder = network.decoder(audio, items)
+  const { logits } = await decoder.step(
+    items.map(() => [tokens.start]),
+    { lastOnly: true },
+  )
+  decoder.close()
+  return items.map((i) => {
+    const row = logits.subarray(i * vocabulary, (i + 1) * vocabulary)
+    const codes = Object.keys(languages)
+    const shares = softmax(codes.map((code) => row[languages[code]!]!))
+    return {
+      noSpeech: Math.exp(row[tokens.noSpeech]! - logSumExp(row)),
+      languages: new Map(codes.map((code, at) => [code, shares[at]!])),
+    }
+  })
+}
+
+/** Writes several texts at once; they do not affect each other. */
+export async function decodeBatch(
+  network: WhisperNetwork,
+  audio: EncodedAudio,
+  requests: readonly WhisperRequest[],
+  options: DecodeOptions,
+): Promise<WhisperDecoding[]> {
+  const { config } = network
+  const decoder = network.decoder(
+    audio,
+    requests.map(({ item }) => item),
+  )
+  const all = requests.map((request) => openRow(request))
+  const choose = createSampler(config)
+  let rows = all
+  let read = requests.map(({ language }) => prefixOf(config, language, options))
+  try {
+    while (rows.length > 0) {
+      options.signal.throwIfAborted()
+      const output = await decoder.step(read, { attention: true, lastOnly: true })
+      for (const [i, row] of rows.entries()) {
+        if (row.open) advance(row, choose, { output, i, fed: read[0]!.length, config })
+      }
+      // Ended rows stay until half the batch has ended: copying the caches costs about a step.
+      const open = rows.flatMap((row, i) => (row.open ? [i] : []))
+      if (open.length <= rows.length / 2) {
+        if (open.length > 0) decoder.keep(open)
+        rows = open.map((i) => rows[i]!)
+      }
+      read = rows.map(({ decoding }) => [decoding.tokens.at(-1) ?? config.tokens.end])
+    }
+  } finally {
+    decoder.close()
+  }
+  return all.map(({ decoding }) => decoding)
+}
+
+/** A draft to check against the model. */
+export type Draft = WhisperRequest & { tokens: readonly number[] }
+
+/**
+ * Writes one text of which the beginning is guessed: reads the draft in one call and keeps the
+ * tokens that the model would have written itself, so the text is that of `decodeBatch`.
+ */
+export async function decodeDraft(
+  network: WhisperNetwork,
+  audio: EncodedAudio,
+  draft: Draft,
+  options: DecodeOptions,
+): Promise<WhisperDecoding> {
+  if (draft.tokens.length === 0) return (await decodeBatch(network, audio, [draft], options))[0]!
+  const { config } = network
+  const prefix = prefixOf(config, draft.language, options)
+  const guessed = draft.tokens.slice(0, draft.maxTokens)
+  const decoder = network.decoder(audio, [draft.item])
+  const row = openRow(draft)
+  const choose = createSampler(config)
+  try {
+    let output = await decoder.step([prefix], { attention: true, lastOnly: true })
+    advance(row, choose, { output, i: 0, fed: prefix.length, config })
+    let kept = 0
+    if (row.open && row.decoding.tokens[0] === guessed[0]) {
+      output = await decoder.step([guessed], { attention: true })
+      for (; row.open && row.decoding.tokens[kept] === guessed[kept]; kept++) {
+        advance(row, choose, { output, i: 0, fed: guessed.length, at: kept, config })
+      }
+      if (kept < guessed.length && row.open) return await startAgain()
+    }
+    await finish(decoder, row, [row.decoding.tokens.at(-1)!])
+    return row.decoding
+  } finally {
+    decoder.close()
+  }
+
+  /** The cache holds tokens that were refused: reads those that were kept into a new one. */
+  async function startAgain(): Promise<WhisperDecoding> {
+    const fresh = network.decoder(audio, [draft.item])
+    try {
+      await finish(fresh, row, [...prefix, ...row.decoding.tokens])
+    } finally {
+      fresh.close()
+    }
+    return row.decoding
+  }
+
+  async function finish(decoder: WhisperDecoder, row: Row, first: number[]): Promise<void> {
+    for (let read = first; row.open; read = [row.decoding.tokens.at(-1)!]) {
+      options.signal.throwIfAborted()
+      const output = await decoder.step([read], { attention: true, lastOnly: true })
+      advance(row, choose, { output, i: 0, fed: read.length, config })
+    }
+  }
+}
+
+/** The mean over the tokens of a text and its end. */
+export function meanLogProbability({ logProbs }: Pick<WhisperDecoding, 'logProbs'>): number {
+  return logProbs.reduce((sum, value) => sum + value, 0) / Math.max(1, logProbs.length)
+}
+
+/** Returns the tokens before a text. */
+export function prefixOf(
+  { tokens, languages, multilingual }: WhisperConfig,
+  language: string,
+  { prompt, task }: DecodeOptions,
+): number[] {
+  const before = prompt.length > 0 ? [tokens.startOfPrevious, ...prompt] : []
+  const known = languages[language]
+  const languageAndTask = multilingual && known !== undefined ? [known, tokens[task]] : []
+  return [...before, tokens.start, ...languageAndTask, tokens.noTimestamps]
+}
+
+type Row = {
+  request: WhisperRequest
+  decoding: WhisperDecoding
+  random: () => number
+  open: boolean
+}
+
+function openRow(request: WhisperRequest): Row {
+  const { frames } = request
+  const decoding: WhisperDecoding = {
+    tokens: [],
+    logProbs: [],
+    attention: [],
+    frames,
+    stopped: 'end',
+  }
+  return { request, decoding, random: randomNumbers(request.seed), open: true }
+}
+
+type Advance = {
+  output: DecoderOutput
+  /** The row of the batch. */
+  i: number
+  /** Tokens that each row was fed, and the one of them that counts: the last one by default. */
+  fed: number
+  at?: number
+  config: WhisperConfig
+}
+
+/** Chooses the next token of a row and closes the row when it has ended. */
+function advance(row: Row, choose: Choice, { output, i, fed, at, config }: Advance): void {
+  const { decoding, request } = row
+  const { vocabulary, alignmentHeads, tokens } = config
+  const from = (i * output.tokens + (output.tokens === 1 ? 0 : (at ?? 0))) * vocabulary
+  const isFirst = decoding.tokens.length === 0
+  const { token, logProb } = choose(output.logits.subarray(from, from + vocabulary), {
+    isFirst,
+    temperature: request.temperature,
+    random: row.random,
+  })
+  decoding.logProbs.push(logProb)
+  const shape = { heads: alignmentHeads.length, fed, frames: output.frames }
+  decoding.attention.push(
+    attentionRow(output.attention!, { ...shape, row: i, token: at ?? fed - 1 }, decoding.frames),
+  )
+  if (token === tokens.end) {
+    row.open = false
+    return
+  }
+  decoding.tokens.push(token)
+  const loop = findRepetition(decoding.tokens)
+  if (loop !== undefined) {
+    decoding.tokens.length = loop
+    decoding.logProbs.length = decoding.attention.length = loop + 1
+  }
+  if (loop === undefined && decoding.tokens.length < request.maxTokens) return
+  decoding.stopped = loop === undefined ? 'cap' : 'loop'
+  row.open = false
+}
+
+type Choice = (
+  logits: Float32Array,
+  options: { isFirst: boolean; temperature: number; random: () => number },
+) => { token: number; logProb: number }
+
+/** Marks the tokens that are no text, and those with which no text begins, by 1. */
+export function createTokenMasks({
+  vocabulary,
+  tokens,
+  suppressed,
+  suppressedAtBegin,
+}: WhisperConfig): { nonText: Uint8Array; atBegin: Uint8Array } {
+  const nonText = new Uint8Array(vocabulary).fill(1, tokens.end + 1)
+  for (const token of suppressed) nonText[token] = 1
+  const atBegin = nonText.slice()
+  for (const token of suppressedAtBegin) atBegin[token] = 1
+  return { nonText, atBegin }
+}
+
+/**
+ * Creates the choice of a token: the likeliest one, or a random one at a temperature, out of those
+ * that are text. Probabilities are those among the allowed tokens at temperature 1.
+ */
+function createSampler(config: WhisperConfig): Choice {
+  const { tokens } = config
+  const masks = createTokenMasks(config)
+
+  return (logits, { isFirst, temperature, random }) => {
+    const masked = isFirst ? masks.atBegin : masks.nonText
+    let best = tokens.end
+    let max = Number.NEGATIVE_INFINITY
+    for (let id = 0; id <= tokens.end; id++) {
+      const value = logits[id]!
+      if (value > max && !masked[id]) [best, max] = [id, value]
+    }
+    const sum = (heat: number, stopAt = Number.POSITIVE_INFINITY) => {
+      let total = 0
+      for (let id = 0; id <= tokens.end; id++) {
+        // What is e^-20 as likely does not count.
+        const below = (logits[id]! - max) / heat
+        if (below < -20 || masked[id]) continue
+        total += Math.exp(below)
+        if (total >= stopAt) return { total, id }
+      }
+      return { total, id: best }
+    }
+    const { total } = sum(1)
+    const token = temperature === 0 ? best : sum(temperature, random() * sum(temperature).total).id
+    return { token, logProb: logits[token]! - max - Math.log(total) }
+  }
+}
+
+type AttentionAt = { heads: number; fed: number; frames: number; row: number; token: number }
+
+/** Copies the attention of one token to the frames that hold audio, where it adds up to 1. */
+export function attentionRow(
+  attention: Float32Array,
+  { heads, fed, frames, row, token }: AttentionAt,
+  used: number,
+): Float32Array {
+  const copy = new Float32Array(heads * used)
+  for (let head = 0; head < heads; head++) {
+    const from = ((row * heads + head) * fed + token) * frames
+    let sum = 0
+    for (let t = 0; t < used; t++) sum += attention[from + t]!
+    for (let t = 0; t < used; t++) copy[head * used + t] = attention[from + t]! / (sum || 1)
+  }
+  return copy
+}
+
+function logSumExp(values: Float32Array): number {
+  let max = Number.NEGATIVE_INFINITY
+  for (const value of values) max = Math.max(max, value)
+  let sum = 0
+  for (const value of values) sum += Math.exp(value - max)
+  return max + Math.log(sum)
+}
+
+function softmax(values: readonly number[]): number[] {
+  const max = Math.max(...values)
+  const powers = values.map((value) => Math.exp(value - max))
+  const sum = powers.reduce((a, b) => a + b, 0)
+  return powers.map((value) => value / sum)
+}
+
+/** Random numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

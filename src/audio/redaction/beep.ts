@@ -1,0 +1,40 @@
+import { SAMPLE_RATE } from '../pcm.ts'
+
+/** A span of a channel, in samples; `end` is exclusive. */
+export type SampleSpan = { start: number; end: number }
+
+/**
+ * The tone that broadcasters put over words. Every telephone and every small loudspeaker reproduces
+ * it.
+ */
+const PITCH = 1000
+/** -20 dB of full scale: about as loud as the speech around it. */
+const PEAK = 32_768 * 10 ** (-20 / 20)
+/** Samples over which the tone fades in and out: 8 ms, or it would begin and end with a click. */
+const EDGE = 0.008 * SAMPLE_RATE
+/** One period: hours of speech may contain many minutes of tone. */
+const tone = Float64Array.from({ length: SAMPLE_RATE / PITCH }, (_, i) => {
+  return PEAK * Math.sin((2 * Math.PI * PITCH * i) / SAMPLE_RATE)
+})
+
+/**
+ * Replaces the `spans` of a channel with a tone; `samples` are those of the channel from `at`
+ * on. It replaces them and does not mix: nothing of the original can be recovered.
+ */
+export function beepOver(
+  samples: Int16Array,
+  { at, spans }: { at: number; spans: readonly SampleSpan[] },
+): void {
+  for (const span of spans) {
+    const from = Math.max(span.start, at)
+    const to = Math.min(span.end, at + samples.length)
+    for (let i = from; i < to; i++) samples[i - at] = Math.round(toneAt(i, span))
+  }
+}
+
+/** Returns the same value for a sample, however the channel is cut into blocks. */
+function toneAt(i: number, { start, end }: SampleSpan): number {
+  const fromEdge = Math.min(i - start, end - 1 - i)
+  const loudness = fromEdge < EDGE ? (1 - Math.cos((Math.PI * fromEdge) / EDGE)) / 2 : 1
+  return loudness * tone[i % tone.length]!
+}

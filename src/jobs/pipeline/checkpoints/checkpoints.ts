@@ -1,0 +1,195 @@
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { basename, join, relative } from 'node:path'
+import type { Segment } from '../../../asr/engines/recognizer.ts'
+import type {
+  Batch,
+  CacheEmbeddings,
+  CacheLanguages,
+  ChannelToRecognize,
+  CheckpointSpeech,
+  LanguageSpan,
+  RecognizedSegment,
+} from '../../../asr/speech-engine.ts'
+import type { DecodedMedia } from '../../../audio/decoder/decoder-messages.ts'
+import { throwStorageError } from '../../../storage/database/sqlite/storage-error.ts'
+import { syncFile, syncFolder, writeDurably } from '../../../storage/objects/disk/durable-file.ts'
+import { type CheckpointFile, hashOf, openCheckpointFile } from './checkpoint-file.ts'
+import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
+
+/**
+ * The output of one job's expensive stages, kept in a folder of the job so that the next attempt
+ * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples),
+ * `channels.json` and `channels/` (what to recognize of several channels), `speech-N-S.json`
+ * (the segments of channel N, of S seconds at most), `languages.jsonl` (one line per part whose
+ * languages are identified), `recognized.jsonl` (one line per recognized batch), `embeddings-N-P-M`
+ * (the speaker embeddings of part P of channel N, computed by model M), `answers.jsonl` (one line
+ * per answer of a service). A checkpoint is reused only if all of it has reached the disk.
+ */
+export type Checkpoints = AsyncDisposable & {
+  decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
+  /** Keeps how the channels were taken; `folder` gets the files to recognize. */
+  channelGroups(
+    work: (folder: string) => Promise<ChannelToRecognize[]>,
+  ): Promise<ChannelToRecognize[]>
+  checkpointSpeech: CheckpointSpeech
+  checkpointLanguages: CacheLanguages
+  /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
+  findRecognized(batch: Batch): RecognizedSegment[] | undefined
+  saveRecognized(batch: Batch, recognized: RecognizedSegment[]): Promise<void>
+  /**
+   * Embeddings of another model, used before the last server restart, are not reused.
+   */
+  checkpointEmbeddings: CacheEmbeddings
+  /** Opens the responses of services; the caller closes them. */
+  openResponses(): Promise<CheckpointFile<unknown>>
+}
+
+/** Opens the checkpoint folder of a job, with what an earlier attempt left there. */
+export async function openCheckpoints(workFolder: string, jobId: string): Promise<Checkpoints> {
+  const folder = join(workFolder, jobId)
+  await mkdir(folder, { recursive: true }).catch(throwStorageError)
+  const recognized = await openRecognitionCheckpoint(join(folder, 'recognized.jsonl')).catch(
+    throwStorageError,
+  )
+  const languages = await openCheckpointFile<LanguageSpan[][]>(
+    join(folder, 'languages.jsonl'),
+    'stretches',
+  ).catch(throwStorageError)
+  return {
+    decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
+    channelGroups: (work) => groupOnce(folder, work).catch(throwStorageError),
+    checkpointSpeech: ({ channel, maxSeconds }, work) =>
+      findSpeechOnce(join(folder, `speech-${channel}-${maxSeconds}.json`), work).catch(
+        throwStorageError,
+      ),
+    checkpointLanguages: ({ path: _, ...part }, work) => {
+      return identifyOnce(languages, hashOf(part), work).catch(throwStorageError)
+    },
+    findRecognized: recognized.find,
+    saveRecognized: (batch, segments) => {
+      return recognized.append(batch, segments).catch(throwStorageError)
+    },
+    checkpointEmbeddings: ({ channel, part, model }, work) => {
+      const file = join(folder, `embeddings-${channel}-${part}-${model}`)
+      return embedSpeakersOnce(file, work).catch(throwStorageError)
+    },
+    openResponses: () => openResponses(join(folder, 'answers.jsonl')).catch(throwStorageError),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([recognized.close(), languages.close()])
+    },
+  }
+}
+
+/** Removes the checkpoints of a job that has ended. */
+export async function removeCheckpoints(workFolder: string, jobId: string): Promise<void> {
+  await rm(join(workFolder, jobId), { recursive: true, force: true, maxRetries: 3 })
+}
+
+/**
+ * Removes the checkpoint folders of all jobs but the active ones, which are looked up after the
+ * folders: a job that another process has begun since has none of these.
+ */
+export async function removeStaleCheckpoints(
+  workFolder: string,
+  findActive: () => Promise<readonly string[]>,
+): Promise<void> {
+  await mkdir(workFolder, { recursive: true })
+  const names = await readdir(workFolder)
+  const keep = new Set(await findActive())
+  for (const name of names) {
+    if (!keep.has(name)) await removeCheckpoints(workFolder, name)
+  }
+}
+
+async function decodeOnce(
+  folder: string,
+  work: (folder: string) => Promise<DecodedMedia>,
+): Promise<DecodedMedia> {
+  const summary = join(folder, 'decoded.json')
+  const pcm = join(folder, 'pcm')
+  const earlier = await readJson<DecodedMedia>(summary)
+  if (earlier) {
+    const channels = earlier.channels.map((stored) => ({ ...stored, path: join(pcm, stored.path) }))
+    if (await allComplete(channels)) return { ...earlier, channels }
+  }
+  await rm(pcm, { recursive: true, force: true })
+  await mkdir(pcm)
+  const decoded = await work(pcm)
+  for (const { path, sameAs } of decoded.channels) if (sameAs === null) await syncFile(path)
+  await syncFolder(pcm)
+  // Names, not paths: the data folder may move before the next attempt.
+  const channels = decoded.channels.map((file) => ({ ...file, path: basename(file.path) }))
+  await writeDurably(summary, JSON.stringify({ ...decoded, channels }))
+  return decoded
+}
+
+async function groupOnce(
+  folder: string,
+  work: (folder: string) => Promise<ChannelToRecognize[]>,
+): Promise<ChannelToRecognize[]> {
+  const summary = join(folder, 'channels.json')
+  const earlier = await readJson<ChannelToRecognize[]>(summary)
+  if (earlier) {
+    const channels = earlier.map((stored) => ({ ...stored, path: join(folder, stored.path) }))
+    if (await allComplete(channels.map((file) => ({ ...file, sameAs: null })))) return channels
+  }
+  const files = await work(join(folder, 'channels'))
+  const channels = files.map((file) => ({ ...file, path: relative(folder, file.path) }))
+  await writeDurably(summary, JSON.stringify(channels))
+  return files
+}
+
+async function allComplete(channels: DecodedMedia['channels']): Promise<boolean> {
+  for (const { path, samples, sameAs } of channels) {
+    if (sameAs !== null) continue
+    const size = await stat(path).then((file) => file.size, ignoreMissing)
+    if (size !== samples * 2) return false
+  }
+  return true
+}
+
+async function findSpeechOnce(file: string, work: () => Promise<Segment[]>): Promise<Segment[]> {
+  const earlier = await readJson<Segment[]>(file)
+  if (earlier) return earlier
+  const segments = await work()
+  await writeDurably(file, JSON.stringify(segments))
+  return segments
+}
+
+async function identifyOnce(
+  languages: CheckpointFile<LanguageSpan[][]>,
+  key: string,
+  work: () => Promise<LanguageSpan[][]>,
+): Promise<LanguageSpan[][]> {
+  const earlier = languages.find(key)
+  if (earlier) return earlier
+  const found = await work()
+  await languages.append(key, found)
+  return found
+}
+
+async function embedSpeakersOnce(
+  file: string,
+  work: (file: string) => Promise<void>,
+): Promise<string> {
+  const earlier = await stat(file).catch(ignoreMissing)
+  if (!earlier) await work(file)
+  return file
+}
+
+async function openResponses(file: string): Promise<CheckpointFile<unknown>> {
+  const responses = await openCheckpointFile<unknown>(file, 'answer')
+  return {
+    ...responses,
+    append: (key, response) => responses.append(key, response).catch(throwStorageError),
+  }
+}
+
+async function readJson<T>(path: string): Promise<T | undefined> {
+  const text = await readFile(path, 'utf8').catch(ignoreMissing)
+  return text === undefined ? undefined : (JSON.parse(text) as T)
+}
+
+function ignoreMissing(error: { code?: unknown }): undefined {
+  if (error.code !== 'ENOENT') throw error
+}

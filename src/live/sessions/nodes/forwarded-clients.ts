@@ -1,0 +1,66 @@
+import type { Log } from '../../../observability/log.ts'
+import type { Db } from '../../../storage/database/db.ts'
+import { findLiveOwners } from '../../../storage/live/live-jobs.ts'
+
+/** A client of this node whose session another node runs; `cut` has it connect anew. */
+export type ForwardedClient = { jobId: string; nodeId: string; cut(): void }
+
+/** How often the owners of sessions are looked up: a node that hangs keeps its sockets open. */
+const CHECK_MS = 2000
+
+/** The clients that this node has passed on to others. */
+export class ForwardedClients {
+  readonly #db: Db
+  readonly #log: Log
+  readonly #clients = new Set<ForwardedClient>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor({ db, log }: { db: Db; log: Log }) {
+    this.#db = db
+    this.#log = log
+  }
+
+  /** Watches a client until the returned function is called. */
+  add(client: ForwardedClient): () => void {
+    this.#clients.add(client)
+    this.#timer ??= setInterval(() => void this.check(), CHECK_MS).unref()
+    return () => this.#remove(client)
+  }
+
+  /** Cuts the clients whose session its node has lost: when they connect again, it goes on. */
+  async check(): Promise<void> {
+    const clients = [...this.#clients]
+    try {
+      const owners = await findLiveOwners(
+        this.#db,
+        clients.map(({ jobId }) => jobId),
+      )
+      for (const client of clients) {
+        const { jobId, nodeId } = client
+        // Not there: it has ended, and its node tells the client.
+        if (!owners.has(jobId) || owners.get(jobId) === nodeId || !this.#clients.has(client))
+          continue
+        this.#log.info(
+          { sessionId: jobId, nodeId },
+          'a live session was handed over to another node',
+        )
+        this.#remove(client)
+        client.cut()
+      }
+    } catch (err) {
+      this.#log.warn({ err }, 'cannot look up the nodes of live sessions')
+    }
+  }
+
+  /** Stops watching; the clients keep their connections. */
+  clear(): void {
+    for (const client of [...this.#clients]) this.#remove(client)
+  }
+
+  #remove(client: ForwardedClient): void {
+    this.#clients.delete(client)
+    if (this.#clients.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+}

@@ -1,0 +1,57 @@
+import type { Db } from '../../../storage/database/db.ts'
+import { findLiveOwner } from '../../../storage/live/live-jobs.ts'
+import { listNodes, type Node, type NodeLoad } from '../../../storage/nodes/nodes.ts'
+
+/** Another node, which runs a session or is to run it. */
+export type PeerNode = { nodeId: string; url: string }
+
+/** Where the client of a session has to go. */
+export type SessionNode = PeerNode & { jobId: string }
+
+/** What is known when a node is chosen: the own id, and nodes that could not be reached. */
+export type PlacementOptions = { self: string; avoid?: readonly string[] | undefined }
+
+/** Returns the node that runs a session, if clients can be sent to it. */
+export function findOwningNode(
+  nodes: readonly Node[],
+  owner: string | undefined,
+  choice: PlacementOptions,
+): PeerNode | undefined {
+  const node = reachable(nodes, choice).find(({ id }) => id === owner)
+  return node && { nodeId: node.id, url: node.url }
+}
+
+/** Returns the other node that runs a session now, if one does and can be reached. */
+export async function findNodeOfSession(db: Db, jobId: string): Promise<PeerNode | undefined> {
+  if (!db.isShared) return undefined
+  const [nodes, owner] = await Promise.all([listNodes(db), findLiveOwner(db, jobId)])
+  return findOwningNode(nodes, owner, { self: db.owner })
+}
+
+/** Returns the node with the most free capacity; undefined if none has enough for a session. */
+export function findFreeNode(
+  nodes: readonly Node[],
+  choice: PlacementOptions,
+): PeerNode | undefined {
+  const free = reachable(nodes, choice)
+    .map((node) => ({ node, free: freeCapacity(node.live) }))
+    .filter(({ free }) => free >= 1)
+  if (free.length === 0) return undefined
+  const { node } = free.reduce((best, one) => (one.free > best.free ? one : best))
+  return { nodeId: node.id, url: node.url }
+}
+
+function freeCapacity(live: NodeLoad | undefined): number {
+  return live ? live.capacity - live.load : 0
+}
+
+/** Returns the other nodes to which sessions can go. */
+function reachable(
+  nodes: readonly Node[],
+  { self, avoid = [] }: PlacementOptions,
+): (Node & { url: string })[] {
+  const isReachable = (node: Node): node is Node & { url: string } => {
+    return node.url !== null && node.live !== undefined && !node.isDraining
+  }
+  return nodes.filter(isReachable).filter(({ id }) => id !== self && !avoid.includes(id))
+}

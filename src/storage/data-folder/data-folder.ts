@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { listDiskObjects } from '../objects/disk/disk-objects.ts'
+import type { Objects } from '../objects/objects.ts'
+
+/** Returns the path of the database in a data folder. */
+export function databaseFile(folder: string): string {
+  return join(folder, 'steno.sqlite')
+}
+
+/**
+ * Returns the parent folder of all live sessions that have not ended; each has a folder named by
+ * its id.
+ */
+export function liveFolder(folder: string): string {
+  return join(folder, 'live')
+}
+
+/**
+ * Returns the parent folder of the copies that a process keeps of sessions in a shared database:
+ * what is in it of a process that has died may be deleted.
+ */
+export function liveCopyFolder(folder: string, owner: string): string {
+  return join(folder, 'live-copies', owner)
+}
+
+/** Removes the copies of sessions that processes have left which are no more. */
+export async function removeDeadCopies(folder: string, alive: readonly string[]): Promise<void> {
+  const names = await readdir(liveCopyFolder(folder, '.')).catch(() => [])
+  for (const name of names) {
+    if (alive.includes(name)) continue
+    await rm(liveCopyFolder(folder, name), { recursive: true, force: true })
+  }
+}
+
+/**
+ * Creates the data folder, accessible only to its owner, and the folders above it. It creates them
+ * one by one, because Node's own recursive mode never ends below /proc, where no folder can be
+ * created.
+ */
+export async function makeDataFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT' || dirname(path) === path) throw error
+    await makeDataFolder(dirname(path))
+    await mkdir(path, { mode: 0o700 })
+  }
+}
+
+/** A file that says that a restoration of the folder has not ended; it may begin anew. */
+export const RESTORING = 'restoring'
+
+/**
+ * Throws if a data folder has objects or live sessions but no database, or a part of a restored
+ * one: a new one would know none of them, so they would be deleted.
+ */
+export async function refuseMissingDatabase(folder: string): Promise<void> {
+  if (existsSync(join(folder, RESTORING))) {
+    throw new Error(
+      `Cannot open the data folder ${folder}: it is not restored to the end, run 'steno restore' again`,
+    )
+  }
+  const file = databaseFile(folder)
+  const found = await stat(file).catch(() => undefined)
+  if (found && found.size > 0) return
+  const held = await whatIsHeld(folder)
+  if (held) throw lost(file, held)
+}
+
+/**
+ * Throws if a data folder that is used with a shared database has one of its own: the shared one
+ * knows none of its recordings, so they would be moved away.
+ */
+export async function refuseOtherDatabase(folder: string): Promise<void> {
+  const file = databaseFile(folder)
+  const found = await stat(file).catch(() => undefined)
+  if (!found) return
+  throw new Error(
+    `Cannot use STENO_DATABASE_URL with this data folder: ${file} is its database; choose another STENO_DATA_DIR`,
+  )
+}
+
+/** Throws if a data folder has objects or live sessions, which an empty database does not know. */
+export async function refuseEmptyDatabase(folder: string): Promise<void> {
+  const held = await whatIsHeld(folder)
+  if (!held) return
+  throw new Error(
+    `Cannot use the database of STENO_DATABASE_URL: it is empty, but the data folder ${folder} has ${held}; restore a backup of the database, or choose another STENO_DATA_DIR`,
+  )
+}
+
+/** Throws if an object store has objects, which an empty database does not know. */
+export async function refuseUnknownObjects(objects: Objects): Promise<void> {
+  for await (const _ of objects.list()) {
+    throw new Error(
+      'Cannot use the object store with an empty database: it has objects that would be moved away; restore a backup of the database, or choose another prefix (STENO_OBJECT_STORE)',
+    )
+  }
+}
+
+/** Throws if a data folder that is used with an object store has objects of its own. */
+export async function refuseLocalObjects(folder: string): Promise<void> {
+  for await (const _ of listDiskObjects(join(folder, 'objects'))) {
+    throw new Error(
+      `Cannot use STENO_OBJECT_STORE with this data folder: ${folder} has objects; move it with 'steno store migrate', or choose another STENO_DATA_DIR`,
+    )
+  }
+}
+
+async function whatIsHeld(folder: string): Promise<'objects' | 'live' | undefined> {
+  for await (const _ of listDiskObjects(join(folder, 'objects'))) return 'objects'
+  const sessions = await readdir(liveFolder(folder)).catch(() => [])
+  return sessions.length > 0 ? 'live' : undefined
+}
+
+function lost(file: string, folder: 'objects' | 'live'): Error {
+  const rest = folder === 'live' ? 'live sessions' : folder
+  const remedy = `put a backup in its place, or move the ${folder} folder away to start anew`
+  return new Error(`Cannot open the database ${file}: it is gone, but not its ${rest}; ${remedy}`)
+}

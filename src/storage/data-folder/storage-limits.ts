@@ -1,0 +1,195 @@
+import { AppError } from '../../errors.ts'
+import { countHeldBytes, listKeyAccounts, type StoredBytes } from '../accounts/account-bytes.ts'
+import type { Db } from '../database/db.ts'
+import { type MeasureDisk, reserveOf } from './disk.ts'
+
+/** The operator's settings for disk space, in bytes. */
+export type SpaceSettings = {
+  /** What one account may store; 0 = no limit, undefined = a share of the disk. */
+  accountMaxBytes?: number | undefined
+  /** What stays free for accepted work; undefined = depends on the size of the disk. */
+  minFreeBytes?: number | undefined
+  /** Accounts that have keys in the settings. */
+  accounts?: readonly string[]
+}
+
+/** The dependencies of `StorageLimits`. */
+export type StorageLimitsOptions = SpaceSettings & { db: Db; disk: MeasureDisk }
+
+/** New work is refused below the reserve; accepted work may use all of it but `LAST_PART`. */
+export type WorkKind = 'new' | 'accepted'
+
+/** Bytes being written for an account; they count as stored until it is closed. */
+export type DiskReservation = Disposable & {
+  /**
+   * Counts bytes about to be written. Fails like `checkAccount`, or for accepted work with
+   * `storage_full`.
+   */
+  add(bytes: number): Promise<void>
+}
+
+/** The state of the disk space, in bytes. */
+export type SpaceState = Pick<StoredBytes, 'total' | 'largest'> & {
+  free: number
+  reserve: number
+  /** Whether new work is refused. */
+  isLow: boolean
+}
+
+/**
+ * The part of the reserve that accepted work leaves: for rows, journals and live sessions, which
+ * cannot wait.
+ */
+const LAST_PART = 0.25
+/** The disk is measured again after at most this many bytes of one stream. */
+const STEP_BYTES = 1024 * 1024
+/** It is also measured at least so many times while one stream fills the reserve. */
+const STEPS_OF_RESERVE = 8
+const MIN_STEP_BYTES = 64 * 1024
+/** Seconds after which a refused client may succeed: jobs end, the operator frees space. */
+const RETRY_AFTER = 60
+/** How long the list of accounts is cached. */
+const ACCOUNTS_FOR_MS = 10_000
+/**
+ * With several accounts, one may store this share of what they all store plus what is available.
+ */
+const ACCOUNT_SHARE = 0.5
+
+/**
+ * Keeps the disk from filling up: refuses new work below a reserve, holds back accepted work that
+ * would not fit, and gives each account a share.
+ */
+export class StorageLimits {
+  readonly #options: StorageLimitsOptions
+  /** Bytes being written, by account. */
+  readonly #incoming = new Map<string, number>()
+  /** Bytes that work in progress is still going to write. */
+  #planned = 0
+  #accounts: { at: number; count: Promise<number> } | undefined
+
+  constructor(options: StorageLimitsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Fails unless an account may start something new that stores `bytes`: with `storage_low` below
+   * the reserve, with `quota_exceeded` beyond the account's share.
+   */
+  async checkAccount(account: string, bytes = 0): Promise<void> {
+    const { free, reserve, isLow } = await this.#measure()
+    if (isLow) {
+      const detail = `${free} bytes are free, ${reserve} stay reserved (STENO_MIN_FREE_BYTES)`
+      throw new AppError('storage_low', detail, { retryAfter: RETRY_AFTER })
+    }
+    await this.checkQuota(account, bytes)
+  }
+
+  /** Fails with `quota_exceeded` if `bytes` more would exceed the account's share. */
+  async checkQuota(account: string, bytes = 0): Promise<void> {
+    // Most accounts are alone, and this is asked often.
+    if (!(await this.#hasLimit())) return
+    const { held, limit = Number.POSITIVE_INFINITY } = await this.readQuota(account)
+    // An account at its limit exceeds it with anything more.
+    if (held + Math.max(1, bytes) <= limit) return
+    const detail = `it holds ${held} of ${limit} bytes (STENO_ACCOUNT_MAX_BYTES); delete jobs to free space`
+    throw new AppError('quota_exceeded', detail)
+  }
+
+  /** Returns the bytes that an account holds, and how many it may; undefined = no limit. */
+  async readQuota(account: string): Promise<{ held: number; limit: number | undefined }> {
+    const { accountMaxBytes, db } = this.#options
+    const { accountBytes, total } = await countHeldBytes(db, account)
+    const held = accountBytes + (this.#incoming.get(account) ?? 0)
+    if (!(await this.#hasLimit())) return { held, limit: undefined }
+    return { held, limit: accountMaxBytes ?? (await this.#shareOf(total)) }
+  }
+
+  /** An account that is alone has the whole disk. */
+  async #hasLimit(): Promise<boolean> {
+    const { accountMaxBytes } = this.#options
+    return accountMaxBytes === undefined ? (await this.#countAccounts()) > 1 : accountMaxBytes > 0
+  }
+
+  /** Starts counting what is written for an account. */
+  open(account: string, kind: WorkKind): DiskReservation {
+    let counted = 0
+    let checkedAt = 0
+    const add = async (bytes: number) => {
+      counted += bytes
+      this.#count(account, bytes)
+      if (checkedAt > 0 && counted - checkedAt < this.#step) return
+      checkedAt = counted
+      await (kind === 'new' ? this.checkAccount(account) : this.#checkAccepted(account, bytes))
+    }
+    return { add, [Symbol.dispose]: () => this.#count(account, -counted) }
+  }
+
+  /**
+   * Reserves space for bytes that accepted work is about to write, until disposed; fails with
+   * `storage_full` if there is none now.
+   */
+  async reserveBytes(bytes: number): Promise<Disposable> {
+    await this.#checkCapacity(bytes)
+    this.#planned += bytes
+    return {
+      [Symbol.dispose]: () => {
+        this.#planned -= bytes
+      },
+    }
+  }
+
+  /** Returns the current state. */
+  async state(): Promise<SpaceState> {
+    const { total, largest } = await countHeldBytes(this.#options.db, '')
+    return { ...(await this.#measure()), total, largest }
+  }
+
+  /** Fails with `storage_low` while new work is refused, with the free and the reserved bytes. */
+  async check(): Promise<void> {
+    const { free, reserve, isLow } = await this.#measure()
+    if (isLow) throw new AppError('storage_low', `${free} bytes are free, ${reserve} stay reserved`)
+  }
+
+  /** Changes with the size of the disk, which hardly ever does. */
+  #step = MIN_STEP_BYTES
+
+  async #measure(): Promise<Pick<SpaceState, 'free' | 'reserve' | 'isLow'>> {
+    const { disk, minFreeBytes } = this.#options
+    const { free, size } = await disk()
+    const reserve = reserveOf({ size }, minFreeBytes)
+    this.#step = Math.max(MIN_STEP_BYTES, Math.min(STEP_BYTES, reserve / STEPS_OF_RESERVE))
+    return { free, reserve, isLow: free < reserve }
+  }
+
+  async #checkAccepted(account: string, bytes: number): Promise<void> {
+    await this.#checkCapacity(bytes)
+    await this.checkQuota(account)
+  }
+
+  async #checkCapacity(bytes: number): Promise<void> {
+    const { free, reserve } = await this.#measure()
+    if (free - this.#planned - bytes >= reserve * LAST_PART) return
+    throw new AppError('storage_full', `${bytes} bytes are needed and too few are free`)
+  }
+
+  async #shareOf(total: number): Promise<number> {
+    const { free, reserve } = await this.#measure()
+    return Math.floor((total + Math.max(0, free - reserve)) * ACCOUNT_SHARE)
+  }
+
+  #count(account: string, bytes: number): void {
+    const incoming = (this.#incoming.get(account) ?? 0) + bytes
+    if (incoming > 0) this.#incoming.set(account, incoming)
+    else this.#incoming.delete(account)
+  }
+
+  #countAccounts(): Promise<number> {
+    const now = performance.now()
+    if (!this.#accounts || now - this.#accounts.at > ACCOUNTS_FOR_MS) {
+      const { db, accounts = [] } = this.#options
+      const count = listKeyAccounts(db).then((stored) => new Set([...stored, ...accounts]).size)
+      this.#accounts = { at: now, count }
+    }
+    return this.#accounts.count
+  }
+}

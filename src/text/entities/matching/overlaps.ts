@@ -1,0 +1,31 @@
+import type { Entity, EntityType } from '../entity-types.ts'
+
+/** Types that are more general than others in the same place. */
+const general = new Set<EntityType>(['NAME', 'LOCATION_ADDRESS', 'LOCATION'])
+
+/**
+ * Resolves overlaps, and returns the remaining entities by place: the longest one, of equally long
+ * ones the more general type, then the one with the higher score.
+ */
+export function resolveOverlaps(entities: readonly Entity[]): Entity[] {
+  const kept: Entity[] = []
+  // By character, so that a text full of numbers needs no pairwise comparison.
+  const taken = new Uint8Array(entities.reduce((end, { to }) => Math.max(end, to), 0))
+  for (const entity of entities.toSorted(byRank)) {
+    const { from, to } = entity
+    if (to <= from || taken.subarray(from, to).includes(1)) continue
+    taken.fill(1, from, to)
+    kept.push(entity)
+  }
+  return kept.sort((a, b) => a.from - b.from)
+}
+
+/** Orders entities so that those that win an overlap come first. */
+export function byRank(a: Entity, b: Entity): number {
+  return (
+    b.to - b.from - (a.to - a.from) ||
+    Number(general.has(b.type)) - Number(general.has(a.type)) ||
+    b.score - a.score ||
+    a.from - b.from
+  )
+}

@@ -1,0 +1,208 @@
+import type { Utterance } from '../../../transcript/transcript.ts'
+import { breakPenalty, type Chunk } from './breaks.ts'
+import { splitChunks } from './caption-chunks.ts'
+import { breakLines } from './line-breaking.ts'
+import { spaceCaptions, toMilliseconds } from './timing.ts'
+import { countColumns } from './width.ts'
+
+/**
+ * One subtitle: the rows on the screen from `start` to `end`. Times are seconds, in whole
+ * milliseconds.
+ */
+export type Caption = {
+  start: number
+  end: number
+  rows: string[]
+  /** Whose words these are, such as `Speaker 1`, if that is shown. */
+  voice?: string
+}
+
+/** The limits of one caption. Durations are seconds; a wide character counts as two. */
+export type CaptionLimits = {
+  /** A shorter caption is extended, as far as the next one allows. */
+  minDuration: number
+  maxDuration: number
+  maxCharactersPerRow: number
+  maxRows: number
+  /** Between two captions. */
+  minGap: number
+  /** A longer word is split there. A word longer than a row, but not than this, has its own row. */
+  maxWordColumns: number
+}
+
+/** Two rows of 42 characters, seven seconds. */
+export const DEFAULT_LIMITS: CaptionLimits = {
+  minDuration: 0,
+  maxDuration: 7,
+  maxCharactersPerRow: 42,
+  maxRows: 2,
+  minGap: 0,
+  maxWordColumns: Number.POSITIVE_INFINITY,
+}
+
+/**
+ * Cuts utterances into captions by start, one at a time. Each ends with its utterance or earlier,
+ * keeps the limits, and splits only words longer than `maxWordColumns`. A single word beyond a
+ * limit stands alone; only its time is shortened. For several speakers at once see `spaceCaptions`.
+ * `voiceOf` names whose words an utterance holds.
+ */
+export function splitCaptions(
+  utterances: readonly Utterance[],
+  given: Partial<CaptionLimits> = {},
+  voiceOf: (utterance: Utterance) => string | undefined = () => undefined,
+): Caption[] {
+  const limits = { ...DEFAULT_LIMITS, ...given }
+  const captions = utterances.flatMap((utterance) => {
+    return withVoice(cutUtterance(utterance, limits), voiceOf(utterance))
+  })
+  return space(captions, limits).map(({ opens: _, ...caption }) => caption)
+}
+
+/** More rounds would move few labels, and might never end. */
+const MAX_ROUNDS = 5
+
+/**
+ * Cuts utterances like `splitCaptions`, with `voiceOf` before the first words of each caption whose
+ * voice is not that of the caption before: `Speaker 1: Hello`. Captions of people who talk at once
+ * alternate, so that is known only when they are cut; they are then cut again with these labels.
+ */
+export function cutLabeledCaptions(
+  utterances: readonly Utterance[],
+  given: Partial<CaptionLimits>,
+  voiceOf: (utterance: Utterance) => string | undefined,
+): Caption[] {
+  const limits = { ...DEFAULT_LIMITS, ...given }
+  let labeled = utterances.map(() => new Set<number>())
+  for (let round = 1; ; round++) {
+    const cut = utterances.flatMap((utterance, utteranceIndex) => {
+      const voice = voiceOf(utterance)
+      const label = voice === undefined ? undefined : { voice, chunks: labeled[utteranceIndex]! }
+      return withVoice(cutUtterance(utterance, limits, label), voice).map((one) => ({
+        ...one,
+        utteranceIndex,
+      }))
+    })
+    const captions = space(cut, limits)
+    const wanted = utterances.map(() => new Set<number>())
+    for (const [i, { utteranceIndex, opens, voice }] of captions.entries()) {
+      if (voice !== undefined && voice !== captions[i - 1]?.voice)
+        wanted[utteranceIndex]!.add(opens)
+    }
+    const isStable = wanted.every(
+      (voices, utteranceIndex) => voices.symmetricDifference(labeled[utteranceIndex]!).size === 0,
+    )
+    if (isStable || round === MAX_ROUNDS)
+      return captions.map(({ start, end, rows }) => ({ start, end, rows }))
+    labeled = wanted
+  }
+}
+
+/** A caption, and the chunk of its utterance that it begins with. */
+type CutCaption = Caption & { opens: number }
+
+function withVoice(captions: readonly CutCaption[], voice: string | undefined): CutCaption[] {
+  return captions.map((caption) => ({ ...caption, ...(voice !== undefined && { voice }) }))
+}
+
+function space<T extends Caption>(captions: readonly T[], limits: CaptionLimits): T[] {
+  const timing = {
+    minDuration: toMilliseconds(limits.minDuration),
+    maxDuration: toMilliseconds(limits.maxDuration),
+    gap: toMilliseconds(limits.minGap),
+  }
+  return spaceCaptions(captions, timing).map((caption) => {
+    return { ...caption, start: caption.start / 1000, end: caption.end / 1000 }
+  })
+}
+
+/**
+ * Thirty seconds, the longest that a request may set, at ten words a second. This bounds the
+ * search.
+ */
+const MAX_CHUNKS = 300
+
+/**
+ * The cheapest way to caption the chunks before an index: its price, and where its last caption
+ * opens.
+ */
+type Plan = { price: number; opens: number }
+
+/**
+ * Returns the cheapest of all allowed cuts: fewest captions first, then breaks after punctuation or
+ * in a pause, then captions of equal size (so that no word is left over alone).
+ */
+function cutUtterance(
+  utterance: Utterance,
+  limits: CaptionLimits,
+  label?: { voice: string; chunks: ReadonlySet<number> },
+): CutCaption[] {
+  const width = limits.maxCharactersPerRow
+  const chunks = splitChunks(utterance, limits.maxWordColumns).map((chunk, i) => {
+    return label?.chunks.has(i) ? withLabel(chunk, label.voice) : chunk
+  })
+  const plans: Plan[] = [{ price: 0, opens: 0 }]
+  for (let end = 1; end <= chunks.length; end++) {
+    let best: Plan = { price: Number.POSITIVE_INFINITY, opens: end - 1 }
+    for (const { opens, columns } of captionsBefore(end, { chunks, limits })) {
+      const fill = columns / (width * limits.maxRows)
+      const broken = breakPenalty(chunks[end - 1]!, chunks[end])
+      const price = plans[opens]!.price + 1 + broken + 0.5 * fill ** 2
+      if (price < best.price) best = { price, opens }
+    }
+    plans.push(best)
+  }
+  return readPlan(plans).map(({ opens, end }) => {
+    const captionChunks = chunks.slice(opens, end)
+    return {
+      opens,
+      start: captionChunks[0]!.start,
+      end: captionChunks.at(-1)!.end,
+      rows: breakLines(captionChunks, width),
+    }
+  })
+}
+
+function withLabel(chunk: Chunk, voice: string): Chunk {
+  const text = `${voice}: ${chunk.text}`
+  return { ...chunk, text, columns: countColumns(text) }
+}
+
+/**
+ * Yields every caption that may end before chunk `end`, the shortest first: where it opens, and the
+ * columns of its text.
+ */
+function* captionsBefore(
+  end: number,
+  { chunks, limits }: { chunks: readonly Chunk[]; limits: CaptionLimits },
+): Generator<{ opens: number; columns: number }> {
+  const last = chunks[end - 1]!
+  const width = limits.maxCharactersPerRow
+  let columns = last.columns
+  yield { opens: end - 1, columns }
+  // Rows are filled from the last one up, which takes as many as from the first one down. The first
+  // broken limit ends the search.
+  let rows = 1
+  let row = last.columns
+  const first = last.columns > width ? end - 1 : Math.max(0, end - MAX_CHUNKS)
+  for (let opens = end - 2; opens >= first; opens--) {
+    const chunk = chunks[opens]!
+    const space = chunks[opens + 1]!.space.length
+    columns += chunk.columns + space
+    row += chunk.columns + space
+    if (row > width) {
+      row = chunk.columns
+      rows++
+    }
+    if (rows > limits.maxRows || chunk.columns > width) return
+    if (last.end - chunk.start > toMilliseconds(limits.maxDuration)) return
+    yield { opens, columns }
+  }
+}
+
+function readPlan(plans: readonly Plan[]): { opens: number; end: number }[] {
+  const cuts: { opens: number; end: number }[] = []
+  for (let end = plans.length - 1; end > 0; end = plans[end]!.opens) {
+    cuts.push({ opens: plans[end]!.opens, end })
+  }
+  return cuts.reverse()
+}

@@ -1,0 +1,54 @@
+import type { Utterance, Word } from '../../../transcript/transcript.ts'
+import { replaceWords } from '../../words/word-parts.ts'
+import {
+  isPunctuationOrPossessive,
+  type MaskedText,
+  type MaskRun,
+  maskRunsOf,
+  UNMASKED,
+} from '../masks/masked-text.ts'
+
+/** A word as it is written, and the words that it replaces. */
+type MarkedWord = { text: string; from: Word[]; utterance: number }
+
+/**
+ * Returns the utterances with a marker for each entity. The words of an entity become one, in place
+ * of the first; what is left of its last word goes there too, even from a later utterance.
+ * Utterances with nothing left are dropped.
+ */
+export function writeMarkers(masked: MaskedText, markerOf: (mask: number) => string): Utterance[] {
+  const marked = new Map<number, MarkedWord>()
+  const written = masked.utterances.map(({ words }, utterance) => {
+    const line: MarkedWord[] = []
+    for (const [word, maskedWord] of words.entries()) {
+      const runs = maskRunsOf(masked, { utterance, word, seesMarkers: false })
+      const earlier = marked.get(runs[0]?.mask ?? UNMASKED)
+      // Only punctuation moves to an earlier utterance, and times never reach into another one.
+      const isHere = earlier?.utterance === utterance || (earlier && runs.every(isMark))
+      const target = earlier && isHere ? earlier : { text: '', from: [], utterance }
+      for (const { mask, text } of runs) {
+        if (mask === UNMASKED) target.text += text
+        else if (!marked.has(mask)) {
+          target.text += markerOf(mask)
+          marked.set(mask, target)
+        }
+      }
+      if (target.utterance === utterance) target.from.push(maskedWord)
+      if (target !== earlier) line.push(target)
+    }
+    return line
+  })
+
+  /**
+   * Returns whether a run has nothing to read: a placed marker covers it, or it means nothing
+   * without one.
+   */
+  function isMark({ mask, text }: MaskRun): boolean {
+    return mask === UNMASKED ? isPunctuationOrPossessive(text) : marked.has(mask)
+  }
+
+  return masked.utterances.flatMap((utteranceView, utterance) => {
+    const words = written[utterance]!.map(({ text, from }) => replaceWords(from, text))
+    return words.length > 0 || utteranceView.words.length === 0 ? [{ ...utteranceView, words }] : []
+  })
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { createToneWav } from '../../../support/audio/recordings.ts'
+import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../../support/browser.ts'
+import { call } from '../../../support/net/http-client.ts'
+import { startServer } from '../../../support/server/start-server.ts'
+
+const skip = whyNoBrowser() ?? false
+
+type LiveJobs = { items: { request_params: { sample_rate: number } }[] }
+
+/** Opens the live page of a server, in a browser with a microphone. */
+async function openLivePage(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-microphone-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const microphone = join(folder, 'microphone.wav')
+  writeFileSync(microphone, createToneWav(20))
+  const server = await startServer()
+  t.after(() => server.close())
+  const browser = await openBrowser(t, { microphone })
+  const opened = await openPage(browser, server.url, { permissions: ['microphone'] })
+  const { page } = opened
+  await signIn(page, server.key)
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await page.getByRole('button', { name: 'Start' }).waitFor()
+  return { server, browser, ...opened }
+}
+
+test('captions of a microphone appear, and the session becomes a recording', {
+  skip,
+}, async (t) => {
+  const { server, browser, page, problems } = await openLivePage(t)
+  await page.getByRole('button', { name: 'Start' }).click()
+  const captions = page.getByRole('log', { name: 'Captions' })
+  await captions.getByText(/hello/).first().waitFor()
+  await checkPage(page, 'live')
+
+  // Others watch: a guest on a second screen by a link, and somebody of the account.
+  await page.getByRole('button', { name: 'Create a link' }).click()
+  const link = await page.getByLabel('The link, shown only once').inputValue()
+  const guest = await openPage(browser, link)
+  const screen = guest.page.getByRole('log', { name: 'Captions' })
+  await screen.getByText(/hello/).first().waitFor()
+  await checkPage(guest.page, 'captions-screen')
+  const colleague = await openPage(browser, server.url)
+  await signIn(colleague.page, server.key)
+  await colleague.page.getByRole('link', { name: 'Live', exact: true }).click()
+  const session = colleague.page.getByRole('link', { name: /^Watch the session of/ })
+  await session.waitFor()
+  await checkPage(colleague.page, 'sessions')
+  await session.click()
+  await colleague.page.getByRole('log').getByText(/hello/).first().waitFor()
+
+  await page.getByRole('button', { name: 'Stop' }).click()
+  for (const { page: watching } of [guest, colleague]) {
+    await watching.locator('.utterance', { hasText: /hello/ }).first().waitFor()
+  }
+  await page.getByRole('link', { name: 'Open the transcript' }).click()
+  await page.locator('.utterance', { hasText: /hello/ }).first().waitFor()
+  await page.getByRole('link', { name: 'All recordings' }).click()
+  await page
+    .getByRole('row', { name: /Live session/ })
+    .getByText('Done')
+    .waitFor()
+  assert.deepEqual([...problems, ...guest.problems, ...colleague.problems], [])
+})
+
+test('a session can be stopped while its connection is lost', { skip }, async (t) => {
+  const { page, problems } = await openLivePage(t)
+  let isAway = false
+  let lose = () => {}
+  await page.routeWebSocket(/token=/, (socket) => {
+    if (isAway) {
+      void socket.close({ code: 1012 })
+      return
+    }
+    const server = socket.connectToServer()
+    lose = () => {
+      isAway = true
+      void socket.close({ code: 1012 })
+      void server.close({ code: 1012 })
+    }
+  })
+  await page.reload()
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('log', { name: 'Captions' }).getByText(/hello/).first().waitFor()
+  lose()
+  await page.getByText('The connection was lost').waitFor()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await page.getByText('Finishing the transcript').waitFor()
+  isAway = false
+  await page.getByRole('link', { name: 'Open the transcript' }).click()
+  await page.locator('.utterance', { hasText: /hello/ }).first().waitFor()
+  assert.deepEqual(problems, [])
+})
+
+test('captions come from a browser that resamples no microphone', { skip }, async (t) => {
+  const { server, page, problems } = await openLivePage(t)
+  // As Firefox does.
+  const content = `
+    const { prototype } = AudioContext
+    const create = prototype.createMediaStreamSource
+    prototype.createMediaStreamSource = function (stream) {
+      if (this.sampleRate !== 48000) throw new DOMException('rate', 'NotSupportedError')
+      return create.call(this, stream)
+    }`
+  await page.addInitScript({ content })
+  await page.reload()
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('log', { name: 'Captions' }).getByText(/hello/).first().waitFor()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await page.getByRole('link', { name: 'Open the transcript' }).click()
+  await page.locator('.utterance', { hasText: /hello/ }).first().waitFor()
+  const { body } = await call<LiveJobs>(server, '/v2/live')
+  assert.equal(body.items[0]!.request_params.sample_rate, 48_000)
+  assert.deepEqual(problems, [])
+})
