@@ -8,9 +8,22 @@ export function logprobOf({ confidence }: { confidence: number }): number {
   return roundTo(Math.log(Math.max(MIN_CONFIDENCE, confidence)), 4)
 }
 
-/** Returns words as OpenAI's API shows tokens: their text, its bytes and its log probability. */
-export function toLogprobs(words: readonly { word: string; confidence: number }[]) {
-  return words.map((word) => {
-    return { token: word.word, bytes: [...Buffer.from(word.word)], logprob: logprobOf(word) }
+type SpokenWords = { words: readonly { word: string; confidence: number }[] }
+
+/**
+ * Returns the words of utterances as OpenAI's API shows tokens: their text, its bytes and its log
+ * probability. Joined, the tokens are the text: utterances are a blank apart, and the first one
+ * follows a blank only if it continues a text.
+ */
+export function toLogprobs(
+  utterances: readonly SpokenWords[],
+  { continues = false }: { continues?: boolean } = {},
+) {
+  return utterances.flatMap(({ words }, i) => {
+    const before = i > 0 || continues ? ' ' : ''
+    return words.map((word, j) => {
+      const token = j > 0 ? word.word : `${before}${word.word.trimStart()}`
+      return { token, bytes: [...Buffer.from(token)], logprob: logprobOf(word) }
+    })
   })
 }

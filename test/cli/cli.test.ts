@@ -72,6 +72,27 @@ test('no server is contacted when no recording can be opened', async () => {
   assert.equal(code, 1)
 })
 
+test('a format that cannot hold a requested add-on says so', async () => {
+  const { code, stderr } = await transcribe(SAMPLE, '--format', 'srt', '--summary', '--entities')
+  const note = /^jfk\.flac: srt leaves out the summary, the entities: use --format txt or json$/m
+  assert.match(stderr, note)
+  assert.equal(code, 0)
+  const whole = await transcribe(SAMPLE, '--json', '--summary', '--translate', 'en')
+  const translated = await transcribe(SAMPLE, '--format=srt', '--translate=en', '-o', 'srt/')
+  assert.doesNotMatch(whole.stderr + translated.stderr, /leaves out/)
+})
+
+test('--translate writes translated subtitles, and leaves out those that failed', async () => {
+  const to = ['--translate', 'en,fr', '-o', 'translated/']
+  const { code, stderr } = await transcribe(SAMPLE, '--subtitles', 'srt,vtt', ...to)
+  const original = await readFile('translated/jfk.srt', 'utf8')
+  assert.equal(await readFile('translated/jfk.en.srt', 'utf8'), original)
+  const written = ['jfk.en.srt', 'jfk.en.vtt', 'jfk.srt', 'jfk.txt', 'jfk.vtt']
+  assert.deepEqual((await readdir('translated')).sort(), written)
+  assert.match(stderr, /the translation into fr failed/)
+  assert.equal(code, 1)
+})
+
 test('-o writes a file, or one per recording into a folder', async () => {
   await copyFile(SAMPLE, join(folder, 'talk.flac'))
   await transcribe(SAMPLE, '-o', 'deep/one.txt')

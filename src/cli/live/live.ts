@@ -5,7 +5,7 @@ import { readServer, serverHelp } from '../server/server-url.ts'
 import { createProgressDisplay, formatSeconds } from '../terminal/progress-display.ts'
 import { sanitize, sanitizeLines } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
-import { describeFailures, formatAddOns } from '../transcribe/add-on-text.ts'
+import { describeFailures, describeLeftOut, formatAddOns } from '../transcribe/add-on-text.ts'
 import { formatResult, formats, refuseTerminal } from '../transcribe/formats.ts'
 import { prepareOutputs, refuseOverwriting } from '../transcribe/output-files.ts'
 import { stageName } from '../transcribe/stage-names.ts'
@@ -145,6 +145,8 @@ async function deliver(
     const { translation: _, ...written } = result
     terminal.stdout.write(sanitizeLines(formatAddOns(written)))
   }
+  const leftOut = describeLeftOut(result, { format, isTranslated: false })
+  if (leftOut !== undefined) screen.say(`${sanitize(name)}: ${leftOut}`)
   for (const failure of describeFailures(result)) screen.say(`${sanitize(name)}: ${failure}`)
   for (const warning of result.metadata.warnings ?? []) {
     screen.say(`${sanitize(name)}: warning: ${warning}`)

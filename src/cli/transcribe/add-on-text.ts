@@ -71,6 +71,33 @@ function section<T>(
   return `\n${heading}:\n${addOn.is_empty ? 'none\n' : format(addOn.results)}`
 }
 
+const LEFT_OUT = {
+  summarization: 'the summary',
+  chapters: 'the chapters',
+  audio_to_llm: 'the answers',
+  named_entity_recognition: 'the entities',
+  sentiment_analysis: 'the sentiments',
+  translation: 'the translation',
+} as const satisfies { [name in keyof ApiPreRecordedResult]?: string }
+
+/**
+ * Returns a note on what a format cannot hold although it was requested and made; none for text and
+ * JSON, which hold everything. `isTranslated`: translations are in files of their own.
+ */
+export function describeLeftOut(
+  result: ApiPreRecordedResult,
+  { format, isTranslated }: { format: string; isTranslated: boolean },
+): string | undefined {
+  if (format === 'txt' || format === 'json') return undefined
+  const names = Object.keys(LEFT_OUT) as (keyof typeof LEFT_OUT)[]
+  const made = names.filter((name) => {
+    return result[name]?.success && !(isTranslated && name === 'translation')
+  })
+  if (made.length === 0) return undefined
+  const list = made.map((name) => LEFT_OUT[name]).join(', ')
+  return `${format} leaves out ${list}: use --format txt or json`
+}
+
 /** Returns why add-ons of a result failed, in a sentence for each. */
 export function describeFailures(result: ApiPreRecordedResult): string[] {
   const whole = Object.entries(result).flatMap(([name, part]) => {

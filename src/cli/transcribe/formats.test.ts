@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import { strFromU8, unzipSync } from 'fflate'
 import type { ApiPreRecordedResult } from '../server/api-types.ts'
-import { formatResult, readFormat, refuseTerminal } from './formats.ts'
+import { formatResult, formatTranslation, readFormat, refuseTerminal } from './formats.ts'
 
 test('the extension of the output selects the format unless an option does', () => {
   const outputs = ['a.srt', 'A.JSON', 'b/c.docx', 'a.md', 'srt', 'a.vtt/', undefined]
@@ -97,6 +97,20 @@ test('subtitles from the server are used if present', () => {
   given.transcription.subtitles = [{ format: 'srt', subtitles: 'made there' }]
   assert.equal(formatResult(given, 'srt'), 'made there')
   assert.throws(() => formatResult(given, 'vtt'), /^Error: The server returned no vtt subtitles$/)
+})
+
+test('translated subtitles are those of the server; a translation that failed has none', () => {
+  const given = result([[0, 'Good day.']])
+  const { utterances } = given.transcription
+  const made = { success: true, is_empty: false, exec_time: 0, error: null }
+  const error = { status_code: 501, exception: 'NotConfigured', message: 'no model' }
+  const es = { error: null, full_transcript: 'Buenos días.', languages: ['es'], utterances }
+  const fr = { error, full_transcript: '', languages: ['fr'], utterances: [] }
+  const subtitles = [{ format: 'srt', subtitles: 'hecho allí' }]
+  Object.assign(given, { translation: { ...made, results: [{ ...es, subtitles }, fr] } })
+  assert.equal(formatTranslation(given, { language: 'es', format: 'srt' }), 'hecho allí')
+  assert.equal(formatTranslation(given, { language: 'fr', format: 'srt' }), undefined)
+  assert.equal(formatTranslation(result([]), { language: 'es', format: 'srt' }), undefined)
 })
 
 test('txt has one sentence per line if sentences were requested', () => {

@@ -77,6 +77,15 @@ function subtitlesOf({ transcription }: ApiPreRecordedResult, format: SubtitleFo
   return made.subtitles
 }
 
+/** Returns the translated subtitles of the server; none where the translation failed. */
+export function formatTranslation(
+  { translation }: ApiPreRecordedResult,
+  { language, format }: { language: string; format: SubtitleFormat },
+): string | undefined {
+  const found = translation?.results?.find(({ languages }) => languages[0] === language)
+  return found?.subtitles?.find((file) => file.format === format)?.subtitles
+}
+
 /** Writes one sentence per line where sentences were requested, else one utterance. */
 function formatText({ transcription, sentences }: ApiPreRecordedResult): string {
   const lines = sentences?.results?.map((sentence) => {

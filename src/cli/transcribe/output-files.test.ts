@@ -119,6 +119,35 @@ test('an output path that is a folder is rejected before the work', async (t) =>
   assert.deepEqual(readdirSync(folder), [])
 })
 
+test('translated subtitles are placed beside the others, with the language in their names', () => {
+  const languages = ['de', 'zh']
+  const recordings = ['x/a.mp3', 'y/b.mp3'].map(readRecording)
+  const beside = planSideFiles(recordings, {
+    ...{ outputs: [undefined, undefined], formats: ['srt', 'vtt'], languages },
+  })
+  const first = ['x/a.srt', 'x/a.vtt', 'x/a.de.srt', 'x/a.de.vtt', 'x/a.zh.srt', 'x/a.zh.vtt']
+  assert.deepEqual(
+    beside[0]!.map(({ path }) => path),
+    first,
+  )
+  assert.deepEqual(beside[1]![2], { format: 'srt', path: 'y/b.de.srt', language: 'de' })
+  const clashing = ['x/a.mp3', 'x/a.de.mp3'].map(readRecording)
+  const outputs = [undefined, undefined]
+  const twice = /Two results would be written to x.a\.de\.srt/
+  assert.throws(() => planSideFiles(clashing, { outputs, formats: ['srt'], languages }), twice)
+})
+
+test('results that are subtitle files have translations beside them', () => {
+  const recordings = [readRecording('x/a.mp3'), readRecording('x/b.mp3')]
+  const outputs = planOutputs(recordings, { output: 'o/', format: 'srt' })
+  const options = { outputs, formats: [], languages: ['de'], translated: ['srt'] }
+  const planned = planSideFiles<string>(recordings, options).flat()
+  assert.deepEqual(
+    planned.map(({ path }) => path),
+    [join('o', 'a.de.srt'), join('o', 'b.de.srt')],
+  )
+})
+
 /** Returns the files of subtitles beside the outputs. */
 function planFiles(names: string[], output?: string): string[] {
   const recordings = names.map(readRecording)

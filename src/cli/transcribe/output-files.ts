@@ -46,17 +46,26 @@ function distinctStems(paths: readonly string[]): string[] {
   return stems.map((stem, i) => (byStem.get(stem)!.length > 1 ? paths[i]! : stem))
 }
 
-/** A file of a format beside the result of a recording. */
-export type SideFile<F extends string> = { format: F; path: string }
+/** A file of a format beside the result of a recording; with a language, a translation. */
+export type SideFile<F extends string> = { format: F; path: string; language?: string }
+
+/** What is written beside the results: files in `formats`, and in `translated` per language. */
+type SideFileOptions<F extends string> = {
+  outputs: readonly (string | undefined)[]
+  formats: readonly F[]
+  languages?: readonly string[]
+  /** The formats of translations; by default those of the other files. */
+  translated?: readonly F[]
+}
 
 /**
- * Returns where further files of a result go, one per format, for each recording: beside its
- * output, under that name; without an output beside the recording; and for a recording that is not
- * on this machine, in the current folder.
+ * Returns where further files of a result go, one per format and language, for each recording:
+ * beside its output, under that name; without an output beside the recording; and for a recording
+ * that is not on this machine, in the current folder.
  */
 export function planSideFiles<F extends string>(
   recordings: readonly Recording[],
-  { outputs, formats }: { outputs: readonly (string | undefined)[]; formats: readonly F[] },
+  { outputs, formats, languages = [], translated = formats }: SideFileOptions<F>,
 ): SideFile<F>[][] {
   const stems = distinctStems(
     recordings.map((recording, i) => {
@@ -64,7 +73,12 @@ export function planSideFiles<F extends string>(
     }),
   )
   const planned = stems.map((stem) => {
-    return formats.map((format) => ({ format, path: `${stem}.${format}` }))
+    const translations = languages.flatMap((language) => {
+      return translated.map((format) => {
+        return { format, path: `${stem}.${language}.${format}`, language }
+      })
+    })
+    return [...formats.map((format) => ({ format, path: `${stem}.${format}` })), ...translations]
   })
   const written = outputs.filter((path) => path !== undefined)
   refuseClashes(recordings, [...written, ...planned.flat().map(({ path }) => path)])

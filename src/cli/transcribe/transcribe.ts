@@ -7,9 +7,9 @@ import { readServer } from '../server/server-url.ts'
 import { createProgressDisplay, type ProgressDisplay } from '../terminal/progress-display.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
-import { describeFailures, retriableAddOns } from './add-on-text.ts'
+import { describeFailures, describeLeftOut, retriableAddOns } from './add-on-text.ts'
 import { checkLimits } from './check-limits.ts'
-import { type Format, formatResult, refuseTerminal } from './formats.ts'
+import { type Format, formatResult, formatTranslation, refuseTerminal } from './formats.ts'
 import { bytesOf, countBytes, findProblem, openRecording, type Recording } from './input-files.ts'
 import {
   readTranscribeOptions,
@@ -193,11 +193,20 @@ async function settle(
       failed++
     }
     for (const file of subtitles) {
-      if (!(await write(file.path, formatResult(result, file.format)))) failed++
+      const { language, format: written } = file
+      const content =
+        language === undefined
+          ? formatResult(result, written)
+          : formatTranslation(result, { language, format: written })
+      // A translation that failed is reported below.
+      if (content !== undefined && !(await write(file.path, content))) failed++
     }
     if (result.transcription.utterances.length === 0) progress.say(`${name}: no speech found`)
     for (const warning of result.metadata.warnings ?? [])
       progress.say(`${name}: warning: ${warning}`)
+    const isTranslated = subtitles.some(({ language }) => language !== undefined)
+    const leftOut = describeLeftOut(result, { format, isTranslated })
+    if (leftOut !== undefined) progress.say(`${name}: ${leftOut}`)
     const failures = describeFailures(result)
     for (const failure of failures) progress.say(`${name}: ${failure}`)
     for (const addOn of keepsJobs ? retriableAddOns(result) : []) {

@@ -34,6 +34,25 @@ test('a confidence of 0 has a finite log probability, and language names are Eng
   )
 })
 
+test('the tokens of log probabilities make up the text, in events too', () => {
+  const [first] = transcript.utterances
+  const second = { ...first!, text: 'At one.', words: [word('At', 2, 1), word(' one.', 2.5, 1)] }
+  const both = { ...transcript, utterances: [first!, second] }
+  const asked = { ...format, logprobs: true }
+  type Logged = { text?: string; delta?: string; logprobs: { token: string; bytes: number[] }[] }
+  const joined = ({ logprobs }: Logged) => logprobs.map(({ token }) => token).join('')
+  const made = JSON.parse(writeOpenAi(both, asked)) as Logged
+  assert.deepEqual([joined(made), made.text], ['Hi Bo. At one.', 'Hi Bo. At one.'])
+  assert.deepEqual(made.logprobs[2]!.bytes, [...Buffer.from(' At')])
+  const lines = writeOpenAi(both, { ...asked, stream: true }).match(/(?<=^data: ).+/gm)!
+  const events = lines.map((line) => JSON.parse(line) as Logged)
+  assert.deepEqual(events.map(joined), ['Hi Bo.', ' At one.', 'Hi Bo. At one.'])
+  assert.deepEqual(
+    events.map(({ delta, text }) => delta ?? text),
+    events.map(joined),
+  )
+})
+
 test('the 28th speaker is AB, also in events', () => {
   assert.equal(write({ shape: 'diarized_json' }).segments[0].speaker, 'AB')
   const events = writeOpenAi(transcript, { ...format, shape: 'diarized_json', stream: true })

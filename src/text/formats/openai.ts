@@ -50,7 +50,7 @@ function responseOf(transcript: OpenAiTranscript, format: OpenAiFormat): object 
     case 'diarized_json':
       return { task: format.task, duration, text, segments: toTurns(utterances), usage }
     default:
-      return { text, ...(format.logprobs && { logprobs: toLogprobs(wordsOf(utterances)) }), usage }
+      return { text, ...(format.logprobs && { logprobs: toLogprobs(utterances) }), usage }
   }
 }
 
@@ -59,15 +59,15 @@ function writeEvents(transcript: OpenAiTranscript, format: OpenAiFormat): string
   const { utterances, duration } = transcript
   const usage = { type: 'duration', seconds: Math.ceil(duration) }
   const isDiarized = format.shape === 'diarized_json'
-  const logprobsOf = (some: readonly UtteranceView[]) => {
-    return format.logprobs ? { logprobs: toLogprobs(wordsOf(some)) } : {}
+  const logprobsOf = (some: readonly UtteranceView[], continues = false) => {
+    return format.logprobs ? { logprobs: toLogprobs(some, { continues }) } : {}
   }
   const parts = isDiarized
     ? toTurns(utterances)
     : utterances.map((utterance, i) => ({
         type: 'transcript.text.delta',
         delta: `${i > 0 ? ' ' : ''}${utterance.text.trim()}`,
-        ...logprobsOf([utterance]),
+        ...logprobsOf([utterance], i > 0),
       }))
   const text = textOf(utterances)
   const done = { type: 'transcript.text.done', text, ...logprobsOf(utterances), usage }

@@ -35,3 +35,15 @@ test('a turn that was split continues as a new item, which names the previous on
   assert.equal(next!.previous_item_id, started!.item_id)
   assert.equal(created!.type, 'conversation.item.created')
 })
+
+test('the tokens of log probabilities make up the transcript', () => {
+  const turns = new Turns({ dialect: 'ga', logprobs: true })
+  const said = (text: string) => ({ ...heard(text), text: ` ${text}` })
+  const parts = [said('good morning'), said('all')].map((part) => {
+    return { ...part, words: part.words.map((one) => ({ ...one, word: ` ${one.word.trim()}` })) }
+  })
+  type Completed = { transcript: string; logprobs: { token: string }[] }
+  const completed = turns.committed(parts).at(-1) as unknown as Completed
+  assert.equal(completed.transcript, 'good morning all')
+  assert.equal(completed.logprobs.map(({ token }) => token).join(''), completed.transcript)
+})

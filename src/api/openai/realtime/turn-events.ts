@@ -67,7 +67,7 @@ export class Turns {
       {
         type: 'conversation.item.input_audio_transcription.completed',
         ...{ item_id: turn.id, content_index: 0, transcript },
-        ...(logprobs && { logprobs: toLogprobs(utterance.words) }),
+        ...(logprobs && { logprobs: toLogprobs([utterance]) }),
         usage: { type: 'duration', seconds: Math.round(seconds * 1000) / 1000 },
       },
     ]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { UsageError } from '../../arguments.ts'
-import { completeOptions, readJobParams, readSubtitleFormats } from './job-params.ts'
+import { completeOptions, readJobParams, readSubtitleFormats, readTargets } from './job-params.ts'
 
 const txt = { format: 'txt' } as const
 
@@ -38,6 +38,13 @@ test('only options are completed, not other arguments or those after --', () => 
   ])
   assert.deepEqual(completeOptions(['--', '--summary']), ['--', '--summary'])
   assert.deepEqual(completeOptions(['--summary', 'concise', 'a']), ['--summary', 'concise', 'a'])
+})
+
+test('languages of translations are codes, because they name files', () => {
+  assert.deepEqual(readTargets(['de, fr', 'de', 'zh']), ['de', 'fr', 'zh'])
+  for (const wrong of ['', 'de,', '../de', 'de fr', '.']) {
+    assert.throws(() => readTargets([wrong]), /^UsageError: --translate must list language codes/)
+  }
 })
 
 test('subtitles are requested by list, by format or both, without duplicates', async () => {

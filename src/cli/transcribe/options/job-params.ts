@@ -38,8 +38,8 @@ Add-ons:
   --summary[=TYPE]    a summary: general (default), bullet_points or concise; without a language model, it
                       consists of key sentences
   --chapters          parts by topic, with times and titles
-  --translate LIST    translations into these languages, such as de,fr; needs a language
-                      model, Apertium (STENO_APERTIUM), or for en a multilingual Whisper model
+  --translate LIST    translations into these languages, such as de,fr, also of the subtitle files (talk.de.srt);
+                      needs a language model, Apertium (STENO_APERTIUM), or for en a multilingual Whisper model
   --ask TEXT          an answer to this prompt about the recording; may be repeated; needs a language
                       model (STENO_LLM_URL and STENO_LLM_MODEL)
   --entities          named entities (names, places, numbers, ...) with times
@@ -106,14 +106,20 @@ export function readSubtitleFormats(lists: readonly string[] = []): SubtitleForm
   return [...new Set(formats)]
 }
 
-/** Reads `--translate`, which may occur several times, as the fields of a request. */
-export function readTranslation(lists: readonly string[] = []): Record<string, unknown> {
+/** Reads `--translate`, which may occur several times: the languages, each once. */
+export function readTargets(lists: readonly string[] = []): string[] {
   const targets = lists.flatMap((list) => list.split(',')).map((code) => code.trim())
-  if (targets.length === 0) return {}
-  if (targets.includes('')) {
+  if (!targets.every((code) => /^[a-z]+(?:[-_][a-z]+)*$/i.test(code))) {
     throw new UsageError('--translate must list language codes, such as de,fr')
   }
-  return { translation: true, translation_config: { target_languages: [...new Set(targets)] } }
+  return [...new Set(targets)]
+}
+
+/** Reads `--translate` as the fields of a request. */
+export function readTranslation(lists?: readonly string[]): Record<string, unknown> {
+  const targets = readTargets(lists)
+  if (targets.length === 0) return {}
+  return { translation: true, translation_config: { target_languages: targets } }
 }
 
 /** Reads `--summary` and `--ask` as the fields of a request. */

@@ -1,7 +1,7 @@
 import type { SubtitleFormat } from '../../../text/formats/subtitles.ts'
 import { parseArguments, UsageError } from '../../arguments.ts'
 import { serverHelp, serverOptions } from '../../server/server-url.ts'
-import { type Format, formats, readFormat } from '../formats.ts'
+import { type Format, formats, readFormat, subtitleFormats } from '../formats.ts'
 import { expandFolders, type Recording, readRecording } from '../input-files.ts'
 import { planOutputs, planSideFiles, type SideFile } from '../output-files.ts'
 import {
@@ -10,6 +10,7 @@ import {
   completeOptions,
   readJobParams,
   readSubtitleFormats,
+  readTargets,
 } from './job-params.ts'
 
 /** The text of `steno transcribe --help`. */
@@ -71,9 +72,12 @@ export async function readTranscribeOptions(args: readonly string[]): Promise<Tr
   const recordings = expandFolders(positionals).map(readRecording)
   const format = readFormat(values)
   const outputs = planOutputs(recordings, { output: values.output, format })
+  const requested = readSubtitleFormats(values.subtitles)
   const sideFiles = planSideFiles(recordings, {
-    outputs,
-    formats: readSubtitleFormats(values.subtitles),
+    ...{ outputs, formats: requested, languages: readTargets(values.translate) },
+    translated: subtitleFormats.filter((name) => {
+      return requested.includes(name) || (name === format && outputs[0] !== undefined)
+    }),
   })
   const params = await readJobParams(values, { format })
   const tasks = recordings.map((recording, i) => {
