@@ -24,8 +24,8 @@ test('readMessage parses the messages of providers, including numbers sent as st
 })
 
 test('readMessage rejects malformed messages and other audio formats', () => {
-  assert.throws(() => readMessage('nonsense'), /no JSON/)
-  assert.throws(() => readMessage('[]'), /no JSON with an event/)
+  assert.throws(() => readMessage('nonsense'), /not JSON/)
+  assert.throws(() => readMessage('[]'), /not JSON with an event/)
   assert.throws(() => read({ event: 'start', start: { ...start, tracks: ['x'] } }), /no track/)
   const other = { ...start, mediaFormat: { ...mediaFormat, sampleRate: 16_000 } }
   assert.throws(() => read({ event: 'start', start: other }), /no audio\/x-mulaw of 8000 Hz/)

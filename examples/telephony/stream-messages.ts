@@ -23,7 +23,7 @@ const trackNames: readonly TrackName[] = ['inbound', 'outbound']
 export function readMessage(text: string): StreamMessage {
   const message = asFields(parseJson(text))
   const { event } = message
-  if (typeof event !== 'string') throw new StreamError('A message is no JSON with an event')
+  if (typeof event !== 'string') throw new StreamError('A message is not JSON with an event')
   if (event === 'stop') return { event }
   if (event === 'start') return readStart(asFields(message.start), message)
   if (event === 'media') return readMedia(asFields(message.media))

@@ -38,14 +38,14 @@ test('a stream that ends within an event yields the events before it', async () 
 
 test('a malformed or oversized event ends the reading with an error', async () => {
   const problems: [string, RegExp][] = [
-    ['GET / HTTP/1.1\n', /no JSON/],
-    ['[]\n', /no object/],
+    ['GET / HTTP/1.1\n', /not JSON/],
+    ['[]\n', /not an object/],
     ['{}\n', /no type/],
-    ['{"type":"a","payload_length":-1}\n', /payload_length is no length/],
-    ['{"type":"a","data_length":"9"}\n', /data_length is no length/],
+    ['{"type":"a","payload_length":-1}\n', /payload_length is not a length/],
+    ['{"type":"a","data_length":"9"}\n', /data_length is not a length/],
     ['{"type":"a","payload_length":1048577}\n', /payload_length is more than 1048576/],
     ['{"type":"a","data_length":262145}\n', /data_length is more/],
-    ['{"type":"a","data_length":2}\n7 ', /no object/],
+    ['{"type":"a","data_length":2}\n7 ', /not an object/],
     ['a'.repeat(65_537), /longer than 65536/],
     [`${'a'.repeat(65_537)}\n`, /longer than 65536/],
   ]

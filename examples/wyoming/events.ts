@@ -83,7 +83,7 @@ class ByteReader {
 function readLength(given: unknown, most: number, what: string): number {
   if (given === undefined || given === null) return 0
   if (!Number.isSafeInteger(given) || (given as number) < 0) {
-    throw new ProtocolError(`${what}_length is no length`)
+    throw new ProtocolError(`${what}_length is not a length`)
   }
   if ((given as number) > most) throw new ProtocolError(`${what}_length is more than ${most}`)
   return given as number
@@ -94,9 +94,9 @@ function parseObject(json: Buffer): Record<string, unknown> {
   try {
     value = JSON.parse(json.toString())
   } catch {
-    throw new ProtocolError('There is no JSON where it should be')
+    throw new ProtocolError('A header line or its data is not JSON')
   }
-  if (!isObject(value)) throw new ProtocolError('The JSON is no object')
+  if (!isObject(value)) throw new ProtocolError('The JSON is not an object')
   return value
 }
 

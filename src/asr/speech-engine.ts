@@ -210,7 +210,7 @@ export type SpeechEngine = {
       maxSeconds?: number
     },
   ): Promise<Batch[]>
-  /** Identifies the languages of the speech in batches, and plans it anew: see the function. */
+  /** Identifies the languages of the speech in batches, and replans it: see the function. */
   identifyLanguages(
     batches: readonly Batch[],
     identification: LanguageIdentification,

@@ -32,9 +32,12 @@ test('incorrect usage exits with code 2 and shows the known commands', async () 
     [['transcribe', '--redact-mode', 'mask', 'a'], /--redact-mode needs --redact/],
     [
       ['transcribe', '--vocabulary', '/no/v.json', 'a'],
-      /Cannot read \/no\/v.json: there is no such/,
+      /Cannot read \/no\/v.json: the file does not exist/,
     ],
-    [['transcribe', '--spelling', '/no/s.json', 'a'], /Cannot read \/no\/s.json: there is no such/],
+    [
+      ['transcribe', '--spelling', '/no/s.json', 'a'],
+      /Cannot read \/no\/s.json: the file does not exist/,
+    ],
     [['jobs', '--limit', '0'], /--limit must be an integer of at least 1/],
     [['jobs', 'pause', 'x'], /cannot do 'pause x'/],
     [['jobs', 'show'], /show takes the ID of a job/],
@@ -82,7 +85,7 @@ test('incorrect usage exits with code 2 and shows the known commands', async () 
       /silero-vad comes with Steno; to install it again, run 'npm run/,
     ],
     [['models', 'import'], /import takes a FOLDER/],
-    [['models', 'import', '/no/folder'], /Cannot import \/no\/folder: there is no such folder/],
+    [['models', 'import', '/no/folder'], /Cannot import \/no\/folder: the folder does not exist/],
     [['models', 'import', '/', '--languages', 'de'], /--languages needs --as/],
     [['models', 'import', '/', '--as', '../x'], /--as must be lower-case letters/],
     [['models', 'import', '/', '--as', 'x'], /--as needs --languages, such as de,fr/],

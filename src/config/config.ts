@@ -169,7 +169,7 @@ const LIMITS = {
 /** Half of the memory that this machine or container has. */
 const MODEL_MEMORY = Math.floor(Math.min(process.constrainedMemory() || totalmem(), totalmem()) / 2)
 
-/** The settings of the commands that talk to a server; the server itself needs none of them. */
+/** The settings of the commands that talk to a server; the server itself does not read them. */
 export type ClientConfig = {
   /** The server to use; undefined = one on this machine. */
   url: string | undefined
@@ -374,7 +374,7 @@ export function settingNames(): string[] {
   return [...names].sort()
 }
 
-/** Returns the names in `env` that look like settings but are none, such as a misspelled one. */
+/** Returns the names in `env` that look like settings but are unknown, such as misspelled ones. */
 export function unknownSettings(env: Record<string, string | undefined>): string[] {
   const known = new Set(settingNames())
   return Object.keys(env).filter((name) => name.startsWith('STENO_') && !known.has(name))

@@ -98,7 +98,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       const wrong = entries.find((entry) => !isNetwork(entry) || isSwitch(entry))
       if (wrong !== undefined) {
         const forms = 'true, false, or a list of host names, addresses and CIDR ranges'
-        problems.push(`STENO_${name} must be ${forms}: ${wrong} is none of them`)
+        problems.push(`STENO_${name} must be ${forms}, not ${wrong}`)
       }
       return entries
     },

@@ -174,7 +174,7 @@ export class DeliveryService {
   async #renew(): Promise<void> {
     const ids = this.#queues.ids()
     await renewDeliveries(this.#options.storage.db, ids, { leaseMs: LEASE_MS }).catch((err) => {
-      this.#log.warn({ err }, 'leases of deliveries not renewed')
+      this.#log.warn({ err }, 'cannot renew the leases of deliveries')
     })
   }
 

@@ -89,7 +89,7 @@ export class Jobs {
     await this.runner?.drain()
   }
 
-  /** Drains, and accepts nothing any more. */
+  /** Stops accepting work and drains. */
   async close(): Promise<void> {
     this.service.close()
     await this.runner?.close()

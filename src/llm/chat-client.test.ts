@@ -85,7 +85,7 @@ test('stalled, broken or overlong answers fail and are not retried', async (t) =
     [{ chunks: once(deltaOf(''), idle) }, /did not respond within 321 s/],
     [{ chunks: once('{"choices":', idle) }, /did not respond within 321 s/],
     [{ chunks: [deltaOf('a'), eventOf({ error: 'down' })] }, /ended its answer with an error/],
-    [{ chunks: [deltaOf('a'), eventOf('{')] }, /is no JSON/],
+    [{ chunks: [deltaOf('a'), eventOf('{')] }, /is not JSON/],
   ]
   const limits = { timeout: 321, answerTimeout: 654 }
   const { calls, complete } = await open(t, (_call, n) => given[n - 1]![0], limits)

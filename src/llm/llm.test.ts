@@ -64,7 +64,7 @@ test('429 and 500 are retried; malformed and interrupted answers are not', async
   const { options, calls } = await openChatModel(t, (_call, n) => replies[n - 1]!)
   const question = { instruction: 'Who?', partInstruction: '', transcript: 'Hi.' }
   assert.equal((await askAboutTranscript(question, options)).text, 'fine')
-  await assert.rejects(askAboutTranscript(question, options), /no JSON/)
+  await assert.rejects(askAboutTranscript(question, options), /not JSON/)
   await assert.rejects(askAboutTranscript(question, options), /refused the request with 401/)
   await assert.rejects(askAboutTranscript(question, options), /broke off/)
   assert.equal(calls.length, replies.length)

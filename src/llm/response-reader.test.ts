@@ -84,7 +84,7 @@ test('a stream is complete with [DONE] or a finish reason', () => {
 
 test('errors, invalid JSON and overlong lines in a stream are reported', () => {
   const error = 'the language model ended its answer with an error'
-  const noJson = 'the answer of the language model is no JSON'
+  const noJson = 'the answer of the language model is not JSON'
   const large = 'the answer of the language model is too large'
   const given: [chunks: Iterable<string>, problem: string][] = [
     [[deltaOf('a'), eventOf({ error: { message: 'secret' } }), eventOf('[DONE]')], error],

@@ -40,7 +40,7 @@ const MAX_STREAM_CHARS = 16 * 1024 * 1024
 const MAX_BLANKS = 500
 const REASONING_SHARE = 5
 
-const noJson = { problem: 'the answer of the language model is no JSON' }
+const noJson = { problem: 'the answer of the language model is not JSON' }
 const tooLarge = { problem: 'the answer of the language model is too large' }
 const endedByError = { problem: 'the language model ended its answer with an error' }
 const noText = { problem: 'the language model returned no text' }

@@ -51,7 +51,7 @@ const POINT = /^\s*(?:[-–—•](?:\s+|(?!\d))|\*\s+|\d+[.)](?:\s+|(?!\d)))/
 
 function asPoints(text: string): string {
   const [first = '', ...rest] = text.split('\n')
-  // "Here are the points:" is none.
+  // "Here are the points:" is not a point.
   const isIntroduction = first.trimEnd().endsWith(':') && !POINT.test(first) && rest.length > 0
   const lines = (isIntroduction ? rest : [first, ...rest]).map((line) => {
     return line.replace(POINT, '').trim()

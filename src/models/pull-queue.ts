@@ -137,7 +137,7 @@ export class PullQueue {
       log.info({ model: model.id, seconds }, 'model is installed')
     } catch (cause) {
       if (signal.aborted) throw signal.reason
-      log.error({ err: cause, model: model.id }, 'model could not be pulled')
+      log.error({ err: cause, model: model.id }, 'cannot pull the model')
       const detail = `${(cause as Error).message}; 'steno models pull ${model.id}' tries it again`
       const error = new AppError('model_pull_failed', detail, { cause })
       this.#failures.set(model.id, { error, at: performance.now() })

@@ -7,7 +7,7 @@ const reports: [code: string | undefined, kind: string, detail: string][] = [
   ['ENOTFOUND', 'failed', 'its host name does not resolve'],
   ['EAI_AGAIN', 'failed', 'its name could not be looked up'],
   ['ECONNREFUSED', 'failed', 'nothing listens at the address'],
-  ['ENETUNREACH', 'failed', 'there is no route to the address'],
+  ['ENETUNREACH', 'failed', 'no route leads to the address'],
   ['UND_ERR_SOCKET', 'failed', 'the connection broke off'],
   ['ECONNRESET', 'failed', 'the connection broke off'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'failed', 'the connection broke off'],

@@ -14,7 +14,7 @@ const wordings: [code: RegExp, detail: string][] = [
   [/^ENOTFOUND$/, 'its host name does not resolve'],
   [/^EAI_\w+$/, 'its name could not be looked up'],
   [/^ECONNREFUSED$/, 'nothing listens at the address'],
-  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EPERM)$/, 'there is no route to the address'],
+  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EPERM)$/, 'no route leads to the address'],
   [/^(UND_ERR_SOCKET|ECONNRESET|EPIPE|HPE_INVALID_EOF_STATE)$/, BROKE_OFF],
   [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, BROKE_OFF],
   [/^(UND_ERR_HEADERS|HPE_HEADER)_OVERFLOW$/, 'the headers of its answer are too large'],

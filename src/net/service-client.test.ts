@@ -140,7 +140,7 @@ test('a response is decoded with its charset', async () => {
     [
       'application/json',
       Buffer.from('caf\u00e9', 'latin1'),
-      { problem: 'its response is no text in utf-8' },
+      { problem: 'its response is not text in utf-8' },
     ],
   ]
   for (const [type, body, expected] of given) {
@@ -201,7 +201,7 @@ test('a streamed response fails on reader errors, bad charsets and timeouts', as
   const letter = write(Buffer.from('a'))
   const given: [Responder, StreamReader['read'], problem: string][] = [
     [letter, () => ({ problem: 'it is nonsense' }), 'it is nonsense'],
-    [write(Buffer.from([0x61, 0xff])), () => 'waiting', 'its response is no text in utf-8'],
+    [write(Buffer.from([0x61, 0xff])), () => 'waiting', 'its response is not text in utf-8'],
     [letter, () => passing(idle, 'waiting'), 'it did not respond within 654 s'],
     [letter, () => passing(whole, 'progress'), 'it took longer than 987 s'],
   ]

@@ -214,7 +214,7 @@ function decodeText(
   try {
     return decoder.decode(bytes, options)
   } catch {
-    return { problem: `its response is no text in ${decoder.encoding}` }
+    return { problem: `its response is not text in ${decoder.encoding}` }
   }
 }
 

@@ -12,7 +12,7 @@ const COLORS = { warn: 'yellow', error: 'red', fatal: 'red' } as const
 
 /**
  * Formats a JSON log line for a person at a terminal: time of day, level, message and fields; the
- * stack of an error follows on lines of its own. Returns text that is no such line as it is.
+ * stack of an error follows on lines of its own. Returns any other text unchanged.
  */
 export function formatLogLine(line: string): string {
   let fields: Record<string, unknown>

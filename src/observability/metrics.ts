@@ -127,9 +127,7 @@ function deliveryMetrics({ counter, gauge, histogram }: MetricKinds) {
       buckets: shortBuckets,
     }),
     deliveriesPending: gauge('deliveries_pending', 'Deliveries that have not ended', ['kind']),
-    endpointsDisabled: gauge('endpoints_disabled', 'Receivers that are not tried any more', [
-      'kind',
-    ]),
+    endpointsDisabled: gauge('endpoints_disabled', 'Receivers that are disabled', ['kind']),
     liveCallbacksDropped: counter(
       'live_callbacks_dropped_total',
       'Messages left out because too many waited for the callback',

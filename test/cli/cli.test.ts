@@ -59,7 +59,7 @@ test('several recordings are printed in order under their names', async () => {
 test('a failed recording is reported, others continue, and the exit code is 1', async () => {
   await writeFile(join(folder, 'broken.mp3'), 'this is no sound')
   const { code, stdout, stderr } = await transcribe('missing.mp3', 'broken.mp3', SAMPLE)
-  assert.match(stderr, /^missing\.mp3: Cannot open missing\.mp3: there is no such file$/m)
+  assert.match(stderr, /^missing\.mp3: Cannot open missing\.mp3: the file does not exist$/m)
   assert.match(stderr, /^broken\.mp3: Cannot /m)
   assert.ok(stdout.startsWith(`==> jfk.flac <==\nhello world`))
   assert.equal(code, 1)
@@ -68,7 +68,7 @@ test('a failed recording is reported, others continue, and the exit code is 1', 
 test('no server is contacted when no recording can be opened', async () => {
   const nobody = ['--server', 'http://127.0.0.1:9', '--key', 'none']
   const { code, stderr } = await transcribe('missing.mp3', 'other.mp3', ...nobody)
-  assert.match(stderr, /^missing\.mp3: Cannot open missing\.mp3: there is no such file$/m)
+  assert.match(stderr, /^missing\.mp3: Cannot open missing\.mp3: the file does not exist$/m)
   assert.equal(code, 1)
 })
 

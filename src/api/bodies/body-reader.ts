@@ -53,7 +53,7 @@ export class BodyReader {
     { wantsFingerprint = false }: Partial<Pick<BodyTask, 'wantsFingerprint'>> = {},
   ): Promise<BodyOutcomes[K]> {
     if (!(bytes instanceof Uint8Array)) {
-      throw new AppError('content_type_unsupported', 'there is no body')
+      throw new AppError('content_type_unsupported', 'the request has no body')
     }
     const task = { kind, bytes, wantsFingerprint }
     if (bytes.byteLength <= SHORT_BYTES) return this.#read(task)

@@ -30,7 +30,7 @@ export async function allowOrigins(
     origin: corsOrigins.includes('*') ? '*' : corsOrigins,
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
     exposedHeaders: [...EXPOSED, ...requestIdHeaderNames],
-    // `OPTIONS` without the headers of a preflight is no error.
+    // `OPTIONS` without the headers of a preflight is not an error.
     strictPreflight: false,
     maxAge: MAX_AGE,
   })

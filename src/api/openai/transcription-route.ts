@@ -73,7 +73,8 @@ async function receive(
   { config, jobs }: Pick<App, 'config' | 'jobs'>,
 ) {
   const fields = new Map<string, string[]>()
-  if (!request.isMultipart()) throw new AppError('content_type_unsupported', 'there is no form')
+  if (!request.isMultipart())
+    throw new AppError('content_type_unsupported', 'send the file as multipart/form-data')
   const part = await readAudioPart(readParts(request), {
     name: 'file',
     onText(field, text) {

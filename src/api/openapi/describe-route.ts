@@ -12,9 +12,9 @@ type Schema = Record<string, unknown>
 type ResponseObject = { type?: string; description?: string; headers?: Schema; content?: Schema }
 
 const text = (description: string) => ({ type: 'string', description })
-const requestId = { 'X-Request-Id': text('Names the request; errors repeat it') }
+const requestId = { 'X-Request-Id': text('The id of the request; error bodies repeat it') }
 const deprecation = { Deprecation: text('`true`: use the route for the kind of job instead') }
-const errorCode = { 'X-Error-Code': text('What went wrong, as a word for programs') }
+const errorCode = { 'X-Error-Code': text('The error code, for programs') }
 const retryAfter = {
   'Retry-After': {
     type: 'integer',
@@ -29,7 +29,7 @@ const authErrors: readonly ErrorStatus[] = [401, 403, 429]
 
 /** Headers of error responses with some statuses. */
 const errorHeaders: Partial<Record<string, Schema>> = {
-  416: { 'Content-Range': text('How many bytes there are') },
+  416: { 'Content-Range': text('The total size in bytes') },
   429: retryAfter,
   503: retryAfter,
 }

@@ -10,13 +10,14 @@ import { describeWebhooks } from './webhooks.ts'
 export type DescribedSettings = Pick<Config, 'http' | 'requests' | 'storage' | 'media'>
 
 const tags = [
-  { name: 'Upload', description: 'Recordings, before a job names them' },
+  { name: 'Upload', description: 'Upload recordings and download them' },
   { name: 'Pre-recorded', description: 'Jobs that transcribe a recording' },
   { name: 'Live', description: 'Sessions that transcribe audio as it arrives' },
+  { name: 'Search', description: 'Find words in the transcripts of all jobs' },
   { name: 'Deliveries', description: 'Events sent to callbacks and webhooks' },
-  { name: 'Transcription', description: 'Older paths of both, deprecated' },
-  { name: 'OpenAI-compatible', description: 'The same jobs for clients of OpenAI’s API' },
-  { name: 'Server', description: 'The state of the server, and this description' },
+  { name: 'Transcription', description: 'Deprecated paths for jobs of both kinds' },
+  { name: 'OpenAI-compatible', description: 'The same jobs, for clients written for OpenAI’s API' },
+  { name: 'Server', description: 'Health, accounts, keys, models and other administration' },
 ]
 
 /**
@@ -82,14 +83,14 @@ function introduction({ http, requests, storage, media }: DescribedSettings): st
     requests.unknownFields === 'reject'
       ? 'Unknown fields are refused.'
       : 'Unknown fields are ignored.'
-  return `Upload a recording or name its address, create a job, ask for its result. Or create a live session and send
+  return `Upload a recording or name its address, create a job, and get its result. Or create a live session and send
 audio to its socket.
 
-**Requests.** In JSON bodies null is the same as absent, and nothing is coerced: \`"2"\` is not a number.
+**Requests.** In JSON bodies, null means absent, and the server coerces no values: \`"2"\` is not a number.
 ${unknown} Language codes may be older names (\`jp\`) or carry a region (\`en-US\`). One slash at the end of a path
 is ignored. A path that has other methods returns 405 with \`Allow\`.
 
-**Errors** have one form everywhere; the header \`X-Error-Code\` says which it is.
+**Errors** have the same form everywhere; the header \`X-Error-Code\` holds the error code.
 
 **Limits.** A recording: ${storage.maxFileBytes} bytes, ${media.maxAudio} seconds. A JSON body: ${http.maxJsonBytes} bytes.
 \`custom_metadata\`: ${requests.maxMetadataChars} characters as JSON. Metadata that a client sends for a session:

@@ -7,7 +7,7 @@ import { publishSchema } from './publish-schema.ts'
  * description.
  */
 export function describeWebhooks(): Record<string, unknown> {
-  const callback = 'The end of the job of a recording, sent to its `callback_config.url`'
+  const callback = 'The end of a pre-recorded job, sent to its `callback_config.url`'
   const message = 'A message of a live session, sent to its `callback_config.url`'
   const event = 'An event of any job of an account'
   return {
@@ -31,9 +31,9 @@ const header = (name: string, description: string, required = true) => {
 
 /** Those of Standard Webhooks 1.0. */
 const parameters = [
-  header('webhook-id', 'The same each time that an event is sent'),
+  header('webhook-id', 'Stays the same each time the event is sent'),
   header('webhook-timestamp', 'When this attempt was made, in seconds since 1970'),
-  header('webhook-signature', '`v1,` and base64, for each secret that there is', false),
+  header('webhook-signature', '`v1,` and a base64 signature, one for each valid secret', false),
 ]
 
 const responses = {
@@ -48,7 +48,11 @@ const responses = {
 function request(operationId: string, { summary, schema }: { summary: string; schema: TSchema }) {
   return {
     tags: ['Deliveries'],
-    ...{ operationId, summary, description: 'At least once, in order for each job.' },
+    ...{
+      operationId,
+      summary,
+      description: 'Events arrive at least once, and in order for each job.',
+    },
     security: [],
     parameters,
     requestBody: {

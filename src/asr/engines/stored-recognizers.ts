@@ -49,6 +49,6 @@ export async function loadStored(
 ): Promise<Recognizer> {
   const engine = engines[model.engine]
   if (!engine)
-    throw new AppError('engine_unavailable', `there is no engine for models of ${model.engine}`)
+    throw new AppError('engine_unavailable', `no engine on this server runs ${model.engine} models`)
   return engine.load(model, options)
 }

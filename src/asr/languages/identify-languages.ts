@@ -39,7 +39,7 @@ type LocatedSegment = { channel: number; path: string; segment: Segment }
 type ChannelSpan = LanguageSpan & { channel: number; path: string; segment: Segment }
 
 /**
- * Identifies the languages of the speech in `batches`, and plans it anew: each batch is in one
+ * Identifies the languages of the speech in `batches`, and replans it: each batch is in one
  * language and names the model of that. Where languages may change from utterance to utterance,
  * each segment has its own, or several; otherwise one language is chosen for all.
  */

@@ -61,13 +61,13 @@ export function languagesOf({ finals }: AvailableRecognizers): readonly string[]
   return [...new Set(finals.flatMap(({ capabilities }) => capabilities.languages))]
 }
 
-/** Returns what a recognizer can do; throws `engine_unavailable` when there is no such. */
+/** Returns what a recognizer can do; throws `engine_unavailable` for an unknown model. */
 export function capabilitiesOf(
   model: string,
   { finals }: AvailableRecognizers,
 ): RecognizerCapabilities {
   const found = finals.find(({ id }) => id === model)
-  if (!found) throw new AppError('engine_unavailable', `there is no model ${model}`)
+  if (!found) throw new AppError('engine_unavailable', `this server has no model ${model}`)
   return found.capabilities
 }
 

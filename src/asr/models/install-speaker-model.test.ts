@@ -77,7 +77,7 @@ test('an invalid speaker-embedding is rejected with the reason, and nothing chan
     [() => writeFileSync(source, ''), /as speaker-embedding: /],
     [() => writeFrameModel(source), /output has the shape \[1,100,80\]; \[1, dimension\]/],
     [() => writeTwoInputModel(source), /it has the inputs feats,more/],
-    [() => rmSync(source), /Cannot add \S+source\.onnx: there is no such file$/],
+    [() => rmSync(source), /Cannot add \S+source\.onnx: the file does not exist$/],
   ]
   for (const [write, reason] of refusals) {
     write()

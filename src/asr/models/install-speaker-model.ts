@@ -33,7 +33,7 @@ export async function installSpeakerModel(
 ): Promise<AddedSpeakerModel> {
   const { kind, source, name, signal } = addition
   const found = await stat(source).catch(() => undefined)
-  if (!found?.isFile()) throw new Error(`Cannot add ${source}: there is no such file`)
+  if (!found?.isFile()) throw new Error(`Cannot add ${source}: the file does not exist`)
   const added = installedFolder(folder)
   await makeFolder(added)
   await removeLeftovers(added)

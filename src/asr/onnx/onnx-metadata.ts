@@ -14,7 +14,7 @@ const MAX_FIELDS = 10_000
 
 /**
  * Returns the metadata of an .onnx file without reading its graph, which may be large. Blocks
- * shortly. Throws `Error` when the file is no ONNX model.
+ * shortly. Throws `Error` when the file is not an ONNX model.
  */
 export function readOnnxMetadata(file: string): Map<string, string> {
   const fd = openSync(file, 'r')

@@ -98,7 +98,7 @@ export class WorkerPool {
   /** The workers that have been started and not ended for idleness. */
   readonly #active = new Set<Worker>()
   readonly #idle = new Map<Worker, NodeJS.Timeout>()
-  /** Running workers that loaded what is not current any more. */
+  /** Running workers whose loaded models are no longer current. */
   readonly #outdated = new Set<Worker>()
   #nextId = 1
   #closed = false

@@ -17,7 +17,7 @@ export type LiveAudioSource = AsyncDisposable & {
   chunks(signal: AbortSignal): AsyncIterable<Uint8Array>
 }
 
-/** The source of the audio. `raw` is the format of standard input when it is no WAV. */
+/** The source of the audio. `raw` is the format of standard input when it is not WAV. */
 export type AudioSource =
   | { kind: 'file'; path: string; isFast: boolean }
   | { kind: 'stdin'; raw: LiveFormat }
@@ -83,7 +83,7 @@ async function openFile(
 
 async function requireFile(path: string): Promise<void> {
   const stats = await stat(path).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'ENOENT' ? 'there is no such file' : cause.message
+    const reason = cause.code === 'ENOENT' ? 'the file does not exist' : cause.message
     throw new Error(`Cannot open ${path}: ${reason}`, { cause })
   })
   if (stats.isDirectory()) throw new Error(`Cannot open ${path}: it is a folder`)

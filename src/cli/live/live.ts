@@ -222,7 +222,7 @@ function abortedBy(ended: Promise<CloseFrame>): AbortSignal {
 
 /** Close codes that end a session early. */
 const problems: Record<number, string> = {
-  1006: 'the server cannot be reached any more',
+  1006: 'the server can no longer be reached',
   4408: 'the session reached its time limit; audio after it was not transcribed',
   4409: 'another client has taken the session over',
   4500: 'the session failed',

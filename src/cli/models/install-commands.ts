@@ -49,7 +49,7 @@ export async function importFolder(args: string[], terminal: Terminal): Promise<
   const [source, ...names] = positionals
   if (source === undefined) throw new UsageError('import takes a FOLDER')
   const isFolder = (await stat(source).catch(() => undefined))?.isDirectory()
-  if (!isFolder) throw new UsageError(`Cannot import ${source}: there is no such folder`)
+  if (!isFolder) throw new UsageError(`Cannot import ${source}: the folder does not exist`)
   if (values.as !== undefined) {
     if (names.length > 0) throw new UsageError('--as takes one FOLDER and no names')
     return importCheckpoint(source, { id: values.as, languages: values.languages }, terminal)
@@ -77,7 +77,7 @@ async function importKnown(
   const lacking = names.filter((name) => !complete.some(({ model }) => model.id === name))
   if (complete.length > 0 && lacking.length === 0) return 0
   throw new Error(
-    `Cannot import ${lacking.join(', ') || 'anything'} from ${source}: not all files are there`,
+    `Cannot import ${lacking.join(', ') || 'anything'} from ${source}: files are missing`,
   )
 }
 

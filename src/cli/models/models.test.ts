@@ -179,7 +179,7 @@ test('a folder without a valid model is not imported', async () => {
   writeFileSync(join(other, 'model.bin'), 'x')
   const none = await models('import', other)
   assert.deepEqual(
-    [none.code, /Cannot import anything from .*not all files/.test(none.stderr)],
+    [none.code, /Cannot import anything from .*files are missing/.test(none.stderr)],
     [1, true],
   )
   const broken = await models('import', other, '--as', 'ours', '--languages', 'de')

@@ -20,7 +20,7 @@ export async function remove(args: string[], { env, stderr, signal }: Terminal):
   else if (outcome in reasons) {
     throw new Error(`Cannot remove '${name}': ${reasons[outcome as keyof typeof reasons]}`)
   } else {
-    stderr.write(`The ${outcome} model is removed; servers go on without it when started again.\n`)
+    stderr.write(`The ${outcome} model is removed; restart running servers to stop using it.\n`)
   }
   return 0
 }

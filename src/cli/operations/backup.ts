@@ -55,7 +55,7 @@ export const backupCommand: Command = {
 async function list(target: string, { stdout, stderr }: Terminal): Promise<number> {
   const snapshots = await listSnapshots(target)
   stdout.write(snapshots.map((name) => `${name}\n`).join(''))
-  if (snapshots.length === 0) stderr.write(`There is no snapshot in ${target}\n`)
+  if (snapshots.length === 0) stderr.write(`Cannot find a snapshot in ${target}\n`)
   return snapshots.length === 0 ? 1 : 0
 }
 

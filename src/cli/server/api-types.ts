@@ -24,7 +24,7 @@ export type ApiAddOnCapability = {
   is_configured: boolean
   /** Whether it can be retried after a failure */
   is_repeatable: boolean
-  /** Null when it knows all */
+  /** Null when it supports all */
   languages: string[] | null
   config_schema: Record<string, unknown> | null
 }
@@ -38,7 +38,7 @@ export type ApiAddOnError = {
 
 export type ApiAudioToLlmResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
@@ -47,7 +47,7 @@ export type ApiAudioToLlmResult = {
 }
 
 export type ApiAvailableModel = {
-  /** As `steno models` names it */
+  /** The name that `steno models` uses */
   name: string
   /** What it is for, such as `recognition` */
   kind: string
@@ -57,7 +57,7 @@ export type ApiAvailableModel = {
   /** SPDX id */
   license: string
   download_bytes: number
-  /** What it takes when it is loaded */
+  /** Bytes of memory that it takes when loaded */
   memory_bytes: number
   accuracy_measured: 'itself' | 'family' | null
 }
@@ -67,7 +67,7 @@ export type ApiCapabilities = {
     /** Best first */
     languages: string[]
     models: string[]
-    /** Those that live sessions may name; none when there are no live sessions */
+    /** Models that live sessions may name; empty when the server offers no live sessions */
     live_models: string[]
   }
   /** `steno models pull` installs an available one on the machine */
@@ -75,20 +75,20 @@ export type ApiCapabilities = {
     installed: ApiInstalledModel[]
     available: ApiAvailableModel[]
   }
-  /** What one recording may be */
+  /** The limits of one recording */
   limits: {
     max_file_bytes: number
     max_audio_seconds: number
   }
   add_ons: ApiAddOnCapability[]
-  /** What translates, in the order in which it is asked; none without any */
+  /** The translators, in the order in which the server tries them; empty if there are none */
   translators: ApiTranslatorCapability[]
   entity_types: ApiEntityCapability[]
   /** What each name of several types stands for in `entity_types` of a request */
   entity_groups: Record<string, unknown>
 }
 
-/** A part of the recording about one topic; our extension */
+/** A part of the recording about one topic; an extension */
 export type ApiChapter = {
   /** A title of a few words */
   headline: string
@@ -104,7 +104,7 @@ export type ApiChapter = {
 
 export type ApiChaptersResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
@@ -119,7 +119,7 @@ export type ApiCreatedJob = {
 }
 
 export type ApiCreatedKey = {
-  /** How the key begins */
+  /** The beginning of the key */
   id: string
   account: string
   name: string | null
@@ -128,9 +128,9 @@ export type ApiCreatedKey = {
   created_at: string
   expires_at: string | null
   last_used_at: string | null
-  /** Whether this request came with it */
+  /** Whether this request used it */
   is_own: boolean
-  /** Only here: the server keeps no more than a hash of it */
+  /** Returned only here; the server stores just a hash of it */
   key: string
 }
 
@@ -138,7 +138,9 @@ export type ApiCreatedSession = {
   id: string
   /** ISO 8601, UTC, with milliseconds */
   created_at: string
-  /** Where its socket connects, and connects again; holds the secret of the session */
+  /**
+   * Where the client connects its socket, and reconnects it; contains the secret of the session
+   */
   url: string
 }
 
@@ -150,7 +152,7 @@ export type ApiCreatedShare = {
   expires_at: string
   edited: boolean
   key_name: string | null
-  /** Only here: the server keeps no more than a hash of the secret in it */
+  /** Returned only here; the server stores just a hash of the secret in it */
   url: string
 }
 
@@ -177,9 +179,9 @@ export type ApiCreatedWebhook = {
         | 'live.end_session'
       )[]
     | null
-  /** What made it: a command, a request, `STENO_WEBHOOKS`, or a job that named it */
+  /** What created it: a command, a request, `STENO_WEBHOOKS`, or a job that named it */
   source: 'cli' | 'api' | 'settings' | 'jobs'
-  /** Failing while its last delivery failed; nothing is sent to one that is disabled */
+  /** `failing` while its last delivery failed; the server sends nothing to a disabled endpoint */
   status: 'enabled' | 'failing' | 'disabled'
   failing_since: string | null
   last_failure: string | null
@@ -200,7 +202,7 @@ export type ApiDelivery = {
   kind: 'callback' | 'live_callback' | 'webhook'
   event: string
   method: 'POST' | 'PUT'
-  /** Where it goes; a user name and password in it are hidden */
+  /** The address it goes to; a user name and password in it are hidden */
   url: string
   status: 'pending' | 'delivered' | 'failed'
   reason: string | null
@@ -209,13 +211,13 @@ export type ApiDelivery = {
   created_at: string
   next_attempt_at: string | null
   completed_at: string | null
-  /** The last 50 */
+  /** The last 50 attempts */
   attempts: ApiDeliveryAttempt[]
 }
 
-/** One request, and what came back; what is secret in its headers is hidden */
+/** One request and its response; secrets in headers are hidden */
 export type ApiDeliveryAttempt = {
-  /** Counted over all, also after it was resent */
+  /** Counts all attempts, including those before a resend */
   number: number
   /** ISO 8601, UTC, with milliseconds */
   at: string
@@ -236,7 +238,7 @@ export type ApiDeliveryList = {
 
 export type ApiDiarizationResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
@@ -247,7 +249,7 @@ export type ApiDiarizationResult = {
 
 export type ApiDisplayModeResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
@@ -278,9 +280,9 @@ export type ApiEndpoint = {
         | 'live.end_session'
       )[]
     | null
-  /** What made it: a command, a request, `STENO_WEBHOOKS`, or a job that named it */
+  /** What created it: a command, a request, `STENO_WEBHOOKS`, or a job that named it */
   source: 'cli' | 'api' | 'settings' | 'jobs'
-  /** Failing while its last delivery failed; nothing is sent to one that is disabled */
+  /** `failing` while its last delivery failed; the server sends nothing to a disabled endpoint */
   status: 'enabled' | 'failing' | 'disabled'
   failing_since: string | null
   last_failure: string | null
@@ -380,18 +382,18 @@ export type ApiEntityCapability = {
 export type ApiError = {
   /** ISO 8601, UTC, with milliseconds */
   timestamp: string
-  /** Of the request, without its query */
+  /** The path of the request, without its query */
   path: string
-  /** Names the request in the log of the server */
+  /** The id of the request in the server’s log */
   request_id: string
   statusCode: number
   message: string
-  /** One line for each field at fault: its path, then what it must be */
+  /** One line per invalid field: its path, then what it must be */
   validation_errors?: string[]
 }
 
 export type ApiInstalledModel = {
-  /** As `steno models` names it */
+  /** The name that `steno models` uses */
   name: string
   /** What it is for, such as `recognition` */
   kind: string
@@ -422,7 +424,7 @@ export type ApiJobProgress = {
 }
 
 export type ApiKey = {
-  /** How the key begins */
+  /** The beginning of the key */
   id: string
   account: string
   name: string | null
@@ -431,7 +433,7 @@ export type ApiKey = {
   created_at: string
   expires_at: string | null
   last_used_at: string | null
-  /** Whether this request came with it */
+  /** Whether this request used it */
   is_own: boolean
 }
 
@@ -439,7 +441,7 @@ export type ApiKeyList = {
   items: ApiKey[]
 }
 
-/** What language models took, as their provider counted it; an extension */
+/** Tokens that language models used, as their provider counted them; an extension */
 export type ApiLanguageModelUsage = {
   requests: number
   prompt_tokens: number
@@ -484,7 +486,7 @@ export type ApiLiveResult = {
 export type ApiLoadPoint = {
   /** ISO 8601, UTC, with milliseconds */
   at: string
-  /** Recordings that wait */
+  /** Recordings waiting in the queue */
   queued: number
   /** Recordings that are being transcribed */
   processing: number
@@ -494,13 +496,13 @@ export type ApiLoadPoint = {
   deliveries: number
   request_seconds: number | null
   final_seconds: number | null
-  /** Responses with a status of 500 or more, since the point before */
+  /** Responses with a status of 500 or more, since the previous point */
   failed_requests: number
-  /** Jobs that failed because of the server, since the point before */
+  /** Jobs that failed because of the server, since the previous point */
   failed_jobs: number
-  /** Deliveries that were given up, since the point before */
+  /** Deliveries that were given up since the previous point */
   failed_deliveries: number
-  /** Processes that ended and were replaced, since the point before */
+  /** Processes that ended and were replaced, since the previous point */
   worker_restarts: number
 }
 
@@ -513,7 +515,7 @@ export type ApiLoadReport = {
 
 export type ApiModerationResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
@@ -523,7 +525,7 @@ export type ApiModerationResult = {
 
 export type ApiNameConsistencyResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
@@ -611,7 +613,7 @@ export type ApiNamedEntity = {
 
 export type ApiNamedEntityRecognitionResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
@@ -628,7 +630,7 @@ export type ApiNativeSentence = {
   end: number
   /** 1 is certain */
   confidence: number
-  /** Track of the recording, from 0 */
+  /** Channel of the recording, from 0 */
   channel: number
   /** From 0 by first appearance; only with diarization */
   speaker?: number
@@ -719,13 +721,13 @@ export type ApiPromptAnswer = {
 
 export type ApiPromptResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
   error: ApiAddOnError | null
   results: ApiPromptAnswer | null
-  /** Our extension */
+  /** An extension */
   sources?: ApiSource[]
 }
 
@@ -735,7 +737,9 @@ export type ApiQuotas = {
     limit: number | null
     /** The `billing_time` of this UTC month */
     used: number
-    /** What jobs that have not ended count as: of unknown length, ten minutes */
+    /**
+     * Seconds counted for jobs that have not ended; a job of unknown length counts as ten minutes
+     */
     in_progress: number
     /** ISO 8601, UTC, with milliseconds */
     resets_at: string
@@ -743,7 +747,7 @@ export type ApiQuotas = {
   /** Set by `STENO_ACCOUNT_MAX_TOKENS_PER_MONTH` */
   tokens: {
     limit: number | null
-    /** What language models took this UTC month for what has ended */
+    /** Tokens that language models used this UTC month, for jobs that have ended */
     used: number
     /** ISO 8601, UTC, with milliseconds */
     resets_at: string
@@ -766,14 +770,14 @@ export type ApiResultMetadata = {
   /** Seconds of work */
   transcription_time: number
   /**
-   * How the channels of a recording were taken: `mix` when several hold the same speech, else
-   * `separate`. Our extension; results of earlier versions lack it
+   * How the channels of a recording were recognized: `mix` when several hold the same speech, else
+   * `separate`. An extension; results of earlier versions lack it
    */
   channel_mode?: 'mix' | 'separate'
   /**
-   * What was left out of the result, and why; fields of the request that are unknown, and options
-   * without effect; whether the recognizer was unsure of most words. Empty when there is nothing
-   * to say. Our extension; results of earlier versions lack it
+   * What the result lacks, and why; unknown fields of the request, and options without effect;
+   * whether the recognizer was unsure of most words. Empty when there are no warnings. An
+   * extension; results of earlier versions lack it
    */
   warnings?: string[]
   usage?: ApiLanguageModelUsage
@@ -794,7 +798,7 @@ export type ApiSearchHit = {
   speaker_name: string | null
   language: string
   text: string
-  /** Where the text has the words: start and end, in UTF-16 code units */
+  /** Where the text contains the words: start and end, in UTF-16 code units */
   highlights: number[][]
   before: string | null
   after: string | null
@@ -823,7 +827,7 @@ export type ApiSentenceSentiment = {
 
 export type ApiSentencesResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
@@ -834,7 +838,7 @@ export type ApiSentencesResult = {
 
 export type ApiSentimentAnalysisResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
@@ -908,13 +912,13 @@ export type ApiStoredModel = {
   engine: string | null
   /** Empty when it works on any. */
   languages: string[]
-  /** SPDX id. */
+  /** SPDX license id. */
   license: string | null
   /** Whom the license requires to be credited. */
   credit: string | null
-  /** Of its files; of its downloads until it is installed. */
+  /** Size of its files; until it is installed, of its downloads. */
   bytes: number
-  /** What a process that has loaded it takes. */
+  /** Bytes of memory that a process takes with the model loaded. */
   memory_bytes: number | null
   state:
     | 'installed'
@@ -928,7 +932,7 @@ export type ApiStoredModel = {
   is_removable: boolean
   /** The pull that runs or waits. */
   pull: {
-    /** How far it is, 0 to 1. */
+    /** Progress, from 0 to 1. */
     fraction: number
     /** Null while unknown. */
     seconds_left: number | null
@@ -943,13 +947,13 @@ export type ApiStoredModelList = {
 
 export type ApiStructuredDataExtractionResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
   error: ApiAddOnError | null
   results: string | null
-  /** Our extension */
+  /** An extension */
   sources?: ApiSource[]
 }
 
@@ -961,7 +965,7 @@ export type ApiSubtitles = {
 
 export type ApiSummarizationResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
@@ -1043,7 +1047,7 @@ export type ApiTranslation = {
 
 export type ApiTranslationResult = {
   success: boolean
-  /** Nothing was found, or nothing could be done */
+  /** True if nothing was found or the request failed */
   is_empty: boolean
   /** Seconds */
   exec_time: number
@@ -1092,9 +1096,9 @@ export type ApiUsageItem = {
   audio_duration: number
   /** Seconds times distinct channels */
   billing_time: number
-  /** Of each add-on, jobs that had it */
+  /** For each add-on, the number of jobs with it */
   add_ons: Record<string, unknown>
-  /** What language models took, as their providers count it */
+  /** Tokens that language models used, as their providers count them */
   usage: {
     requests: number
     prompt_tokens: number
@@ -1118,9 +1122,9 @@ export type ApiUsageReport = {
     audio_duration: number
     /** Seconds times distinct channels */
     billing_time: number
-    /** Of each add-on, jobs that had it */
+    /** For each add-on, the number of jobs with it */
     add_ons: Record<string, unknown>
-    /** What language models took, as their providers count it */
+    /** Tokens that language models used, as their providers count them */
     usage: {
       requests: number
       prompt_tokens: number
@@ -1137,14 +1141,14 @@ export type ApiUtterance = {
   end: number
   /** 1 is certain */
   confidence: number
-  /** Track of the recording, from 0 */
+  /** Channel of the recording, from 0 */
   channel: number
   /** From 0 by first appearance; only with diarization */
   speaker?: number
   /** How sure the speaker is; only with `diarization_config.speaker_confidence` */
   speaker_confidence?: number
   words: ApiWord[]
-  /** All words, joined */
+  /** The words, joined */
   text: string
   /** A language code, such as `en` */
   language: string
@@ -1155,7 +1159,7 @@ export type ApiUtterance = {
 }
 
 export type ApiWebhookTest = {
-  /** In the log of deliveries */
+  /** Its id in the log of deliveries */
   delivery_id: string
   is_delivered: boolean
   status: number | null

@@ -15,7 +15,7 @@ import type {
 } from './api-types.ts'
 import { createTransport, readBytes, readJson, type Server, type Transport } from './transport.ts'
 
-/** What one recording may be. */
+/** The limits of one recording. */
 export type RecordingLimits = { max_file_bytes: number; max_audio_seconds: number }
 
 /** A recording to upload, which is reopened for a retry. */
@@ -95,7 +95,7 @@ function serverRequests({ json, once }: Transport) {
       await json('/v2/pre-recorded?limit=1')
       return true
     },
-    /** What one recording may be; undefined where an older server does not tell. */
+    /** The limits of one recording; undefined where an older server does not tell. */
     async limits(): Promise<RecordingLimits | undefined> {
       return (await json<{ limits?: RecordingLimits }>('/v2/capabilities')).limits
     },

@@ -30,7 +30,7 @@ Settings are environment variables: docs/configuration.md, also below /guide of 
 stderr: text on a terminal, otherwise JSON lines.
 `
 
-/** `steno serve`: the server itself, the only command that is no client. */
+/** `steno serve`: the server itself, the only command that is not a client. */
 export const serveCommand: Command = {
   help,
   async run(args, terminal) {

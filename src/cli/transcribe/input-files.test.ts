@@ -23,9 +23,15 @@ test('the name of a URL never contains slashes', () => {
 
 test('a missing file or a folder is reported in plain words', async () => {
   const open = (path: string) => openRecording({ kind: 'file', name: 'x', path }, new Readable())
-  await assert.rejects(open('/no/such.mp3'), /^Error: Cannot open \/no\/such.mp3: there is no such/)
+  await assert.rejects(
+    open('/no/such.mp3'),
+    /^Error: Cannot open \/no\/such.mp3: the file does not exist/,
+  )
   await assert.rejects(open('/'), /^Error: Cannot open \/: it is a folder$/)
-  await assert.rejects(open('/no\n\u001b[2J'), /^Error: Cannot open \/no\?\?\[2J: there is no such/)
+  await assert.rejects(
+    open('/no\n\u001b[2J'),
+    /^Error: Cannot open \/no\?\?\[2J: the file does not exist/,
+  )
   await assert.rejects(open('/dev/null/\n'), /^Error: Cannot open \/dev\/null\/\?: ENOTDIR.*\?'$/)
 })
 
@@ -55,5 +61,5 @@ test('a folder expands to the recordings in it', async (t) => {
   await mkdir(join(folder, 'c.wav'))
   const found = ['a.wav', 'b.MP3', 'd.MTS', 'f.caf'].map((name) => join(folder, name))
   assert.deepEqual(expandFolders(['x.mp3', folder]), ['x.mp3', ...found])
-  assert.throws(() => expandFolders([join(folder, 'c.wav')]), /no recording in the folder/)
+  assert.throws(() => expandFolders([join(folder, 'c.wav')]), /Cannot find a recording in the folder/)
 })

@@ -38,7 +38,7 @@ export function expandFolders(args: readonly string[]): string[] {
       .filter((entry) => !entry.isDirectory() && isMediaName(entry.name))
       .map(({ name }) => name)
     if (names.length > 0) return names.sort().map((name) => join(argument, name))
-    throw new UsageError(`There is no recording in the folder ${sanitize(argument)}`)
+    throw new UsageError(`Cannot find a recording in the folder ${sanitize(argument)}`)
   })
 }
 
@@ -93,7 +93,7 @@ export function bytesOf(recording: Recording): number {
 
 async function sizeOf(path: string): Promise<number> {
   const stats = await stat(path).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'ENOENT' ? 'there is no such file' : sanitize(cause.message)
+    const reason = cause.code === 'ENOENT' ? 'the file does not exist' : sanitize(cause.message)
     throw new Error(`Cannot open ${sanitize(path)}: ${reason}`, { cause })
   })
   if (stats.isDirectory()) throw new Error(`Cannot open ${sanitize(path)}: it is a folder`)

@@ -76,10 +76,10 @@ export async function rotateSecrets(args: string[], terminal: Terminal): Promise
 function describeEarlier({ hadEarlier, end }: { hadEarlier: boolean; end: number | undefined }) {
   if (!hadEarlier) {
     return (
-      'No earlier one was known here: if the server has one in STENO_WEBHOOK_SECRETS, that does not sign any more. ' +
+      'No earlier one was known here: if the server has one in STENO_WEBHOOK_SECRETS, that secret no longer signs. ' +
       'Set the variable for this command, too, and an earlier one signs beside the new one.'
     )
   }
-  if (end === undefined) return 'Earlier ones do not sign any more.'
+  if (end === undefined) return 'Earlier secrets no longer sign.'
   return `Earlier ones sign beside it until ${formatDateTime(end)}.`
 }

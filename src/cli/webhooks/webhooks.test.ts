@@ -140,7 +140,7 @@ test('rotation prints a new secret, and the old one stays valid for the overlap'
   assert.deepEqual(await secretsIn(23.9, id), [stdout.trim(), first])
   assert.deepEqual(await secretsIn(24, id), [stdout.trim()])
   const leaked = await webhooks(['rotate', id, '--overlap', '0h'])
-  assert.match(leaked.stderr, / Earlier ones do not sign any more\.$/m)
+  assert.match(leaked.stderr, / Earlier secrets no longer sign\.$/m)
   assert.deepEqual(await secretsIn(0, id), [leaked.stdout.trim()])
 })
 

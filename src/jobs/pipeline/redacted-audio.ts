@@ -97,14 +97,14 @@ export async function deleteOriginal(
   try {
     if (!(await findRecording(db, { id, account }))) await db.deletions.delete([id])
   } catch (error) {
-    log.error({ err: error }, 'original recording not deleted')
+    log.error({ err: error }, 'cannot delete the original recording')
   }
 }
 
 /** Deletes the recording of an ended job of which nothing is kept; later if that fails now. */
 export async function deleteRecordings({ db, log }: DropDeps, jobId: string): Promise<void> {
   await deleteEndedRecordings(db, { id: jobId }).catch((error) => {
-    log.error({ err: error, jobId }, 'recording not deleted')
+    log.error({ err: error, jobId }, 'cannot delete the recording')
   })
 }
 

@@ -20,7 +20,10 @@ export async function checkResultSize(
 ): Promise<void> {
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_RESULT_BYTES) {
-    throw new AppError('result_too_large', `${bytes} bytes, the most are ${MAX_RESULT_BYTES}`)
+    throw new AppError(
+      'result_too_large',
+      `it has ${bytes} bytes, the limit is ${MAX_RESULT_BYTES}`,
+    )
   }
   if (bytes > FREE_RESULT_BYTES) await space.checkQuota(account, bytes)
 }

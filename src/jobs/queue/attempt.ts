@@ -235,7 +235,7 @@ async function dropOriginal(
  * start removes what is left.
  */
 async function discard({ log, discard }: AttemptDeps, jobId: string): Promise<void> {
-  await discard(jobId).catch((error) => log.warn({ err: error }, 'checkpoints not removed'))
+  await discard(jobId).catch((error) => log.warn({ err: error }, 'cannot remove checkpoints'))
 }
 
 function nextRun(attempt: number, firstPauseMs: number): number {

@@ -214,7 +214,7 @@ export class QueueLoop {
     for (const jobId of ended) {
       log.warn({ jobId, ...failure }, 'job failed')
       metrics?.jobsEnded.inc({ kind: 'pre-recorded', outcome: outcomeOf(failure) })
-      await discard(jobId).catch((err) => log.warn({ err, jobId }, 'checkpoints not removed'))
+      await discard(jobId).catch((err) => log.warn({ err, jobId }, 'cannot remove checkpoints'))
     }
     if (ended.length > 0) this.#notify()
   }

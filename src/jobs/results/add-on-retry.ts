@@ -84,7 +84,8 @@ async function makeAgain(
     log,
   })
   const merged = await resultBuilder.retry({ ...retry, served, serviceResponses }, options)
-  if (merged.outcome === 'prepared') throw new AppError('internal', 'a retry has no answers')
+  if (merged.outcome === 'prepared')
+    throw new AppError('internal', 'the retry needs another answer of a service')
   return {
     ...merged,
     llm: responseUsage(

@@ -75,7 +75,8 @@ export async function correctTranscript(
   }
   if ('restore' in correction) {
     const { restore } = correction
-    if (restore > version) throw new AppError('edit_refused', `there is no version ${restore}`)
+    if (restore > version)
+      throw new AppError('edit_refused', `the transcript has no version ${restore}`)
     made.restored = restore
   } else {
     const { operations } = correction

@@ -93,8 +93,7 @@ async function registerUpload(
 }
 
 /**
- * A job distinguishes its failures; an upload has one response for bytes without audio (contract
- * D20).
+ * A job distinguishes its failures; an upload has one response for bytes without audio.
  */
 function asUploadError(error: unknown): unknown {
   if (!(error instanceof AppError)) return error

@@ -112,7 +112,7 @@ test('invalid JSON and unknown message types are unreadable', () => {
   texts.push('{"type":"audio_chunk","data":{"chunk":"AAAA"}}}', '{type:"stop_recording"}')
   texts.push('[{"type":"stop_recording"}]', '['.repeat(65_000), '{"a":'.repeat(13_000))
   for (const text of texts) {
-    const expected = { type: 'unreadable', message: 'the message is no JSON object' }
+    const expected = { type: 'unreadable', message: 'the message is not a JSON object' }
     assert.deepEqual(read(text), expected, text.slice(0, 100))
   }
   for (const type of [undefined, null, 7, '', 'AUDIO_CHUNK', 'configure', ['stop_recording']]) {

@@ -20,7 +20,7 @@ export function readFrame(data: Uint8Array, isBinary: boolean): ClientFrame {
 }
 
 function readMessage(message: unknown): ClientFrame {
-  if (!isObject(message)) return { type: 'unreadable', message: 'the message is no JSON object' }
+  if (!isObject(message)) return { type: 'unreadable', message: 'the message is not a JSON object' }
   if (message.type === 'stop_recording') return { type: 'stop' }
   if (message.type !== 'audio_chunk') {
     return { type: 'unreadable', message: 'the type of the message is unknown' }

@@ -172,8 +172,7 @@ type RoutingParams = {
 }
 
 /**
- * Reads the routing from a session's parameters. `start_session` is for callbacks only (contract
- * 5.6).
+ * Reads the routing from a session's parameters. `start_session` is for callbacks only.
  */
 export function routingOf({ messages_config, callback, callback_config }: RoutingParams): Routing {
   const called = callback && callback_config ? callback_config : noFlags

@@ -231,7 +231,7 @@ export class ChannelRecognizer {
       emit({ type: 'partial', channel, number, view, begunAt: began })
     } catch (error) {
       if (!stop.signal.aborted && !this.#options.signal.aborted) {
-        this.#options.log.warn({ err: error }, 'partial transcript failed')
+        this.#options.log.warn({ err: error }, 'cannot recognize a partial transcript')
       }
     } finally {
       if (this.#partial === stop) this.#partial = undefined

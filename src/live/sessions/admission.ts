@@ -87,7 +87,9 @@ export class Admission {
     if (this.isShared && (await this.#findOther())) return
     // A restart may enable live sessions, but nobody knows when.
     if (!refusal) {
-      throw new AppError('live_unavailable', 'this server offers none', { retryAfter: MAX_WAIT })
+      throw new AppError('live_unavailable', 'this server offers no live sessions', {
+        retryAfter: MAX_WAIT,
+      })
     }
     const retryAfter = this.secondsUntilCapacity()
     const [used, total, share] = [refusal.own, refusal.total, refusal.share].map(Math.round)
@@ -95,7 +97,7 @@ export class Admission {
       const detail = `it carries ${total} of ${Math.round(this.#max)} already (STENO_LIVE_SLOTS)`
       throw new AppError('live_unavailable', detail, { retryAfter })
     }
-    const detail = `the account has ${used} of the ${share} that are its share of this machine (STENO_LIVE_SLOTS)`
+    const detail = `the account uses ${used} of its share of ${share} on this machine (STENO_LIVE_SLOTS)`
     throw new AppError('too_many_sessions', detail, { retryAfter })
   }
 

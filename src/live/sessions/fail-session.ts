@@ -32,7 +32,10 @@ export async function failSession(
     const lease = store && (await take())
     const feed = store && lease && (await openFeed({ job, lease, store }))
     await feed?.feed()
-    const { message, status } = new AppError('live_unavailable', 'this server offers none')
+    const { message, status } = new AppError(
+      'live_unavailable',
+      'this server offers no live sessions',
+    )
     const failure = { code: status, message }
     if (await failRecorded(storage, { job, store, failure, only: lease })) {
       onEvents?.()

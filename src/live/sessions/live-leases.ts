@@ -66,7 +66,7 @@ export class LiveLeases {
       for (const held of lost) this.#lose(held)
     } catch (error) {
       // A renewal that cannot be written loses nothing: nobody else has taken the session.
-      this.#log.warn({ err: error }, 'leases of live sessions not renewed')
+      this.#log.warn({ err: error }, 'cannot renew the leases of live sessions')
     }
   }
 

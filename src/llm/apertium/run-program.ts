@@ -36,7 +36,7 @@ export async function runProgram(
 }
 
 /**
- * Opens a file that holds the input and has no name any more. Apertium's script opens `/dev/stdin`
+ * Opens a file with the input that no longer has a name. Apertium's script opens `/dev/stdin`
  * anew, which works with a file and not with the sockets that Node makes.
  */
 async function openInput(input: string): Promise<FileHandle> {

@@ -29,7 +29,7 @@ export async function unzipMembers(
     const directory = await readDirectory(file)
     for (const { member, path } of members) {
       const entry = directory.get(member)
-      if (!entry) throw new Error(`Cannot unpack ${basename(archive)}: there is no ${member} in it`)
+      if (!entry) throw new Error(`Cannot unpack ${basename(archive)}: it contains no ${member}`)
       const start = await findContent(file, entry)
       const packed: Readable =
         entry.packedBytes > 0

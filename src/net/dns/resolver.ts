@@ -133,7 +133,7 @@ async function query(
   throw new LookupError('ENOTFOUND')
 }
 
-/** Returns the addresses of both families; none when the servers report that there are none. */
+/** Returns the addresses of both families; empty when the servers report none. */
 async function queryBoth(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const found: LookupAddress[][] = [[], []]
   const errors: unknown[] = []

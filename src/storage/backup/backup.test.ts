@@ -183,7 +183,7 @@ test('only new objects are copied, and unreferenced ones are removed', async (t)
   assert.equal((await listSnapshots(target)).length, 1)
   assert.equal((await objectFiles(target)).length, FILLING.objects)
   assert.deepEqual((await check()).problems, [])
-  await assert.rejects(restore({ snapshot: first }), /There is no snapshot/)
+  await assert.rejects(restore({ snapshot: first }), /Cannot find the snapshot/)
 })
 
 test('objects deleted during the backup are skipped, lost ones are named', async (t) => {

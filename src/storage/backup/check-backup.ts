@@ -35,7 +35,7 @@ export async function checkBackup(options: CheckOptions): Promise<CheckOutcome> 
   const { target, key, signal, onProgress } = options
   const backup = await openBackupFolder(target, { key })
   const snapshots = await listSnapshots(target)
-  if (snapshots.length === 0) throw new Error(`There is no snapshot in ${target}`)
+  if (snapshots.length === 0) throw new Error(`Cannot find a snapshot in ${target}`)
   const problems: string[] = []
   const files = new Map<string, StoredFile>()
   for (const snapshot of snapshots) {

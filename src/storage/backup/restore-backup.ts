@@ -101,9 +101,9 @@ async function restore(options: RestoreOptions): Promise<RestoreOutcome> {
 async function chooseSnapshot(source: string, wanted: string | undefined): Promise<string> {
   const all = await listSnapshots(source)
   const newest = all.at(-1)
-  if (!newest) throw new Error(`There is no snapshot in ${source}`)
+  if (!newest) throw new Error(`Cannot find a snapshot in ${source}`)
   if (wanted === undefined || all.includes(wanted)) return wanted ?? newest
-  throw new Error(`There is no snapshot ${wanted} in ${source}; there are: ${all.join(', ')}`)
+  throw new Error(`Cannot find the snapshot ${wanted} in ${source}; it has: ${all.join(', ')}`)
 }
 
 /** Creates the folder, or empties it of what an interrupted restoration left. */

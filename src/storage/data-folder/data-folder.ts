@@ -61,7 +61,7 @@ export const RESTORING = 'restoring'
 export async function refuseMissingDatabase(folder: string): Promise<void> {
   if (existsSync(join(folder, RESTORING))) {
     throw new Error(
-      `Cannot open the data folder ${folder}: it is not restored to the end, run 'steno restore' again`,
+      `Cannot open the data folder ${folder}: its restore did not finish; run 'steno restore' again`,
     )
   }
   const file = databaseFile(folder)

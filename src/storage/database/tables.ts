@@ -285,7 +285,7 @@ export type AuditRow = {
     | 'webhook.removed'
     | 'server.started'
   source: 'api' | 'command' | 'retention' | 'server'
-  /** Whom it concerns; null for a server. */
+  /** The account that it concerns; null for a start of a server. */
   account: string | null
   /** The id of a key or a job. */
   subject: string | null

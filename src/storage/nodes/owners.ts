@@ -62,7 +62,7 @@ export async function registerOwner(
       log.warn({ died }, 'other servers on this database have died')
       onNodesLost()
     } catch (err) {
-      log.warn({ err }, 'heartbeat not written')
+      log.warn({ err }, 'cannot write the heartbeat')
     }
   }
 

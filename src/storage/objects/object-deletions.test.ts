@@ -28,7 +28,7 @@ test('objects whose store is away are deleted when it is back', async () => {
   await isEmpty
   clearInterval(alive)
   assert.deepEqual(deleted.sort(), ['a', 'b', 'c'])
-  assert.match(lines.map(({ msg }) => msg).join(), /objects not deleted yet/)
+  assert.match(lines.map(({ msg }) => msg).join(), /cannot delete objects yet/)
   await deletions.close()
 })
 

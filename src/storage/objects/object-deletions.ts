@@ -44,7 +44,7 @@ export class ObjectDeletions {
       try {
         await this.#objects.delete(id)
       } catch (err) {
-        this.#log.warn({ err, objects: ids.length - i }, 'objects not deleted yet')
+        this.#log.warn({ err, objects: ids.length - i }, 'cannot delete objects yet')
         return [...ids.slice(i + 1), id]
       }
     }

@@ -80,7 +80,7 @@ function tellsTheSame(one: Candidate, other: Candidate): boolean {
   )
 }
 
-/** Returns at most a third of the sentences: a summary that leaves nothing out is none. */
+/** Returns at most a third of the sentences: a summary must leave something out. */
 function countOf(type: SummaryType, sentences: number): number {
   if (type === 'concise') return sentences < 12 ? 1 : 2
   return Math.min(6, Math.max(2, Math.round(sentences / 3)))

@@ -98,7 +98,7 @@ function setName(names: Map<number, string>, one: number, name: string): void {
   else names.set(one, name)
 }
 
-/** Returns who says a word of an utterance, of whom the machine found `found`. */
+/** Returns the speaker of a word of an utterance; the machine found `found`. */
 export function speakerAt(
   { speakers, joined }: Pick<EditState, 'speakers' | 'joined'>,
   { utterance, word }: { utterance: number; word: number },

@@ -171,14 +171,17 @@ test('an invalid operation is rejected by its number, without the words', () => 
     detail: 'operations.0: other words stand there than expected',
   })
   const refusals: [EditOperation, RegExp, EditOperation[]?][] = [
-    [{ ...replace, utterance: 3 }, /there is no utterance 3/],
+    [{ ...replace, utterance: 3 }, /the transcript has no utterance 3/],
     [{ ...replace, to: 7 }, /utterance 0 has 6 words/],
-    [{ ...replace, from: 2, to: 2 }, /the range holds no word/],
-    [{ ...replace, text: 'x '.repeat(3000) }, /the words have no time for so many/],
+    [{ ...replace, from: 2, to: 2 }, /the range holds no words/],
+    [
+      { ...replace, text: 'x '.repeat(3000) },
+      /the text is too long for the time that these words take/,
+    ],
     [{ op: 'join_speakers', speaker: 1, into: 1 }, /cannot be joined to itself/],
-    [{ op: 'join_speakers', speaker: 1, into: 9 }, /there is no speaker 9/],
-    [{ op: 'name_speaker', speaker: 9, name: 'A' }, /there is no speaker 9/],
-    [{ op: 'name_speaker', channel: 9, name: 'A' }, /there is no channel 9/],
+    [{ op: 'join_speakers', speaker: 1, into: 9 }, /the transcript has no speaker 9/],
+    [{ op: 'name_speaker', speaker: 9, name: 'A' }, /the transcript has no speaker 9/],
+    [{ op: 'name_speaker', channel: 9, name: 'A' }, /the transcript has no channel 9/],
     [
       { ...replace, from: 3, to: 5, expected: 'grave new' },
       /words 2 to 5 were corrected together/,

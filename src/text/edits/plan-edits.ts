@@ -71,7 +71,7 @@ function planEdit(
     if (speaker === into) refusals.refuse('a speaker cannot be joined to itself')
     const known = speakersOf(utterances, state)
     for (const one of [speaker, into]) {
-      if (!known.has(one)) refusals.refuse(`there is no speaker ${one}`)
+      if (!known.has(one)) refusals.refuse(`the transcript has no speaker ${one}`)
     }
     return { kind: 'join', speaker, into }
   }
@@ -88,11 +88,13 @@ function planName(
   const name = cleanText(given)
   if ('speaker' in named) {
     const { speaker } = named
-    if (!speakersOf(utterances, state).has(speaker)) refuse(`there is no speaker ${speaker}`)
+    if (!speakersOf(utterances, state).has(speaker))
+      refuse(`the transcript has no speaker ${speaker}`)
     return { kind: 'name', speaker, name }
   }
   const { channel } = named
-  if (!utterances.some((one) => one.channel === channel)) refuse(`there is no channel ${channel}`)
+  if (!utterances.some((one) => one.channel === channel))
+    refuse(`the transcript has no channel ${channel}`)
   return { kind: 'name', channel, name }
 }
 
@@ -104,10 +106,11 @@ function planWords(
 ): EditChange {
   const { utterance, from = 0 } = operation
   const view = utterances[utterance]
-  if (!view) return refuse(`there is no utterance ${utterance}`)
+  if (!view) return refuse(`the transcript has no utterance ${utterance}`)
   const { to = view.words.length } = operation
   if (to > view.words.length) refuse(`utterance ${utterance} has ${view.words.length} words`)
-  if (from >= to) refuse('the range holds no word; name one beside it and repeat its text')
+  if (from >= to)
+    refuse('the range holds no words: include a neighboring word and repeat it in `text`')
   if (textOf(view, { from, to }) !== cleanText(operation.expected)) onOtherWords()
   const cut = (state.words.get(utterance) ?? []).find(({ words, ...one }) => {
     return words.length > 0 && (contains(one, from) || contains(one, to))
@@ -120,7 +123,7 @@ function planWords(
   }
   const text = operation.op === 'delete_words' ? '' : operation.text
   const replaced = replaceWords(view, { from, to }, text)
-  if (!replaced) return refuse('the words have no time for so many')
+  if (!replaced) return refuse('the text is too long for the time that these words take')
   return { kind: 'words', utterance, from, to, replaced }
 }
 

@@ -31,7 +31,7 @@ const SET_APART_FOR = 3_600_000
 /** JSON characters of one word of a result, at least. */
 const CHARACTERS_PER_WORD = 60
 
-/** `describe` runs for all accounts, and waits for none of them. */
+/** `describe` serves all accounts, and waits for no account's turn. */
 const describing = { account: '', words: 0, signal: new AbortController().signal }
 
 type Work = (thread: ResultThread) => Promise<void>

@@ -67,7 +67,7 @@ test('a translation is written instead of the original, or its error', () => {
   }
   const made = { results: [{ error: null, ...french }], error: null }
   assert.equal(write(made, 'fr'), 'Bonjour.\n')
-  assert.deepEqual(write(made, 'de'), { problem: 'there is no translation into de' })
+  assert.deepEqual(write(made, 'de'), { problem: 'the result has no translation into de' })
   // What was spoken in the language needs none.
   assert.equal(write(undefined, 'en'), 'Hello there.\nGood day.\n')
   const error = { status_code: 502, exception: 'ServiceFailed', message: 'it is down' }

@@ -99,7 +99,7 @@ function wordsOf(
   const found = translation?.results?.find(({ languages }) => languages[0] === target)
   if (found && !found.error) return found
   const { message } = found?.error ?? translation?.error ?? {}
-  return { problem: message ?? `there is no translation into ${target}` }
+  return { problem: message ?? `the result has no translation into ${target}` }
 }
 
 function writeJson(transcription: Transcription, chosen: Pick<FileFormat, 'words' | 'speakers'>) {

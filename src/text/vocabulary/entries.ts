@@ -50,7 +50,7 @@ export type Index = {
 
 /** A phrase of more words is not searched for: nobody says it in one breath. */
 const MAX_WORDS = 8
-/** How many more words than its own a phrase may have been recognized as. */
+/** By how many words the recognized text of a phrase may exceed the phrase. */
 const EXTRA_WORDS = 2
 /**
  * The greatest distance of the first phone from that of the entry. Vowels are less reliable there.

@@ -29,6 +29,7 @@ type Schema = {
 }
 type Document = {
   info: { description: string }
+  tags: { name: string; description: string }[]
   servers: { url: string }[]
   security: unknown[]
   paths: Record<string, Record<string, Operation>>
@@ -115,6 +116,11 @@ test('every operation has texts, a unique id and its common errors', () => {
     const before = security ? ['400', '500', '503'] : ['400', '401', '403', '429', '500', '503']
     for (const status of before) assert.ok(responses[status], `${path} ${status}`)
   }
+})
+
+test('every tag of an operation is described, and every described one is used', () => {
+  const used = new Set(operations().flatMap(([, { tags }]) => tags))
+  assert.deepEqual([...used].sort(), document.tags.map(({ name }) => name).sort())
 })
 
 test('errors have one schema, and that of OpenAI on its paths', () => {

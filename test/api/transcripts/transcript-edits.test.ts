@@ -128,7 +128,7 @@ test('invalid corrections are rejected and not stored', async () => {
   }
   await refused(409, 'words_changed', fix, { ...fix, utterance: 1 })
   const { message } = await refused(422, 'edit_refused', fix, { ...fix, utterance: 2 })
-  assert.match(message, /operations\.1: there is no utterance 2$/)
+  assert.match(message, /operations\.1: the transcript has no utterance 2$/)
   await refused(422, 'edit_refused', { op: 'restore', version: 1 })
   const { validation_errors } = await refused(
     ...([400, 'request_invalid'] as const),

@@ -159,7 +159,7 @@ test('with a secret only streams signed by the provider are accepted', async (t)
 test('invalid streams are closed with a reason', async (t) => {
   const adapter = await startAdapter(t)
   const wrong: [(stream: Awaited<ReturnType<typeof openStream>>) => void, number, RegExp][] = [
-    [({ socket }) => socket.send('nonsense'), 1007, /without a start: A message is no JSON/],
+    [({ socket }) => socket.send('nonsense'), 1007, /without a start: A message is not JSON/],
     [(stream) => stream.start('MZ1', ['inbound'], 16_000), 1007, /8000 Hz/],
     [({ socket }) => socket.send('x'.repeat(65_537)), 1009, /^$/],
   ]

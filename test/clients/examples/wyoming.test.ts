@@ -124,7 +124,7 @@ test('an invalid request gets an error, and the connection ends', async (t) => {
   const wrong: [(client: ReturnType<typeof connectClient>) => void, RegExp][] = [
     [(client) => client.speak({ ...FORMAT, rate: 22_050 }), /400: sample_rate must be one of/],
     [(client) => client.send('audio-stop'), /without audio/],
-    [(client) => client.socket.write('GET / HTTP/1.1\r\n\r\n'), /no JSON/],
+    [(client) => client.socket.write('GET / HTTP/1.1\r\n\r\n'), /not JSON/],
     [(client) => client.socket.write('{"type":"x","payload_length":1e9}\n'), /more than/],
   ]
   for (const [act, expected] of wrong) {

@@ -191,7 +191,7 @@ test('a refusal of the server is reported with code 1', async () => {
   const { code, stderr } = await live([SPEECH, '--language', 'de'])
   assert.match(stderr, /^steno live: Cannot transcribe the language/m)
   const missing = await live(['missing.wav'])
-  assert.match(missing.stderr, /^steno live: Cannot open missing\.wav: there is no such file$/m)
+  assert.match(missing.stderr, /^steno live: Cannot open missing\.wav: the file does not exist$/m)
   assert.deepEqual([code, missing.code], [1, 1])
 })
 

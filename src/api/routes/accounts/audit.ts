@@ -9,7 +9,7 @@ import { errorResponses } from '../../schemas/common/error.ts'
 
 const path = '/v2/audit'
 
-/** Lists what the audit log recorded. Our extension of the API. */
+/** Lists what the audit log recorded. An extension of the API. */
 export function auditRoutes({
   config,
   storage: { db },
@@ -19,7 +19,7 @@ export function auditRoutes({
     operationId: 'listAudit',
     summary: 'List the audit log',
     description:
-      'Keys that were created and revoked, jobs that were deleted, and starts of servers, newest first. ' +
+      'Lists created and revoked keys, deleted jobs, and server starts, newest first. ' +
       'Needs a key with the scope `admin`.',
     querystring: AuditQuery,
     response: { 200: AuditList, ...errorResponses(400) },

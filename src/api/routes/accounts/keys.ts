@@ -33,15 +33,15 @@ const MAY = 'Requires the scope `keys` for the account of the key, or `admin` fo
 const list = {
   tags: ['Server'],
   operationId: 'listKeys',
-  summary: 'The keys',
+  summary: 'List keys',
   description: `Oldest first, without the keys themselves and those of the settings. ${MAY}`,
   response: { 200: KeyList },
 }
 const create = {
   tags: ['Server'],
   operationId: 'createKey',
-  summary: 'Make a key',
-  description: `The response holds it, only this once. ${MAY}`,
+  summary: 'Create a key',
+  description: `The response contains the key; no later response does. ${MAY}`,
   body: KeyRequest,
   response: { 201: CreatedKey, ...errorResponses(403, 413, 415, 422) },
 }
@@ -49,15 +49,15 @@ const revoke = {
   tags: ['Server'],
   operationId: 'revokeKey',
   summary: 'Revoke a key',
-  description: `It ends at once, with its sign-ins and sessions. ${MAY}`,
+  description: `The key stops working immediately, as do its sign-ins and live sessions. ${MAY}`,
   params: Type.Object({ id: Type.String({ maxLength: 100 }) }),
   response: {
-    204: Type.Unsafe<undefined>(Type.Null({ description: 'It has ended' })),
+    204: Type.Unsafe<undefined>(Type.Null({ description: 'The key is revoked' })),
     ...errorResponses(403, 404),
   },
 }
 
-/** Lists, makes and revokes keys. Our extension of the API. */
+/** Lists, creates and revokes keys. An extension of the API. */
 export function keyRoutes({
   config,
   storage: { db },
@@ -89,7 +89,7 @@ export function keyRoutes({
         requireNoLonger(expiresAt, (await findKeyByHash(db, keyHash))?.expiresAt ?? null)
       }
       if ((await countKeys(db, { account })) >= MAX_KEYS) {
-        throw new AppError('too_many_keys', `${MAX_KEYS} is the limit`)
+        throw new AppError('too_many_keys', `the limit is ${MAX_KEYS}`)
       }
       const granted = allScopes.filter((scope) => wanted.scopes.includes(scope))
       const made = await generateKey(

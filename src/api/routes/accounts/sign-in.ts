@@ -39,13 +39,16 @@ const View = Type.Object(
 )
 
 const Query = Type.Object({
-  everywhere: Type.Boolean({ default: false, description: 'Every browser with the same key' }),
+  everywhere: Type.Boolean({
+    default: false,
+    description: 'Signs out every browser that uses the same key',
+  }),
 })
 
 const path = '/v2/sign-in'
 const open = { tags: ['Server'], security: [] }
 
-/** Signs browsers in with a key, and out. Our extension of the API. */
+/** Signs browsers in with a key, and out. An extension of the API. */
 export function signInRoutes(
   { config }: Pick<App, 'config'>,
   { signIns, identify }: Authenticator,
@@ -61,7 +64,7 @@ export function signInRoutes(
       operationId: 'signIn',
       summary: 'Sign a browser in',
       description:
-        'Takes a key or a link, and sets a cookie that scripts cannot read. It admits requests of this origin like the key, until it expires or the key ends.',
+        'Takes a key or a link, and sets a cookie that scripts cannot read. With the cookie, requests of this origin have the rights of the key, until the cookie or the key expires.',
       body: Body,
       response: { 200: View, ...errorResponses(401, 403, 413, 415, 429) },
     }
@@ -79,7 +82,7 @@ export function signInRoutes(
       ...open,
       operationId: 'getSignIn',
       summary: 'Get the account that is signed in',
-      description: 'By the cookie alone.',
+      description: 'Reads the cookie only.',
       response: { 200: View, ...errorResponses(401, 403) },
     }
     http.get(path, { schema: get }, async ({ raw }) => toView(await signIns.find(raw)))
@@ -91,7 +94,7 @@ export function signInRoutes(
       description: 'By the cookie and `x-csrf-token`.',
       querystring: Query,
       response: {
-        204: Type.Unsafe<undefined>(Type.Null({ description: 'It is signed out' })),
+        204: Type.Unsafe<undefined>(Type.Null({ description: 'The browser is signed out' })),
         ...errorResponses(401, 403),
       },
     }

@@ -15,7 +15,7 @@ import { errorResponses } from '../../schemas/common/error.ts'
 /** More days at once would make the response long; two requests do it too. */
 const MAX_DAYS = 366
 
-/** Adds up what accounts used, and shows their quotas. Our extension of the API. */
+/** Adds up what accounts used, and shows their quotas. An extension of the API. */
 export function usageRoutes({
   config,
   storage: { db, space },

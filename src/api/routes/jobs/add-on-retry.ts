@@ -12,7 +12,7 @@ const AddOnParams = Type.Object({
   name: Type.String({ description: 'The switch that requests the add-on, such as `subtitles`' }),
 })
 
-/** Retries a failed add-on of a recorded job, without recognition. Our extension of the API. */
+/** Retries a failed add-on of a recorded job, without recognition. An extension of the API. */
 export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsyncTypebox {
   const inTurn = limitConcurrency()
   return async (http) => {

@@ -28,7 +28,7 @@ const texts = {
   },
 }
 
-/** Cancels a job that has not ended. Our extension of the API. */
+/** Cancels a job that has not ended. An extension of the API. */
 export function cancellationRoute({
   kind,
   cancel,
@@ -42,7 +42,7 @@ export function cancellationRoute({
           ...texts[kind],
           params: IdParams,
           response: {
-            202: Type.Unsafe<undefined>(Type.Null({ description: 'It has ended' })),
+            202: Type.Unsafe<undefined>(Type.Null({ description: 'The job has ended' })),
             ...errorResponses(404, 422),
           },
         },

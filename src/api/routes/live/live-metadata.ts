@@ -37,7 +37,7 @@ export function liveMetadata({
           params: IdParams,
           body: Metadata,
           response: {
-            204: Type.Unsafe<undefined>(Type.Null({ description: 'It is stored' })),
+            204: Type.Unsafe<undefined>(Type.Null({ description: 'The metadata is stored' })),
             ...errorResponses(404, 413, 415),
           },
         },

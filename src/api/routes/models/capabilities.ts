@@ -9,7 +9,7 @@ import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
 import { Capabilities } from '../../schemas/models/capabilities.ts'
 import { liveModelNames, modelNames } from '../../schemas/models/model-names.ts'
 
-/** Reports what this server can do, as its modules state it. Our extension of the API. */
+/** Reports what this server can do, as its modules state it. An extension of the API. */
 export function capabilityRoutes({
   config,
   speech,

@@ -17,7 +17,7 @@ const listing = {
   tags: ['Server'],
   operationId: 'listStoredModels',
   summary: 'List the models of this machine',
-  description: `What is installed and what the catalog offers, on the node that handles the request. ${ADMIN}`,
+  description: `Lists installed models and those that the catalog offers, on the node that handles the request. ${ADMIN}`,
   response: { 200: StoredModelList },
 }
 const pull = {
@@ -34,12 +34,12 @@ const remove = {
   tags: ['Server'],
   operationId: 'removeModel',
   summary: 'Remove an installed model',
-  description: `Work that has begun is finished with it. Models of the server stay. ${ADMIN}`,
+  description: `Running work finishes with the model. Models that come with the server cannot be removed. ${ADMIN}`,
   params: Params,
   response: { 204: Type.Null(), ...errorResponses(403, 404, 409) },
 }
 
-/** Lists, pulls and removes the models of this machine. Our extension of the API. */
+/** Lists, pulls and removes the models of this machine. An extension of the API. */
 export function modelStoreRoutes({
   config,
   models,

@@ -7,7 +7,7 @@ import { Type } from '../../schemas/common/type.ts'
 import { Model, ModelList } from '../../schemas/models/model-list.ts'
 import { modelNames } from '../../schemas/models/model-names.ts'
 
-/** Lists the names of models that requests may give. Our extension of the API. */
+/** Lists the names of models that requests may give. An extension of the API. */
 export function modelRoutes({
   config,
   speech,
@@ -43,7 +43,7 @@ export function modelRoutes({
         schema: {
           tags: ['OpenAI-compatible'],
           operationId: 'getModel',
-          summary: 'One of the models that requests may name',
+          summary: 'Get a model that requests may name',
           description: 'In the form of OpenAI’s API.',
           params: Type.Object({ id: Type.String() }),
           response: { 200: Model, ...errorResponses(404) },

@@ -25,14 +25,14 @@ export function healthRoutes({
     const health = {
       ...open,
       operationId: 'getHealth',
-      summary: 'Get whether the process is alive',
+      summary: 'Check whether the process is alive',
       description: 'Needs no key.',
     }
     http.get('/health', { schema: health }, async () => ({ status: 'ok' as const }))
     const ready = {
       ...open,
       operationId: 'getReady',
-      summary: 'Get whether the server accepts new work',
+      summary: 'Check whether the server accepts new work',
       description:
         'Checks that the disk has space, and that the object store, if there is one, and a recognizer answer, at most every five seconds. Needs no key.',
     }

@@ -4,7 +4,7 @@ import { toDateTime } from '../../lists/date-time.ts'
 import { LoadReport } from '../../schemas/operations/load.ts'
 import { INTERVAL_MS, LoadHistory, type LoadPoint } from './metrics/load-history.ts'
 
-/** Reports the load of the last half hour. Our extension of the API. */
+/** Reports the load of the last half hour. An extension of the API. */
 export function loadRoutes({
   metrics,
   storage,
@@ -19,7 +19,7 @@ export function loadRoutes({
       operationId: 'getLoad',
       summary: 'Get the load of the last half hour',
       description:
-        'Of the process that handles the request, since it started; the queue and the deliveries are those of all that share ' +
+        'The load of the process that handles the request, since it started; the queue and the deliveries are those of all that share ' +
         'its database. For people; `/metrics` is for programs. Needs a key with the scope `admin`.',
       response: { 200: LoadReport },
     }

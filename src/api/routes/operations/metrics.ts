@@ -27,7 +27,7 @@ export function metricsRoutes({
       summary: 'Get the metrics of the server',
       description:
         'In the text format of Prometheus. Needs no key; when the operator has set a token, ' +
-        'it has to come as `Authorization: Bearer …`.',
+        'send it as `Authorization: Bearer …`.',
       response: {
         200: { description: 'OK', content: { 'text/plain': { schema: Type.String() } } },
         ...(token === undefined ? {} : errorResponses(401)),

@@ -3,7 +3,7 @@ import type { App } from '../../../app/app-type.ts'
 import { listNodes, type Node } from '../../../storage/nodes/nodes.ts'
 import { NodeList, type NodeView } from '../../schemas/operations/node.ts'
 
-/** Lists the processes that share the database. Our extension of the API. */
+/** Lists the processes that share the database. An extension of the API. */
 export function nodeRoutes({ storage: { db } }: Pick<App, 'storage'>): FastifyPluginAsyncTypebox {
   return async (http) => {
     const schema = {

@@ -34,7 +34,7 @@ export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsy
     const documentSchema = {
       ...open,
       operationId: 'getDescription',
-      summary: 'This description',
+      summary: 'Get this OpenAPI description',
       description: 'OpenAPI 3.1. Needs no key.',
       response: { 200: FreeObject(), 304: notModified },
     }
@@ -47,8 +47,8 @@ export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsy
     const pageSchema = {
       ...open,
       operationId: 'getReference',
-      summary: 'The reference page',
-      description: 'This description for people, with requests to try. Needs no key.',
+      summary: 'Get the API reference page',
+      description: 'The API reference as a web page, with requests to try. Needs no key.',
       response: { 200: text('text/html'), 304: notModified },
     }
     http.get('/docs', { schema: pageSchema }, async (request, reply) => {
@@ -63,8 +63,8 @@ export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsy
     const scriptSchema = {
       ...open,
       operationId: 'getReferenceScript',
-      summary: 'The script of the reference page',
-      description: 'The reference page loads it. Needs no key.',
+      summary: 'Get the script of the reference page',
+      description: 'The API reference page loads this script. Needs no key.',
       response: { 200: text('text/javascript'), 304: notModified },
     }
     http.get('/docs/scalar.js', { schema: scriptSchema }, async (request, reply) => {
@@ -81,7 +81,7 @@ export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsy
   }
 }
 
-const notModified = Type.Null({ description: 'It has not changed' })
+const notModified = Type.Null({ description: 'The description has not changed' })
 
 function text(mediaType: string) {
   return { description: 'OK', content: { [mediaType]: { schema: Type.String() } } }

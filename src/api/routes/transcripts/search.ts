@@ -11,7 +11,7 @@ import { SearchHits, type SearchHitView, SearchQuery } from '../../schemas/trans
 
 const path = '/v2/search'
 
-/** Finds what was said in the jobs of an account. Our extension of the API. */
+/** Finds what was said in the jobs of an account. An extension of the API. */
 export function searchRoutes({
   config,
   storage: { db },
@@ -19,11 +19,11 @@ export function searchRoutes({
   const inTurn = limitConcurrency()
   return async (http) => {
     const schema = {
-      tags: ['Jobs'],
+      tags: ['Search'],
       operationId: 'search',
       summary: 'Search what was said',
       description:
-        'Finds utterances of finished recordings and sessions, those of the latest first, some seconds after they have ended. ' +
+        'Finds utterances in finished recordings and sessions, newest first. A job becomes searchable some seconds after it ends. ' +
         'Words are found in their other forms too, in the language of the utterance, with or without accents.',
       querystring: SearchQuery,
       response: { 200: SearchHits, ...errorResponses(400) },

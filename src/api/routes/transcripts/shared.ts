@@ -25,7 +25,7 @@ import { SharedView } from '../../schemas/transcripts/share.ts'
 import { addRoutes } from '../add-routes.ts'
 
 const SecretParams = Type.Object({
-  secret: Type.String({ description: 'The last part of the address of the link' }),
+  secret: Type.String({ description: 'The secret: the last part of the link’s address' }),
 })
 
 const open = { tags: ['Server'], security: [], params: SecretParams }
@@ -81,7 +81,7 @@ function viewRoute({ storage, jobs, findShared }: RouteDeps): FastifyPluginAsync
   const schema = {
     ...open,
     operationId: 'getShared',
-    summary: 'Get what a link shows',
+    summary: 'Get the transcript behind a link',
     description:
       'The transcript of one job, for anyone with the link. It needs no key, and reveals no id. An extension.',
     response: { 200: Type.Unsafe<string>(SharedView), ...errorResponses(404, 429) },
@@ -128,7 +128,7 @@ function captionsRoute(
   const schema = {
     ...open,
     operationId: 'getSharedCaptions',
-    summary: 'Watch the session that a link shows',
+    summary: 'Stream the captions behind a link',
     description: captionsDescription,
     response: captionResponses,
   }
@@ -147,7 +147,7 @@ function fileRoute({ storage, findShared }: RouteDeps): FastifyPluginAsyncTypebo
   const schema = {
     ...open,
     operationId: 'getSharedFile',
-    summary: 'Get the recording that a link shows',
+    summary: 'Download the recording behind a link',
     description:
       'The redacted recording of a redacted job, if it has one. Supports one byte range. An extension.',
     headers: RangeHeaders,

@@ -40,14 +40,14 @@ function shareSchemas(kind: JobKind | undefined) {
       ...operations.unshare,
       params: ShareParams,
       response: {
-        204: Type.Unsafe<undefined>(Type.Null({ description: 'It has ended' })),
+        204: Type.Unsafe<undefined>(Type.Null({ description: 'The link no longer works' })),
         ...errorResponses(404),
       },
     },
   }
 }
 
-/** Makes, lists and ends links that show a job without a key. Our extension of the API. */
+/** Creates, lists and deletes links that show a job without a key. An extension of the API. */
 export function shareRoutes(
   { config, storage, bodies }: Pick<App, 'config' | 'storage'> & { bodies: BodyReader },
   { path, kind }: { path: string; kind?: JobKind },

@@ -25,7 +25,7 @@ const EditsQuery = Type.Object({
   }),
 })
 
-/** Reads and makes the corrections of a transcript. Our extension of the API. */
+/** Reads and adds corrections of a transcript. An extension of the API. */
 export function transcriptEditRoutes(
   { storage, jobs, bodies }: Pick<App, 'storage' | 'jobs'> & { bodies: BodyReader },
   { path, kind }: { path: string; kind?: JobKind },

@@ -39,7 +39,7 @@ const TranscriptQuery = Type.Object({
   }),
 })
 
-/** The transcript of a finished job as a file, from the stored words. Our extension of the API. */
+/** The transcript of a finished job as a file, from the stored words. An extension of the API. */
 export function transcriptRoute(
   { jobs, storage: { db } }: Pick<App, 'jobs' | 'storage'>,
   { path, kind }: { path: string; kind?: JobKind },

@@ -48,7 +48,7 @@ const schema = {
   },
 }
 
-/** Sends what happens to the jobs and deliveries of an account, as it happens. Our extension. */
+/** Sends what happens to the jobs and deliveries of an account, as it happens. An extension. */
 export function eventRoutes({
   models,
   storage: { db },

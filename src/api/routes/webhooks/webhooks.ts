@@ -35,7 +35,7 @@ const path = '/v2/endpoints'
 
 type Deps = Pick<App, 'config' | 'storage'> & { bodies: BodyReader }
 
-/** Makes, tests and removes webhooks. Our extension of the API. */
+/** Creates, tests and deletes webhooks. An extension of the API. */
 export function webhookRoutes(app: Deps): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(creationRoute(app))
@@ -59,7 +59,7 @@ function creationRoute({ config, storage: { db }, bodies }: Deps): FastifyPlugin
       const webhook = { account, url, name, events, source: 'api', createdAt: wallNow() } as const
       const { id, secret } = await inTurn(account, async () => {
         if ((await countWebhooks(db, account)) >= MAX_WEBHOOKS) {
-          throw new AppError('too_many_webhooks', `${MAX_WEBHOOKS} is the limit`)
+          throw new AppError('too_many_webhooks', `the limit is ${MAX_WEBHOOKS}`)
         }
         return createWebhook(db, webhook, actorOf(request, config))
       })
@@ -81,7 +81,7 @@ function changeRoutes({ config, storage: { db } }: Deps): FastifyPluginAsyncType
       ...endpointOperations.remove,
       params: IdParams,
       response: {
-        204: Type.Unsafe<undefined>(Type.Null({ description: 'It is removed' })),
+        204: Type.Unsafe<undefined>(Type.Null({ description: 'The webhook is deleted' })),
         ...errorResponses(404, 422),
       },
     }

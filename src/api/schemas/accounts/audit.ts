@@ -28,11 +28,13 @@ export const AuditEntryView = Type.Object(
     at: DateTime,
     action: OneOf(...auditActions),
     source: OneOf(...auditSources),
-    account: Nullable(Type.String({ description: 'Whom it concerns; null for a server' })),
+    account: Nullable(
+      Type.String({ description: 'The account that it concerns; null for a start of a server' }),
+    ),
     subject: Nullable(Type.String({ description: 'The id of the key or the job' })),
     key: Nullable(Type.String({ description: 'The id of the key of the request' })),
-    address: Nullable(Type.String({ description: 'From which the request came' })),
-    details: FreeObject('Of a key its scopes, of a start the settings without secrets'),
+    address: Nullable(Type.String({ description: 'The address that the request came from' })),
+    details: FreeObject('The scopes of a key; the settings of a start, without secrets'),
   },
   { title: 'AuditEntry' },
 )

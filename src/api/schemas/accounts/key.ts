@@ -39,21 +39,21 @@ export const KeyRequest = Type.Object(
 export type KeyRequest = Static<typeof KeyRequest>
 
 const fields = {
-  id: Type.String({ description: 'How the key begins' }),
+  id: Type.String({ description: 'The beginning of the key' }),
   account: Type.String(),
   name: Nullable(Type.String()),
   scopes: Type.Array(OneOf(...scopes)),
   created_at: DateTime,
   expires_at: Nullable(DateTime),
   last_used_at: Nullable(DateTime),
-  is_own: Type.Boolean({ description: 'Whether this request came with it' }),
+  is_own: Type.Boolean({ description: 'Whether this request used it' }),
 }
 
 /** A new key, the only time that it is shown. */
 export const CreatedKey = Type.Object(
   {
     ...fields,
-    key: Type.String({ description: 'Only here: the server keeps no more than a hash of it' }),
+    key: Type.String({ description: 'Returned only here; the server stores just a hash of it' }),
   },
   { title: 'CreatedKey' },
 )

@@ -21,10 +21,12 @@ const sums = {
   failed_jobs: Type.Integer({ minimum: 0, description: 'Those that failed or were canceled' }),
   audio_duration: Seconds,
   billing_time: Type.Number({ minimum: 0, description: 'Seconds times distinct channels' }),
-  add_ons: Type.Record(Type.String(), Count, { description: 'Of each add-on, jobs that had it' }),
+  add_ons: Type.Record(Type.String(), Count, {
+    description: 'For each add-on, the number of jobs with it',
+  }),
   usage: Type.Object(
     { requests: Count, prompt_tokens: Count, completion_tokens: Count },
-    { description: 'What language models took, as their providers count it' },
+    { description: 'Tokens that language models used, as their providers count them' },
   ),
 }
 
@@ -50,7 +52,8 @@ const Quotas = Type.Object(
         used: Type.Number({ minimum: 0, description: 'The `billing_time` of this UTC month' }),
         in_progress: Type.Number({
           minimum: 0,
-          description: 'What jobs that have not ended count as: of unknown length, ten minutes',
+          description:
+            'Seconds counted for jobs that have not ended; a job of unknown length counts as ten minutes',
         }),
         resets_at: DateTime,
       },
@@ -61,7 +64,7 @@ const Quotas = Type.Object(
         limit: Nullable(Type.Integer({ description: 'Null where there is no limit' })),
         used: Type.Integer({
           minimum: 0,
-          description: 'What language models took this UTC month for what has ended',
+          description: 'Tokens that language models used this UTC month, for jobs that have ended',
         }),
         resets_at: DateTime,
       },

@@ -5,13 +5,13 @@ import { DateTime } from './values.ts'
 export const ErrorView = Type.Object(
   {
     timestamp: DateTime,
-    path: Type.String({ description: 'Of the request, without its query' }),
-    request_id: Type.String({ description: 'Names the request in the log of the server' }),
+    path: Type.String({ description: 'The path of the request, without its query' }),
+    request_id: Type.String({ description: 'The id of the request in the server’s log' }),
     statusCode: Type.Integer({ minimum: 400, maximum: 599 }),
     message: Type.String(),
     validation_errors: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'One line for each field at fault: its path, then what it must be',
+        description: 'One line per invalid field: its path, then what it must be',
       }),
     ),
   },
@@ -19,15 +19,15 @@ export const ErrorView = Type.Object(
 )
 
 const reasons = {
-  400: 'The request cannot be read, or fields are at fault.',
-  401: 'There is no key, or it is not known.',
+  400: 'The request cannot be read, or some fields are invalid.',
+  401: 'The key is missing or unknown.',
   402: 'QuotaExceeded: the account has reached its quota for storage or for this month.',
   403: 'The key may not do this, or the job has not ended.',
-  404: 'It does not exist, was deleted, is of the other kind, or belongs to another account.',
+  404: 'The resource does not exist, was deleted, is of the other kind, or belongs to another account.',
   405: 'The path does not support this method.',
   409: 'The transcript has a newer version, or other words than expected.',
   413: 'The body or the media is too large.',
-  415: 'The content type is wrong, or the bytes hold no audio.',
+  415: 'The content type is wrong, or the file has no audio.',
   416: 'The range lies outside the file.',
   422: 'Fields contradict each other, the job or what the server offers; or the receiver is disabled or gone.',
   429: 'Too many requests, jobs or live sessions.',

@@ -35,7 +35,7 @@ export function pageFields(things: string) {
     limit: Type.Integer({
       minimum: 1,
       default: 20,
-      description: `${things} on a page; more than the server allows becomes what it allows`,
+      description: `${things} per page; the server lowers a value above its limit to the limit`,
     }),
   }
 }
@@ -67,13 +67,13 @@ const Query = Type.Object({
     ),
   ),
   results: Type.Optional(
-    Type.Boolean({ description: 'With `false`, `result` is null: a short list. Our extension' }),
+    Type.Boolean({ description: 'With `false`, `result` is null: a short list. An extension' }),
   ),
   cursor: Type.Optional(
     Type.String({
       format: 'cursor',
       maxLength: MAX_NAME_CHARS,
-      description: 'Where the page before ended; part of `next`',
+      description: 'Where the previous page ended; part of `next`',
     }),
   ),
 })

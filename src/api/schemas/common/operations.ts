@@ -69,20 +69,24 @@ export function jobOperations(kind: JobKind | undefined) {
     edit: operation(
       'edit*Transcript',
       `Correct the transcript of ${one}`,
-      'Adds a version. Returns 409 if `base_version` is not the current one, or if other words stand in the result than ' +
+      'Adds a version. Returns 409 if `base_version` is not the current one, or if the result has other words than ' +
         'an operation expects. Needs the scope `write`. An extension.',
     ),
     share: operation(
       'share*',
-      `Make a link to ${one}`,
-      'Anyone with the link can read the transcript and play the recording, without a key, until it ends; of a session that ' +
+      `Create a link to ${one}`,
+      'Anyone with the link can read the transcript and play the recording, without a key, until the link expires; of a session that ' +
         'runs, the captions. Needs the scope `write`. An extension.',
     ),
-    shares: operation('list*Shares', `List the links to ${one}`, 'Those that work. An extension.'),
+    shares: operation(
+      'list*Shares',
+      `List the links to ${one}`,
+      'Lists the links that still work. An extension.',
+    ),
     unshare: operation(
       'end*Share',
-      `End a link to ${one}`,
-      'It shows nothing any more. Needs the scope `write`. An extension.',
+      `Delete a link to ${one}`,
+      'The link stops working. Needs the scope `write`. An extension.',
     ),
     file: operation(
       'get*File',
@@ -113,14 +117,14 @@ export const CreationHeaders = Type.Object({
       minLength: 1,
       maxLength: MAX_IDEMPOTENCY_KEY_CHARS,
       description:
-        'A second request with the same key and body gets the response to the first, within 24 hours; with another body, 422.',
+        'Within 24 hours, a second request with the same key and body gets the response to the first; one with another body gets 422.',
     }),
   ),
 })
 
 /** Responses to a deletion. */
 export const deletionResponses = {
-  202: Type.Unsafe<undefined>(Type.Null({ description: 'It is gone' })),
+  202: Type.Unsafe<undefined>(Type.Null({ description: 'The job is deleted' })),
   ...errorResponses(403, 404),
 }
 
@@ -141,19 +145,19 @@ export const RangeHeaders = Type.Object({
   ),
 })
 
-const ContentRange = Type.String({ description: 'Which bytes these are, and of how many' })
+const ContentRange = Type.String({ description: 'The range of the bytes sent, and the total size' })
 
 /** Returns the responses to a download, of whatever media type. */
 export function downloadResponses(mediaTypes: readonly string[]) {
   const content = Object.fromEntries(mediaTypes.map((type) => [type, { schema: {} }]))
   const headers = {
-    'Content-Disposition': Type.String({ description: 'With the name of the file' }),
+    'Content-Disposition': Type.String({ description: 'Contains the file name' }),
     'Accept-Ranges': Type.String(),
   }
   return {
     200: { description: 'The whole file', headers, content },
     206: {
-      description: 'The range of it',
+      description: 'The requested range',
       headers: { ...headers, 'Content-Range': ContentRange },
       content,
     },

@@ -99,7 +99,7 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
         max_speakers: Type.Optional(Type.Integer({ minimum: 0 })),
         speaker_confidence: Type.Optional(
           Type.Boolean({
-            description: 'Adds the confidence of the speaker to each utterance; our extension',
+            description: 'Adds the confidence of the speaker to each utterance; an extension',
           }),
         ),
         enhanced: Ignored(),
@@ -171,7 +171,7 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
         audio: Type.Optional(
           Type.Boolean({
             description:
-              'Beyond the contract: the recording is kept with a tone in place of what was redacted, and the original is not',
+              'An extension: the server keeps a recording with a tone in place of what was redacted, and deletes the original',
           }),
         ),
       },

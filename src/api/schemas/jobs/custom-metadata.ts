@@ -9,7 +9,7 @@ const MIN_CHARS = 5
  * characters: a request with more is refused before any key is read.
  */
 export function CustomMetadata({ maxMetadataChars }: Pick<Config['requests'], 'maxMetadataChars'>) {
-  const description = `Given back with the job; ${maxMetadataChars} characters as JSON at most`
+  const description = `Returned with the job; ${maxMetadataChars} characters as JSON at most`
   return FreeObject(description, {
     maxProperties: Math.ceil(maxMetadataChars / MIN_CHARS),
     propertyNames: { maxLength: maxMetadataChars },

@@ -29,13 +29,13 @@ const Metadata = Type.Object(
         type: 'string',
         enum: ['mix', 'separate'],
         description:
-          'How the channels of a recording were taken: `mix` when several hold the same speech, else `separate`. Our extension; results of earlier versions lack it',
+          'How the channels of a recording were recognized: `mix` when several hold the same speech, else `separate`. An extension; results of earlier versions lack it',
       }),
     ),
     warnings: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'What was left out of the result, and why; fields of the request that are unknown, and options without effect; whether the recognizer was unsure of most words. Empty when there is nothing to say. Our extension; results of earlier versions lack it',
+          'What the result lacks, and why; unknown fields of the request, and options without effect; whether the recognizer was unsure of most words. Empty when there are no warnings. An extension; results of earlier versions lack it',
       }),
     ),
     usage: Type.Optional(
@@ -47,7 +47,8 @@ const Metadata = Type.Object(
         },
         {
           title: 'LanguageModelUsage',
-          description: 'What language models took, as their provider counted it; an extension',
+          description:
+            'Tokens that language models used, as their provider counted them; an extension',
         },
       ),
     ),
@@ -94,7 +95,7 @@ const Chapter = Type.Object(
     start: Seconds,
     end: Seconds,
   },
-  { title: 'Chapter', description: 'A part of the recording about one topic; our extension' },
+  { title: 'Chapter', description: 'A part of the recording about one topic; an extension' },
 )
 
 /** The add-ons of both kinds of jobs; each is present only if it was requested. */

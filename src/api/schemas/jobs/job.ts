@@ -112,7 +112,8 @@ export const CreatedSession = Type.Object(
     created_at: DateTime,
     url: Type.String({
       format: 'uri',
-      description: 'Where its socket connects, and connects again; holds the secret of the session',
+      description:
+        'Where the client connects its socket, and reconnects it; contains the secret of the session',
     }),
   },
   { title: 'CreatedSession' },
@@ -122,7 +123,7 @@ export const CreatedSession = Type.Object(
 export const JobProgressView = Type.Object(
   {
     status: Status,
-    stage: Nullable(Type.String({ description: 'What is being done, in words' })),
+    stage: Nullable(Type.String({ description: 'The current step, in words' })),
     fraction: Nullable(Type.Number({ minimum: 0, maximum: 1, description: 'Of the whole job' })),
     seconds_left: Nullable(Type.Number({ minimum: 0 })),
   },

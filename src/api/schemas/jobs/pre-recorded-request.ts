@@ -18,7 +18,7 @@ const ChannelMode = Type.Unsafe<'auto' | 'mix' | 'separate'>({
   type: 'string',
   enum: ['auto', 'mix', 'separate'],
   description:
-    '`mix` recognizes the best mix of all channels, `separate` each channel as a party of its own; `auto`, the default, decides by whether channels hold the same speech. Our extension',
+    '`mix` recognizes the best mix of all channels, `separate` each channel as a party of its own; `auto`, the default, decides by whether channels hold the same speech. An extension',
 })
 
 /** Defines the body of `POST /v2/pre-recorded` with every field of the API. */

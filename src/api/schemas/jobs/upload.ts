@@ -13,7 +13,7 @@ export const UploadForm = Type.Object(
   {
     audio: Type.Unsafe({
       contentMediaType: 'application/octet-stream',
-      description: 'The file, once; other parts are ignored',
+      description: 'The file; exactly one. Other parts are ignored',
     }),
   },
   { title: 'UploadForm' },

@@ -4,11 +4,11 @@ const socket = `
 **The socket.** Connect to \`url\` as it is, without a key; the same address serves every later connection. A newer
 connection replaces an older one (close 4409).
 
-- *You send* sound as binary messages, or as \`{"type":"audio_chunk","data":{"chunk":"<base64>"}}\`: samples little endian,
+- *You send* audio as binary messages, or as \`{"type":"audio_chunk","data":{"chunk":"<base64>"}}\`: samples little endian,
   channels interleaved, with or without a WAV header. \`{"type":"stop_recording"}\`, or a close with 1000, says that no
   more follows.
 - *You get* JSON texts with \`type\`, \`session_id\` and \`created_at\`, of the kinds that \`messages_config\` selects.
-  \`audio_chunk\` acknowledges sound that is safely stored: \`byte_range\` is half-open and counts from the first byte of
+  \`audio_chunk\` acknowledges audio that is safely stored: \`byte_range\` is half-open and counts from the first byte of
   the session. \`speech_start\`, \`speech_end\` and \`transcript\` name their channel; a transcript with \`is_final\` false is the
   whole text so far and may change.
 - *After the stop* come the last transcripts, \`end_recording\`, \`post_transcript\`, \`post_final_transcript\`, \`end_session\`,
@@ -28,14 +28,14 @@ export const liveCreationOperation: Operation = {
   tags: ['Live'],
   operationId: 'createLive',
   summary: 'Create a live session',
-  description: `Returns the address of a socket, which has to connect within some minutes. The body may be \`{}\`.\n${socket}`,
+  description: `Returns the address of a socket, to which the client must connect within some minutes. The body may be \`{}\`.\n${socket}`,
 }
 
 /** Metadata that a client attaches to a session. */
 export const patchOperation: Operation = {
   tags: ['Live'],
   operationId: 'patchLive',
-  summary: 'Set the metadata of a live session',
+  summary: 'Update the metadata of a live session',
   description:
-    'Replaces its `post_session_metadata` by the field of that name or, where there is none, by the whole body. In every state.',
+    'Replaces its `post_session_metadata` by the field of that name or, where there is none, by the whole body. Works in every state.',
 }

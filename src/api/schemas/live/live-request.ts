@@ -113,7 +113,7 @@ function realtimeProcessing(configs: AddOnConfigs) {
           partials: Type.Optional(
             Type.Boolean({
               description:
-                'Our extension: partials are translated, too; `data.is_final` of the messages tells which they are of',
+                'An extension: partials are translated, too; `data.is_final` of the messages tells which they are of',
             }),
           ),
         },
@@ -125,7 +125,7 @@ function realtimeProcessing(configs: AddOnConfigs) {
     // No default: sessions that do not request it show the fields that the API lists.
     diarization: Type.Optional(
       Type.Boolean({
-        description: 'Our extension: finals name the speaker, as far as known by then',
+        description: 'An extension: finals name the speaker, as far as known by then',
       }),
     ),
     diarization_config: Type.Optional(configs.DiarizationConfig),
@@ -140,7 +140,7 @@ function postProcessing(configs: AddOnConfigs) {
     summarization_config: Type.Optional(configs.SummarizationConfig),
     // No default: sessions that do not request it show the fields that the API lists.
     audio_to_llm: Type.Optional(
-      Type.Boolean({ description: 'Our extension: prompts about the whole session' }),
+      Type.Boolean({ description: 'An extension: prompts about the whole session' }),
     ),
     audio_to_llm_config: Type.Optional(configs.AudioToLlmConfig),
     chapterization: Switch({ description: 'Accepted and ignored' }),

@@ -3,7 +3,7 @@ import { FreeObject, Nullable, OneOf } from '../common/values.ts'
 import { piiSingleTypes } from '../jobs/pii-types.ts'
 
 const Languages = Type.Array(Type.String({ description: 'A language code, such as `en`' }))
-const ModelNames = Type.Array(Type.String({ description: 'A name that requests may give' }))
+const ModelNames = Type.Array(Type.String({ description: 'A name that requests may use' }))
 const EntityType = OneOf(...piiSingleTypes)
 
 const AddOn = Type.Object(
@@ -12,7 +12,7 @@ const AddOn = Type.Object(
     kind: OneOf('transform', 'add-on'),
     is_configured: Type.Boolean({ description: 'If false, it returns `NotConfigured`' }),
     is_repeatable: Type.Boolean({ description: 'Whether it can be retried after a failure' }),
-    languages: Type.Union([Languages, Type.Null()], { description: 'Null when it knows all' }),
+    languages: Type.Union([Languages, Type.Null()], { description: 'Null when it supports all' }),
     config_schema: Nullable(
       FreeObject('JSON Schema of its `…_config`, with the limits and defaults of this server'),
     ),
@@ -35,7 +35,7 @@ const EntityTypeView = Type.Object(
 )
 
 const modelFields = {
-  name: Type.String({ description: 'As `steno models` names it' }),
+  name: Type.String({ description: 'The name that `steno models` uses' }),
   kind: Type.String({ description: 'What it is for, such as `recognition`' }),
   engine: Nullable(Type.String({ description: 'What runs it, such as `whisper`' })),
   languages: Type.Array(Type.String(), { description: 'Best first; none when it works on any' }),
@@ -58,12 +58,12 @@ const AvailableModel = Type.Object(
   {
     ...modelFields,
     download_bytes: Type.Integer(),
-    memory_bytes: Type.Integer({ description: 'What it takes when it is loaded' }),
+    memory_bytes: Type.Integer({ description: 'Bytes of memory that it takes when loaded' }),
     accuracy_measured: Nullable(
       Type.Unsafe<'itself' | 'family'>({
         type: 'string',
         enum: ['itself', 'family'],
-        description: 'Its accuracy in Steno was measured, or that of another size of it',
+        description: 'Whether its accuracy in Steno was measured, or that of another size of it',
       }),
     ),
   },
@@ -89,7 +89,8 @@ export const Capabilities = Type.Object(
       languages: Type.Array(Type.String(), { description: 'Best first' }),
       models: ModelNames,
       live_models: Type.Array(Type.String(), {
-        description: 'Those that live sessions may name; none when there are no live sessions',
+        description:
+          'Models that live sessions may name; empty when the server offers no live sessions',
       }),
     }),
     models: Type.Object(
@@ -98,11 +99,12 @@ export const Capabilities = Type.Object(
     ),
     limits: Type.Object(
       { max_file_bytes: Type.Integer(), max_audio_seconds: Type.Integer() },
-      { description: 'What one recording may be' },
+      { description: 'The limits of one recording' },
     ),
     add_ons: Type.Array(AddOn),
     translators: Type.Array(Translator, {
-      description: 'What translates, in the order in which it is asked; none without any',
+      description:
+        'The translators, in the order in which the server tries them; empty if there are none',
     }),
     entity_types: Type.Array(EntityTypeView),
     entity_groups: Type.Record(Type.String(), Type.Array(EntityType), {

@@ -4,11 +4,13 @@ import { OneOf } from '../common/values.ts'
 /** A name of a model, in the form of OpenAI's API. */
 export const Model = Type.Object(
   {
-    id: Type.String({ description: 'A name that requests may give' }),
+    id: Type.String({ description: 'A name that requests may use' }),
     object: OneOf('model'),
-    created: Type.Integer({ description: '0: the names are as old as the server' }),
+    created: Type.Integer({ description: 'Always 0' }),
     owned_by: Type.String(),
-    languages: Type.Array(Type.String(), { description: 'What it recognizes here, best first' }),
+    languages: Type.Array(Type.String(), {
+      description: 'Languages that it recognizes on this server, best first',
+    }),
   },
   { title: 'Model' },
 )

@@ -10,7 +10,7 @@ const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(
 ) => Type.Union([type, Type.Null()], { description })
 
 const Pull = Type.Object({
-  fraction: Type.Number({ description: 'How far it is, 0 to 1.' }),
+  fraction: Type.Number({ description: 'Progress, from 0 to 1.' }),
   seconds_left: nullable(Type.Integer(), 'Null while unknown.'),
 })
 
@@ -21,10 +21,15 @@ export const StoredModel = Type.Object(
     kind: OneOf(...modelKinds),
     engine: nullable(Type.String(), 'What runs it; null where that is the program itself.'),
     languages: Type.Array(Type.String(), { description: 'Empty when it works on any.' }),
-    license: nullable(Type.String(), 'SPDX id.'),
+    license: nullable(Type.String(), 'SPDX license id.'),
     credit: nullable(Type.String(), 'Whom the license requires to be credited.'),
-    bytes: Type.Integer({ description: 'Of its files; of its downloads until it is installed.' }),
-    memory_bytes: nullable(Type.Integer(), 'What a process that has loaded it takes.'),
+    bytes: Type.Integer({
+      description: 'Size of its files; until it is installed, of its downloads.',
+    }),
+    memory_bytes: nullable(
+      Type.Integer(),
+      'Bytes of memory that a process takes with the model loaded.',
+    ),
     state: OneOf(...modelStates),
     is_removable: Type.Boolean({ description: 'False for those that come with the server.' }),
     pull: nullable(Pull, 'The pull that runs or waits.'),

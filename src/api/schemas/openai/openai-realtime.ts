@@ -48,7 +48,7 @@ export const TranscriptionSessionRequest = Type.Object(
 
 const expiresAt = Type.Integer({ description: 'Seconds since 1970' })
 const value = Type.String({
-  description: 'Only here: the server keeps no more than a hash of it',
+  description: 'Returned only here; the server stores just a hash of it',
 })
 
 const ClientSecretView = Type.Object(
@@ -74,7 +74,7 @@ export const clientSecretOperation = {
   summary: 'Create a short-lived secret for a web page',
   description:
     'The secret opens `GET /v1/realtime?intent=transcription` with the rights of this key (scope `live`) and nothing else. ' +
-    'It ends by its time, or with the key.',
+    'It expires at `expires_at`, or with the key.',
   body: ClientSecretRequest,
   response: { 200: ClientSecretView, ...errors },
 }
@@ -83,7 +83,7 @@ export const clientSecretOperation = {
 export const transcriptionSessionOperation = {
   ...clientSecretOperation,
   operationId: 'createOpenAiTranscriptionSession',
-  summary: 'Create a short-lived secret for a web page, in the older form',
+  summary: 'Create a short-lived secret for a web page (older form)',
   body: TranscriptionSessionRequest,
   response: { 200: TranscriptionSessionView, ...errors },
 }

@@ -11,7 +11,7 @@ const TranscriptionForm = Type.Object(
   {
     file: Type.Unsafe({
       contentMediaType: 'application/octet-stream',
-      description: 'The recording, once',
+      description: 'The recording; exactly one',
     }),
     model: Type.Optional(
       Type.String({
@@ -33,7 +33,7 @@ const TranscriptionForm = Type.Object(
     ),
     'include[]': Type.Optional(
       Type.Array(OneOf('logprobs'), {
-        description: 'Logarithms of the words’ confidence, in `json`',
+        description: 'Adds the log probabilities of the words to `json`',
       }),
     ),
     stream: Type.Optional(
@@ -49,7 +49,7 @@ const OpenAiTranscription = Type.Object(
   {
     text: Type.String(),
     task: Type.Optional(Type.String()),
-    language: Type.Optional(Type.String({ description: 'Its English name' })),
+    language: Type.Optional(Type.String({ description: 'The English name of the language' })),
     duration: Type.Optional(Seconds),
     words: Type.Optional(Type.Array(Type.Unknown())),
     segments: Type.Optional(Type.Array(Type.Unknown())),
@@ -76,9 +76,9 @@ export const OpenAiErrorView = Type.Object(
 export const transcriptionOperation = {
   tags: ['OpenAI-compatible'],
   operationId: 'createOpenAiTranscription',
-  summary: 'Transcribe a file as OpenAI’s API does',
+  summary: 'Transcribe a file (OpenAI-compatible)',
   description:
-    'Responds when the transcript is ready. A client that disconnects before cancels its job. ' +
+    'Responds when the transcript is ready. A client that disconnects earlier cancels its job. ' +
     'The job is listed like any other. The key may also come as `Authorization: Bearer`.',
   body: { content: { 'multipart/form-data': { schema: TranscriptionForm } } },
   response: {
@@ -100,7 +100,7 @@ export const transcriptionOperation = {
 export const translationOperation = {
   ...transcriptionOperation,
   operationId: 'createOpenAiTranslation',
-  summary: 'Transcribe a file and translate it into English as OpenAI’s API does',
+  summary: 'Translate a file into English (OpenAI-compatible)',
   description:
     'Like `POST /v1/audio/transcriptions`, in English. Speech in another language needs a language model (`STENO_LLM_URL`), ' +
     'a multilingual Whisper model or Apertium; without one the response is 422.',

@@ -12,20 +12,20 @@ function Seconds(description: string) {
 const LoadPoint = Type.Object(
   {
     at: DateTime,
-    queued: Count('Recordings that wait'),
+    queued: Count('Recordings waiting in the queue'),
     processing: Count('Recordings that are being transcribed'),
     sessions: Count('Open live sessions of this process'),
     deliveries: Count('Deliveries that have not ended'),
     request_seconds: Seconds(
-      'Within which 95 % of the requests since the point before were answered; those that take as long as their client are left out',
+      '95th percentile of response times since the previous point, in seconds; without requests whose duration depends on the client',
     ),
     final_seconds: Seconds(
-      'Within which 95 % of the finals came after their utterance, since the point before',
+      '95th percentile of the seconds from the end of an utterance to its final, since the previous point',
     ),
-    failed_requests: Count('Responses with a status of 500 or more, since the point before'),
-    failed_jobs: Count('Jobs that failed because of the server, since the point before'),
-    failed_deliveries: Count('Deliveries that were given up, since the point before'),
-    worker_restarts: Count('Processes that ended and were replaced, since the point before'),
+    failed_requests: Count('Responses with a status of 500 or more, since the previous point'),
+    failed_jobs: Count('Jobs that failed because of the server, since the previous point'),
+    failed_deliveries: Count('Deliveries that were given up since the previous point'),
+    worker_restarts: Count('Processes that ended and were replaced, since the previous point'),
   },
   { title: 'LoadPoint' },
 )

@@ -31,7 +31,7 @@ export function quotingResult<T extends TSchema>(name: string, results: T) {
   return Type.Object(
     {
       ...envelope(results),
-      sources: Type.Optional(Type.Array(Source, { description: 'Our extension' })),
+      sources: Type.Optional(Type.Array(Source, { description: 'An extension' })),
     },
     { title: `${name}Result` },
   )
@@ -48,7 +48,7 @@ export function addOnResult<T extends TSchema>(name: string, results: T) {
 function envelope<T extends TSchema>(results: T) {
   return {
     success: Type.Boolean(),
-    is_empty: Type.Boolean({ description: 'Nothing was found, or nothing could be done' }),
+    is_empty: Type.Boolean({ description: 'True if nothing was found or the request failed' }),
     exec_time: Seconds,
     error: Nullable(AddOnError),
     results,

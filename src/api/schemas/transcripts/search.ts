@@ -25,7 +25,7 @@ export const SearchQuery = Type.Object({
   speaker_name: Type.Optional(
     Type.String({
       maxLength: MAX_NAME_CHARS,
-      description: 'Who says the utterance, as a correction named the speaker or the channel',
+      description: 'Who speaks the utterance, as a correction named the speaker or the channel',
     }),
   ),
   ...pageFields('Utterances'),
@@ -34,7 +34,7 @@ export const SearchQuery = Type.Object({
   after_date: DateFilter('In jobs created after this time'),
   kind: AnyOf(['pre-recorded', 'live'], 'In jobs of any of these kinds'),
   custom_metadata: Type.Optional(
-    FreeObject('In jobs with these keys and values, as lists have them', {
+    FreeObject('In jobs with these keys and values, as in lists of jobs', {
       maxProperties: MAX_METADATA_KEYS,
       propertyNames: { maxLength: MAX_METADATA_KEY_CHARS },
     }),
@@ -63,7 +63,7 @@ export const SearchHitView = Type.Object(
     language: Type.String(),
     text: Type.String(),
     highlights: Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 }), {
-      description: 'Where the text has the words: start and end, in UTF-16 code units',
+      description: 'Where the text contains the words: start and end, in UTF-16 code units',
     }),
     before: Nullable(Type.String({ description: 'The utterance before it' })),
     after: Nullable(Type.String({ description: 'The utterance after it' })),

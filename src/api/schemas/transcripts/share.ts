@@ -32,7 +32,7 @@ export const CreatedShare = Type.Object(
   {
     ...fields,
     url: Type.String({
-      description: 'Only here: the server keeps no more than a hash of the secret in it',
+      description: 'Returned only here; the server stores just a hash of the secret in it',
     }),
   },
   { title: 'CreatedShare' },

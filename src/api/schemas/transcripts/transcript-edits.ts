@@ -107,7 +107,9 @@ export const TranscriptVersionView = Type.Object(
     version: Type.Integer({ minimum: 1 }),
     created_at: DateTime,
     key_name: Nullable(
-      Type.String({ description: 'The name of the key that created it, or how the key begins' }),
+      Type.String({
+        description: 'The name of the key that created it, or the beginning of the key',
+      }),
     ),
     operations: Type.Integer({ minimum: 0 }),
     restored: Nullable(Type.Integer({ minimum: 0, description: 'The version it brings back' })),

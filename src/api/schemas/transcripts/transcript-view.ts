@@ -20,7 +20,7 @@ export const UtteranceView = Type.Object(
     start: Seconds,
     end: Seconds,
     confidence: Confidence,
-    channel: Type.Integer({ minimum: 0, description: 'Track of the recording, from 0' }),
+    channel: Type.Integer({ minimum: 0, description: 'Channel of the recording, from 0' }),
     speaker: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -35,7 +35,7 @@ export const UtteranceView = Type.Object(
       }),
     ),
     words: Type.Array(WordView),
-    text: Type.String({ description: 'All words, joined' }),
+    text: Type.String({ description: 'The words, joined' }),
     language: Language,
     language_confidence: Type.Optional(
       Type.Number({

@@ -18,14 +18,14 @@ export const deliveryOperations = {
   ),
   resend: operation(
     'resendDelivery',
-    'Send a delivery again',
-    'At once, or as soon as earlier events of the same job have ended; its id stays the same. One that has ended, also ' +
+    'Resend a delivery',
+    'Resends it immediately, or as soon as earlier events of the same job have ended; its id stays the same. One that has ended, also ' +
       'one that was delivered, gets all its attempts anew. A body is not needed and not read.',
   ),
   resendFailed: operation(
     'resendFailedDeliveries',
-    'Send again what failed',
-    'All deliveries that failed since a time, but for those whose endpoint is disabled or was removed. ' +
+    'Resend failed deliveries',
+    'Resends all deliveries that failed since a time, except those whose endpoint is disabled or was removed. ' +
       'The events of a job keep their order.',
   ),
 }
@@ -41,21 +41,21 @@ export const endpointOperations = {
   ),
   create: operation(
     'createWebhook',
-    'Make a webhook',
-    'It receives the events of all jobs of the account from now on. The response holds the secret that signs them, only ' +
+    'Create a webhook',
+    'It receives the events of all jobs of the account from now on. The response contains the secret that signs them, only ' +
       'this once. Needs the scopes `read` and `write`.',
   ),
   remove: operation(
     'removeWebhook',
-    'Remove a webhook',
-    'With its secret; what waits for it is given up. One of the settings can only be disabled. Reads no body.',
+    'Delete a webhook',
+    'Deletes the webhook with its secret, and gives up its pending deliveries. A webhook that `STENO_WEBHOOKS` defines can only be disabled. Reads no body.',
   ),
   test: operation(
     'testWebhook',
     'Test a webhook',
-    'Sends it the event `webhook.test`, once and now, even if it is disabled. Reads no body.',
+    'Sends the event `webhook.test` once, immediately, even if the webhook is disabled. Reads no body.',
   ),
-  get: operation('getEndpoint', 'Get an endpoint', 'A receiver, and how it fares.'),
+  get: operation('getEndpoint', 'Get an endpoint', 'A receiver and its health.'),
   enable: operation(
     'enableEndpoint',
     'Enable an endpoint',

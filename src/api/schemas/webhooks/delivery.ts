@@ -12,7 +12,10 @@ const Headers = Type.Record(Type.String(), Type.String())
 
 const AttemptView = Type.Object(
   {
-    number: Type.Integer({ minimum: 1, description: 'Counted over all, also after it was resent' }),
+    number: Type.Integer({
+      minimum: 1,
+      description: 'Counts all attempts, including those before a resend',
+    }),
     at: DateTime,
     duration_ms: Type.Integer({ minimum: 0 }),
     status_code: Nullable(
@@ -21,11 +24,13 @@ const AttemptView = Type.Object(
     error: Nullable(Type.String({ description: 'Why there was no response' })),
     request_headers: Type.Unsafe<Record<string, string>>(Headers),
     response_headers: Nullable(Headers),
-    response_body: Nullable(Type.String({ description: 'How it begins, a kilobyte at most' })),
+    response_body: Nullable(
+      Type.String({ description: 'The beginning of the response body, at most a kilobyte' }),
+    ),
   },
   {
     title: 'DeliveryAttempt',
-    description: 'One request, and what came back; what is secret in its headers is hidden',
+    description: 'One request and its response; secrets in headers are hidden',
   },
 )
 
@@ -38,7 +43,9 @@ export const DeliveryView = Type.Object(
     kind: OneOf('callback', 'live_callback', 'webhook'),
     event: Type.String(),
     method: OneOf('POST', 'PUT'),
-    url: Type.String({ description: 'Where it goes; a user name and password in it are hidden' }),
+    url: Type.String({
+      description: 'The address it goes to; a user name and password in it are hidden',
+    }),
     status: OneOf(...deliveryStatuses),
     reason: Nullable(Type.String({ description: 'Why it failed, or why the last attempt did' })),
     attempt_count: Type.Integer({ minimum: 0 }),
@@ -50,7 +57,7 @@ export const DeliveryView = Type.Object(
       }),
     ),
     completed_at: Nullable(DateTime),
-    attempts: Type.Array(AttemptView, { description: `The last ${KEPT_ATTEMPTS}` }),
+    attempts: Type.Array(AttemptView, { description: `The last ${KEPT_ATTEMPTS} attempts` }),
   },
   { title: 'Delivery' },
 )

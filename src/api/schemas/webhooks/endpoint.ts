@@ -21,17 +21,16 @@ export const EndpointView = Type.Object(
       description: 'Of a callback only the origin; a user name and password in it are hidden',
     }),
     name: Nullable(Type.String()),
-    events: Nullable(
-      Type.Array(OneOf(...webhookEvents), { description: 'Null for all that there are' }),
-    ),
+    events: Nullable(Type.Array(OneOf(...webhookEvents), { description: 'Null for all events' })),
     source: Type.Unsafe<'cli' | 'api' | 'settings' | 'jobs'>({
       ...OneOf('cli', 'api', 'settings', 'jobs'),
-      description: 'What made it: a command, a request, `STENO_WEBHOOKS`, or a job that named it',
+      description:
+        'What created it: a command, a request, `STENO_WEBHOOKS`, or a job that named it',
     }),
     status: Type.Unsafe<(typeof endpointStatuses)[number]>({
       ...OneOf(...endpointStatuses),
       description:
-        'Failing while its last delivery failed; nothing is sent to one that is disabled',
+        '`failing` while its last delivery failed; the server sends nothing to a disabled endpoint',
     }),
     failing_since: Nullable(DateTime),
     last_failure: Nullable(Type.String({ description: 'What went wrong the last time' })),

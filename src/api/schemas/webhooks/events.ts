@@ -43,7 +43,7 @@ export const WebhookEvent = Type.Object(
   {
     event: OneOf(...webhookEvents, 'webhook.test'),
     payload: Type.Object({
-      id: Type.String({ format: 'uuid', description: 'Of the job; a test has its own' }),
+      id: Type.String({ format: 'uuid', description: 'The id of the job; a test has its own' }),
     }),
   },
   { title: 'WebhookEvent' },

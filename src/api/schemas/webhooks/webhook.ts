@@ -21,7 +21,7 @@ export const WebhookRequest = Type.Object(
     events: Type.Optional(
       Type.Array(OneOf(...webhookEvents), {
         ...{ minItems: 1, maxItems: webhookEvents.length },
-        description: 'What it receives; all that there are without this',
+        description: 'The events to send; all by default',
       }),
     ),
   },
@@ -43,10 +43,12 @@ export const CreatedWebhook = Type.Object(
 /** How a test event fared. */
 export const WebhookTest = Type.Object(
   {
-    delivery_id: Type.String({ description: 'In the log of deliveries' }),
+    delivery_id: Type.String({ description: 'Its id in the log of deliveries' }),
     is_delivered: Type.Boolean(),
-    status: Nullable(Type.Integer({ description: 'Of the response; null without one' })),
-    reason: Nullable(Type.String({ description: 'Why it did not arrive; null when it did' })),
+    status: Nullable(
+      Type.Integer({ description: 'HTTP status of the response; null without a response' }),
+    ),
+    reason: Nullable(Type.String({ description: 'Why the delivery failed; null if it succeeded' })),
   },
   { title: 'WebhookTest' },
 )

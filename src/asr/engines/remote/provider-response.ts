@@ -30,7 +30,7 @@ type TimedWord = TimedText & { confidence: number | undefined }
 
 /**
  * Reads a response in the forms `verbose_json` and `json`, with words, with segments, or with a
- * text alone. `seconds` is the length of the audio. Returns undefined when it is none of these.
+ * text alone. `seconds` is the length of the audio. Returns undefined for any other form.
  */
 export function readResponse(body: string, seconds: number): RemoteResponse | undefined {
   const response = parse(body)

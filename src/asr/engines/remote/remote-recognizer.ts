@@ -245,7 +245,7 @@ function refused(
   )
 }
 
-/** Returns the message of an error in the form of the API; empty when there is none. */
+/** Returns the message of an error in the API's form; empty when it has no message. */
 function messageIn(text: string): string {
   try {
     const { error } = JSON.parse(text) as { error?: { message?: unknown } }
@@ -257,7 +257,7 @@ function messageIn(text: string): string {
 
 function readOrFail(text: string, seconds: number): RemoteResponse {
   const answer = readResponse(text, seconds)
-  if (!answer) throw failed('its answer is no transcription')
+  if (!answer) throw failed('its answer is not a transcription')
   return answer
 }
 

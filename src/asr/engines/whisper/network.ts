@@ -74,7 +74,7 @@ export async function loadWhisper(
 ): Promise<WhisperNetwork> {
   const text = await readFile(join(folder, 'whisper.json'), 'utf8')
   const config = JSON.parse(text) as WhisperConfig
-  if (config.version !== 1) throw new Error(`${folder} is of another version: convert it again`)
+  if (config.version !== 1) throw new Error(`another version wrote ${folder}: convert it again`)
   const encoder = await loadModel(join(folder, 'encoder.onnx'), { signedWeights: true, device })
   const decoder = await loadModel(join(folder, 'decoder.onnx'), { device })
   const encodings = new WeakMap<EncodedAudio, readonly Tensors[]>()

@@ -20,7 +20,7 @@ const HEADS = 8
 const MAX_POSITIONS = 512
 
 /**
- * Writes the decoder anew with the weights of `published` (see `openPublishedDecoder`): half of its
+ * Rewrites the decoder with the weights of `published` (see `openPublishedDecoder`): half of its
  * operations are left. One graph serves the first and every further call, so its weights are in
  * memory once. The embedding is read from the weights of the output, which are the same bytes. The
  * published graph rounds all values that a product takes with one scale; this one rounds each row

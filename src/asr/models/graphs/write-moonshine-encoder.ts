@@ -25,7 +25,7 @@ const MAX_FRAMES = 2048
 const TO_END = 2 ** 31 - 1
 
 /**
- * Writes the encoder anew with the weights of `published`: 15 operations per layer instead of 66.
+ * Rewrites the encoder with the weights of `published`: 15 operations per layer instead of 66.
  * As there, a product rounds all its values with one scale.
  *
  * `input_values` f32 [rows, 64], audio at 16 kHz, -1 to 1 → `last_hidden_state` f32 [1, frames,

@@ -13,7 +13,7 @@ const HIDDEN = 128
 const GATES = [0, 3, 1, 2]
 
 /**
- * Writes Silero VAD anew with the weights of `published`, for 16 kHz: all frames of a call go
+ * Rewrites Silero VAD with the weights of `published`, for 16 kHz: all frames of a call go
  * through the layers before the recurrent one together. The published graph takes one frame per
  * call, in 40 small operations.
  *

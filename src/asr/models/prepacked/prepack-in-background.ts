@@ -20,11 +20,11 @@ export function prepackInBackground(modelsFolder: string, log: Log, onDone: () =
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-2000)
   })
-  child.on('error', (error) => log.warn({ err: error }, 'models are not prepacked'))
+  child.on('error', (error) => log.warn({ err: error }, 'cannot prepack the models'))
   child.on('exit', (code) => {
     // It leaves it to others, such as a process of another server, with the same code.
     if (code === 0 && findPrepacked(modelsFolder)) onDone()
-    else if (code !== 0) log.warn({ problem: stderr }, 'models are not prepacked')
+    else if (code !== 0) log.warn({ problem: stderr }, 'cannot prepack the models')
   })
   child.unref()
   child.channel?.unref()

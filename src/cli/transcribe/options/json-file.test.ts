@@ -45,7 +45,7 @@ test('a vocabulary file holds a list of entries or the whole configuration', asy
 test('an unreadable file, or one that is not JSON, is reported by its name', async () => {
   assert.equal(
     await refusal(readVocabularyFile('/no/such.json')),
-    'Cannot read /no/such.json: there is no such file',
+    'Cannot read /no/such.json: the file does not exist',
   )
   assert.match(await refusal(readVocabularyFile('/')), /^Cannot read \/: EISDIR/)
   assert.match(await refusal(vocabularyOf('["a",]')), /^Cannot read FILE: it is not JSON: .*"a",\]/)

@@ -8,7 +8,7 @@ import { sanitize } from '../../terminal/sanitize-terminal.ts'
 export async function readJsonFile(path: string): Promise<unknown> {
   const name = sanitize(path)
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'ENOENT' ? 'there is no such file' : sanitize(cause.message)
+    const reason = cause.code === 'ENOENT' ? 'the file does not exist' : sanitize(cause.message)
     throw new UsageError(`Cannot read ${name}: ${reason}`, { cause })
   })
   try {

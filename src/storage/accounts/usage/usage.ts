@@ -1,7 +1,7 @@
 import type { Db } from '../../database/db.ts'
 import type { JobRow } from '../../database/tables.ts'
 
-/** What language models took, as their providers count it. */
+/** Tokens that language models used, as their providers count them. */
 export type LlmUsage = { requests: number; prompt_tokens: number; completion_tokens: number }
 
 /** What a job took: seconds of its audio, the same times the distinct channels, and tokens. */

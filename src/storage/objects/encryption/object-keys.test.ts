@@ -32,7 +32,7 @@ test('invalid keys are rejected without showing them', async (t) => {
   for (const text of ['', '# nothing\n', 'c2hvcnQ=', 'not base64 at all, but long enough to be']) {
     await writeFile(file, text)
     await assert.rejects(loadObjectKeys({ file }), (error: Error) => {
-      assert.match(error.message, /^(There is no key in|Each line of) .*keys/)
+      assert.match(error.message, /^(Cannot find a key in|Each line of) .*keys/)
       assert.ok(text === '' || !error.message.includes(text))
       return true
     })

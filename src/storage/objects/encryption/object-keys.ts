@@ -72,7 +72,7 @@ export function parseObjectKeys(text: string, source: string): ObjectKeys {
       return { id: idOf(secret), secret }
     })
   const [current] = keys
-  if (!current) throw new Error(`There is no key in ${source}`)
+  if (!current) throw new Error(`Cannot find a key in ${source}`)
   return { current, find: (id) => keys.find((key) => key.id === id) }
 }
 

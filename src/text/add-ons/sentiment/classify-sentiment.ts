@@ -43,7 +43,7 @@ function asksWhether(sentence: string): boolean {
   return /\?[^\p{L}?]*$/u.test(sentence) && !/^\P{L}*(?:why|how come|what if)\b/iu.test(sentence)
 }
 
-/** Drops courtesies: "Thanks, but it is broken" is no praise. */
+/** Drops courtesies: "Thanks, but it is broken" is not praise. */
 function withoutCourtesy(clauses: Hit[][]): Hit[][] {
   if (clauses.filter(takesSide).length < 2) return clauses
   return clauses.map((hits) => hits.filter(({ phrase }) => !phrase.startsWith('thank')))

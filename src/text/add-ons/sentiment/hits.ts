@@ -114,8 +114,8 @@ function isSuperlative(words: readonly ClauseWord[], i: number): boolean {
 }
 
 /**
- * Treats a solution as a negation: a problem that is solved is none; one that is not solved stays
- * one.
+ * Treats a solution as a negation: a solved problem is not negative; an unsolved one
+ * stays negative.
  */
 function solved(negation: Negation | undefined, at: number): Negation | undefined {
   const denied = negation && at - negation.at <= negation.reach

@@ -18,7 +18,7 @@ import {
 const places =
   /^(?:in|to|from|near|of|through|around|toward|towards|visit|visiting|downtown|into|via|outside)$/
 const insidePlaces = /^(?:in|near|through|around|downtown|into|via|outside|visit|visiting)$/
-/** Verbs that only people perform: "Rose said" is no flower. */
+/** Verbs that only people perform: "Rose said" is not about a flower. */
 const speaks =
   /^(?:says?|said|tells|told|asks|asked|thinks|thought|wants|wanted|knows|knew|wrote|emailed|texted|phoned|replied|mentioned|suggested|agrees|agreed|explained|answered|laughed|smiled|married|graduated|speaking|calling|called|rang)$/
 const addresses =
@@ -104,7 +104,7 @@ function isUnlisted(token: WordToken): boolean {
 
 /**
  * Recognizes a name that no list has and a recognizer wrote in small letters, after a cue such as
- * "my last name is": a word that is no everyday one.
+ * "my last name is": a word that is not an everyday one.
  */
 export function rareUncased(
   tokens: readonly WordToken[],

@@ -9,8 +9,8 @@ import { labelOf, markers } from './markers.ts'
 
 /**
  * Returns the markers of entities by their number in the masked text. They are numbered per label
- * in the reading order of the transcript; the same words of the same type share a marker (contract
- * 4.9). A marker that already stands in the text is not assigned.
+ * in the reading order of the transcript; the same words of the same type share a marker.
+ * A marker that already stands in the text is not assigned.
  */
 export function numberMarkers(
   hidden: readonly MaskedEntity[],

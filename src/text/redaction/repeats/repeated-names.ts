@@ -58,7 +58,7 @@ const interjections =
   /^(?:ah|oh|ow|uh|um|huh|hey|hi|hello|yes|yeah|yep|no|nope|ok|okay|well|now|please|thanks|sorry|right|sure)$/
 
 /**
- * Returns whether a word is no name even before a comma. Months, and verbs such as "Will", may be
+ * Returns whether a word is never a name before a comma. Months, and verbs such as "Will", may be
  * one.
  */
 function isGrammar(lower: string): boolean {

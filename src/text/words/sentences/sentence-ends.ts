@@ -96,7 +96,7 @@ function goesOn(text: string, context: Context): boolean {
   if (small && (bare !== text || !/[?？؟]$/u.test(bare))) return true
   if (bare !== text && PRONOUN.test(first) && SPEECH.test(partsOf(afterNext ?? '').core))
     return true
-  // A masked word is no initial: "C***."
+  // A masked word is not an initial: "C***."
   if (!/[^.*]\.$/.test(bare)) return false
   const { core, possessive } = partsOf(bare)
   return stopGoesOn(core + possessive, first, language)

@@ -79,7 +79,7 @@ export class LoadHistory {
           this.#points.push(point)
           if (this.#points.length > MAX_SAMPLES) this.#points.shift()
         },
-        (err: unknown) => this.#log.warn({ err }, 'the load cannot be read'),
+        (err: unknown) => this.#log.warn({ err }, 'cannot read the load'),
       )
       .finally(() => {
         this.#noting = undefined

@@ -39,7 +39,7 @@ export type GraphWriter = {
 
 /**
  * Starts the graph `file` (`encoder.onnx`); its weights are written to `encoder.weights` beside it,
- * so that neither this process nor the runtime needs them twice, and 2 GB are no limit.
+ * so that neither this process nor the runtime needs them twice, and 2 GB is not a limit.
  */
 export function startGraph(file: string): GraphWriter {
   const weightsFile = file.replace(/\.onnx$/, '.weights')

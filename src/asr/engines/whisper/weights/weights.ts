@@ -7,7 +7,7 @@
 export type WeightFile = {
   /** The sizes of an array; undefined when there is none of this name. */
   sizes(name: string): readonly number[] | undefined
-  /** The values of an array, or of some rows of it. Throws `WeightFileError` if there is none. */
+  /** The values of an array, or of some rows of it. Throws `WeightFileError` if it is missing. */
   read(name: string, rows?: Rows): Float32Array
   close(): void
 }
@@ -25,7 +25,7 @@ export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** Returns the fields of an object from a file; none of anything else. */
+/** Returns the fields of an object from a file; no fields for any other value. */
 export function asFields(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
