@@ -104,7 +104,7 @@ export type ErrorCode = keyof typeof table
 export const errorCodes = Object.keys(table) as ErrorCode[]
 
 /** Returns the HTTP status (or job `error_code`) of `code`. */
-export function statusOf(code: ErrorCode): number {
+export function httpStatusOf(code: ErrorCode): number {
   return table[code].status
 }
 
@@ -145,7 +145,7 @@ export class AppError extends Error {
 export function errorOfFailure(message: string): AppError {
   const code = errorCodes
     .filter(
-      (one) => message === table[one].message || message.startsWith(`${table[one].message}: `),
+      (code) => message === table[code].message || message.startsWith(`${table[code].message}: `),
     )
     .sort((a, b) => table[b].message.length - table[a].message.length)[0]
   return fromPlain({ code: code ?? 'internal', message })

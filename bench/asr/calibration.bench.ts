@@ -6,7 +6,7 @@
  */
 
 import { loadMoonshine } from '../../src/asr/engines/moonshine/decoder.ts'
-import { wordsOf } from '../../src/asr/engines/moonshine/words.ts'
+import { groupTokensIntoWords } from '../../src/asr/engines/moonshine/words.ts'
 import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
 import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
 import { alignByAttention } from '../../src/asr/recognition/attention-alignment.ts'
@@ -89,7 +89,7 @@ async function recognize(audio: Float32Array): Promise<Sample[]> {
       frames: found.frames,
     })
     const segment = meanOf(found.logProbs)
-    for (const word of wordsOf(found.tokens, [
+    for (const word of groupTokensIntoWords(found.tokens, [
       ...starts.map((frame) => frame * 0.024),
       piece.length / 16_000,
     ])) {

@@ -50,10 +50,10 @@ const maxSeconds = Math.min(...recognizers.map(({ capabilities }) => capabilitie
 type Sum = { words: number; errors: number[]; seconds: number[]; audio: number }
 const groups = new Map<string, Sum>()
 const { name, recordings } = await readCorpus()
-const taken = new Map<string, number>()
+const takenCounts = new Map<string, number>()
 const sample = recordings.filter(({ group, transcript }) => {
-  const count = (taken.get(group) ?? 0) + 1
-  taken.set(group, count)
+  const count = (takenCounts.get(group) ?? 0) + 1
+  takenCounts.set(group, count)
   return transcript && count <= PER_GROUP && !REPEATING.has(group)
 })
 const { decoded, dispose } = await decodeCorpus(sample)
@@ -68,20 +68,20 @@ for (const [{ group, transcript }, { path, samples }] of decoded) {
     pauses: pauses.map((pause) => ({ start: pause.start - start, end: pause.end - start })),
   }))
   const seconds: number[] = []
-  const heard: Awaited<ReturnType<typeof recognizeSegments>>[] = []
+  const recognitions: Awaited<ReturnType<typeof recognizeSegments>>[] = []
   for (const recognizer of recognizers) {
     const from = cpuSeconds()
     const options = { language: 'en', languages: ['en'], vocabulary: [], signal }
-    heard.push(await recognizeSegments({ recognizer, detector }, pieces, options))
+    recognitions.push(await recognizeSegments({ recognizer, detector }, pieces, options))
     seconds.push(cpuSeconds() - from)
   }
   const from = cpuSeconds()
   const joined = pieces.map((_piece, i) => {
-    const both = heard.map((found, k) => ({ words: found[i]!.words, model: names[k]! }))
+    const both = recognitions.map((found, k) => ({ words: found[i]!.words, model: names[k]! }))
     return { words: fuseRecognitions(both) }
   })
   seconds.push(cpuSeconds() - from)
-  const recognized = [...heard, joined].map((found) => {
+  const recognized = [...recognitions, joined].map((found) => {
     const text = found.flatMap(({ words }) => words.map((word) => word.text)).join(' ')
     return wordErrors(transcript!, text)
   })

@@ -78,19 +78,19 @@ async function run({ stalledEvents }: { stalledEvents: number }): Promise<Run> {
     receivers.tell('tell')
     const { came, maxStalled } = await receivers.receive('came')
     const all = readQueued(folder, healthy)
-    const known = new Set(all.map(({ id }) => id))
+    const sentIds = new Set(all.map(({ id }) => id))
     const [early, late] = [
       all.filter(({ id }) => queued.has(id)),
       all.filter(({ id }) => !queued.has(id)),
     ]
     const backlog = outcomeOf(
       early,
-      came.filter(([id]) => queued.has(id) || !known.has(id)),
+      came.filter(([id]) => queued.has(id) || !sentIds.has(id)),
       { began },
     )
     const paced = outcomeOf(
       late,
-      came.filter(([id]) => known.has(id) && !queued.has(id)),
+      came.filter(([id]) => sentIds.has(id) && !queued.has(id)),
       { began },
     )
     const seconds = (backlog.lastAt - began) / 1000

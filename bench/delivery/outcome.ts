@@ -29,12 +29,12 @@ export function outcomeOf(
   came: readonly Arrival[],
   { began }: { began: number },
 ): Outcome {
-  const wanted = new Map(queued.map((event) => [event.id, event]))
+  const expectedEvents = new Map(queued.map((event) => [event.id, event]))
   const firsts = new Map<string, number>()
   const reached = new Map<string, number>()
   let [doubled, invented, outOfOrder] = [0, 0, 0]
   for (const [id, at] of came) {
-    const event = wanted.get(id)
+    const event = expectedEvents.get(id)
     if (!event) invented++
     else if (firsts.has(id)) doubled++
     else {
@@ -44,7 +44,7 @@ export function outcomeOf(
       else reached.set(sequence, seq)
     }
   }
-  const waits = [...firsts].map(([id, at]) => at - Math.max(began, wanted.get(id)!.at))
+  const waits = [...firsts].map(([id, at]) => at - Math.max(began, expectedEvents.get(id)!.at))
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(waits, share) ?? Number.NaN)
   return {
     events: queued.length,

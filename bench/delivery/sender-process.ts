@@ -26,8 +26,8 @@ const delivery = new DeliveryService({ config, storage, log, metrics: createMetr
 process.on('message', (order: SenderOrder) => void (order === 'close' ? close() : endJobs(order)))
 process.once('disconnect', () => process.exit())
 
-const held = monitorEventLoopDelay({ resolution: 1 })
-held.enable()
+const loopDelay = monitorEventLoopDelay({ resolution: 1 })
+loopDelay.enable()
 const at = Date.now()
 await delivery.start()
 process.send!({ kind: 'began', at } satisfies SenderReport)
@@ -46,9 +46,9 @@ async function endJobs({
 }
 
 async function close(): Promise<void> {
-  held.disable()
+  loopDelay.disable()
   await delivery.close()
   await storage.close()
-  const report: SenderReport = { kind: 'closed', maxHeldMs: held.max / 1e6 }
+  const report: SenderReport = { kind: 'closed', maxHeldMs: loopDelay.max / 1e6 }
   process.send!(report, () => process.exit())
 }

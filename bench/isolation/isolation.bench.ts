@@ -20,16 +20,18 @@ const { values } = parseArgs({
   },
 })
 
-const known = Object.keys(attacks)
-const wanted = values.attack ?? ['']
-const names = known.filter((name) =>
-  wanted.some((request) => name === request || isGroup(name, request)),
+const attackNames = Object.keys(attacks)
+const requestedAttacks = values.attack ?? ['']
+const names = attackNames.filter((name) =>
+  requestedAttacks.some((request) => name === request || isGroup(name, request)),
 )
-const unknown = wanted.filter(
-  (request) => !known.some((name) => name === request || isGroup(name, request)),
+const unknown = requestedAttacks.filter(
+  (request) => !attackNames.some((name) => name === request || isGroup(name, request)),
 )
 if (unknown.length > 0) {
-  console.error(`Cannot find the attack ${unknown.join(', ')}; there are: ${known.join(', ')}`)
+  console.error(
+    `Cannot find the attack ${unknown.join(', ')}; there are: ${attackNames.join(', ')}`,
+  )
   process.exit(2)
 }
 

@@ -16,16 +16,16 @@ const PAGE_BYTES = 4096
  * Sums the resident memory of `root` and of all that descend from it; pages that several share
  * count for each. Those of `known` count too when their parent is gone. Linux only (/proc).
  */
-export function readTree(root: number, known: readonly Process[] = []): ProcessTree {
+export function readTree(root: number, knownProcesses: readonly Process[] = []): ProcessTree {
   const all = new Map<number, Stat>()
   for (const name of readdirSync('/proc')) {
     const stat = /^\d+$/.test(name) ? readStat(name) : undefined
     if (stat) all.set(Number(name), stat)
   }
-  const living = known.filter(({ pid, started }) => all.get(pid)?.started === started)
-  const wanted = new Set(known.length > 0 ? living.map(({ pid }) => pid) : [root])
+  const living = knownProcesses.filter(({ pid, started }) => all.get(pid)?.started === started)
+  const requestedPids = new Set(knownProcesses.length > 0 ? living.map(({ pid }) => pid) : [root])
   const belongs = (pid: number): boolean => {
-    for (let at = pid; at > 1; at = all.get(at)?.parent ?? 0) if (wanted.has(at)) return true
+    for (let at = pid; at > 1; at = all.get(at)?.parent ?? 0) if (requestedPids.has(at)) return true
     return false
   }
   const found = [...all].filter(([pid]) => belongs(pid))

@@ -47,7 +47,7 @@ const { values: options } = parseArgs({
     translate: { type: 'boolean', default: false },
   },
 })
-const asked = (options.sessions as string[]).map(Number)
+const sessionCounts = (options.sessions as string[]).map(Number)
 const receive_partial_transcripts = !options['no-partials']
 const translator = options.translate ? await startChatProvider(translateAll) : undefined
 const translation = {
@@ -61,10 +61,10 @@ const server = await startLiveServer(
 )
 await streamSpeech(server.client, speeches[0]!, { kind: 'fast' })
 const fileTexts = await transcribeFiles(server)
-for (const count of asked.length > 0 ? asked : COUNTS) {
+for (const count of sessionCounts.length > 0 ? sessionCounts : COUNTS) {
   const outcomes = [await measure(count, { translates: false })]
   if (translator) outcomes.push(await measure(count, { translates: true }))
-  if (outcomes.some(({ barsHeld }) => !barsHeld) && asked.length === 0) break
+  if (outcomes.some(({ barsHeld }) => !barsHeld) && sessionCounts.length === 0) break
 }
 await server.stop()
 translator?.close()

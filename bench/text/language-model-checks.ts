@@ -76,9 +76,14 @@ export async function* evaluateModel(
 
 type Check = [what: string, isMet: boolean]
 
-function evaluate(task: string, asked: string, response: string, checks: Check[]): Evaluation {
+function evaluate(
+  task: string,
+  requestedText: string,
+  response: string,
+  checks: Check[],
+): Evaluation {
   const failed = checks.flatMap(([what, isMet]) => (isMet ? [] : [what]))
-  return { task, asked, answer: response, checks: checks.length, failed }
+  return { task, asked: requestedText, answer: response, checks: checks.length, failed }
 }
 
 /** A task that fails has an empty answer, which fails what it must have. */

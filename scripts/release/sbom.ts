@@ -24,12 +24,12 @@ export function completeSbom(
       const { license, reason } = licenses.get(`${component.name}@${component.version}`)!
       return reason ? { ...component, licenses: [{ license: { id: license } }] } : component
     })
-  const known = new Set([...components.map((one) => one['bom-ref']), sbom.dependencies[0]?.ref])
+  const knownRefs = new Set([...components.map((one) => one['bom-ref']), sbom.dependencies[0]?.ref])
   const dependencies = sbom.dependencies
-    .filter(({ ref }) => known.has(ref))
+    .filter(({ ref }) => knownRefs.has(ref))
     .map(({ ref, dependsOn = [] }) => ({
       ref,
-      dependsOn: dependsOn.filter((one) => known.has(one)),
+      dependsOn: dependsOn.filter((one) => knownRefs.has(one)),
     }))
   return {
     ...sbom,

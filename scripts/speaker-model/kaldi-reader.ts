@@ -115,9 +115,10 @@ function createReader(bytes: Uint8Array) {
     token,
     number,
     integer: () => number().integer,
-    expect(wanted: string): void {
+    expect(expectedToken: string): void {
       const found = token()
-      if (found !== wanted) fail(`${JSON.stringify(found)} stands where ${wanted} belongs`)
+      if (found !== expectedToken)
+        fail(`${JSON.stringify(found)} stands where ${expectedToken} belongs`)
     },
     /** Lines up to an empty one; the first may follow the token before it directly. */
     lines(): string[] {

@@ -73,17 +73,17 @@ export function readXVectorNetwork({ wiring, components }: Nnet3): XVectorNetwor
 
 /** Each layer takes what the one before gives; the embedding takes its means and deviations. */
 function checkSizes({ layers, embedding }: XVectorNetwork, inputs: number): void {
-  let given = inputs
+  let inputCount = inputs
   for (const [i, { affine, scaling }] of layers.entries()) {
-    const fits = affine.weights.columns === given * affine.offsets.length
+    const fits = affine.weights.columns === inputCount * affine.offsets.length
     if (!fits || scaling.factor.length !== affine.weights.rows) {
-      refuse(`layer ${i + 1}`, `it takes ${affine.weights.columns} inputs of ${given}`)
+      refuse(`layer ${i + 1}`, `it takes ${affine.weights.columns} inputs of ${inputCount}`)
     }
-    given = affine.weights.rows
+    inputCount = affine.weights.rows
   }
   const { offsets, weights } = embedding.affine
-  if (weights.columns !== 2 * given || offsets.length !== 1) {
-    refuse('output', `it takes ${weights.columns} inputs of ${2 * given}`)
+  if (weights.columns !== 2 * inputCount || offsets.length !== 1) {
+    refuse('output', `it takes ${weights.columns} inputs of ${2 * inputCount}`)
   }
   if (embedding.scaling.factor.length !== weights.rows) {
     refuse('output', `it scales ${embedding.scaling.factor.length} numbers of ${weights.rows}`)

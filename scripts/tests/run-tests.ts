@@ -119,9 +119,9 @@ async function findFiles(): Promise<string[]> {
   const named = all.sort().filter((file) => {
     return positionals.length === 0 || positionals.some((part) => file.includes(part))
   })
-  const wanted = named.filter((file) => file.startsWith('test/long/') === values.long)
-  const longest = LONGEST.filter((file) => wanted.includes(file))
-  const others = wanted.filter((file) => !longest.includes(file))
+  const selectedFiles = named.filter((file) => file.startsWith('test/long/') === values.long)
+  const longest = LONGEST.filter((file) => selectedFiles.includes(file))
+  const others = selectedFiles.filter((file) => !longest.includes(file))
   return [
     ...longest,
     ...others.filter((file) => file.startsWith('test/')),

@@ -99,7 +99,7 @@ export async function createHttp(deps: HttpDeps): Promise<FastifyInstance> {
     // Other nodes forward the viewers of this node's sessions here.
     await http.register(sharedRoutes(app, captions))
     await http.register(async (guarded) => {
-      guard(guarded, authenticator)
+      requireKeys(guarded, authenticator)
       await addRoutes(guarded, captionRoutes(app, captions))
     })
   }
@@ -121,7 +121,7 @@ async function registerApi(
   await http.register(sharedRoutes(app, app.captions))
   await http.register(signInRoutes(app, authenticator))
   await http.register(async (guarded) => {
-    guard(guarded, authenticator)
+    requireKeys(guarded, authenticator)
     await addRoutes(guarded, capabilityRoutes(app), modelRoutes(app))
     await guarded.register(transcriptionRoute(app))
     await guarded.register(clientSecretRoutes(app))
@@ -151,7 +151,10 @@ async function registerApi(
 }
 
 /** Rejects requests without a key, or the cookie of one, that may do what they ask for. */
-function guard(http: FastifyInstance, authenticator: ReturnType<typeof createAuthenticator>): void {
+function requireKeys(
+  http: FastifyInstance,
+  authenticator: ReturnType<typeof createAuthenticator>,
+): void {
   http.decorateRequest('account', '')
   http.decorateRequest('scopes')
   http.decorateRequest('keyHash', '')

@@ -6,7 +6,7 @@ import { createSpeechEngine } from '../asr/create-speech-engine.ts'
 import { engineOptions } from '../asr/model-selection/engine-options.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import type { Config } from '../config/config.ts'
-import { readVersion } from '../config/version.ts'
+import { readProgramVersion } from '../config/version.ts'
 import type { RetryDelays } from '../delivery/attempts/retry-delay.ts'
 import { DeliveryService } from '../delivery/delivery-service.ts'
 import type { Clock } from '../delivery/system-clock.ts'
@@ -146,7 +146,7 @@ function storageOptions({ storage, keys, node }: Config) {
   const accounts = keys.map(({ account }) => account)
   const limits = { accountMaxBytes, minFreeBytes, accounts }
   const keeping = { trustClock, keepOrphans: orphanDays > 0 }
-  const state = { roles: node.roles, version: readVersion(), isDraining: false }
+  const state = { roles: node.roles, version: readProgramVersion(), isDraining: false }
   return { folder, database, objectStore, objectKeys, ...limits, ...keeping, node: state }
 }
 

@@ -93,21 +93,21 @@ function serveModel(
   // One place is left to others, however many an account has.
   const perAccount = Math.max(1, concurrency - 1)
   const inTurn = createFairSemaphore({ total: concurrency, perAccount, maxWaiting: MAX_WAITING })
-  const complete = measured(chat, metrics)
+  const complete = measuredCompletion(chat, metrics)
   return {
     async call(request, options): Promise<unknown> {
       const { account, job, signal, memoize } = options
       const usage: CompletionUsage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
       const model = allowedModels.find((name) => name === request.model)
-      const asked: ChatModel = {
+      const countedModel: ChatModel = {
         ...chat,
-        complete(one) {
+        complete(request) {
           const ask = async () => {
-            const response = await complete({ ...one, model, cacheKey: job })
+            const response = await complete({ ...request, model, cacheKey: job })
             addUsage(usage, response.usage)
             return response
           }
-          const spend = () => quota.spend({ account, job }, estimateRequest(one), ask)
+          const spend = () => quota.spend({ account, job }, estimateRequest(request), ask)
           return inTurn(spend, { account, signal })
         },
       }
@@ -115,15 +115,19 @@ function serveModel(
         return memoize(model === undefined ? part : { ...part, model }, make)
       }
       const startedAt = performance.now()
-      const taken = () => roundTo((performance.now() - startedAt) / 1000, 6)
+      const elapsedSeconds = () => roundTo((performance.now() - startedAt) / 1000, 6)
       try {
-        const response = await perform(request, { model: asked, memoize: memoizeFor, signal })
-        return { ...response, seconds: taken() }
+        const response = await perform(request, {
+          model: countedModel,
+          memoize: memoizeFor,
+          signal,
+        })
+        return { ...response, seconds: elapsedSeconds() }
       } catch (error) {
         // A failed request fails its prompt or target only.
         if (!(error instanceof LlmFailure)) throw error
         const { status: status_code, exception, message } = error
-        const failed = { error: { status_code, exception, message }, seconds: taken() }
+        const failed = { error: { status_code, exception, message }, seconds: elapsedSeconds() }
         // What it took counts all the same.
         return { ...failed, ...(usage.requests > 0 && { usage }) }
       }
@@ -138,7 +142,7 @@ function estimateRequest({ system, user }: ChatRequest): number {
 }
 
 /** Counts the requests to a model, and the tokens of its responses. */
-function measured(chat: ChatModel, metrics: Metrics): ChatModel['complete'] {
+function measuredCompletion(chat: ChatModel, metrics: Metrics): ChatModel['complete'] {
   return async (request) => {
     const startedAt = performance.now()
     try {

@@ -49,7 +49,7 @@ export async function openServices(
     async call(request, options) {
       if (model) return model.call(request, options)
       const { task, target } = request
-      if (task !== 'translation') return { error: notConfigured(`${task}`) }
+      if (task !== 'translation') return { error: serviceMissing(`${task}`) }
       if (canTranslateAudio(speech, request, options))
         return translateSpeech(speech, request, options)
       return translator?.translate(request, options) ?? { error: noTranslator(`${target}`) }
@@ -87,19 +87,19 @@ const WHISPER_HINT =
 
 function noTranslator(target: string): AddOnError {
   const needs = `${NEEDS}${whisperHintFor(target)}, or Apertium (STENO_APERTIUM)`
-  return notConfigured(`translation into ${target}`, needs)
+  return serviceMissing(`translation into ${target}`, needs)
 }
 
 function noPair(from: string, to: string): AddOnError {
   const needs = `${NEEDS}${whisperHintFor(to)}, or the pair ${from}-${to} of Apertium`
-  return notConfigured(`translation from ${from} into ${to}`, needs)
+  return serviceMissing(`translation from ${from} into ${to}`, needs)
 }
 
 function whisperHintFor(target: string): string {
   return target === 'en' ? WHISPER_HINT : ''
 }
 
-function notConfigured(service: string, needs = NEEDS): AddOnError {
+function serviceMissing(service: string, needs = NEEDS): AddOnError {
   const message = `${service} is not available on this server: ${needs}`
   return { status_code: 501, exception: 'NotConfigured', message }
 }

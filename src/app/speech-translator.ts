@@ -16,7 +16,7 @@ const MAX_SPANS = 8
 type Fields = { languages: string[]; spoken?: AudioSpans[] }
 
 /** A span of a text, as samples of a channel. */
-type Span = { text: number; channel: number; language: string; start: number; end: number }
+type SpokenSpan = { text: number; channel: number; language: string; start: number; end: number }
 
 /** What listens and writes English, as Whisper can. */
 export type SpeechTranslator = Pick<SpeechEngine, 'translatedLanguages' | 'translate'>
@@ -32,8 +32,8 @@ export function canTranslateAudio(
 ): boolean {
   const { languages, spoken } = request as unknown as Fields
   if (!audio || !spoken) return false
-  const known = speech.translatedLanguages
-  return languages.every((language) => known.includes(language))
+  const translatedLanguages = speech.translatedLanguages
+  return languages.every((language) => translatedLanguages.includes(language))
 }
 
 /** Translates what was said in each text of a request from the audio. */
@@ -45,7 +45,7 @@ export async function translateSpeech(
   const { languages, spoken = [] } = request as unknown as Fields
   const texts = languages.map(() => '')
   for (const spans of tasksOf(languages, spoken, audio)) {
-    const [{ channel, language }] = spans as [Span]
+    const [{ channel, language }] = spans as [SpokenSpan]
     const { path } = audio.find((recording) => recording.channel === channel)!
     const translated = await speech.translate({ path, segments: spans, language }, { signal })
     for (const [i, { text }] of spans.entries())
@@ -59,8 +59,8 @@ function tasksOf(
   languages: readonly string[],
   spoken: readonly AudioSpans[],
   audio: readonly ChannelAudio[],
-): Span[][] {
-  const tasks: Span[][] = []
+): SpokenSpan[][] {
+  const tasks: SpokenSpan[][] = []
   for (const [text, { channel, spans }] of spoken.entries()) {
     const samples = audio.find((recording) => recording.channel === channel)?.samples ?? 0
     const language = languages[text]!

@@ -72,13 +72,13 @@ export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQ
         turn.catch(() => {}),
       )
       await turn
-      let taken = 0
+      let reservedTokens = 0
       try {
         const response = await make()
-        taken = response.usage.prompt_tokens + response.usage.completion_tokens
+        reservedTokens = response.usage.prompt_tokens + response.usage.completion_tokens
         return response
       } finally {
-        add(owner, taken - tokens)
+        add(owner, reservedTokens - tokens)
       }
     },
   }

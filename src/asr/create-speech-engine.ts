@@ -7,9 +7,9 @@ import { createLiveEngine } from './live/create-live-engine.ts'
 import { defaultLimits, type SpeechEngineOptions } from './model-selection/engine-options.ts'
 import { createModelInstaller } from './model-selection/model-installer.ts'
 import {
-  capabilitiesOf,
   findMostAccurate,
   languagesOf,
+  modelCapabilities,
   selectModels,
 } from './model-selection/select-models.ts'
 import { fuseSegments } from './recognition/fusion.ts'
@@ -56,7 +56,8 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const { start, pool, modelPools, remote, available, translators } = recognizers
   const { speakers, embeddingWorkers } = createSpeakerWork({ ...options, log }, recognizers)
   const onUsed = () => {
-    for (const one of [pool, modelPools, embeddingWorkers]) one.setNiceness(BATCH_NICENESS)
+    for (const workerPool of [pool, modelPools, embeddingWorkers])
+      workerPool.setNiceness(BATCH_NICENESS)
   }
   const live =
     options.live &&
@@ -78,7 +79,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     live,
     groupChannels: (task, options) => groupChannels(task, recognizers, options),
     planRecognition(channels, settings, options) {
-      const { maxSeconds = capabilitiesOf(settings.model, available()).maxSeconds } = options
+      const { maxSeconds = modelCapabilities(settings.model, available()).maxSeconds } = options
       const findSpeech = (pcm: PcmFile, detecting: EngineOptions) => {
         return findSegments(pcm, recognizers, { ...detecting, maxSeconds, detectSeconds })
       }
@@ -108,7 +109,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     },
     async close() {
       const pools = [pool, modelPools, embeddingWorkers, live, remote, pulls]
-      await Promise.all(pools.map((one) => one?.close()))
+      await Promise.all(pools.map((workerPool) => workerPool?.close()))
     },
   }
 }
@@ -119,9 +120,9 @@ function chooseModels(
   { aliases = {}, models: limits = defaultLimits }: SpeechEngineOptions,
 ): ReturnType<SpeechEngine['selectModels']> {
   const named = { ...request, model: modelBehind(request.model, aliases) }
-  const known = languagesOf(available())
+  const knownLanguages = languagesOf(available())
   // A model may have been pulled a moment ago.
-  const isFresh = named.languages.some((code) => !known.includes(code))
+  const isFresh = named.languages.some((code) => !knownLanguages.includes(code))
   return selectModels(named, available({ isFresh }), (languages) => {
     return suggestModel(languages, { memoryBytes: limits.memory })
   })

@@ -1,7 +1,7 @@
 import type { ChannelMode } from '../audio/channels/channel-groups.ts'
 import type { AppError } from '../errors.ts'
 import type { CatalogModel } from '../models/catalog.ts'
-import type { PullOptions, PullProgress } from '../models/pull-queue.ts'
+import type { PullProgress, QueuedPullOptions } from '../models/pull-queue.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import type {
   LanguageProbability,
@@ -158,7 +158,7 @@ export type ModelInstaller = {
    */
   findMissing(request: RecognitionRequest): MissingModel | undefined
   /** Waits until it is installed. Rejects with `model_pull_failed`. */
-  install(missing: MissingModel, options: PullOptions): Promise<void>
+  install(missing: MissingModel, options: QueuedPullOptions): Promise<void>
 }
 
 /** A model that is not installed yet. */

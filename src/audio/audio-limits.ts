@@ -57,6 +57,6 @@ export function checkLength(seconds: number, maxSeconds: number): void {
  */
 export function checkPacketRate(packets: number, seconds: number): void {
   if (packets <= FREE_PACKETS || packets <= seconds * MAX_PACKETS_PER_SECOND) return
-  const found = `${packets} packets for ${Math.round(seconds)} s of audio`
-  throw new AppError('media_unsupported', found)
+  const problemText = `${packets} packets for ${Math.round(seconds)} s of audio`
+  throw new AppError('media_unsupported', problemText)
 }

@@ -82,8 +82,8 @@ export function probeMedia(file: string, options: ProbeMediaOptions): Promise<Me
 }
 
 async function isSmall(file: string): Promise<boolean> {
-  const found = await stat(file).catch(() => undefined)
-  return found?.isFile() === true && found.size <= MAX_SMALL_BYTES
+  const fileStat = await stat(file).catch(() => undefined)
+  return fileStat?.isFile() === true && fileStat.size <= MAX_SMALL_BYTES
 }
 
 /** Decodes a short file in a process that has read others; undefined where that cannot be. */

@@ -89,8 +89,8 @@ export function toInt16(samples: Float32Array): Int16Array<ArrayBuffer> {
 
 /** Returns samples followed by others. */
 export function joinSamples(head: Float32Array, tail: Float32Array): Float32Array<ArrayBuffer> {
-  const both = new Float32Array(head.length + tail.length)
-  both.set(head)
-  both.set(tail, head.length)
-  return both
+  const joinedSamples = new Float32Array(head.length + tail.length)
+  joinedSamples.set(head)
+  joinedSamples.set(tail, head.length)
+  return joinedSamples
 }

@@ -109,8 +109,8 @@ const kernels = new Map<string, Kernel>()
 
 function kernelFor(from: number, to: number): Kernel {
   const key = `${from}:${to}`
-  const known = kernels.get(key)
-  if (known) return known
+  const cachedKernel = kernels.get(key)
+  if (cachedKernel) return cachedKernel
   const kernel = buildKernel(from, to)
   kernels.set(key, kernel)
   return kernel

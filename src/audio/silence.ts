@@ -5,8 +5,12 @@ const BLOCK = 16_000
 
 /** Yields silence of `samples` (rounded) on every channel, in blocks. */
 export function* silentPlanes(samples: number, channels: number): Generator<Planes> {
-  for (let left = Math.round(samples); left > 0; left -= BLOCK) {
-    const length = Math.min(left, BLOCK)
+  for (
+    let remainingSamples = Math.round(samples);
+    remainingSamples > 0;
+    remainingSamples -= BLOCK
+  ) {
+    const length = Math.min(remainingSamples, BLOCK)
     yield Array.from({ length: channels }, () => new Float32Array(length))
   }
 }

@@ -5,39 +5,42 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-type Options = NonNullable<ParseArgsConfig['options']>
+type ArgumentOptions = NonNullable<ParseArgsConfig['options']>
 
 /**
  * Parses the arguments after a command's name. An unknown argument throws a `UsageError` that
  * lists the known ones. So does a second value of an option that takes one, which would otherwise
  * silently replace the first.
  */
-export function parseArguments<const T extends Options>(args: readonly string[], options: T) {
-  const parsed = parse(args, options)
-  const seen = new Set<string>()
+export function parseArguments<const T extends ArgumentOptions>(
+  args: readonly string[],
+  options: T,
+) {
+  const parsed = parseOptions(args, options)
+  const seenNames = new Set<string>()
   for (const { name } of parsed.tokens.filter((token) => token.kind === 'option')) {
     const { type, multiple } = options[name]!
     if (type === 'boolean' || multiple) continue
-    if (seen.has(name)) throw new UsageError(`--${name} takes one value, but is given twice`)
-    seen.add(name)
+    if (seenNames.has(name)) throw new UsageError(`--${name} takes one value, but is given twice`)
+    seenNames.add(name)
   }
   return parsed
 }
 
-function parse<const T extends Options>(args: readonly string[], options: T) {
+function parseOptions<const T extends ArgumentOptions>(args: readonly string[], options: T) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, tokens: true })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     const [problem] = message.split('. To specify')
-    const known = Object.keys(options).map((name) => `--${name}`)
-    const hint = known.length > 0 ? ` (options: ${known.join(', ')})` : ''
+    const optionNames = Object.keys(options).map((name) => `--${name}`)
+    const hint = optionNames.length > 0 ? ` (options: ${optionNames.join(', ')})` : ''
     throw new UsageError(`${problem}${hint}`, { cause: error })
   }
 }
 
 /** Reads an option that must be a whole number of at least `min`. */
-export function readNumber(
+export function parseNumberOption(
   text: string | undefined,
   { name, fallback, min }: { name: string; fallback: number; min: number },
 ): number {

@@ -1,16 +1,16 @@
-import { readVersion } from '../config/version.ts'
+import { readProgramVersion } from '../config/version.ts'
 import { UsageError } from './arguments.ts'
 import { messageOf } from './terminal/error-message.ts'
 import { sanitize, sanitizeLines } from './terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from './terminal/terminal.ts'
 
-type Entry = { summary: string; load(): Promise<Command> }
+type CommandEntry = { summary: string; load(): Promise<Command> }
 
 /**
  * The commands. Each is loaded when it is called: `doctor` must run even where the server's modules
  * do not load.
  */
-const commands: Record<string, Entry> = {
+const commands: Record<string, CommandEntry> = {
   serve: {
     summary: 'run the server',
     load: async () => (await import('./server/serve.ts')).serveCommand,
@@ -101,7 +101,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     return 0
   }
   if (name === '--version' || name === '-v') {
-    stdout.write(`steno ${readVersion()}, Node ${process.versions.node}\n`)
+    stdout.write(`steno ${readProgramVersion()}, Node ${process.versions.node}\n`)
     return 0
   }
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined

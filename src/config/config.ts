@@ -2,7 +2,7 @@ import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { readTracing, type TracingSettings } from '../observability/tracing-settings.ts'
 import { type DeliveryConfig, readDelivery } from './delivery.ts'
-import { createReader, MAX_TIMER_S, type Rate, type Reader, splitOnce } from './env-reader.ts'
+import { createReader, type EnvReader, MAX_TIMER_S, type Rate, splitOnce } from './env-reader.ts'
 import { defaultModelsFolder } from './installation.ts'
 import { type LiveConfig, readLive } from './live.ts'
 import { type LlmConfig, readLlm } from './llm.ts'
@@ -218,11 +218,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (config.http.authHeaderNames.length === 0) {
     problems.push('STENO_AUTH_HEADER_NAMES must name at least one header')
   }
-  refuse(problems)
+  refuseSettings(problems)
   return config
 }
 
-function readKeys(read: Reader, problems: string[]): ConfiguredKey[] {
+function readKeys(read: EnvReader, problems: string[]): ConfiguredKey[] {
   const keys = read.list('API_KEYS', '').flatMap((entry) => {
     const [account, key] = splitOnce(entry, ':')
     if (account && /^[!-~]+$/.test(key)) return [{ account, key }]
@@ -231,16 +231,18 @@ function readKeys(read: Reader, problems: string[]): ConfiguredKey[] {
   })
   const accounts = new Map<string, string>()
   for (const { account, key } of keys) {
-    const other = accounts.get(key) ?? account
-    if (other !== account) {
-      problems.push(`STENO_API_KEYS must not give one key to two accounts: ${other} and ${account}`)
+    const otherAccount = accounts.get(key) ?? account
+    if (otherAccount !== account) {
+      problems.push(
+        `STENO_API_KEYS must not give one key to two accounts: ${otherAccount} and ${account}`,
+      )
     }
     accounts.set(key, account)
   }
   return keys
 }
 
-function readRequests(read: Reader): Config['requests'] {
+function readRequests(read: EnvReader): Config['requests'] {
   return {
     unknownFields: read.oneOf('UNKNOWN_FIELDS', ['ignore', 'reject']),
     maxMetadataChars: read.integer('MAX_METADATA_CHARS', 2000),
@@ -251,7 +253,7 @@ function readRequests(read: Reader): Config['requests'] {
 }
 
 function readStorage(
-  read: Reader,
+  read: EnvReader,
   {
     maxFileBytes,
     database,
@@ -281,7 +283,7 @@ function readStorage(
   }
 }
 
-function readJobs(read: Reader): Config['jobs'] {
+function readJobs(read: EnvReader): Config['jobs'] {
   return {
     maxAttempts: read.integer('JOB_MAX_ATTEMPTS', 3, { min: 1 }),
     timeout: read.integer('JOB_TIMEOUT_S', 21_600, { max: MAX_TIMER_S }),
@@ -294,7 +296,7 @@ function readJobs(read: Reader): Config['jobs'] {
   }
 }
 
-function readHttp(read: Reader): Config['http'] {
+function readHttp(read: EnvReader): Config['http'] {
   return {
     host: read.text('HOST', DEFAULT_HOST),
     port: read.integer('PORT', DEFAULT_PORT, { max: 65_535 }),
@@ -315,7 +317,7 @@ function readHttp(read: Reader): Config['http'] {
 }
 
 function readModels(
-  read: Reader,
+  read: EnvReader,
   env: Record<string, string | undefined>,
   problems: string[],
 ): Config['models'] {
@@ -361,7 +363,7 @@ export function readClientConfig(env: Record<string, string | undefined>): Clien
     },
     authHeaderName: read.list('AUTH_HEADER_NAMES', DEFAULT_AUTH_HEADER)[0] ?? DEFAULT_AUTH_HEADER,
   }
-  refuse(problems)
+  refuseSettings(problems)
   return config
 }
 
@@ -376,10 +378,10 @@ export function settingNames(): string[] {
 
 /** Returns the names in `env` that look like settings but are unknown, such as misspelled ones. */
 export function unknownSettings(env: Record<string, string | undefined>): string[] {
-  const known = new Set(settingNames())
-  return Object.keys(env).filter((name) => name.startsWith('STENO_') && !known.has(name))
+  const knownNames = new Set(settingNames())
+  return Object.keys(env).filter((name) => name.startsWith('STENO_') && !knownNames.has(name))
 }
 
-function refuse(problems: readonly string[]): void {
+function refuseSettings(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join('\n'))
 }

@@ -1,4 +1,4 @@
-import type { Reader } from './env-reader.ts'
+import type { EnvReader } from './env-reader.ts'
 
 /** How callbacks and webhooks are delivered. */
 export type DeliveryConfig = {
@@ -20,7 +20,7 @@ export type DeliveryConfig = {
 }
 
 /** Reads the settings of callbacks and webhooks. */
-export function readDelivery(read: Reader): DeliveryConfig {
+export function readDelivery(read: EnvReader): DeliveryConfig {
   return {
     timeout: read.integer('CALLBACK_TIMEOUT_S', 10, { min: 1, max: 600 }),
     userAgent: read.headerValue('CALLBACK_USER_AGENT', 'steno'),

@@ -29,7 +29,7 @@ function isSigningSecret(text: string): boolean {
 /** The longest time that a timer can wait, in seconds; one above it ends at once. */
 export const MAX_TIMER_S = Math.floor((2 ** 31 - 1) / 1000)
 
-type Bounds = { min?: number; max?: number }
+type NumberBounds = { min?: number; max?: number }
 
 /**
  * Creates readers of one variable each. A bad value is added to `problems`, and the default is
@@ -42,7 +42,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
     integer(
       name: string,
       fallback: number,
-      { min = 0, max = Number.MAX_SAFE_INTEGER }: Bounds = {},
+      { min = 0, max = Number.MAX_SAFE_INTEGER }: NumberBounds = {},
     ) {
       const value = toNumber(text(name, String(fallback)))
       if (Number.isInteger(value) && value >= min && value <= max) return value
@@ -175,9 +175,9 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       return url
     },
     /** Refuses settings that mean nothing without another one. */
-    needs(name: string, others: readonly string[]): void {
+    needs(name: string, otherNames: readonly string[]): void {
       if (env[`STENO_${name}`]) return
-      const other = others.find((one) => env[`STENO_${one}`])
+      const other = otherNames.find((otherName) => env[`STENO_${otherName}`])
       if (other) problems.push(`STENO_${other} needs STENO_${name}`)
     },
     /** Reads entries `account:whsec_…`. */
@@ -212,7 +212,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
 }
 
 /** What reads the variables of one environment. */
-export type Reader = ReturnType<typeof createReader>
+export type EnvReader = ReturnType<typeof createReader>
 
 /** Returns the number that `text` is; NaN for blanks, which `Number` takes for 0. */
 function toNumber(text: string): number {

@@ -1,4 +1,4 @@
-import type { Reader } from './env-reader.ts'
+import type { EnvReader } from './env-reader.ts'
 
 /** Limits and timers of live sessions. Seconds, unless the name says otherwise. */
 export type LiveConfig = {
@@ -40,7 +40,7 @@ export type LiveConfig = {
 const MIB = 1024 * 1024
 
 /** Reads the settings of live sessions. */
-export function readLive(read: Reader): LiveConfig {
+export function readLive(read: EnvReader): LiveConfig {
   return {
     maxPerAccount: read.integer('MAX_LIVE_SESSIONS', 30, { min: 1 }),
     slots: read.optionalInteger('LIVE_SLOTS'),

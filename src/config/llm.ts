@@ -1,4 +1,4 @@
-import type { Reader } from './env-reader.ts'
+import type { EnvReader } from './env-reader.ts'
 
 /** A language model of this machine, or a server that speaks OpenAI's chat API. */
 export type LlmConfig = {
@@ -23,7 +23,7 @@ export type LlmConfig = {
 }
 
 /** Reads the settings of the language model; undefined when there is none. */
-export function readLlm(read: Reader, problems: string[]): LlmConfig | undefined {
+export function readLlm(read: EnvReader, problems: string[]): LlmConfig | undefined {
   const [, embedded] = /^embedded:(.+)$/.exec(read.text('LLM_URL', '')) ?? []
   const url = embedded === undefined ? read.serviceUrl('LLM_URL') : undefined
   const timeout = read.integer('LLM_TIMEOUT_S', 120, { min: 1, max: 3600 })

@@ -1,4 +1,4 @@
-import type { Reader } from './env-reader.ts'
+import type { EnvReader } from './env-reader.ts'
 
 /**
  * What a process does: `api` answers requests, `worker` runs jobs of recordings, `live` runs live
@@ -18,7 +18,7 @@ export type NodeConfig = {
 
 /** Reads the settings of a node. */
 export function readNode(
-  read: Reader,
+  read: EnvReader,
   { isShared, problems }: { isShared: boolean; problems: string[] },
 ): NodeConfig {
   const named = read.list('ROLES', roles.join())

@@ -1,4 +1,4 @@
-import type { Reader } from './env-reader.ts'
+import type { EnvReader } from './env-reader.ts'
 
 /** The models of the API for which a remote engine may be chosen. */
 const logicalModels = ['stt-1', 'stt-3', 'stt-fusion']
@@ -22,7 +22,7 @@ export type RemoteAsrConfig = {
 }
 
 /** Reads the settings of the remote engine; undefined when there is none. */
-export function readRemoteAsr(read: Reader, problems: string[]): RemoteAsrConfig | undefined {
+export function readRemoteAsr(read: EnvReader, problems: string[]): RemoteAsrConfig | undefined {
   const url = read.serviceUrl('REMOTE_ASR_URL')
   const config = {
     model: read.text('REMOTE_ASR_MODEL', 'whisper-1'),
@@ -36,7 +36,7 @@ export function readRemoteAsr(read: Reader, problems: string[]): RemoteAsrConfig
     const choices = logicalModels.join(', ')
     problems.push(`STENO_REMOTE_ASR_PREFERRED_BY must be some of ${choices}, or none`)
   }
-  const others = ['REMOTE_ASR_MODEL', 'REMOTE_ASR_API_KEY', 'REMOTE_ASR_LANGUAGES']
-  read.needs('REMOTE_ASR_URL', others)
+  const dependentNames = ['REMOTE_ASR_MODEL', 'REMOTE_ASR_API_KEY', 'REMOTE_ASR_LANGUAGES']
+  read.needs('REMOTE_ASR_URL', dependentNames)
   return url === undefined ? undefined : { url, ...config }
 }

@@ -10,11 +10,11 @@ export function shownSettings(
   env: Record<string, string | undefined>,
   names: readonly string[],
 ): Record<string, string> {
-  const given = names.flatMap((name) => {
+  const presentVariables = names.flatMap((name) => {
     const value = env[name]
     return value ? [[name, shown(name, value)]] : []
   })
-  return Object.fromEntries(given) as Record<string, string>
+  return Object.fromEntries(presentVariables) as Record<string, string>
 }
 
 function shown(name: string, value: string): string {

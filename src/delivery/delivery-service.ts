@@ -191,14 +191,14 @@ export class DeliveryService {
 
   /** Polls for more endpoints in the background: this query may wait behind other, long ones. */
   #poll(): void {
-    const found = this.#poller.poll().then(
+    const polling = this.#poller.poll().then(
       (endpoints) => {
         for (const endpoint of endpoints) this.#queues.schedule(endpoint)
         if (endpoints.length > 0) this.#woken.resolve()
       },
       (error) => this.#log.error({ err: error }, 'cannot look up due deliveries'),
     )
-    this.#polling = this.#polling.then(() => found)
+    this.#polling = this.#polling.then(() => polling)
   }
 
   /**
@@ -229,8 +229,10 @@ export class DeliveryService {
       const secrets = deliveries.length > 0 ? await findSecrets(db, config.delivery, use) : []
       for (const delivery of deliveries) this.#begin(queue, delivery, secrets)
       const isAll = deliveries.length < limit
-      const taken = [...queue.inFlight.keys()]
-      const nextAt = isAll ? await findNextDueDelivery(db, { endpointId, inFlight: taken }) : now
+      const inFlightIds = [...queue.inFlight.keys()]
+      const nextAt = isAll
+        ? await findNextDueDelivery(db, { endpointId, inFlight: inFlightIds })
+        : now
       this.#queues.schedule({ ...queue, nextAt: nextAt ?? Number.POSITIVE_INFINITY })
       this.#queues.drop(queue)
     } catch (error) {

@@ -61,10 +61,10 @@ export class EndpointQueues {
 
   /** Records when something is, or may be, due for an endpoint. */
   schedule({ endpointId, account, nextAt, isProven = false }: Schedule): void {
-    const known = this.#queues.get(endpointId)
-    if (known) {
-      known.nextAt = Math.min(known.nextAt, nextAt)
-      if (isProven) this.#change(known, () => markProven(known))
+    const existingQueue = this.#queues.get(endpointId)
+    if (existingQueue) {
+      existingQueue.nextAt = Math.min(existingQueue.nextAt, nextAt)
+      if (isProven) this.#change(existingQueue, () => markProven(existingQueue))
     } else if (nextAt < Number.POSITIVE_INFINITY) {
       const fresh = { inFlight: new Map(), failuresInARow: 0, isProven }
       this.#queues.set(endpointId, { endpointId, account, nextAt, ...fresh })
@@ -93,8 +93,8 @@ export class EndpointQueues {
     const tally = this.#accounts.get(account) ?? { all: 0, doubtful: 0 }
     const doubtful = isDoubtful(queue)
     const slots = [
-      freeCapacity(tally, MAX_PER_ACCOUNT, doubtful),
-      freeCapacity(this.#total, MAX_TOTAL, doubtful),
+      freeRequests(tally, MAX_PER_ACCOUNT, doubtful),
+      freeRequests(this.#total, MAX_TOTAL, doubtful),
     ]
     return Math.max(0, Math.min(free, ...slots))
   }
@@ -166,6 +166,6 @@ function requestLimit(queue: EndpointQueue): number {
   return queue.isProven ? MAX_PER_ENDPOINT : MAX_UNPROVEN
 }
 
-function freeCapacity({ all, doubtful }: Tally, limit: number, forDoubtful: boolean): number {
+function freeRequests({ all, doubtful }: Tally, limit: number, forDoubtful: boolean): number {
   return forDoubtful ? Math.min(limit - all, limit * DOUBTFUL_SHARE - doubtful) : limit - all
 }

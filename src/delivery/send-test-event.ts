@@ -34,7 +34,7 @@ export async function sendTestEvent(
   const [id, event] = [randomUUID(), 'webhook.test']
   const body = JSON.stringify({ event, payload: { id } })
   const attempt = await sendOnce(config, { id, account, url, body, secrets, signal })
-  const reason = reasonOf(attempt)
+  const reason = attemptReasonOf(attempt)
   await insertTestDelivery(db, { id, account, endpointId, event, url, body, attempt, reason })
   return { id, reason, attempt, isSigned: secrets.length > 0 }
 }
@@ -69,7 +69,7 @@ async function sendOnce(
 }
 
 /** Returns why the delivery failed, in the words of the log; null when it arrived. */
-function reasonOf(attempt: AttemptRecord): string | null {
+function attemptReasonOf(attempt: AttemptRecord): string | null {
   const first = { kind: 'webhook', attemptsSinceQueued: 0 } as const
   const result = decideOutcome(first, attempt, { now: attempt.at, random: Math.random })
   return result.outcome === 'delivered' ? null : result.reason

@@ -114,8 +114,8 @@ export class JobService {
     const times = { createdAt: wallNow(), runAfter: steadyNow() }
     const { maxQueuedPerAccount: maxQueued, maxSecondsPerMonth } = this.#deps.config.jobs
     const zeroRetention = hasZeroRetention(this.#deps.config.storage, account)
-    const asked = { params, paramsText, customMetadata, warnings, keyId, zeroRetention }
-    const job = { id, account, ...times, ...asked, file }
+    const newJob = { params, paramsText, customMetadata, warnings, keyId, zeroRetention }
+    const job = { id, account, ...times, ...newJob, file }
     const creation = await this.#create(job, {
       ...{ maxQueued, maxSecondsPerMonth, idempotency },
     })
@@ -176,8 +176,8 @@ export class JobService {
     try {
       return await fetchUpload(this.#deps, account, upload)
     } finally {
-      const others = this.#fetching.get(account)! - 1
-      if (others > 0) this.#fetching.set(account, others)
+      const remainingCount = this.#fetching.get(account)! - 1
+      if (remainingCount > 0) this.#fetching.set(account, remainingCount)
       else this.#fetching.delete(account)
     }
   }
@@ -272,9 +272,9 @@ export class JobService {
   async capabilities(): Promise<TextCapabilities & { translators: readonly TranslatorInfo[] }> {
     const { services, resultBuilder } = this.#deps
     const all = await resultBuilder.describe()
-    const addOns = all.addOns.map((one) => {
-      const languages = services?.addOns[one.name]
-      return languages ? { ...one, isConfigured: true, languages } : one
+    const addOns = all.addOns.map((addOn) => {
+      const languages = services?.addOns[addOn.name]
+      return languages ? { ...addOn, isConfigured: true, languages } : addOn
     })
     return { ...all, addOns, translators: services?.translators ?? [] }
   }

@@ -58,7 +58,7 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
   const { log, signal, uploadTtl, zeroRetentionWait } = options
   const shortest = [uploadTtl, zeroRetentionWait].map((seconds) => (seconds || Infinity) * 1000)
   const intervalMs = Math.min(INTERVAL_MS, ...shortest)
-  const state: State = { uploadsFrom: 0, orphansAt: 0 }
+  const state: MaintenanceState = { uploadsFrom: 0, orphansAt: 0 }
   while (!signal.aborted) {
     await deleteExpired(options, state).catch((error) => {
       log.error({ err: error }, 'cannot delete expired data')
@@ -71,9 +71,9 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
  * Uploads stored before `uploadsFrom` were checked: they are deleted, or are deleted with the last
  * job that uses them.
  */
-type State = { uploadsFrom: number; orphansAt: number }
+type MaintenanceState = { uploadsFrom: number; orphansAt: number }
 
-async function deleteExpired(options: MaintenanceOptions, state: State): Promise<void> {
+async function deleteExpired(options: MaintenanceOptions, state: MaintenanceState): Promise<void> {
   const mayDelete = options.mayDelete?.() !== false
   await deleteConsumed(options, { mayDelete })
   if (!mayDelete) return
@@ -89,7 +89,7 @@ async function deleteExpired(options: MaintenanceOptions, state: State): Promise
 
 async function deleteOldOrphans(
   { log, orphans, orphanDays = 0, signal }: MaintenanceOptions,
-  state: State,
+  state: MaintenanceState,
 ): Promise<void> {
   const now = wallNow()
   if (Math.abs(now - state.orphansAt) < ORPHANS_MS) return
@@ -128,7 +128,10 @@ async function deleteConsumed(
   log.info({ removed: ids.length, recordings }, 'deleted jobs under zero retention')
 }
 
-async function deleteOldUploads(options: MaintenanceOptions, state: State): Promise<void> {
+async function deleteOldUploads(
+  options: MaintenanceOptions,
+  state: MaintenanceState,
+): Promise<void> {
   const { db, log, uploadTtl, signal } = options
   if (uploadTtl === 0) return
   const end = wallNow() - uploadTtl * 1000

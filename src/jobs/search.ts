@@ -6,7 +6,7 @@ import {
   searchUtterances,
 } from '../storage/search/search-utterances.ts'
 import { listSearchLanguages } from '../storage/search/utterance-index.ts'
-import { findHighlights, type ParsedQuery, readQuery } from '../text/search/search-query.ts'
+import { findHighlights, type ParsedQuery, parseSearchQuery } from '../text/search/search-query.ts'
 import { toNameTerm } from '../text/search/search-words.ts'
 
 /** What a client searches for: its own words, and the jobs in which. */
@@ -34,15 +34,15 @@ export async function searchJobs(
   const { account, language } = filter
   const spoken = await listSearchLanguages(db, account)
   const languages = language === undefined ? spoken : [language]
-  const query = await readQuery(q, languages.slice(0, MAX_LANGUAGES))
+  const query = await parseSearchQuery(q, languages.slice(0, MAX_LANGUAGES))
   if (!query) {
     const validationErrors = ['q must name at least one word that is searched for']
     throw new AppError('request_invalid', undefined, { validationErrors })
   }
-  const wanted = speakerName === undefined ? query : saidBy(speakerName, query)
+  const restrictedQuery = speakerName === undefined ? query : saidBy(speakerName, query)
   const isSpoken = language === undefined || spoken.includes(language)
-  if (!wanted || !isSpoken) return { hits: [], more: false }
-  const { hits, more } = await searchUtterances(db, { ...filter, query: wanted }, part)
+  if (!restrictedQuery || !isSpoken) return { hits: [], more: false }
+  const { hits, more } = await searchUtterances(db, { ...filter, query: restrictedQuery }, part)
   const highlighted = hits.map(async (hit) => {
     const { text, language } = hit
     return { ...hit, highlights: await findHighlights(text, { query, language }) }

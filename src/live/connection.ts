@@ -1,4 +1,4 @@
-import { bytesOf, type UnreadShare, unbounded } from './messages/unread-bytes.ts'
+import { messageMemory, type UnreadShare, unbounded } from './messages/unread-bytes.ts'
 
 /** A message on its way to the client. */
 export type OutgoingMessage = {
@@ -104,13 +104,13 @@ export class Connection {
   markDelivered(number: number): void {
     const { unread = unbounded } = this.#handlers
     // In order of their numbers.
-    let seen = 0
+    let seenCount = 0
     for (const message of this.#unacknowledged) {
       if (message.sequence! > number) break
-      unread.add(-bytesOf(message))
-      seen++
+      unread.add(-messageMemory(message))
+      seenCount++
     }
-    this.#unacknowledged.splice(0, seen)
+    this.#unacknowledged.splice(0, seenCount)
     this.#handlers.onAcknowledged(number)
   }
 
@@ -148,8 +148,8 @@ export class Connection {
       return
     }
     this.#waiting.push(message)
-    this.#bytes += bytesOf(message)
-    if (message.sequence === undefined) unread.add(bytesOf(message))
+    this.#bytes += messageMemory(message)
+    if (message.sequence === undefined) unread.add(messageMemory(message))
     this.#wake?.()
   }
 
@@ -167,8 +167,8 @@ export class Connection {
 
   #taken(message: OutgoingMessage): void {
     const { unread = unbounded } = this.#handlers
-    this.#bytes -= bytesOf(message)
-    if (message.sequence === undefined) unread.add(-bytesOf(message))
+    this.#bytes -= messageMemory(message)
+    if (message.sequence === undefined) unread.add(-messageMemory(message))
   }
 
   /** Returns the messages that the client may not have, for its next connection. */

@@ -31,8 +31,8 @@ import type { Services } from '../text/service-add-ons/service-add-on.ts'
 import type { Connection, ConnectOptions } from './connection.ts'
 import type { LiveCaption } from './messages/caption-feed.ts'
 import { endMessage } from './messages/lifecycle-messages.ts'
-import { type LiveParams, requestOf, textOf } from './request/live-params.ts'
-import type { CreatedSession, LiveRequest } from './request/live-request.ts'
+import { type LiveParams, requestOf, textSettingsOf } from './request/live-params.ts'
+import type { CreatedSession, ParsedLiveRequest } from './request/live-request.ts'
 import { requireModel } from './request/require-model.ts'
 import { untilStored } from './result/finish-live-job.ts'
 import { ActiveSessions } from './sessions/active-sessions.ts'
@@ -124,12 +124,12 @@ export class LiveService {
   }
 
   /** Throws `language_not_installed` when no installed model knows the languages of a request. */
-  requireModel({ params }: Pick<LiveRequest, 'params'>): void {
+  requireModel({ params }: Pick<ParsedLiveRequest, 'params'>): void {
     requireModel(this.#options.speech, requestOf(params as LiveParams))
   }
 
   /** Returns warnings about the options of a request that its models cannot honor. */
-  warningsOf({ params }: Pick<LiveRequest, 'params'>): readonly string[] {
+  warningsOf({ params }: Pick<ParsedLiveRequest, 'params'>): readonly string[] {
     return this.#options.speech.selectModels(requestOf(params as LiveParams)).warnings
   }
 
@@ -137,7 +137,7 @@ export class LiveService {
    * Creates a session; once this resolves, the session waits for its client, whatever happens to
    * the server.
    */
-  async create(account: string, request: LiveRequest): Promise<CreatedSession> {
+  async create(account: string, request: ParsedLiveRequest): Promise<CreatedSession> {
     if (this.#closing.signal.aborted) {
       throw new AppError('server_stopping', undefined, { retryAfter: 5 })
     }
@@ -193,9 +193,9 @@ export class LiveService {
     const { db } = this.#options.storage
     const { status: code, message } = new AppError('job_canceled')
     const failure = { code, message, reason: 'cancelled' } as const
-    const found = await findJob(db, job)
-    if (!found) throw new AppError('job_not_found')
-    const isOpen = found.status === 'queued' || found.status === 'processing'
+    const foundJob = await findJob(db, job)
+    if (!foundJob) throw new AppError('job_not_found')
+    const isOpen = foundJob.status === 'queued' || foundJob.status === 'processing'
     if (isOpen) await this.#active.cancel(job.id, failure)
     if (isOpen && (await failLiveJob(db, job.id, { failure, at: wallNow(), endMessage }))) {
       this.#connectTimeouts.remove(job.id)
@@ -260,9 +260,9 @@ export class LiveService {
     const { db } = this.#options.storage
     const jobs = await listOpenLiveJobs(db)
     const begun = jobs.filter(({ status }) => status === 'processing')
-    const left = begun.map(({ id }) => id)
+    const remainingIds = begun.map(({ id }) => id)
     // Another process takes care of its own folders.
-    if (await isOnlyOwner(db)) await this.#cleanFolders(left)
+    if (await isOnlyOwner(db)) await this.#cleanFolders(remainingIds)
     const every = (ms: number, run: () => Promise<void>) => {
       this.#timers.push(setInterval(() => void run(), ms).unref())
     }
@@ -276,7 +276,8 @@ export class LiveService {
       every(RESUME_MS, () => this.resumeAbandoned())
     }
     for (const job of jobs) if (job.status === 'queued') this.#expect(job)
-    if (left.length > 0) this.#log.info({ sessions: left.length }, 'resuming live sessions')
+    if (remainingIds.length > 0)
+      this.#log.info({ sessions: remainingIds.length }, 'resuming live sessions')
     for (const job of begun) void this.#active.open(job, { onlyIfFree: this.admission.isShared })
   }
 
@@ -365,7 +366,7 @@ export class LiveService {
   #expect(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void {
     this.#connectTimeouts.add(session)
     const { liveText, speech } = this.#options
-    liveText.prepare(textOf(session.params as LiveParams, speech.languages))
+    liveText.prepare(textSettingsOf(session.params as LiveParams, speech.languages))
   }
 
   /** Ends a session to which no client has connected. */

@@ -20,7 +20,7 @@ import type { LiveEngine } from '../asr/live/live-engine.ts'
 import { AppError } from '../errors.ts'
 import { createDiskSessionStore } from '../storage/live/disk-session-store.ts'
 import { viewLiveUtterance } from '../transcript/utterance-view.ts'
-import { writeRecord } from './journal/session-log.ts'
+import { formatLogRecord } from './journal/session-log.ts'
 import { recoverSession } from './journal/session-recovery.ts'
 import { routingOf } from './messages/server-messages.ts'
 import { SessionLeaseLostError } from './result/finish-live-job.ts'
@@ -82,7 +82,7 @@ test('start_session has the creation time of the job', async (t) => {
   const created_at = new Date(createdAt).toISOString()
   const message = { type: 'start_session', session_id: 'a', created_at }
   const head = { type: 'start_session' } as const
-  assert.equal(first, writeRecord({ kind: 'message', head, text: JSON.stringify(message) }))
+  assert.equal(first, formatLogRecord({ kind: 'message', head, text: JSON.stringify(message) }))
 })
 
 test('the last two messages wait until the result is stored', async (t) => {
@@ -226,7 +226,7 @@ async function resume(t: TestContext, lines: readonly string[]) {
   await store.write(undefined, [
     'begin 1',
     ...lines,
-    writeRecord({ kind: 'stop', reason: 'client' }),
+    formatLogRecord({ kind: 'stop', reason: 'client' }),
   ])
   const channelPaths = [join(folder, 'left', 'channel-0')]
   await writeFile(channelPaths[0]!, Buffer.alloc(32_000))
@@ -258,14 +258,14 @@ test('completed diarization is not repeated after a restart', async (t) => {
     return viewLiveUtterance({ channel: 0, language: 'en', words, speaker }, span)
   }
   const text = JSON.stringify(view(0))
-  const sent = writeRecord({ kind: 'utterance', utterance: { channel: 0, number: 0, text } })
+  const sent = formatLogRecord({ kind: 'utterance', utterance: { channel: 0, number: 0, text } })
   const cutOff = await resume(t, [sent])
   assert.deepEqual([cutOff.speakers, cutOff.utterances], [1, [view(0)]])
   const diarized = { count: 1, seconds: 1, error: null }
   const done = await resume(t, [
     sent,
-    writeRecord({ kind: 'spoken', text: JSON.stringify(view(7)) }),
-    writeRecord({ kind: 'diarized', diarized }),
+    formatLogRecord({ kind: 'spoken', text: JSON.stringify(view(7)) }),
+    formatLogRecord({ kind: 'diarized', diarized }),
   ])
   assert.deepEqual([done.speakers, done.utterances, done.work], [0, [view(7)], 1])
 })

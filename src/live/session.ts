@@ -8,7 +8,7 @@ import { BufferSpace } from './input/backpressure.ts'
 import { ClientInput } from './input/client-input.ts'
 import { formatOf } from './input/format-params.ts'
 import type { AppendOutcome, Journal } from './journal/journal.ts'
-import { type LogRecord, type StopReason, writeRecord } from './journal/session-log.ts'
+import { formatLogRecord, type LogRecord, type StopReason } from './journal/session-log.ts'
 import { limitText, warningTexts } from './journal/session-warnings.ts'
 import { sendClosingMessages } from './messages/closing-messages.ts'
 import { stopAcknowledgment } from './messages/lifecycle-messages.ts'
@@ -24,7 +24,7 @@ import {
 } from './session-components.ts'
 import { SessionTimers } from './sessions/session-timers.ts'
 
-type State = 'open' | 'stopping' | 'closing' | 'over' | 'suspended'
+type SessionState = 'open' | 'stopping' | 'closing' | 'over' | 'suspended'
 
 /**
  * How a session ended: for good; or only in this process, so that it can be resumed from its files,
@@ -82,7 +82,7 @@ export class LiveSession {
   readonly #stopping = new AbortController()
   readonly #canceled = Promise.withResolvers<never>()
   #connecting: Promise<unknown> = Promise.resolve()
-  #state: State = 'open'
+  #state: SessionState = 'open'
   #stopReason: StopReason | undefined
   /** The close code with which further clients are refused. */
   #refusal: number | undefined
@@ -218,7 +218,7 @@ export class LiveSession {
     this.#outbox.drop(1012)
   }
 
-  #enter(state: State, refusal?: number): void {
+  #enter(state: SessionState, refusal?: number): void {
     this.#state = state
     this.#refusal = refusal
     this.#timers.clearAll()
@@ -354,8 +354,8 @@ export class LiveSession {
   /** A client has answered the end of the session, so it has read what came before. */
   #finished(): void {
     const { params, onResultDelivered } = this.#options
-    const whole = { type: 'post_final_transcript' } as const
-    if (routingOf(params).isForSocket(headOf({ ...whole, text: '' }))) onResultDelivered?.()
+    const head = { type: 'post_final_transcript' } as const
+    if (routingOf(params).isForSocket(headOf({ ...head, text: '' }))) onResultDelivered?.()
   }
 
   #lost(connection: Connection, code: number): void {
@@ -387,7 +387,7 @@ export class LiveSession {
   }
 
   #note(record: LogRecord): AppendOutcome {
-    return this.#journal.append({ lines: [writeRecord(record)] })
+    return this.#journal.append({ lines: [formatLogRecord(record)] })
   }
 
   /** The fill level of what may wait to be processed or stored; 1 = full. */

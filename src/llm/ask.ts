@@ -3,8 +3,8 @@ import {
   type ChatModel,
   type ChatResponse,
   type CompletionUsage,
-  cleanText,
   LlmFailure,
+  withoutControlCharacters,
 } from './chat-client.ts'
 import { estimateTokens, splitText } from './token-estimate.ts'
 
@@ -63,8 +63,11 @@ export async function askAboutTranscript(
     throw new LlmFailure('the prompt is too long for the language model', { status: 413 })
   }
   const usage: CompletionUsage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
-  const ask = async (one: Omit<Ask, 'maxTokens'>, max = maxTokens) => {
-    const response = await complete({ ...one, maxTokens: Math.min(max, maxTokens) }, options)
+  const ask = async (prompt: Omit<PromptRequest, 'maxTokens'>, max = maxTokens) => {
+    const response = await completePrompt(
+      { ...prompt, maxTokens: Math.min(max, maxTokens) },
+      options,
+    )
     addUsage(usage, response.usage)
     return response
   }
@@ -102,15 +105,15 @@ function cutOff() {
   return new LlmFailure('the answer of the language model was cut off')
 }
 
-type Ask = {
+type PromptRequest = {
   text: string
   instruction: string
   maxTokens: number
   schema?: Question['schema']
 }
 
-function complete(
-  { text, instruction, maxTokens, schema }: Ask,
+function completePrompt(
+  { text, instruction, maxTokens, schema }: PromptRequest,
   { model, memoize, signal }: AskOptions,
 ): Promise<ChatResponse> {
   const system = `You work on transcripts of speech. ${RULES}`
@@ -146,13 +149,13 @@ export function withoutFence(response: string): string {
  * Returns the JSON in a response: models put it into a block of code, or a sentence before it.
  * Undefined without any. Its texts are free of what escapes hid from the response's own cleaning.
  */
-export function readJson(text: string): unknown {
+export function parseAnswer(text: string): unknown {
   const from = text.search(/[[{]/)
   const to = Math.max(text.lastIndexOf(']'), text.lastIndexOf('}'))
   if (from < 0 || to < from) return undefined
   try {
     const clean = (_: string, value: unknown) =>
-      typeof value === 'string' ? cleanText(value) : value
+      typeof value === 'string' ? withoutControlCharacters(value) : value
     return JSON.parse(text.slice(from, to + 1), clean)
   } catch {
     return undefined

@@ -101,7 +101,7 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
     contextTokens,
     async complete(request) {
       const model = request.model ?? options.model
-      const taken = takenBy.get(model) ?? {
+      const supportedFeatures = takenBy.get(model) ?? {
         stream: true,
         usage: true,
         schema: true,
@@ -111,15 +111,17 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
       const thoughts = thoughtTokens(request, contextTokens)
       const ask = (features: RequestFeatures, reasons: boolean) => {
         const maxTokens = request.maxTokens + (reasons ? thoughts : 0)
-        return post({ ...request, model, maxTokens }, features, options)
+        return postChat({ ...request, model, maxTokens }, features, options)
       }
-      let response = await ask(taken, taken.reasons)
-      const others = wasRefused(response) ? fallbackFeatures(taken, request, response.refusal) : []
-      let features: RequestFeatures = taken
-      for (const other of others) {
+      let response = await ask(supportedFeatures, supportedFeatures.reasons)
+      const fallbacks = wasRefused(response)
+        ? fallbackFeatures(supportedFeatures, request, response.refusal)
+        : []
+      let features: RequestFeatures = supportedFeatures
+      for (const fallback of fallbacks) {
         if (!wasRefused(response)) break
-        features = other
-        response = await ask(features, taken.reasons)
+        features = fallback
+        response = await ask(features, supportedFeatures.reasons)
       }
       if ('refusal' in response) {
         if (isTooLong(response)) {
@@ -128,11 +130,11 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
         }
         throw new LlmFailure(`the language model refused the request with ${response.status}`)
       }
-      const isKnown = taken.isKnown || features.stream
-      const reasons = taken.reasons || isReasoningOnly(response)
+      const isKnown = supportedFeatures.isKnown || features.stream
+      const reasons = supportedFeatures.reasons || isReasoningOnly(response)
       takenBy.set(model, { ...features, isKnown, reasons })
       const first = toChatResponse(response, request)
-      if (taken.reasons || !reasons || thoughts === 0) return first
+      if (supportedFeatures.reasons || !reasons || thoughts === 0) return first
       const second = await ask(features, true)
       if ('refusal' in second) return first
       const { usage, ...rest } = toChatResponse(second, request)
@@ -143,16 +145,16 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
   }
 }
 
-type Refusal = { status: number; refusal: string }
+type RefusedRequest = { status: number; refusal: string }
 
 /** Returns whether another manner may help. */
-function wasRefused(response: ProviderResponse | Refusal): response is Refusal {
+function wasRefused(response: ProviderResponse | RefusedRequest): response is RefusedRequest {
   const isRefused = 'refusal' in response && (response.status === 400 || response.status === 422)
   return isRefused && !isTooLong(response)
 }
 
 /** As llama.cpp, vLLM and OpenAI word it. */
-function isTooLong({ refusal }: Refusal): boolean {
+function isTooLong({ refusal }: RefusedRequest): boolean {
   return /\bcontext[ _](length|size|window)/i.test(refusal)
 }
 
@@ -161,33 +163,38 @@ function isTooLong({ refusal }: Refusal): boolean {
  * then without one or the other. A request that it refuses in every manner has another fault.
  */
 function fallbackFeatures(
-  { isKnown, ...taken }: SupportedFeatures,
+  { isKnown, ...supportedFeatures }: SupportedFeatures,
   request: ChatRequest,
   refusal: string,
 ): RequestFeatures[] {
   const named: RequestFeatures = {
-    stream: taken.stream && !/\bstream\b/.test(refusal),
-    usage: taken.usage && !/\b(stream_options|include_usage)\b/.test(refusal),
-    schema: taken.schema && !(request.schema && /response_format|schema/.test(refusal)),
+    stream: supportedFeatures.stream && !/\bstream\b/.test(refusal),
+    usage: supportedFeatures.usage && !/\b(stream_options|include_usage)\b/.test(refusal),
+    schema: supportedFeatures.schema && !(request.schema && /response_format|schema/.test(refusal)),
   }
-  const plain = { ...taken, stream: taken.stream && isKnown }
-  const featureSets = [named, plain, { ...taken, schema: false }, { ...plain, schema: false }]
+  const plain = { ...supportedFeatures, stream: supportedFeatures.stream && isKnown }
+  const featureSets = [
+    named,
+    plain,
+    { ...supportedFeatures, schema: false },
+    { ...plain, schema: false },
+  ]
   const keyOf = ({ stream, usage, schema }: RequestFeatures) => {
     return `${stream} ${stream && usage} ${request.schema !== undefined && schema}`
   }
-  const seen = new Set([keyOf(taken)])
+  const seenKeys = new Set([keyOf(supportedFeatures)])
   return featureSets.filter((features) => {
-    const isNew = !seen.has(keyOf(features))
-    seen.add(keyOf(features))
+    const isNew = !seenKeys.has(keyOf(features))
+    seenKeys.add(keyOf(features))
     return isNew
   })
 }
 
-async function post(
+async function postChat(
   request: ChatRequest & { model: string },
   features: RequestFeatures,
   { client, timeout, answerTimeout }: ChatClientOptions,
-): Promise<ProviderResponse | Refusal> {
+): Promise<ProviderResponse | RefusedRequest> {
   const { model, system, user, schema, maxTokens, signal } = request
   const body = {
     model,
@@ -228,8 +235,8 @@ async function post(
 
 /** Returns how many tokens a model may think beside a request and its response. */
 function thoughtTokens({ system, user, maxTokens }: ChatRequest, contextTokens: number): number {
-  const rest = contextTokens - estimateTokens(system) - estimateTokens(user) - maxTokens
-  return Math.max(0, Math.min(REASONING_TOKENS, rest))
+  const remainingTokens = contextTokens - estimateTokens(system) - estimateTokens(user) - maxTokens
+  return Math.max(0, Math.min(REASONING_TOKENS, remainingTokens))
 }
 
 function isReasoningOnly({ content, reasoningChars, isCut }: ProviderResponse): boolean {
@@ -238,20 +245,20 @@ function isReasoningOnly({ content, reasoningChars, isCut }: ProviderResponse): 
 }
 
 /** Adds what another response took. */
-export function addUsage(sum: CompletionUsage, one: CompletionUsage): void {
-  sum.requests += one.requests
-  sum.prompt_tokens += one.prompt_tokens
-  sum.completion_tokens += one.completion_tokens
+export function addUsage(sum: CompletionUsage, added: CompletionUsage): void {
+  sum.requests += added.requests
+  sum.prompt_tokens += added.prompt_tokens
+  sum.completion_tokens += added.completion_tokens
 }
 
 function toChatResponse(response: ProviderResponse, request: ChatRequest): ChatResponse {
   const { content, isCut } = response
-  const text = cleanText(withoutReasoning(content))
+  const text = withoutControlCharacters(withoutReasoning(content))
   const max = request.maxTokens * MAX_TOKEN_CHARS
   const isEmptyThought = text === '' && content.includes('<think>')
   return {
     text: text.slice(0, max).toWellFormed(),
-    usage: usageOf(response, request),
+    usage: completionUsageOf(response, request),
     isCut: isCut || isEmptyThought || text.length > max,
   }
 }
@@ -260,7 +267,10 @@ function toChatResponse(response: ProviderResponse, request: ChatRequest): ChatR
  * Where the provider gives no count, or none that can be, tokens are estimated: a quota must not
  * count them as none.
  */
-function usageOf(response: ProviderResponse, { system, user }: ChatRequest): CompletionUsage {
+function completionUsageOf(
+  response: ProviderResponse,
+  { system, user }: ChatRequest,
+): CompletionUsage {
   const { usage, content, reasoningChars } = response
   const count = (value: unknown, ...texts: string[]) => {
     if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value)
@@ -274,7 +284,7 @@ function usageOf(response: ProviderResponse, { system, user }: ChatRequest): Com
 }
 
 /** Control characters, as a model may repeat them from broken data, do harm wherever texts go. */
-export function cleanText(text: string): string {
+export function withoutControlCharacters(text: string): string {
   return text
     .toWellFormed()
     .replace(/(?![\n\t])\p{Cc}/gu, '')

@@ -7,7 +7,7 @@ import {
   textsToTranslate,
 } from '../../test/support/llm/chat-provider.ts'
 import { fakeTimeouts } from '../../test/support/workers/fake-timeouts.ts'
-import { askAboutTranscript, readJson } from './ask.ts'
+import { askAboutTranscript, parseAnswer } from './ask.ts'
 import { describeChapter, extractData, summarizeTranscript } from './tasks.ts'
 import { estimateTokens, splitText } from './token-estimate.ts'
 import { translateTexts } from './translate.ts'
@@ -345,7 +345,7 @@ test('splitText splits at lines, then at spaces, never within a character', () =
       assert.ok(estimateTokens(part) <= Math.max(most, 2), `${estimateTokens(part)} > ${most}`)
     }
   }
-  assert.deepEqual(readJson('no json'), undefined)
+  assert.deepEqual(parseAnswer('no json'), undefined)
 })
 
 test('a code block around a summary or translation is removed', async (t) => {

@@ -1,9 +1,9 @@
-import { type AskOptions, askInHalves, readJson } from './ask.ts'
+import { type AskOptions, askInHalves, parseAnswer } from './ask.ts'
 import { addUsage, type CompletionUsage, LlmFailure } from './chat-client.ts'
 import { batchesOf, estimateTokens, splitText } from './token-estimate.ts'
 
 /** What is wrong with a sentence, by its place in the given list. */
-export type Flag = { sentence: number; category: string }
+export type SentenceFlag = { sentence: number; category: string }
 
 /** Sentences to judge, and the categories with what each means. */
 export type ModerationTask = {
@@ -29,7 +29,7 @@ const FLAG_TOKENS = 20
 export async function moderateSentences(
   { sentences, categories }: ModerationTask,
   options: AskOptions,
-): Promise<{ flags: Flag[]; usage: CompletionUsage }> {
+): Promise<{ flags: SentenceFlag[]; usage: CompletionUsage }> {
   const usage: CompletionUsage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const system = systemOf(categories)
   const { contextTokens } = options.model
@@ -41,26 +41,26 @@ export async function moderateSentences(
     return splitText(text, budget - SENTENCE_TOKENS).map((part) => ({ sentence, text: part }))
   })
   const names = Object.keys(categories)
-  const given = { system, maxTokens: budget, names }
-  const found = new Map<string, Flag>()
+  const requestOptions = { system, maxTokens: budget, names }
+  const flagsBySentence = new Map<string, SentenceFlag>()
   let responses = 0
-  for (const batch of batchesOf(parts, tokensOf, { budget, maxItems: MAX_SENTENCES })) {
+  for (const batch of batchesOf(parts, sentenceTokens, { budget, maxItems: MAX_SENTENCES })) {
     const flags = await askInHalves(batch, async (some) => {
-      const response = await askOnce(some, { ...given, usage, options })
+      const response = await requestFlags(some, { ...requestOptions, usage, options })
       if (response) responses++
       return response
     })
-    for (const flag of flags) found.set(`${flag.sentence} ${flag.category}`, flag)
+    for (const flag of flags) flagsBySentence.set(`${flag.sentence} ${flag.category}`, flag)
   }
   if (parts.length > 0 && responses === 0) {
     throw new LlmFailure('the language model returned no list of flags')
   }
-  return { flags: [...found.values()], usage }
+  return { flags: [...flagsBySentence.values()], usage }
 }
 
-type Part = { sentence: number; text: string }
+type ModeratedSentence = { sentence: number; text: string }
 
-function tokensOf({ text }: Part): number {
+function sentenceTokens({ text }: ModeratedSentence): number {
   return estimateTokens(JSON.stringify(text)) + SENTENCE_TOKENS
 }
 
@@ -83,10 +83,10 @@ type ModerationRequest = {
 }
 
 /** Returns nothing for a response that is no list of flags. */
-async function askOnce(
-  parts: readonly Part[],
+async function requestFlags(
+  parts: readonly ModeratedSentence[],
   { system, maxTokens: max, names, usage, options: { model, memoize, signal } }: ModerationRequest,
-): Promise<Flag[] | undefined> {
+): Promise<SentenceFlag[] | undefined> {
   const texts = parts.map(({ text }) => text)
   const maxTokens = Math.min(max, PROMPT_TOKENS + FLAG_TOKENS * texts.length)
   const user = JSON.stringify({ sentences: texts })
@@ -108,11 +108,11 @@ async function askOnce(
   const request = { system, user, maxTokens, schema }
   const response = await memoize(request, () => model.complete({ ...request, signal }))
   addUsage(usage, response.usage)
-  const json = readJson(response.text) as { flags?: unknown } | unknown[] | undefined
-  const found = Array.isArray(json) ? json : json?.flags
-  if (response.isCut || !Array.isArray(found)) return undefined
-  return (found as unknown[]).flatMap((one) => {
-    const { sentence, category } = (one ?? {}) as { sentence?: unknown; category?: unknown }
+  const json = parseAnswer(response.text) as { flags?: unknown } | unknown[] | undefined
+  const flagItems = Array.isArray(json) ? json : json?.flags
+  if (response.isCut || !Array.isArray(flagItems)) return undefined
+  return (flagItems as unknown[]).flatMap((item) => {
+    const { sentence, category } = (item ?? {}) as { sentence?: unknown; category?: unknown }
     const part = Number.isInteger(sentence) ? parts[(sentence as number) - 1] : undefined
     if (!part || typeof category !== 'string' || !names.includes(category)) return []
     return [{ sentence: part.sentence, category }]

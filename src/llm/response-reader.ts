@@ -102,8 +102,8 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): ResponseR
 
   function readText({ delta }: Fields): ReadOutcome {
     const { content, reasoning, reasoning_content } = fieldsOf(delta)
-    const text = textOf(content)
-    const thought = textOf(reasoning_content) || textOf(reasoning)
+    const text = textOrEmpty(content)
+    const thought = textOrEmpty(reasoning_content) || textOrEmpty(reasoning)
     response.content += text
     response.reasoningChars += thought.length
     if (text !== '') blanks = text.trim() === '' ? blanks + text.length : 0
@@ -129,7 +129,7 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): ResponseR
     response.usage = usageIn(event) ?? response.usage
     const choice = firstChoice(event)
     const reading = readText(choice)
-    if (textOf(choice.finish_reason) !== '') {
+    if (textOrEmpty(choice.finish_reason) !== '') {
       response.isWhole = true
       response.isCut ||= isCutBy(choice)
     }
@@ -176,7 +176,7 @@ function usageIn({ usage }: Fields): Fields | undefined {
   return typeof usage === 'object' && usage !== null ? (usage as Fields) : undefined
 }
 
-function textOf(value: unknown): string {
+function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 

@@ -1,4 +1,4 @@
-import { type AskOptions, askAboutTranscript, readJson, withoutFence } from './ask.ts'
+import { type AskOptions, askAboutTranscript, parseAnswer, withoutFence } from './ask.ts'
 import { type ChatResponse, type CompletionUsage, LlmFailure } from './chat-client.ts'
 import { estimateTokens } from './token-estimate.ts'
 
@@ -84,14 +84,17 @@ export async function extractData(
     'classes, the value of each is a list of the texts found, word for word, empty if there are none.'
   const partInstruction = `Note the values of these classes in this part, one per line as "class: value": ${named}.`
   const problemOf = (response: string) =>
-    readObject(response) ? undefined : 'it was no JSON object'
+    parseObject(response) ? undefined : 'it was no JSON object'
   const maxTokens =
     MAX_USES_PER_WORD * estimateTokens(transcript + named) + CLASS_TOKENS * (classes.length + 2)
   const question = { instruction, partInstruction, transcript, schema, maxTokens, problemOf }
   const { text, usage } = await askAboutTranscript(question, options)
-  const found = readObject(text)
-  if (!found) throw new LlmFailure('the language model returned no JSON object')
-  return { values: Object.fromEntries(classes.map((name) => [name, textsOf(found[name])])), usage }
+  const parsedObject = parseObject(text)
+  if (!parsedObject) throw new LlmFailure('the language model returned no JSON object')
+  return {
+    values: Object.fromEntries(classes.map((name) => [name, textsOf(parsedObject[name])])),
+    usage,
+  }
 }
 
 /** The texts of a chapter; what a model left out is undefined. */
@@ -124,7 +127,7 @@ export async function describeChapter(
     'words, "gist" is one sentence, "summary" is two or three sentences, "keywords" is a list of at most five words. ' +
     IN_ITS_LANGUAGE
   const problemOf = (response: string) =>
-    readObject(response) ? undefined : 'it was no JSON object'
+    parseObject(response) ? undefined : 'it was no JSON object'
   const maxTokens = CHAPTER_TOKENS
   const question = {
     instruction,
@@ -135,28 +138,28 @@ export async function describeChapter(
     problemOf,
   }
   const response = await askAboutTranscript(question, options)
-  const found = readObject(response.text)
-  if (!found) throw new LlmFailure('the language model returned no JSON object')
+  const parsedObject = parseObject(response.text)
+  if (!parsedObject) throw new LlmFailure('the language model returned no JSON object')
   const textIn = (value: unknown) => (typeof value === 'string' ? value.trim() : undefined)
-  const headline = textIn(found.headline)
+  const headline = textIn(parsedObject.headline)
   return {
     headline: headline && [...headline].slice(0, MAX_HEADLINE_CHARS).join(''),
-    gist: textIn(found.gist),
-    summary: textIn(found.summary),
-    keywords: textsOf(found.keywords).slice(0, MAX_KEYWORDS),
+    gist: textIn(parsedObject.gist),
+    summary: textIn(parsedObject.summary),
+    keywords: textsOf(parsedObject.keywords).slice(0, MAX_KEYWORDS),
     usage: response.usage,
   }
 }
 
-function readObject(response: string): Record<string, unknown> | undefined {
-  const json = readJson(response)
+function parseObject(response: string): Record<string, unknown> | undefined {
+  const json = parseAnswer(response)
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json)
   return isObject ? (json as Record<string, unknown>) : undefined
 }
 
 function textsOf(value: unknown): string[] {
   const all = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
-  const texts = all.filter((one) => typeof one === 'string' || typeof one === 'number')
-  const trimmed = texts.map((one) => String(one).trim())
-  return [...new Set(trimmed.filter((one) => one !== ''))]
+  const texts = all.filter((item) => typeof item === 'string' || typeof item === 'number')
+  const trimmed = texts.map((item) => String(item).trim())
+  return [...new Set(trimmed.filter((text) => text !== ''))]
 }

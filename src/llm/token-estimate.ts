@@ -60,13 +60,13 @@ function cutLine(line: string, maxTokens: number): string[] {
   // A letter has at most four bytes.
   const max = Math.max(1, Math.floor((maxTokens * TOKEN_BYTES) / 4))
   const chunks: string[] = []
-  for (let rest = line; rest !== ''; ) {
-    const blank = rest.lastIndexOf(' ', max)
-    let end = rest.length <= max ? rest.length : blank > 0 ? blank + 1 : max
+  for (let remainingLine = line; remainingLine !== ''; ) {
+    const blank = remainingLine.lastIndexOf(' ', max)
+    let end = remainingLine.length <= max ? remainingLine.length : blank > 0 ? blank + 1 : max
     // Never between the halves of a letter.
-    if (/[\uD800-\uDBFF]/.test(rest[end - 1]!)) end += end > 1 ? -1 : 1
-    chunks.push(rest.slice(0, end))
-    rest = rest.slice(end)
+    if (/[\uD800-\uDBFF]/.test(remainingLine[end - 1]!)) end += end > 1 ? -1 : 1
+    chunks.push(remainingLine.slice(0, end))
+    remainingLine = remainingLine.slice(end)
   }
   return chunks
 }

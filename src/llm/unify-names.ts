@@ -1,4 +1,4 @@
-import { type AskOptions, askInHalves, readJson } from './ask.ts'
+import { type AskOptions, askInHalves, parseAnswer } from './ask.ts'
 import { addUsage, type CompletionUsage, LlmFailure } from './chat-client.ts'
 import { batchesOf, estimateTokens } from './token-estimate.ts'
 
@@ -37,22 +37,24 @@ export async function unifyNames(
   if (budget < CHANGE_TOKENS) {
     throw new LlmFailure('the context of the language model is too short', { status: 413 })
   }
-  const fitting = groups.filter((group) => tokensOf(group) <= budget)
+  const fitting = groups.filter((group) => groupTokens(group) <= budget)
   const changes: Renaming[] = []
-  for (const batch of batchesOf(fitting, tokensOf, { budget, maxItems: MAX_GROUPS })) {
-    changes.push(...(await askInHalves(batch, (some) => askOnce(some, { budget, usage, options }))))
+  for (const batch of batchesOf(fitting, groupTokens, { budget, maxItems: MAX_GROUPS })) {
+    changes.push(
+      ...(await askInHalves(batch, (some) => requestRenamings(some, { budget, usage, options }))),
+    )
   }
   return { changes, usage }
 }
 
-function tokensOf(group: NameGroup): number {
+function groupTokens(group: NameGroup): number {
   return Math.max(estimateTokens(JSON.stringify(group)), CHANGE_TOKENS * (group.length - 1))
 }
 
 type NameRequest = { budget: number; usage: CompletionUsage; options: AskOptions }
 
 /** Returns nothing for a response that is no list of changes. */
-async function askOnce(
+async function requestRenamings(
   groups: readonly NameGroup[],
   { budget, usage, options: { model, memoize, signal } }: NameRequest,
 ): Promise<Renaming[] | undefined> {
@@ -74,13 +76,13 @@ async function askOnce(
   const request = { system: SYSTEM, user: JSON.stringify({ groups }), maxTokens, schema }
   const response = await memoize(request, () => model.complete({ ...request, signal }))
   addUsage(usage, response.usage)
-  const json = readJson(response.text) as { changes?: unknown } | undefined
+  const json = parseAnswer(response.text) as { changes?: unknown } | undefined
   if (response.isCut || !Array.isArray(json?.changes)) return undefined
-  return groups.flatMap((group) => choose(group, json.changes as unknown[]))
+  return groups.flatMap((group) => chooseRenamings(group, json.changes as unknown[]))
 }
 
 /** Returns the changes within a group. No spelling is both replaced and a replacement. */
-function choose(group: NameGroup, changes: readonly unknown[]): Renaming[] {
+function chooseRenamings(group: NameGroup, changes: readonly unknown[]): Renaming[] {
   const has = (name: unknown) => group.some(({ spelling }) => spelling === name)
   const chosen = new Map<string, string>()
   for (const change of changes) {

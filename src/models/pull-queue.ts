@@ -30,7 +30,7 @@ export type PullQueueOptions = {
 }
 
 /** Cancels the waiting, not the pull. */
-export type PullOptions = {
+export type QueuedPullOptions = {
   signal: AbortSignal
   onProgress?: (progress: PullProgress) => void
 }
@@ -92,7 +92,10 @@ export class PullQueue {
   }
 
   /** Waits until a model is installed. Rejects with `model_pull_failed`. */
-  async pull(model: CatalogModel, { signal, onProgress = () => {} }: PullOptions): Promise<void> {
+  async pull(
+    model: CatalogModel,
+    { signal, onProgress = () => {} }: QueuedPullOptions,
+  ): Promise<void> {
     signal.throwIfAborted()
     const pull = this.#pulls.get(model.id) ?? this.#begin(model)
     pull.listeners.add(onProgress)

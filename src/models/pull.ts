@@ -9,7 +9,7 @@ import {
 } from './download/download.ts'
 import { DownloadError } from './download/download-error.ts'
 import { type InstallOptions, installModel } from './install/install.ts'
-import { requireSpace, sizeOf } from './install/require-space.ts'
+import { requireSpace, sizeOnDisk } from './install/require-space.ts'
 
 export type PullOptions = InstallOptions & {
   sources: ModelSources
@@ -47,7 +47,7 @@ async function fetchFiles(
         onStep({ stage: 'fetching', bytes: before + arrived, total })
       }
       // A file gets this name once its hash is checked.
-      if ((await sizeOf(path)) !== bytes) {
+      if ((await sizeOnDisk(path)) !== bytes) {
         const address = resolveAddress(url, sources)
         const file = { ...address, bytes, sha256, path }
         await downloadFile(file, { client, limits, signal, onBytes, onRetry }).catch((error) => {

@@ -56,14 +56,17 @@ export function recommendModels(
 ): { recommended: Recommendation[]; alternatives: Recommendation[] } {
   const isEnglish = languages.length === 1 && languages[0] === 'en'
   const [best] = isEnglish ? [] : fittingSizes({ machine, catalog })
-  const wanted = languages.length > 0 ? languages.join(', ') : 'all languages'
+  const languagesText = languages.length > 0 ? languages.join(', ') : 'all languages'
   const identification = languages.length > 1 ? ', and tells them apart' : ''
-  const recommended = best ? [{ model: best, reason: `for ${wanted}${identification}` }] : []
+  const recommended = best ? [{ model: best, reason: `for ${languagesText}${identification}` }] : []
   const other = catalog.find(({ id }) => id === ALTERNATIVE)
-  const known = other ? languages.filter(isOf(other)) : []
-  const isUseful = languages.length === 0 || known.length > 0
+  const coveredLanguages = other ? languages.filter(isOf(other)) : []
+  const isUseful = languages.length === 0 || coveredLanguages.length > 0
   if (!other || !isUseful || !fits(other, machine)) return { recommended, alternatives: [] }
-  const languageNames = known.length > 0 ? known.join(', ') : `${other.languages.length} languages`
+  const languageNames =
+    coveredLanguages.length > 0
+      ? coveredLanguages.join(', ')
+      : `${other.languages.length} languages`
   const reason = `for ${languageNames}, faster, more accurate by published figures, not measured in Steno`
   return { recommended, alternatives: [{ model: other, reason }] }
 }
@@ -77,7 +80,7 @@ function fittingSizes({
   catalog: readonly CatalogModel[]
 }): CatalogModel[] {
   return sizes.flatMap(({ id, cores }) => {
-    const model = catalog.find((one) => one.id === id)
+    const model = catalog.find((catalogModel) => catalogModel.id === id)
     return model && cores <= machine.cores && fits(model, machine) ? [model] : []
   })
 }

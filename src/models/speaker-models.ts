@@ -73,7 +73,7 @@ export type FileDamage = 'damaged' | 'missing'
 /**
  * Reads the whole file of a model and returns what is wrong with it; undefined when it is intact.
  */
-export async function checkFile({
+export async function checkSpeakerModelFile({
   path,
   sha256,
 }: Pick<AddedSpeakerModel, 'path' | 'sha256'>): Promise<FileDamage | undefined> {

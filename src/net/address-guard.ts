@@ -8,7 +8,7 @@ export type AddressGuard = {
   allowsAddress(address: string): boolean
 }
 
-type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+type AddressRange = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /**
  * Creates a guard that allows public addresses and what the operator allowed: host names, addresses
@@ -48,7 +48,7 @@ function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST)
 }
 
-function parseRange(entry: string): Range[] | undefined {
+function parseRange(entry: string): AddressRange[] | undefined {
   if (ipaddr.isValidCIDR(entry)) return [ipaddr.parseCIDR(entry)]
   if (!ipaddr.isValid(entry)) return undefined
   const address = ipaddr.parse(entry)

@@ -36,7 +36,7 @@ export function describeConnectionError(error: unknown): ConnectionError {
   const { code, name, cause } = error as Partial<Record<'code' | 'name' | 'cause', unknown>>
   const refused = [error, cause].find((one) => one instanceof AddressRefusedError)
   if (refused) return { kind: 'refused', detail: refused.message }
-  const late = timeouts.find(([known]) => known === code)
+  const late = timeouts.find(([timeoutCode]) => timeoutCode === code)
   if (late) return { kind: 'late', detail: late[1] }
   const wording = wordings.find(([pattern]) => pattern.test(String(code ?? name)))
   return { kind: 'failed', detail: wording?.[1] ?? 'the connection failed' }

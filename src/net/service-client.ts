@@ -140,7 +140,7 @@ async function send(
     })
     hasResponse = true
     if (stream && response.statusCode === 200) return await readStream(response, stream, clock)
-    return await readResponse(response)
+    return await receiveResponse(response)
   } catch (error) {
     const late = clock.problem()
     const problem = late ?? describeConnectionError(error).detail
@@ -167,7 +167,7 @@ function startClock({ timeout, stream }: ServicePost) {
         : `it did not respond within ${timeout} s`,
     )
   }, timeout * 1000)
-  const whole =
+  const wholeBody =
     stream &&
     setTimeout(end, stream.maxSeconds * 1000, `it took longer than ${stream.maxSeconds} s`)
   return {
@@ -179,7 +179,7 @@ function startClock({ timeout, stream }: ServicePost) {
     },
     stop() {
       clearTimeout(idle)
-      clearTimeout(whole)
+      clearTimeout(wholeBody)
     },
   }
 }
@@ -218,7 +218,7 @@ function decodeText(
   }
 }
 
-async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseData) {
+async function receiveResponse({ statusCode, headers, body }: Dispatcher.ResponseData) {
   const isOverloaded = statusCode === 429 || statusCode >= 500
   const isRedirect = statusCode >= 300 && statusCode < 400
   if (isOverloaded || isRedirect) {

@@ -5,7 +5,7 @@ import { formatLogLine } from './log-text.ts'
 /** The logger of the service. */
 export type Log = Logger
 
-type Options = {
+type LogOptions = {
   /** Where the lines go; stderr by default. */
   destination?: DestinationStream
   /** Texts that must never appear, such as configured keys. */
@@ -22,7 +22,7 @@ type Options = {
  * prompts, keys, or URLs with tokens. Secrets that are recognizable by form or name are hidden in
  * each line all the same, because a library may log what it was given.
  */
-export function createLog(level: string, options: Options = {}): Log {
+export function createLog(level: string, options: LogOptions = {}): Log {
   const { destination = pino.destination(2), isText = false } = options
   const hide = createHiding(options)
   const streamWrite = isText ? (line: string) => formatLogLine(hide(line)) : hide
@@ -32,7 +32,7 @@ export function createLog(level: string, options: Options = {}): Log {
 }
 
 /** Creates the root logger of a server, which knows the secrets in its settings. */
-export function createServerLog(config: Config, { destination }: Options = {}): Log {
+export function createServerLog(config: Config, { destination }: LogOptions = {}): Log {
   const { keys, delivery, metrics, http, models, logFormat } = config
   const secrets = [
     ...keys.map(({ key }) => key),
@@ -57,7 +57,7 @@ const SECRET_HEADERS = [
 const SECRET_FIELDS = ['api_?key', 'password', 'secret', 'token']
 
 /** Creates a function that hides secrets in a line of JSON; the line stays JSON. */
-function createHiding({ secrets = [], secretHeaders = [] }: Options): (line: string) => string {
+function createHiding({ secrets = [], secretHeaders = [] }: LogOptions): (line: string) => string {
   const headers = [...SECRET_HEADERS, ...secretHeaders.map(escapePattern)].join('|')
   const text = String.raw`"(?:[^"\\]|\\.)*"`
   const value = String.raw`(?:${text}|\[(?:${text},?)*\])`
@@ -65,7 +65,7 @@ function createHiding({ secrets = [], secretHeaders = [] }: Options): (line: str
   const field = new RegExp(String.raw`(?<!\\)("(?:${fields})":)${value}`, 'gi')
   // A name and its value side by side, as in the raw headers of a request.
   const pair = new RegExp(String.raw`(?<!\\)("(?:${headers})",)${text}(?=[,\]])`, 'gi')
-  const known = secrets
+  const knownSecrets = secrets
     .filter(({ length }) => length >= MIN_SECRET)
     .map((secret) => {
       return escapePattern(JSON.stringify(secret).slice(1, -1))
@@ -79,7 +79,7 @@ function createHiding({ secrets = [], secretHeaders = [] }: Options): (line: str
     String.raw`(?<=\bbearer )[\w.~+/=-]+`,
     String.raw`(?<=://)[^/"\\\s@]+(?=@)`,
   ]
-  const secretPattern = new RegExp([...known, ...forms].join('|'), 'gi')
+  const secretPattern = new RegExp([...knownSecrets, ...forms].join('|'), 'gi')
   const inPlace = `$1"${HIDDEN}"`
   return (line) => {
     return line.replace(field, inPlace).replace(pair, inPlace).replace(secretPattern, HIDDEN)

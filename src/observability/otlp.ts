@@ -25,7 +25,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import { AppError } from '../errors.ts'
 import type { Log } from './log.ts'
-import type { Span, SpanOptions, Tracing } from './tracing.ts'
+import type { SpanOptions, TraceSpan, Tracing } from './tracing.ts'
 import type { SamplerSettings, TracingSettings } from './tracing-settings.ts'
 import { type Exporter, watchExporter } from './watch-exporter.ts'
 
@@ -42,7 +42,7 @@ export async function openOtlp(settings: TracingSettings, log: Log): Promise<Tra
   const exporter = watchExporter(await createExporter(settings), log.child({ module: 'tracing' }))
   const provider = new TracerProvider({
     resource: describeServer(),
-    sampler: createSampler(settings.sampler),
+    sampler: createTraceSampler(settings.sampler),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   })
   const tracer = provider.getTracer('steno')
@@ -76,7 +76,7 @@ function describeServer() {
     .merge(detectResources({ detectors }))
 }
 
-function createSampler({ isParentBased, ratio }: SamplerSettings): Sampler {
+function createTraceSampler({ isParentBased, ratio }: SamplerSettings): Sampler {
   const root =
     ratio === 1
       ? new AlwaysOnSampler()
@@ -95,7 +95,7 @@ type StartedSpan = SpanOptions & {
 function startSpan(
   tracer: Tracer,
   { name, attributes, kind, startedAt, parent }: StartedSpan,
-): Span {
+): TraceSpan {
   const options = {
     kind: kind ? kinds[kind] : SpanKind.INTERNAL,
     ...(attributes && { attributes }),

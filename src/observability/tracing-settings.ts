@@ -30,34 +30,34 @@ const samplers: Record<string, { isParentBased: boolean; ratio: 0 | 1 | 'argumen
  */
 export function readTracing(env: Env, problems: string[]): TracingSettings | undefined {
   const text = (name: string) => env[name]?.trim() || undefined
-  const found: string[] = []
+  const settingProblems: string[] = []
   const isDisabled = text('OTEL_SDK_DISABLED')?.toLowerCase() === 'true'
   const exporter = text('OTEL_TRACES_EXPORTER')
   const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
-  const given = endpoints.filter((name) => text(name) !== undefined)
+  const definedEndpoints = endpoints.filter((name) => text(name) !== undefined)
   const settings = {
-    protocol: readProtocol(text, found),
-    sampler: readSampler(text, found),
+    protocol: readProtocol(text, settingProblems),
+    sampler: readSampler(text, settingProblems),
   }
   if (exporter !== undefined && exporter !== 'otlp' && exporter !== 'none') {
-    found.push('OTEL_TRACES_EXPORTER must be otlp or none')
+    settingProblems.push('OTEL_TRACES_EXPORTER must be otlp or none')
   }
-  for (const name of given) {
+  for (const name of definedEndpoints) {
     // The exporter would silently send to this machine instead.
     const url = text(name)!
     if (URL.canParse(url) && /^https?:/i.test(url)) continue
-    found.push(`${name} must be an absolute http or https URL`)
+    settingProblems.push(`${name} must be an absolute http or https URL`)
   }
-  const isWanted = exporter === undefined ? given.length > 0 : exporter !== 'none'
+  const isWanted = exporter === undefined ? definedEndpoints.length > 0 : exporter !== 'none'
   if (!isWanted || isDisabled) return undefined
   // Variables meant for other programs must not keep a server without tracing from starting.
-  problems.push(...found)
+  problems.push(...settingProblems)
   return settings
 }
 
-type Read = (name: string) => string | undefined
+type ReadVariable = (name: string) => string | undefined
 
-function readProtocol(text: Read, problems: string[]): TracingSettings['protocol'] {
+function readProtocol(text: ReadVariable, problems: string[]): TracingSettings['protocol'] {
   const names = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']
   const [given] = names.flatMap((name) => {
     const value = text(name)
@@ -70,7 +70,7 @@ function readProtocol(text: Read, problems: string[]): TracingSettings['protocol
   return 'http/protobuf'
 }
 
-function readSampler(text: Read, problems: string[]): SamplerSettings {
+function readSampler(text: ReadVariable, problems: string[]): SamplerSettings {
   const argument = text('OTEL_TRACES_SAMPLER_ARG') ?? '1'
   const name = text('OTEL_TRACES_SAMPLER') ?? 'parentbased_always_on'
   const sampler = Object.hasOwn(samplers, name) ? samplers[name] : undefined

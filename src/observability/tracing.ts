@@ -15,11 +15,11 @@ export type SpanOptions = {
 }
 
 /** A unit of work in a trace. */
-export type Span = {
+export type TraceSpan = {
   /** Adds attributes that were not known at the start. */
   set(attributes: SpanAttributes): void
   /** Starts a span within this one. */
-  start(name: string, attributes?: SpanAttributes, options?: SpanOptions): Span
+  start(name: string, attributes?: SpanAttributes, options?: SpanOptions): TraceSpan
   /** Ends it, as failed if there is an `error`, of which only the code is exported. */
   end(error?: unknown): void
 }
@@ -27,12 +27,12 @@ export type Span = {
 /** Creates spans, and sends them to a collector. */
 export type Tracing = {
   /** Starts a trace, or this server's part of a remote one; the caller must end it. */
-  start(name: string, attributes?: SpanAttributes, options?: SpanOptions): Span
+  start(name: string, attributes?: SpanAttributes, options?: SpanOptions): TraceSpan
   /** Sends what is left, within a few seconds, and then no more. */
   close(): Promise<void>
 }
 
-const noSpan: Span = { set() {}, start: () => noSpan, end() {} }
+const noSpan: TraceSpan = { set() {}, start: () => noSpan, end() {} }
 
 /** Traces nothing, at no cost. */
 export const noTracing: Tracing = { start: () => noSpan, close: async () => {} }
@@ -48,7 +48,10 @@ export async function createTracing(
 }
 
 /** Runs `work` within a span, which ends with it. */
-export async function traced<T>(span: Span, work: (span: Span) => Promise<T>): Promise<T> {
+export async function traced<T>(
+  span: TraceSpan,
+  work: (span: TraceSpan) => Promise<T>,
+): Promise<T> {
   try {
     const result = await work(span)
     span.end()

@@ -4,7 +4,7 @@ import type { Log } from './log.ts'
 /** Sends spans to a collector. */
 export type Exporter = SpanExporter
 
-type Result = Parameters<Parameters<SpanExporter['export']>[1]>[0]
+type ExporterResult = Parameters<Parameters<SpanExporter['export']>[1]>[0]
 
 /** `ExportResultCode.SUCCESS` of the OpenTelemetry SDK. */
 const SUCCESS = 0
@@ -15,7 +15,7 @@ const SUCCESS = 0
 export function watchExporter(exporter: Exporter, log: Log): Exporter {
   let isFailing = false
 
-  function note({ code, error }: Result): void {
+  function note({ code, error }: ExporterResult): void {
     const fails = code !== SUCCESS
     if (fails === isFailing) return
     isFailing = fails

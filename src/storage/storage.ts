@@ -184,9 +184,9 @@ export async function openObjects(options: ObjectStoreOptions, owner: string): P
   })
 }
 
-type OpenDatabase = Database & { close(): Promise<void> }
+type ClosableDatabase = Database & { close(): Promise<void> }
 
-async function openDatabase(options: StorageOptions, objects: Objects): Promise<OpenDatabase> {
+async function openDatabase(options: StorageOptions, objects: Objects): Promise<ClosableDatabase> {
   const { folder, log, signal, connect, database, objectStore } = options
   if (database) return openShared(database, options, objects)
   const file = databaseFile(folder)
@@ -204,7 +204,7 @@ async function openShared(
   database: DatabaseConfig,
   { folder, objectStore, log, signal }: StorageOptions,
   objects: Objects,
-): Promise<OpenDatabase> {
+): Promise<ClosableDatabase> {
   // Loaded here: without this setting a start does not read the driver.
   const { openPostgres } = await import('./database/postgres/postgres.ts')
   return openPostgres(database, {

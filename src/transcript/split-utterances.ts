@@ -43,7 +43,7 @@ function splitAtPauses(words: readonly Word[]): Word[][] {
 function splitLong(words: Word[], marks: readonly number[]): Word[][] {
   const seconds = words.at(-1)!.end - words[0]!.start
   if (words.length < 2 || (seconds <= MAX_SECONDS && words.length <= MAX_WORDS)) return [words]
-  const cut = bestCut(words, marks)
+  const cut = bestUtteranceCut(words, marks)
   return [
     ...splitLong(words.slice(0, cut), marks.slice(0, cut)),
     ...splitLong(words.slice(cut), marks.slice(cut)),
@@ -54,7 +54,7 @@ function splitLong(words: Word[], marks: readonly number[]): Word[][] {
  * Returns the index of the word that begins the second part: sentence ends first, then commas, then
  * long pauses, near the middle.
  */
-function bestCut(words: readonly Word[], marks: readonly number[]): number {
+function bestUtteranceCut(words: readonly Word[], marks: readonly number[]): number {
   const middle = (words[0]!.start + words.at(-1)!.end) / 2
   const half = Math.max(middle - words[0]!.start, 1e-3)
   let best = 1

@@ -63,7 +63,7 @@ class FairSlots {
     const giveUp = () => {
       this.#setWaiting(
         account,
-        this.#waiting.get(account)!.filter((other) => other !== waiter),
+        this.#waiting.get(account)!.filter((otherWaiter) => otherWaiter !== waiter),
       )
       reject(signal.reason)
     }
@@ -76,8 +76,8 @@ class FairSlots {
 
   leave(account: string): void {
     this.#taken--
-    const others = this.#takenBy(account) - 1
-    if (others > 0) this.#running.set(account, others)
+    const remainingCount = this.#takenBy(account) - 1
+    if (remainingCount > 0) this.#running.set(account, remainingCount)
     else this.#running.delete(account)
     this.#startWaiting()
   }

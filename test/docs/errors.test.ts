@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { errorCodes, statusOf } from '../../src/errors.ts'
+import { errorCodes, httpStatusOf } from '../../src/errors.ts'
 
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
 const sections = page.split(/^## /m).slice(1)
@@ -16,7 +16,7 @@ for (const code of errorCodes) {
     const section = sections.find((text) => text.startsWith(`\`${code}\``)) ?? ''
     const [, status, cause = '', advice = ''] =
       /\n\*\*Status\*\* (\d{3})\. (.+)\n\n\*\*What to do\*\*: (.+)\n/s.exec(section) ?? []
-    assert.equal(Number(status), statusOf(code))
+    assert.equal(Number(status), httpStatusOf(code))
     assert.ok(cause.length > 20 && advice.length > 20)
   })
 }

@@ -9,7 +9,7 @@ import { makeNamesConsistent } from '../../src/text/words/names/name-consistency
 import { enhancePunctuation } from '../../src/text/words/sentences/punctuation.ts'
 import { tidyPunctuation } from '../../src/text/words/sentences/punctuation-marks.ts'
 import { asksInEnglish } from '../../src/text/words/sentences/questions.ts'
-import { foldCase, partsOf } from '../../src/text/words/word-parts.ts'
+import { foldCase, wordPartsOf } from '../../src/text/words/word-parts.ts'
 import type { Transcript, Utterance } from '../../src/transcript/transcript.ts'
 import { IS_SHORT } from '../support/random/rounds.ts'
 
@@ -61,7 +61,7 @@ const manyWords = (text: string): Transcript => ({
 })
 
 const onText: Record<string, (text: string) => unknown> = {
-  partsOf,
+  partsOf: wordPartsOf,
   foldCase,
   tidyMarks: (text) => tidyPunctuation(text, 'en'),
   phonesOf: (text) => phonesOf(text, 'en'),

@@ -98,6 +98,6 @@ export function fragmentedMp4(count: number): Buffer {
   const run = box('trun', words(1, 1_000_000, 8))
   const header = box('tfhd', words(0x10, 1, 1))
   const one = box('moof', box('mfhd', words(0, 1)), box('traf', header, run))
-  const whole = claimingMp4({ tracks: 1, samples: 1, isFragmented: true })
-  return Buffer.concat([whole, ...Array.from({ length: count }, () => one)])
+  const claimingFile = claimingMp4({ tracks: 1, samples: 1, isFragmented: true })
+  return Buffer.concat([claimingFile, ...Array.from({ length: count }, () => one)])
 }

@@ -84,7 +84,7 @@ function paramsOf(url: string) {
 async function speak(
   live: LiveConnection,
   seconds: number,
-  given: (end: number, at: number) => void,
+  onAudioGiven: (end: number, at: number) => void,
 ): Promise<void> {
   const speech = Buffer.concat([await readSamples(), pause()])
   const bytes = Math.round(seconds * BYTES_PER_SECOND)
@@ -95,7 +95,7 @@ async function speak(
     at += chunk.length
     const due = started + (at / BYTES_PER_SECOND) * 1000 - performance.now()
     if (due > 0) await sleep(due)
-    given(at, performance.now())
+    onAudioGiven(at, performance.now())
     // Nobody who speaks waits for the server.
     void live.send(chunk)
   }

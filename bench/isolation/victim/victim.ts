@@ -75,8 +75,8 @@ export async function createVictim(url: string): Promise<Victim> {
       }),
       every(REQUEST_MS, end, async (n, due) => void (await kinds[n % kinds.length]!(due))),
       every(METRICS_MS, end, async () => {
-        const held = loopHold((await requests.request('/metrics')).text)
-        if (held !== undefined) loopHoldMs = Math.max(loopHoldMs ?? 0, held)
+        const holdMs = loopHold((await requests.request('/metrics')).text)
+        if (holdMs !== undefined) loopHoldMs = Math.max(loopHoldMs ?? 0, holdMs)
       }),
       measured.live(end),
     ])

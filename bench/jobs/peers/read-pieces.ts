@@ -24,8 +24,8 @@ export function readPieces(file: string, part: string, voiceDetector: string): F
   const [at = 0, of = 1] = part.split('/').map(Number)
   const { buffer, byteOffset, byteLength } = readFileSync(file)
   const all = new Int16Array(buffer.slice(byteOffset + HEADER_BYTES, byteOffset + byteLength))
-  const whole = all.subarray((all.length * at) / of, (all.length * (at + 1)) / of)
-  const samples = Float32Array.from(whole, (sample) => sample / 32_768)
+  const ownSamples = all.subarray((all.length * at) / of, (all.length * (at + 1)) / of)
+  const samples = Float32Array.from(ownSamples, (sample) => sample / 32_768)
   return samples.length <= MAX_SECONDS * SAMPLE_RATE ? [samples] : cut(samples, voiceDetector)
 }
 

@@ -18,7 +18,7 @@ const WARM_UP_SECONDS = 900
 const { corpus, speeches } = await readSpeech()
 const server = await startLiveServer()
 const looks: { second: number; serverMB: number; allMB: number }[] = []
-let given = 0
+let startedCount = 0
 let done = 0
 const started = performance.now()
 await look()
@@ -39,9 +39,9 @@ report({
 })
 
 async function feed(): Promise<void> {
-  for (let i = 0; given < TOTAL_SECONDS; i++) {
+  for (let i = 0; startedCount < TOTAL_SECONDS; i++) {
     const speech = speeches[i % speeches.length]!
-    given += seconds(speech.samples)
+    startedCount += seconds(speech.samples)
     await streamSpeech(server.client, speech, { kind: 'fast' })
     const before = Math.floor(done / INTERVAL_SECONDS)
     done += seconds(speech.samples)

@@ -84,8 +84,8 @@ function toError(status: number, code: string, text: string): RequestError {
 
 /** Asks the server who is signed in, unless the browser sent it nothing to know that by. */
 export async function loadSignIn(): Promise<void> {
-  const known = document.querySelector<HTMLMetaElement>('meta[name=signed-in]')?.content
-  if (known === 'no' && signedIn.value === undefined) {
+  const signedInState = document.querySelector<HTMLMetaElement>('meta[name=signed-in]')?.content
+  if (signedInState === 'no' && signedIn.value === undefined) {
     signedIn.value = null
     return
   }

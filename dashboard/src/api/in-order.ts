@@ -3,10 +3,10 @@
  * not replace a newer one. It resolves when its answer is shown, or came too late.
  */
 export function inOrder<T>(show: (answer: T) => void): (answer: Promise<T>) => Promise<void> {
-  let asked = 0
+  let requestNumber = 0
   let shown = 0
   return async (answer) => {
-    const turn = ++asked
+    const turn = ++requestNumber
     const arrived = await answer
     if (turn < shown) return
     shown = turn

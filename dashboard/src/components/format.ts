@@ -5,8 +5,12 @@ const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone:
 
 /** Writes seconds as `1:02:03`, or `2:03` below an hour. */
 export function formatTime(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds))
-  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  const wholeSeconds = Math.max(0, Math.floor(seconds))
+  const [h, m, s] = [
+    Math.floor(wholeSeconds / 3600),
+    Math.floor(wholeSeconds / 60) % 60,
+    wholeSeconds % 60,
+  ]
   const two = (n: number) => String(n).padStart(2, '0')
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`
 }

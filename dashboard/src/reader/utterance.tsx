@@ -170,9 +170,9 @@ function SpeakerField({
       aria-label={texts.corrections.speakerAt(time)}
       value={speaker ?? ''}
       onChange={(event) => {
-        const given = Number(event.currentTarget.value)
+        const chosenSpeaker = Number(event.currentTarget.value)
         event.currentTarget.value = String(speaker ?? '')
-        void apply({ op: 'set_speaker', ...at(source), speaker: given })
+        void apply({ op: 'set_speaker', ...at(source), speaker: chosenSpeaker })
       }}
     >
       {speaker === undefined && (

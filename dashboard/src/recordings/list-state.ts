@@ -55,7 +55,7 @@ function listQuery(): URLSearchParams {
 
 /** Whether the list leaves something out. */
 export function isFiltered(): boolean {
-  return Object.values(filter.value).some((wanted) => wanted !== '')
+  return Object.values(filter.value).some((filterValue) => filterValue !== '')
 }
 
 /** Whether something on the page will change by itself. */

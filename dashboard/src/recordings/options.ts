@@ -58,17 +58,17 @@ export const options = signal<Options>({
 })
 
 /** Returns the options with those of a preset. */
-export function applyPreset(given: Options, preset: Preset): Options {
-  return { ...given, preset, ...presets[preset] }
+export function applyPreset(options: Options, preset: Preset): Options {
+  return { ...options, preset, ...presets[preset] }
 }
 
 /** Returns the request that the options stand for, but for the recording. */
 export function toRequest(
-  given: Options,
+  options: Options,
   { unavailable }: { unavailable: ReadonlySet<string> },
 ): Record<string, unknown> {
-  const request = basicRequest(given, unavailable)
-  for (const [name, { isOn, config }] of Object.entries(given.more)) {
+  const request = basicRequest(options, unavailable)
+  for (const [name, { isOn, config }] of Object.entries(options.more)) {
     if (unavailable.has(name) || !(isOn || request[name] === true)) continue
     request[name] = true
     const set = Object.entries(config).filter(([, value]) => value !== undefined)
@@ -81,11 +81,11 @@ export function toRequest(
   return request
 }
 
-function basicRequest(given: Options, unavailable: ReadonlySet<string>): Record<string, unknown> {
-  const { language, speakers, vocabulary, channelMode, summaryType } = given
-  const translateTo = unavailable.has('translation') ? '' : given.translateTo
-  const question = unavailable.has('audio_to_llm') ? '' : given.question.trim()
-  const switches = given.switches.filter((name) => !unavailable.has(name))
+function basicRequest(options: Options, unavailable: ReadonlySet<string>): Record<string, unknown> {
+  const { language, speakers, vocabulary, channelMode, summaryType } = options
+  const translateTo = unavailable.has('translation') ? '' : options.translateTo
+  const question = unavailable.has('audio_to_llm') ? '' : options.question.trim()
+  const switches = options.switches.filter((name) => !unavailable.has(name))
   const terms = vocabulary.split('\n').flatMap((line) => line.trim() || [])
   const count = switches.includes('diarization') ? Number(speakers) : 0
   return {
@@ -103,7 +103,7 @@ function basicRequest(given: Options, unavailable: ReadonlySet<string>): Record<
     }),
     ...(question && { audio_to_llm: true, audio_to_llm_config: { prompts: [question] } }),
     ...(channelMode !== 'auto' && { channel_mode: channelMode }),
-    ...metadataOf(given.metadata),
+    ...metadataOf(options.metadata),
     ...(switches.includes('subtitles') && { subtitles_config: { formats: ['srt', 'vtt'] } }),
   }
 }

@@ -11,7 +11,7 @@ const t = texts.search
 
 /** The question and its filters; sent, they become the address of the page. */
 export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
-  const [wanted, setWanted] = useState(asked)
+  const [entered, setWanted] = useState(asked)
   const [isPhrase, setPhrase] = useState(false)
   const set = (changed: Partial<SearchRequest>) => {
     setWanted((before) => ({ ...before, ...changed }))
@@ -36,7 +36,7 @@ export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
               required
               dir="auto"
               aria-describedby="question-hint"
-              value={wanted.q}
+              value={entered.q}
               onInput={(event) => set({ q: event.currentTarget.value })}
             />
           </label>
@@ -58,9 +58,9 @@ export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
         <details open={isFiltered(asked)}>
           <summary>{t.filters}</summary>
           <div class="row filters">
-            <LanguageField language={wanted.language} set={set} />
-            <SpeakerField speaker={wanted.speaker} set={set} />
-            <JobFilterFields filter={wanted} set={set} />
+            <LanguageField language={entered.language} set={set} />
+            <SpeakerField speaker={entered.speaker} set={set} />
+            <JobFilterFields filter={entered} set={set} />
           </div>
         </details>
       </form>

@@ -16,8 +16,8 @@ type Found = { address: string; hits: readonly ApiSearchHit[]; hasMore: boolean 
 
 /** What was said in all recordings; the address holds the question, so that it can be shared. */
 export function SearchPage(): JSX.Element {
-  const asked = readRequest(route.value[1] ?? '', routeQuery.value)
-  const address = addressOfSearch(asked)
+  const searchRequest = readRequest(route.value[1] ?? '', routeQuery.value)
+  const address = addressOfSearch(searchRequest)
   const [loaded, setLoaded] = useState<Found>()
   // What the question before found is no answer to this one.
   const found = loaded?.address === address ? loaded : undefined
@@ -27,7 +27,7 @@ export function SearchPage(): JSX.Element {
   async function load(offset: number): Promise<void> {
     setLoading(true)
     try {
-      const query = toQuery(asked, { offset, limit: LIMIT })
+      const query = toQuery(searchRequest, { offset, limit: LIMIT })
       const { items, next } = await request<ApiSearchHits>(`v2/search?${query}`)
       if (latest.current !== address) return
       setLoaded((before) => ({
@@ -44,17 +44,17 @@ export function SearchPage(): JSX.Element {
   useEffect(() => {
     setLoaded(undefined)
     setLoading(false)
-    if (asked.q) void load(0)
+    if (searchRequest.q) void load(0)
   }, [address])
   return (
     <>
       <h1>{t.title}</h1>
-      <SearchForm key={address} asked={asked} />
+      <SearchForm key={address} asked={searchRequest} />
       <p class="hint" role="status">
         {isLoading ? texts.loading : found && t.found(found.hits.length, found.hasMore)}
       </p>
       {found?.hits.length === 0 && (
-        <p class="empty">{isFiltered(asked) ? t.noneFiltered : t.none}</p>
+        <p class="empty">{isFiltered(searchRequest) ? t.noneFiltered : t.none}</p>
       )}
       {found && found.hits.length > 0 && <Hits hits={found.hits} />}
       {found?.hasMore && (

@@ -7,8 +7,8 @@ const names = [...Object.keys(anyJob), 'language', 'speaker'] as const
 
 /** Reads the part of the address after `#/search`: the question, and the filters after it. */
 export function readRequest(q: string, query: string): SearchRequest {
-  const given = new URLSearchParams(query)
-  const fields = names.map((name) => [name, given.get(name) ?? ''])
+  const parameters = new URLSearchParams(query)
+  const fields = names.map((name) => [name, parameters.get(name) ?? ''])
   return { q, ...(Object.fromEntries(fields) as Omit<SearchRequest, 'q'>) }
 }
 
@@ -25,8 +25,8 @@ export function isFiltered({ q: _, ...filters }: SearchRequest): boolean {
 }
 
 /** Returns the query of the API. */
-export function toQuery(asked: SearchRequest, part: { offset: number; limit: number }): string {
-  const { q, language, speaker } = asked
+export function toQuery(request: SearchRequest, part: { offset: number; limit: number }): string {
+  const { q, language, speaker } = request
   const query = new URLSearchParams({ q })
   query.set('offset', String(part.offset))
   query.set('limit', String(part.limit))
@@ -34,7 +34,7 @@ export function toQuery(asked: SearchRequest, part: { offset: number; limit: num
   // People count from one, as transcripts do.
   if (/^[1-9]\d{0,5}$/.test(speaker)) query.set('speaker', String(Number(speaker) - 1))
   else if (speaker) query.set('speaker_name', speaker)
-  addJobFilter(query, asked)
+  addJobFilter(query, request)
   return query.toString()
 }
 

@@ -59,13 +59,13 @@ type ChartProps = { name: Name; points: readonly ApiLoadPoint[] }
 
 function Chart({ name, points }: ChartProps): JSX.Element {
   const read = values[name]
-  const known = points.map((point) => ({ at: Date.parse(point.at), value: read(point) }))
-  const most = Math.max(0, ...known.map(({ value }) => value ?? 0))
+  const knownPoints = points.map((point) => ({ at: Date.parse(point.at), value: read(point) }))
+  const most = Math.max(0, ...knownPoints.map(({ value }) => value ?? 0))
   const format = isTime.has(name) ? formatSeconds : String
-  const last = known.at(-1)?.value
+  const last = knownPoints.at(-1)?.value
   const now = last == null ? t.nothing : format(last)
   const isErrors = name === 'errors'
-  const isKnown = known.some(({ value }) => value !== null)
+  const isKnown = knownPoints.some(({ value }) => value !== null)
   const highest = isKnown ? format(most) : t.nothing
   const words = isErrors ? describeErrors(points) : isKnown ? t.atMost(highest) : t.noneYet
   return (
@@ -85,9 +85,9 @@ function Chart({ name, points }: ChartProps): JSX.Element {
         }
       >
         {isErrors ? (
-          <Bars points={known} most={most} />
+          <Bars points={knownPoints} most={most} />
         ) : (
-          linesOf(known, most).map((line, i) => <polyline key={i} points={line} />)
+          linesOf(knownPoints, most).map((line, i) => <polyline key={i} points={line} />)
         )}
       </svg>
       <p class="axis hint" aria-hidden="true">

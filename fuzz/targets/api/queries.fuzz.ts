@@ -8,7 +8,7 @@ import { UsageQuery } from '../../../src/api/schemas/accounts/usage.ts'
 import { type ListQuery, listQueryOf } from '../../../src/api/schemas/common/list-query.ts'
 import { SearchQuery } from '../../../src/api/schemas/transcripts/search.ts'
 import { AppError } from '../../../src/errors.ts'
-import { findHighlights, readQuery } from '../../../src/text/search/search-query.ts'
+import { findHighlights, parseSearchQuery } from '../../../src/text/search/search-query.ts'
 import { fuzzBytes } from '../../guided.ts'
 
 const id = '0b8c2c0e-7d1d-4f4e-9a35-0f6d6f1f6b11'
@@ -66,7 +66,7 @@ function plain(value: unknown): unknown {
 
 async function search(bytes: Buffer): Promise<void> {
   const text = bytes.toString()
-  const query = await readQuery(text, ['en', 'de'])
+  const query = await parseSearchQuery(text, ['en', 'de'])
   if (!query) return
   for (const [start, end] of await findHighlights(text, { query, language: 'en' })) {
     assert.ok(start >= 0 && end > start && end <= text.length)

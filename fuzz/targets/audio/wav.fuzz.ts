@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ByteSource, bytesSource } from '../../../src/audio/containers/byte-source.ts'
 import { detectContainer } from '../../../src/audio/containers/containers.ts'
-import { describeSamples, readSamples } from '../../../src/audio/containers/stored-samples.ts'
+import { describeSamples, readStoredSamples } from '../../../src/audio/containers/stored-samples.ts'
 import { readWavLayout } from '../../../src/audio/containers/wav.ts'
 import { bytesPerSample } from '../../../src/audio/pcm.ts'
 import { AppError } from '../../../src/errors.ts'
@@ -62,7 +62,7 @@ await fuzzBytes('wav', { wav: seeds }, (bytes) => {
     assert.ok(Number.isFinite(info.duration) && info.duration >= 0)
     assert.ok(channels >= 1 && channels <= 8 && info.sampleRate >= 1000)
     let frames = 0
-    for (const planes of readSamples(source, layout)) {
+    for (const planes of readStoredSamples(source, layout)) {
       assert.equal(planes.length, channels)
       for (const plane of planes) assert.ok(plane.every(Number.isFinite))
       frames += planes[0]!.length

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
-import { readResponse } from '../../../src/asr/engines/remote/provider-response.ts'
+import { parseProviderResponse } from '../../../src/asr/engines/remote/provider-response.ts'
 import { createRemoteRecognizer } from '../../../src/asr/engines/remote/remote-recognizer.ts'
 import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'
 import { readResponseExcerpt } from '../../../src/delivery/http/response-excerpt.ts'
@@ -121,7 +121,7 @@ async function chat(text: string): Promise<void> {
 
 /** Words in order, apart, inside the audio, whatever the server said. */
 function speech(text: string): void {
-  const response = readResponse(text, SECONDS)
+  const response = parseProviderResponse(text, SECONDS)
   if (!response) return
   let last = 0
   for (const { start, end, confidence, text } of response.words) {

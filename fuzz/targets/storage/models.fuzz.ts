@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readSherpaLayout, readTokens } from '../../../src/asr/engines/sherpa/layout.ts'
+import { readSherpaLayout, readTokenList } from '../../../src/asr/engines/sherpa/layout.ts'
 import { convertWhisper } from '../../../src/asr/engines/whisper/weights/convert.ts'
 import { openCTranslate2 } from '../../../src/asr/engines/whisper/weights/ctranslate2.ts'
 import { inspectWhisperModel } from '../../../src/asr/engines/whisper/weights/inspect-model.ts'
@@ -127,7 +127,7 @@ const checks = {
   tokenizer: ofPublished('tokenizer.json'),
   added: ofPublished('added_tokens.json'),
   onnx: inFolder(() => failsClearly(() => readSherpaLayout(sherpa)), sherpa, 'model.onnx'),
-  tokens: inFolder(() => assert.ok(readTokens(tokens).length <= 1e6), sherpa, 'tokens.txt'),
+  tokens: inFolder(() => assert.ok(readTokenList(tokens).length <= 1e6), sherpa, 'tokens.txt'),
   record: readRecord,
   zip: unzip,
 }

@@ -96,14 +96,17 @@ function runPostgres(
 ): void {
   const user = findUser()
   const data = join(folder, 'data')
-  const given = [...(isDurable ? [] : FAST), ...SMALL, ...settings].flatMap((one) => ['-c', one])
+  const settingArguments = [...(isDurable ? [] : FAST), ...SMALL, ...settings].flatMap((one) => [
+    '-c',
+    one,
+  ])
   const place = ['-D', data, '-k', folder, '-c', 'listen_addresses=']
   const log = openSync(join(folder, 'log'), 'a')
   const stdio = ['ignore', log, log] as const
   // Whoever may run it elsewhere is root until then.
   const drop = command.length > 0 && user ? dropRights(user) : []
   const [program, ...words] = [...command, ...drop, join(findBinaries()!, 'postgres')]
-  const child = spawn(program!, [...words, ...place, ...given], {
+  const child = spawn(program!, [...words, ...place, ...settingArguments], {
     ...(command.length === 0 && user),
     ...{ cwd: folder, stdio: [...stdio], detached: true },
   })

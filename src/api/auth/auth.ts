@@ -37,7 +37,8 @@ export function createAuthenticate({
     const bearer = takesBearer
       ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
       : undefined
-    const name = names.find((one) => headers[one] !== undefined) ?? (bearer && 'authorization')
+    const name =
+      names.find((header) => headers[header] !== undefined) ?? (bearer && 'authorization')
     if (name === undefined) {
       const all = takesBearer ? [...names, 'authorization'] : names
       throw new AppError('key_missing', `the header ${all.join(' or ')} is missing`)

@@ -76,8 +76,8 @@ export function createAuthenticator(app: Deps): Authenticator {
   return {
     signIns,
     async authenticate(request) {
-      const found = find(request)
-      return count(request, await found.catch((error) => refuse(error, request)))
+      const keyLookup = find(request)
+      return count(request, await keyLookup.catch((error) => refuse(error, request)))
     },
     async isStillAllowed(request) {
       try {
@@ -89,8 +89,8 @@ export function createAuthenticator(app: Deps): Authenticator {
       }
     },
     async identify(request, find) {
-      const found = find().then((key) => (Buffer.isBuffer(key) ? findKey(key) : key))
-      return count(request, await found.catch((error) => refuse(error, request)))
+      const keyLookup = find().then((key) => (Buffer.isBuffer(key) ? findKey(key) : key))
+      return count(request, await keyLookup.catch((error) => refuse(error, request)))
     },
   }
 }

@@ -21,10 +21,10 @@ export function clientAddressOf(
 
 /** Some proxies add a port, and brackets to IPv6. */
 function readAddress(text: string): string | undefined {
-  const given = text.trim()
-  const [, inBrackets] = /^\[([^\]]*)\](?::\d+)?$/.exec(given) ?? []
-  const [, beforePort] = /^([\d.]+):\d+$/.exec(given) ?? []
-  const address = inBrackets ?? beforePort ?? given
+  const trimmed = text.trim()
+  const [, inBrackets] = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed) ?? []
+  const [, beforePort] = /^([\d.]+):\d+$/.exec(trimmed) ?? []
+  const address = inBrackets ?? beforePort ?? trimmed
   return isIP(address) ? plainAddress(address) : undefined
 }
 

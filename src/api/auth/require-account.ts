@@ -6,15 +6,15 @@ import type { Scope } from '../../storage/accounts/keys.ts'
  * others than the own one, which is the default.
  */
 export function requireAccount(
-  { account: wanted }: { account?: string | undefined },
+  { account: requestedAccount }: { account?: string | undefined },
   { account: caller, scopes }: { account: string; scopes: readonly Scope[] },
 ): string | undefined {
-  if (wanted === undefined || wanted === caller) return caller
+  if (requestedAccount === undefined || requestedAccount === caller) return caller
   if (!scopes.includes('admin')) {
     const detail = `its scopes are ${scopes.join(', ')}; admin is needed for other accounts`
     throw new AppError('scope_missing', detail)
   }
-  return wanted === '*' ? undefined : wanted
+  return requestedAccount === '*' ? undefined : requestedAccount
 }
 
 /** A request for one thing of an account. */

@@ -119,7 +119,7 @@ export function hasSignInCookie(request: IncomingMessage): boolean {
 
 function cookieOf({ headers }: IncomingMessage): string | undefined {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
-  const pair = pairs.find((one) => one.startsWith(`${COOKIE}=`))
+  const pair = pairs.find((cookie) => cookie.startsWith(`${COOKIE}=`))
   return pair?.slice(COOKIE.length + 1) || undefined
 }
 
@@ -138,8 +138,8 @@ function csrfTokenOf(secret: string): string {
 }
 
 function requireToken({ headers }: IncomingMessage, expected: string): void {
-  const given = sha256(String(headers['x-csrf-token'] ?? ''))
-  if (timingSafeEqual(given, sha256(expected))) return
+  const csrfHash = sha256(String(headers['x-csrf-token'] ?? ''))
+  if (timingSafeEqual(csrfHash, sha256(expected))) return
   throw new AppError('request_forged', 'the header x-csrf-token lacks the token of the sign-in')
 }
 

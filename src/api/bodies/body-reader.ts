@@ -57,17 +57,17 @@ export class BodyReader {
     }
     const task = { kind, bytes, wantsFingerprint }
     if (bytes.byteLength <= SHORT_BYTES) return this.#read(task)
-    const others = this.#waiting.get(account) ?? 0
-    if (others >= MAX_WAITING) {
+    const waitingCount = this.#waiting.get(account) ?? 0
+    if (waitingCount >= MAX_WAITING) {
       const detail = `${MAX_WAITING} large bodies of this account wait to be read`
       throw new AppError('rate_limited', detail, { retryAfter: 1 })
     }
-    this.#waiting.set(account, others + 1)
+    this.#waiting.set(account, waitingCount + 1)
     try {
       return await this.#inTurn(account, () => this.#thread.read(task))
     } finally {
-      const left = this.#waiting.get(account)! - 1
-      if (left > 0) this.#waiting.set(account, left)
+      const remainingCount = this.#waiting.get(account)! - 1
+      if (remainingCount > 0) this.#waiting.set(account, remainingCount)
       else this.#waiting.delete(account)
     }
   }

@@ -17,14 +17,14 @@ export function parseDateTime(text: string): number | undefined {
   const midnight = Date.UTC(year!, month! - 1, date)
   // Date.UTC takes February 31 for March 3, and years below 100 for others.
   if (!new Date(midnight).toISOString().startsWith(day[0])) return undefined
-  const rest = text.slice(day[0].length)
-  if (rest === '') return midnight
-  const time = TIME.exec(rest)
+  const timeText = text.slice(day[0].length)
+  if (timeText === '') return midnight
+  const time = TIME.exec(timeText)
   if (!time) return undefined
   const [, hours, minutes, seconds = 0] = time.map((part) => Number(part ?? 0))
   if (hours! > 23 || minutes! > 59 || seconds > 59) return undefined
   const milliseconds = Number(`${time[4] ?? ''}000`.slice(0, 3))
-  const offset = parseZone(rest.slice(time[0].length))
+  const offset = parseZone(timeText.slice(time[0].length))
   if (offset === undefined) return undefined
   return midnight + ((hours! * 60 + minutes! - offset) * 60 + seconds) * 1000 + milliseconds
 }

@@ -95,11 +95,11 @@ function moment(text: string | undefined): number | undefined {
 }
 
 function latest(...moments: (number | undefined)[]): number | undefined {
-  const given = moments.filter((one) => one !== undefined)
-  return given.length > 0 ? Math.max(...given) : undefined
+  const definedMoments = moments.filter((moment) => moment !== undefined)
+  return definedMoments.length > 0 ? Math.max(...definedMoments) : undefined
 }
 
 function earliest(...moments: (number | undefined)[]): number | undefined {
-  const given = moments.filter((one) => one !== undefined)
-  return given.length > 0 ? Math.min(...given) : undefined
+  const definedMoments = moments.filter((moment) => moment !== undefined)
+  return definedMoments.length > 0 ? Math.min(...definedMoments) : undefined
 }

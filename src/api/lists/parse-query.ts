@@ -14,7 +14,7 @@ export function parseQuery(text: string): Record<string, QueryValue> {
   for (const [name, value] of new URLSearchParams(text)) {
     const [, first, brackets = ''] = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name) ?? []
     const path = brackets.slice(1, -1).split('][')
-    if (first === undefined || path.length > MAX_DEPTH) put(query, name, value)
+    if (first === undefined || path.length > MAX_DEPTH) putValue(query, name, value)
     else putDeep(query, first, path, value)
   }
   for (const value of Object.values(query).filter(isPlain)) {
@@ -30,11 +30,11 @@ function createObject(): QueryObject {
 }
 
 /** A second value for a key makes a list of both. */
-function put(target: QueryObject, key: string, value: QueryValue): void {
-  const known = target[key]
-  if (known === undefined) target[key] = value
-  else if (Array.isArray(known)) known.push(value)
-  else target[key] = [known, value]
+function putValue(target: QueryObject, key: string, value: QueryValue): void {
+  const earlierValue = target[key]
+  if (earlierValue === undefined) target[key] = value
+  else if (Array.isArray(earlierValue)) earlierValue.push(value)
+  else target[key] = [earlierValue, value]
 }
 
 function putDeep(
@@ -43,15 +43,15 @@ function putDeep(
   [next, ...rest]: readonly string[],
   value: string,
 ): void {
-  const known = target[key]
+  const earlierValue = target[key]
   if (next === undefined) {
-    put(target, key, value)
+    putValue(target, key, value)
   } else if (next === '') {
-    if (!Array.isArray(known)) target[key] = known === undefined ? [] : [known]
-    put(target, key, nest(rest, value))
+    if (!Array.isArray(earlierValue)) target[key] = earlierValue === undefined ? [] : [earlierValue]
+    putValue(target, key, nest(rest, value))
   } else {
-    const nested = isPlain(known) ? known : createObject()
-    if (nested !== known) put(target, key, nested)
+    const nested = isPlain(earlierValue) ? earlierValue : createObject()
+    if (nested !== earlierValue) putValue(target, key, nested)
     putDeep(nested, next, rest, value)
   }
 }

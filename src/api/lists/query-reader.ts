@@ -17,12 +17,14 @@ export const compileQueryReader: FastifySchemaCompiler<TSchema> = ({ schema, htt
   if (httpPart !== 'querystring') return () => true
   const { properties } = schema as unknown as QuerySchema
   return (query) => {
-    const given = Object.entries(query as Record<string, QueryValue>).flatMap(([name, value]) => {
-      const read = Object.hasOwn(properties, name) ? fromText(value, properties[name]?.type) : ''
-      return read === '' ? [] : [[name, read]]
-    })
+    const presentParameters = Object.entries(query as Record<string, QueryValue>).flatMap(
+      ([name, value]) => {
+        const read = Object.hasOwn(properties, name) ? fromText(value, properties[name]?.type) : ''
+        return read === '' ? [] : [[name, read]]
+      },
+    )
     const options = { unknownFields: 'ignore' } as const
-    const { value, errors } = validateFields(schema, Object.fromEntries(given), options)
+    const { value, errors } = validateFields(schema, Object.fromEntries(presentParameters), options)
     const error = validationError(parameterErrors(errors))
     return error ? { error } : { value }
   }

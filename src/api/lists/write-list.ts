@@ -3,7 +3,7 @@ import { type JobJson, writeText } from '../responses/job-json.ts'
 import { filterParams, formatCursor, type PageQuery } from './list-query.ts'
 
 /** Whether more follows a page, and the positions of its items, where a list knows them. */
-type Page = { more: boolean; rows?: readonly ListCursor[] }
+type ListPage = { more: boolean; rows?: readonly ListCursor[] }
 
 /**
  * Returns the URLs of the first, the current and the next page of a list; the last page has no next
@@ -12,7 +12,7 @@ type Page = { more: boolean; rows?: readonly ListCursor[] }
 export function pageUrls(
   url: string,
   query: PageQuery,
-  { limit, page }: { limit: number; page: Page },
+  { limit, page }: { limit: number; page: ListPage },
 ) {
   const at = (offset: number, cursor?: string) => {
     const params = filterParams(query)

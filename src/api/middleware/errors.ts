@@ -46,18 +46,18 @@ export function sendError(
   reply: FastifyReply,
   { toPayload }: { toPayload?: (text: string) => Readable } = {},
 ): FastifyReply {
-  const known = toAppError(error, 'internal')
-  if (known.status === 500) request.log.error({ err: error }, 'request failed')
-  const retryAfter = known.retryAfter ?? (known.status === 503 ? RETRY_AFTER : undefined)
+  const appError = toAppError(error, 'internal')
+  if (appError.status === 500) request.log.error({ err: error }, 'request failed')
+  const retryAfter = appError.retryAfter ?? (appError.status === 503 ? RETRY_AFTER : undefined)
   if (retryAfter !== undefined) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
   // The framework would close the connection after a refused body; this one was read to its end.
   if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
   const { url: path, id: requestId } = request
-  const { status, body } = responseOf(known, { path, requestId })
+  const { status, body } = responseOf(appError, { path, requestId })
   const text = JSON.stringify(body)
   return reply
     .code(status)
-    .header('x-error-code', known.code)
+    .header('x-error-code', appError.code)
     .header('content-length', Buffer.byteLength(text))
     .type('application/json; charset=utf-8')
     .send(toPayload ? toPayload(text) : text)
@@ -82,16 +82,16 @@ export function sendClientError(
     socket.destroy()
     return
   }
-  const known = toAppError(error, 'request_unreadable')
+  const appError = toAppError(error, 'request_unreadable')
   const requestId = newRequestId()
-  const response = responseOf(known, { path, requestId })
+  const response = responseOf(appError, { path, requestId })
   const body = JSON.stringify(response.body)
   const head = [
     `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status]}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     ...requestIdLines(requestId, { requestIdHeaderNames }),
-    `x-error-code: ${known.code}`,
+    `x-error-code: ${appError.code}`,
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)

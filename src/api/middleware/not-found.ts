@@ -29,9 +29,11 @@ export function handleUnknownRoutes(http: FastifyInstance): void {
  */
 function matches(route: string, path: string): boolean {
   const expected = route.split('/')
-  const given = path.replace(/\/$/, '').split('/')
-  if (expected.length !== given.length) return false
-  return expected.every((part, i) => part === given[i] || (part.startsWith(':') && given[i] !== ''))
+  const segments = path.replace(/\/$/, '').split('/')
+  if (expected.length !== segments.length) return false
+  return expected.every(
+    (part, i) => part === segments[i] || (part.startsWith(':') && segments[i] !== ''),
+  )
 }
 
 /** An encoded slash stays encoded: it separates nothing. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { App } from '../../app/app-type.ts'
-import type { Span } from '../../observability/tracing.ts'
+import type { TraceSpan } from '../../observability/tracing.ts'
 
 /** The route label of requests without a route: a path may hold anything. */
 const UNKNOWN_ROUTE = 'unknown'
@@ -10,7 +10,7 @@ export function observeRequests(
   http: FastifyInstance,
   { metrics, tracing }: Pick<App, 'metrics' | 'tracing'>,
 ): void {
-  const spans = new WeakMap<FastifyRequest, Span>()
+  const spans = new WeakMap<FastifyRequest, TraceSpan>()
 
   http.addHook('onRequest', (request, _reply, done) => {
     const { id, method, headers } = request

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 const MAX_WAITING = 64
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
-type PendingRequest = [IncomingMessage, ServerResponse]
+type WaitingRequest = [IncomingMessage, ServerResponse]
 
 /** Handles the requests of each connection one after the other. */
 export type PipelineQueue = {
@@ -33,7 +33,7 @@ export type PipelineQueue = {
  */
 export function serializePipelinedRequests(Base: typeof IncomingMessage): PipelineQueue {
   /** The requests after the current one; no entry where none is handled. */
-  const queues = new WeakMap<Socket, PendingRequest[]>()
+  const queues = new WeakMap<Socket, WaitingRequest[]>()
   const isFull = (socket: Socket) => (queues.get(socket)?.length ?? 0) >= MAX_WAITING
 
   class PipelinedRequest extends Base {
@@ -51,7 +51,7 @@ export function serializePipelinedRequests(Base: typeof IncomingMessage): Pipeli
     if (!handler) throw new TypeError('the server has no handler yet')
     server.removeListener('request', handler)
 
-    function begin(socket: Socket, [request, response]: PendingRequest): void {
+    function begin(socket: Socket, [request, response]: WaitingRequest): void {
       response.once('close', () => setImmediate(next, socket))
       handler!(request, response)
     }

@@ -29,9 +29,14 @@ export function toOpenAiError({ status, code, message, validationErrors }: AppEr
   const [first] = lines ?? []
   const text = lines ? lines.join('; ') : message
   const param = /^([\w.]+) (?:must|is required)\b/.exec(first ?? '')?.[1] ?? null
-  const known = code === 'key_unknown' || code === 'key_missing' || code === 'key_expired'
+  const isKeyError = code === 'key_unknown' || code === 'key_missing' || code === 'key_expired'
   return {
-    error: { message: text, type: typeOf(status), param, code: known ? 'invalid_api_key' : code },
+    error: {
+      message: text,
+      type: typeOf(status),
+      param,
+      code: isKeyError ? 'invalid_api_key' : code,
+    },
   }
 }
 

@@ -10,13 +10,13 @@ const MAX_LENGTH = 100
  * commas, semicolons or line breaks, is taken as it is; of sentences, the words with a capital or a
  * digit, apart from the first of each.
  */
-export function vocabularyOf(prompt: string): string[] {
+export function vocabularyFromPrompt(prompt: string): string[] {
   const lines = prompt.split(/\n|(?<=[.!?])\s/).map((line) => itemsOf(line))
   const isList =
     !/[.!?]\s*$/.test(prompt) &&
     lines.flat().every((item) => item.split(/\s+/).length <= MAX_ITEM_WORDS)
-  const found = isList ? lines.flat() : lines.flatMap(namesInSentence)
-  const usable = found.filter((item) => item.length <= MAX_LENGTH && /[\p{L}\d]/u.test(item))
+  const entries = isList ? lines.flat() : lines.flatMap(namesInSentence)
+  const usable = entries.filter((item) => item.length <= MAX_LENGTH && /[\p{L}\d]/u.test(item))
   return [...new Set(usable)].slice(0, MAX_ITEMS)
 }
 

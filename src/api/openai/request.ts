@@ -1,9 +1,9 @@
 import { AppError } from '../../errors.ts'
 import type { OpenAiFormat } from '../../text/formats/openai.ts'
-import { vocabularyOf } from './prompt-vocabulary.ts'
+import { vocabularyFromPrompt } from './prompt-vocabulary.ts'
 
 /** The fields of a form by name, without the brackets of lists: each may come several times. */
-export type FormFields = ReadonlyMap<string, readonly string[]>
+export type TranscriptionFormFields = ReadonlyMap<string, readonly string[]>
 
 const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const
 
@@ -34,32 +34,32 @@ export function isForeignModel(name: string): boolean {
  * with a line per problem.
  */
 export function readTranscriptionRequest(
-  fields: FormFields,
+  fields: TranscriptionFormFields,
   { task, models }: { task: OpenAiFormat['task']; models: readonly string[] },
 ): TranscriptionRequest {
   const problems: string[] = []
-  const one = (name: string) => fields.get(name)?.at(-1)?.trim() || undefined
-  const model = one('model')
+  const lastValue = (name: string) => fields.get(name)?.at(-1)?.trim() || undefined
+  const model = lastValue('model')
   const isForeign = model !== undefined && isForeignModel(model)
   if (model !== undefined && !isForeign && !models.includes(model)) {
     problems.push(`model must be one of ${[...foreignModels, ...models].join(', ')}`)
   }
-  const wanted = one('response_format') ?? 'json'
-  const format = formats.find((name) => name === wanted)
+  const formatName = lastValue('response_format') ?? 'json'
+  const format = formats.find((name) => name === formatName)
   if (!format) problems.push(`response_format must be one of ${formats.join(', ')}`)
   const granularities = fields.get('timestamp_granularities') ?? []
   if (granularities.some((name) => name !== 'word' && name !== 'segment')) {
     problems.push('timestamp_granularities must be word or segment')
   }
-  const stream = one('stream') ?? 'false'
+  const stream = lastValue('stream') ?? 'false'
   if (!['true', 'false'].includes(stream)) problems.push('stream must be true or false')
   if (problems.length > 0) {
     throw new AppError('request_invalid', undefined, { validationErrors: problems })
   }
   const isFile = format === 'srt' || format === 'vtt'
   const isDiarized = format === 'diarized_json' || model?.endsWith('-diarize')
-  const language = one('language')
-  const vocabulary = vocabularyOf(one('prompt') ?? '')
+  const language = lastValue('language')
+  const vocabulary = vocabularyFromPrompt(lastValue('prompt') ?? '')
   return {
     creation: {
       ...(model !== undefined && !isForeign && { model }),

@@ -46,13 +46,13 @@ export function transcriptionRoute(app: TranscriptionDeps): FastifyPluginAsyncTy
   function respond(task: OpenAiFormat['task']) {
     return async (request: FastifyRequest, reply: FastifyReply) => {
       const signal = disconnectSignal(reply)
-      const { fileId, wanted } = await receive(request, { task, signal }, app)
+      const { fileId, wanted } = await receiveForm(request, { task, signal }, app)
       const { id } = await submit(request, { fileId, wanted }, app)
       // The client waits in silence, for longer than an idle connection is kept.
       request.raw.socket.setTimeout(0)
       const job = { id, account: request.account }
       const response = untilEnded(app, job, signal).then((ended) =>
-        readResponse(app, ended, wanted),
+        writeTranscription(app, ended, wanted),
       )
       markDeliveredWhenSent(app.jobs, reply, job)
       if (wanted.form.stream) {
@@ -67,7 +67,7 @@ export function transcriptionRoute(app: TranscriptionDeps): FastifyPluginAsyncTy
 }
 
 /** Stores the file of a form, and reads its other fields. */
-async function receive(
+async function receiveForm(
   request: FastifyRequest,
   { task, signal }: { task: OpenAiFormat['task']; signal: AbortSignal },
   { config, jobs }: Pick<App, 'config' | 'jobs'>,
@@ -120,7 +120,7 @@ async function untilEnded(
 }
 
 /** Returns the transcript of a job that has ended, in the form that the client wants. */
-async function readResponse(
+async function writeTranscription(
   { jobs }: Pick<App, 'jobs'>,
   job: Job,
   { format, form }: TranscriptionRequest,
@@ -141,8 +141,8 @@ async function* streamEvents(
   events: Promise<string | Uint8Array>,
 ): AsyncGenerator<string | Uint8Array> {
   const settled = events.catch((error: unknown) => {
-    const known = error instanceof AppError ? error : new AppError('internal')
-    return `data: ${JSON.stringify(toOpenAiError(known))}\n\n`
+    const appError = error instanceof AppError ? error : new AppError('internal')
+    return `data: ${JSON.stringify(toOpenAiError(appError))}\n\n`
   })
   for (;;) {
     yield ': the recording is being transcribed\n\n'

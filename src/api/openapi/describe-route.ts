@@ -3,13 +3,17 @@ import type { FastifySchema } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import { isOpenAiPath } from '../openai/errors.ts'
 import { type ErrorStatus, ErrorView, errorResponses } from '../schemas/common/error.ts'
+import type { JsonSchema } from '../schemas/common/type.ts'
 import { OpenAiErrorView } from '../schemas/openai/openai.ts'
 import { publishSchema } from './publish-schema.ts'
 
-type Schema = Record<string, unknown>
-
 /** A response in the API description. */
-type ResponseObject = { type?: string; description?: string; headers?: Schema; content?: Schema }
+type ResponseObject = {
+  type?: string
+  description?: string
+  headers?: JsonSchema
+  content?: JsonSchema
+}
 
 const text = (description: string) => ({ type: 'string', description })
 const requestId = { 'X-Request-Id': text('The id of the request; error bodies repeat it') }
@@ -28,7 +32,7 @@ const commonErrors: readonly ErrorStatus[] = [400, 500, 503]
 const authErrors: readonly ErrorStatus[] = [401, 403, 429]
 
 /** Headers of error responses with some statuses. */
-const errorHeaders: Partial<Record<string, Schema>> = {
+const errorHeaders: Partial<Record<string, JsonSchema>> = {
   416: { 'Content-Range': text('The total size in bytes') },
   429: retryAfter,
   503: retryAfter,
@@ -44,7 +48,7 @@ export function describeRoute(
 ): FastifySchema {
   const deprecated = url.startsWith('/v2/transcription')
   const common = schema.security ? commonErrors : [...commonErrors, ...authErrors]
-  const responses = { ...errorResponses(...common), ...(schema.response as Schema) }
+  const responses = { ...errorResponses(...common), ...(schema.response as JsonSchema) }
   const response = Object.entries(responses).map(([status, answer]) => {
     const headers = {
       ...requestId,
@@ -70,16 +74,16 @@ export function describeRoute(
 }
 
 /** A parameter that is an object is given as JSON: no other OpenAPI style can nest. */
-function describeQuery(schema: object): Schema {
+function describeQuery(schema: object): JsonSchema {
   const published = publishSchema(schema, { closed: false })
-  for (const parameter of Object.values(published.properties as Record<string, Schema>)) {
+  for (const parameter of Object.values(published.properties as Record<string, JsonSchema>)) {
     if (parameter.type === 'object') parameter['x-consume'] = 'application/json'
   }
   return published
 }
 
 /** What the HTTP parser refuses before there is a route. */
-function otherErrors(url: string): Schema {
+function otherErrors(url: string): JsonSchema {
   return describeResponse(
     {
       description: 'Any other error, such as 408 or 431 for a request that cannot be read.',
@@ -89,14 +93,14 @@ function otherErrors(url: string): Schema {
   )
 }
 
-function errorContent(url: string): Schema {
+function errorContent(url: string): JsonSchema {
   return { 'application/json': { schema: isOpenAiPath(url) ? OpenAiErrorView : ErrorView } }
 }
 
 function describeResponse(
   response: ResponseObject,
-  { status = '', headers }: { status?: string; headers: Schema },
-): Schema {
+  { status = '', headers }: { status?: string; headers: JsonSchema },
+): JsonSchema {
   const { description = STATUS_CODES[status], headers: described, content } = response
   const all = publishSchema({ ...headers, ...described }, { closed: false })
   if (response.type === 'null') return { type: 'null', description, headers: all }

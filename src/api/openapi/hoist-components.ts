@@ -17,8 +17,8 @@ export function hoistComponents<T extends Record<string, unknown>>(
     const walked = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item)]))
     const { title } = walked
     if (typeof title !== 'string') return walked
-    const known = schemas.get(title)
-    if (known && JSON.stringify(known) !== JSON.stringify(walked)) {
+    const namedSchema = schemas.get(title)
+    if (namedSchema && JSON.stringify(namedSchema) !== JSON.stringify(walked)) {
       throw new TypeError(`two schemas are called ${title}`)
     }
     schemas.set(title, walked)

@@ -1,16 +1,16 @@
+import type { JsonSchema } from '../schemas/common/type.ts'
+
 /** How a schema is published. */
 export type PublishOptions = {
   /** Whether objects that name their fields refuse all others. */
   closed: boolean
 }
 
-type Schema = Record<string, unknown>
-
 /** Formats of JSON Schema and of OpenAPI that our schemas use; any other is our own. */
 const standardFormats = new Set(['binary', 'date', 'date-time', 'uri', 'uuid'])
 
 /** Replacements for our own formats; one without a replacement is dropped. */
-const ownFormats: Record<string, Schema> = {
+const ownFormats: Record<string, JsonSchema> = {
   'date-or-date-time': { anyOf: [{ format: 'date' }, { format: 'date-time' }] },
   'http-url': { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]' },
 }
@@ -20,8 +20,8 @@ const ownFormats: Record<string, Schema> = {
  * a default is required, since it is present after reading; for clients, it is optional. Integers
  * are those that JSON carries exactly.
  */
-export function publishSchema(schema: object, options: PublishOptions): Schema {
-  const { format, patternProperties, properties, required, ...rest } = schema as Schema
+export function publishSchema(schema: object, options: PublishOptions): JsonSchema {
+  const { format, patternProperties, properties, required, ...rest } = schema as JsonSchema
   const published = Object.fromEntries(
     Object.entries(rest).map(([key, value]) => [key, publishValue(key, value, options)]),
   )
@@ -33,11 +33,11 @@ export function publishSchema(schema: object, options: PublishOptions): Schema {
     published.maximum ??= Number.MAX_SAFE_INTEGER
   }
   if (patternProperties) {
-    const [values] = Object.values(patternProperties as Schema)
+    const [values] = Object.values(patternProperties as JsonSchema)
     published.additionalProperties = publishSchema(values as object, options)
   }
   if (properties) {
-    const fields = properties as Record<string, Schema>
+    const fields = properties as Record<string, JsonSchema>
     const names = (required as readonly string[] | undefined) ?? []
     const needed = names.filter((name) => !('default' in fields[name]!))
     published.properties = Object.fromEntries(
@@ -57,5 +57,5 @@ function publishValue(key: string, value: unknown, options: PublishOptions): unk
   if (key === 'default' || typeof value !== 'object' || value === null) return value
   if (key === 'multipart/form-data') return publishSchema(value, { closed: false })
   if (!Array.isArray(value)) return publishSchema(value, options)
-  return value.map((one) => publishValue('', one, options))
+  return value.map((item) => publishValue('', item, options))
 }

@@ -2,11 +2,11 @@ import { withoutCredentials } from '../../delivery/secrets/without-credentials.t
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../storage/database/db.ts'
 import {
-  type Attempt,
   type DeliveryId,
   type DeliveryStatus,
   findAttempts,
   findDelivery,
+  type LoggedAttempt,
   type LoggedDelivery,
 } from '../../storage/deliveries/delivery-log.ts'
 import { toDateTime } from '../lists/date-time.ts'
@@ -17,7 +17,7 @@ const kinds = { callback: 'callback', live: 'live_callback', webhook: 'webhook' 
 /** Returns the response view of a delivery with its attempts. */
 export function toDeliveryView(
   delivery: LoggedDelivery,
-  attempts: readonly Attempt[],
+  attempts: readonly LoggedAttempt[],
 ): DeliveryView {
   const { state, nextAt, endedAt } = delivery
   return {
@@ -28,7 +28,7 @@ export function toDeliveryView(
     event: delivery.event,
     method: delivery.method,
     url: withoutCredentials(delivery.url),
-    status: statusOf(state),
+    status: deliveryStatusOf(state),
     reason: delivery.reason,
     attempt_count: delivery.attempts,
     created_at: toDateTime(delivery.createdAt),
@@ -55,6 +55,6 @@ export async function findDeliveryView(db: Db, requested: DeliveryId): Promise<D
   return toDeliveryView(delivery, attempts.get(delivery.id)!)
 }
 
-function statusOf(state: LoggedDelivery['state']): DeliveryStatus {
+function deliveryStatusOf(state: LoggedDelivery['state']): DeliveryStatus {
   return state === 'due' || state === 'waiting' ? 'pending' : state
 }

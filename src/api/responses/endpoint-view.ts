@@ -14,7 +14,7 @@ export function toEndpointView(endpoint: Endpoint): EndpointView {
     name: endpoint.name,
     events: events && [...events],
     source: endpoint.source,
-    status: statusOf(endpoint),
+    status: endpointStatusOf(endpoint),
     failing_since: toDateTime(endpoint.failingSince),
     last_failure: endpoint.lastFailure,
     last_success_at: toDateTime(endpoint.lastSuccessAt),
@@ -24,7 +24,7 @@ export function toEndpointView(endpoint: Endpoint): EndpointView {
   }
 }
 
-function statusOf({ disabledAt, failingSince }: Endpoint): EndpointView['status'] {
+function endpointStatusOf({ disabledAt, failingSince }: Endpoint): EndpointView['status'] {
   if (disabledAt !== null) return 'disabled'
   return failingSince === null ? 'enabled' : 'failing'
 }

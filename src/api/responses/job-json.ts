@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { AppError } from '../../errors.ts'
 import { findJob, type Job } from '../../storage/jobs/jobs.ts'
-import type { StoredResult } from '../../storage/jobs/results.ts'
+import type { ResultLocation } from '../../storage/jobs/results.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { toDateTime } from '../lists/date-time.ts'
 import { removeMessages, removeMessagesFromChunks } from './remove-messages.ts'
@@ -49,7 +49,7 @@ export function toJobJson(
   return open(stored.object)
 
   async function open(object: string): Promise<JobJson | undefined> {
-    const opened = await storage.objects.read(object).catch(ignoreMissing)
+    const opened = await storage.objects.read(object).catch(ignoreMissingObject)
     if (!opened) {
       const now = await findJob(storage.db, job)
       return now && !isSameObject(now.result, { object })
@@ -78,11 +78,11 @@ export async function* writeText({
   }
 }
 
-function isSameObject(one: StoredResult | null, other: { object: string }): boolean {
-  return one !== null && 'object' in one && one.object === other.object
+function isSameObject(location: ResultLocation | null, otherLocation: { object: string }): boolean {
+  return location !== null && 'object' in location && location.object === otherLocation.object
 }
 
-function ignoreMissing(error: unknown): undefined {
+function ignoreMissingObject(error: unknown): undefined {
   if (!(error instanceof AppError && error.code === 'file_not_found')) throw error
 }
 
@@ -92,7 +92,7 @@ function ignoreMissing(error: unknown): undefined {
  */
 function viewWithoutResult(job: Job): string {
   const { file, customMetadata } = job
-  const given = JSON.stringify({
+  const baseJson = JSON.stringify({
     id: job.id,
     request_id: `G-${job.id.slice(0, 8)}`,
     version: 2,
@@ -114,5 +114,5 @@ function viewWithoutResult(job: Job): string {
     `"post_session_metadata":${job.postSessionMetadata}`,
     `"request_params":${job.requestParams}`,
   ]
-  return `${given.slice(0, -1)},${stored.join(',')}`
+  return `${baseJson.slice(0, -1)},${stored.join(',')}`
 }

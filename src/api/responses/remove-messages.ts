@@ -15,9 +15,9 @@ export function removeMessages(result: string): string {
 export async function* removeMessagesFromChunks(
   result: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  let held = Buffer.alloc(0)
+  let heldBytes = Buffer.alloc(0)
   for await (const bytes of result) {
-    const chunk = Buffer.concat([held, bytes])
+    const chunk = Buffer.concat([heldBytes, bytes])
     const at = chunk.indexOf(BEGIN)
     if (at >= 0) {
       yield chunk.subarray(0, at)
@@ -27,7 +27,7 @@ export async function* removeMessagesFromChunks(
     // The key may begin in this chunk and end in the next.
     const end = Math.max(0, chunk.length - BEGIN.length + 1)
     yield chunk.subarray(0, end)
-    held = chunk.subarray(end)
+    heldBytes = chunk.subarray(end)
   }
-  yield held
+  yield heldBytes
 }

@@ -27,36 +27,36 @@ export function forwardSocket(
     [FORWARDED_HEADER]: 'true',
   }
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest
-  const asked = send(target, { method: 'GET', headers, agent: false })
+  const forwardedRequest = send(target, { method: 'GET', headers, agent: false })
   const giveUp = () => {
     clearTimeout(late)
-    asked.destroy()
+    forwardedRequest.destroy()
     resolve(false)
   }
   const late = setTimeout(giveUp, RESPONSE_TIMEOUT_MS)
-  const onGone = () => asked.destroy()
+  const onGone = () => forwardedRequest.destroy()
   socket.once('close', onGone)
-  asked.on('error', giveUp)
+  forwardedRequest.on('error', giveUp)
   // It has no such socket: an older version, or another service at its address.
-  asked.on('response', (response) => {
+  forwardedRequest.on('response', (response) => {
     response.resume()
     giveUp()
   })
-  asked.on('upgrade', (response, other, otherHead) => {
+  forwardedRequest.on('upgrade', (response, otherSocket, otherHead) => {
     clearTimeout(late)
     socket.off('close', onGone)
-    other.on('error', () => socket.destroy())
-    socket.on('error', () => other.destroy())
-    socket.once('close', () => other.destroy())
-    other.once('close', () => socket.destroy())
+    otherSocket.on('error', () => socket.destroy())
+    socket.on('error', () => otherSocket.destroy())
+    socket.once('close', () => otherSocket.destroy())
+    otherSocket.once('close', () => socket.destroy())
     socket.write(rawHead(response))
     if (otherHead.length > 0) socket.write(otherHead)
-    if (head.length > 0) other.write(head)
-    other.pipe(socket)
-    socket.pipe(other)
+    if (head.length > 0) otherSocket.write(head)
+    otherSocket.pipe(socket)
+    socket.pipe(otherSocket)
     resolve(true)
   })
-  asked.end()
+  forwardedRequest.end()
   return promise
 }
 

@@ -13,7 +13,7 @@ import { sendClientError } from '../middleware/errors.ts'
 import { newRequestId, requestIdLines } from '../middleware/request-id.ts'
 import { FORWARDED_HEADER, forwardSocket, type Upgrade } from './forward-socket.ts'
 import {
-  close,
+  closeSocket,
   createSocketServer,
   isHandshake,
   openSocket,
@@ -58,7 +58,7 @@ export function createLiveSocketServer(
     const isResumed = typeof connection !== 'number' && connection.isResumed
     const refuse = (webSocket: WebSocket, code: number) => {
       log.info({ requestId, address, code }, 'client refused')
-      close(webSocket, code)
+      closeSocket(webSocket, code)
     }
     let isOpen = false
     const liveSocket = isResumed ? resumed : standardServer

@@ -166,7 +166,7 @@ async function writeMessages(
     if (number !== undefined) onSent(number)
     if (webSocket.bufferedAmount > MAX_UNSENT_BYTES) await sent.promise
   }
-  close(webSocket, connection.closeCode ?? 1011)
+  closeSocket(webSocket, connection.closeCode ?? 1011)
 }
 
 /**
@@ -223,7 +223,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
 }
 
 /** Closes with a code that may be sent; 1005 and 1006 only mean that none was received. */
-export function close(webSocket: WebSocket, code: number): void {
+export function closeSocket(webSocket: WebSocket, code: number): void {
   const isSendable = code >= 1000 && code !== 1005 && code !== 1006
   webSocket.close(isSendable ? code : 1011, reasons[code])
 }

@@ -15,14 +15,14 @@ import {
 } from '../../models/install/installed-models.ts'
 import type { ListedModel, ModelState } from '../../models/model-store.ts'
 import {
-  checkFile,
+  checkSpeakerModelFile,
   readInstalledModel,
   type SpeakerModelKind,
   speakerModelKinds,
 } from '../../models/speaker-models.ts'
 
 /** How closely to look: `hashes` reads every byte, otherwise only sizes are compared. */
-export type CheckOptions = { hashes: boolean; signal: AbortSignal }
+export type ModelCheckOptions = { hashes: boolean; signal: AbortSignal }
 
 const unknown = {
   ...{ engine: undefined, license: undefined, credit: undefined, memoryBytes: undefined },
@@ -33,7 +33,10 @@ const unknown = {
  * Lists the models that a server with this folder could use: bundled, built in, added, installed
  * from the catalog.
  */
-export async function listLocalModels(folder: string, depth: CheckOptions): Promise<ListedModel[]> {
+export async function listLocalModels(
+  folder: string,
+  depth: ModelCheckOptions,
+): Promise<ListedModel[]> {
   return [
     ...(await listBundled(folder, depth)),
     ...(await listAdded(folder, depth)),
@@ -63,7 +66,7 @@ export function listRemoteModels({ remote }: Pick<Config['models'], 'remote'>): 
   return [{ ...base, engine: 'remote', purpose, languages, bytes: 0, state: 'configured' }]
 }
 
-async function listBundled(folder: string, { hashes }: CheckOptions): Promise<ListedModel[]> {
+async function listBundled(folder: string, { hashes }: ModelCheckOptions): Promise<ListedModel[]> {
   const damaged = await findDamage(folder, { hashes })
   const { record } = bundledModels(folder)
   const isRecorded = !damaged.includes(basename(record))
@@ -86,12 +89,12 @@ async function listBundled(folder: string, { hashes }: CheckOptions): Promise<Li
   })
 }
 
-async function listAdded(folder: string, depth: CheckOptions): Promise<ListedModel[]> {
+async function listAdded(folder: string, depth: ModelCheckOptions): Promise<ListedModel[]> {
   const listed: ListedModel[] = []
   for (const kind of speakerModelKinds) {
     const purpose = `${kind}, added`
     const base = { ...unknown, origin: 'file' as const, kind, purpose, languages: [] }
-    const added = readRecord(folder, kind)
+    const added = readSpeakerModel(folder, kind)
     if (added === 'unreadable') listed.push({ ...base, name: kind, bytes: 0, state: 'unreadable' })
     else if (added) {
       const { name, bytes } = added
@@ -104,15 +107,15 @@ async function listAdded(folder: string, depth: CheckOptions): Promise<ListedMod
 
 async function checkAdded(
   added: { path: string; sha256: string; bytes: number },
-  { hashes }: CheckOptions,
+  { hashes }: ModelCheckOptions,
 ) {
-  if (hashes) return checkFile(added)
-  const found = await stat(added.path).catch(() => undefined)
-  if (!found) return 'missing'
-  return found.size === added.bytes ? undefined : 'damaged'
+  if (hashes) return checkSpeakerModelFile(added)
+  const fileStat = await stat(added.path).catch(() => undefined)
+  if (!fileStat) return 'missing'
+  return fileStat.size === added.bytes ? undefined : 'damaged'
 }
 
-function readRecord(folder: string, kind: SpeakerModelKind) {
+function readSpeakerModel(folder: string, kind: SpeakerModelKind) {
   try {
     return readInstalledModel(folder, kind)
   } catch {
@@ -120,7 +123,7 @@ function readRecord(folder: string, kind: SpeakerModelKind) {
   }
 }
 
-async function listStored(folder: string, depth: CheckOptions): Promise<ListedModel[]> {
+async function listStored(folder: string, depth: ModelCheckOptions): Promise<ListedModel[]> {
   const listed: ListedModel[] = []
   for (const model of readStoredModels(folder)) {
     const { id, kind, engine, languages, memoryBytes } = model
@@ -128,15 +131,15 @@ async function listStored(folder: string, depth: CheckOptions): Promise<ListedMo
     const bytes = Object.values(files).reduce((sum, file) => sum + file.bytes, 0)
     const state = await checkStored(folder, model, depth)
     const names = { name: id, origin: 'store' as const, kind, purpose: kind }
-    const measured = readCatalog().find((one) => one.id === id)?.measured
+    const measured = readCatalog().find((catalogModel) => catalogModel.id === id)?.measured
     const details = { engine, languages, license, credit, memoryBytes, measured }
     listed.push({ ...names, ...details, bytes, state })
   }
   const readable = new Set(listed.map(({ name }) => name))
-  const others = (await readdir(storeFolder(folder)).catch(() => [])).filter((name) => {
+  const otherFolders = (await readdir(storeFolder(folder)).catch(() => [])).filter((name) => {
     return !name.startsWith('.') && !readable.has(name)
   })
-  for (const name of others) {
+  for (const name of otherFolders) {
     const base = { ...unknown, name, origin: 'store', kind: 'recognition' } as const
     listed.push({ ...base, purpose: '', languages: [], bytes: 0, state: 'unreadable' })
   }
@@ -146,7 +149,7 @@ async function listStored(folder: string, depth: CheckOptions): Promise<ListedMo
 async function checkStored(
   modelsFolder: string,
   { id, folder }: LocalModel,
-  { hashes, signal }: CheckOptions,
+  { hashes, signal }: ModelCheckOptions,
 ): Promise<ModelState> {
   const damaged = hashes ? await findDamagedFiles(folder, signal) : await findChangedSizes(folder)
   if (damaged.length > 0) return 'damaged'
@@ -158,8 +161,8 @@ async function findChangedSizes(folder: string): Promise<string[]> {
   const files = Object.entries(readStoredRecord(folder)?.files ?? {})
   const changed: string[] = []
   for (const [name, { bytes }] of files) {
-    const found = await stat(join(folder, name)).catch(() => undefined)
-    if (found?.size !== bytes) changed.push(name)
+    const fileStat = await stat(join(folder, name)).catch(() => undefined)
+    if (fileStat?.size !== bytes) changed.push(name)
   }
   return changed
 }

@@ -5,7 +5,7 @@ import ort from 'onnxruntime-node'
 import type { Word } from '../../transcript/transcript.ts'
 import { bundledModels } from '../models/bundled-packages.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
-import { opensWord, textOf } from './moonshine/tokens.ts'
+import { opensWord, tokensToText } from './moonshine/tokens.ts'
 import { createMoonshine } from './moonshine.ts'
 import type { DraftText, Recognition } from './recognizer.ts'
 
@@ -62,7 +62,7 @@ test('a correct or partly wrong draft saves model calls without changing the tex
   assert.deepEqual(foreign, plain)
   // Another recognizer wrote the first words.
   const half = tokens.findIndex((token, i) => i > tokens.length / 2 && opensWord(token))
-  const text = textOf(tokens.slice(0, half))
+  const text = tokensToText(tokens.slice(0, half))
   const begun = await recognize({ text, tokens: [] })
   assertSameWords(begun.words, plain.words)
   assert.ok(begun.calls < 0.7 * plain.calls, `${begun.calls} of ${plain.calls} calls`)

@@ -17,8 +17,8 @@ import {
   type MoonshineDecoding,
 } from './moonshine/decoder.ts'
 import type { MoonshineDimensions } from './moonshine/dimensions.ts'
-import { tokenPieces, tokensOf } from './moonshine/tokens.ts'
-import { wordsOf } from './moonshine/words.ts'
+import { textToTokens, tokenPieces } from './moonshine/tokens.ts'
+import { groupTokensIntoWords } from './moonshine/words.ts'
 import type {
   DraftText,
   PartialRecognition,
@@ -90,7 +90,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
 
 /** Returns what is known of a text as tokens of this family. */
 function draftTokens({ text, model = '', tokens }: DraftText): number[] {
-  return [...tokensOf(text), ...(isMoonshine(model) ? tokens : [])]
+  return [...textToTokens(text), ...(isMoonshine(model) ? tokens : [])]
 }
 
 /** Too few tokens for the decoder to loop, enough to measure the cost of one. */
@@ -121,10 +121,10 @@ async function measureCost(
     const costs = await Array.fromAsync({ length: BENCHMARK_RUNS }, () => write(count, draft))
     return Math.min(...costs)
   }
-  const one = await lowest(1, [])
+  const singleCost = await lowest(1, [])
   const all = await lowest(BENCHMARK_TOKENS, [])
-  const begin = drafted > 0 ? await lowest(1, tokens) : one
-  return { encode: begin, perToken: Math.max(0, all - one) / (BENCHMARK_TOKENS - 1) }
+  const begin = drafted > 0 ? await lowest(1, tokens) : singleCost
+  return { encode: begin, perToken: Math.max(0, all - singleCost) / (BENCHMARK_TOKENS - 1) }
 }
 
 function maxTokensFor(audio: Float32Array): number {
@@ -178,7 +178,7 @@ function toOpenRecognition(
     return Math.min(latest * FRAME, seconds)
   })
   if (starts.length === tokens.length) starts.push(seconds)
-  const rough = wordsOf(tokens, starts)
+  const rough = groupTokensIntoWords(tokens, starts)
   const differs = tokens.findIndex((token, i) => token !== draft[i])
   const same = differs < 0 ? tokens.length : differs
   const logProbability = meanOf(logProbs)
@@ -215,7 +215,7 @@ function timedWords(
   const starts = frames.map((frame) => Math.min(frame * FRAME, seconds))
   // A decoding that was cut off has no end token: its last word runs to the end of the audio.
   if (starts.length === tokens.length) starts.push(seconds)
-  const rough = wordsOf(tokens, starts)
+  const rough = groupTokensIntoWords(tokens, starts)
   const spans = alignToEnergy(rough, energyLevels(audio))
   return rough.map(({ text, tokens: { first, last } }, i) => {
     return {

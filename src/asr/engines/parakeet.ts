@@ -7,7 +7,7 @@ import { describeParakeet, parakeetThresholds } from './parakeet/capabilities.ts
 import { decodePieces, type TimedToken } from './parakeet/decode.ts'
 import { createFeatureExtractor } from './parakeet/features.ts'
 import { loadParakeet, type ParakeetNetwork } from './parakeet/network.ts'
-import { wordsOf } from './parakeet/words.ts'
+import { wordsFromTokens } from './parakeet/words.ts'
 import type { RecognizeOptions, Recognizer, RecognizerCosts } from './recognizer.ts'
 
 /** Shorter audio is padded: the model was trained with longer audio. */
@@ -51,9 +51,9 @@ export async function createParakeet(
     async recognize(segments, options) {
       const decoded = await decode(segments, options)
       return decoded.map((tokens, i) => {
-        const found = wordsOf(tokens, pieces, segments[i]!.length / SAMPLE_RATE)
+        const wordsOfTokens = wordsFromTokens(tokens, pieces, segments[i]!.length / SAMPLE_RATE)
         return {
-          words: found.map(({ lastToken: _, ...word }) => word),
+          words: wordsOfTokens.map(({ lastToken: _, ...word }) => word),
           language: languageOf(options),
           logProbability: meanLogProbability(tokens),
           complete: true,
@@ -65,10 +65,10 @@ export async function createParakeet(
       const [tokens = []] = await decode([audio], options)
       const differs = tokens.findIndex(({ token }, i) => token !== draft[i])
       const same = differs < 0 ? tokens.length : differs
-      const found = wordsOf(tokens, pieces, audio.length / SAMPLE_RATE)
+      const wordsOfTokens = wordsFromTokens(tokens, pieces, audio.length / SAMPLE_RATE)
       return {
-        words: found.map(({ lastToken: _, ...word }) => word),
-        agreed: found.filter(({ lastToken }) => lastToken < same).length,
+        words: wordsOfTokens.map(({ lastToken: _, ...word }) => word),
+        agreed: wordsOfTokens.filter(({ lastToken }) => lastToken < same).length,
         language: languageOf(options),
         logProbability: meanLogProbability(tokens),
         tokens: tokens.map(({ token }) => token),

@@ -10,13 +10,13 @@ import type {
   RecognizerCosts,
   RecognizerThresholds,
 } from './recognizer.ts'
-import { capabilitiesOf } from './sherpa/capabilities.ts'
+import { sherpaCapabilities } from './sherpa/capabilities.ts'
 import { withConfidence } from './sherpa/confidence.ts'
 import { encodeHotwords } from './sherpa/hotwords.ts'
-import { readSherpaLayout, readTokens } from './sherpa/layout.ts'
+import { readSherpaLayout, readTokenList } from './sherpa/layout.ts'
 import type { SherpaText } from './sherpa/sherpa-protocol.ts'
 import { type SherpaProcess, startSherpa } from './sherpa/start-sherpa.ts'
-import { interpolateWordTimes, type SherpaWord, wordsOf } from './sherpa/words.ts'
+import { interpolateWordTimes, type SherpaWord, wordsFromSherpaText } from './sherpa/words.ts'
 
 /** How far these models are believed: not tuned, since their weights were not at hand. */
 const sherpaThresholds: RecognizerThresholds = {
@@ -54,14 +54,14 @@ export async function createSherpa(
   const { id, revision, folder } = stored
   const layout = readSherpaLayout(folder)
   const { family } = layout
-  const pieces = readTokens(join(folder, layout.tokens))
+  const pieces = readTokenList(join(folder, layout.tokens))
   const sherpa = await startSherpa({ folder, provider: device === 'dml' ? 'directml' : device })
-  const capabilities = capabilitiesOf(family, stored.languages)
+  const capabilities = sherpaCapabilities(family, stored.languages)
   const isStreaming = family === 'streaming-transducer'
   const isUpperCase = !pieces.some((piece) => /\p{Ll}/u.test(piece.replace(/^<.*>$/, '')))
   const model = { sherpa, isStreaming, isTimed: capabilities.wordTimes, isUpperCase }
   const languageOf = (options: RecognizeOptions, text?: SherpaText) => {
-    return chooseLanguage(options, stored.languages, text)
+    return recognizedLanguage(options, stored.languages, text)
   }
   const hotwordsOf = ({ vocabulary }: RecognizeOptions) => {
     return capabilities.vocabulary ? encodeHotwords(vocabulary, pieces) : undefined
@@ -72,11 +72,11 @@ export async function createSherpa(
     ...{ id, revision, capabilities, thresholds: sherpaThresholds },
     async recognize(segments, options) {
       const hotwords = hotwordsOf(options)
-      const found = []
+      const recognitions = []
       for (const audio of segments) {
         const task = { language: languageOf(options), hotwords, signal: options.signal }
         const { words, logProbability, text } = await decodePiece(model, audio, task)
-        found.push({
+        recognitions.push({
           words: words.map(({ lastToken: _, ...word }) => word),
           language: languageOf(options, text),
           logProbability,
@@ -84,7 +84,7 @@ export async function createSherpa(
           warnings: [],
         })
       }
-      return found
+      return recognitions
     },
     async recognizePartial(audio, { draft, ...options }) {
       if (isStreaming) {
@@ -104,8 +104,8 @@ export async function createSherpa(
     },
     ...(capabilities.identifiesLanguages && {
       identifyLanguage: (audio, { languages, signal }) => {
-        const known = languages.length > 0 ? languages : stored.languages
-        return identify(sherpa, audio, { known, signal })
+        const possibleLanguages = languages.length > 0 ? languages : stored.languages
+        return identify(sherpa, audio, { known: possibleLanguages, signal })
       },
     }),
     measureCost: (seconds) => measureCost(model, seconds),
@@ -114,15 +114,15 @@ export async function createSherpa(
 }
 
 /** Returns the language that the model names, if it is one of those that are possible. */
-function chooseLanguage(
+function recognizedLanguage(
   { language, languages }: RecognizeOptions,
-  known: readonly string[],
+  knownLanguages: readonly string[],
   text: SherpaText | undefined,
 ): string {
   const tagged = languageTag(text?.language ?? '')
-  const allowed = languages.length > 0 ? languages : known
+  const allowed = languages.length > 0 ? languages : knownLanguages
   if (tagged !== undefined && allowed.includes(tagged)) return tagged
-  return language ?? languages[0] ?? known[0] ?? 'en'
+  return language ?? languages[0] ?? knownLanguages[0] ?? 'en'
 }
 
 type SherpaModel = {
@@ -141,8 +141,8 @@ async function measureCost(
   const { signal } = new AbortController()
   const measureOnce = () => {
     if (!isStreaming) return sherpa.run({ kind: 'recognize', samples }, signal)
-    const whole = { stream: NO_STREAM, from: 0, isLast: true }
-    return sherpa.run({ kind: 'continue', samples, ...whole }, signal)
+    const wholeAudio = { stream: NO_STREAM, from: 0, isLast: true }
+    return sherpa.run({ kind: 'continue', samples, ...wholeAudio }, signal)
   }
   await measureOnce() // The first call of a session allocates its memory.
   return { encode: (await measureOnce()).cost, perToken: 0 }
@@ -170,8 +170,10 @@ async function decodePiece(
   }
   const text = await run(padded(audio))
   const seconds = audio.length / SAMPLE_RATE
-  const found = isTimed ? wordsOf(text, seconds) : interpolateWordTimes(text.text, seconds)
-  const cased = isUpperCase ? found.map(inLowerCase) : found
+  const timedWords = isTimed
+    ? wordsFromSherpaText(text, seconds)
+    : interpolateWordTimes(text.text, seconds)
+  const cased = isUpperCase ? timedWords.map(inLowerCase) : timedWords
   if (text.logProbs.length > 0 || cased.length === 0) {
     return { words: cased, logProbability: mean(text.logProbs), text }
   }
@@ -180,19 +182,19 @@ async function decodePiece(
   return { words, logProbability: mean(words.map((word) => Math.log(word.confidence))), text }
 }
 
-type StreamOptions = { stream: number; from: number; language: string; signal: AbortSignal }
+type SherpaStreamOptions = { stream: number; from: number; language: string; signal: AbortSignal }
 
 /** Continues a stream with what is new in the audio. */
 async function continueStream(
   { sherpa, isUpperCase }: SherpaModel,
   samples: Float32Array,
-  { stream, from, language, signal }: StreamOptions,
+  { stream, from, language, signal }: SherpaStreamOptions,
 ): Promise<DecodedText> {
   const task = { kind: 'continue', stream, samples, from, language, isLast: false } as const
   const text = await sherpa.run(task, signal)
-  const found = wordsOf(text, samples.length / SAMPLE_RATE)
+  const timedWords = wordsFromSherpaText(text, samples.length / SAMPLE_RATE)
   const hasProbabilities = text.logProbs.length > 0
-  const words = found.map((word) => {
+  const words = timedWords.map((word) => {
     const shown = isUpperCase ? inLowerCase(word) : word
     return hasProbabilities ? shown : { ...shown, confidence: UNKNOWN }
   })

@@ -19,13 +19,13 @@ import { loadWhisper } from './whisper/network.ts'
 import { createTokenizer } from './whisper/tokenizer.ts'
 import {
   boundsOf,
-  chooseLanguage,
-  encode,
+  chooseDetectedLanguage,
+  encodeSegments,
   identifyLanguage,
   promptOf,
-  type Transcription,
-  transcribe,
+  transcribeSegments,
   type WhisperModel,
+  type WhisperTranscription,
 } from './whisper/transcribe.ts'
 import { approximateWords, timedWords } from './whisper/words.ts'
 
@@ -66,8 +66,8 @@ export async function createWhisper(
     thresholds: whisperThresholds,
     async recognize(segments, { forceNonEmpty = false, ...options }) {
       const transcribeOptions = { ...options, forceNonEmpty, task: 'transcribe' as const }
-      const found = await transcribe(model, segments, transcribeOptions)
-      return found.map((text, i) => toRecognition(model, text, segments[i]!))
+      const transcriptions = await transcribeSegments(model, segments, transcribeOptions)
+      return transcriptions.map((text, i) => toRecognition(model, text, segments[i]!))
     },
     ...(info.capabilities.translates && {
       translate: (segments, options) => translate(model, segments, options),
@@ -83,7 +83,7 @@ export async function createWhisper(
 
 function toRecognition(
   { network, tokenizer }: WhisperModel,
-  { decoding, language }: Transcription,
+  { decoding, language }: WhisperTranscription,
   audio: Float32Array,
 ): Recognition {
   const heads = network.config.alignmentHeads.length
@@ -102,25 +102,25 @@ async function translate(
   segments: readonly Float32Array[],
   { language, signal }: { language: string; signal: AbortSignal },
 ): Promise<string[]> {
-  const found = await transcribe(model, segments, {
+  const transcriptions = await transcribeSegments(model, segments, {
     ...{ language, languages: [language], vocabulary: [] },
     ...{ task: 'translate', forceNonEmpty: true, signal },
   })
-  return found.map(({ decoding }) => model.tokenizer.textOf(decoding.tokens).trim())
+  return transcriptions.map(({ decoding }) => model.tokenizer.textOf(decoding.tokens).trim())
 }
 
 async function recognizePartial(
   model: WhisperModel,
   audio: Float32Array,
-  { draft, signal, ...wanted }: PartialRecognizeOptions,
+  { draft, signal, ...languageOptions }: PartialRecognizeOptions,
 ): Promise<PartialRecognition> {
   const { network, tokenizer } = model
-  const encoded = await encode(model, [audio], signal)
+  const encoded = await encodeSegments(model, [audio], signal)
   const [detection] = await detectLanguage(network, encoded)
-  const language = chooseLanguage(detection!, wanted)
+  const language = chooseDetectedLanguage(detection!, languageOptions)
   const bounds = boundsOf(audio, language)
   const request = { ...bounds, item: 0, language, temperature: 0, seed: 0, tokens: draft }
-  const prompt = promptOf(tokenizer, wanted.vocabulary)
+  const prompt = promptOf(tokenizer, languageOptions.vocabulary)
   const decodeOptions = { prompt, task: 'transcribe', signal } as const
   const decoding = await decodeDraft(network, encoded, request, decodeOptions)
   const heads = network.config.alignmentHeads.length
@@ -153,7 +153,7 @@ async function measureCost(
   const tokens = Array.from({ length: drafted }, (_, i) => 300 + i)
   const write = async (count: number) => {
     const from = cpuSeconds()
-    const encoded = await encode(model, [audio], signal)
+    const encoded = await encodeSegments(model, [audio], signal)
     await detectLanguage(network, encoded)
     const decoder = network.decoder(encoded, [0])
     await decoder.step([[network.config.tokens.start, ...tokens]], { lastOnly: true })

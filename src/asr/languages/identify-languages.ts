@@ -36,7 +36,7 @@ const CLEAR_IF_SHORT = 0.95
 const CLEAR_CHANGE = 0.8
 
 type LocatedSegment = { channel: number; path: string; segment: Segment }
-type ChannelSpan = LanguageSpan & { channel: number; path: string; segment: Segment }
+type ChannelLanguageSpan = LanguageSpan & { channel: number; path: string; segment: Segment }
 
 /**
  * Identifies the languages of the speech in `batches`, and replans it: each batch is in one
@@ -57,15 +57,15 @@ export async function identifyLanguages(
   const voters = perUtterance ? all : chooseVoters(all)
   const spans = await identifyAll(voters, identification, options)
   if (perUtterance) return planByLanguage(inheritLanguages(spans, identification), identification)
-  const { language, probability } = vote(spans, identification)
-  const one = all.map((located) => ({ ...located, language, probability }))
-  return planByLanguage(one, identification)
+  const { language, probability } = voteLanguage(spans, identification)
+  const singleSpans = all.map((located) => ({ ...located, language, probability }))
+  return planByLanguage(singleSpans, identification)
 }
 
 /** Returns segments that are long enough, spread evenly; the longest where all are short. */
 function chooseVoters(all: readonly LocatedSegment[]): LocatedSegment[] {
   const lengthOf = ({ segment }: LocatedSegment) => segment.end - segment.start
-  const long = all.filter((one) => lengthOf(one) >= VOTER_SECONDS * SAMPLE_RATE)
+  const long = all.filter((located) => lengthOf(located) >= VOTER_SECONDS * SAMPLE_RATE)
   if (long.length === 0) {
     return all.toSorted((a, b) => lengthOf(b) - lengthOf(a)).slice(0, VOTERS)
   }
@@ -83,21 +83,21 @@ async function identifyAll(
     signal,
     onProgress,
   }: IdentifyOptions,
-): Promise<ChannelSpan[]> {
+): Promise<ChannelLanguageSpan[]> {
   const parts: (LanguagePart & { located: LocatedSegment[] })[] = []
   const codes = languages.map(({ language }) => language)
-  for (const one of located) {
+  for (const locatedSegment of located) {
     const last = parts.at(-1)
-    if (last?.channel === one.channel && last.located.length < TASK_SEGMENTS) {
-      last.located.push(one)
+    if (last?.channel === locatedSegment.channel && last.located.length < TASK_SEGMENTS) {
+      last.located.push(locatedSegment)
     } else {
-      const { channel, path } = one
+      const { channel, path } = locatedSegment
       const part = { channel, path, segments: [], model, languages: codes, isMixed: perUtterance }
-      parts.push({ ...part, located: [one] })
+      parts.push({ ...part, located: [locatedSegment] })
     }
   }
   let done = 0
-  const found = await mapConcurrently(
+  const identifiedSpans = await mapConcurrently(
     parts,
     async ({ located, channel, ...part }, signal) => {
       const task = { ...part, segments: located.map(({ segment }) => segment) }
@@ -107,11 +107,11 @@ async function identifyAll(
     },
     { limit, signal },
   )
-  return found.flat()
+  return identifiedSpans.flat()
 }
 
 /** Returns the language with the highest mean probability, longer speech counting more. */
-function vote(
+function voteLanguage(
   spans: readonly LanguageSpan[],
   { languages: [usual] }: LanguageIdentification,
 ): LanguageProbability {
@@ -140,16 +140,20 @@ export function isClear({ seconds, probabilities: [best] }: LanguageSpan): boole
  * it, or after it, on its channel; where no span is clear, all vote.
  */
 function inheritLanguages(
-  spans: readonly ChannelSpan[],
+  spans: readonly ChannelLanguageSpan[],
   identification: LanguageIdentification,
 ): LanguageDecision[] {
-  const voted = vote(spans, identification)
-  const isSure = (one: ChannelSpan) => {
-    const isWhole = one.start === one.segment.start && one.end === one.segment.end
-    return isClear(one) && (isWhole || one.probabilities[0]!.probability >= CLEAR_CHANGE)
+  const voted = voteLanguage(spans, identification)
+  const isSure = (otherSpan: ChannelLanguageSpan) => {
+    const isWhole =
+      otherSpan.start === otherSpan.segment.start && otherSpan.end === otherSpan.segment.end
+    return (
+      isClear(otherSpan) && (isWhole || otherSpan.probabilities[0]!.probability >= CLEAR_CHANGE)
+    )
   }
   const decided = spans.map((span, i) => {
-    const isNear = (one: ChannelSpan) => one.channel === span.channel && isSure(one)
+    const isNear = (otherSpan: ChannelLanguageSpan) =>
+      otherSpan.channel === span.channel && isSure(otherSpan)
     const source = isSure(span)
       ? span
       : (spans.slice(0, i).findLast(isNear) ?? spans.slice(i).find(isNear))
@@ -157,8 +161,8 @@ function inheritLanguages(
     const found = span.probabilities.find((one) => one.language === language)
     return { ...span, language, probability: found?.probability ?? 0 }
   })
-  return joinSpans(decided).map(({ channel, path, segment, start, end, ...found }) => {
-    const { language, probability } = found
+  return joinSpans(decided).map(({ channel, path, segment, start, end, ...identification }) => {
+    const { language, probability } = identification
     return { channel, path, segment: partOf(segment, { start, end }), language, probability }
   })
 }
@@ -167,7 +171,7 @@ function inheritLanguages(
  * Joins parts of a segment that turned out to be in one language; the longer one tells how
  * probable.
  */
-function joinSpans<S extends ChannelSpan & { language: string; probability: number }>(
+function joinSpans<S extends ChannelLanguageSpan & { language: string; probability: number }>(
   spans: readonly S[],
 ): S[] {
   const joined: S[] = []
@@ -198,10 +202,10 @@ function planByLanguage(
 ): Batch[] {
   const channels = [...new Set(decided.map(({ channel }) => channel))]
   return channels.flatMap((channel) => {
-    const ofChannel = decided.filter((one) => one.channel === channel)
+    const ofChannel = decided.filter((decidedSpan) => decidedSpan.channel === channel)
     return languages.flatMap(({ language, finals }) => {
       const segments = ofChannel
-        .filter((one) => one.language === language)
+        .filter((decidedSpan) => decidedSpan.language === language)
         .map(({ segment, probability }) => ({ ...segment, languageConfidence: probability }))
       const { path } = ofChannel[0]!
       return groupSegments(segments).map((some) => ({ channel, path, segments: some, ...finals }))

@@ -54,17 +54,18 @@ export async function identifyLanguageSpans(
     signal.throwIfAborted()
     return recognizer.identifyLanguage!(audio, { languages, isRough, signal })
   }
-  const found: LanguageSpan[][] = []
+  const spansOfSegments: LanguageSpan[][] = []
   for (const segment of segments) {
     const audio = normalizeLevel(readSamples(path, segment.start, segment.end))
     const mayChange = isMixed && audio.length >= MIXED_SECONDS * SAMPLE_RATE
-    const whole = await identify(mayChange ? audio : middleOf(audio))
-    const cuts = mayChange ? await findChanges(audio, whole, identify) : []
+    const wholeAudioLanguages = await identify(mayChange ? audio : middleOfAudio(audio))
+    const cuts = mayChange ? await findChanges(audio, wholeAudioLanguages, identify) : []
     const speech = await detector.detect(audio)
     const spans: LanguageSpan[] = []
     for (const range of rangesBetween(cuts, audio.length)) {
       const part = audio.subarray(range.start, range.end)
-      const probabilities = cuts.length === 0 ? whole : await identify(middleOf(part))
+      const probabilities =
+        cuts.length === 0 ? wholeAudioLanguages : await identify(middleOfAudio(part))
       spans.push({
         start: segment.start + range.start,
         end: segment.start + range.end,
@@ -72,12 +73,12 @@ export async function identifyLanguageSpans(
         probabilities: probabilities.slice(0, MAX_LANGUAGES),
       })
     }
-    found.push(spans)
+    spansOfSegments.push(spans)
   }
-  return found
+  return spansOfSegments
 }
 
-function middleOf(audio: Float32Array): Float32Array {
+function middleOfAudio(audio: Float32Array): Float32Array {
   const max = MAX_IDENTIFIED_SECONDS * SAMPLE_RATE
   const from = Math.max(0, Math.floor((audio.length - max) / 2))
   return audio.subarray(from, from + max)
@@ -98,7 +99,7 @@ function rangesBetween(cuts: readonly number[], length: number): Range[] {
  */
 async function findChanges(
   audio: Float32Array,
-  [whole]: readonly LanguageProbability[],
+  [wholeAudioLanguage]: readonly LanguageProbability[],
   identify: Identify,
 ): Promise<number[]> {
   const coarse = windowsOf(audio.length, {
@@ -107,7 +108,10 @@ async function findChanges(
   })
   const rough = await identifyEach(audio, coarse, identify)
   const isOther = ([best]: LanguageProbability[]) => {
-    return best!.language !== whole!.language && best!.probability >= FINE_SEARCH_PROBABILITY
+    return (
+      best!.language !== wholeAudioLanguage!.language &&
+      best!.probability >= FINE_SEARCH_PROBABILITY
+    )
   }
   if (!rough.some(isOther)) return []
   const fineWindows = windowsOf(audio.length, { size: FINE_WINDOW_SECONDS, step: FINE_STEP })
@@ -137,11 +141,11 @@ async function identifyEach(
   windows: readonly Range[],
   identify: Identify,
 ): Promise<LanguageProbability[][]> {
-  const found: LanguageProbability[][] = []
+  const windowProbabilities: LanguageProbability[][] = []
   for (const { start, end } of windows) {
-    found.push(await identify(audio.subarray(start, end), { isRough: true }))
+    windowProbabilities.push(await identify(audio.subarray(start, end), { isRough: true }))
   }
-  return found
+  return windowProbabilities
 }
 
 /** Returns the most probable language of each window, where a change has its cost (Viterbi). */
@@ -174,9 +178,9 @@ function bestPath(windows: readonly (readonly LanguageProbability[])[]): string[
 /** Drops cuts that leave too short a span. */
 function withoutShort(cuts: readonly number[], length: number): number[] {
   const min = MIN_SPAN_SECONDS * SAMPLE_RATE
-  const kept: number[] = []
+  const keptCuts: number[] = []
   for (const cut of cuts) {
-    if (cut - (kept.at(-1) ?? 0) >= min && length - cut >= min) kept.push(cut)
+    if (cut - (keptCuts.at(-1) ?? 0) >= min && length - cut >= min) keptCuts.push(cut)
   }
-  return kept
+  return keptCuts
 }

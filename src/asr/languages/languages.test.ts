@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { chooseLanguage, listedLanguages } from './languages.ts'
+import { chooseRequestedLanguage, listedLanguages } from './languages.ts'
 
 test('a single requested language is used when it is installed', () => {
-  assert.equal(chooseLanguage(['fr'], ['en', 'fr']), 'fr')
+  assert.equal(chooseRequestedLanguage(['fr'], ['en', 'fr']), 'fr')
 })
 
 test('a language that is not installed is rejected with the installed ones', () => {
-  assert.throws(() => chooseLanguage(['de', 'fr'], ['en']), {
+  assert.throws(() => chooseRequestedLanguage(['de', 'fr'], ['en']), {
     code: 'language_not_installed',
     message:
       /no installed model knows de, fr; installed: en; 'steno models pull whisper-[\w-]+' installs/,
@@ -15,20 +15,20 @@ test('a language that is not installed is rejected with the installed ones', () 
 })
 
 test('where no model fits into memory, the error says how much the smallest one needs', () => {
-  assert.throws(() => chooseLanguage(['de'], ['en'], () => undefined), {
+  assert.throws(() => chooseRequestedLanguage(['de'], ['en'], () => undefined), {
     message: /whisper-tiny does, but needs 400000000 bytes of STENO_MODEL_MEMORY/,
   })
-  assert.throws(() => chooseLanguage(['xx'], ['en']), { message: /nor does any other/ })
+  assert.throws(() => chooseRequestedLanguage(['xx'], ['en']), { message: /nor does any other/ })
 })
 
 test('of several requested languages the installed ones are used', () => {
-  assert.equal(chooseLanguage(['de', 'en'], ['en']), 'en')
-  assert.equal(chooseLanguage(['de', 'en'], ['en', 'de']), undefined)
+  assert.equal(chooseRequestedLanguage(['de', 'en'], ['en']), 'en')
+  assert.equal(chooseRequestedLanguage(['de', 'en'], ['en', 'de']), undefined)
 })
 
 test('without a requested language the only installed one is used, or none is fixed', () => {
-  assert.equal(chooseLanguage([], ['en']), 'en')
-  assert.equal(chooseLanguage([], ['en', 'de']), undefined)
+  assert.equal(chooseRequestedLanguage([], ['en']), 'en')
+  assert.equal(chooseRequestedLanguage([], ['en', 'de']), undefined)
 })
 
 test('listedLanguages reads the languages from request parameters', () => {

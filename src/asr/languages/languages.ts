@@ -6,16 +6,16 @@ import { suggestModel } from '../../models/recommend.ts'
  * Returns the language to recognize a recording in, out of those that the client listed and some
  * installed model supports; undefined leaves the choice among several to the engine.
  */
-export function chooseLanguage(
+export function chooseRequestedLanguage(
   listed: readonly string[],
   installed: readonly string[],
   suggest: (languages: readonly string[]) => CatalogModel | undefined = suggestModel,
 ): string | undefined {
   const usable = listed.length > 0 ? listed.filter((code) => installed.includes(code)) : installed
   if (usable.length === 0) {
-    const wanted = listed.join(', ') || 'any language'
+    const languageText = listed.join(', ') || 'any language'
     const remedy = remedyFor(listed, suggest(listed))
-    const detail = `no installed model knows ${wanted}; installed: ${installed.join(', ')}; ${remedy}`
+    const detail = `no installed model knows ${languageText}; installed: ${installed.join(', ')}; ${remedy}`
     const line = `language_config.languages must name a language of an installed model: ${detail}`
     throw new AppError('language_not_installed', detail, {
       ...(listed.length > 0 && { validationErrors: [line] }),

@@ -208,9 +208,11 @@ async function recognizeFinal(
   const first = counted(processesOf(task.model).run(task, taskOptions), { isLowPriority })
   const { fusedWith } = chosen
   if (fusedWith === undefined) return { ...(await first), ...identified?.found }
-  const other = { ...task, model: fusedWith, wantsEmbedding: false }
+  const otherTask = { ...task, model: fusedWith, wantsEmbedding: false }
   const second = (signal: AbortSignal) => {
-    return counted(processesOf(fusedWith).run(other, { ...taskOptions, signal }), { isLowPriority })
+    return counted(processesOf(fusedWith).run(otherTask, { ...taskOptions, signal }), {
+      isLowPriority,
+    })
   }
   return { ...(await fuseFinals({ first, second, signal })), ...identified?.found }
 }

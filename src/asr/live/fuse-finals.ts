@@ -25,17 +25,17 @@ export async function fuseFinals({
   patienceMs = PATIENCE_MS,
 }: FuseFinals): Promise<FinalResult> {
   const late = new AbortController()
-  const other = second(AbortSignal.any([signal, late.signal])).catch(() => undefined)
+  const secondResult = second(AbortSignal.any([signal, late.signal])).catch(() => undefined)
   try {
-    const one = await first
+    const firstResult = await first
     const pause = wait(patienceMs, undefined, { signal: late.signal, ref: false }).catch(() => {})
-    const two = await Promise.race([other, pause])
-    if (!two) return one
+    const two = await Promise.race([secondResult, pause])
+    if (!two) return firstResult
     return {
-      ...one,
-      words: fuseRecognitions([one, two]),
-      model: `${one.model}+${two.model}`,
-      warnings: [...new Set([...one.warnings, ...two.warnings])],
+      ...firstResult,
+      words: fuseRecognitions([firstResult, two]),
+      model: `${firstResult.model}+${two.model}`,
+      warnings: [...new Set([...firstResult.warnings, ...two.warnings])],
     }
   } finally {
     late.abort()

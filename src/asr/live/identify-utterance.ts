@@ -34,9 +34,9 @@ export async function identifyUtterance(
   const language = (isUnclear ? await languageBefore?.() : undefined) ?? best
   const chosen = span.probabilities.find((one) => one.language === language)
   const { finals } = languages.find((one) => one.language === language) ?? languages[0]!
-  const found = {
+  const identifiedLanguage = {
     languageConfidence: chosen?.probability ?? 0,
     ...(isUnclear && { isLanguageUnclear: true as const }),
   }
-  return { settings: finals, found }
+  return { settings: finals, found: identifiedLanguage }
 }

@@ -17,8 +17,8 @@ export function createLoadMeter(cores: number, now = () => performance.now()): L
 
   /** Brings the average to now, after a time with the same number of tasks. */
   function advance(): void {
-    const kept = Math.exp((at - now()) / 1000 / MEMORY_SECONDS)
-    average = average * kept + tasks * (1 - kept)
+    const remainingShare = Math.exp((at - now()) / 1000 / MEMORY_SECONDS)
+    average = average * remainingShare + tasks * (1 - remainingShare)
     at = now()
   }
 

@@ -26,7 +26,7 @@ export async function recognizeFinal(
   const audio = normalizeLevel(readSamples(path, context.start, context.end))
   const isWhole = context.start === segment.start && context.end === segment.end
   const pauses = pausesOf(isWhole ? segment : context)
-  const segments = await cutLong(models, audio, pauses)
+  const segments = await cutLongAudio(models, audio, pauses)
   const draft = segments.length === 1 ? options.draft : undefined
   const words: Word[] = []
   const warnings = new Set<string>()
@@ -35,7 +35,7 @@ export async function recognizeFinal(
     const { start, end } = segment
     const spoken = { audio: audio.subarray(start, end), pauses: pausesOf(segment) }
     const [recognized] = await recognizeSegments(models, [spoken], { ...options, draft })
-    words.push(...moved(recognized!.words, context.start + start))
+    words.push(...shiftWords(recognized!.words, context.start + start))
     for (const warning of recognized!.warnings) warnings.add(warning)
     language = recognized!.language
   }
@@ -56,7 +56,7 @@ export function wordsWithin<T extends Pick<Word, 'text' | 'start'>>(
 }
 
 /** A longer utterance than the recognizer takes is first cut at pauses, like a recording. */
-async function cutLong(
+async function cutLongAudio(
   { recognizer, detector }: RecognitionModels,
   audio: Float32Array,
   pauses: Range[],
@@ -99,13 +99,17 @@ export async function recognizePartial(
   const isSure = recognized.logProbability >= thresholds.minPartialLogProb
   const words = isSure ? stableWords(recognized, audio.length / SAMPLE_RATE, thresholds) : []
   if (words.length > 0 || !isFirst) {
-    return { words: moved(words, segment.start), language, draft: isSure ? recognized.tokens : [] }
+    return {
+      words: shiftWords(words, segment.start),
+      language,
+      draft: isSure ? recognized.tokens : [],
+    }
   }
   const hasWords = recognized.words.length > 0
   const forced = { ...options, draft: [], forceNonEmpty: true }
   const guess = hasWords ? recognized : await recognizer.recognizePartial(audio, forced)
   const first = guess.words.slice(0, 1)
-  return { words: moved(first, segment.start), language, draft: guess.tokens }
+  return { words: shiftWords(first, segment.start), language, draft: guess.tokens }
 }
 
 /**
@@ -137,7 +141,7 @@ export function stableWords(
   return doubtful < 0 ? words : words.slice(0, doubtful)
 }
 
-function moved(words: readonly Word[], samples: number): Word[] {
+function shiftWords(words: readonly Word[], samples: number): Word[] {
   const offset = samples / SAMPLE_RATE
   return words.map((word) => ({ ...word, start: word.start + offset, end: word.end + offset }))
 }

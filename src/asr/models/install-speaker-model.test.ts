@@ -22,7 +22,7 @@ import {
   writeTwoInputModel,
 } from '../../../test/support/asr/models/stand-in-speaker-models.ts'
 import {
-  checkFile,
+  checkSpeakerModelFile,
   readInstalledModel,
   type SpeakerModelKind,
 } from '../../models/speaker-models.ts'
@@ -49,8 +49,8 @@ test('adding a model copies it with a record and replaces an earlier one', async
   assert.deepEqual(readFileSync(first.path), readFileSync(source))
   assert.deepEqual([first.name, first.origin], ['mine', 'source.onnx'])
   assert.equal(first.bytes, readFileSync(source).length)
-  assert.equal(await checkFile(first), undefined)
-  assert.equal(await checkFile(await add('speaker-embedding')), undefined)
+  assert.equal(await checkSpeakerModelFile(first), undefined)
+  assert.equal(await checkSpeakerModelFile(await add('speaker-embedding')), undefined)
   writeBandEnergyModel(source)
   const second = await add('speaker-embedding')
   assert.notEqual(second.sha256, first.sha256)
@@ -152,9 +152,9 @@ test('a changed model file is reported as damaged, a deleted one as missing', as
   writeMeanSquareModel(source)
   const model = await add('speaker-embedding')
   appendFileSync(model.path, 'x')
-  assert.equal(await checkFile(model), 'damaged')
+  assert.equal(await checkSpeakerModelFile(model), 'damaged')
   rmSync(model.path)
-  assert.equal(await checkFile(model), 'missing')
+  assert.equal(await checkSpeakerModelFile(model), 'missing')
 })
 
 test('an unreadable record is reported with the command that repairs it', async (t) => {

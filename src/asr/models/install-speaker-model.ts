@@ -32,8 +32,8 @@ export async function installSpeakerModel(
   addition: ModelInstallation,
 ): Promise<AddedSpeakerModel> {
   const { kind, source, name, signal } = addition
-  const found = await stat(source).catch(() => undefined)
-  if (!found?.isFile()) throw new Error(`Cannot add ${source}: the file does not exist`)
+  const sourceStat = await stat(source).catch(() => undefined)
+  if (!sourceStat?.isFile()) throw new Error(`Cannot add ${source}: the file does not exist`)
   const added = installedFolder(folder)
   await makeFolder(added)
   await removeLeftovers(added)
@@ -63,8 +63,8 @@ export async function installSpeakerModel(
 export async function removeSpeakerModel(folder: string, kind: SpeakerModelKind): Promise<boolean> {
   const added = installedFolder(folder)
   const record = recordFile(folder, kind)
-  const found = await stat(record).catch(() => undefined)
-  if (!found) return false
+  const recordStat = await stat(record).catch(() => undefined)
+  if (!recordStat) return false
   await rm(record)
   await syncPath(added)
   for (const name of await readdir(added)) {

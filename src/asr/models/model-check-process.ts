@@ -31,15 +31,17 @@ async function tryAll({ embedding, segmentation }: SpeakerModelFiles): Promise<v
 }
 
 /** Joins the messages of an error and its causes, which say more. */
-function explain(error: unknown): string {
+function explainCheckError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error.cause === undefined ? error.message : `${error.message}: ${explain(error.cause)}`
+  return error.cause === undefined
+    ? error.message
+    : `${error.message}: ${explainCheckError(error.cause)}`
 }
 
 process.once('message', async (files: SpeakerModelFiles) => {
   const result: ModelCheckResult = await tryAll(files).then(
     () => ({}),
-    (error) => ({ problem: explain(error) }),
+    (error) => ({ problem: explainCheckError(error) }),
   )
   process.send?.(result)
 })

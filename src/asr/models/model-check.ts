@@ -26,8 +26,7 @@ export async function checkModels(files: SpeakerModelFiles, signal: AbortSignal)
     const receive = (result: ModelCheckResult) => result
     const outcome = await worker.run(files, { signal, timeout: TIMEOUT, receive })
     signal.throwIfAborted()
-    const problem =
-      'lost' in outcome ? lastStderrLines(outcome.lost.stderr) : outcome.response.problem
+    const problem = 'lost' in outcome ? explainEnd(outcome.lost.stderr) : outcome.response.problem
     if (problem !== undefined) throw new Error(problem)
   } finally {
     await worker.close()
@@ -38,7 +37,7 @@ export async function checkModels(files: SpeakerModelFiles, signal: AbortSignal)
  * Returns the last lines that a native library wrote before it ended its process, without source
  * locations.
  */
-function lastStderrLines(errors: string): string {
+function explainEnd(errors: string): string {
   const lines = errors.split('\n').map((line) => line.replace(/^\/\S+:\w+:\d+ /, '').trim())
   const output = lines.filter((line) => line !== '').slice(-2)
   return `the process that tried it ended: ${output.join('; ') || 'it printed nothing'}`

@@ -125,8 +125,15 @@ export function newGraph(name: string) {
       return name
     },
     /** Adds an operation with several outputs; those that are not wanted have no name. */
-    addAll(op: string, input: readonly string[], wanted: readonly boolean[], settings?: Settings) {
-      const output = wanted.map((isWanted, i) => (isWanted ? `${op}.${nodes.length}.${i}` : ''))
+    addAll(
+      op: string,
+      input: readonly string[],
+      usedOutputs: readonly boolean[],
+      settings?: Settings,
+    ) {
+      const output = usedOutputs.map((isWanted, i) =>
+        isWanted ? `${op}.${nodes.length}.${i}` : '',
+      )
       addAs(output, op, input, settings)
       return output
     },
@@ -142,7 +149,7 @@ export function newGraph(name: string) {
 export type Graph = ReturnType<typeof newGraph>
 
 /** Makes a model of a graph. */
-export function finish(
+export function toModel(
   { name, nodes, constants }: Graph,
   inputs: OnnxValue[],
   outputs: OnnxValue[],
@@ -154,7 +161,7 @@ export function finish(
  * Writes a normalization of each row. `SkipLayerNormalization`, which also adds what came before,
  * takes three times as long as both operations.
  */
-export function normalize(graph: Graph, states: string, gain: OnnxTensor): string {
+export function addLayerNormalization(graph: Graph, states: string, gain: OnnxTensor): string {
   const settings = { axis: -1, epsilon: { f: EPSILON } }
   return graph.add('LayerNormalization', [states, graph.constant(gain)], settings)
 }

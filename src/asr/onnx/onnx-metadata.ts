@@ -29,8 +29,8 @@ export function readOnnxMetadata(file: string): Map<string, string> {
       const { field, length, size } = readHead(head.subarray(0, read), file)
       if (field === METADATA_FIELD && length <= MAX_ENTRY) {
         const entry = Buffer.alloc(length)
-        const found = readSync(fd, entry, 0, length, at + size)
-        const { key, value } = readEntry(entry.subarray(0, found), file)
+        const bytesRead = readSync(fd, entry, 0, length, at + size)
+        const { key, value } = readEntry(entry.subarray(0, bytesRead), file)
         metadata.set(key, value)
       }
       at += size + length

@@ -3,7 +3,7 @@ import ort from 'onnxruntime-node'
 import type { Device } from '../../config/config.ts'
 
 /** A loaded model. */
-export type Session = ort.InferenceSession
+export type OnnxSession = ort.InferenceSession
 /** Inputs or outputs of a call by name. */
 export type Tensors = Record<string, ort.Tensor>
 /** Numbers with a shape. */
@@ -36,7 +36,7 @@ const withoutOverflow = { extra: { session: { x64quantprecision: '1' } } }
 export async function loadModel(
   file: string,
   { signedWeights = false, device = 'cpu' }: { signedWeights?: boolean; device?: Device } = {},
-): Promise<Session> {
+): Promise<OnnxSession> {
   const options = {
     ...sessionOptions,
     ...(signedWeights ? withoutOverflow : {}),
@@ -62,7 +62,7 @@ export function knownDevices(): string[] {
 }
 
 /** Loads a model whose graph needs no optimization, in half the time. */
-export function loadOptimizedModel(file: string): Promise<Session> {
+export function loadOptimizedModel(file: string): Promise<OnnxSession> {
   return ort.InferenceSession.create(file, {
     ...sessionOptions,
     graphOptimizationLevel: 'disabled',

@@ -35,7 +35,7 @@ export function fuseRecognitions(recognitions: readonly FusionInput[]): Word[] {
   for (const [i, { words }] of others.entries()) slots = addReadings(slots, words, i + 1)
   const writesWell = recognitions.map(({ words }) => words.some(isWrittenOut))
   const joined = joinRuns(slots, isNumberMismatch)
-  return inOrder(joinRuns(joined, isOneSided).flatMap((place) => vote(place, writesWell)))
+  return sortByStart(joinRuns(joined, isOneSided).flatMap((place) => voteWords(place, writesWell)))
 }
 
 /** Joins the results of two recognizers for the same segments, word by word. */
@@ -43,14 +43,14 @@ export function fuseSegments(
   first: readonly RecognizedSegment[],
   second: readonly RecognizedSegment[],
 ): RecognizedSegment[] {
-  return first.map((one, i) => {
-    const other = second[i]!
+  return first.map((segment, i) => {
+    const otherSegment = second[i]!
     return {
-      ...one,
-      words: fuseRecognitions([one, other]),
-      model: `${one.model}+${other.model}`,
-      uncovered: Math.min(one.uncovered, other.uncovered),
-      warnings: [...new Set([...one.warnings, ...other.warnings])],
+      ...segment,
+      words: fuseRecognitions([segment, otherSegment]),
+      model: `${segment.model}+${otherSegment.model}`,
+      uncovered: Math.min(segment.uncovered, otherSegment.uncovered),
+      warnings: [...new Set([...segment.warnings, ...otherSegment.warnings])],
     }
   })
 }
@@ -83,27 +83,27 @@ function addReadings(
 }
 
 /** How many places and words one step of the alignment covers. */
-type Step = { places: number; words: number }
+type AlignmentStep = { places: number; words: number }
 
 /** Returns the cheapest last step for each pair of a number of places and a number of words. */
-function align(places: readonly AlignmentSlot[], words: readonly Word[]): Step[] {
+function align(places: readonly AlignmentSlot[], words: readonly Word[]): AlignmentStep[] {
   const width = words.length + 1
-  const placeKeys = places.map((place) => place.map((reading) => keyOf(reading)))
-  const wordKeys = words.map((word) => keyOf([word]))
+  const placeKeys = places.map((place) => place.map((reading) => wordsKey(reading)))
+  const wordKeys = words.map((word) => wordsKey([word]))
   const costs = new Float64Array((places.length + 1) * width).fill(Number.POSITIVE_INFINITY)
-  const steps: Step[] = []
+  const steps: AlignmentStep[] = []
   costs[0] = 0
   for (let i = 0; i <= places.length; i++) {
     for (let j = 0; j <= words.length; j++) {
       const at = i * width + j
-      const reach = (step: Step, cost: number) => {
+      const reach = (step: AlignmentStep, cost: number) => {
         const total = costs[at - step.places * width - step.words]! + cost
         if (total < costs[at]!) [costs[at], steps[at]] = [total, step]
       }
       if (i > 0) reach({ places: 1, words: 0 }, GAP_COST)
       if (j > 0) reach({ places: 0, words: 1 }, GAP_COST)
       if (i === 0 || j === 0) continue
-      const distance = Math.abs(middleOf(places[i - 1]!.flat()) - middleOf([words[j - 1]!]))
+      const distance = Math.abs(middleTime(places[i - 1]!.flat()) - middleTime([words[j - 1]!]))
       const isEqual = placeKeys[i - 1]!.includes(wordKeys[j - 1]!)
       reach(
         { places: 1, words: 1 },
@@ -127,9 +127,9 @@ function equalCost(distance: number): number {
 function equalSplits(
   placeKeys: readonly (readonly string[])[],
   wordKeys: readonly string[],
-  end: Step,
-): Step[] {
-  const found: Step[] = []
+  end: AlignmentStep,
+): AlignmentStep[] {
+  const path: AlignmentStep[] = []
   const recognizers = placeKeys[0]?.length ?? 0
   const tails = Array.from({ length: recognizers }, () => '')
   for (let places = 1; places <= Math.min(MAX_SPLIT_WORDS, end.places); places++) {
@@ -137,10 +137,10 @@ function equalSplits(
     let tail = ''
     for (let words = 1; words <= Math.min(MAX_SPLIT_WORDS, end.words); words++) {
       tail = wordKeys[end.words - words]! + tail
-      if (places + words > 2 && tails.includes(tail)) found.push({ places, words })
+      if (places + words > 2 && tails.includes(tail)) path.push({ places, words })
     }
   }
-  return found
+  return path
 }
 
 /** Joins neighboring places that disagree, where the run as a whole is to be voted on. */
@@ -157,7 +157,7 @@ function joinRuns(
     run = []
   }
   for (const place of places) {
-    const agrees = new Set(place.map(keyOf)).size === 1
+    const agrees = new Set(place.map(wordsKey)).size === 1
     if (agrees) close()
     if (agrees) result.push(place)
     else run.push(place)
@@ -168,7 +168,7 @@ function joinRuns(
 
 /** "23" and "twenty three": voted on one by one, they would give "23 three". */
 function isNumberMismatch(run: readonly AlignmentSlot[]): boolean {
-  const hasDigits = run[0]!.map((_, i) => run.some((place) => /\p{N}/u.test(keyOf(place[i]!))))
+  const hasDigits = run[0]!.map((_, i) => run.some((place) => /\p{N}/u.test(wordsKey(place[i]!))))
   return new Set(hasDigits).size > 1
 }
 
@@ -179,19 +179,19 @@ function isOneSided(run: readonly AlignmentSlot[]): boolean {
 }
 
 function hasThreeReadings(run: readonly AlignmentSlot[]): boolean {
-  return run.some((place) => new Set(place.map(keyOf)).size > 2)
+  return run.some((place) => new Set(place.map(wordsKey)).size > 2)
 }
 
 /** Returns the words of the reading with the most votes; none when it is silence. */
-function vote(place: AlignmentSlot, writesWell: readonly boolean[]): Word[] {
+function voteWords(place: AlignmentSlot, writesWell: readonly boolean[]): Word[] {
   const voters = new Map<string, number[]>()
   for (const [i, reading] of place.entries()) {
-    const key = keyOf(reading)
+    const key = wordsKey(reading)
     voters.set(key, [...(voters.get(key) ?? []), i])
   }
   let [best, max] = [[] as number[], -1]
   for (const agreeing of voters.values()) {
-    const confidence = meanOf(agreeing.map((i) => confidenceOf(place[i]!)))
+    const confidence = meanOf(agreeing.map((i) => readingConfidence(place[i]!)))
     const weight = weightOf(agreeing.length / place.length, confidence)
     if (weight > max) [best, max] = [agreeing, weight]
   }
@@ -201,7 +201,7 @@ function vote(place: AlignmentSlot, writesWell: readonly boolean[]): Word[] {
     const readings = best.map((j) => place[j]!)
     const sameLength = readings.every((reading) => reading.length === written.length)
     const confidence = meanOf(
-      readings.map((reading) => (sameLength ? reading[i]!.confidence : confidenceOf(reading))),
+      readings.map((reading) => (sameLength ? reading[i]!.confidence : readingConfidence(reading))),
     )
     return { ...word, confidence: weightOf(share, confidence) }
   })
@@ -211,13 +211,13 @@ function weightOf(share: number, confidence: number): number {
   return AGREEMENT_WEIGHT * share + (1 - AGREEMENT_WEIGHT) * confidence
 }
 
-function confidenceOf(reading: readonly Word[]): number {
+function readingConfidence(reading: readonly Word[]): number {
   if (reading.length === 0) return SILENCE_CONFIDENCE
   return meanOf(reading.map(({ confidence }) => confidence))
 }
 
 /** Words that overlap meet in the middle; starts never go back. */
-function inOrder(words: readonly Word[]): Word[] {
+function sortByStart(words: readonly Word[]): Word[] {
   const result: Word[] = []
   for (const word of words) {
     const previous = result.at(-1)
@@ -234,7 +234,7 @@ function inOrder(words: readonly Word[]): Word[] {
 }
 
 /** What makes words equal: their letters and digits, without case, punctuation and spaces. */
-function keyOf(words: readonly Word[]): string {
+function wordsKey(words: readonly Word[]): string {
   const text = words.map((word) => word.text).join('')
   const key = text
     .normalize('NFKC')
@@ -247,7 +247,7 @@ function isWrittenOut({ text }: Word): boolean {
   return /\p{Lu}|\p{P}$/u.test(text)
 }
 
-function middleOf(words: readonly Word[]): number {
+function middleTime(words: readonly Word[]): number {
   return meanOf(words.map(({ start, end }) => (start + end) / 2))
 }
 

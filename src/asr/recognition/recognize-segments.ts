@@ -62,17 +62,20 @@ async function recognizeAlone(
     }
   })
   const pieces = wide.map(({ start, end }) => audio.subarray(start, end))
-  const found = await recognizeWithRepair(models, pieces, { ...options, draft: undefined })
-  const words = found.flatMap((piece, i) => {
+  const recognizedPieces = await recognizeWithRepair(models, pieces, {
+    ...options,
+    draft: undefined,
+  })
+  const words = recognizedPieces.flatMap((piece, i) => {
     const offset = wide[i]!.start / SAMPLE_RATE
     return piece.words.map((word) => {
       return { ...word, start: word.start + offset, end: word.end + offset }
     })
   })
   // A fragment without words counts as a word without confidence.
-  const empty = found.filter((piece) => piece.words.length === 0).length
+  const empty = recognizedPieces.filter((piece) => piece.words.length === 0).length
   const confidence = (meanConfidence(words) * words.length) / (words.length + empty)
-  const uncovered = found.reduce((sum, piece) => sum + piece.uncovered, 0)
+  const uncovered = recognizedPieces.reduce((sum, piece) => sum + piece.uncovered, 0)
   return { piece: { words, uncovered }, confidence: words.length > 0 ? confidence : 0 }
 }
 

@@ -77,13 +77,13 @@ export async function recognizeWithRepair(
   const recognized: RecognizedAudio[] = []
   for (const [i, recognition] of first.entries()) {
     const audio = segments[i]!
-    let whole = recognition
+    let repairedRecognition = recognition
     if (!recognition.complete || (await hasCollapsed(models, audio, recognition))) {
       const halves = await recognizeHalves(models, audio, recognition, unlisted)
       const isLess = recognition.complete && halves.words.length <= recognition.words.length
-      if (!isLess) whole = halves
+      if (!isLess) repairedRecognition = halves
     }
-    const repaired = await repair(models, audio, whole, unlisted)
+    const repaired = await repair(models, audio, repairedRecognition, unlisted)
     recognized.push(withoutGuesses(repaired, audio, models.recognizer.thresholds))
   }
   return recognized
@@ -170,7 +170,7 @@ async function recognizeHalves(
   if (!left || !right || left.words.length + right.words.length === 0) return looped
   return {
     ...looped,
-    words: [...left.words, ...shift(right.words, cut / SAMPLE_RATE)],
+    words: [...left.words, ...shiftWords(right.words, cut / SAMPLE_RATE)],
     logProbability: (left.logProbability + right.logProbability) / 2,
     complete: left.complete && right.complete,
   }
@@ -185,8 +185,8 @@ async function repair(
   const { capabilities, thresholds } = models.recognizer
   const { language, warnings, logProbability } = recognition
   const words = capabilities.wordTimes ? dropRepeatedPhrases(recognition.words) : recognition.words
-  const respond = (found: Word[], uncovered: number) => ({
-    words: capabilities.wordTimes ? extendShortWords(found) : found,
+  const respond = (foundWords: Word[], uncovered: number) => ({
+    words: capabilities.wordTimes ? extendShortWords(foundWords) : foundWords,
     language,
     uncovered,
     warnings,
@@ -219,13 +219,13 @@ async function repair(
     const missing = voicedSeconds(speech, gap)
     const isVoiced =
       missing >= (implausiblyShort.length >= MIN_IMPLAUSIBLE_WORDS ? MIN_VOICED : MIN_VOICED_IN_GAP)
-    const found = isVoiced ? await repairGap(models, audio, gap, options) : []
-    if (isVoiced && found.length + implausiblyShort.length === 0) uncovered += missing
+    const gapWords = isVoiced ? await repairGap(models, audio, gap, options) : []
+    if (isVoiced && gapWords.length + implausiblyShort.length === 0) uncovered += missing
     // Where words do not even fit, the recognizer went on with a sentence that had ended.
     const fits = implausiblyShort.length * MIN_WORD_SECONDS <= gap.end - gap.start
     const kept =
-      found.length === 0 && fits ? all : all.filter((word) => !implausiblyShort.includes(word))
-    all = [...kept, ...found].sort((a, b) => a.start - b.start)
+      gapWords.length === 0 && fits ? all : all.filter((word) => !implausiblyShort.includes(word))
+    all = [...kept, ...gapWords].sort((a, b) => a.start - b.start)
   }
   return respond(all, uncovered)
 }
@@ -242,31 +242,36 @@ async function recognizeWithoutPauses(
   const pauses = omittedSamples(findPauses(speech, { start: 0, end: speech.length }))
   if (pauses.length === 0) return []
   const ranges = keptRanges({ start: 0, end: audio.length }, pauses)
-  const [found] = await recognizer.recognize([joinRanges(audio, ranges)], options)
-  const isSure = found?.complete && found.logProbability >= recognizer.thresholds.minRetryLogProb
-  return isSure ? restoreWordTimes(found.words, ranges) : []
+  const [gapRecognition] = await recognizer.recognize([joinRanges(audio, ranges)], options)
+  const isSure =
+    gapRecognition?.complete &&
+    gapRecognition.logProbability >= recognizer.thresholds.minRetryLogProb
+  return isSure ? restoreWordTimes(gapRecognition.words, ranges) : []
 }
 
-type Span = { start: number; end: number }
+type TimeSpan = { start: number; end: number }
 
 /**
  * A span between words; `implausiblyShort` are the words in it that are too short to have been
  * spoken.
  */
-type Gap = Span & { implausiblyShort: Word[] }
+type Gap = TimeSpan & { implausiblyShort: Word[] }
 
 async function repairGap(
   models: RecognitionModels,
   audio: Float32Array,
-  gap: Span,
+  gap: TimeSpan,
   options: RecognizeOptions,
 ): Promise<Word[]> {
   const from = Math.round(gap.start * SAMPLE_RATE)
   const slice = audio.subarray(from, Math.round(gap.end * SAMPLE_RATE))
-  const [found] = await models.recognizer.recognize([slice], options)
-  if (!found?.complete || found.logProbability < models.recognizer.thresholds.minRetryLogProb)
+  const [sliceRecognition] = await models.recognizer.recognize([slice], options)
+  if (
+    !sliceRecognition?.complete ||
+    sliceRecognition.logProbability < models.recognizer.thresholds.minRetryLogProb
+  )
     return []
-  return shift(found.words, from / SAMPLE_RATE)
+  return shiftWords(sliceRecognition.words, from / SAMPLE_RATE)
 }
 
 /**
@@ -294,7 +299,7 @@ function findGaps(words: readonly Word[], seconds: number): Gap[] {
   return gaps
 }
 
-function voicedSeconds(speech: Float32Array, { start, end }: Span): number {
+function voicedSeconds(speech: Float32Array, { start, end }: TimeSpan): number {
   const frame = VAD_FRAME / SAMPLE_RATE
   return (
     speech.subarray(Math.floor(start / frame), Math.ceil(end / frame)).filter((p) => p >= 0.5)
@@ -306,7 +311,7 @@ function mean(values: Float32Array): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 }
 
-function shift(words: readonly Word[], seconds: number): Word[] {
+function shiftWords(words: readonly Word[], seconds: number): Word[] {
   return words.map((word) => ({ ...word, start: word.start + seconds, end: word.end + seconds }))
 }
 

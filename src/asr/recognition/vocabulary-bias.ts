@@ -99,7 +99,7 @@ function letterAt(word: string, place: number): string {
 }
 
 /** Whether a listed word ends here; of words with the same beginning, the shortest comes first. */
-function isEnd({ words, from, length }: WordNode): boolean {
+function isEntryEnd({ words, from, length }: WordNode): boolean {
   return words[from]!.length === length
 }
 
@@ -123,7 +123,7 @@ export function memoizeBias(
 }
 
 /** A listed word that the text is in the middle of. */
-type Match = {
+type PartialEntry = {
   node: WordNode
   /** How many pieces of it are written. */
   depth: number
@@ -157,7 +157,7 @@ export function followBias(
   { pieces, root, boost }: VocabularyBias,
   unbiasedPositions: ReadonlySet<number>,
 ): BiasedText {
-  let matches: Match[] = []
+  let matches: PartialEntry[] = []
   let place = 0
   let written = ''
   const starts = () => (/[\p{L}\p{N}]$/u.test(written) ? [root] : [root, afterSpace(root)])
@@ -182,10 +182,10 @@ export function followBias(
       const piece = token === 'end' ? '' : (pieces.pieces[token] ?? '')
       const goesOn = /^[\p{L}\p{N}]/u.test(piece)
       const changedAt = token === likeliest || token === 'end' ? undefined : at
-      const next: Match[] = []
+      const next: PartialEntry[] = []
       let rewindTo: number | undefined
       for (const match of matches) {
-        const isWhole = isEnd(match.node) && !goesOn
+        const isWhole = isEntryEnd(match.node) && !goesOn
         const node = token === 'end' ? undefined : stepsFrom(match.node, pieces).get(token)
         const before = isWhole ? undefined : match.changedAt
         if (node) next.push({ node, depth: match.depth + 1, changedAt: before ?? changedAt })

@@ -17,7 +17,7 @@ const STRAY_BURST_SHARE = 0.3
 const MIN_WORD_SECONDS = 0.02
 
 /** A time span, in seconds. */
-export type Span = { start: number; end: number }
+export type TimeSpan = { start: number; end: number }
 
 /** Returns the loudness of 16 kHz audio in decibels, one value per 10 ms. */
 export function energyLevels(audio: Float32Array): Float32Array {
@@ -37,9 +37,9 @@ export function energyLevels(audio: Float32Array): Float32Array {
  * ms frames but includes silence in words. `spans` ascend, in seconds; so do the results, and they
  * never overlap. The constants were tuned on forced-aligned read speech.
  */
-export function alignToEnergy(spans: readonly Span[], db: Float32Array): Span[] {
+export function alignToEnergy(spans: readonly TimeSpan[], db: Float32Array): TimeSpan[] {
   const floor = quantile(db, 0.05) + ABOVE_FLOOR
-  const snapped: Span[] = []
+  const snapped: TimeSpan[] = []
   for (const span of spans) {
     const previous = snapped.at(-1)
     const earliest = previous ? previous.start + MIN_WORD_SECONDS : 0
@@ -51,7 +51,7 @@ export function alignToEnergy(spans: readonly Span[], db: Float32Array): Span[] 
   return snapped
 }
 
-function snap({ start, end }: Span, db: Float32Array, floor: number): Span {
+function snap({ start, end }: TimeSpan, db: Float32Array, floor: number): TimeSpan {
   const from = Math.max(0, Math.round(start / HOP))
   const to = Math.min(db.length, Math.max(from + 1, Math.round(end / HOP)))
   let peak = Number.NEGATIVE_INFINITY

@@ -35,7 +35,8 @@ export function dropRepeatedPhrases(words: readonly Word[]): Word[] {
       const second = kept.slice(i + length, i + 2 * length)
       const isSame = first.every((word, at) => bareText(word) === bareText(second[at]!))
       const isFirst = spoken(first) < spoken(second)
-      if (!isSame || !(isFirst ? isEcho(first, second) : isEcho(second, first))) continue
+      if (!isSame || !(isFirst ? isEchoOfPhrase(first, second) : isEchoOfPhrase(second, first)))
+        continue
       kept.splice(isFirst ? i : i + length, length)
       i--
     }
@@ -43,11 +44,11 @@ export function dropRepeatedPhrases(words: readonly Word[]): Word[] {
   return kept
 }
 
-function isEcho(phrase: readonly Word[], other: readonly Word[]): boolean {
+function isEchoOfPhrase(phrase: readonly Word[], otherPhrase: readonly Word[]): boolean {
   const seconds = spoken(phrase)
   if (seconds < phrase.length * MIN_WORD_SECONDS) return true
   const letters = phrase.reduce((sum, word) => sum + bareText(word).length, 0)
-  return seconds < letters * FASTEST_LETTER && seconds <= spoken(other) / 2
+  return seconds < letters * FASTEST_LETTER && seconds <= spoken(otherPhrase) / 2
 }
 
 function bareText({ text }: Word): string {

@@ -17,7 +17,9 @@ const WINDOW = 48
 export function groupSegments(segments: readonly Segment[]): Segment[][] {
   const batches: Segment[][] = []
   for (let from = 0; from < segments.length; from += WINDOW) {
-    const sorted = segments.slice(from, from + WINDOW).sort((a, b) => length(b) - length(a))
+    const sorted = segments
+      .slice(from, from + WINDOW)
+      .sort((a, b) => segmentLength(b) - segmentLength(a))
     for (let i = 0; i < sorted.length; i += BATCH_SEGMENTS) {
       batches.push(sorted.slice(i, i + BATCH_SEGMENTS).sort((a, b) => a.start - b.start))
     }
@@ -25,6 +27,6 @@ export function groupSegments(segments: readonly Segment[]): Segment[][] {
   return batches
 }
 
-function length({ start, end }: Segment): number {
+function segmentLength({ start, end }: Segment): number {
   return end - start
 }

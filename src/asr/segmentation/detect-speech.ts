@@ -24,9 +24,12 @@ export async function detectSpeech(
   const detectPart = async (start: number, signal: AbortSignal) => {
     const end = Math.min(samples, start + step)
     const timeout = timeoutFor([{ start, end }], DETECT_TIMEOUT_PER_SECOND)
-    const found = await pool.run({ kind: 'detect', path, samples, start, end }, { signal, timeout })
-    probabilities.set(found.probabilities, start / VAD_FRAME)
-    noisy.set(found.noisy, start / VAD_FRAME)
+    const detectedSpeech = await pool.run(
+      { kind: 'detect', path, samples, start, end },
+      { signal, timeout },
+    )
+    probabilities.set(detectedSpeech.probabilities, start / VAD_FRAME)
+    noisy.set(detectedSpeech.noisy, start / VAD_FRAME)
     done += end - start
     onProgress?.(done / samples)
   }

@@ -118,7 +118,7 @@ async function analyzeExcerpt(
   }
 }
 
-type Output = {
+type GroupingOutput = {
   groups: readonly ChannelGroup[]
   balance: Balance
   files: ReturnType<typeof createChannelFiles>
@@ -128,7 +128,7 @@ type Output = {
 /** Writes all groups, block by block; returns for each group the channels into which it leaks. */
 async function writeGroups(
   channels: readonly ChannelPcm[],
-  { groups, balance, files, signal }: Output,
+  { groups, balance, files, signal }: GroupingOutput,
 ): Promise<Set<number>[]> {
   const { samples } = channels[0]!
   const leaksInto = groups.map(() => new Set<number>())
@@ -154,13 +154,13 @@ async function writeGroups(
         for (const member of groups[target]!.channels) leaksInto[source]!.add(member)
       }
       // The gate answers later, when it has got the first frames of the next block.
-      const found = Array.from({ length: CROSSTALK_BLOCK }, (_, n) => {
+      const crosstalkFlags = Array.from({ length: CROSSTALK_BLOCK }, (_, n) => {
         const at = n + CROSSTALK_FRAMES
         const frames =
           at < CROSSTALK_BLOCK ? framesOf(block, at) : framesOf(pending, at - CROSSTALK_BLOCK)
         return isCrosstalk(frames, paths)
       })
-      silenceCrosstalk(block, found)
+      silenceCrosstalk(block, crosstalkFlags)
       if (measured.length > 2) measured.shift()
     }
     files.write(block.map((plane) => plane.slice(0, Math.min(BLOCK, samples - start))))
@@ -204,17 +204,17 @@ function measureBlock(planes: Planes, balance: Balance): CrosstalkMeasurement {
  * Silences frames that hold only crosstalk, unless speech of the channel itself is the louder part
  * of the 0.4 s around: where two people talk at once, cutting words does more harm than crosstalk.
  */
-function silenceCrosstalk(planes: Planes, found: readonly boolean[][]): void {
+function silenceCrosstalk(planes: Planes, crosstalkFlags: readonly boolean[][]): void {
   for (const [channel, plane] of planes.entries()) {
     // Positive where a frame is crosstalk.
-    const signed = found.map((isCrosstalk, n) => {
+    const signed = crosstalkFlags.map((isCrosstalk, n) => {
       const energy = frameOf(plane, n).reduce((sum, sample) => sum + sample * sample, 0)
       return isCrosstalk[channel] ? energy : -energy
     })
     for (let n = 0; n < CROSSTALK_BLOCK; n++) {
       const near = signed.slice(Math.max(0, n - NEARBY_FRAMES), n + NEARBY_FRAMES + 1)
       const isMostlyCrosstalk = near.reduce((sum, frameEnergy) => sum + frameEnergy, 0) > 0
-      if (found[n]![channel] && isMostlyCrosstalk) frameOf(plane, n).fill(0)
+      if (crosstalkFlags[n]![channel] && isMostlyCrosstalk) frameOf(plane, n).fill(0)
     }
   }
 }

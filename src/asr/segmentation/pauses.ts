@@ -40,11 +40,11 @@ export function omittedSamples(pauses: readonly Range[]): Range[] {
 }
 
 /** Returns the ranges of `whole` between the omitted ones. */
-export function keptRanges(whole: Range, omitted: readonly Range[]): Range[] {
-  const starts = [whole.start, ...omitted.map(({ end }) => end)]
-  const ends = [...omitted.map(({ start }) => start), whole.end]
+export function keptRanges(fullRange: Range, omitted: readonly Range[]): Range[] {
+  const starts = [fullRange.start, ...omitted.map(({ end }) => end)]
+  const ends = [...omitted.map(({ start }) => start), fullRange.end]
   return starts
-    .map((start, i) => ({ start, end: Math.min(whole.end, ends[i]!) }))
+    .map((start, i) => ({ start, end: Math.min(fullRange.end, ends[i]!) }))
     .filter(({ start, end }) => end > start)
 }
 

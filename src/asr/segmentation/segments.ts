@@ -73,10 +73,10 @@ export function splitSegments(
   samples: number,
   options: SegmentOptions,
 ): Segment[] {
-  const found = findSpeechRegions({ probabilities, noisy }, options).flatMap((region) =>
-    cutLong(region, { probabilities, noisy }, options),
+  const foundSegments = findSpeechRegions({ probabilities, noisy }, options).flatMap((region) =>
+    cutLongRegion(region, { probabilities, noisy }, options),
   )
-  const regions = joinFragments(found, { probabilities, noisy }, options)
+  const regions = joinFragments(foundSegments, { probabilities, noisy }, options)
   return regions.map(({ from, to, pauses = [] }, i) => {
     const previous = regions[i - 1]
     const next = regions[i + 1]
@@ -178,7 +178,7 @@ export function isInFragments({ start, end }: Range, pauses: readonly Range[]): 
  * Cuts a range that is too long where the speech probability is lowest; each part leaves space for
  * its padding.
  */
-function cutLong(
+function cutLongRegion(
   region: SpeechRegion,
   speech: DetectedSpeech,
   options: SegmentOptions,
@@ -199,8 +199,8 @@ function cutLong(
       speechAround(speech.probabilities, frame) + (0.2 * Math.abs(frame - aim)) / longest
     if (score < best) [cut, best] = [frame, score]
   }
-  const rest = cutLong({ from: cut, to: region.to }, speech, options)
-  return [{ from: region.from, to: cut }, ...rest]
+  const remainingRegions = cutLongRegion({ from: cut, to: region.to }, speech, options)
+  return [{ from: region.from, to: cut }, ...remainingRegions]
 }
 
 /** Returns the mean speech probability of five frames around `frame` (160 ms). */

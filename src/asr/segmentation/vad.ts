@@ -1,4 +1,4 @@
-import { floats, floatsOf, loadOptimizedModel, type Session } from '../onnx/onnx-runtime.ts'
+import { floats, floatsOf, loadOptimizedModel, type OnnxSession } from '../onnx/onnx-runtime.ts'
 import { CONTEXT, VAD_FRAME, WARM_UP } from './vad-frames.ts'
 
 /** So many chunks of a recording start with a fresh state. */
@@ -48,7 +48,7 @@ export async function loadVad(file: string): Promise<Vad> {
  * one chunk, segments would differ by a frame here and there from those that all else was tuned
  * with (decision 0108).
  */
-async function detectInChunks(session: Session, audio: Float32Array): Promise<Float32Array> {
+async function detectInChunks(session: OnnxSession, audio: Float32Array): Promise<Float32Array> {
   const frames = Math.ceil(audio.length / VAD_FRAME)
   const probabilities = new Float32Array(frames)
   const chunks = Math.min(CHUNKS, Math.max(1, Math.floor(frames / MIN_CHUNK)))
@@ -77,7 +77,7 @@ function inputsOf(audio: Float32Array, first: number, end: number): Float32Array
   })
 }
 
-function streamFrames(session: Session): VadStream {
+function streamFrames(session: OnnxSession): VadStream {
   const none = () => floats(new Float32Array(STATE_SIZE), [1, 1, STATE_SIZE])
   let [hidden, cell] = [none(), none()]
   return async (inputs) => {

@@ -32,7 +32,7 @@ export async function diarizeChannels(
   { signal, onProgress }: EngineOptions,
 ): Promise<SpeakerUtterance[]> {
   const groups = channels.flatMap((pcm) => {
-    const planned = work.plan(wordsOf(transcript, pcm.channel), pcm)
+    const planned = work.plan(wordsOfChannel(transcript, pcm.channel), pcm)
     return planned.map((regions, part) => ({ pcm, regions, part }))
   })
   // How the speakers are spread over several channels is unknown before they are recognized.
@@ -57,7 +57,7 @@ export async function diarizeChannels(
   return retryAfterCrash(() => work.findSpeakers({ transcript, embeddings, counts }, signal))
 }
 
-function wordsOf({ utterances }: Transcript, channel: number): Word[] {
+function wordsOfChannel({ utterances }: Transcript, channel: number): Word[] {
   return utterances
     .filter((utterance) => utterance.channel === channel)
     .flatMap(({ words }) => words)

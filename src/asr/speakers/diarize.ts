@@ -48,11 +48,11 @@ function diarizeApart(
   channels: readonly (readonly WindowEmbedding[])[],
   counts: SpeakerCounts,
 ): ChannelCentroids {
-  const found = channels.map(findSpeakers)
+  const speakersOfChannels = channels.map(findSpeakers)
   const isCall = channels.length > 1
-  const start = found.map(({ count }) => (isCall ? Math.min(1, count) : count))
-  const chosen = chooseSpeakerCounts(found, { start, counts })
-  return found.map(({ centroids }, i) => centroids(chosen[i]!))
+  const start = speakersOfChannels.map(({ count }) => (isCall ? Math.min(1, count) : count))
+  const chosen = chooseSpeakerCounts(speakersOfChannels, { start, counts })
+  return speakersOfChannels.map(({ centroids }, i) => centroids(chosen[i]!))
 }
 
 /** Finds the speakers of a room, the same on each channel: in all channels together. */
@@ -60,9 +60,9 @@ function diarizeOneRoom(
   channels: readonly (readonly WindowEmbedding[])[],
   counts: SpeakerCounts,
 ): ChannelCentroids {
-  const found = findSpeakers(concatenateInTime(channels))
-  const [count] = chooseSpeakerCounts([found], { start: [found.count], counts })
-  return channels.map(() => found.centroids(count!))
+  const jointSpeakers = findSpeakers(concatenateInTime(channels))
+  const [count] = chooseSpeakerCounts([jointSpeakers], { start: [jointSpeakers.count], counts })
+  return channels.map(() => jointSpeakers.centroids(count!))
 }
 
 /**
@@ -97,13 +97,13 @@ function windowsOf(embeddings: readonly ChannelWindows[], channel: number): Wind
 }
 
 /** What one speaker of a channel says without a pause. */
-export type Turn = { utterance: Utterance; speaker: number; confidence: number }
+export type UtteranceSpeaker = { utterance: Utterance; speaker: number; confidence: number }
 
 /**
  * Cuts the utterances of one channel: runs of words of one speaker, language and model, cut at
  * pauses.
  */
-export function cutTurns({ channel, words }: ChannelWords): Turn[] {
+export function cutTurns({ channel, words }: ChannelWords): UtteranceSpeaker[] {
   const runs: AttributedWord[][] = []
   for (const word of words) {
     const last = runs.at(-1)?.at(-1)
@@ -150,7 +150,7 @@ function confidenceIn(words: readonly Word[], margins: ReadonlyMap<Word, number>
  * speaker, unless `acrossChannels` is set.
  */
 export function numberSpeakers(
-  turns: readonly Turn[],
+  turns: readonly UtteranceSpeaker[],
   { acrossChannels = false }: { acrossChannels?: boolean } = {},
 ): SpeakerUtterance[] {
   const sorted = turns.toSorted(({ utterance: a }, { utterance: b }) => {

@@ -13,7 +13,7 @@ export type BatchOptions = {
   priority?: number
 }
 
-type PendingTask = {
+type QueuedBatch = {
   batch: Batch
   options: PoolTaskOptions
   resolve: (segments: RecognizedSegment[]) => void
@@ -29,7 +29,7 @@ type PendingTask = {
 export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): TaskRunner {
   const { processes, maxSegments, priority } = options
   const ranked = priority === undefined ? {} : { priority }
-  const waiting: PendingTask[] = []
+  const waiting: QueuedBatch[] = []
   let running = 0
 
   const take = () => takeTogether(waiting, maxSegments)
@@ -37,29 +37,30 @@ export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): T
   async function runNext(): Promise<void> {
     if (running >= processes) return
     running++
-    for (let taken = take(); taken.length > 0; taken = take()) await perform(taken)
+    for (let pendingBatches = take(); pendingBatches.length > 0; pendingBatches = take())
+      await perform(pendingBatches)
     running--
   }
 
-  async function perform(taken: readonly PendingTask[]): Promise<void> {
-    if (taken.length === 1) return performAlone(taken[0]!)
-    const batches = taken.map(({ batch }) => batch)
-    const timeout = taken.reduce((sum, { options }) => sum + options.timeout, 0)
-    const signal = whenAllAbort(taken.map(({ options }) => options.signal))
+  async function perform(pendingBatches: readonly QueuedBatch[]): Promise<void> {
+    if (pendingBatches.length === 1) return performAlone(pendingBatches[0]!)
+    const batches = pendingBatches.map(({ batch }) => batch)
+    const timeout = pendingBatches.reduce((sum, { options }) => sum + options.timeout, 0)
+    const signal = whenAllAbort(pendingBatches.map(({ options }) => options.signal))
     try {
       const taskOptions = { signal, timeout, ...ranked }
       const results = await pool.run({ kind: 'recognize-all', batches }, taskOptions)
-      for (const [i, { resolve }] of taken.entries()) resolve(results[i]!)
+      for (const [i, { resolve }] of pendingBatches.entries()) resolve(results[i]!)
     } catch (error) {
       if (error instanceof AppError && error.code === 'engine_unavailable') {
-        for (const { reject } of taken) reject(error)
+        for (const { reject } of pendingBatches) reject(error)
         return
       }
-      for (const one of taken) await performAlone(one)
+      for (const pendingBatch of pendingBatches) await performAlone(pendingBatch)
     }
   }
 
-  async function performAlone({ batch, options, resolve, reject }: PendingTask): Promise<void> {
+  async function performAlone({ batch, options, resolve, reject }: QueuedBatch): Promise<void> {
     if (options.signal.aborted) return
     try {
       resolve(await pool.run({ kind: 'recognize', ...batch }, { ...options, ...ranked }))
@@ -75,7 +76,7 @@ export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): T
       signal.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<RecognizedSegment[]>()
       const { kind: _, ...batch } = task as Extract<WorkerTask, { kind: 'recognize' }>
-      const pending: PendingTask = { batch, options, resolve, reject }
+      const pending: QueuedBatch = { batch, options, resolve, reject }
       waiting.push(pending)
       const cancel = () => {
         const place = waiting.indexOf(pending)
@@ -92,19 +93,19 @@ export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): T
 }
 
 /** Takes the first task and those that can run together with it. */
-function takeTogether(waiting: PendingTask[], maxSegments: number): PendingTask[] {
-  const taken: PendingTask[] = []
+function takeTogether(waiting: QueuedBatch[], maxSegments: number): QueuedBatch[] {
+  const takenBatches: QueuedBatch[] = []
   let segments = 0
-  for (const one of [...waiting]) {
-    const first = taken[0] ?? one
-    const size = segments + one.batch.segments.length
-    if (settingsOf(one.batch) !== settingsOf(first.batch)) continue
-    if (taken.length > 0 && size > maxSegments) break
-    waiting.splice(waiting.indexOf(one), 1)
-    taken.push(one)
+  for (const pendingBatch of [...waiting]) {
+    const first = takenBatches[0] ?? pendingBatch
+    const size = segments + pendingBatch.batch.segments.length
+    if (settingsOf(pendingBatch.batch) !== settingsOf(first.batch)) continue
+    if (takenBatches.length > 0 && size > maxSegments) break
+    waiting.splice(waiting.indexOf(pendingBatch), 1)
+    takenBatches.push(pendingBatch)
     segments = size
   }
-  return taken
+  return takenBatches
 }
 
 /** Everything that must be equal for batches to be recognized in one go. */
@@ -115,10 +116,10 @@ function settingsOf({ model, language, languages, vocabulary }: Batch): string {
 /** Aborts once all of these have: a task that is canceled does not cancel its neighbors. */
 function whenAllAbort(signals: readonly AbortSignal[]): AbortSignal {
   const controller = new AbortController()
-  let left = signals.length
+  let remainingSignals = signals.length
   for (const signal of signals) {
     const onAbort = () => {
-      if (--left === 0) controller.abort()
+      if (--remainingSignals === 0) controller.abort()
     }
     if (signal.aborted) onAbort()
     else signal.addEventListener('abort', onAbort, { once: true })

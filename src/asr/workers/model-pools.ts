@@ -43,7 +43,7 @@ type LoadedModel = {
   closing?: Promise<void>
 }
 
-type PendingTask = {
+type PendingModelTask = {
   model: LocalModel
   use: ModelUse
   since: number
@@ -63,7 +63,7 @@ const TURN_MS = 20_000
 export class ModelPools {
   readonly #options: ModelPoolsOptions
   readonly #loaded = new Map<string, LoadedModel>()
-  readonly #waiting: PendingTask[] = []
+  readonly #waiting: PendingModelTask[] = []
   #niceness = 0
   #closed = false
 
@@ -123,11 +123,12 @@ export class ModelPools {
     if (this.#closed) throw new AppError('engine_unavailable', 'it is closed')
     const now = performance.now()
     const isTurnOver = this.#waiting.some(({ since }) => now - since > TURN_MS)
-    const present = this.#loaded.get(keyOf(model, use))
+    const present = this.#loaded.get(poolKey(model, use))
     if (present && !present.closing && !isTurnOver) return this.#take(present)
     const { promise, resolve, reject } = Promise.withResolvers<LoadedModel>()
-    const waiting: PendingTask = { model, use, since: performance.now(), resolve, reject }
-    const place = use === 'live' ? this.#waiting.findIndex((other) => other.use === 'batch') : -1
+    const waiting: PendingModelTask = { model, use, since: performance.now(), resolve, reject }
+    const place =
+      use === 'live' ? this.#waiting.findIndex((waitingTask) => waitingTask.use === 'batch') : -1
     this.#waiting.splice(place < 0 ? this.#waiting.length : place, 0, waiting)
     const cancel = () => {
       const place = this.#waiting.indexOf(waiting)
@@ -172,7 +173,7 @@ export class ModelPools {
 
   /** Returns a model in memory, or starts to load it; undefined while there is no space for it. */
   #load(model: LocalModel, use: ModelUse): LoadedModel | undefined {
-    const key = keyOf(model, use)
+    const key = poolKey(model, use)
     const present = this.#loaded.get(key)
     if (present) return present.closing ? undefined : present
     const workers = this.#workersFor(model, use)
@@ -199,10 +200,10 @@ export class ModelPools {
     const idle = all.filter(isIdle).sort((a, b) => a.usedAt - b.usedAt)
     const ending = all.filter(({ closing }) => closing)
     let missing = needed - ending.reduce((sum, { bytes }) => sum + bytes, 0)
-    for (const one of idle) {
+    for (const idlePool of idle) {
       if (missing <= 0) return
-      missing -= one.bytes
-      void this.#unload(one)
+      missing -= idlePool.bytes
+      void this.#unload(idlePool)
     }
   }
 
@@ -216,13 +217,13 @@ export class ModelPools {
   #unload(loaded: LoadedModel): Promise<void> {
     clearTimeout(loaded.idle)
     loaded.closing ??= loaded.pool.close().then(() => {
-      for (const [key, one] of this.#loaded) if (one === loaded) this.#loaded.delete(key)
+      for (const [key, pool] of this.#loaded) if (pool === loaded) this.#loaded.delete(key)
       this.#startWaiting()
     })
     return loaded.closing
   }
 }
 
-function keyOf({ id, revision }: LocalModel, use: ModelUse): string {
+function poolKey({ id, revision }: LocalModel, use: ModelUse): string {
   return `${use} ${id} ${revision}`
 }

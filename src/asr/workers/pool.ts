@@ -8,7 +8,7 @@ import { processStarter } from '../../workers/transports.ts'
 import type { FromWorker, TaskResult, ToWorker, WorkerTask } from './worker-protocol.ts'
 
 /** The processes of a pool. */
-export type PoolOptions = {
+export type WorkerPoolOptions = {
   /** Module that each worker process runs, and its arguments. */
   entry: URL
   args: readonly string[]
@@ -70,7 +70,7 @@ const CANCEL_TIMEOUT = 30
 /** After so many preemptions a task runs to its end. */
 const MAX_PREEMPTIONS = 3
 
-type PendingTask = {
+type PendingWorkerTask = {
   task: WorkerTask
   options: PoolTaskOptions
   preemptions: number
@@ -79,10 +79,10 @@ type PendingTask = {
 }
 
 /** A task in a worker, which `preempt` takes from it. */
-type RunningTask = { waiting: PendingTask; preempt: AbortController }
+type RunningTask = { waiting: PendingWorkerTask; preempt: AbortController }
 
 type Worker = SupervisedWorker<FromWorker>
-type Response = Extract<FromWorker, { type: 'result' | 'error' }>
+type WorkerResponse = Extract<FromWorker, { type: 'result' | 'error' }>
 
 /**
  * Worker processes for recognition, one per core, and the queue in front of them. A worker is
@@ -91,10 +91,10 @@ type Response = Extract<FromWorker, { type: 'result' | 'error' }>
  * `engine_failed` and another process replaces it; the server notices nothing else.
  */
 export class WorkerPool {
-  readonly #options: PoolOptions
+  readonly #options: WorkerPoolOptions
   readonly #workers: Worker[]
   readonly #running = new Set<RunningTask>()
-  readonly #waiting: PendingTask[] = []
+  readonly #waiting: PendingWorkerTask[] = []
   /** The workers that have been started and not ended for idleness. */
   readonly #active = new Set<Worker>()
   readonly #idle = new Map<Worker, NodeJS.Timeout>()
@@ -105,7 +105,7 @@ export class WorkerPool {
   #broken: AppError | undefined
   #niceness = 0
 
-  constructor(options: PoolOptions) {
+  constructor(options: WorkerPoolOptions) {
     this.#options = options
     this.#workers = Array.from({ length: options.workers }, () => this.#create())
   }
@@ -122,7 +122,7 @@ export class WorkerPool {
     if (this.#closed) throw new AppError('engine_unavailable', 'it is closed')
     if (this.#broken && this.#isDown) throw this.#broken
     const { promise, resolve, reject } = Promise.withResolvers<TaskResult[WorkerTask['kind']]>()
-    const waiting: PendingTask = { task, options, preemptions: 0, resolve, reject }
+    const waiting: PendingWorkerTask = { task, options, preemptions: 0, resolve, reject }
     this.#enqueue(waiting)
     const cancel = () => {
       const place = this.#waiting.indexOf(waiting)
@@ -220,17 +220,18 @@ export class WorkerPool {
   }
 
   /** Puts a task behind those of its priority, or before them if it ran before. */
-  #enqueue(waiting: PendingTask): void {
+  #enqueue(waiting: PendingWorkerTask): void {
     const priority = priorityOf(waiting)
-    const at = this.#waiting.findIndex((other) => {
+    const at = this.#waiting.findIndex((waitingTask) => {
       return (
-        priorityOf(other) > priority || (waiting.preemptions > 0 && priorityOf(other) === priority)
+        priorityOf(waitingTask) > priority ||
+        (waiting.preemptions > 0 && priorityOf(waitingTask) === priority)
       )
     })
     this.#waiting.splice(at < 0 ? this.#waiting.length : at, 0, waiting)
   }
 
-  #again(preempted: PendingTask): void {
+  #again(preempted: PendingWorkerTask): void {
     preempted.preemptions++
     this.#enqueue(preempted)
   }
@@ -248,7 +249,7 @@ export class WorkerPool {
   }
 
   /** Takes the first waiting task that may run now out of the queue. */
-  #takeNext(): PendingTask | undefined {
+  #takeNext(): PendingWorkerTask | undefined {
     const yielding = [...this.#running].filter(({ waiting }) => waiting.options.isPreemptible)
     const isFull = yielding.length >= Math.max(1, this.#workers.length - 1)
     const at = this.#waiting.findIndex(({ options }) => !(isFull && options.isPreemptible))
@@ -269,7 +270,7 @@ export class WorkerPool {
   }
 
   /** A canceled or preempted task stops between two decoder steps, or its worker is killed. */
-  async #perform(worker: Worker, waiting: PendingTask): Promise<void> {
+  async #perform(worker: Worker, waiting: PendingWorkerTask): Promise<void> {
     const { task, options, resolve, reject } = waiting
     const id = this.#nextId++
     const running: RunningTask = { waiting, preempt: new AbortController() }
@@ -314,11 +315,11 @@ export class WorkerPool {
   }
 }
 
-function priorityOf({ options }: PendingTask): number {
+function priorityOf({ options }: PendingWorkerTask): number {
   return options.priority ?? 0
 }
 
-function isResponse(message: FromWorker): message is Response {
+function isResponse(message: FromWorker): message is WorkerResponse {
   return message.type === 'result' || message.type === 'error'
 }
 

@@ -45,7 +45,7 @@ export function createRecordingTasks(models: LoadedModels, diarizer: Diarizer): 
       case 'speakers':
         return diarizer.findSpeakers(task)
       case 'check':
-        return check(models, signal)
+        return tryRecognizers(models, signal)
       default:
         throw new TypeError(`not a task for batches: ${task.kind}`)
     }
@@ -59,8 +59,8 @@ export function createFinalTasks(models: LoadedModels, embedUtterance: Utterance
     switch (task.kind) {
       case 'final': {
         const { utterance, wantsEmbedding } = task
-        const recognizer = find(recognizers, task.model)
-        const model = nameOf(recognizer)
+        const recognizer = findRecognizer(recognizers, task.model)
+        const model = recognizerName(recognizer)
         const options = { ...optionsOf(task, signal), draft: task.draft }
         const final = await recognizeFinal({ detector, recognizer }, utterance, options)
         if (!wantsEmbedding || final.words.length === 0) return { ...final, model }
@@ -71,7 +71,7 @@ export function createFinalTasks(models: LoadedModels, embedUtterance: Utterance
       case 'measure':
         return measureFinals(detector, recognizers[0]!)
       case 'check':
-        return check(models, signal)
+        return tryRecognizers(models, signal)
       default:
         throw new TypeError(`not a task for finals: ${task.kind}`)
     }
@@ -84,7 +84,7 @@ export function createPartialTasks(recognizers: readonly Recognizer[]): Perform 
     switch (task.kind) {
       case 'partial': {
         const { model } = task
-        const recognizer = find(recognizers, model)
+        const recognizer = findRecognizer(recognizers, model)
         return { ...(await recognizePartial(recognizer, task, optionsOf(task, signal))), model }
       }
       case 'measure':
@@ -113,12 +113,12 @@ export function createModelTasks(models: LoadedModels, embedUtterance: Utterance
         return recognizeAll(models, task.batches, signal)
       case 'identify':
         return identifyLanguageSpans(
-          { ...models, recognizer: find(models.recognizers, task.model) },
+          { ...models, recognizer: findRecognizer(models.recognizers, task.model) },
           task,
           signal,
         )
       case 'translate':
-        return translate(find(models.recognizers, task.model), task, signal)
+        return translate(findRecognizer(models.recognizers, task.model), task, signal)
       case 'final':
       case 'check':
         return finals(task, signal)
@@ -131,12 +131,12 @@ export function createModelTasks(models: LoadedModels, embedUtterance: Utterance
 }
 
 /** Returns the name of a model in results: its id and version. */
-function nameOf({ id, revision }: Recognizer): string {
+function recognizerName({ id, revision }: Recognizer): string {
   return revision === undefined ? id : `${id}@${revision}`
 }
 
 /** Returns the recognizer of a task; throws `engine_unavailable` when this process has no such. */
-function find(recognizers: readonly Recognizer[], model: string): Recognizer {
+function findRecognizer(recognizers: readonly Recognizer[], model: string): Recognizer {
   const found = recognizers.find(({ id }) => id === model)
   if (!found) throw new AppError('engine_unavailable', `it has no model ${model}`)
   return found
@@ -151,7 +151,10 @@ function optionsOf(
 
 const anyLanguage = { language: undefined, languages: [], vocabulary: [] }
 
-async function check({ detector, recognizers }: LoadedModels, signal: AbortSignal): Promise<null> {
+async function tryRecognizers(
+  { detector, recognizers }: LoadedModels,
+  signal: AbortSignal,
+): Promise<null> {
   const options = { ...anyLanguage, signal }
   for (const recognizer of recognizers) {
     const models = { detector, recognizer }
@@ -203,7 +206,7 @@ async function recognizeAll(
   signal: AbortSignal,
 ): Promise<RecognizedSegment[][]> {
   const settings = batches[0]!
-  const recognizer = find(recognizers, settings.model)
+  const recognizer = findRecognizer(recognizers, settings.model)
   const spoken = batches.flatMap(({ path, segments }) => {
     return segments.map((segment) => {
       const audio = normalizeLevel(readSamples(path, segment.start, segment.end))
@@ -212,7 +215,7 @@ async function recognizeAll(
   })
   const options = optionsOf(settings, signal)
   const recognized = await recognizeSegments({ detector, recognizer }, spoken, options)
-  const model = nameOf(recognizer)
+  const model = recognizerName(recognizer)
   let next = 0
   return batches.map(({ segments }) => {
     return segments.map((segment) => {

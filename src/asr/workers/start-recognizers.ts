@@ -53,7 +53,7 @@ export function startRecognizers(options: SpeechEngineOptions) {
     start: (model, _, count) => start('model', count, model),
   })
   const isBundled = (id: string) => {
-    return [...bundled.finals, ...bundled.partials].some((one) => one.id === id)
+    return [...bundled.finals, ...bundled.partials].some((recognizer) => recognizer.id === id)
   }
   /** Returns the processes that have a model, or load it; `usual` have the bundled ones. */
   const processesOf = (id: string, use: ModelUse, usual: TaskRunner): TaskRunner => {
@@ -99,7 +99,7 @@ function createPoolStarter(options: SpeechEngineOptions) {
     return pool
   }
   const reload = () => {
-    for (const one of withBundled) one.reload()
+    for (const recognizers of withBundled) recognizers.reload()
   }
   return { start, reload }
 }

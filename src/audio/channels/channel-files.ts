@@ -28,7 +28,7 @@ export function createChannelFiles(
 ): ChannelOutput<DecodedChannel> {
   const paths = Array.from({ length: channels }, (_, channel) => join(folder, channelFile(channel)))
   const comparison = createChannelComparison(channels)
-  const files = guard(() => {
+  const files = withWriteErrors(() => {
     mkdirSync(folder, { recursive: true })
     return paths.map((path) => openSync(path, 'w'))
   })
@@ -37,13 +37,13 @@ export function createChannelFiles(
   function write(planes: Planes): void {
     comparison.write(planes)
     samples += planes[0]!.length
-    guard(() => {
+    withWriteErrors(() => {
       for (const [channel, plane] of planes.entries()) writeAll(files[channel]!, toInt16(plane))
     })
   }
 
   function finish(): DecodedChannel[] {
-    guard(() => files.forEach(fsyncSync))
+    withWriteErrors(() => files.forEach(fsyncSync))
     const same = comparison.result()
     return paths.map((path, channel) => ({ channel, path, samples, sameAs: same[channel]! }))
   }
@@ -63,7 +63,7 @@ function writeAll(file: number, samples: Int16Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
 }
 
-function guard<T>(write: () => T): T {
+function withWriteErrors<T>(write: () => T): T {
   try {
     return write()
   } catch (cause) {

@@ -5,7 +5,6 @@ import { comparePair, type SpectralFrame } from './pair-comparison.ts'
 import {
   addPairSpectra,
   coherenceOf,
-  correlationOf,
   createPairSpectra,
   delayOf,
   energiesOf,
@@ -13,6 +12,7 @@ import {
   SPECTRUM_HOP,
   SPECTRUM_SAMPLES,
   type Spectrum,
+  spectralCorrelation,
   speechSpectra,
 } from './spectra.ts'
 
@@ -81,7 +81,10 @@ export function createChannelAnalysis(channels: number, center?: number) {
         planes.map((plane) => plane.subarray(at, at + SPECTRUM_SAMPLES)),
       )
       if (speech.every((probabilities) => isSilent(probabilities, at))) addNoise(noise, spectra)
-      frames.push({ spectra, isSpeech: speech.map((probabilities) => isSpoken(probabilities, at)) })
+      frames.push({
+        spectra,
+        isSpeech: speech.map((probabilities) => isSpeechAt(probabilities, at)),
+      })
     }
     for (const [i, values] of loudness.entries()) {
       // No spectrum begins in the last hops of a window; times must add up.
@@ -122,8 +125,8 @@ export function createChannelAnalysis(channels: number, center?: number) {
     },
     /** Returns by how many decibels the second channel was recorded louder; 0 if unknown. */
     balance(first: number, second: number): number {
-      const found = levels[pairIndex(first, second)]!.balance()
-      return first < second ? found : -found
+      const pairBalance = levels[pairIndex(first, second)]!.balance()
+      return first < second ? pairBalance : -pairBalance
     },
   }
 }
@@ -139,7 +142,7 @@ type Facts = {
 }
 
 /** Whether speech fills the middle of the spectrum that begins at `at`. */
-function isSpoken(probabilities: Float32Array, at: number): boolean {
+function isSpeechAt(probabilities: Float32Array, at: number): boolean {
   const frame = Math.floor(at / FRAME)
   let sum = 0
   for (let i = 2; i < 6; i++) sum += probabilities[frame + i] ?? 0
@@ -203,13 +206,19 @@ function findGroups(facts: Facts): number[][] {
   })
   if (channels < 3 && center === undefined) return groups
   const loudest = windows.map((window) => loudestOf(window, facts))
-  const led = (members: readonly number[]) => loudest.filter((one) => members.includes(one)).length
+  const led = (members: readonly number[]) =>
+    loudest.filter((channel) => members.includes(channel)).length
   const main = groups.toSorted((a, b) => led(b) - led(a))[0]!
-  const others = groups.filter((one) => one !== main).flat()
-  const isGroup = main.length > 1 || others.some((one) => leaks(main, one, facts))
+  const otherChannels = groups.filter((group) => group !== main).flat()
+  const isGroup =
+    main.length > 1 || otherChannels.some((otherChannel) => leaks(main, otherChannel, facts))
   const mayBeFilm = main[0] === center
   if (led(main) === 0 || !(isGroup || mayBeFilm)) return groups
-  if (!isGroup && others.some((one) => hasUnsharedSpeech(one, main, facts))) return groups
+  if (
+    !isGroup &&
+    otherChannels.some((otherChannel) => hasUnsharedSpeech(otherChannel, main, facts))
+  )
+    return groups
   const withSpeech = groups.filter(
     (one) => one !== main && one.some((i) => hasOwnSpeech(i, main, facts)),
   )
@@ -267,13 +276,13 @@ function isShared(a: number, b: number, { windows, levels }: Facts): boolean {
 }
 
 /** Whether the speech of a group is also in another channel, more quietly. */
-function leaks(group: readonly number[], other: number, facts: Facts): boolean {
+function leaks(group: readonly number[], otherChannel: number, facts: Facts): boolean {
   let [leaked, all] = [0, 0]
   for (const window of facts.windows) {
-    const found = group.map((member) => relation(window, [member, other], facts))
-    if (found.every((one) => one === null)) continue
+    const memberRelations = group.map((member) => relation(window, [member, otherChannel], facts))
+    if (memberRelations.every((one) => one === null)) continue
     all++
-    if (found.some((one) => one?.isCoherent)) leaked++
+    if (memberRelations.some((one) => one?.isCoherent)) leaked++
   }
   return leaked > all / 2
 }
@@ -284,8 +293,10 @@ function hasOwnSpeech(channel: number, group: readonly number[], facts: Facts): 
     if (!window.hasSpeech[channel] && !group.some((member) => window.hasSpeech[member])) continue
     all++
     const isOwn = group.every((member) => {
-      const found = relation(window, [member, channel], facts)
-      return found?.isCoherent ? found.level >= SAME_LEVEL : !window.hasSpeech[member]
+      const memberRelation = relation(window, [member, channel], facts)
+      return memberRelation?.isCoherent
+        ? memberRelation.level >= SAME_LEVEL
+        : !window.hasSpeech[member]
     })
     if (window.hasSpeech[channel] && isOwn) ofVoice++
   }
@@ -316,9 +327,9 @@ function unsharedSpeech(channel: number, group: readonly number[], facts: Facts)
 }
 
 /** Returns the energy of a channel while it or another one has speech. */
-function energyOf(channel: number, other: number, { pairs }: Window): number {
-  const pair = pairs[pairIndex(channel, other)]
-  return (channel < other ? pair?.first : pair?.second) ?? 0
+function energyOf(channel: number, otherChannel: number, { pairs }: Window): number {
+  const pair = pairs[pairIndex(channel, otherChannel)]
+  return (channel < otherChannel ? pair?.first : pair?.second) ?? 0
 }
 
 /**
@@ -334,32 +345,35 @@ function chooseSources(
 ): ChannelGroup['sources'] {
   const { floors, windows, totals, loudness } = facts
   const noises = new Map(group.map((channel) => [channel, noiseOf(channel)]))
-  const spoken = group.map((one) => windows.filter(({ hasSpeech }) => hasSpeech[one]).length)
+  const spoken = group.map(
+    (channel) => windows.filter(({ hasSpeech }) => hasSpeech[channel]).length,
+  )
   // A channel that is silent but for a moment has the least noise, and not the speech.
   const able = group.filter((_, i) => 2 * spoken[i]! >= Math.max(...spoken))
-  const lackedBy = (one: number) => {
+  const lackedBy = (channel: number) => {
     const share = mode === 'mix' ? 0 : OWN_SHARE
-    return group.filter((other) => {
-      if (other === one || unsharedSpeech(other, [one], facts) <= share) return false
-      return !isCopy(loudness[one]!, loudness[other]!)
+    return group.filter((otherMember) => {
+      if (otherMember === channel || unsharedSpeech(otherMember, [channel], facts) <= share)
+        return false
+      return !isCopy(loudness[channel]!, loudness[otherMember]!)
     })
   }
   const lacked = new Map(able.map((channel) => [channel, lackedBy(channel)]))
   const best = able.toSorted((a, b) => {
     return lacked.get(a)!.length - lacked.get(b)!.length || noises.get(a)! - noises.get(b)!
   })[0]!
-  const others = group.flatMap((channel) => {
+  const otherChannels = group.flatMap((channel) => {
     if (lacked.get(best)!.includes(channel)) return alone(channel)
     if (channel === best || noises.get(channel)! > MAX_NOISE * noises.get(best)!) return []
     const sums = totals[pairIndex(best, channel)]!
     const sign = best < channel ? 1 : -1
     const delays = [0, sign * delayOf(sums, MAX_DELAY)]
     const delay = delays.find(
-      (candidate) => correlationOf(sums, sign * candidate) >= MIN_CORRELATION,
+      (candidate) => spectralCorrelation(sums, sign * candidate) >= MIN_CORRELATION,
     )
     return delay === undefined ? [] : [{ channel, delay }]
   })
-  return [...alone(best), ...others]
+  return [...alone(best), ...otherChannels]
 
   /** Noise, relative to the speech. */
   function noiseOf(channel: number): number {

@@ -114,8 +114,8 @@ function minSourceGain(balance: number): number {
 }
 
 function measuredOf(measurement: CrosstalkMeasurement, key: string): PairMeasurement {
-  const known = measurement.get(key)
-  if (known) return known
+  const existingMeasurement = measurement.get(key)
+  if (existingMeasurement) return existingMeasurement
   const bands = () => new Float64Array(BANDS)
   const created = { spectra: createPairSpectra(), from: bands(), to: bands() }
   measurement.set(key, created)
@@ -134,13 +134,13 @@ function addBands({ from, to }: PairMeasurement, source: Float64Array, target: F
  * most.
  */
 export function findCrosstalk(measurements: readonly CrosstalkMeasurement[]): CrosstalkPath[] {
-  const keys = new Set(measurements.flatMap((one) => [...one.keys()]))
+  const keys = new Set(measurements.flatMap((measurement) => [...measurement.keys()]))
   const best = new Map<string, { path: CrosstalkPath; coherence: number }>()
   for (const key of keys) {
-    const found = findCrosstalkOfPair(key, measurements)
-    if (!found) continue
-    const pair = `${found.path.source} ${found.path.target}`
-    if (found.coherence > (best.get(pair)?.coherence ?? 0)) best.set(pair, found)
+    const crosstalkPath = findCrosstalkOfPair(key, measurements)
+    if (!crosstalkPath) continue
+    const pair = `${crosstalkPath.path.source} ${crosstalkPath.path.target}`
+    if (crosstalkPath.coherence > (best.get(pair)?.coherence ?? 0)) best.set(pair, crosstalkPath)
   }
   return [...best.values()].map(({ path }) => path)
 }
@@ -222,10 +222,10 @@ export function createCrosstalkGate(channels: number, { ahead = 0, balance = eve
     const predicted = Array.from({ length: channels }, () => new Float64Array(BANDS))
     /** The energy of the sources of each channel, in units of what a source needs at least. */
     const louder = new Float64Array(channels)
-    const seen = new Set<string>()
+    const seenKeys = new Set<string>()
     for (const { source, target, delay, gains } of paths) {
       const key = `${source} ${target}`
-      seen.add(key)
+      seenKeys.add(key)
       const echo = echoes.get(key) ?? new Float64Array(BANDS)
       echoes.set(key, echo)
       let total = 0
@@ -242,7 +242,7 @@ export function createCrosstalkGate(channels: number, { ahead = 0, balance = eve
       const relative = total / minSourceGain(balance(source, target))
       louder[target] = Math.max(louder[target]!, relative)
     }
-    for (const key of echoes.keys()) if (!seen.has(key)) echoes.delete(key)
+    for (const key of echoes.keys()) if (!seenKeys.has(key)) echoes.delete(key)
     const current = history[ahead] ?? history[0]!.map(() => new Float64Array(BANDS))
     return current.map((bands, channel) => {
       const energy = bands.reduce((sum, band) => sum + band, 0)

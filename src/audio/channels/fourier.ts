@@ -45,7 +45,7 @@ function reversedBits(size: number): Uint16Array {
 }
 
 /** Joins groups of `radix` transforms of `done` numbers each, in Stockham's order. */
-type Stage = {
+type FourierStage = {
   radix: 4 | 5
   done: number
   stride: number
@@ -62,7 +62,7 @@ export function createMixedTransform(factors: readonly (4 | 5)[]): FourierTransf
   const size = factors.reduce((product, factor) => product * factor, 1)
   const spare = { real: new Float64Array(size), imaginary: new Float64Array(size) }
   let before = 1
-  const stages = factors.map((radix): Stage => {
+  const stages = factors.map((radix): FourierStage => {
     const done = before
     before *= radix
     const angles = Array.from({ length: done * radix }, (_, i) => {
@@ -90,7 +90,11 @@ export function createMixedTransform(factors: readonly (4 | 5)[]): FourierTransf
   }
 }
 
-function joinFours(from: Complex, to: Complex, { done, stride, cosines, sines }: Stage): void {
+function joinFours(
+  from: Complex,
+  to: Complex,
+  { done, stride, cosines, sines }: FourierStage,
+): void {
   const [re, im, outRe, outIm] = [from.real, from.imaginary, to.real, to.imaginary]
   const step = done * stride
   for (let p = 0; p < done; p++) {
@@ -128,7 +132,11 @@ const COS_2 = Math.cos((4 * Math.PI) / 5)
 const SIN_1 = Math.sin((2 * Math.PI) / 5)
 const SIN_2 = Math.sin((4 * Math.PI) / 5)
 
-function joinFives(from: Complex, to: Complex, { done, stride, cosines, sines }: Stage): void {
+function joinFives(
+  from: Complex,
+  to: Complex,
+  { done, stride, cosines, sines }: FourierStage,
+): void {
   const [re, im, outRe, outIm] = [from.real, from.imaginary, to.real, to.imaginary]
   const step = done * stride
   for (let p = 0; p < done; p++) {

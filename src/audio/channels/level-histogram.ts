@@ -44,9 +44,10 @@ export function createLevelHistogram(): LevelHistogram {
       }
     },
     quantile(share) {
-      let left = share * weights.reduce((sum, weight) => sum + weight, 0)
+      let remainingWeight = share * weights.reduce((sum, weight) => sum + weight, 0)
       let bin = 0
-      while (left > weights[bin]! && bin < weights.length - 1) left -= weights[bin++]!
+      while (remainingWeight > weights[bin]! && bin < weights.length - 1)
+        remainingWeight -= weights[bin++]!
       return levelOf(bin)
     },
     balance() {

@@ -55,8 +55,8 @@ function compareAt(
 /** Pairs each frame with the one that is `lag` later, or earlier. */
 function framesAt(frames: readonly SpectralFrame[], lag: number): [SpectralFrame, SpectralFrame][] {
   return frames.flatMap((frame, n): [SpectralFrame, SpectralFrame][] => {
-    const other = frames[n + lag]
-    return other ? [[frame, other]] : []
+    const otherFrame = frames[n + lag]
+    return otherFrame ? [[frame, otherFrame]] : []
   })
 }
 

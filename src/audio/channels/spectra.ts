@@ -135,7 +135,7 @@ export function coherenceOf(
  * Returns the correlation of both channels, -1 to 1, when the second is moved ahead by `delay`
  * samples.
  */
-export function correlationOf({ first, second, re, im }: PairSpectra, delay: number): number {
+export function spectralCorrelation({ first, second, re, im }: PairSpectra, delay: number): number {
   let sum = 0
   for (let i = 0; i < BINS; i++) {
     const angle = (2 * Math.PI * (FIRST_BIN + i) * delay) / SPECTRUM_SAMPLES

@@ -17,8 +17,8 @@ export function bytesSource(bytes: Uint8Array): ByteSource {
  * when the system cannot open or read it. The caller closes it.
  */
 export function openFileSource(path: string): ByteSource & { close(): void } {
-  const descriptor = guard(() => openSync(path, 'r'))
-  const { size } = guard(() => fstatSync(descriptor))
+  const descriptor = withReadErrors(() => openSync(path, 'r'))
+  const { size } = withReadErrors(() => fstatSync(descriptor))
   return {
     size,
     read(offset, length) {
@@ -26,7 +26,9 @@ export function openFileSource(path: string): ByteSource & { close(): void } {
       let filled = 0
       while (filled < bytes.length) {
         const position = offset + filled
-        const count = guard(() => readSync(descriptor, bytes, { offset: filled, position }))
+        const count = withReadErrors(() =>
+          readSync(descriptor, bytes, { offset: filled, position }),
+        )
         if (count === 0) break
         filled += count
       }
@@ -37,7 +39,7 @@ export function openFileSource(path: string): ByteSource & { close(): void } {
 }
 
 /** The system's message contains the path; the code says as much without it. */
-function guard<T>(read: () => T): T {
+function withReadErrors<T>(read: () => T): T {
   try {
     return read()
   } catch (cause) {

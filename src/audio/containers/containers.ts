@@ -50,8 +50,8 @@ const mp4Boxes = ['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot']
 function detectByMagic(head: Uint8Array): Container | undefined {
   const text = latin1(head.subarray(0, 256))
   if (wavMagics.some((magic) => startsWith(text, magic))) return { reader: 'wav', extension: 'wav' }
-  const known = magics.find(([magic]) => startsWith(text, magic))
-  if (known) return libav(known[1], known[2])
+  const knownMagic = magics.find(([magic]) => startsWith(text, magic))
+  if (knownMagic) return libav(knownMagic[1], knownMagic[2])
   if (mp4Boxes.includes(text.slice(4, 8))) return detectMp4(text)
   if (text.startsWith('\x1aE\xdf\xa3')) return detectMatroska(text)
   if (text.startsWith('OggS')) return libav('ogg', text.includes('OpusHead') ? 'opus' : 'ogg')
@@ -84,8 +84,8 @@ function detectMp4(text: string): Container | undefined {
   const brand = text.slice(4, 8) === 'ftyp' ? text.slice(8, 12).toLowerCase() : 'qt  '
   if (/^(hei|hev|mif1|msf1|avi[fs]|jp2|jpm|jpx|crx)/.test(brand)) return undefined
   if (brand === 'qt  ') return libav('mov')
-  const [known = 'mp4'] = /^(m4a|m4b|m4v|3gp|3g2)/.exec(brand) ?? []
-  return libav('mov', known === 'm4b' ? 'm4a' : known)
+  const [knownBrand = 'mp4'] = /^(m4a|m4b|m4v|3gp|3g2)/.exec(brand) ?? []
+  return libav('mov', knownBrand === 'm4b' ? 'm4a' : knownBrand)
 }
 
 /** EBML states its content in the DocType element (id 0x4282), within the first bytes. */

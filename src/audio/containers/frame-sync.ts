@@ -4,7 +4,7 @@
  */
 export type ElementaryStream = 'mp3' | 'mp2' | 'aac' | 'ac3' | 'eac3'
 
-type Frame = { stream: ElementaryStream; length: number }
+type StreamFrame = { stream: ElementaryStream; length: number }
 
 const FRAMES_IN_A_ROW = 3
 
@@ -16,7 +16,7 @@ export function syncedStream(bytes: Uint8Array, at: number): ElementaryStream | 
   const first = readFrame(bytes, at)
   if (!first) return undefined
   let next = at + first.length
-  for (let seen = 1; seen < FRAMES_IN_A_ROW && next < bytes.length - 8; seen++) {
+  for (let frameCount = 1; frameCount < FRAMES_IN_A_ROW && next < bytes.length - 8; frameCount++) {
     const frame = readFrame(bytes, next)
     if (frame?.stream !== first.stream) return undefined
     next += frame.length
@@ -38,7 +38,7 @@ export function findStream(bytes: Uint8Array): ElementaryStream | undefined {
   return undefined
 }
 
-function readFrame(bytes: Uint8Array, at: number): Frame | undefined {
+function readFrame(bytes: Uint8Array, at: number): StreamFrame | undefined {
   if (at + 8 > bytes.length) return undefined
   const [first, second] = [bytes[at]!, bytes[at + 1]!]
   if (first === 0x0b && second === 0x77) return readDolbyFrame(bytes.subarray(at, at + 8))
@@ -57,7 +57,7 @@ const mpegBitRates: Record<string, number[]> = {
   '2:3': [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 }
 
-function readMpegFrame(header: Uint8Array): Frame | undefined {
+function readMpegFrame(header: Uint8Array): StreamFrame | undefined {
   const [, second = 0, third = 0] = header
   const version = [2.5, undefined, 2, 1][(second >> 3) & 3]
   const layer = 4 - ((second >> 1) & 3)
@@ -71,7 +71,7 @@ function readMpegFrame(header: Uint8Array): Frame | undefined {
   return { stream: layer === 3 ? 'mp3' : 'mp2', length }
 }
 
-function readAdtsFrame(header: Uint8Array): Frame | undefined {
+function readAdtsFrame(header: Uint8Array): StreamFrame | undefined {
   const rateIndex = (header[2]! >> 2) & 15
   const length = ((header[3]! & 3) << 11) | (header[4]! << 3) | (header[5]! >> 5)
   return rateIndex < 13 && length > 7 ? { stream: 'aac', length } : undefined
@@ -82,7 +82,7 @@ const ac3BitRates = [
 ]
 
 /** AC-3 up to bit stream id 10, E-AC-3 from 11 to 16 (ETSI TS 102 366). */
-function readDolbyFrame(header: Uint8Array): Frame | undefined {
+function readDolbyFrame(header: Uint8Array): StreamFrame | undefined {
   const id = header[5]! >> 3
   if (id > 16) return undefined
   if (id > 10) {

@@ -50,7 +50,7 @@ export function createHeaderFilter(
 
   /** Appends `chunk` to `waiting`; the two belong together only if `waiting` begins a header. */
   function take(chunk: Uint8Array): FilteredChunk | { problem: string } {
-    const bytes = join(waiting, chunk)
+    const bytes = joinBytes(waiting, chunk)
     const header = readHeader(bytes, format)
     if (typeof header === 'object') return header
     if (header === 'incomplete') {
@@ -59,18 +59,23 @@ export function createHeaderFilter(
     }
     // The waiting bytes were no header, but this chunk may begin one of its own.
     if (header === 0 && waiting.length > 0) return takeAlone(chunk)
-    const held = chunk.subarray(0, header - waiting.length)
+    const headerBytes = chunk.subarray(0, header - waiting.length)
     waiting = nothing
-    return { audio: chunk.subarray(held.length), held, released: 0 }
+    return { audio: chunk.subarray(headerBytes.length), held: headerBytes, released: 0 }
   }
 
   function takeAlone(chunk: Uint8Array): FilteredChunk | { problem: string } {
     const released = waiting
     waiting = nothing
-    const taken = take(chunk)
-    if ('problem' in taken) waiting = released
-    else return { ...taken, audio: join(released, taken.audio), released: released.length }
-    return taken
+    const bodyBytes = take(chunk)
+    if ('problem' in bodyBytes) waiting = released
+    else
+      return {
+        ...bodyBytes,
+        audio: joinBytes(released, bodyBytes.audio),
+        released: released.length,
+      }
+    return bodyBytes
   }
 
   return {
@@ -110,8 +115,9 @@ function readHeader(
     }
     if (isAt(bytes, 'fmt ', at) && body + size <= MAX_HEADER_BYTES) {
       if (bytes.length < body + size) return 'incomplete'
-      const found = contradiction(bytes.subarray(body, body + size), format)
-      if (found) return { problem: `the WAV header contradicts the session: ${found}` }
+      const contradictionText = contradiction(bytes.subarray(body, body + size), format)
+      if (contradictionText)
+        return { problem: `the WAV header contradicts the session: ${contradictionText}` }
       hasFormat = true
     }
     at = body + size + (size % 2)
@@ -131,7 +137,7 @@ function isAt(bytes: Uint8Array, name: string, at: number): boolean {
   return true
 }
 
-function join(first: Uint8Array, second: Uint8Array): Uint8Array {
+function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
   if (first.length === 0) return second
   return Buffer.concat([first, second])
 }

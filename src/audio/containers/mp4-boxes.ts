@@ -26,12 +26,12 @@ const MAX_INFLATED_BYTES = 32 * 1024 * 1024
  */
 export function* readBoxes(source: ByteSource): Generator<{ box: Box; source: ByteSource }> {
   const counter = { left: MAX_BOXES }
-  yield* walk(source, { from: 0, to: source.size, depth: 0 }, counter)
+  yield* walkBoxes(source, { from: 0, to: source.size, depth: 0 }, counter)
 }
 
 type BoxRange = { from: number; to: number; depth: number }
 
-function* walk(
+function* walkBoxes(
   source: ByteSource,
   { from, to, depth }: BoxRange,
   counter: { left: number },
@@ -48,9 +48,10 @@ function* walk(
     if (depth >= MAX_DEPTH) continue
     if (type === 'cmvd') {
       const inflated = inflateIndex(source, box)
-      if (inflated) yield* walk(inflated, { from: 0, to: inflated.size, depth: depth + 1 }, counter)
+      if (inflated)
+        yield* walkBoxes(inflated, { from: 0, to: inflated.size, depth: depth + 1 }, counter)
     } else if (containers.has(type) || type === 'cmov' || isHiddenIndex(source, box)) {
-      yield* walk(source, { from: start, to: end, depth: depth + 1 }, counter)
+      yield* walkBoxes(source, { from: start, to: end, depth: depth + 1 }, counter)
     }
   }
 }

@@ -15,7 +15,7 @@ const MAX_STREAMS = 100
 /** Rate and channels are at the beginning of each codec's header. */
 const FORMAT_BYTES = 64
 
-type Page = { serial: number; isBeginning: boolean; content: OggRange }
+type OggPage = { serial: number; isBeginning: boolean; content: OggRange }
 
 /**
  * Returns the parts of a chained Ogg file that differ in codec, rate or channels: libav decodes a
@@ -28,7 +28,7 @@ export function findOggLinks(source: ByteSource): OggRange[] {
   let isStart = false
   let at = 0
   for (let pages = 0; pages < MAX_PAGES && starts.length < MAX_LINKS; pages++) {
-    const page = readPage(source, at)
+    const page = readOggPage(source, at)
     if (!page) break
     const { content, isBeginning } = page
     if (isBeginning) {
@@ -53,11 +53,11 @@ export function findOggLinks(source: ByteSource): OggRange[] {
 function isChained(source: ByteSource): boolean {
   const from = Math.max(0, source.size - MAX_PAGE)
   const tail = Buffer.from(source.read(from, MAX_PAGE))
-  const last = readPage(source, from + tail.lastIndexOf('OggS'))
+  const last = readOggPage(source, from + tail.lastIndexOf('OggS'))
   if (!last) return false
   let at = 0
   for (let streams = 0; streams < MAX_STREAMS; streams++) {
-    const page = readPage(source, at)
+    const page = readOggPage(source, at)
     if (!page?.isBeginning) return true
     if (page.serial === last.serial) return false
     at = page.content.end
@@ -65,7 +65,7 @@ function isChained(source: ByteSource): boolean {
   return false
 }
 
-function readPage(source: ByteSource, at: number): Page | undefined {
+function readOggPage(source: ByteSource, at: number): OggPage | undefined {
   const header = Buffer.from(source.read(at, HEADER + MAX_SEGMENTS))
   if (header.length < HEADER || header.toString('latin1', 0, 4) !== 'OggS') return undefined
   const segments = header.subarray(HEADER, HEADER + header[26]!)

@@ -42,11 +42,11 @@ export function describeSamples(layout: SampleLayout, extension: string): MediaI
   const { sampleRate, channels, encoding, length } = layout
   const name = codecNames[encoding]
   const codec = layout.isBigEndian ? name.replace(/le$/, 'be') : name
-  return { extension, duration: secondsOf(layout, length), channels, sampleRate, codec }
+  return { extension, duration: secondsOfSamples(layout, length), channels, sampleRate, codec }
 }
 
 /** Returns the seconds of so many bytes of samples. */
-export function secondsOf(layout: SampleLayout, bytes: number): number {
+export function secondsOfSamples(layout: SampleLayout, bytes: number): number {
   const { sampleRate, channels, encoding } = layout
   return Math.floor(bytes / (channels * bytesPerSample(encoding))) / sampleRate
 }
@@ -64,7 +64,7 @@ const codecNames: Record<SampleEncoding, string> = {
 }
 
 /** Reads the samples in blocks, at their own rate. */
-export function* readSamples(source: ByteSource, layout: SampleLayout): Generator<Planes> {
+export function* readStoredSamples(source: ByteSource, layout: SampleLayout): Generator<Planes> {
   const frameBytes = layout.channels * bytesPerSample(layout.encoding)
   const blockBytes = Math.floor(BLOCK_BYTES / frameBytes) * frameBytes
   const end = layout.start + layout.length

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { rounds } from '../../../test/support/random/rounds.ts'
 import { AppError } from '../../errors.ts'
 import { bytesSource } from './byte-source.ts'
-import { describeSamples, readSamples } from './stored-samples.ts'
+import { describeSamples, readStoredSamples } from './stored-samples.ts'
 import { readWavLayout } from './wav.ts'
 
 type Format = Partial<Record<'tag' | 'channels' | 'rate' | 'frame' | 'bits', number>>
@@ -90,7 +90,7 @@ test('RIFX is read as big-endian, including its samples', () => {
   for (const [format, bytes, expected] of cases) {
     const source = bytesSource(rifx(Buffer.from(bytes), format))
     const layout = readWavLayout(source)!
-    const planes = [...readSamples(source, layout)].map(([plane]) => [...plane!])
+    const planes = [...readStoredSamples(source, layout)].map(([plane]) => [...plane!])
     assert.deepEqual(planes, [expected], JSON.stringify(format))
   }
   const file = bytesSource(rifx(samples))

@@ -24,7 +24,7 @@ type Riff = { source: ByteSource; isLittleEndian: boolean }
  */
 export function readWavLayout(source: ByteSource): SampleLayout | undefined {
   const outer = source.read(0, 12)
-  const isLittleEndian = nameOf(outer) !== 'RIFX'
+  const isLittleEndian = chunkName(outer) !== 'RIFX'
   const file = { source, isLittleEndian }
   const riffSize = outer.length < 12 ? 0 : view(outer).getUint32(4, isLittleEndian)
   let format: ReturnType<typeof readFormat>
@@ -32,7 +32,7 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
   let size64: number | undefined
 
   let at = 12
-  for (let seen = 0; at + 8 <= source.size && seen < MAX_CHUNKS; seen++) {
+  for (let chunkCount = 0; at + 8 <= source.size && chunkCount < MAX_CHUNKS; chunkCount++) {
     const chunk = chunkAt(file, at)
     if (!chunk) break
     const { id, size: declared } = chunk
@@ -73,7 +73,7 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
 /** Counts the bytes from `at` to the end that are neither metadata nor the header of samples. */
 function countUnread(file: Riff, at: number): number {
   const { source } = file
-  for (let seen = 0; at < source.size && seen < MAX_CHUNKS; seen++) {
+  for (let chunkCount = 0; at < source.size && chunkCount < MAX_CHUNKS; chunkCount++) {
     const chunk = isChunk(file, at) ? chunkAt(file, at) : undefined
     if (!chunk || OUTER.includes(chunk.id)) return source.size - at
     const { id, size } = chunk
@@ -94,13 +94,13 @@ type DataChunk = Riff & {
 
 function dataLength(declared: number, { start, riffSize, size64, ...file }: DataChunk): number {
   const { source } = file
-  const rest = source.size - start
-  if (declared === UNKNOWN_SIZE) return size64 || rest
+  const remainingBytes = source.size - start
+  if (declared === UNKNOWN_SIZE) return size64 || remainingBytes
   if (declared > 0) return declared
   // An interrupted recorder leaves 0 in both sizes, or in the outer one only what it had written;
   // one that never returns to this chunk may still state the outer size.
   const wasStreamed = riffSize === UNKNOWN_SIZE || riffSize + 8 <= start || !isChunk(file, start)
-  return wasStreamed ? rest : 0
+  return wasStreamed ? remainingBytes : 0
 }
 
 /** Returns where the next chunk starts: a chunk of odd length has a pad byte, or should have. */
@@ -124,10 +124,10 @@ function chunkAt(
 ): { id: string; size: number } | undefined {
   const header = source.read(at, 8)
   if (header.length < 8) return undefined
-  return { id: nameOf(header), size: view(header).getUint32(4, isLittleEndian) }
+  return { id: chunkName(header), size: view(header).getUint32(4, isLittleEndian) }
 }
 
-function nameOf(header: Uint8Array): string {
+function chunkName(header: Uint8Array): string {
   return Buffer.from(header.subarray(0, 4)).toString('latin1')
 }
 

@@ -9,12 +9,12 @@ import { findOggLinks } from '../containers/ogg-links.ts'
 import {
   describeSamples,
   headerlessLayout,
-  readSamples,
+  readStoredSamples,
   type SampleLayout,
-  secondsOf,
+  secondsOfSamples,
 } from '../containers/stored-samples.ts'
 import { readWavLayout } from '../containers/wav.ts'
-import type { openAudio } from '../libav/libav-audio.ts'
+import type { openLibavAudio } from '../libav/libav-audio.ts'
 import { type Planes, SAMPLE_RATE } from '../pcm.ts'
 import { createResampler } from '../resample.ts'
 import type {
@@ -114,9 +114,9 @@ async function withAudio<T>(
     const layout = layoutOf(container, source)
     if (layout) {
       const info = describeSamples(layout, extension)
-      const blocks = readSamples(source, layout)
-      const statedSeconds = secondsOf(layout, layout.statedLength)
-      const unreadSeconds = secondsOf(layout, layout.unreadLength)
+      const blocks = readStoredSamples(source, layout)
+      const statedSeconds = secondsOfSamples(layout, layout.statedLength)
+      const unreadSeconds = secondsOfSamples(layout, layout.unreadLength)
       const { sampleRate: rate } = layout
       const { size: bytes } = source
       return await use({ info, statedSeconds, unreadSeconds, bytes, rate, blocks })
@@ -140,10 +140,10 @@ function layoutOf(container: Container, source: ByteSource): SampleLayout | unde
 /** Loads libav only for files that need it: it is the larger part of a decoder's start. */
 async function withLibav<T>(
   { file, maxSeconds }: DecoderRequest,
-  options: Omit<Parameters<typeof openAudio>[1], 'maxSeconds'>,
+  options: Omit<Parameters<typeof openLibavAudio>[1], 'maxSeconds'>,
   use: (audio: OpenedAudio) => Promise<T>,
 ): Promise<T> {
-  const { openAudio } = await import('../libav/libav-audio.ts')
+  const { openLibavAudio: openAudio } = await import('../libav/libav-audio.ts')
   const { info, blocks, close } = await openAudio(file, { ...options, maxSeconds })
   try {
     const length = { statedSeconds: info.duration, unreadSeconds: 0 }

@@ -12,7 +12,7 @@ const MAX_CHARACTERS = 20_000_000
 type CacheEntry = { decoded: DecodedSamples; characters: number; expiry: NodeJS.Timeout }
 
 /** By file, the oldest first. */
-const kept = new Map<string, CacheEntry>()
+const cacheEntries = new Map<string, CacheEntry>()
 let characters = 0
 
 /** Keeps the samples of a short file in memory for a moment, until somebody takes them. */
@@ -20,9 +20,9 @@ export function keepDecoded(file: string, decoded: DecodedSamples): void {
   takeDecoded(file)
   const length = decoded.channels.reduce((sum, { pcm }) => sum + pcm.length, 0)
   const expiry = setTimeout(() => takeDecoded(file), KEPT_MS).unref()
-  kept.set(file, { decoded, characters: length, expiry })
+  cacheEntries.set(file, { decoded, characters: length, expiry })
   characters += length
-  for (const oldest of kept.keys()) {
+  for (const oldest of cacheEntries.keys()) {
     if (characters <= MAX_CHARACTERS) break
     takeDecoded(oldest)
   }
@@ -30,12 +30,12 @@ export function keepDecoded(file: string, decoded: DecodedSamples): void {
 
 /** Returns the samples of a file if they are still kept, which they then are no longer. */
 export function takeDecoded(file: string): DecodedSamples | undefined {
-  const found = kept.get(file)
-  if (!found) return undefined
-  clearTimeout(found.expiry)
-  kept.delete(file)
-  characters -= found.characters
-  return found.decoded
+  const cacheEntry = cacheEntries.get(file)
+  if (!cacheEntry) return undefined
+  clearTimeout(cacheEntry.expiry)
+  cacheEntries.delete(file)
+  characters -= cacheEntry.characters
+  return cacheEntry.decoded
 }
 
 /** Writes the samples to `folder` as the decoder would: one file per channel, synced to disk. */

@@ -3,7 +3,7 @@ import { resolve as fullPath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError, fromPlain } from '../../errors.ts'
 import { processStarter, type RunningWorker } from '../../workers/transports.ts'
-import { type DecoderLimits, limitsOf } from './decoder-limits.ts'
+import { type DecoderLimits, decoderLimitsOf } from './decoder-limits.ts'
 import type {
   DecodeRequest,
   DecoderMessage,
@@ -12,7 +12,7 @@ import type {
 } from './decoder-messages.ts'
 import { fillModuleCache } from './module-cache.ts'
 import { bareEnvironment } from './sandbox/bare-environment.ts'
-import { type Bounds, confine, signalOf } from './sandbox/decoder-sandbox.ts'
+import { confine, type SandboxBounds, signalOf } from './sandbox/decoder-sandbox.ts'
 import { watchMemory } from './sandbox/memory-watch.ts'
 
 /** How a decoder process is monitored. */
@@ -46,7 +46,7 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   signal.throwIfAborted()
   const request = withFullPaths(given)
   const { promise, resolve, reject } = Promise.withResolvers<DecoderResult<Request>>()
-  const limits = { ...limitsOf(request), ...options.limits }
+  const limits = { ...decoderLimitsOf(request), ...options.limits }
   let end: Exclude<DecoderMessage, { type: 'progress' }> | undefined
   const folder = request.task === 'decode' ? request.folder : undefined
   const bounds = { limits, input: request.file, folder }
@@ -90,7 +90,7 @@ let fillsCache = false
  * Starts a decoder process, confined as far as the system can. Without an input in its bounds it
  * has a pipe for content.
  */
-export function startDecoder(bounds: Bounds): ChildProcess {
+export function startDecoder(bounds: SandboxBounds): ChildProcess {
   const args = ['--disable-warning=ExperimentalWarning', entry]
   if (!fillsCache) void fillModuleCache()
   fillsCache = true

@@ -35,7 +35,7 @@ const BYTES_PER_SECOND = 32_000
  * Returns the limits of one request; those of decoding grow with the longest recording that is
  * accepted.
  */
-export function limitsOf(request: ProbeRequest | DecodeRequest): DecoderLimits {
+export function decoderLimitsOf(request: ProbeRequest | DecodeRequest): DecoderLimits {
   const isProbe = request.task === 'probe'
   const cpuSeconds = isProbe
     ? PROBE_CPU_SECONDS

@@ -7,7 +7,7 @@ import { processStarter } from '../../workers/transports.ts'
 import { MAX_CHANNELS } from '../audio-limits.ts'
 import { SAMPLE_RATE } from '../pcm.ts'
 import { startDecoder } from './decoder-client.ts'
-import { limitsOf } from './decoder-limits.ts'
+import { decoderLimitsOf } from './decoder-limits.ts'
 import type { DecoderMessage, ShortMedia, ShortRequest } from './decoder-messages.ts'
 import { findConfinement } from './sandbox/decoder-sandbox.ts'
 import { INPUT_BYTES, INPUT_FOLDER } from './sandbox/isolated-root.ts'
@@ -26,7 +26,7 @@ const IDLE_MS = 5000
 /** Processes at a time; one takes 60 MB while it waits. */
 const MAX_PROCESSES = Math.max(2, availableParallelism())
 
-const limits = limitsOf({ task: 'probe', file: '', nameHint: undefined })
+const limits = decoderLimitsOf({ task: 'probe', file: '', nameHint: undefined })
 
 type Decoder = {
   /** What a file is written to that the process does not see. */
@@ -85,7 +85,7 @@ export async function decodeShortFile(
   const response = 'response' in ended ? ended.response : undefined
   const media = response?.type === 'done' ? (response.result as ShortMedia) : undefined
   if (media && decoder.files < MAX_FILES) keep(account, decoder)
-  else discard(account, decoder)
+  else discardDecoder(account, decoder)
   signal.throwIfAborted()
   return media && isSound(media) ? media : undefined
 }
@@ -95,7 +95,7 @@ function openDecoder(account: string): Decoder | undefined {
   if (decoders.size >= MAX_PROCESSES) {
     const idle = [...decoders].find(([, { isBusy }]) => !isBusy)
     if (!idle) return undefined
-    discard(...idle)
+    discardDecoder(...idle)
   }
   const decoder: Decoder = {
     content: undefined,
@@ -124,10 +124,10 @@ const isIsolated = () => findConfinement() === 'isolated'
 function keep(account: string, decoder: Decoder): void {
   decoders.delete(account)
   decoders.set(account, decoder)
-  decoder.idle = setTimeout(() => discard(account, decoder), IDLE_MS).unref()
+  decoder.idle = setTimeout(() => discardDecoder(account, decoder), IDLE_MS).unref()
 }
 
-function discard(account: string, decoder: Decoder): void {
+function discardDecoder(account: string, decoder: Decoder): void {
   clearTimeout(decoder.idle)
   if (decoders.get(account) === decoder) decoders.delete(account)
   void decoder.worker.close()

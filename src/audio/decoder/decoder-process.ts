@@ -17,7 +17,7 @@ const REPORT_MS = 250
  */
 process.on('disconnect', () => process.exit())
 process.on('message', (request: DecoderRequest) => {
-  void run(request).then((message) => {
+  void runRequest(request).then((message) => {
     process.send!(message, () => {
       if (request.task !== 'short') process.exit()
     })
@@ -25,7 +25,7 @@ process.on('message', (request: DecoderRequest) => {
 })
 offerToOutOfMemoryKiller()
 
-async function run(request: DecoderRequest): Promise<DecoderMessage> {
+async function runRequest(request: DecoderRequest): Promise<DecoderMessage> {
   let fraction = 0
   let reportedAt = 0
   async function heartbeat(): Promise<void> {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readVersion } from '../../config/version.ts'
+import { readProgramVersion } from '../../config/version.ts'
 import { bareEnvironment } from './sandbox/bare-environment.ts'
 import { confine, findConfinement } from './sandbox/decoder-sandbox.ts'
 
@@ -24,7 +24,7 @@ export async function fillModuleCache(): Promise<void> {
   const readsOnly = ['isolated', 'files'].includes(findConfinement())
   if (!readsOnly || !cache || !isAbsolute(cache) || !existsSync(cache)) return
   const changedAt = Math.trunc(statSync(modules).mtimeMs)
-  const filled = join(cache, `decoder-${readVersion()}-${process.version}-${changedAt}`)
+  const filled = join(cache, `decoder-${readProgramVersion()}-${process.version}-${changedAt}`)
   if (existsSync(filled)) return
   const node = { file: process.execPath, args: ['--disable-warning=ExperimentalWarning', modules] }
   // Without network rather than without confinement: the cache has a folder for each user, and

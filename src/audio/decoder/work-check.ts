@@ -21,11 +21,12 @@ export function createWorkCheck(readSeconds: () => number = cpuSeconds): WorkChe
     seconds: 0,
     bytes: 0,
     check() {
-      const taken = readSeconds()
+      const workedSeconds = readSeconds()
       const { seconds, bytes } = work
-      if (taken <= FREE_SECONDS + seconds * PER_SECOND_OF_SOUND + bytes / BYTES_PER_SECOND) return
-      const found = `${Math.round(seconds)} s of audio in ${Math.round(taken)} s of work`
-      throw new AppError('media_undecodable', found)
+      if (workedSeconds <= FREE_SECONDS + seconds * PER_SECOND_OF_SOUND + bytes / BYTES_PER_SECOND)
+        return
+      const measuredText = `${Math.round(seconds)} s of audio in ${Math.round(workedSeconds)} s of work`
+      throw new AppError('media_undecodable', measuredText)
     },
   }
   return work

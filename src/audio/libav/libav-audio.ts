@@ -3,7 +3,7 @@ import type { MediaInfo } from '../decoder/decoder-messages.ts'
 import type { Planes } from '../pcm.ts'
 import { alignStart } from '../silence.ts'
 import { decodeTrack } from './libav-decode.ts'
-import { type OpenOptions, openMedia } from './libav-open.ts'
+import { type MediaOpenOptions, openMedia } from './libav-open.ts'
 
 /** What libav reads of a file: its description, and its audio at 16 kHz. */
 export type LibavAudio = { info: MediaInfo; blocks: AsyncIterable<Planes>; close(): void }
@@ -12,9 +12,9 @@ export type LibavAudio = { info: MediaInfo; blocks: AsyncIterable<Planes>; close
  * Opens a file. Its `links`, if there are any, are decoded one after the other, to the channels of
  * the first. The caller closes it.
  */
-export async function openAudio(
+export async function openLibavAudio(
   path: string,
-  { links, ...options }: OpenOptions & { links: readonly OggRange[] },
+  { links, ...options }: MediaOpenOptions & { links: readonly OggRange[] },
 ): Promise<LibavAudio> {
   const { heartbeat } = options
   if (links.length > 0) return openLinks(path, options, links)
@@ -25,7 +25,7 @@ export async function openAudio(
 
 async function openLinks(
   path: string,
-  options: OpenOptions,
+  options: MediaOpenOptions,
   links: readonly OggRange[],
 ): Promise<LibavAudio> {
   const readable: { part: OggRange; info: MediaInfo }[] = []
@@ -39,7 +39,7 @@ async function openLinks(
     media.close()
   }
   const [{ info }] = readable as [(typeof readable)[0]]
-  const duration = readable.reduce((sum, one) => sum + one.info.duration, 0)
+  const duration = readable.reduce((sum, openedPart) => sum + openedPart.info.duration, 0)
   const { heartbeat } = options
   const { channels } = info
 

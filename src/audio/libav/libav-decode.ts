@@ -4,7 +4,7 @@ import type { Heartbeat } from '../decoder/decoder-messages.ts'
 import { type Planes, SAMPLE_RATE } from '../pcm.ts'
 import { silentPlanes } from '../silence.ts'
 import { createTimeline } from '../timeline.ts'
-import { check, readPackets, seconds } from './libav-format.ts'
+import { readPackets, requireSuccess, secondsOfStamp } from './libav-format.ts'
 import type { OpenedMedia } from './libav-open.ts'
 import { createFrameResampler, type FrameResampler } from './libav-resample.ts'
 
@@ -29,7 +29,7 @@ export async function* decodeTrack(
       const { sampleRate } = frame
       firstRate ??= sampleRate
       // Bare streams have time stamps in units of their first rate, wrong after a change.
-      const stamp = sampleRate === firstRate ? seconds(frame.pts, track) : undefined
+      const stamp = sampleRate === firstRate ? secondsOfStamp(frame.pts, track) : undefined
       const missing = missingBefore(stamp, frame.nbSamples / sampleRate)
       if (missing > 0) {
         yield resampler.flush()
@@ -64,9 +64,9 @@ function openCodec({ codecpar, timeBase }: Stream, name: string): CodecContext {
   if (!decoder) throw new AppError('media_undecodable', `no decoder for ${name}`)
   const codec = new CodecContext()
   codec.allocContext3(decoder)
-  check(codec.parametersToContext(codecpar))
+  requireSuccess(codec.parametersToContext(codecpar))
   codec.pktTimebase = timeBase // the decoder cuts off the encoder's delay, counted in this base
   codec.threadCount = 1
-  check(codec.open2Sync(decoder))
+  requireSuccess(codec.open2Sync(decoder))
   return codec
 }

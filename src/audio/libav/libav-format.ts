@@ -51,7 +51,7 @@ export function openFormat(path: string, demuxer: string, part?: OggRange): Form
     max_streams: `${MAX_TRACKS + 1}`,
   })
   const prefix = part ? `subfile,,start,${part.start},end,${part.end},,:` : ''
-  check(format.openInputSync(`${prefix}file:${path}`, inputFormat, options))
+  requireSuccess(format.openInputSync(`${prefix}file:${path}`, inputFormat, options))
   return format
 }
 
@@ -62,14 +62,14 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** Turns a negative return code of libav into `media_undecodable`. */
-export function check(code: number): void {
+export function requireSuccess(code: number): void {
   if (code >= 0) return
   const reason = FFmpegError.strerror(code)
   throw new AppError('media_undecodable', REASONS[reason] ?? reason)
 }
 
 /** Returns the seconds of a time stamp of `stream`; undefined when it has none. */
-export function seconds(stamp: bigint, stream: Stream): number | undefined {
+export function secondsOfStamp(stamp: bigint, stream: Stream): number | undefined {
   if (stamp === AV_NOPTS_VALUE) return undefined
   const { num, den } = stream.timeBase
   return (Number(stamp) * num) / den

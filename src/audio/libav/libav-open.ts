@@ -18,7 +18,13 @@ import {
 import type { OggRange } from '../containers/ogg-links.ts'
 import type { Heartbeat, MediaInfo } from '../decoder/decoder-messages.ts'
 import { defaultDelay, losesBlock } from './encoder-delay.ts'
-import { check, keepTrack, openFormat, readPackets, seconds } from './libav-format.ts'
+import {
+  keepTrack,
+  openFormat,
+  readPackets,
+  requireSuccess,
+  secondsOfStamp,
+} from './libav-format.ts'
 
 /** A file of which less than this share is there was cut off. */
 const LEAST_OF_STATED = 0.95
@@ -38,7 +44,7 @@ export type OpenedMedia = {
 }
 
 /** The results of our own inspection of the file. */
-export type OpenOptions = {
+export type MediaOpenOptions = {
   demuxer: string
   extension: string
   bytes: number
@@ -53,12 +59,12 @@ export type OpenOptions = {
  * Opens a file with the given demuxer, reads its tracks and picks one: the default track where the
  * file names one, else the first.
  */
-export async function openMedia(path: string, options: OpenOptions): Promise<OpenedMedia> {
+export async function openMedia(path: string, options: MediaOpenOptions): Promise<OpenedMedia> {
   const format = openFormat(path, options.demuxer, options.part)
   try {
     // Values before libav reads any packets are declared; later ones may be guesses.
     const declared = declaredDuration(format)
-    check(format.findStreamInfoSync(null))
+    requireSuccess(format.findStreamInfoSync(null))
     const track = pickTrack(format)
     keepTrack(format, track.index)
     const firstPacket = await takePacket(format, {
@@ -86,7 +92,7 @@ export async function openMedia(path: string, options: OpenOptions): Promise<Ope
     const isCut = measured && measured.end < LEAST_OF_STATED * declared.ofFile
     const ofTrack = measured ? (isCut ? 0 : measured.duration) : declared.ofTrack
     // Matroska counts from the start of the file, where the sound may not begin yet.
-    const unused = isMatroska ? (seconds(track.startTime, track) ?? 0) : 0
+    const unused = isMatroska ? (secondsOfStamp(track.startTime, track) ?? 0) : 0
     const duration = lead + (ofTrack ? ofTrack - delay : Math.max(0, declared.ofFile - unused))
     checkDeclaredDuration(duration, options.bytes)
     const extension = extensionOf(options.extension, format)
@@ -135,7 +141,7 @@ async function takePacket(
  */
 function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: number } {
   const audio = preferredTrack(format.streams)
-  const ofTrack = audio ? (seconds(audio.duration, audio) ?? 0) : 0
+  const ofTrack = audio ? (secondsOfStamp(audio.duration, audio) ?? 0) : 0
   const ofFile = format.duration === AV_NOPTS_VALUE ? 0 : Number(format.duration) / 1e6
   return { ofTrack: Math.max(0, ofTrack), ofFile: Math.max(0, ofFile) }
 }
@@ -158,21 +164,21 @@ type MeasuredTracks = {
  */
 async function measureTracks(
   path: string,
-  { demuxer, heartbeat, maxSeconds = Number.POSITIVE_INFINITY, part }: OpenOptions,
+  { demuxer, heartbeat, maxSeconds = Number.POSITIVE_INFINITY, part }: MediaOpenOptions,
   { withPictures }: { withPictures: boolean },
 ): Promise<MeasuredTracks> {
   const format = openFormat(path, demuxer, part)
   try {
-    check(format.findStreamInfoSync(null))
+    requireSuccess(format.findStreamInfoSync(null))
     const track = pickTrack(format)
     if (!withPictures) keepTrack(format, track.index)
-    const start = seconds(track.startTime, track) ?? 0
+    const start = secondsOfStamp(track.startTime, track) ?? 0
     let [packets, sum, duration, end] = [0, 0, 0, 0]
     let pictureStart: number | undefined
     for await (const packet of readPackets(format, { heartbeat })) {
       const stream = format.streams[packet.streamIndex]!
-      const at = seconds(packet.pts, stream)
-      const length = seconds(packet.duration, stream) ?? 0
+      const at = secondsOfStamp(packet.pts, stream)
+      const length = secondsOfStamp(packet.duration, stream) ?? 0
       end = Math.max(end, (at ?? 0) + length)
       if (isPicture(stream) && at !== undefined) pictureStart = Math.min(at, pictureStart ?? at)
       if (stream.index !== track.index) continue
@@ -198,10 +204,12 @@ function startOf(
   const isMarked = firstPacket.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null
   const delay = isMarked ? 0 : defaultDelay(codec, sampleRate) / sampleRate
   const lost = losesBlock(codec, format.metadata?.get('encoder') ?? '')
-  const lostSeconds = lost ? (seconds(firstPacket.duration, track) ?? 0) : 0
+  const lostSeconds = lost ? (secondsOfStamp(firstPacket.duration, track) ?? 0) : 0
 
-  const recording = (seconds(track.startTime, track) ?? 0) + delay
-  const stated = format.streams.filter(isPicture).flatMap((s) => seconds(s.startTime, s) ?? [])
+  const recording = (secondsOfStamp(track.startTime, track) ?? 0) + delay
+  const stated = format.streams
+    .filter(isPicture)
+    .flatMap((s) => secondsOfStamp(s.startTime, s) ?? [])
   // Without a decoder of pictures, libav does not know when H.264 in Matroska starts.
   const pictures = pictureStart === undefined ? stated : [...stated, pictureStart]
   return { lead: recording - Math.min(recording, ...pictures) + lostSeconds, delay }

@@ -12,7 +12,7 @@ import {
 } from 'node-av/lib'
 import { checkAudioFormat } from '../audio-limits.ts'
 import type { Planes } from '../pcm.ts'
-import { check } from './libav-format.ts'
+import { requireSuccess } from './libav-format.ts'
 
 /** libav's resampler, read once a second: each read costs as much as the resampling itself. */
 export type FrameResampler = {
@@ -59,13 +59,13 @@ export function createFrameResampler(
       yield* write(frame)
       return
     }
-    check(code)
+    requireSuccess(code)
     if (gathered >= 1) yield takeOutput()
   }
 
   function flush(): Planes {
     if (!context) return empty(channels)
-    check(convert(context, null))
+    requireSuccess(convert(context, null))
     context.free()
     context = undefined
     return takeOutput()
@@ -109,9 +109,9 @@ function createContext(
 ): SoftwareResampleContext {
   const context = new SoftwareResampleContext()
   const target = [channelLayout, AV_SAMPLE_FMT_FLTP, sampleRate] as const
-  check(context.allocSetOpts2(...target, from, format as AVSampleFormat, rate))
-  for (const [name, value] of Object.entries(filter)) check(context.setOption(name, value))
-  check(context.init())
+  requireSuccess(context.allocSetOpts2(...target, from, format as AVSampleFormat, rate))
+  for (const [name, value] of Object.entries(filter)) requireSuccess(context.setOption(name, value))
+  requireSuccess(context.init())
   return context
 }
 

@@ -5,7 +5,7 @@ import {
   listAudit,
   type StoredAuditEntry,
 } from '../../storage/accounts/audit-log.ts'
-import { parseArguments, readNumber, readSettings, UsageError } from '../arguments.ts'
+import { parseArguments, parseNumberOption, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'
 import { formatDateTime, readTimeAgo } from '../terminal/date-time.ts'
 import { sanitizeJson } from '../terminal/sanitize-terminal.ts'
@@ -48,17 +48,17 @@ export const auditCommand: Command = {
     if (positionals.length > 0) throw new UsageError('audit takes options only')
     const { account, key: keyId, subject, since } = values
     const actions = readActions(values.action)
-    const limit = readNumber(values.limit, { name: 'limit', fallback: 20, min: 1 })
-    const offset = readNumber(values.offset, { name: 'offset', fallback: 0, min: 0 })
+    const limit = parseNumberOption(values.limit, { name: 'limit', fallback: 20, min: 1 })
+    const offset = parseNumberOption(values.offset, { name: 'offset', fallback: 0, min: 0 })
     const from = since && readTimeAgo(since, { name: 'since', now: Date.now() })
     const { storage } = readSettings(readConfig, terminal.env)
     await using db = await openDatabase(storage, { create: false, terminal })
     const filter = { actions, account, keyId, subject, from: from || undefined }
     const { entries, more } = await listAudit(db, filter, { offset, limit })
-    const whole = entries.map(({ at, details, ...entry }) => ({
+    const fullEntries = entries.map(({ at, details, ...entry }) => ({
       ...{ at: new Date(at).toISOString(), ...entry, details: JSON.parse(details) },
     }))
-    terminal.stdout.write(values.json ? `${sanitizeJson(whole)}\n` : formatEntries(entries))
+    terminal.stdout.write(values.json ? `${sanitizeJson(fullEntries)}\n` : formatEntries(entries))
     if (more) terminal.stderr.write(`More: the same with --offset ${offset + entries.length}\n`)
     return 0
   },

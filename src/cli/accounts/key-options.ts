@@ -19,9 +19,11 @@ export function readLabel(text: string, { name }: { name: string }): string {
 /** Reads a list of scopes; those of an account when absent. */
 export function readScopes(text: string | undefined): readonly Scope[] {
   if (text === undefined) return accountScopes
-  const wanted = text.split(',').map((part) => part.trim())
-  const unknown = wanted.find((one) => !scopes.some((scope) => scope === one))
-  if (unknown === undefined) return scopes.filter((scope) => wanted.includes(scope))
+  const requestedScopes = text.split(',').map((part) => part.trim())
+  const unknown = requestedScopes.find(
+    (requestedScope) => !scopes.some((scope) => scope === requestedScope),
+  )
+  if (unknown === undefined) return scopes.filter((scope) => requestedScopes.includes(scope))
   throw new UsageError(`--scopes must be some of ${scopes.join(',')}; not '${unknown}'`)
 }
 

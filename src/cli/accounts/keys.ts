@@ -2,7 +2,7 @@ import { generateKey } from '../../api/auth/generate-key.ts'
 import { readConfig } from '../../config/config.ts'
 import { deleteKey, listKeys, type StoredKey } from '../../storage/accounts/keys.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
-import { nameOf, openDatabase } from '../server/open-database.ts'
+import { databaseName, openDatabase } from '../server/open-database.ts'
 import { formatDateTime } from '../terminal/date-time.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
@@ -62,7 +62,7 @@ async function create(args: string[], terminal: Terminal): Promise<number> {
   const { key, id } = await generateKey(db, { account, name, scopes, expiresAt }, commandActor())
   const end = expiresAt === null ? '' : ` until ${formatDateTime(expiresAt)}`
   terminal.stderr.write(
-    `Key ${id} of the account ${account}, for ${scopes.join(', ')}${end}, in ${nameOf(storage)}.\n` +
+    `Key ${id} of the account ${account}, for ${scopes.join(', ')}${end}, in ${databaseName(storage)}.\n` +
       'It is shown only this once:\n',
   )
   terminal.stdout.write(`${key}\n`)

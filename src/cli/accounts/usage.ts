@@ -46,8 +46,10 @@ export const usageCommand: Command = {
     }
     const client = createClient(readServer(values, terminal), terminal.signal)
     const query = { from, to, by, account }
-    const given = Object.entries(query).filter(([, value]) => value !== undefined)
-    const report = await client.usage(Object.fromEntries(given) as Record<string, string>)
+    const presentParameters = Object.entries(query).filter(([, value]) => value !== undefined)
+    const report = await client.usage(
+      Object.fromEntries(presentParameters) as Record<string, string>,
+    )
     terminal.stdout.write(json ? `${sanitizeJson(report)}\n` : formatReport(report))
     return 0
   },
@@ -75,11 +77,12 @@ function sumsOf(sums: ApiUsageReport['total']): string[] {
 
 /** Formats seconds as `1:02:03`. */
 function formatHours(seconds: number): string {
-  const whole = Math.round(seconds)
-  const [minutes, rest] = [Math.floor(whole / 60) % 60, whole % 60]
-  return [Math.floor(whole / 3600), ...[minutes, rest].map((n) => `${n}`.padStart(2, '0'))].join(
-    ':',
-  )
+  const wholeSeconds = Math.round(seconds)
+  const [minutes, rest] = [Math.floor(wholeSeconds / 60) % 60, wholeSeconds % 60]
+  return [
+    Math.floor(wholeSeconds / 3600),
+    ...[minutes, rest].map((n) => `${n}`.padStart(2, '0')),
+  ].join(':')
 }
 
 function formatQuotas(quotas: ApiUsageReport['quotas']): string {

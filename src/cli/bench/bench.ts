@@ -1,5 +1,5 @@
-import { parseArguments, readNumber, UsageError } from '../arguments.ts'
-import { openAudio } from '../live/live-audio.ts'
+import { parseArguments, parseNumberOption, UsageError } from '../arguments.ts'
+import { openLiveAudio } from '../live/live-audio.ts'
 import { connectServer } from '../server/server-connection.ts'
 import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
 import { SAMPLE } from '../server/start-message.ts'
@@ -51,9 +51,9 @@ export const benchCommand: Command = {
     if (subject !== 'live') throw new UsageError("name what to measure: 'live'")
     if (more.length > 0) throw new UsageError('name one recording at most')
     const counts = (values.sessions ?? []).map((text) => {
-      return readNumber(text, { name: 'sessions', fallback: 1, min: 1 })
+      return parseNumberOption(text, { name: 'sessions', fallback: 1, min: 1 })
     })
-    const seconds = readNumber(values.seconds, { name: 'seconds', fallback: 30, min: 1 })
+    const seconds = parseNumberOption(values.seconds, { name: 'seconds', fallback: 30, min: 1 })
     const server = readServer(values, terminal)
     const benchTerminal = {
       ...terminal,
@@ -61,7 +61,7 @@ export const benchCommand: Command = {
     }
     const progress = createProgressDisplay(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
-    await using audio = await openAudio({ kind: 'file', path, isFast: false }, terminal)
+    await using audio = await openLiveAudio({ kind: 'file', path, isFast: false }, terminal)
     await using connected = await connectServer(server, {
       terminal: benchTerminal,
       progress,

@@ -44,15 +44,17 @@ export async function measureLiveLoad(
   const { sessions, wantsPartials } = options
   const outcomes = await Promise.allSettled(
     Array.from({ length: sessions }, (_, i) => {
-      return stream(subject, { ...options, delay: (i * SPREAD_SECONDS) / sessions })
+      return streamSession(subject, { ...options, delay: (i * SPREAD_SECONDS) / sessions })
     }),
   )
-  const measured = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const measured = outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' ? [outcome.value] : [],
+  )
   const all = (kind: keyof Latencies) => measured.flatMap((latencies) => latencies[kind])
   const ackMs = percentile(all('acks'), 0.99)
   const firstPartialMs = percentile(all('firstPartials'), 0.95)
   const finalMs = percentile(all('finals'), 0.95)
-  const failed = outcomes.find((one) => one.status === 'rejected')
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected')
   const finalLimit = sessions === 1 ? LIMITS.finalAlone : LIMITS.finalTogether
   const isInTime =
     failed === undefined &&
@@ -60,19 +62,19 @@ export async function measureLiveLoad(
     (!wantsPartials || isWithin(firstPartialMs, LIMITS.firstPartial)) &&
     isWithin(finalMs, finalLimit)
   const latencies = { sessions, ackMs, firstPartialMs, finalMs, isInTime }
-  return failed ? { ...latencies, refusal: messageOf(failed.reason) } : latencies
+  return failed ? { ...latencies, refusal: errorMessage(failed.reason) } : latencies
 }
 
 function isWithin(value: number | undefined, limit: number): boolean {
   return value !== undefined && value <= limit
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
 /** Streams one session of `seconds`; rejects when it does not end as it should. */
-async function stream(
+async function streamSession(
   { audio, client }: Subject,
   { seconds, delay, wantsPartials, signal }: LiveLoadOptions & { delay: number },
 ): Promise<Latencies> {

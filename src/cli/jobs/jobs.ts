@@ -1,4 +1,4 @@
-import { parseArguments, readChoice, readNumber, UsageError } from '../arguments.ts'
+import { parseArguments, parseNumberOption, readChoice, UsageError } from '../arguments.ts'
 import type { ApiAddOnAnswer, ApiPreRecordedJob } from '../server/api-types.ts'
 import { createClient } from '../server/client.ts'
 import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
@@ -50,8 +50,8 @@ export const jobsCommand: Command = {
     const client = createClient(readServer(values, terminal), terminal.signal)
     const { stdout } = terminal
     if (verb === 'list' && ids.length === 0) {
-      const limit = readNumber(values.limit, { name: 'limit', fallback: 20, min: 1 })
-      const offset = readNumber(values.offset, { name: 'offset', fallback: 0, min: 0 })
+      const limit = parseNumberOption(values.limit, { name: 'limit', fallback: 20, min: 1 })
+      const offset = parseNumberOption(values.offset, { name: 'offset', fallback: 0, min: 0 })
       const filters = readFilters(values)
       const { items, next } = await client.list({ ...filters, offset, limit })
       stdout.write(items.map(formatJob).join(''))

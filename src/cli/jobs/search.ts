@@ -1,4 +1,4 @@
-import { parseArguments, readChoice, readNumber, UsageError } from '../arguments.ts'
+import { parseArguments, parseNumberOption, readChoice, UsageError } from '../arguments.ts'
 import type { ApiSearchHit } from '../server/api-types.ts'
 import { createClient } from '../server/client.ts'
 import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
@@ -49,25 +49,27 @@ export const searchCommand: Command = {
     if (q === '') throw new UsageError('search needs words')
     const { language, speaker, kind, after, before, metadata } = values
     const kinds = ['pre-recorded', 'live'] as const
-    const offset = readNumber(values.offset, { name: 'offset', fallback: 0, min: 0 })
-    const found = await createClient(readServer(values, terminal), terminal.signal).search({
+    const offset = parseNumberOption(values.offset, { name: 'offset', fallback: 0, min: 0 })
+    const searchResult = await createClient(readServer(values, terminal), terminal.signal).search({
       q,
       offset,
-      limit: readNumber(values.limit, { name: 'limit', fallback: 20, min: 1 }),
+      limit: parseNumberOption(values.limit, { name: 'limit', fallback: 20, min: 1 }),
       ...(language && { language }),
-      ...(speaker && { speaker: readNumber(speaker, { name: 'speaker', fallback: 0, min: 0 }) }),
+      ...(speaker && {
+        speaker: parseNumberOption(speaker, { name: 'speaker', fallback: 0, min: 0 }),
+      }),
       ...(values['speaker-name'] && { speaker_name: values['speaker-name'] }),
       ...(kind && { kind: readChoice(kind, { name: 'kind', choices: kinds }) }),
       ...(after && { after_date: after }),
       ...(before && { before_date: before }),
       ...(metadata && { custom_metadata: metadata }),
     })
-    if (values.json) terminal.stdout.write(`${JSON.stringify(found, undefined, 2)}\n`)
-    else printHits(found.items, terminal)
-    if (found.next !== null) {
-      terminal.stderr.write(`More: the same with --offset ${offset + found.items.length}\n`)
+    if (values.json) terminal.stdout.write(`${JSON.stringify(searchResult, undefined, 2)}\n`)
+    else printHits(searchResult.items, terminal)
+    if (searchResult.next !== null) {
+      terminal.stderr.write(`More: the same with --offset ${offset + searchResult.items.length}\n`)
     }
-    return found.items.length > 0 ? 0 : 1
+    return searchResult.items.length > 0 ? 0 : 1
   },
 }
 
@@ -83,7 +85,11 @@ function printHits(hits: readonly ApiSearchHit[], { stdout, stderr }: Terminal):
 
 /** Writes seconds as `1:02:03`. */
 function formatPlace(seconds: number): string {
-  const whole = Math.floor(seconds)
-  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  const wholeSeconds = Math.floor(seconds)
+  const parts = [
+    Math.floor(wholeSeconds / 3600),
+    Math.floor(wholeSeconds / 60) % 60,
+    wholeSeconds % 60,
+  ]
   return parts.map((part, i) => (i === 0 ? part : String(part).padStart(2, '0'))).join(':')
 }

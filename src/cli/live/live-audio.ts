@@ -8,7 +8,7 @@ import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import { decodeMedia } from '../../audio/media.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { bytesPerSecond, type LiveFormat } from './live-api-types.ts'
-import { findRecorder, MICROPHONE_FORMAT, record } from './live-recorder.ts'
+import { findRecorder, MICROPHONE_FORMAT, recordAudio } from './live-recorder.ts'
 import { isWav, readWavStream } from './live-wav.ts'
 
 /** Audio to stream. `chunks` ends by itself, or soon after its signal aborts. */
@@ -30,7 +30,7 @@ const MAX_SECONDS = 86_400
 const [CHUNK_SECONDS, FAST_CHUNK_SECONDS] = [0.1, 1]
 
 /** Prepares the audio, as far as that is possible before the session exists. */
-export async function openAudio(
+export async function openLiveAudio(
   source: AudioSource,
   { env, stdin, signal }: Pick<Terminal, 'env' | 'stdin' | 'signal'>,
 ): Promise<LiveAudioSource> {
@@ -39,7 +39,7 @@ export async function openAudio(
   const recorder = findRecorder(env)
   return {
     format: MICROPHONE_FORMAT,
-    chunks: (stop) => record(recorder, stop),
+    chunks: (stop) => recordAudio(recorder, stop),
     async [Symbol.asyncDispose]() {},
   }
 }
@@ -155,16 +155,16 @@ async function openStream(stdin: Readable, raw: LiveFormat): Promise<LiveAudioSo
   }
   const { start, length, format } = wav ?? { start: 0, length: Infinity, format: raw }
   async function* samples(): AsyncGenerator<Uint8Array> {
-    let left = length
+    let remainingBytes = length
     async function* all() {
       yield head.subarray(start)
       yield* input as AsyncIterable<Buffer>
     }
     for await (const bytes of all()) {
-      yield bytes.subarray(0, left)
-      left -= bytes.length
+      yield bytes.subarray(0, remainingBytes)
+      remainingBytes -= bytes.length
       // A file may hold a title after the samples.
-      if (left <= 0) return
+      if (remainingBytes <= 0) return
     }
   }
   return { format, chunks: (stop) => until(samples(), stop), async [Symbol.asyncDispose]() {} }

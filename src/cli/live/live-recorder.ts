@@ -59,7 +59,7 @@ function isProgram(file: string): boolean {
  * Records until `signal` aborts or the recorder ends. If the recorder fails, rejects with its error
  * output.
  */
-export async function* record(
+export async function* recordAudio(
   { file, args }: Recorder,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {

@@ -96,8 +96,12 @@ function cutStart(line: string, width: number): string {
 
 /** Formats `1:02:07`, `2:07`. */
 function formatClock(seconds: number): string {
-  const whole = Math.floor(seconds)
-  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  const wholeSeconds = Math.floor(seconds)
+  const [h, m, s] = [
+    Math.floor(wholeSeconds / 3600),
+    Math.floor(wholeSeconds / 60) % 60,
+    wholeSeconds % 60,
+  ]
   const tail = String(s).padStart(2, '0')
   return h > 0 ? `${h}:${String(m).padStart(2, '0')}:${tail}` : `${m}:${tail}`
 }

@@ -44,9 +44,9 @@ export function readWavStream(head: Buffer): WavStream | undefined {
   })
   const samples = layout && encodings[layout.encoding]
   if (!samples || !RATES.includes(layout.sampleRate)) {
-    const found = layout ? `${layout.encoding} at ${layout.sampleRate} Hz` : 'compressed audio'
+    const formatText = layout ? `${layout.encoding} at ${layout.sampleRate} Hz` : 'compressed audio'
     throw new Error(
-      `Cannot stream this WAV (${found}): give it as a file, which is converted, ` +
+      `Cannot stream this WAV (${formatText}): give it as a file, which is converted, ` +
         `or as PCM of 8 to 32 bits, A-law or mu-law at ${RATES.join(', ')} Hz`,
     )
   }

@@ -10,7 +10,7 @@ import { formatResult, formats, refuseTerminal } from '../transcribe/formats.ts'
 import { prepareOutputs, refuseOverwriting } from '../transcribe/output-files.ts'
 import { stageName } from '../transcribe/stage-names.ts'
 import { bytesPerSecond, type LiveFormat, type LiveMessage } from './live-api-types.ts'
-import { type LiveAudioSource, openAudio } from './live-audio.ts'
+import { type LiveAudioSource, openLiveAudio } from './live-audio.ts'
 import { type CloseFrame, LiveConnection } from './live-connection.ts'
 import { createLatencyWatch, describeLatency, type Latencies } from './live-latency.ts'
 import { type LiveOptions, readLiveOptions } from './live-options.ts'
@@ -58,22 +58,27 @@ export const liveCommand: Command = {
     const progress = createProgressDisplay(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
     if (options.source.kind === 'file') progress.show(options.name, { stage: stageName('decode') })
-    await using audio = await openAudio(options.source, terminal)
+    await using audio = await openLiveAudio(options.source, terminal)
     progress.end(options.name)
     await using connected = await connectServer(server, { terminal, progress, live: true })
     terminal.signal.throwIfAborted()
-    return await stream({ options, audio, server: connected, terminal })
+    return await streamAudio({ options, audio, server: connected, terminal })
   },
 }
 
-type StreamOptions = {
+type LiveStreamOptions = {
   options: LiveOptions
   audio: LiveAudioSource
   server: ServerConnection
   terminal: Terminal
 }
 
-async function stream({ options, audio, server, terminal }: StreamOptions): Promise<number> {
+async function streamAudio({
+  options,
+  audio,
+  server,
+  terminal,
+}: LiveStreamOptions): Promise<number> {
   const { format, output, name } = options
   const isWatched = output !== undefined && terminal.stdout.isTTY === true
   const writesFinals = isWatched || (format === 'txt' && output === undefined)
@@ -132,7 +137,7 @@ async function deliver(
     options,
     screen,
     terminal,
-  }: Pick<StreamOptions, 'options' | 'terminal'> & { screen: LiveScreen },
+  }: Pick<LiveStreamOptions, 'options' | 'terminal'> & { screen: LiveScreen },
 ): Promise<void> {
   const { name, format, output } = options
   if (output !== undefined) {

@@ -18,7 +18,7 @@ export async function checkSpeakerModels(
     const [embedding, segmentation] = ['speaker-embedding', 'speaker-segmentation'].map(pathOf)
     const files = { ...(embedding && { embedding }), ...(segmentation && { segmentation }) }
     await checkModels(files, signal)
-    const text = `models for speakers: ${added.map(nameOf).join(', ')}`
+    const text = `models for speakers: ${added.map(modelLabel).join(', ')}`
     return { state: 'ok', text }
   } catch (error) {
     const text = `models for speakers: ${error instanceof Error ? error.message : String(error)}`
@@ -29,17 +29,19 @@ export async function checkSpeakerModels(
 }
 
 async function findWhole(folder: string): Promise<AddedSpeakerModel[]> {
-  const { speakerModelKinds, readInstalledModel, checkFile } = await import(
-    '../../models/speaker-models.ts'
-  )
+  const {
+    speakerModelKinds,
+    readInstalledModel,
+    checkSpeakerModelFile: checkFile,
+  } = await import('../../models/speaker-models.ts')
   const added = speakerModelKinds.flatMap((kind) => readInstalledModel(folder, kind) ?? [])
   for (const model of added) {
     const fault = await checkFile(model)
-    if (fault) throw new Error(`${nameOf(model)} is ${fault}`)
+    if (fault) throw new Error(`${modelLabel(model)} is ${fault}`)
   }
   return added
 }
 
-function nameOf({ kind, name }: AddedSpeakerModel): string {
+function modelLabel({ kind, name }: AddedSpeakerModel): string {
   return `${kind} '${name}'`
 }

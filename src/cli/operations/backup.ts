@@ -3,7 +3,7 @@ import { createTransferRate } from '../../models/download/transfer-rate.ts'
 import { checkBackup } from '../../storage/backup/check-backup.ts'
 import { listSnapshots } from '../../storage/backup/manifest.ts'
 import { type BackupStage, takeBackup } from '../../storage/backup/take-backup.ts'
-import { parseArguments, readNumber, readSettings, UsageError } from '../arguments.ts'
+import { parseArguments, parseNumberOption, readSettings, UsageError } from '../arguments.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
 import { createProgressDisplay } from '../terminal/progress-display.ts'
@@ -47,8 +47,8 @@ export const backupCommand: Command = {
     if (values.list) return list(target, terminal)
     const key = await readKeyFile(values['key-file'])
     if (values.check) return check({ target, key }, terminal)
-    const keep = readNumber(values.keep, { name: 'keep', fallback: 7, min: 1 })
-    return take({ target, key, keep }, terminal)
+    const keep = parseNumberOption(values.keep, { name: 'keep', fallback: 7, min: 1 })
+    return runTakeBackup({ target, key, keep }, terminal)
   },
 }
 
@@ -59,10 +59,10 @@ async function list(target: string, { stdout, stderr }: Terminal): Promise<numbe
   return snapshots.length === 0 ? 1 : 0
 }
 
-type Target = { target: string; key: Uint8Array | undefined }
+type BackupTarget = { target: string; key: Uint8Array | undefined }
 
-async function take(
-  { target, key, keep }: Target & { keep: number },
+async function runTakeBackup(
+  { target, key, keep }: BackupTarget & { keep: number },
   { env, stderr, signal }: Terminal,
 ): Promise<number> {
   const { folder, database, objectStore, zeroRetention } = readSettings(readConfig, env).storage
@@ -101,7 +101,7 @@ async function take(
   }
 }
 
-async function check({ target, key }: Target, { stderr, signal }: Terminal): Promise<number> {
+async function check({ target, key }: BackupTarget, { stderr, signal }: Terminal): Promise<number> {
   const progress = createProgressDisplay(stderr)
   const onProgress = (done: number, total: number) => {
     const detail = `of ${inMegabytes(total)}`

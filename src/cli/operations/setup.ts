@@ -40,14 +40,17 @@ export const setupCommand: Command = {
     const machine = await measureMachine(models)
     const { stdout } = terminal
     stdout.write(`This machine: ${describeMachine(machine)} free in ${folder}.\n`)
-    const asked = values.languages ?? (values.yes ? '' : await ask(LANGUAGE_QUESTION, terminal))
-    const languages = asked ? readLanguages(asked) : []
-    const found = recommendModels(languages, { machine, catalog: readCatalog() })
+    const languageAnswer =
+      values.languages ?? (values.yes ? '' : await askQuestion(LANGUAGE_QUESTION, terminal))
+    const languages = languageAnswer ? readLanguages(languageAnswer) : []
+    const recommendations = recommendModels(languages, { machine, catalog: readCatalog() })
     const isMissing = ({ model }: Recommendation) => !isInstalled(folder, model)
-    const missing = found.recommended.filter(isMissing)
-    stdout.write(describe(found.recommended, { isMissing, title: 'Recommended' }))
-    if (found.recommended.length === 0) stdout.write(nothingFound(languages))
-    stdout.write(describe(found.alternatives, { isMissing, title: 'Or' }))
+    const missing = recommendations.recommended.filter(isMissing)
+    stdout.write(
+      describeRecommendations(recommendations.recommended, { isMissing, title: 'Recommended' }),
+    )
+    if (recommendations.recommended.length === 0) stdout.write(nothingFound(languages))
+    stdout.write(describeRecommendations(recommendations.alternatives, { isMissing, title: 'Or' }))
     if (missing.length === 0) return 0
     if (!values.yes && !(await confirms(missing, terminal))) return 0
     await pullModels(
@@ -83,16 +86,16 @@ function nothingFound(languages: readonly string[]): string {
   return 'No further model fits; English works with the bundled one.\n'
 }
 
-function describe(
-  found: readonly Recommendation[],
-  { isMissing, title }: { isMissing: (one: Recommendation) => boolean; title: string },
+function describeRecommendations(
+  recommendations: readonly Recommendation[],
+  { isMissing, title }: { isMissing: (recommendation: Recommendation) => boolean; title: string },
 ): string {
-  if (found.length === 0) return ''
-  const lines = found.map((one) => {
-    const { id, memoryBytes } = one.model
-    const needs = `${inMegabytes(downloadBytes(one.model))}, ${inMegabytes(memoryBytes)} of memory`
-    const state = isMissing(one) ? needs : 'installed'
-    return `  ${id}: ${one.reason} (${state})\n`
+  if (recommendations.length === 0) return ''
+  const lines = recommendations.map((recommendation) => {
+    const { id, memoryBytes } = recommendation.model
+    const needs = `${inMegabytes(downloadBytes(recommendation.model))}, ${inMegabytes(memoryBytes)} of memory`
+    const state = isMissing(recommendation) ? needs : 'installed'
+    return `  ${id}: ${recommendation.reason} (${state})\n`
   })
   return `${title}:\n${lines.join('')}`
 }
@@ -104,12 +107,12 @@ async function confirms(missing: readonly Recommendation[], terminal: Terminal):
     return false
   }
   const bytes = missing.reduce((sum, { model }) => sum + downloadBytes(model), 0)
-  const answer = await ask(`Download ${inMegabytes(bytes)} now? [Y/n] `, terminal)
+  const answer = await askQuestion(`Download ${inMegabytes(bytes)} now? [Y/n] `, terminal)
   return /^(y|yes)?$/i.test(answer)
 }
 
 /** Returns the response of a person, or an empty text when there is none to ask. */
-async function ask(question: string, terminal: Terminal): Promise<string> {
+async function askQuestion(question: string, terminal: Terminal): Promise<string> {
   if (!isInteractive(terminal)) return ''
   const { stdin, stderr, signal } = terminal
   const lines = createInterface({ input: stdin, output: stderr as unknown as Writable })

@@ -13,7 +13,13 @@ import type {
   ApiUsageReport,
   ApiWebhookTest,
 } from './api-types.ts'
-import { createTransport, readBytes, readJson, type Server, type Transport } from './transport.ts'
+import {
+  createTransport,
+  readResponseBytes,
+  readResponseJson,
+  type Server,
+  type Transport,
+} from './transport.ts'
 
 /** The limits of one recording. */
 export type RecordingLimits = { max_file_bytes: number; max_audio_seconds: number }
@@ -22,7 +28,7 @@ export type RecordingLimits = { max_file_bytes: number; max_audio_seconds: numbe
 export type UploadSource = { filename: string; open(): Promise<AsyncIterable<Uint8Array>> }
 
 /** A page of jobs, and the API filters for it. */
-export type ListQuery = {
+export type JobListOptions = {
   offset: number
   limit: number
   status?: string
@@ -44,7 +50,7 @@ export type SearchParams = {
 }
 
 /** A page of deliveries, and the API filters for it. */
-export type DeliveryQuery = {
+export type DeliveryListOptions = {
   offset: number
   limit: number
   job_id?: string
@@ -119,7 +125,7 @@ function jobRequests(transport: Transport, signal: AbortSignal) {
         body: ReadableStream.from(writeForm({ filename, body: await open() }, boundary)),
         duplex: 'half',
       }))
-      const { audio_url } = await readJson<{ audio_url: string }>(response)
+      const { audio_url } = await readResponseJson<{ audio_url: string }>(response)
       return audio_url
     },
     /** Creates a job and resolves to its id. */
@@ -127,7 +133,8 @@ function jobRequests(transport: Transport, signal: AbortSignal) {
       const { id } = await json<{ id: string }>('/v2/pre-recorded', jsonPost(params))
       return id
     },
-    list: (query: ListQuery) => json<ApiPreRecordedJobList>(`/v2/pre-recorded?${toParams(query)}`),
+    list: (query: JobListOptions) =>
+      json<ApiPreRecordedJobList>(`/v2/pre-recorded?${toParams(query)}`),
     find: (id: string) => json<ApiPreRecordedJob>(jobUrl(id)),
     /** Cancels a job that waits or runs. */
     async cancel(id: string): Promise<void> {
@@ -157,7 +164,7 @@ function resultRequests({ json, request }: Transport) {
     /** Gets the transcript of a job as a file of a format. */
     async transcript(id: string, format: string, { edited }: { edited: boolean }): Promise<Buffer> {
       const path = `${jobUrl(id)}/transcript?${toParams({ format, edited })}`
-      return readBytes(await request(path, async () => ({})))
+      return readResponseBytes(await request(path, async () => ({})))
     },
     /** Gets the corrections of a job's transcript. */
     transcriptEdits: (id: string) => json<ApiTranscriptEdits>(`${jobUrl(id)}/transcript/edits`),
@@ -182,7 +189,7 @@ function liveRequests({ json }: Transport) {
 
 function deliveryRequests({ json }: Transport) {
   return {
-    listDeliveries: (query: DeliveryQuery) => {
+    listDeliveries: (query: DeliveryListOptions) => {
       return json<ApiDeliveryList>(`/v2/deliveries?${toParams(query)}`)
     },
     findDelivery: (id: string) => json<ApiDelivery>(`/v2/deliveries/${encodeURIComponent(id)}`),

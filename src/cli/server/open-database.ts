@@ -10,7 +10,7 @@ import { makeFilesPrivate } from './private-files.ts'
 /** A database, which its user closes. */
 export type OpenDatabase = DirectDatabase & AsyncDisposable
 
-type Options = { create: boolean; terminal: Pick<Terminal, 'signal' | 'stderr'> }
+type OpenDatabaseOptions = { create: boolean; terminal: Pick<Terminal, 'signal' | 'stderr'> }
 
 /**
  * Opens the database of the settings, whether or not a server is running on it; `create` makes a
@@ -18,7 +18,7 @@ type Options = { create: boolean; terminal: Pick<Terminal, 'signal' | 'stderr'> 
  */
 export async function openDatabase(
   place: DatabaseLocation,
-  { create, terminal: { signal, stderr } }: Options,
+  { create, terminal: { signal, stderr } }: OpenDatabaseOptions,
 ): Promise<OpenDatabase> {
   makeFilesPrivate()
   const opened = await openDirect(place, { create, signal, progress: show(stderr) })
@@ -26,7 +26,7 @@ export async function openDatabase(
 }
 
 /** Names the database of the settings for messages, without its password. */
-export function nameOf({ folder, database }: DatabaseLocation): string {
+export function databaseName({ folder, database }: DatabaseLocation): string {
   if (!database) return folder
   const { hostname, pathname } = new URL(database.url)
   return `the database ${pathname.slice(1)} at ${hostname || 'localhost'}`

@@ -72,9 +72,9 @@ export async function startPrivateServer(
   }
 }
 
-type Own = { folder: string; key: string; live: boolean }
+type PrivateServerOptions = { folder: string; key: string; live: boolean }
 
-function privateConfig(config: Config, { folder, key, live }: Own): Config {
+function privateConfig(config: Config, { folder, key, live }: PrivateServerOptions): Config {
   return {
     ...config,
     http: { ...config.http, publicBaseUrl: undefined, rateLimit: undefined },

@@ -7,7 +7,7 @@ import type { App } from '../../app/app-type.ts'
 import { findConfinement } from '../../audio/decoder/sandbox/decoder-sandbox.ts'
 import { type Config, readConfig, settingNames, unknownSettings } from '../../config/config.ts'
 import { shownSettings } from '../../config/shown-settings.ts'
-import { readVersion } from '../../config/version.ts'
+import { readProgramVersion } from '../../config/version.ts'
 import { createServerLog, type Log } from '../../observability/log.ts'
 import { recordAudit } from '../../storage/accounts/audit-log.ts'
 import { createFirstKey } from '../accounts/first-key.ts'
@@ -19,7 +19,7 @@ import { findExposures } from '../operations/doctor/exposure.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { makeFilesPrivate } from './private-files.ts'
 import { listenError, localUrl, tryListening } from './server-url.ts'
-import { startMessage } from './start-message.ts'
+import { formatStartMessage } from './start-message.ts'
 
 const help = `Usage: steno serve
 
@@ -45,19 +45,19 @@ export const serveCommand: Command = {
 /** Runs the server until `signal` aborts. Callers, such as tests, may supply parts of it. */
 export async function serve(
   { env, stdout, signal }: Pick<Terminal, 'env' | 'stdout' | 'signal'>,
-  given: Overrides = {},
+  overrides: Overrides = {},
 ): Promise<void> {
   makeFilesPrivate()
   const config = readSettings(readConfig, env)
   const log = createServerLog(config)
   for (const name of unknownSettings(env)) log.warn({ name }, 'unknown setting ignored')
   for (const exposure of findExposures(config)) log.warn(exposure, 'this server is exposed')
-  if (!given.speech) await requireModels(config, { say: (line) => log.info(line), signal })
+  if (!overrides.speech) await requireModels(config, { say: (line) => log.info(line), signal })
   // Runs before the data folder is created: a failed start leaves nothing behind.
   await tryListening(config.http).catch((error) => refuseAddress(config, error))
   await requireDataFolder(config)
   exitOnUncaught(log)
-  const app = await createApp(config, { log, signal, ...given }).catch((error) => {
+  const app = await createApp(config, { log, signal, ...overrides }).catch((error) => {
     // The signal stopped a migration. All other starts continue to their end, which closes what
     // they opened.
     if (!signal.aborted) throw error
@@ -68,11 +68,11 @@ export async function serve(
     // Not before: a failed start reports its reason in one line. Not later: the check takes a
     // moment.
     logPrivileges(log)
-    const url = await listen(app)
+    const url = await startListening(app)
     await noteStart(app, env)
     const key = await createFirstKey(app)
     const link = key === undefined ? undefined : await createLink(app.storage, key)
-    stdout.write(startMessage({ url, key, link, config }))
+    stdout.write(formatStartMessage({ url, key, link, config }))
     // The first fetch of a recording loads it otherwise, and holds the event loop for 90 ms.
     await import('undici')
     if (!signal.aborted) await once(signal, 'abort')
@@ -107,7 +107,7 @@ function logPrivileges(log: Log): void {
 /** Notes in the audit log that the server started, and with which settings. */
 async function noteStart({ storage: { db }, log }: App, env: Terminal['env']): Promise<void> {
   const settings = shownSettings(env, settingNames())
-  const details = { version: readVersion(), host: hostname(), settings }
+  const details = { version: readProgramVersion(), host: hostname(), settings }
   await recordAudit(db, { action: 'server.started', details }, { source: 'server' }).catch(
     (err) => {
       log.warn({ err }, 'cannot record the start in the audit log')
@@ -121,7 +121,7 @@ async function requireDataFolder(config: Config): Promise<void> {
 }
 
 /** Starts to listen and resolves to the address by which this machine reaches the server. */
-async function listen({ http, config }: App): Promise<string> {
+async function startListening({ http, config }: App): Promise<string> {
   const { host, port } = config.http
   await http.listen({ host, port }).catch((error) => refuseAddress(config, error))
   return localUrl({ host, port: (http.server.address() as AddressInfo).port })

@@ -12,7 +12,7 @@ export type ServerConnection = AsyncDisposable & {
 }
 
 /** `live`: a private server must support live sessions too. */
-export type ConnectOptions = { terminal: Terminal; progress: ProgressDisplay; live?: boolean }
+export type ServerConnectOptions = { terminal: Terminal; progress: ProgressDisplay; live?: boolean }
 
 /**
  * Connects to the named server, else to the one of this machine if its key is known, else to a
@@ -20,7 +20,7 @@ export type ConnectOptions = { terminal: Terminal; progress: ProgressDisplay; li
  */
 export async function connectServer(
   server: Server & { given: boolean },
-  { terminal, progress, live = false }: ConnectOptions,
+  { terminal, progress, live = false }: ServerConnectOptions,
 ): Promise<ServerConnection> {
   const clientsOf = (found: Server) => ({
     client: createClient(found, terminal.signal),

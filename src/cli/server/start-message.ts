@@ -20,7 +20,7 @@ type StartMessage = {
  * Returns the text that `steno serve` prints once it listens: the address, the key or how to get
  * one, and a first request.
  */
-export function startMessage(message: StartMessage): string {
+export function formatStartMessage(message: StartMessage): string {
   const { url, key, link, config, platform = process.platform } = message
   return `Steno listens on ${url}
 

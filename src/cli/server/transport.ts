@@ -43,7 +43,7 @@ export function createTransport({ url, key, header }: Server, signal: AbortSigna
       return await fetch(base + path, { ...init, headers, signal })
     } catch (cause) {
       signal.throwIfAborted()
-      const reason = reasonOf(cause)
+      const reason = networkReasonOf(cause)
       const hint = reason === 'ECONNREFUSED' ? `; ${START_HINT}` : ''
       throw new RequestError(`Cannot reach the server at ${base}: ${reason}${hint}`, { cause })
     }
@@ -73,27 +73,28 @@ export function createTransport({ url, key, header }: Server, signal: AbortSigna
   }
 
   async function json<T>(path: string, init: Init = {}, options?: Timeout): Promise<T> {
-    return readJson<T>(await request(path, async () => init, options))
+    return readResponseJson<T>(await request(path, async () => init, options))
   }
 
   return { json, request, once }
 }
 
-async function readText(response: Response): Promise<string> {
+async function readResponseText(response: Response): Promise<string> {
   const text = await response.text()
-  if (!response.ok) throw new RequestError(explain(response, text), { status: response.status })
+  if (!response.ok)
+    throw new RequestError(explainResponse(response, text), { status: response.status })
   return text
 }
 
 /** Reads a response of bytes; fails with what the server says unless it succeeded. */
-export async function readBytes(response: Response): Promise<Buffer> {
-  if (!response.ok) await readText(response)
+export async function readResponseBytes(response: Response): Promise<Buffer> {
+  if (!response.ok) await readResponseText(response)
   return Buffer.from(await response.arrayBuffer())
 }
 
 /** Reads a response of JSON; fails with what the server says unless it succeeded. */
-export async function readJson<T>(response: Response): Promise<T> {
-  const text = await readText(response)
+export async function readResponseJson<T>(response: Response): Promise<T> {
+  const text = await readResponseText(response)
   try {
     return (text === '' ? undefined : JSON.parse(text)) as T
   } catch {
@@ -105,7 +106,7 @@ export async function readJson<T>(response: Response): Promise<T> {
  * Returns the server's error message, with the lines about fields where it does not repeat them.
  * For an unknown server, returns its status.
  */
-function explain({ status, statusText }: Response, text: string): string {
+function explainResponse({ status, statusText }: Response, text: string): string {
   try {
     const { message, validation_errors: lines = [] } = JSON.parse(text) as {
       message: string
@@ -120,7 +121,7 @@ function explain({ status, statusText }: Response, text: string): string {
 }
 
 /** Returns why fetch failed: the cause holds the system's message. */
-function reasonOf(error: unknown): string {
+function networkReasonOf(error: unknown): string {
   const { cause, message } = error as {
     cause?: { code?: string; message?: string }
     message: string

@@ -36,10 +36,10 @@ function createMovingLine(stderr: Output): ProgressDisplay {
     clear()
     const first = steps.entries().next().value
     if (!first) return
-    const others = steps.size > 1 ? ` (and ${steps.size - 1} more)` : ''
+    const otherSteps = steps.size > 1 ? ` (and ${steps.size - 1} more)` : ''
     // Leaves one column free: a full row would make the terminal open a new line.
     const width = Math.max(20, (stderr.columns || 80) - 1)
-    stderr.write(fit(first, { others, width }))
+    stderr.write(fit(first, { others: otherSteps, width }))
   }
   return {
     show(name, step) {
@@ -67,7 +67,7 @@ function createPlainLines(stderr: Output): ProgressDisplay {
       const now = performance.now()
       if (last?.stage === step.stage && now - last.at < PLAIN_LINE_MS) return
       shown.set(name, { stage: step.stage, at: now })
-      stderr.write(`${describe(name, step)}\n`)
+      stderr.write(`${describeStep(name, step)}\n`)
     },
     end: (name) => void shown.delete(name),
     say: (line) => void stderr.write(`${sanitizeLines(line)}\n`),
@@ -83,29 +83,33 @@ function fit(
   [name, step]: [string, ProgressStep],
   { others, width }: { others: string; width: number },
 ) {
-  const whole = `${describe(name, step)}${others}`
-  if (whole.length <= width) return whole
+  const fullText = `${describeStep(name, step)}${others}`
+  if (fullText.length <= width) return fullText
   const shown = sanitize(name)
-  const rest = describe('', step)
-  const length = Math.min(shown.length, Math.max(MIN_NAME_CHARS, width - rest.length))
-  if (length >= shown.length) return `${shown}${rest}`.slice(0, width)
+  const stepText = describeStep('', step)
+  const length = Math.min(shown.length, Math.max(MIN_NAME_CHARS, width - stepText.length))
+  if (length >= shown.length) return `${shown}${stepText}`.slice(0, width)
   const head = Math.ceil((length - 1) / 2)
   const short = `${shown.slice(0, head)}…${shown.slice(shown.length - (length - 1 - head))}`
-  return `${short}${rest}`.slice(0, width)
+  return `${short}${stepText}`.slice(0, width)
 }
 
 /** Formats `talk.mp3: transcribing 43 %, about 1 min 10 s left`. */
-function describe(name: string, { stage, fraction, detail, secondsLeft }: ProgressStep): string {
+function describeStep(
+  name: string,
+  { stage, fraction, detail, secondsLeft }: ProgressStep,
+): string {
   const percent = typeof fraction === 'number' ? ` ${Math.floor(fraction * 100)} %` : ''
   const more = detail === undefined ? '' : ` ${sanitize(detail)}`
-  const left = typeof secondsLeft === 'number' ? `, about ${formatSeconds(secondsLeft)} left` : ''
-  return `${sanitize(name)}: ${sanitize(stage)}${percent}${more}${left}`
+  const timeLeft =
+    typeof secondsLeft === 'number' ? `, about ${formatSeconds(secondsLeft)} left` : ''
+  return `${sanitize(name)}: ${sanitize(stage)}${percent}${more}${timeLeft}`
 }
 
 /** Formats seconds for a person: `0 s`, `8 s`, `2 min 5 s`, `1 h 3 min`; less than one is one. */
 export function formatSeconds(seconds: number): string {
-  const whole = seconds === 0 ? 0 : Math.max(1, Math.round(seconds))
-  if (whole < 60) return `${whole} s`
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
+  const wholeSeconds = seconds === 0 ? 0 : Math.max(1, Math.round(seconds))
+  if (wholeSeconds < 60) return `${wholeSeconds} s`
+  if (wholeSeconds < 3600) return `${Math.floor(wholeSeconds / 60)} min ${wholeSeconds % 60} s`
+  return `${Math.floor(wholeSeconds / 3600)} h ${Math.floor((wholeSeconds % 3600) / 60)} min`
 }

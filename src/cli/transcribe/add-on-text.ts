@@ -100,7 +100,7 @@ export function describeLeftOut(
 
 /** Returns why add-ons of a result failed, in a sentence for each. */
 export function describeFailures(result: ApiPreRecordedResult): string[] {
-  const whole = Object.entries(result).flatMap(([name, part]) => {
+  const sections = Object.entries(result).flatMap(([name, part]) => {
     const { success, error } = part as Partial<AddOnResponse<unknown>>
     return success === false ? [describeFailure(name, error)] : []
   })
@@ -110,7 +110,7 @@ export function describeFailures(result: ApiPreRecordedResult): string[] {
   const prompts = (result.audio_to_llm?.results ?? []).flatMap(({ error, results }) => {
     return error ? [describeFailure(`the answer to "${results?.prompt}"`, error)] : []
   })
-  return [...whole, ...targets, ...prompts]
+  return [...sections, ...targets, ...prompts]
 }
 
 /** Add-ons that a retry refuses: they need the audio, or change the words. */
@@ -134,8 +134,8 @@ function describeFailure(what: string, error: ApiAddOnError | null | undefined):
 function formatTime(seconds: number): string {
   const tenths = Math.round(seconds * 10)
   const minutes = Math.floor(tenths / 600)
-  const rest = ((tenths % 600) / 10).toFixed(1).padStart(4, '0')
+  const secondsText = ((tenths % 600) / 10).toFixed(1).padStart(4, '0')
   const hours = Math.floor(minutes / 60)
-  const full = `${String(minutes % 60).padStart(hours > 0 ? 2 : 1, '0')}:${rest}`
+  const full = `${String(minutes % 60).padStart(hours > 0 ? 2 : 1, '0')}:${secondsText}`
   return hours > 0 ? `${hours}:${full}` : full
 }

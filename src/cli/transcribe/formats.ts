@@ -32,7 +32,7 @@ export function readFormat({
     throw new UsageError(`--json and --format ${format} exclude each other`)
   }
   const ending = /[/\\]$/.test(output) ? '' : extname(output).slice(1).toLowerCase()
-  const named = formats.find((known) => known === ending)
+  const named = formats.find((format) => format === ending)
   if (OTHER_FORMATS.test(ending) && !json && format === undefined) {
     throw new UsageError(`${ending} is not written: choose one of ${formats.join(', ')}`)
   }

@@ -46,10 +46,10 @@ export function expandFolders(args: readonly string[]): string[] {
 function nameOfUrl(text: string): string {
   const { pathname, hostname } = new URL(text)
   const last = pathname.split('/').findLast((part) => part !== '')
-  return last === undefined ? hostname : decode(last).replace(/[/\\\0]/g, '_')
+  return last === undefined ? hostname : decodeUriPart(last).replace(/[/\\\0]/g, '_')
 }
 
-function decode(text: string): string {
+function decodeUriPart(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -77,7 +77,7 @@ export async function openRecording(
 }
 
 /** Returns why a file cannot be opened; undefined when it can, and for other recordings. */
-export async function findProblem(recording: Recording): Promise<unknown> {
+export async function findRecordingProblem(recording: Recording): Promise<unknown> {
   if (recording.kind !== 'file') return undefined
   return sizeOf(recording.path).then(
     () => undefined,
@@ -86,7 +86,7 @@ export async function findProblem(recording: Recording): Promise<unknown> {
 }
 
 /** Returns the size of a recording in bytes; infinite where it is unknown, 0 without a file. */
-export function bytesOf(recording: Recording): number {
+export function recordingBytes(recording: Recording): number {
   if (recording.kind !== 'file') return Number.POSITIVE_INFINITY
   return statSync(recording.path, { throwIfNoEntry: false })?.size ?? 0
 }

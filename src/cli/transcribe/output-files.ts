@@ -91,14 +91,14 @@ export function planSideFiles<F extends string>(
  */
 function refuseClashes(recordings: readonly Recording[], paths: readonly string[]): void {
   const sources = new Set(recordings.flatMap((r) => (r.kind === 'file' ? identityOf(r.path) : [])))
-  const taken = new Set<string>()
+  const takenPaths = new Set<string>()
   for (const path of paths) {
     const [file, shown] = [identityOf(path), sanitize(path)]
     if (sources.has(file)) throw new UsageError(`${shown} would overwrite a recording`)
-    if (taken.has(file)) {
+    if (takenPaths.has(file)) {
       throw new UsageError(`Two results would be written to ${shown}: run one with another -o`)
     }
-    taken.add(file)
+    takenPaths.add(file)
   }
 }
 
@@ -110,8 +110,8 @@ export function refuseOverwriting(recording: string, output: string | undefined)
 
 /** Identifies the file at a path: one file may have several paths, by links. */
 function identityOf(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
-  return found?.isFile() ? `${found.dev}:${found.ino}` : resolve(path)
+  const fileStat = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return fileStat?.isFile() ? `${fileStat.dev}:${fileStat.ino}` : resolve(path)
 }
 
 function isFolder(path: string): boolean {
@@ -124,9 +124,9 @@ function isFolder(path: string): boolean {
  */
 export async function prepareOutputs(paths: readonly (string | undefined)[]): Promise<void> {
   const files = paths.filter((path) => path !== undefined)
-  const taken = files.find(isFolder)
-  if (taken !== undefined) {
-    throw new UsageError(`Cannot write ${sanitize(taken)}: it is a folder`)
+  const existingFolder = files.find(isFolder)
+  if (existingFolder !== undefined) {
+    throw new UsageError(`Cannot write ${sanitize(existingFolder)}: it is a folder`)
   }
   const folders = new Set(files.map((path) => resolve(path, '..')))
   try {
@@ -168,7 +168,9 @@ export function explainWriting(file: string, error: unknown): string {
 
 /** Refuses to replace subtitles, which people correct by hand. */
 export function refuseExisting(files: readonly SideFile<string>[]): void {
-  const taken = files.find(({ path }) => existsSync(path))
-  if (taken === undefined) return
-  throw new UsageError(`${sanitize(taken.path)} already exists: add --overwrite to replace it`)
+  const existingFile = files.find(({ path }) => existsSync(path))
+  if (existingFile === undefined) return
+  throw new UsageError(
+    `${sanitize(existingFile.path)} already exists: add --overwrite to replace it`,
+  )
 }

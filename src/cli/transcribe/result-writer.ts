@@ -38,12 +38,12 @@ export function createResultWriter(
 }
 
 function entryOf(recording: Recording, written: FormattedResult): string {
-  const file = JSON.stringify(addressOf(recording))
+  const file = JSON.stringify(recordingAddress(recording))
   if ('error' in written) return `{"file": ${file}, "error": ${JSON.stringify(written.error)}}`
   return `{"file": ${file}, "result": ${String(written.text).trimEnd()}}`
 }
 
-function addressOf(recording: Recording): string {
+function recordingAddress(recording: Recording): string {
   if (recording.kind === 'file') return recording.path
   return recording.kind === 'url' ? recording.url : '-'
 }

@@ -29,6 +29,6 @@ export async function* runAhead<T, R>(
 
 function isFull(running: readonly { bytes: number }[]): boolean {
   if (running.length < AHEAD) return false
-  const bytes = running.reduce((sum, one) => sum + one.bytes, 0)
+  const bytes = running.reduce((sum, runningItem) => sum + runningItem.bytes, 0)
   return running.length >= SMALL_AHEAD || bytes > SMALL_BYTES
 }

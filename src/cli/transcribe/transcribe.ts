@@ -10,7 +10,13 @@ import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures, describeLeftOut, retriableAddOns } from './add-on-text.ts'
 import { checkLimits } from './check-limits.ts'
 import { type Format, formatResult, formatTranslation, refuseTerminal } from './formats.ts'
-import { bytesOf, countBytes, findProblem, openRecording, type Recording } from './input-files.ts'
+import {
+  countBytes,
+  findRecordingProblem,
+  openRecording,
+  type Recording,
+  recordingBytes,
+} from './input-files.ts'
 import {
   readTranscribeOptions,
   type TranscribeTask,
@@ -41,7 +47,7 @@ export const transcribeCommand: Command = {
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
     const results = createResultWriter(terminal.stdout, { format, hasMany: tasks.length > 1 })
     const writer = { format, progress, results }
-    const problems = await Promise.all(tasks.map((task) => findProblem(task.recording)))
+    const problems = await Promise.all(tasks.map((task) => findRecordingProblem(task.recording)))
     if (problems.every((problem) => problem !== undefined)) {
       // No server has to start for that.
       for (const [i, reason] of problems.entries()) {
@@ -55,14 +61,14 @@ export const transcribeCommand: Command = {
     if (!connection.isPrivate) {
       terminal.signal.addEventListener('abort', () => nameRunning(running, progress))
     }
-    const limitsOf = askOnce(connection.client)
+    const limitsOf = askLimitsOnce(connection.client)
     const { client, isPrivate } = connection
     const deps = { client, isPrivate, limitsOf, running, progress, terminal, params }
-    const work = ({ recording }: TranscribeTask) => transcribe(recording, deps)
+    const work = ({ recording }: TranscribeTask) => transcribeRecording(recording, deps)
     let failed = 0
     let i = 0
     for await (const outcome of runAhead(tasks, {
-      bytesOf: ({ recording }) => bytesOf(recording),
+      bytesOf: ({ recording }) => recordingBytes(recording),
       work,
     })) {
       const task = tasks[i]!
@@ -96,23 +102,24 @@ function nameRunning(running: ReadonlyMap<string, string>, progress: ProgressDis
 }
 
 /** Asks the server for its limits when they are needed first. */
-function askOnce(client: Client): () => Promise<RecordingLimits | undefined> {
-  let asked: Promise<RecordingLimits | undefined> | undefined
+function askLimitsOnce(client: Client): () => Promise<RecordingLimits | undefined> {
+  let limitsRequest: Promise<RecordingLimits | undefined> | undefined
   return () => {
-    asked ??= client.limits()
-    return asked
+    limitsRequest ??= client.limits()
+    return limitsRequest
   }
 }
 
 /** The result of a job. */
 type FinishedJob = { id: string; result: ApiPreRecordedResult }
 
-async function transcribe(recording: Recording, deps: Deps): Promise<FinishedJob> {
+async function transcribeRecording(recording: Recording, deps: Deps): Promise<FinishedJob> {
   const { client, progress, params, running } = deps
   const { name } = recording
   let id: string | undefined
   try {
-    const audioUrl = recording.kind === 'url' ? recording.url : await upload(recording, deps)
+    const audioUrl =
+      recording.kind === 'url' ? recording.url : await uploadRecording(recording, deps)
     id = await client.create({ audio_url: audioUrl, ...params })
     running.set(id, name)
     const job = await client.wait(id, ({ status, stage, fraction, seconds_left }) => {
@@ -120,14 +127,14 @@ async function transcribe(recording: Recording, deps: Deps): Promise<FinishedJob
       progress.show(name, step)
     })
     if (job.result) return { id, result: job.result }
-    throw new Error(messageOf(job.post_session_metadata) ?? `The job failed: ${id}`)
+    throw new Error(failureMessage(job.post_session_metadata) ?? `The job failed: ${id}`)
   } finally {
     if (id !== undefined && !deps.terminal.signal.aborted) running.delete(id)
     progress.end(name)
   }
 }
 
-async function upload(
+async function uploadRecording(
   recording: Exclude<Recording, { kind: 'url' }>,
   { client, isPrivate, limitsOf, progress, terminal }: Deps,
 ): Promise<string> {
@@ -222,7 +229,7 @@ async function settle(
 }
 
 /** Returns why a job failed, from its metadata, and what may help. */
-function messageOf({ failure }: { failure?: unknown }): string | undefined {
+function failureMessage({ failure }: { failure?: unknown }): string | undefined {
   const message = (failure as { message: string } | undefined)?.message
   return message && nameRemedy(message)
 }

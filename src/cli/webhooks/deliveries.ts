@@ -1,6 +1,6 @@
-import { parseArguments, readNumber, UsageError } from '../arguments.ts'
+import { parseArguments, parseNumberOption, UsageError } from '../arguments.ts'
 import type { ApiDelivery } from '../server/api-types.ts'
-import { createClient, type DeliveryQuery } from '../server/client.ts'
+import { createClient, type DeliveryListOptions } from '../server/client.ts'
 import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
 import type { RequestError } from '../server/transport.ts'
 import { readTimeAgo } from '../terminal/date-time.ts'
@@ -54,7 +54,7 @@ async function list(args: string[], terminal: Terminal): Promise<number> {
     ...serverOptions,
   })
   if (positionals.length > 0) throw new UsageError('list takes options only')
-  const query = readQuery(values)
+  const query = toListOptions(values)
   const client = createClient(readServer(values, terminal), terminal.signal)
   const { items, next } = await client.listDeliveries(query)
   terminal.stdout.write(formatDeliveries(items))
@@ -111,20 +111,27 @@ async function resend(args: string[], terminal: Terminal): Promise<number> {
   return failed > 0 ? 1 : 0
 }
 
-type Options = Partial<
+type DeliveryOptions = Partial<
   Record<'job' | 'endpoint' | 'status' | 'event' | 'limit' | 'offset', string | undefined>
 >
 
 const STATES = ['pending', 'delivered', 'failed']
 
-function readQuery({ job, endpoint, status, event, limit, offset }: Options): DeliveryQuery {
+function toListOptions({
+  job,
+  endpoint,
+  status,
+  event,
+  limit,
+  offset,
+}: DeliveryOptions): DeliveryListOptions {
   const wrong = status?.split(',').find((state) => !STATES.includes(state))
   if (wrong !== undefined) {
     throw new UsageError(`--status must be some of: ${STATES.join(', ')}; not '${wrong}'`)
   }
   return {
-    offset: readNumber(offset, { name: 'offset', fallback: 0, min: 0 }),
-    limit: readNumber(limit, { name: 'limit', fallback: 20, min: 1 }),
+    offset: parseNumberOption(offset, { name: 'offset', fallback: 0, min: 0 }),
+    limit: parseNumberOption(limit, { name: 'limit', fallback: 20, min: 1 }),
     ...(job !== undefined && { job_id: job }),
     ...(endpoint !== undefined && { endpoint_id: endpoint }),
     ...(status !== undefined && { status }),

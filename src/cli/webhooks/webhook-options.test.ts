@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { UsageError } from '../arguments.ts'
-import { readEvents, readWebhookUrl } from './webhook-options.ts'
+import { parseEventNames, readWebhookUrl } from './webhook-options.ts'
 
 test('a webhook URL must be absolute http or https and is normalized', () => {
   assert.equal(readWebhookUrl('HTTPS://A.example:443'), 'https://a.example/')
@@ -22,9 +22,15 @@ test('a webhook URL must be absolute http or https and is normalized', () => {
 
 test('--events are deduplicated in a fixed order, and default to all', () => {
   const events = ['transcription.success', 'live.end_session']
-  assert.deepEqual(readEvents('live.end_session, transcription.success,live.end_session'), events)
-  assert.equal(readEvents(undefined), null)
+  assert.deepEqual(
+    parseEventNames('live.end_session, transcription.success,live.end_session'),
+    events,
+  )
+  assert.equal(parseEventNames(undefined), null)
   for (const text of ['', 'live.transcript', 'live.end_session,']) {
-    assert.throws(() => readEvents(text), /^UsageError: --events must be some of transcription/)
+    assert.throws(
+      () => parseEventNames(text),
+      /^UsageError: --events must be some of transcription/,
+    )
   }
 })

@@ -9,10 +9,12 @@ export function readWebhookUrl(text: string): string {
 }
 
 /** Reads a list of events; null, for all of them, when absent. */
-export function readEvents(text: string | undefined): readonly WebhookEvent[] | null {
+export function parseEventNames(text: string | undefined): readonly WebhookEvent[] | null {
   if (text === undefined) return null
-  const wanted = text.split(',').map((part) => part.trim())
-  const unknown = wanted.find((one) => !webhookEvents.some((event) => event === one))
-  if (unknown === undefined) return webhookEvents.filter((event) => wanted.includes(event))
+  const eventNames = text.split(',').map((part) => part.trim())
+  const unknown = eventNames.find(
+    (eventName) => !webhookEvents.some((event) => event === eventName),
+  )
+  if (unknown === undefined) return webhookEvents.filter((event) => eventNames.includes(event))
   throw new UsageError(`--events must be some of ${webhookEvents.join(',')}; not '${unknown}'`)
 }

@@ -5,11 +5,11 @@ import { commandActor } from '../accounts/command-actor.ts'
 import { FIRST_ACCOUNT } from '../accounts/first-key.ts'
 import { readLabel } from '../accounts/key-options.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
-import { nameOf, openDatabase } from '../server/open-database.ts'
+import { databaseName, openDatabase } from '../server/open-database.ts'
 import { formatDateTime, readDuration } from '../terminal/date-time.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { findWebhook } from './find-webhook.ts'
-import { readEvents, readWebhookUrl } from './webhook-options.ts'
+import { parseEventNames, readWebhookUrl } from './webhook-options.ts'
 
 /** Runs `steno webhooks add`. */
 export async function addWebhook(args: string[], terminal: Terminal): Promise<number> {
@@ -23,7 +23,7 @@ export async function addWebhook(args: string[], terminal: Terminal): Promise<nu
   const url = readWebhookUrl(address)
   const account = readLabel(values.account, { name: 'account' })
   const name = values.name === undefined ? null : readLabel(values.name, { name: 'name' })
-  const events = readEvents(values.events)
+  const events = parseEventNames(values.events)
 
   const { storage } = readSettings(readConfig, terminal.env)
   await using db = await openDatabase(storage, { create: true, terminal })
@@ -34,7 +34,7 @@ export async function addWebhook(args: string[], terminal: Terminal): Promise<nu
   }
   const reported = events?.join(', ') ?? 'all events'
   terminal.stderr.write(
-    `Webhook ${id} of the account ${account}, receives ${reported}, in ${nameOf(storage)}.\n` +
+    `Webhook ${id} of the account ${account}, receives ${reported}, in ${databaseName(storage)}.\n` +
       'Its signing secret is shown only this once:\n',
   )
   terminal.stdout.write(`${secret}\n`)
@@ -58,12 +58,12 @@ export async function rotateSecrets(args: string[], terminal: Terminal): Promise
   const { storage, delivery } = readSettings(readConfig, terminal.env)
   await using db = await openDatabase(storage, { create: id === undefined, terminal })
   const account = named ?? (await findWebhook(db, id!)).account
-  const configured = delivery.secrets.filter((one) => one.account === account)
+  const configured = delivery.secrets.filter((secret) => secret.account === account)
   const secret = generateSecret()
   const at = Date.now()
   const hadEarlier = await rotateSecret(db, {
     ...{ account, endpointId: id ?? null, secret, at, overlapMs },
-    configured: configured.map((one) => one.secret),
+    configured: configured.map((secret) => secret.secret),
   })
   const owner = id === undefined ? `the account ${account}` : id
   const earlier = describeEarlier({ hadEarlier, end: overlapMs === 0 ? undefined : at + overlapMs })

@@ -16,7 +16,7 @@ import { openDatabase } from '../server/open-database.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 /** Changes an endpoint and returns a description of the change. */
-type Change = (db: Pick<Db, 'sql' | 'dialect'>, endpoint: Endpoint) => Promise<string>
+type EndpointChange = (db: Pick<Db, 'sql' | 'dialect'>, endpoint: Endpoint) => Promise<string>
 
 /** Runs `steno webhooks enable`. */
 export function enableWebhooks(args: string[], terminal: Terminal): Promise<number> {
@@ -53,7 +53,11 @@ export function removeWebhooks(args: string[], terminal: Terminal): Promise<numb
   })
 }
 
-async function changeAll(args: string[], terminal: Terminal, change: Change): Promise<number> {
+async function changeAll(
+  args: string[],
+  terminal: Terminal,
+  change: EndpointChange,
+): Promise<number> {
   const ids = parseArguments(args, {}).positionals
   if (ids.length === 0) throw new UsageError('name at least one webhook by its id')
   const { storage } = readSettings(readConfig, terminal.env)

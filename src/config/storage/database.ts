@@ -1,4 +1,4 @@
-import { MAX_TIMER_S, type Reader } from '../env-reader.ts'
+import { type EnvReader, MAX_TIMER_S } from '../env-reader.ts'
 
 /** Which PostgreSQL database is used, and how. */
 export type DatabaseConfig = {
@@ -13,7 +13,7 @@ export type DatabaseConfig = {
 }
 
 /** Reads where rows are; undefined for SQLite in the data folder. */
-export function readDatabase(read: Reader): DatabaseConfig | undefined {
+export function readDatabase(read: EnvReader): DatabaseConfig | undefined {
   const settings = {
     connections: read.integer('DATABASE_CONNECTIONS', 10, { min: 2, max: 1000 }),
     statementSeconds: read.integer('DATABASE_TIMEOUT_S', 30, { min: 1, max: MAX_TIMER_S }),

@@ -1,4 +1,4 @@
-import type { Reader } from '../env-reader.ts'
+import type { EnvReader } from '../env-reader.ts'
 
 /** Which S3-compatible storage holds objects, and how. */
 export type ObjectStoreConfig = {
@@ -27,7 +27,7 @@ const CACHE_BYTES = 5_000_000_000
 
 /** Reads where objects are; undefined for the data folder. */
 export function readObjectStore(
-  read: Reader,
+  read: EnvReader,
   env: Record<string, string | undefined>,
   problems: string[],
 ): ObjectStoreConfig | undefined {
@@ -35,7 +35,7 @@ export function readObjectStore(
   const startSeconds = read.integer('OBJECT_STORE_START_S', 60)
   const value = read.text('OBJECT_STORE', 'disk')
   if (value === 'disk') return undefined
-  const place = parse(value, env)
+  const place = parseLocation(value, env)
   if (place) return { ...place, cacheBytes, startSeconds }
   problems.push(`STENO_OBJECT_STORE must be disk or ${FORM}`)
   return undefined
@@ -43,7 +43,10 @@ export function readObjectStore(
 
 type BucketLocation = Omit<ObjectStoreConfig, 'cacheBytes' | 'startSeconds'>
 
-function parse(value: string, env: Record<string, string | undefined>): BucketLocation | undefined {
+function parseLocation(
+  value: string,
+  env: Record<string, string | undefined>,
+): BucketLocation | undefined {
   if (!value.startsWith('s3://') || !URL.canParse(value)) return undefined
   const { hostname: bucket, pathname, searchParams, username, port } = new URL(value)
   if (bucket === '' || username || port) return undefined
@@ -68,7 +71,7 @@ function parse(value: string, env: Record<string, string | undefined>): BucketLo
 
 /** Reads where the keys of objects come from. */
 export function readObjectKeys(
-  read: Reader,
+  read: EnvReader,
   problems: string[],
 ): { file: string | undefined; command: string | undefined } {
   const file = read.text('OBJECT_KEY_FILE', '') || undefined

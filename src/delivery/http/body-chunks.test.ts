@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { inChunks } from './body-chunks.ts'
+import { bodyChunks } from './body-chunks.ts'
 
 test('body chunks are at most 64 KB and yield to the event loop in between', async () => {
   const whole = Buffer.alloc(1_000_000, 'abc')
@@ -18,7 +18,7 @@ test('body chunks are at most 64 KB and yield to the event loop in between', asy
   }
   setImmediate(count)
   const chunks: Uint8Array[] = []
-  for await (const chunk of inChunks(body)) chunks.push(chunk)
+  for await (const chunk of bodyChunks(body)) chunks.push(chunk)
   isRead = true
   assert.deepEqual(Buffer.concat(chunks), whole)
   assert.ok(chunks.every(({ length }) => length <= 65_536))

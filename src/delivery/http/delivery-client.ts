@@ -64,9 +64,9 @@ export function createDeliveryClient(guard: AddressGuard, resolve: Resolve): Del
   const options = { keepAlive: true, timeout: KEEP_ALIVE_MS }
   const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
   return {
-    send({ url, account, method, headers: given, body, bytes, signal }) {
+    send({ url, account, method, headers: eventHeaders, body, bytes, signal }) {
       const lookup = createGuardedLookup(guard, { resolve, account })
-      const headers = { ...given, 'content-length': String(bytes) }
+      const headers = { ...eventHeaders, 'content-length': String(bytes) }
       const isSecure = url.protocol === 'https:'
       const start = isSecure ? requestSecurely : request
       const sent = start(new URL(`${url.origin}${url.pathname}${url.search}`), {
@@ -92,13 +92,13 @@ async function* exactly(
   body: AsyncIterable<Uint8Array>,
   bytes: number,
 ): AsyncGenerator<Uint8Array> {
-  let left = bytes
+  let remainingBytes = bytes
   for await (const chunk of body) {
-    left -= chunk.length
-    if (left < 0) break
+    remainingBytes -= chunk.length
+    if (remainingBytes < 0) break
     yield chunk
   }
-  if (left !== 0) throw new RangeError('the body is not as long as its content-length')
+  if (remainingBytes !== 0) throw new RangeError('the body is not as long as its content-length')
 }
 
 function responseOf(sent: ClientRequest): Promise<DeliveryResponse> {

@@ -10,19 +10,23 @@ const MAX_RETRY_AFTER_BYTES = 256
  * were left out.
  */
 export function limitHeaders(headers: Record<string, string>): Record<string, string> {
-  const kept: [name: string, value: string][] = []
+  const keptHeaders: [name: string, value: string][] = []
   let bytes = 0
-  let left = 0
+  let remainingBytes = 0
   for (const [name, value] of Object.entries(headers)) {
     const size = Buffer.byteLength(name) + Buffer.byteLength(value)
     const isNeeded = name === 'retry-after' && size <= MAX_RETRY_AFTER_BYTES
-    if (!isNeeded && bytes + size > MAX_BYTES) left++
+    if (!isNeeded && bytes + size > MAX_BYTES) remainingBytes++
     else {
-      kept.push([name, value])
+      keptHeaders.push([name, value])
       bytes += size
     }
   }
   // No header can have such a name.
-  if (left > 0) kept.push(['(left out)', left === 1 ? '1 header' : `${left} headers`])
-  return Object.fromEntries(kept)
+  if (remainingBytes > 0)
+    keptHeaders.push([
+      '(left out)',
+      remainingBytes === 1 ? '1 header' : `${remainingBytes} headers`,
+    ])
+  return Object.fromEntries(keptHeaders)
 }

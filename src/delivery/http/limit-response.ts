@@ -43,8 +43,8 @@ export function limitResponse(sent: ClientRequest): () => void {
     if (socket?.push === push) Reflect.deleteProperty(socket, 'push')
   }
 
-  sent.once('socket', (taken) => {
-    socket = Object.assign(taken, { push })
+  sent.once('socket', (assignedSocket) => {
+    socket = Object.assign(assignedSocket, { push })
   })
   sent.once('close', release)
   sent.on('information', () => {

@@ -8,7 +8,7 @@ import type { AttemptRecord, Delivery } from '../../storage/deliveries/deliverie
 import type { DeliveryBody } from '../../storage/deliveries/delivery-body.ts'
 import { hideIn, hideSecrets } from '../secrets/hide-secrets.ts'
 import { sentSecrets } from '../secrets/sent-secrets.ts'
-import { inChunks } from './body-chunks.ts'
+import { bodyChunks } from './body-chunks.ts'
 import { createDeliveryClient, type DeliveryClient } from './delivery-client.ts'
 import { limitHeaders } from './limit-headers.ts'
 import { EXCERPT_BYTES } from './response-excerpt.ts'
@@ -94,7 +94,7 @@ async function send(attempt: AttemptRequest, deps: Deps): Promise<AttemptRecord>
     checkUrl(url, deps.guard)
     const { account, method } = delivery
     const { bytes } = body
-    const request = { url, account, method, headers, body: inChunks(body), bytes, signal: limit }
+    const request = { url, account, method, headers, body: bodyChunks(body), bytes, signal: limit }
     const response = await deps.client.send(request)
     // Measures the time to the response, without reading the excerpt for the log.
     const ms = since(startedAt)

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { DeliveryBody } from '../../storage/deliveries/delivery-body.ts'
-import { inChunks } from './body-chunks.ts'
+import { bodyChunks } from './body-chunks.ts'
 
 /** What one attempt is signed from. */
 export type ToSign = {
@@ -35,14 +35,14 @@ export async function signedHeaders(
 
 async function sign({ id, body, secrets }: ToSign, timestamp: string): Promise<string> {
   if (secrets.length === 0) return ''
-  const hashes = secrets.map((secret) => createHmac('sha256', keyOf(secret)))
+  const hashes = secrets.map((secret) => createHmac('sha256', signingKey(secret)))
   for (const hash of hashes) hash.update(`${id}.${timestamp}.`)
-  for await (const chunk of inChunks(body)) {
+  for await (const chunk of bodyChunks(body)) {
     for (const hash of hashes) hash.update(chunk)
   }
   return hashes.map((hash) => `v1,${hash.digest('base64')}`).join(' ')
 }
 
-function keyOf(secret: string): Buffer {
+function signingKey(secret: string): Buffer {
   return Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
 }

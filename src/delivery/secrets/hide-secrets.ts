@@ -27,7 +27,10 @@ export function hideSecrets(
 export function hideIn(text: string, secrets: readonly string[]): string {
   const forms = secrets.filter(({ length }) => length >= MIN_LENGTH).flatMap(formsOf)
   const longestFirst = forms.toSorted((a, b) => b.length - a.length)
-  const hidden = longestFirst.reduce((rest, form) => rest.replaceAll(form, () => HIDDEN), text)
+  const hidden = longestFirst.reduce(
+    (visibleText, form) => visibleText.replaceAll(form, () => HIDDEN),
+    text,
+  )
   const ends = longestFirst.map((form) => overlap(hidden, form))
   const end = Math.max(0, ...ends)
   return end >= MIN_LENGTH ? hidden.slice(0, -end) + HIDDEN : hidden

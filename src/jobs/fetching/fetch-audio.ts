@@ -7,7 +7,7 @@ import type { Resolve } from '../../net/dns/resolver.ts'
 import { createGuardedAgent } from '../../net/guarded-agent.ts'
 import { BODY_TIMEOUT_MS, receiveBody } from './receive-body.ts'
 import { sourceError } from './source-error.ts'
-import { checkResponse, discard } from './source-response.ts'
+import { checkResponse, discardBody } from './source-response.ts'
 
 const MAX_REDIRECTS = 5
 /** A source that has not answered by then is down, or far too slow for a recording. */
@@ -86,7 +86,7 @@ async function follow(
     if (response.statusCode < 300 || response.statusCode > 399 || typeof location !== 'string') {
       return response
     }
-    discard(response)
+    discardBody(response)
     url = parseUrl(location, url)
   }
   throw new AppError('source_unreachable', `it redirected more than ${MAX_REDIRECTS} times`)

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 import { hasBrokenOff } from '../../net/connection-error.ts'
 import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
 import { sourceError } from './source-error.ts'
-import { discard } from './source-response.ts'
+import { discardBody } from './source-response.ts'
 
 /** The longest pause within a body, and the window over which its rate is measured. */
 export const BODY_TIMEOUT_MS = 20_000
@@ -16,12 +16,12 @@ const MAX_RESUMES = 5
 const RESUME_PAUSE_MS = 500
 
 /** Requests the source once more, with these headers. */
-type Request = (headers: Record<string, string>) => Promise<Dispatcher.ResponseData>
+type SendRequest = (headers: Record<string, string>) => Promise<Dispatcher.ResponseData>
 
 /** The first response, and how to get another. */
 type ReceiveOptions = {
   response: Dispatcher.ResponseData
-  request: Request
+  request: SendRequest
   signal: AbortSignal
   account: string
 }
@@ -75,7 +75,7 @@ type Resumption = { validator: string; received: number; signal: AbortSignal }
 
 /** Requests the rest of a recording; undefined where the source does not send just that. */
 async function resume(
-  request: Request,
+  request: SendRequest,
   { validator, received, signal }: Resumption,
 ): Promise<Dispatcher.ResponseData | undefined> {
   try {
@@ -84,7 +84,7 @@ async function resume(
     const { statusCode, headers } = response
     const isRest = String(headers['content-range'] ?? '').startsWith(`bytes ${received}-`)
     if (statusCode === 206 && isRest && validatorOf(response) === validator) return response
-    discard(response)
+    discardBody(response)
   } catch {
     // The error that broke the connection off says more.
   }

@@ -7,13 +7,13 @@ const NOT_MEDIA =
 
 /** Throws unless the response may be a recording of an accepted size. */
 export function checkResponse(response: Dispatcher.ResponseData, maxBytes: number): void {
-  const error = findRefusal(response, maxBytes)
+  const error = findResponseRefusal(response, maxBytes)
   if (!error) return
-  discard(response)
+  discardBody(response)
   throw error
 }
 
-function findRefusal(
+function findResponseRefusal(
   { statusCode, headers }: Dispatcher.ResponseData,
   maxBytes: number,
 ): AppError | undefined {
@@ -45,7 +45,7 @@ function asksToRepeat({
 }
 
 /** Leaves a body unread. The error that the closing agent then causes is ignored. */
-export function discard({ body }: Dispatcher.ResponseData): void {
+export function discardBody({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => {})
   body.destroy()
 }

@@ -5,7 +5,7 @@ import type { RecognitionInfo, Transcript, Word } from '../../transcript/transcr
 /** The recognized segments of one batch of a channel. */
 export type RecognizedBatch = { channel: number; segments: readonly RecognizedSegment[] }
 
-type Run = { source: RecognitionInfo & { channel: number }; words: Word[] }
+type WordRun = { source: RecognitionInfo & { channel: number }; words: Word[] }
 
 /**
  * Joins recognized segments into utterances. The words of a channel run on across segments while
@@ -17,7 +17,7 @@ export function assembleTranscript(
   batches: readonly RecognizedBatch[],
   { namesModels = false }: { namesModels?: boolean } = {},
 ): Transcript {
-  const runs: Run[] = []
+  const runs: WordRun[] = []
   for (const { channel, words, language, model, segment } of inOrderOfTime(batches)) {
     if (words.length === 0) continue
     const { languageConfidence } = segment
@@ -35,7 +35,7 @@ export function assembleTranscript(
 }
 
 /** The first segment of a run stands for its confidence in the language. */
-function isAlike(a: Run['source'], b: Run['source']): boolean {
+function isAlike(a: WordRun['source'], b: WordRun['source']): boolean {
   return a.channel === b.channel && a.language === b.language && a.model === b.model
 }
 

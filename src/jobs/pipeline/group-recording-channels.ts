@@ -8,7 +8,7 @@ import type { PipelineDeps } from './pipeline-deps.ts'
 /** What to recognize of a recording, and whether several channels were taken as one. */
 export type ChannelGrouping = { channels: ChannelToRecognize[]; mode: 'mix' | 'separate' }
 
-type Options = {
+type GroupRecordingOptions = {
   params: Readonly<Record<string, unknown>>
   checkpoints: Pick<Checkpoints, 'channelGroups'>
   signal: AbortSignal
@@ -21,7 +21,7 @@ type Options = {
 export async function groupRecordingChannels(
   { speech, space }: Pick<PipelineDeps, 'speech' | 'space'>,
   { channels }: DecodedMedia,
-  { params, checkpoints, signal }: Options,
+  { params, checkpoints, signal }: GroupRecordingOptions,
 ): Promise<ChannelGrouping> {
   const { channel_mode: requested = 'auto' } = params as { channel_mode?: ChannelMode }
   const distinct = channels.filter(({ sameAs }) => sameAs === null)

@@ -21,7 +21,7 @@ import type {
 } from '../../text/result/steps/run-service-add-on.ts'
 import type { ResultText } from '../../text/result/threads/result-task.ts'
 import { responseUsage, sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
-import type { ResultOptions } from '../../text/result/transcript-result.ts'
+import type { TranscriptResultOptions } from '../../text/result/transcript-result.ts'
 import { servedAddOns } from '../../text/service-add-ons/service-add-on.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { mapConcurrently } from '../../workers/map-concurrently.ts'
@@ -63,7 +63,7 @@ export type TranscriptionResult = {
  * finished comes from its checkpoints, so a job that was killed resumes where it was and ends with
  * the same transcript.
  */
-export async function transcribe(
+export async function runPipeline(
   deps: PipelineDeps,
   job: ClaimedJob,
   { signal, onProgress, slot, metrics }: AttemptOptions,
@@ -83,7 +83,7 @@ export async function transcribe(
 
   progress.enter('decode')
   const step = { checkpoints, progress, signal }
-  const decoded = await metrics.stage('decode', () => decode(deps, job, step))
+  const decoded = await metrics.stage('decode', () => decodeRecording(deps, job, step))
   slot.decoded(decoded.duration * decoded.channels.length)
   const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
   await saveMediaProperties(deps.db, job.lease, audio)
@@ -96,7 +96,7 @@ export async function transcribe(
   const diarized = await buildTranscript(deps, job, { ...step, recognized, channels, metrics })
   const workMs = performance.now() - enteredAt
   metrics.recognized({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
-  const result: ResultOptions = {
+  const result: TranscriptResultOptions = {
     audioDuration: decoded.duration,
     distinctChannels: channels.length,
     channelMode: mode,
@@ -106,7 +106,7 @@ export async function transcribe(
     warnings: [
       ...job.requestWarnings,
       ...warnOfDuration(decoded),
-      ...warningsOf(selection.warnings, recognized),
+      ...joinWarnings(selection.warnings, recognized),
     ],
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
@@ -136,13 +136,13 @@ function billed(duration: number, channels: number) {
   return { audioSeconds, channelSeconds: roundTo(audioSeconds * channels, 6) }
 }
 
-type InstallOptions = Pick<AttemptOptions, 'signal' | 'slot' | 'metrics'> & { progress: Progress }
+type ModelOptions = Pick<AttemptOptions, 'signal' | 'slot' | 'metrics'> & { progress: Progress }
 
 /** Installs a model that the job needs, where that is configured; meanwhile it holds no slot. */
 async function installMissing(
   { installer }: SpeechEngine,
   request: RecognitionRequest,
-  { progress, signal, slot, metrics }: InstallOptions,
+  { progress, signal, slot, metrics }: ModelOptions,
 ): Promise<void> {
   const missing = installer?.findMissing(request)
   if (!installer || !missing) return
@@ -176,7 +176,7 @@ async function prepareBatches(
   return { ...grouped, found }
 }
 
-type SelectionOptions = { selection: ModelSelection; metrics: AttemptMetrics }
+type LanguageStepOptions = { selection: ModelSelection; metrics: AttemptMetrics }
 
 /** Identifies the language of each segment, if it is unknown, and regroups the batches. */
 async function identifyLanguages(
@@ -188,7 +188,7 @@ async function identifyLanguages(
     checkpoints,
     progress,
     signal,
-  }: Step & SelectionOptions,
+  }: Step & LanguageStepOptions,
 ): Promise<readonly Batch[]> {
   if (!identification) return batches
   progress.enter('identify languages')
@@ -239,10 +239,10 @@ async function build(
     diarized,
     result,
     ...calling
-  }: Step & BuildContext & { diarized: DiarizationResult; result: ResultOptions },
+  }: Step & BuildContext & { diarized: DiarizationResult; result: TranscriptResultOptions },
 ): Promise<{ built: ResultText; llm?: TokenUsage | undefined }> {
   const { progress, metrics, signal } = calling
-  const build = (given: ResultOptions) => {
+  const build = (given: TranscriptResultOptions) => {
     progress.enter('build result')
     return metrics.stage('build result', () => {
       return deps.resultBuilder.build(diarized.transcript, given, { account: job.account, signal })
@@ -322,7 +322,7 @@ function responsesOf(serviceResponses: readonly ServiceResponses[]): unknown[] {
   return serviceResponses.flatMap((one) => ('responses' in one ? one.responses : []))
 }
 
-function decode(
+function decodeRecording(
   { db, space, media, config }: PipelineDeps,
   { account, file }: ClaimedJob,
   { checkpoints, progress, signal }: Step,
@@ -361,16 +361,16 @@ async function recognize(
   batches: readonly Batch[],
   { checkpoints, progress, signal }: Step,
 ): Promise<RecognizedBatch[]> {
-  const total = sum(batches.map(length))
-  const left = batches.filter((batch) => !checkpoints.findRecognized(batch))
-  let done = total - sum(left.map(length))
+  const total = sum(batches.map(batchLength))
+  const remainingBatches = batches.filter((batch) => !checkpoints.findRecognized(batch))
+  let done = total - sum(remainingBatches.map(batchLength))
   const fraction = () => (total > 0 ? done / total : 1)
   progress.enter('recognize', fraction())
   await mapConcurrently(
-    left,
+    remainingBatches,
     async (batch, signal) => {
       await checkpoints.saveRecognized(batch, await speech.runBatch(batch, { signal }))
-      done += length(batch)
+      done += batchLength(batch)
       progress.advance(fraction())
     },
     { limit: speech.workers + 1, signal },
@@ -381,17 +381,17 @@ async function recognize(
 }
 
 /** Returns the options that recognition could not honor, each once, and whether it was unsure. */
-function warningsOf(known: readonly string[], batches: readonly RecognizedBatch[]): string[] {
+function joinWarnings(selected: readonly string[], batches: readonly RecognizedBatch[]): string[] {
   const segments = batches.flatMap(({ segments }) => segments)
   const unsure = warnOfLowConfidence({
     confidences: segments.flatMap(({ words }) => words.map(({ confidence }) => confidence)),
     uncovered: sum(segments.map(({ uncovered }) => uncovered)),
   })
-  return [...new Set([...known, ...segments.flatMap(({ warnings }) => warnings), ...unsure])]
+  return [...new Set([...selected, ...segments.flatMap(({ warnings }) => warnings), ...unsure])]
 }
 
 /** Returns the number of samples of speech in a batch. */
-function length({ segments }: Batch): number {
+function batchLength({ segments }: Batch): number {
   return sum(segments.map(({ start, end }) => end - start))
 }
 

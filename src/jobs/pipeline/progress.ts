@@ -15,7 +15,7 @@ const stages = {
 } as const
 
 /** A stage of the pipeline, by name. */
-export type Stage = keyof typeof stages
+export type ProgressStage = keyof typeof stages
 
 /**
  * A change of progress within this time of the last one is not reported, unless it is a new stage.
@@ -27,7 +27,7 @@ const MIN_FRACTION_FOR_ESTIMATE = 0.02
 /** Records how far a job is. */
 export type Progress = {
   /** Begins a stage, of which an earlier attempt has finished the fraction `done`. */
-  enter(stage: Stage, done?: number): void
+  enter(stage: ProgressStage, done?: number): void
   /**
    * Records how much of the current stage is done, 0 to 1, and the seconds left of the job where
    * the stage knows.
@@ -44,7 +44,7 @@ export function createProgress(
   report: (progress: JobProgress) => void,
   now: () => number = () => performance.now(),
 ): Progress {
-  let stage: Stage = 'fetch'
+  let stage: ProgressStage = 'fetch'
   let start = { at: now(), done: 0 }
   let reportedAt = Number.NEGATIVE_INFINITY
   /** What was reached: only some jobs have the stage before this one. */
@@ -55,8 +55,8 @@ export function createProgress(
     const { from, to } = stages[stage]
     const gained = done - start.done
     const rate = gained / (reportedAt - start.at)
-    const known = stage === 'recognize' && gained >= MIN_FRACTION_FOR_ESTIMATE && rate > 0
-    const secondsLeft = known ? Math.ceil((1 - done) / rate / 1000) : stated
+    const canEstimate = stage === 'recognize' && gained >= MIN_FRACTION_FOR_ESTIMATE && rate > 0
+    const secondsLeft = canEstimate ? Math.ceil((1 - done) / rate / 1000) : stated
     reached = Math.max(reached, from + done * (to - from))
     report({ stage, fraction: reached, secondsLeft })
   }

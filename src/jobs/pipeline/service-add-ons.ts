@@ -10,12 +10,12 @@ import type {
   Services,
 } from '../../text/service-add-ons/service-add-on.ts'
 import { mapConcurrently } from '../../workers/map-concurrently.ts'
-import { type CheckpointFile, hashOf } from './checkpoints/checkpoint-file.ts'
+import { type CheckpointFile, hashOfJson } from './checkpoints/checkpoint-file.ts'
 
 /** The responses so far, by the hash of their request. */
 export type ResponseStore = Pick<CheckpointFile<unknown>, 'find' | 'append'>
 
-type CallOptions = Omit<ServiceCallOptions, 'memoize'> & {
+type JobCallOptions = Omit<ServiceCallOptions, 'memoize'> & {
   responses: ResponseStore
   log: Log
   /** Called with the fraction of the requests that are answered. */
@@ -36,21 +36,24 @@ class CallFailed extends Error {}
 export async function callServices(
   services: Services,
   prepared: readonly ServiceRequests[],
-  { onProgress, ...options }: CallOptions,
+  { onProgress, ...options }: JobCallOptions,
 ): Promise<ServiceResponses[]> {
   const serviceResponses: ServiceResponses[] = []
-  const countOf = (one: ServiceRequests) => ('error' in one ? 0 : one.requests.length)
-  const total = prepared.reduce((sum, one) => sum + countOf(one), 0)
+  const countOf = (addOnRequests: ServiceRequests) =>
+    'error' in addOnRequests ? 0 : addOnRequests.requests.length
+  const total = prepared.reduce((sum, addOnRequests) => sum + countOf(addOnRequests), 0)
   let before = 0
-  for (const one of prepared) {
+  for (const addOnRequests of prepared) {
     let done = before
-    before += countOf(one)
+    before += countOf(addOnRequests)
     const onResponse = () => onProgress?.(++done / total)
     const startedAt = performance.now()
     const outcome =
-      'error' in one ? one : await responsesOf(services, one, { ...options, onResponse })
-    const seconds = one.seconds + (performance.now() - startedAt) / 1000
-    serviceResponses.push({ ...outcome, name: one.name, seconds })
+      'error' in addOnRequests
+        ? addOnRequests
+        : await responsesOf(services, addOnRequests, { ...options, onResponse })
+    const seconds = addOnRequests.seconds + (performance.now() - startedAt) / 1000
+    serviceResponses.push({ ...outcome, name: addOnRequests.name, seconds })
   }
   return serviceResponses
 }
@@ -58,14 +61,14 @@ export async function callServices(
 async function responsesOf(
   services: Services,
   { name, requests }: ServiceRequests & { requests: ServiceRequest[] },
-  { responses, log, onResponse, ...options }: CallOptions & { onResponse: () => void },
+  { responses, log, onResponse, ...options }: JobCallOptions & { onResponse: () => void },
 ): Promise<{ responses: unknown[] } | { error: AddOnError }> {
   const { signal } = options
-  const keys = requests.map(hashOf)
+  const keys = requests.map(hashOfJson)
   const memoize: ServiceCallOptions['memoize'] = async (part, make) => {
-    const key = hashOf(part)
-    const known = responses.find(key)
-    if (known !== undefined) return known as Awaited<ReturnType<typeof make>>
+    const key = hashOfJson(part)
+    const storedResponse = responses.find(key)
+    if (storedResponse !== undefined) return storedResponse as Awaited<ReturnType<typeof make>>
     const made = await make()
     await responses.append(key, made)
     return made
@@ -78,7 +81,7 @@ async function responsesOf(
     await mapConcurrently(
       [...missing],
       async ([key, request], signal) => {
-        const response = await call(services, request, { ...options, signal, memoize })
+        const response = await callService(services, request, { ...options, signal, memoize })
         await responses.append(key, response)
         onResponse()
       },
@@ -89,13 +92,13 @@ async function responsesOf(
     if (!(error instanceof CallFailed)) throw error
     const { cause } = error
     // The message of the cause may quote the texts or a secret.
-    log.warn({ addOn: name, error: nameOf(cause) }, 'a service failed')
+    log.warn({ addOn: name, error: errorName(cause) }, 'a service failed')
     return { error: cause instanceof AddOnFailure ? cause.error : serviceFailed(name) }
   }
   return { responses: keys.map((key) => responses.find(key)) }
 }
 
-async function call(
+async function callService(
   services: Services,
   request: ServiceRequest,
   options: ServiceCallOptions,
@@ -114,6 +117,6 @@ function serviceFailed(name: string): AddOnError {
   return { status_code: 502, exception: 'ServiceFailed', message }
 }
 
-function nameOf(error: unknown): string {
+function errorName(error: unknown): string {
   return error instanceof Error ? error.name : typeof error
 }

@@ -3,7 +3,7 @@ import { type JobOutcome, type Metrics, outcomeOf } from '../../observability/me
 import { noTracing, type Tracing, traced } from '../../observability/tracing.ts'
 import type { JobFailure } from '../../storage/jobs/end-job.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
-import type { Stage } from '../pipeline/progress.ts'
+import type { ProgressStage } from '../pipeline/progress.ts'
 
 /** Where attempts are counted and traced. */
 export type Observers = { metrics?: Metrics | undefined; tracing?: Tracing | undefined }
@@ -14,7 +14,7 @@ export type Observers = { metrics?: Metrics | undefined; tracing?: Tracing | und
  */
 export type AttemptMetrics = {
   /** Runs the work of a stage. `wait` is the wait for a slot, between fetching and decoding. */
-  stage<T>(name: Stage | 'wait', work: () => Promise<T>): Promise<T>
+  stage<T>(name: ProgressStage | 'wait', work: () => Promise<T>): Promise<T>
   /**
    * The transcript is ready: seconds of audio, and seconds of work since the audio was available.
    */

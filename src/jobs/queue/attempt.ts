@@ -79,15 +79,15 @@ type Deps = AttemptDeps & { attemptMetrics: AttemptMetrics }
 /**
  * Makes one attempt at a claimed job and writes how it ended. Fails only if that cannot be written.
  */
-export async function runAttempt(given: AttemptDeps, job: ClaimedJob): Promise<void> {
-  const log = given.log.child({ jobId: job.id, account: job.account, attempt: job.attempt })
-  const attemptMetrics = createAttemptMetrics(given, job)
-  const deps = { ...given, log, attemptMetrics }
+export async function runAttempt(attemptDeps: AttemptDeps, job: ClaimedJob): Promise<void> {
+  const log = attemptDeps.log.child({ jobId: job.id, account: job.account, attempt: job.attempt })
+  const attemptMetrics = createAttemptMetrics(attemptDeps, job)
+  const deps = { ...attemptDeps, log, attemptMetrics }
   const heartbeat = startHeartbeat({ ...deps, lease: job.lease })
   let failure: unknown
   try {
     const transcribed = await transcribeWithProgress(deps, job, heartbeat)
-    await finish(deps, job, transcribed)
+    await completeAttempt(deps, job, transcribed)
   } catch (error) {
     failure = heartbeat.signal.aborted ? heartbeat.signal.reason : error
     await recordFailure(deps, job, { error: failure })
@@ -124,7 +124,7 @@ async function transcribeWithProgress(
   }
 }
 
-async function finish(
+async function completeAttempt(
   deps: Deps,
   job: ClaimedJob,
   { result, redactedAudio, usage }: TranscriptionResult,
@@ -154,7 +154,7 @@ async function finish(
   }
   if (!done) return log.warn('result dropped: the lease was lost')
   await dropOriginal(deps, job, { isReplaced: redactedAudio !== undefined })
-  await discard(deps, job.id)
+  await discardCheckpoints(deps, job.id)
   deps.onEvents?.()
   attemptMetrics.ended()
   log.info('job done')
@@ -170,7 +170,7 @@ async function recordFailure(
   if (error instanceof LeaseLostError) return log.warn('attempt dropped: the lease was lost')
   const code = error instanceof AppError ? error.code : 'internal'
   if (code === 'job_canceled') {
-    await discard(deps, job.id)
+    await discardCheckpoints(deps, job.id)
     return log.info('attempt ended: the job was canceled')
   }
   if (code === 'server_stopping') {
@@ -194,7 +194,7 @@ async function recordFailure(
   }
   log.warn({ err: error }, 'job failed')
   // Frees the space first: on a full disk the row cannot be written before that.
-  await discard(deps, job.id)
+  await discardCheckpoints(deps, job.id)
   const failure = describeFailure(error, job.attempt)
   const write = () => failJob(db, job.lease, { failure, at: wallNow() })
   if (!(await untilWritten(deps, write))) return
@@ -213,7 +213,7 @@ async function waitForSpace(deps: Deps, job: ClaimedJob, error: unknown): Promis
   const now = steadyNow()
   const since = job.spaceWaitSince ?? now
   if (now - since > MAX_SPACE_WAIT_MS) return false
-  await discard(deps, job.id)
+  await discardCheckpoints(deps, job.id)
   const release = { runAfter: now + spacePauseMs, spaceWaitSince: since }
   await untilWritten(deps, () => releaseJob(db, job.lease, release))
   log.warn({ err: error }, 'the disk is full, the job waits')
@@ -234,7 +234,7 @@ async function dropOriginal(
  * Removes checkpoints. A failure is only logged, since it must not keep a job from ending; the next
  * start removes what is left.
  */
-async function discard({ log, discard }: AttemptDeps, jobId: string): Promise<void> {
+async function discardCheckpoints({ log, discard }: AttemptDeps, jobId: string): Promise<void> {
   await discard(jobId).catch((error) => log.warn({ err: error }, 'cannot remove checkpoints'))
 }
 

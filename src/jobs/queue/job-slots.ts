@@ -34,7 +34,7 @@ export type JobSlot = {
   leave(): void
 }
 
-type Attempt = {
+type SlotAttempt = {
   account: string
   isShort: boolean
   phase: 'fetching' | 'waiting' | 'working' | 'calling'
@@ -57,7 +57,7 @@ export class JobSlots {
   readonly #limits: Limits
   readonly #onChange: () => void
   /** By job id. */
-  readonly #attempts = new Map<string, Attempt>()
+  readonly #attempts = new Map<string, SlotAttempt>()
   /** The average working time of an attempt, in seconds. */
   #seconds = FIRST_GUESS_SECONDS
 
@@ -98,7 +98,7 @@ export class JobSlots {
 
   /** Starts an attempt, which `run` makes. `signal` aborts when the attempt should end early. */
   start(job: ClaimedJob, run: (slot: JobSlot, signal: AbortSignal) => Promise<void>): void {
-    const attempt: Attempt = {
+    const attempt: SlotAttempt = {
       account: job.account,
       isShort: isShort(job),
       phase: job.hasLocalAudio ? 'working' : 'fetching',
@@ -142,7 +142,8 @@ export class JobSlots {
   grantSlot(): boolean {
     if (!this.#isFree()) return false
     const working = this.#all('working')
-    const count = ({ account }: Attempt) => working.filter((one) => one.account === account).length
+    const count = ({ account }: SlotAttempt) =>
+      working.filter((one) => one.account === account).length
     const next = this.#all('waiting').toSorted((a, b) => count(a) - count(b))[0]
     if (!next) return false
     next.phase = 'working'
@@ -166,7 +167,7 @@ export class JobSlots {
     return Math.max(this.#seconds, busy) / share
   }
 
-  async #enter(attempt: Attempt, signal: AbortSignal): Promise<void> {
+  async #enter(attempt: SlotAttempt, signal: AbortSignal): Promise<void> {
     if (attempt.phase === 'working') return
     signal.throwIfAborted()
     attempt.phase = 'waiting'
@@ -177,12 +178,12 @@ export class JobSlots {
     await attempt.granted.promise.finally(() => signal.removeEventListener('abort', stop))
   }
 
-  #decoded(attempt: Attempt, seconds: number): void {
+  #decoded(attempt: SlotAttempt, seconds: number): void {
     attempt.isShort = seconds <= SHORT_SECONDS
     this.#onChange()
   }
 
-  #leave(attempt: Attempt): void {
+  #leave(attempt: SlotAttempt): void {
     if (attempt.phase !== 'working' || this.#all('calling').length >= MAX_CALLING) return
     attempt.phase = 'calling'
     attempt.worked += secondsSince(attempt.workingAt)
@@ -202,7 +203,7 @@ export class JobSlots {
     return this.#all('fetching').length + this.#all('waiting').length < MAX_FETCHING
   }
 
-  #all(phase?: Attempt['phase']): Attempt[] {
+  #all(phase?: SlotAttempt['phase']): SlotAttempt[] {
     const attempts = [...this.#attempts.values()]
     return phase ? attempts.filter((attempt) => attempt.phase === phase) : attempts
   }

@@ -67,11 +67,11 @@ async function renewLeaseLoop(
   try {
     for await (const _ of ticks(renewIntervalMs, undefined, { signal: closed })) {
       // A renewal that cannot be written loses nothing: nobody else has taken the job.
-      const held = await renewLease(db, lease, { leaseMs: LEASE_MS }).catch((error) => {
+      const isLeased = await renewLease(db, lease, { leaseMs: LEASE_MS }).catch((error) => {
         log.warn({ err: error }, 'lease not renewed')
         return true
       })
-      if (!held) abort.abort(new LeaseLostError())
+      if (!isLeased) abort.abort(new LeaseLostError())
     }
   } catch (error) {
     if (!closed.aborted) throw error

@@ -3,7 +3,7 @@ import { findActiveJobs } from '../../storage/jobs/queue/queue-maintenance.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { runMaintenance } from '../maintenance.ts'
 import { removeCheckpoints, removeStaleCheckpoints } from '../pipeline/checkpoints/checkpoints.ts'
-import { transcribe } from '../pipeline/pipeline.ts'
+import { runPipeline } from '../pipeline/pipeline.ts'
 import type { PipelineDeps } from '../pipeline/pipeline-deps.ts'
 import { runSearchIndex } from '../search-index.ts'
 import type { Observers } from './attempt-metrics.ts'
@@ -42,7 +42,7 @@ export class JobRunner {
       ...{ db: deps.db, log, metrics, tracing, onEvents, graceMs, spacePauseMs },
       ...{ maxAttempts, timeout, queueTimeout, maxPerAccount: maxConcurrentPerAccount },
       slots: Math.max(MIN_SLOTS, deps.speech.workers),
-      transcribe: (job, options) => transcribe(deps, job, options),
+      transcribe: (job, options) => runPipeline(deps, job, options),
       discard: (jobId) => removeCheckpoints(deps.workFolder, jobId),
     })
   }
@@ -57,10 +57,10 @@ export class JobRunner {
     const { orphans, deletionClock } = storage
     const mayDelete = () => deletionClock?.mayDelete() ?? true
     const days = { retentionDays, orphanDays, auditDays, zeroRetentionWait }
-    const kept = { uploadTtl, ...days, onDeleted, orphans, mayDelete }
+    const maintenanceOptions = { uploadTtl, ...days, onDeleted, orphans, mayDelete }
     const { signal } = this.#closed
     this.#maintenance = Promise.all([
-      runMaintenance({ db, log, ...kept, signal }),
+      runMaintenance({ db, log, ...maintenanceOptions, signal }),
       runSearchIndex({ db, resultBuilder: deps.resultBuilder, log, signal }),
     ])
   }

@@ -44,7 +44,7 @@ export async function retryAddOn(
 ): Promise<string> {
   const { db, config } = deps
   const format = config.addOnResults
-  const asked = new Map<string, unknown>()
+  const responsesByKey = new Map<string, unknown>()
   for (let missing: string | undefined; ; ) {
     signal.throwIfAborted()
     const job = await findDoneJob(db, id)
@@ -57,7 +57,12 @@ export async function retryAddOn(
       continue
     }
     const params = job.requestParams ?? '{}'
-    const options = { account: id.account, job: randomUUID(), signal, responses: storeIn(asked) }
+    const options = {
+      account: id.account,
+      job: randomUUID(),
+      signal,
+      responses: storeIn(responsesByKey),
+    }
     const made = await makeAgain(deps, { name, result, params, format }, options)
     if (made.outcome !== 'made') throw refusal(made.outcome, name)
     const { llm } = made

@@ -1,10 +1,10 @@
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { findJob, type Job, type JobId } from '../../storage/jobs/jobs.ts'
-import type { StoredResult } from '../../storage/jobs/results.ts'
+import type { ResultLocation } from '../../storage/jobs/results.ts'
 
 /** A finished job. */
-export type DoneJob = Job & { result: StoredResult }
+export type DoneJob = Job & { result: ResultLocation }
 
 /** Finds a job that has a result; fails with `job_not_found` or `job_not_done`. */
 export async function findDoneJob(db: Db, id: JobId): Promise<DoneJob> {

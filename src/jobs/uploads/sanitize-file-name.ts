@@ -7,8 +7,8 @@ const MAX_CHARACTERS = 255
  * name is for people and for `Content-Disposition`: it must neither point into a folder nor start
  * another header line. A long name keeps its beginning and its extension.
  */
-export function sanitizeFileName(given: string): string | null {
-  const name = given
+export function sanitizeFileName(fileName: string): string | null {
+  const name = fileName
     .split(/[\\/]/)
     .at(-1)!
     .replace(/\p{Cc}/gu, '')

@@ -17,7 +17,7 @@ import {
 import { createRandom } from '../../../test/support/random/random.ts'
 import { createCallbackQueue } from '../../storage/live/live-callbacks.ts'
 import { acknowledgment } from '../input/acknowledgment.ts'
-import { writeRecord } from '../journal/session-log.ts'
+import { formatLogRecord } from '../journal/session-log.ts'
 import {
   flagOf,
   headOf,
@@ -33,7 +33,7 @@ test('messages are queued in order with sequence numbers, once they are on disk'
   await session.append(
     `begin ${sentAt}`,
     session.begin,
-    writeRecord({ kind: 'chunk', chunk: first }),
+    formatLogRecord({ kind: 'chunk', chunk: first }),
   )
   await session.write(noteMessage(transcript(session, 'hello')))
   await feed.feed()
@@ -64,7 +64,7 @@ test("callback flags select messages independently of the socket's flags", async
   }
   await session.append(
     session.begin,
-    writeRecord({ kind: 'chunk', chunk: chunk(3200) }),
+    formatLogRecord({ kind: 'chunk', chunk: chunk(3200) }),
     noteMessage(transcript(session, 'par', false)),
     noteMessage(transcript(session, 'final')),
     noteMessage(message(session, refused)),
@@ -118,7 +118,7 @@ function createWriter(
     const text = acknowledgment({ before, chunk: next }, { sessionId: session.id, format })
     before = next
     if (!isPart && isSelected(text)) expected.push(text)
-    return writeRecord({ kind: 'chunk', chunk: isPart ? { ...next, isPart } : next })
+    return formatLogRecord({ kind: 'chunk', chunk: isPart ? { ...next, isPart } : next })
   }
 
   function line(): string {
@@ -251,7 +251,7 @@ test('a long log is queued in batches of up to 200 messages', async (t) => {
     queueHeld: async (_lease, messages) => sizes.push(messages.length) && 0,
   })
   const chunks = Array.from({ length: 500 }, (_, i) => {
-    return writeRecord({ kind: 'chunk', chunk: chunk(i + 1) })
+    return formatLogRecord({ kind: 'chunk', chunk: chunk(i + 1) })
   })
   await session.append(session.begin, ...chunks)
   await feed.feed()
@@ -282,7 +282,7 @@ test('with too many waiting messages only partials, speech events and acks drop'
   const feed = await session.openFeed({ onDropped: (count) => dropped.push(count) })
   const partial = transcript(session, 'par', false)
   const speech = message(session, { type: 'speech_start', data: { time: 1, channel: 0 } })
-  const ack = writeRecord({ kind: 'chunk', chunk: chunk(3200) })
+  const ack = formatLogRecord({ kind: 'chunk', chunk: chunk(3200) })
   const final = transcript(session, 'final')
   const error = { status_code: 400, exception: 'InvalidMessage', message: 'unreadable' }
   const data = { code: 'invalid_message', message: 'unreadable' }

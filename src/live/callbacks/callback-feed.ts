@@ -10,16 +10,16 @@ import {
 } from '../../storage/jobs/results.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'
 import type { ChunkRecord } from '../journal/session-log.ts'
-import { inChunks } from '../result/result-messages.ts'
+import { textChunks } from '../result/result-messages.ts'
 import {
+  type CallbackSelectionOptions,
   createSelection,
   type LogReading,
   type SelectedMessage,
-  type SelectionOptions,
 } from './callback-selection.ts'
 
 /** Options of a callback feed. */
-export type CallbackFeedOptions = SelectionOptions & {
+export type CallbackFeedOptions = CallbackSelectionOptions & {
   store: Pick<SessionStore, 'readDurableLines'>
   db: Db
   /** The number of the last message that was queued before; undefined when none was. */
@@ -207,7 +207,7 @@ type Body = Pick<LiveCallback, 'body' | 'body_object'>
 async function storeBody(db: Db, text: string): Promise<Body> {
   if (text.length <= SHORT_CHARACTERS) return { body: text, body_object: null }
   async function* pieces(): AsyncGenerator<string> {
-    yield* inChunks(text)
+    yield* textChunks(text)
   }
   const { result, result_object } = await storeResultText(db, pieces())
   return { body: result, body_object: result_object }

@@ -1,6 +1,6 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import { acknowledgment } from '../input/acknowledgment.ts'
-import { type ChunkRecord, kindOf, readRecord } from '../journal/session-log.ts'
+import { type ChunkRecord, parseLogRecord, recordKindOf } from '../journal/session-log.ts'
 import {
   ackHead,
   isReliable,
@@ -24,22 +24,22 @@ export type SelectedMessage = {
 export type LogReading = { message?: SelectedMessage; chunk?: ChunkRecord }
 
 /** The session whose messages are selected, and its routing. */
-export type SelectionOptions = { sessionId: string; format: AudioFormat; routing: Routing }
+export type CallbackSelectionOptions = { sessionId: string; format: AudioFormat; routing: Routing }
 
 /**
  * Creates a function that extracts the messages for the callback from a session's log, one line at
  * a time; `before` is the chunk before the line, at which its acknowledgment starts.
  */
 export function createSelection(
-  options: SelectionOptions,
+  options: CallbackSelectionOptions,
 ): (line: string, before: ChunkRecord) => LogReading {
   const { routing } = options
   const hasAcks = routing.isForCallback(ackHead)
   return (line, before) => {
     // There may be half a million chunks.
-    const kind = kindOf(line)
+    const kind = recordKindOf(line)
     if (kind === 'chunk' ? !hasAcks : kind !== 'message') return {}
-    const record = readRecord(line)
+    const record = parseLogRecord(line)
     if (record.kind === 'chunk') {
       const { chunk } = record
       // A chunk with a different acknowledgment has that in the log as a message.

@@ -2,7 +2,7 @@ import type { AudioFormat } from '../../audio/audio-format.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { ChunkRecord } from '../journal/session-log.ts'
 import { writeMessage } from '../messages/server-messages.ts'
-import { secondsOf } from './format-params.ts'
+import { secondsOfAudio } from './format-params.ts'
 
 /**
  * Returns the text that acknowledged a chunk; it need not be stored, since the chunk determines it.
@@ -14,7 +14,7 @@ export function acknowledgment(
   return acknowledgmentOf(
     {
       byteRange: [before.received, chunk.received],
-      timeRange: [secondsOf(before.audio, format), secondsOf(chunk.audio, format)],
+      timeRange: [secondsOfAudio(before.audio, format), secondsOfAudio(chunk.audio, format)],
     },
     { sessionId, at: chunk.at },
   )

@@ -2,12 +2,12 @@ import { wallNow } from '../../clock.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Journal } from '../journal/journal.ts'
-import { writeRecord } from '../journal/session-log.ts'
+import { formatLogRecord } from '../journal/session-log.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
 import { ackHead } from '../messages/server-messages.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import { acknowledgmentOf } from './acknowledgment.ts'
-import { secondsOf } from './format-params.ts'
+import { secondsOfAudio } from './format-params.ts'
 import { ReceivedChunks, type ReceivedChunksOptions, readChunks } from './received-chunks.ts'
 import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
 
@@ -64,7 +64,7 @@ export class AudioInput {
 
   /** Seconds of audio accepted. */
   get seconds(): number {
-    return roundTo(secondsOf(this.#receivedChunks.audio, this.#options.format), 6)
+    return roundTo(secondsOfAudio(this.#receivedChunks.audio, this.#options.format), 6)
   }
 
   /**
@@ -111,8 +111,8 @@ export class AudioInput {
     }
     const now = wallNow()
     held.since ??= now
-    const left = held.since + MAX_REPEAT_TIMEOUT_MS - now
-    held.timer = setTimeout(() => this.settle(), Math.min(REPEAT_TIMEOUT_MS, left))
+    const remainingMs = held.since + MAX_REPEAT_TIMEOUT_MS - now
+    held.timer = setTimeout(() => this.settle(), Math.min(REPEAT_TIMEOUT_MS, remainingMs))
   }
 
   /**
@@ -147,7 +147,7 @@ export class AudioInput {
     const stored = this.#receivedChunks.end(wallNow())
     if (!stored) return
     const { audio, chunk } = stored
-    this.#options.journal.append({ audio, lines: [writeRecord({ kind: 'chunk', chunk })] })
+    this.#options.journal.append({ audio, lines: [formatLogRecord({ kind: 'chunk', chunk })] })
   }
 
   #release(place: number): void {
@@ -161,20 +161,20 @@ export class AudioInput {
   #store({ bytes, arrivedAt }: ArrivedChunk): void {
     const { sessionId, journal, outbox, metrics = noMetrics } = this.#options
     const at = wallNow()
-    const taken = this.#receivedChunks.take(bytes, at)
-    if ('problem' in taken) {
-      const error = { status_code: 400, exception: 'InvalidChunk', message: taken.problem }
+    const acceptedChunk = this.#receivedChunks.take(bytes, at)
+    if ('problem' in acceptedChunk) {
+      const error = { status_code: 400, exception: 'InvalidChunk', message: acceptedChunk.problem }
       outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
       outbox.disconnect(4400) // No further chunk can fix this.
       return
     }
-    const { stored } = taken
-    const text = outbox.wantsAcks ? acknowledgmentOf(taken, { sessionId, at }) : undefined
+    const { stored } = acceptedChunk
+    const text = outbox.wantsAcks ? acknowledgmentOf(acceptedChunk, { sessionId, at }) : undefined
     const lines: string[] = []
-    if (stored) lines.push(writeRecord({ kind: 'chunk', chunk: stored.chunk }))
+    if (stored) lines.push(formatLogRecord({ kind: 'chunk', chunk: stored.chunk }))
     // The record of an entirely new chunk implies how it was acknowledged.
     const isSent = stored && !stored.chunk.isPart
-    if (text && !isSent) lines.push(writeRecord({ kind: 'message', head: ackHead, text }))
+    if (text && !isSent) lines.push(formatLogRecord({ kind: 'message', head: ackHead, text }))
     const appended = journal.append({ ...(stored && { audio: stored.audio }), lines })
     void appended.durable.then(() => {
       if (text) outbox.acknowledge(text)

@@ -16,7 +16,7 @@ export function readFrame(data: Uint8Array, isBinary: boolean): ClientFrame {
   if (hasManyValues(text)) {
     return { type: 'unreadable', message: `the message has more than ${MANY_VALUES} values` }
   }
-  return readMessage(parse(text.toString()))
+  return readMessage(parseFrameJson(text.toString()))
 }
 
 function readMessage(message: unknown): ClientFrame {
@@ -76,16 +76,16 @@ const [MANY_BYTES, MANY_VALUES] = [64 * 1024, 1000]
 /** Returns whether a message is too expensive to parse. */
 export function hasManyValues(text: Buffer): boolean {
   if (text.length <= MANY_BYTES) return false
-  let found = 0
+  let valueCount = 0
   for (const mark of '[{,') {
     for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) {
-      if (++found > MANY_VALUES) return true
+      if (++valueCount > MANY_VALUES) return true
     }
   }
   return false
 }
 
-function parse(text: string): unknown {
+function parseFrameJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -24,6 +24,6 @@ export function formatOf({
 }
 
 /** Returns the duration of audio bytes in seconds. */
-export function secondsOf(bytes: number, format: AudioFormat): number {
+export function secondsOfAudio(bytes: number, format: AudioFormat): number {
   return bytes / (frameBytes(format) * format.sampleRate)
 }

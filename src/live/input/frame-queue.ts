@@ -1,5 +1,5 @@
 /** A frame of a client; without `data`, a control frame, which only has a cost. */
-export type Frame = { data?: Uint8Array | undefined; isBinary: boolean }
+export type SocketFrame = { data?: Uint8Array | undefined; isBinary: boolean }
 
 /**
  * Binary frames up to this size share a block: each as an object would take fifty times its bytes.
@@ -14,7 +14,7 @@ type Block = { bytes: Uint8Array; used: number; sizes: number[]; taken: number; 
 
 /** Received frames that are not handled yet, in order. */
 export class FrameQueue {
-  #entries: (Frame | Block)[] = []
+  #entries: (SocketFrame | Block)[] = []
   #first = 0
   #length = 0
 
@@ -23,7 +23,7 @@ export class FrameQueue {
     return this.#length
   }
 
-  push(frame: Frame): void {
+  push(frame: SocketFrame): void {
     this.#length++
     const { data, isBinary } = frame
     if (!data || !isBinary || data.length > SMALL_BYTES) {
@@ -41,7 +41,7 @@ export class FrameQueue {
   }
 
   /** Returns the first frame, which stays in the queue; undefined when the queue is empty. */
-  peek(): Frame | undefined {
+  peek(): SocketFrame | undefined {
     const entry = this.#entries[this.#first]
     if (!entry || !isBlock(entry)) return entry
     const { bytes, offset, sizes, taken } = entry
@@ -73,6 +73,6 @@ export class FrameQueue {
   }
 }
 
-function isBlock(entry: Frame | Block): entry is Block {
+function isBlock(entry: SocketFrame | Block): entry is Block {
   return 'sizes' in entry
 }

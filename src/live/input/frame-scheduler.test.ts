@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Frame } from './frame-queue.ts'
+import type { SocketFrame } from './frame-queue.ts'
 import { FrameScheduler } from './frame-scheduler.ts'
 
 const FRAMES_PER_TURN = 64
@@ -54,12 +54,12 @@ function openTurns() {
   return { open, goOn, pass }
 }
 
-function textOf({ data, isBinary }: Frame): string {
+function textOf({ data, isBinary }: SocketFrame): string {
   if (!data) return 'control'
   return `${isBinary ? 'binary' : 'text'} ${Buffer.from(data).toString('latin1').slice(0, 20)}`
 }
 
-function binary(text: string): Frame {
+function binary(text: string): SocketFrame {
   return { data: Buffer.from(text), isBinary: true }
 }
 
@@ -82,7 +82,7 @@ test('one turn of the event loop handles a limited number of frames', () => {
 test('frames of all kinds keep their order and none is lost', () => {
   const { open, pass } = openTurns()
   const { queue, handled } = open()
-  const sent: Frame[] = Array.from({ length: 5000 }, (_, i) => {
+  const sent: SocketFrame[] = Array.from({ length: 5000 }, (_, i) => {
     if (i % 7 === 0) return { data: Buffer.from(`{"${i}"`), isBinary: false }
     if (i % 11 === 0) return { isBinary: false }
     return binary(i % 5 === 0 ? '' : `${i}`.padEnd(i % 300, '.'))

@@ -1,10 +1,10 @@
-import { type Frame, FrameQueue } from './frame-queue.ts'
+import { FrameQueue, type SocketFrame } from './frame-queue.ts'
 import { TokenBucket } from './token-bucket.ts'
 
 /** The handlers of the frames of one socket. */
 export type SocketQueueHandlers = {
   /** A returned promise delays the frames behind it. */
-  handle(frame: Frame): Promise<void> | undefined
+  handle(frame: SocketFrame): Promise<void> | undefined
   /** Called when frames wait and reading must pause, and when it may resume. */
   onFull(): void
   onFree(): void
@@ -162,7 +162,7 @@ class SocketQueue {
   }
 
   /** Has a frame handled, now or in its turn after the frames before it. */
-  push(frame: Frame): void {
+  push(frame: SocketFrame): void {
     if (this.#isClosed) return
     const { scheduler, credit } = this.#options
     const isFirst = this.#queue.length === 0 && !this.#isHeld
@@ -219,12 +219,12 @@ class SocketQueue {
     if (this.#isFull) this.#options.onFree()
   }
 
-  #handle(frame: Frame): void {
-    const held = this.#options.handle(frame)
-    if (!held) return
+  #handle(frame: SocketFrame): void {
+    const handling = this.#options.handle(frame)
+    if (!handling) return
     this.#isHeld = true
     this.#fill()
-    void held.then(() => {
+    void handling.then(() => {
       this.#isHeld = false
       if (this.#queue.length > 0) this.#options.scheduler.wake(this)
       else this.#free()
@@ -246,6 +246,6 @@ class SocketQueue {
   }
 }
 
-function costOf({ data }: Frame): number {
+function costOf({ data }: SocketFrame): number {
   return Math.max(0, 1 - (data?.length ?? 0) / FREE_BYTES)
 }

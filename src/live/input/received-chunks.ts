@@ -1,7 +1,7 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import { createHeaderFilter, type HeaderFilter } from '../../audio/containers/header-filter.ts'
 import type { ChunkRecord } from '../journal/session-log.ts'
-import { secondsOf } from './format-params.ts'
+import { secondsOfAudio } from './format-params.ts'
 
 /** An accepted chunk: the content of its acknowledgment, and what is to be stored of it. */
 export type AcceptedChunk = {
@@ -157,7 +157,7 @@ export class ReceivedChunks {
 
   /** Returns the seconds of audio before a session byte. */
   #timeAt(byte: number): number {
-    return secondsOf(this.#audioAt(byte), this.#format)
+    return secondsOfAudio(this.#audioAt(byte), this.#format)
   }
 
   #audioAt(byte: number): number {
@@ -178,9 +178,9 @@ export class ReceivedChunks {
  * be tens of thousands. Returns the last one dropped.
  */
 export function dropOlder<T extends { at: number }>(list: T[], since: number): T | undefined {
-  const kept = list.findIndex(({ at }) => at >= since)
-  if (kept === 0) return undefined
-  return list.splice(0, kept === -1 ? list.length : kept).at(-1)
+  const firstKept = list.findIndex(({ at }) => at >= since)
+  if (firstKept === 0) return undefined
+  return list.splice(0, firstKept === -1 ? list.length : firstKept).at(-1)
 }
 
 /** Returns the index of the first chunk that ends after a session byte. */

@@ -87,7 +87,7 @@ function createArrived(limit: number) {
   let run = 0
   /** Longest border of the prefix of each length, as far as `known`. */
   let borders = new Uint32Array(2)
-  let known = 1
+  let knownBorders = 1
 
   return {
     get length() {
@@ -98,20 +98,25 @@ function createArrived(limit: number) {
     },
     after: (start: number): Buffer => bytes.subarray(start, length),
     add(more: Uint8Array): void {
-      const taken = more.subarray(0, limit - length)
-      if (length + taken.length > bytes.length) {
+      const missingBytes = more.subarray(0, limit - length)
+      if (length + missingBytes.length > bytes.length) {
         const larger = Buffer.alloc(
-          Math.min(limit, Math.max(2 * bytes.length, length + taken.length)),
+          Math.min(limit, Math.max(2 * bytes.length, length + missingBytes.length)),
         )
         larger.set(bytes.subarray(0, length))
         bytes = larger
       }
-      bytes.set(taken, length)
+      bytes.set(missingBytes, length)
       const isRun = run === length
-      length += taken.length
+      length += missingBytes.length
       if (!isRun || length === 0) return
-      const rest = Math.max(1, run)
-      run = rest + commonLength(bytes.subarray(rest, length), bytes.subarray(rest - 1, length))
+      const remainingLength = Math.max(1, run)
+      run =
+        remainingLength +
+        commonLength(
+          bytes.subarray(remainingLength, length),
+          bytes.subarray(remainingLength - 1, length),
+        )
     },
     /** Returns the length of the longest border of the first `prefix` bytes. */
     border(prefix: number): number {
@@ -120,11 +125,11 @@ function createArrived(limit: number) {
         larger.set(borders)
         borders = larger
       }
-      for (; known < prefix; known++) {
-        const byte = bytes[known]
-        let border = borders[known]!
+      for (; knownBorders < prefix; knownBorders++) {
+        const byte = bytes[knownBorders]
+        let border = borders[knownBorders]!
         while (border > 0 && bytes[border] !== byte) border = borders[border]!
-        borders[known + 1] = bytes[border] === byte ? border + 1 : 0
+        borders[knownBorders + 1] = bytes[border] === byte ? border + 1 : 0
       }
       return borders[prefix]!
     },
@@ -137,17 +142,17 @@ const BYTEWISE_LENGTH = 32
 /**
  * Returns the length of the common prefix; compares in steps that grow while the bytes are equal.
  */
-function commonLength(one: Buffer, other: Buffer): number {
-  const length = Math.min(one.length, other.length)
+function commonLength(first: Buffer, second: Buffer): number {
+  const length = Math.min(first.length, second.length)
   let done = 0
   for (let step = BYTEWISE_LENGTH; done < length; ) {
     const end = Math.min(done + step, length)
-    if (step > BYTEWISE_LENGTH && one.compare(other, done, end, done, end) !== 0) {
+    if (step > BYTEWISE_LENGTH && first.compare(second, done, end, done, end) !== 0) {
       step = Math.max(BYTEWISE_LENGTH, step >> 2)
       continue
     }
     if (step === BYTEWISE_LENGTH) {
-      for (; done < end; done++) if (one[done] !== other[done]) return done
+      for (; done < end; done++) if (first[done] !== second[done]) return done
     }
     done = end
     step *= 2

@@ -78,7 +78,7 @@ export class Journal {
     const [written, durable] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const appended = { written: written.promise, durable: durable.promise }
     if (this.#options.signal.aborted) return appended
-    const bytes = bytesOf(entry)
+    const bytes = journalEntryBytes(entry)
     this.#waiting.push({ ...entry, bytes, written, durable })
     this.#bytes += bytes
     for (const line of entry.lines) this.#logBytes += line.length + 1
@@ -138,7 +138,7 @@ export class Journal {
     while (this.#waiting.length > 0 && !signal.aborted) {
       const batch = this.#waiting.splice(0)
       const lines = batch.flatMap((entry) => entry.lines)
-      const audio = joined(batch.flatMap((entry) => entry.audio ?? []))
+      const audio = joinPieces(batch.flatMap((entry) => entry.audio ?? []))
       if (!(await this.#write(audio, lines))) break
       for (const { bytes } of batch) this.#bytes -= bytes
       for (const { written } of batch) written.resolve()
@@ -192,11 +192,11 @@ export class Journal {
   }
 }
 
-function bytesOf({ audio, lines }: JournalEntry): number {
+function journalEntryBytes({ audio, lines }: JournalEntry): number {
   const texts = lines.reduce((sum, { length }) => sum + length, 0)
   return (audio?.byteLength ?? 0) + texts + ENTRY_BYTES
 }
 
-function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {
+function joinPieces(pieces: readonly Uint8Array[]): Uint8Array | undefined {
   return pieces.length > 1 ? Buffer.concat(pieces) : pieces[0]
 }

@@ -8,7 +8,13 @@ import {
   writeMessage,
 } from '../messages/server-messages.ts'
 import { initialEndpointerState } from '../recognition/endpointing.ts'
-import { audioAfter, type LogRecord, readRecord, readRecords, writeRecord } from './session-log.ts'
+import {
+  audioAfter,
+  formatLogRecord,
+  type LogRecord,
+  parseLogRecord,
+  readRecords,
+} from './session-log.ts'
 
 const chunk = { at: 1_700_000_000_000, received: 3244, audio: 3200 }
 
@@ -71,9 +77,9 @@ const records: LogRecord[] = [
 
 test('every record round-trips through one line', () => {
   for (const record of records) {
-    const line = writeRecord(record)
+    const line = formatLogRecord(record)
     assert.ok(!line.includes('\n'))
-    assert.deepEqual(readRecord(line), record)
+    assert.deepEqual(parseLogRecord(line), record)
   }
 })
 
@@ -95,13 +101,13 @@ test('the head of a message in an older log is read from its text', () => {
   for (const message of messages) {
     const text = writeMessage(message, { sessionId: 'one', at: 1000 })
     const record = { kind: 'message', head: headOf(message), text }
-    assert.deepEqual(readRecord(`message ${text}`), record)
+    assert.deepEqual(parseLogRecord(`message ${text}`), record)
   }
 })
 
 test('readRecords reads only the requested kinds', async () => {
   async function* readLog() {
-    yield [...records.map(writeRecord), 'found no JSON']
+    yield [...records.map(formatLogRecord), 'found no JSON']
   }
   const read = (await Array.fromAsync(readRecords(readLog, ['stop', 'seen']))).flat()
   assert.deepEqual(
@@ -111,7 +117,7 @@ test('readRecords reads only the requested kinds', async () => {
 })
 
 test('audioAfter returns a position only for chunks', () => {
-  const sent = records.map((record) => audioAfter(writeRecord(record)))
+  const sent = records.map((record) => audioAfter(formatLogRecord(record)))
   assert.deepEqual(
     sent.filter((audio) => audio !== undefined),
     [3200, 3200, 3200, 3200, 3200, 3200],

@@ -131,7 +131,7 @@ export type Snapshot = {
 export type StopReason = 'client' | 'left' | 'lost' | 'idle' | 'too_long' | 'too_large' | 'revoked'
 
 /** Writes a record as one line; the kind comes first, so that most lines need no parsing. */
-export function writeRecord(record: LogRecord): string {
+export function formatLogRecord(record: LogRecord): string {
   switch (record.kind) {
     case 'begin':
       return `begin ${record.at}`
@@ -171,42 +171,42 @@ export function writeRecord(record: LogRecord): string {
 }
 
 /** Parses a line. */
-export function readRecord(line: string): LogRecord {
-  const kind = kindOf(line)
-  const rest = line.slice(kind.length + 1)
+export function parseLogRecord(line: string): LogRecord {
+  const kind = recordKindOf(line)
+  const content = line.slice(kind.length + 1)
   switch (kind) {
     case 'begin':
-      return { kind, at: Number(rest) }
+      return { kind, at: Number(content) }
     case 'chunk':
-      return { kind, chunk: readChunk(rest) }
+      return { kind, chunk: readChunk(content) }
     case 'message':
-      return readLogged(rest)
+      return readLogged(content)
     case 'seen':
-      return { kind, messages: Number(rest) }
+      return { kind, messages: Number(content) }
     case 'utterance': {
-      const [, channel, number, text] = /^\[(\d+),(\d+),(.*)\]$/s.exec(rest)!
+      const [, channel, number, text] = /^\[(\d+),(\d+),(.*)\]$/s.exec(content)!
       const utterance = { channel: Number(channel), number: Number(number) }
       return { kind, utterance: { ...utterance, text: text === 'null' ? null : text! } }
     }
     case 'found': {
-      return { kind, found: readFound(rest) }
+      return { kind, found: readFound(content) }
     }
     case 'snapshot':
-      return { kind, snapshot: JSON.parse(rest) as Snapshot }
+      return { kind, snapshot: JSON.parse(content) as Snapshot }
     case 'spoken':
-      return { kind, text: rest }
+      return { kind, text: content }
     case 'diarized':
-      return { kind, diarized: JSON.parse(rest) as DiarizedRecord }
+      return { kind, diarized: JSON.parse(content) as DiarizedRecord }
     case 'summary':
-      return { kind, summary: JSON.parse(rest) as ServiceEnvelope }
+      return { kind, summary: JSON.parse(content) as ServiceEnvelope }
     case 'prompted':
-      return { kind, prompted: JSON.parse(rest) as ServiceEnvelope }
+      return { kind, prompted: JSON.parse(content) as ServiceEnvelope }
     case 'answer':
-      return { kind, answer: JSON.parse(rest) as ResponseRecord }
+      return { kind, answer: JSON.parse(content) as ResponseRecord }
     case 'warning':
-      return { kind, text: JSON.parse(rest) as string }
+      return { kind, text: JSON.parse(content) as string }
     case 'stop':
-      return { kind, reason: JSON.parse(rest) as StopReason }
+      return { kind, reason: JSON.parse(content) as StopReason }
   }
 }
 
@@ -217,37 +217,38 @@ export async function* readRecords<Kind extends LogRecord['kind']>(
   readLog: ReadLog,
   kinds: readonly Kind[],
 ): AsyncGenerator<Extract<LogRecord, { kind: Kind }>[]> {
-  const wanted = new Set<string>(kinds)
+  const requestedKinds = new Set<string>(kinds)
   for await (const lines of readLog()) {
-    const chosen = lines.filter((line) => wanted.has(kindOf(line)))
-    yield chosen.map((line) => readRecord(line) as Extract<LogRecord, { kind: Kind }>)
+    const chosen = lines.filter((line) => requestedKinds.has(recordKindOf(line)))
+    yield chosen.map((line) => parseLogRecord(line) as Extract<LogRecord, { kind: Kind }>)
   }
 }
 
 /** Returns the kind of a line, which is its first word. */
-export function kindOf(line: string): LogRecord['kind'] {
+export function recordKindOf(line: string): LogRecord['kind'] {
   return line.slice(0, Math.max(0, line.indexOf(' '))) as LogRecord['kind']
 }
 
 /** Reads a message; logs of older versions have no head before the text. */
-function readLogged(rest: string): LoggedMessage {
-  if (rest.startsWith('{')) return { kind: 'message', head: headOf(JSON.parse(rest)), text: rest }
-  const space = rest.indexOf(' ')
-  const [type, variant] = rest.slice(0, space).split('.') as [
+function readLogged(content: string): LoggedMessage {
+  if (content.startsWith('{'))
+    return { kind: 'message', head: headOf(JSON.parse(content)), text: content }
+  const space = content.indexOf(' ')
+  const [type, variant] = content.slice(0, space).split('.') as [
     MessageHead['type'],
     MessageHead['variant']?,
   ]
   return {
     kind: 'message',
     head: { type, ...(variant && { variant }) },
-    text: rest.slice(space + 1),
+    text: content.slice(space + 1),
   }
 }
 
 /** Logs of older versions do not say which group it was; only services translate. */
-function readFound(rest: string): AddOnRecord {
+function readFound(content: string): AddOnRecord {
   type FoundLine = [number, number, AddOnResults, AddOnGroup?]
-  const [channel, number, results, named] = JSON.parse(rest) as FoundLine
+  const [channel, number, results, named] = JSON.parse(content) as FoundLine
   const group = named ?? (results.translation ? 'services' : 'own')
   return { channel, number, results, ...(group !== 'own' && { group }) }
 }
@@ -285,7 +286,7 @@ const kinds = new Set<LogRecord['kind']>([
  * For a line that a power failure damaged, it returns more than there can be: the log is cut there.
  */
 export function audioAfter(line: string): number | undefined {
-  const kind = kindOf(line)
+  const kind = recordKindOf(line)
   if (!kinds.has(kind)) return Number.POSITIVE_INFINITY
   if (kind !== 'chunk') return undefined
   try {

@@ -12,7 +12,7 @@ import {
   writeMessage,
 } from '../messages/server-messages.ts'
 import { Journal } from './journal.ts'
-import { writeRecord } from './session-log.ts'
+import { formatLogRecord } from './session-log.ts'
 import { recoverSession } from './session-recovery.ts'
 
 const routing: Routing = { isForSocket: () => true, isForCallback: () => false }
@@ -20,7 +20,7 @@ const reading = { routing, addOnGroups: ['own'] as const, keepSeconds: 30 }
 
 function line(message: ServerMessage, at = 1000): string {
   const text = writeMessage(message, { sessionId: 'one', at })
-  return writeRecord({ kind: 'message', head: headOf(message), text })
+  return formatLogRecord({ kind: 'message', head: headOf(message), text })
 }
 
 function readLog(...lines: string[]) {
@@ -65,7 +65,7 @@ test('an acknowledged position of repeated audio is restored', async () => {
     return { type: 'audio_chunk', acknowledged: true, error: null, data }
   }
   const chunk = (received: number, at: number) => {
-    return writeRecord({ kind: 'chunk', chunk: { at, received, audio: received } })
+    return formatLogRecord({ kind: 'chunk', chunk: { at, received, audio: received } })
   }
   const { chunks } = await readLog(
     chunk(100, 1000),
@@ -83,7 +83,7 @@ test('with too many missed messages the oldest are dropped', async () => {
   const store = {
     async *readLines() {
       yield lines
-      yield [writeRecord({ kind: 'seen', messages: 1 })]
+      yield [formatLogRecord({ kind: 'seen', messages: 1 })]
     },
   }
   const { messages } = await recoverSession(store, { ...reading, maxMissed: 2 })
@@ -96,7 +96,7 @@ test('with too many missed messages the oldest are dropped', async () => {
 test('final messages are recognized as such after a restart', async () => {
   const text = (type: 'post_transcript' | 'post_final_transcript') => {
     const written = writeMessage({ type, text: '{"a":1}' }, { sessionId: 'one', at: 1000 })
-    return writeRecord({ kind: 'message', head: { type }, text: written })
+    return formatLogRecord({ kind: 'message', head: { type }, text: written })
   }
   const { messages, sent } = await readLog(
     line({ type: 'start_recording' }),
@@ -122,23 +122,23 @@ test('final messages are recognized as such after a restart', async () => {
 })
 
 test('completed diarization is restored', async () => {
-  const utterances = writeRecord({ kind: 'spoken', text: 'no JSON, which is not looked at' })
+  const utterances = formatLogRecord({ kind: 'spoken', text: 'no JSON, which is not looked at' })
   assert.equal((await readLog(utterances)).isDiarized, false)
   const diarized = { count: 1, seconds: 1, error: null }
-  const noted = await readLog(utterances, writeRecord({ kind: 'diarized', diarized }))
+  const noted = await readLog(utterances, formatLogRecord({ kind: 'diarized', diarized }))
   assert.equal(noted.isDiarized, true)
 })
 
 test('a long transcript is not parsed to find its type', async () => {
   const text = '{"type":"post_transcript","session_id":"one","created_at":"","data":no JSON}'
   const head = { type: 'post_transcript' } as const
-  const { messages } = await readLog(writeRecord({ kind: 'message', head, text }))
+  const { messages } = await readLog(formatLogRecord({ kind: 'message', head, text }))
   assert.equal(messages.missed[0]?.text, text)
 })
 
 test('many confirmations take little time to read', async () => {
   const lines = Array.from({ length: 20_000 }, () => line({ type: 'start_recording' }))
-  for (let i = 0; i < 5000; i++) lines.push(writeRecord({ kind: 'seen', messages: i }))
+  for (let i = 0; i < 5000; i++) lines.push(formatLogRecord({ kind: 'seen', messages: i }))
   const bare = performance.now()
   await readLog(...lines.slice(0, 20_000))
   const began = performance.now()
@@ -154,11 +154,11 @@ test('an incomplete header is restored from its parts', async () => {
     const pending = i === 0 ? 2 : i * 4 - (i === 3 ? 2 : 0)
     const released = i === 1 ? 2 : 0
     const chunk = { at: i * 100_000, received, audio: 2, held: btoa(held), pending }
-    return writeRecord({ kind: 'chunk', chunk: { ...chunk, ...(released && { released }) } })
+    return formatLogRecord({ kind: 'chunk', chunk: { ...chunk, ...(released && { released }) } })
   })
   const { chunks } = await readLog(...records)
   assert.equal(Buffer.from(chunks.pending).toString(), 'RIFFsizeWA')
   const audio = { at: 500_000, received: 14, audio: 4 }
-  const later = await readLog(...records, writeRecord({ kind: 'chunk', chunk: audio }))
+  const later = await readLog(...records, formatLogRecord({ kind: 'chunk', chunk: audio }))
   assert.equal(later.chunks.pending.length, 0)
 })

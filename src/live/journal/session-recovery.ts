@@ -5,22 +5,22 @@ import { utteranceId } from '../messages/live-utterance.ts'
 import type { EarlierMessages } from '../messages/message-outbox.ts'
 import type { AddOnGroup } from '../messages/realtime-add-ons.ts'
 import {
+  holdsWholeTranscript,
   isReliable,
   isSentAtEnd,
-  isWhole,
   type MessageHead,
   type Routing,
   type ServerMessage,
 } from '../messages/server-messages.ts'
 import type { LoggedResponses } from '../messages/session-responses.ts'
 import type { ServiceEnvelope } from '../messages/session-services.ts'
-import { bytesOf } from '../messages/unread-bytes.ts'
+import { messageMemory } from '../messages/unread-bytes.ts'
 import {
   type AddOnRecord,
   type ChunkRecord,
   type LoggedMessage,
   type LogRecord,
-  readRecord,
+  parseLogRecord,
   type Snapshot,
   type StopReason,
   type UtteranceRecord,
@@ -94,7 +94,7 @@ const closingTypes = new Set<string>(['end_recording', 'post_summarization', 'po
 /** A client that reads these slowly does no harm, see `OutgoingMessage`. */
 function isLast(head: MessageHead): boolean {
   const { type } = head
-  return closingTypes.has(type) || isWhole(head) || isSentAtEnd(head)
+  return closingTypes.has(type) || holdsWholeTranscript(head) || isSentAtEnd(head)
 }
 
 type ReadOptions = {
@@ -123,7 +123,7 @@ export async function recoverSession(
     sent: nothingSent(),
   }
   for await (const lines of store.readLines()) {
-    for (const line of lines) read(reading, readRecord(line))
+    for (const line of lines) restoreRecord(reading, parseLogRecord(line))
     reading.chunks.cut()
     const missed = reading.missed.filter(({ sequence: number }) => number! > reading.seen)
     reading.missed = newest(missed.slice(-maxMissed), maxMissedBytes)
@@ -208,7 +208,7 @@ const readers: {
   },
 }
 
-function read<Kind extends LogRecord['kind']>(
+function restoreRecord<Kind extends LogRecord['kind']>(
   reading: RecoveryState,
   record: Extract<LogRecord, { kind: Kind }>,
 ): void {
@@ -232,7 +232,7 @@ function queueAgain(reading: RecoveryState, { head, text }: LoggedMessage): void
 function newest(messages: OutgoingMessage[], maxBytes: number): OutgoingMessage[] {
   let bytes = 0
   const last = messages.findLastIndex((message) => {
-    bytes += bytesOf(message)
+    bytes += messageMemory(message)
     return bytes > maxBytes
   })
   return messages.slice(Math.min(last + 1, messages.length - 1))
@@ -240,7 +240,7 @@ function newest(messages: OutgoingMessage[], maxBytes: number): OutgoingMessage[
 
 /** Notes what must not be sent twice; a message that holds the whole transcript is not parsed. */
 function noteSent({ sent, chunks }: RecoveryState, { head, text }: LoggedMessage): void {
-  if (isWhole(head)) {
+  if (holdsWholeTranscript(head)) {
     sent.onceMessages.set(head.type, text)
     return
   }

@@ -1,6 +1,6 @@
 import type { Log } from '../../observability/log.ts'
 import type { Journal } from './journal.ts'
-import { type ReadLog, readRecords, type StopReason, writeRecord } from './session-log.ts'
+import { formatLogRecord, type ReadLog, readRecords, type StopReason } from './session-log.ts'
 
 /** The warnings of a session, in its result and in the server's log. */
 export const warningTexts = {
@@ -42,7 +42,7 @@ export function createWarnings({
     if (noted.has(text)) return
     noted.add(text)
     log.warn({ warning: text }, 'a live session has a warning')
-    journal.append({ lines: [writeRecord({ kind: 'warning', text })] })
+    journal.append({ lines: [formatLogRecord({ kind: 'warning', text })] })
   }
 }
 

@@ -7,7 +7,7 @@ import {
   failedEnvelope,
   type ResultFormat,
 } from '../../text/result/steps/envelope.ts'
-import { notConfigured } from '../../text/result/steps/not-configured.ts'
+import { notConfiguredEnvelope } from '../../text/result/steps/not-configured.ts'
 import { sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { ReadLog } from '../journal/session-log.ts'
@@ -86,7 +86,7 @@ export async function sendClosingMessages(
     await buildTranscription(readLog)
   emitter.sendOnce({ type: 'post_transcript', text: transcription }, { isLast })
   const spoken = { utterances, spokenUtterances }
-  const summary = await emitter.summarized((memoize) => summarize(spoken, memoize, options))
+  const summary = await emitter.summarized((memoize) => summarizeSession(spoken, memoize, options))
   const prompted = await emitter.prompted((memoize) => prompt(spoken, memoize, options))
   const { usage: summaryUsage, ...summarization } = summary ?? {}
   const { usage: promptUsage, ...answers } = prompted ?? {}
@@ -111,18 +111,18 @@ export async function sendClosingMessages(
   // A result that an earlier process sent is binding: it measured another processing time.
   const type = 'post_final_transcript'
   const earlier = emitter.sentBefore(type)
-  const whole = earlier === undefined ? built : dataOf(earlier, { type, sessionId })
+  const messageData = earlier === undefined ? built : dataOf(earlier, { type, sessionId })
   // Each of the transcripts may be megabytes: yield to the event loop between them.
   await journal.flushed()
   options.onSent()
   const last = [
-    emitter.prepareOnce({ type, text: whole }, { isLast }),
+    emitter.prepareOnce({ type, text: messageData }, { isLast }),
     emitter.prepareOnce({ type: 'end_session' }, { isLast }),
   ]
   await journal.flushed()
   signal.throwIfAborted()
   const outcome = {
-    result: () => withMessages(whole, readLog, options),
+    result: () => withMessages(messageData, readLog, options),
     format,
     audioBytes,
     duration,
@@ -156,7 +156,7 @@ function writeFailure(error: AddOnError, { seconds }: { seconds: number }): stri
 type SpokenText = Pick<TranscriptionText, 'utterances' | 'spokenUtterances'>
 type EndOptions = Pick<ClosingMessagesOptions, 'params' | 'text' | 'services' | 'signal'>
 
-async function summarize(
+async function summarizeSession(
   { utterances, spokenUtterances }: SpokenText,
   memoize: MemoizeResponse,
   { params, text, services, signal }: EndOptions,
@@ -172,6 +172,6 @@ async function prompt(
   { params, services, signal }: EndOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.audio_to_llm) return undefined
-  if (!services?.answerPrompts) return notConfigured('audio_to_llm')
+  if (!services?.answerPrompts) return notConfiguredEnvelope('audio_to_llm')
   return services.answerPrompts(spokenUtterances, { signal, memoize })
 }

@@ -6,7 +6,7 @@ import { createLog, type Log } from '../../observability/log.ts'
 import type { Envelope } from '../../text/result/steps/envelope.ts'
 import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { Journal } from '../journal/journal.ts'
-import { type LogRecord, readRecord, writeRecord } from '../journal/session-log.ts'
+import { formatLogRecord, type LogRecord, parseLogRecord } from '../journal/session-log.ts'
 import { type AlreadySent, recoverSession } from '../journal/session-recovery.ts'
 import { MessageEmitter } from './message-emitter.ts'
 import { MessageOutbox } from './message-outbox.ts'
@@ -46,7 +46,7 @@ const routing: Routing = {
 async function readSent(records: readonly LogRecord[]): Promise<AlreadySent> {
   const store = createMemorySessionStore({
     audio: Buffer.alloc(0),
-    lines: records.map(writeRecord),
+    lines: records.map(formatLogRecord),
   })
   const reading = {
     routing,
@@ -83,12 +83,12 @@ async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: O
     async stored() {
       await turn()
       await journal.flushed()
-      return store.stored.lines.map(readRecord)
+      return store.stored.lines.map(parseLogRecord)
     },
     async noted() {
       await emitter.addOnsDone()
       await journal.flushed()
-      return store.stored.lines.map(readRecord)
+      return store.stored.lines.map(parseLogRecord)
     },
   }
 }

@@ -4,12 +4,12 @@ import { sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import { floorTo, roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { Journal } from '../journal/journal.ts'
-import { type AddOnRecord, type UtteranceRecord, writeRecord } from '../journal/session-log.ts'
+import { type AddOnRecord, formatLogRecord, type UtteranceRecord } from '../journal/session-log.ts'
 import { type AlreadySent, speechKey } from '../journal/session-recovery.ts'
 import type { ChannelEvent } from '../recognition/channel-recognizer.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import { endedBefore, utteranceId } from './live-utterance.ts'
-import type { MessageOutbox, SendOptions } from './message-outbox.ts'
+import type { MessageOutbox, SendMessageOptions } from './message-outbox.ts'
 import type { PartialTranslations } from './partial-translations.ts'
 import {
   type AddOnGroup,
@@ -99,14 +99,14 @@ export class MessageEmitter {
   }
 
   /** Sends a message that occurs once per session. */
-  sendOnce(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
+  sendOnce(message: ServerMessage | TextMessage, options: SendMessageOptions = {}): void {
     void this.prepareOnce(message, options)()
   }
 
   /** Stores a message that occurs once per session, and returns the function that sends it. */
   prepareOnce(
     message: ServerMessage | TextMessage,
-    options: SendOptions = {},
+    options: SendMessageOptions = {},
   ): () => Promise<void> {
     const { outbox, sent } = this.#options
     if (sent.onceMessages.has(message.type)) return async () => outbox.release(message.type)
@@ -126,7 +126,7 @@ export class MessageEmitter {
     const { sent } = this.#options
     const summary = sent.summary ?? (await make(this.#memoize('summary')))
     if (!summary) return undefined
-    if (!sent.summary) this.#note(writeRecord({ kind: 'summary', summary }))
+    if (!sent.summary) this.#note(formatLogRecord({ kind: 'summary', summary }))
     this.sendOnce(summaryMessage(summary), { isLast: true })
     return summary
   }
@@ -136,7 +136,7 @@ export class MessageEmitter {
     const { sent } = this.#options
     const prompted = sent.prompted ?? (await make(this.#memoize('prompted')))
     if (!prompted) return undefined
-    if (!sent.prompted) this.#note(writeRecord({ kind: 'prompted', prompted }))
+    if (!sent.prompted) this.#note(formatLogRecord({ kind: 'prompted', prompted }))
     this.sendOnce(promptedMessage(prompted), { isLast: true })
     return prompted
   }
@@ -192,7 +192,7 @@ export class MessageEmitter {
     const { channel, number } = event
     const utterance = { channel, number, text: hasWords ? JSON.stringify(view) : null }
     sent.utteranceBytes += utterance.text?.length ?? 0
-    this.#note(writeRecord({ kind: 'utterance', utterance }))
+    this.#note(formatLogRecord({ kind: 'utterance', utterance }))
     if (!hasWords) return
     for (const group of new Set(hooks.map((hook) => hook.group)))
       this.#startAddOns(utterance, group)
@@ -253,7 +253,7 @@ export class MessageEmitter {
     const spent = translation && partials?.takeUsage()
     if (spent) results.translation = withUsage(translation, spent)
     const found = { channel, number, ...(group !== 'own' && { group }), results }
-    this.#note(writeRecord({ kind: 'found', found }))
+    this.#note(formatLogRecord({ kind: 'found', found }))
     this.#emitAddOnResults(input, found)
   }
 
@@ -266,8 +266,8 @@ export class MessageEmitter {
     const { outbox } = this.#options
     const hooks = this.#options.hooks.filter((hook) => hook.group === group)
     const messages = hooks.flatMap((hook) => hook.messages(results[hook.type], input))
-    const wanted = messages.filter((message) => outbox.isForAnybody(headOf(message)))
-    for (const message of wanted.slice(sent)) outbox.send(message)
+    const wantedMessages = messages.filter((message) => outbox.isForAnybody(headOf(message)))
+    for (const message of wantedMessages.slice(sent)) outbox.send(message)
   }
 
   #memoize(purpose: string): MemoizeResponse {

@@ -1,7 +1,7 @@
 import { wallNow } from '../../clock.ts'
 import type { Connection, OutgoingMessage } from '../connection.ts'
 import type { Journal } from '../journal/journal.ts'
-import { writeRecord } from '../journal/session-log.ts'
+import { formatLogRecord } from '../journal/session-log.ts'
 import { warningTexts } from '../journal/session-warnings.ts'
 import type { CaptionFeed } from './caption-feed.ts'
 import {
@@ -14,7 +14,7 @@ import {
   type TextMessage,
   writeMessage,
 } from './server-messages.ts'
-import { bytesOf, type UnreadShare, unbounded } from './unread-bytes.ts'
+import { messageMemory, type UnreadShare, unbounded } from './unread-bytes.ts'
 
 /** What an earlier process logged of a session's messages. */
 export type EarlierMessages = {
@@ -43,7 +43,7 @@ export type MessageOutboxOptions = {
 }
 
 /** `isLast`: it comes at the end, see `OutgoingMessage`; `at`: its time, if that is not now. */
-export type SendOptions = { isLast?: boolean; at?: number }
+export type SendMessageOptions = { isLast?: boolean; at?: number }
 
 /**
  * Stores the outgoing messages of a session, then passes them to the client. While no client is
@@ -59,7 +59,7 @@ export class MessageOutbox {
     this.#options = options
     this.#missed = options.earlier?.missed ?? []
     this.#numbered = options.earlier?.numbered ?? 0
-    for (const message of this.#missed) this.#unread.add(bytesOf(message))
+    for (const message of this.#missed) this.#unread.add(messageMemory(message))
     this.#cut()
   }
 
@@ -85,14 +85,14 @@ export class MessageOutbox {
   }
 
   /** Stores a message, if any receiver selects it, then sends it. */
-  send(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
+  send(message: ServerMessage | TextMessage, options: SendMessageOptions = {}): void {
     void this.prepare(message, options)()
   }
 
   /** Stores a message and returns the function that sends it, as soon as it is stored. */
   prepare(
     message: ServerMessage | TextMessage,
-    { isLast = false, at = wallNow() }: SendOptions = {},
+    { isLast = false, at = wallNow() }: SendMessageOptions = {},
   ): () => Promise<void> {
     const { sessionId, routing, journal, warn, captions } = this.#options
     const head = headOf(message)
@@ -102,7 +102,7 @@ export class MessageOutbox {
     const text = writeMessage(message, { sessionId, at })
     const isKept = isReliable(head) || !journal.isLarge
     if (!isKept) warn(warningTexts.unkept)
-    const lines = isKept ? [writeRecord({ kind: 'message', head, text })] : []
+    const lines = isKept ? [formatLogRecord({ kind: 'message', head, text })] : []
     const { durable } = journal.append({ lines })
     if (!isForSocket) return async () => {}
     const number = isReliable(head) ? ++this.#numbered : undefined
@@ -160,7 +160,7 @@ export class MessageOutbox {
   }
 
   #deliver(message: OutgoingMessage): void {
-    if (message.sequence !== undefined) this.#unread.add(bytesOf(message))
+    if (message.sequence !== undefined) this.#unread.add(messageMemory(message))
     // A connection that is ending accepts no messages: what must arrive waits for the next one.
     if (this.#connection && this.#connection.closeCode === undefined) {
       this.#connection.push(message)
@@ -174,9 +174,9 @@ export class MessageOutbox {
   #cut(): void {
     const { maxMissed, warn } = this.#options
     let cut = Math.max(0, this.#missed.length - maxMissed)
-    for (const message of this.#missed.slice(0, cut)) this.#unread.add(-bytesOf(message))
+    for (const message of this.#missed.slice(0, cut)) this.#unread.add(-messageMemory(message))
     while (cut < this.#missed.length - 1 && this.#unread.isOver()) {
-      this.#unread.add(-bytesOf(this.#missed[cut++]!))
+      this.#unread.add(-messageMemory(this.#missed[cut++]!))
     }
     if (cut === 0) return
     this.#missed.splice(0, cut)

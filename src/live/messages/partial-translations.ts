@@ -55,9 +55,9 @@ export class PartialTranslations {
 
   /** Returns what language models took since the last call, so that it is counted once. */
   takeUsage(): TokenUsage | undefined {
-    const taken = this.#taken
+    const takenUtterances = this.#taken
     this.#taken = undefined
-    return taken
+    return takenUtterances
   }
 
   async #runAll(): Promise<void> {
@@ -75,7 +75,7 @@ export class PartialTranslations {
       if (!partial || this.#isOver) return
       this.#waiting.delete(partial.id)
       // A partial that says the same again costs nothing.
-      if (textOf(partial) !== this.#translated) yield partial
+      if (idAndText(partial) !== this.#translated) yield partial
     }
   }
 
@@ -86,7 +86,7 @@ export class PartialTranslations {
       this.#taken = sumUsage([this.#taken, envelope.usage])
       if (signal.aborted) return
       if (!envelope.success) return this.#leave(partial)
-      this.#translated = textOf(partial)
+      this.#translated = idAndText(partial)
       send(partial, envelope)
     } catch (error) {
       if (signal.aborted) return
@@ -101,6 +101,6 @@ export class PartialTranslations {
   }
 }
 
-function textOf({ id, utterance }: UtteranceWithId): string {
+function idAndText({ id, utterance }: UtteranceWithId): string {
   return `${id} ${utterance.text}`
 }

@@ -1,10 +1,10 @@
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { AddOnError, Envelope } from '../../text/result/steps/envelope.ts'
-import { notConfigured } from '../../text/result/steps/not-configured.ts'
+import { notConfiguredEnvelope } from '../../text/result/steps/not-configured.ts'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { AddOnData, RealtimeAddOn, ServerMessage } from './server-messages.ts'
-import type { CallOptions, ServiceEnvelope, SessionServices } from './session-services.ts'
+import type { ServiceEnvelope, SessionCallOptions, SessionServices } from './session-services.ts'
 
 /** What is known here of `translation_config`. */
 type TranslationParams = { target_languages: readonly string[]; partials?: boolean }
@@ -32,8 +32,8 @@ export type AddOnParams = {
 /** An utterance of a session. */
 export type UtteranceWithId = { id: string; utterance: UtteranceView }
 
-/** A final utterance, and how services are called for it: see `CallOptions`. */
-export type AddOnInput = UtteranceWithId & CallOptions
+/** A final utterance, and how services are called for it: see `SessionCallOptions`. */
+export type AddOnInput = UtteranceWithId & SessionCallOptions
 
 /** The results of the add-ons for one utterance; those without an engine are absent. */
 export type AddOnResults = Partial<Record<RealtimeAddOn, ServiceEnvelope>>
@@ -140,7 +140,7 @@ export function withLeadingSpace(view: UtteranceView): UtteranceView {
 
 /** Stands in for an add-on that this server lacks; it answers once for each target language. */
 function unavailable(type: RealtimeAddOn, targets: readonly string[]): RealtimeHook {
-  const { error } = notConfigured(type)
+  const { error } = notConfiguredEnvelope(type)
   return { type, group: 'own', messages: () => targets.map(() => ({ type, error, data: null })) }
 }
 

@@ -1,10 +1,10 @@
+import type { NamedEntity } from '../../text/add-ons/entities.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
 /** The reason for a failure, as messages report it. */
 export type MessageError = { status_code: number; exception: string; message: string }
 
-type NamedEntity = { entity_type: string; text: string; start: number; end: number }
-type SentenceSentiment = {
+type SentimentOfSentence = {
   text: string
   sentiment: string
   emotion: string
@@ -24,7 +24,7 @@ export type AddOnData = {
       /** Present in sessions whose partials are translated, too. */
       is_final?: boolean
     }
-  | { results: (NamedEntity | (SentenceSentiment & { channel: number; speaker?: number }))[] }
+  | { results: (NamedEntity | (SentimentOfSentence & { channel: number; speaker?: number }))[] }
 )
 
 /** The add-ons that process each final transcript. */
@@ -98,7 +98,7 @@ const wholeTypes = new Set<string>(['post_transcript', 'post_final_transcript'])
 const endTypes = new Set<string>(['post_final_transcript', 'end_session'])
 
 /** Returns whether a message holds the whole transcript, which may be megabytes. */
-export function isWhole({ type }: MessageHead): boolean {
+export function holdsWholeTranscript({ type }: MessageHead): boolean {
   return wholeTypes.has(type)
 }
 

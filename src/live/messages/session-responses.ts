@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Journal } from '../journal/journal.ts'
-import { writeRecord } from '../journal/session-log.ts'
+import { formatLogRecord } from '../journal/session-log.ts'
 import type { MemoizeResponse } from './session-services.ts'
 
 /** Answers of services that were logged, by what they are for and by the hash of the request. */
@@ -17,10 +17,12 @@ export function cacheServiceResponses(
 ): MemoizeResponse {
   return async (part, make) => {
     const key = createHash('sha256').update(JSON.stringify(part)).digest('base64url')
-    const known = logged.get(purpose)?.get(key)
-    if (known !== undefined) return known as Awaited<ReturnType<typeof make>>
+    const loggedResponse = logged.get(purpose)?.get(key)
+    if (loggedResponse !== undefined) return loggedResponse as Awaited<ReturnType<typeof make>>
     const value = await make()
-    journal.append({ lines: [writeRecord({ kind: 'answer', answer: { purpose, key, value } })] })
+    journal.append({
+      lines: [formatLogRecord({ kind: 'answer', answer: { purpose, key, value } })],
+    })
     return value
   }
 }

@@ -6,7 +6,7 @@ import type {
   Services,
 } from '../../text/service-add-ons/service-add-on.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
-import { type CallOptions, createSessionServices } from './session-services.ts'
+import { createSessionServices, type SessionCallOptions } from './session-services.ts'
 
 const utterance: UtteranceView = {
   ...{ start: 1, end: 2, confidence: 1, channel: 0, language: 'en', text: ' Hello.' },
@@ -14,8 +14,8 @@ const utterance: UtteranceView = {
 }
 const params = { translation_config: { target_languages: ['fr'] } }
 const { signal } = new AbortController()
-const memoize: CallOptions['memoize'] = (_part, make) => make()
-const options: CallOptions = { signal, memoize }
+const memoize: SessionCallOptions['memoize'] = (_part, make) => make()
+const options: SessionCallOptions = { signal, memoize }
 
 /** Services that respond only when they are aborted. */
 const hanging: Services = {

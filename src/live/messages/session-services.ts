@@ -23,20 +23,23 @@ export type ServiceEnvelope = Envelope & { usage?: TokenUsage }
 export type MemoizeResponse = ServiceCallOptions['memoize']
 
 /** Options of a call: `signal` aborts when the session is suspended, `memoize` stores responses. */
-export type CallOptions = { signal: AbortSignal; memoize: MemoizeResponse }
+export type SessionCallOptions = { signal: AbortSignal; memoize: MemoizeResponse }
 
 /** The add-ons of one session that services answer. They reject only when aborted. */
 export type SessionServices = {
   /** Translates one utterance into all target languages; `results` has one entry for each. */
-  translate(utterance: UtteranceView, options: CallOptions): Promise<ServiceEnvelope>
+  translate(utterance: UtteranceView, options: SessionCallOptions): Promise<ServiceEnvelope>
   /** Translates an utterance that goes on, in less time. */
   translatePartial(utterance: UtteranceView, signal: AbortSignal): Promise<ServiceEnvelope>
   /** Summarizes a session; absent without a service for it. */
-  summarize?(utterances: readonly UtteranceText[], options: CallOptions): Promise<ServiceEnvelope>
+  summarize?(
+    utterances: readonly UtteranceText[],
+    options: SessionCallOptions,
+  ): Promise<ServiceEnvelope>
   /** Answers the prompts about a session; absent without a service for it. */
   answerPrompts?(
     utterances: readonly UtteranceText[],
-    options: CallOptions,
+    options: SessionCallOptions,
   ): Promise<ServiceEnvelope>
 }
 
@@ -68,7 +71,7 @@ export function createSessionServices(
   async function run(
     addOn: ServiceAddOn,
     transcript: Transcript,
-    { signal, memoize, seconds }: CallOptions & { seconds: number },
+    { signal, memoize, seconds }: SessionCallOptions & { seconds: number },
   ): Promise<ServiceEnvelope> {
     const { name } = addOn
     const options = {
@@ -84,11 +87,11 @@ export function createSessionServices(
     const call = { account, job, signal: AbortSignal.any([signal, limit]), memoize }
     try {
       const responses = await Promise.all(prepared.requests.map((one) => services.call(one, call)))
-      const taken = (performance.now() - startedAt) / 1000
+      const elapsedSeconds = (performance.now() - startedAt) / 1000
       const envelope = mergeServiceAddOn(
         addOn,
         transcript,
-        { name, responses: responses, seconds: taken },
+        { name, responses, seconds: elapsedSeconds },
         options,
       )
       const usage = responseUsage(responses)
@@ -101,7 +104,7 @@ export function createSessionServices(
   }
 
   function atEnd(addOn: ServiceAddOn) {
-    return (utterances: readonly UtteranceText[], options: CallOptions) => {
+    return (utterances: readonly UtteranceText[], options: SessionCallOptions) => {
       const transcript = { utterances: utterances.map(withRoughTimes) }
       return run(addOn, transcript, { ...options, seconds: limits.atEnd })
     }

@@ -5,7 +5,7 @@ export type UnreadLimits = { perSession: number; perAccount: number; perProcess:
 const MESSAGE_BYTES = 200
 
 /** Returns the bytes that a message takes in memory, within a few percent. */
-export function bytesOf({ text }: { text: string }): number {
+export function messageMemory({ text }: { text: string }): number {
   return Buffer.byteLength(text) + MESSAGE_BYTES
 }
 

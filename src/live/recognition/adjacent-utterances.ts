@@ -77,7 +77,9 @@ export function withoutRepeat(
 ): readonly Word[] {
   const [first] = words
   if (!first || !last || first.start > last.end + OVERLAP) return words
-  const isRepeated = bare(first.text) === bare(last.text) && bare(wordBefore) !== bare(last.text)
+  const isRepeated =
+    lettersAndDigits(first.text) === lettersAndDigits(last.text) &&
+    lettersAndDigits(wordBefore) !== lettersAndDigits(last.text)
   return isRepeated ? words.slice(1) : words
 }
 
@@ -92,7 +94,7 @@ export function withoutOverlap(words: readonly Word[], last: LastWord | null): r
 }
 
 /** Keeps letters and digits only: a cut changes case and punctuation. */
-function bare(text: string): string {
+function lettersAndDigits(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
@@ -102,8 +104,8 @@ function bare(text: string): string {
  */
 export function beginAfter(words: readonly Word[], earliest: number): readonly Word[] {
   const inside = words.filter(({ end }) => end > earliest)
-  const kept = inside.length > 0 ? inside : words
-  return kept.map((word) => {
+  const keptWords = inside.length > 0 ? inside : words
+  return keptWords.map((word) => {
     return word.start < earliest && word.end > earliest ? { ...word, start: earliest } : word
   })
 }

@@ -8,7 +8,7 @@ import { AppError } from '../../errors.ts'
 import { createLog } from '../../observability/log.ts'
 import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { Journal } from '../journal/journal.ts'
-import { type LogRecord, readRecord, writeRecord } from '../journal/session-log.ts'
+import { formatLogRecord, type LogRecord, parseLogRecord } from '../journal/session-log.ts'
 import type { DiarizationParams } from '../request/diarization-params.ts'
 import { readUtterances } from '../result/session-utterances.ts'
 import { diarizeSession } from './diarize-session.ts'
@@ -34,7 +34,7 @@ function utteranceLine(
   })
   const view = viewLiveUtterance({ channel, language: 'en', words }, { start, end: start })
   const utterance = { channel, number: start, text: JSON.stringify(view) }
-  return writeRecord({ kind: 'utterance', utterance })
+  return formatLogRecord({ kind: 'utterance', utterance })
 }
 
 /**
@@ -74,7 +74,7 @@ async function diarize(t: TestContext, options: Options = {}) {
   const store = {
     write: async (_: unknown, noted: readonly string[]) => {
       lines.push(...noted)
-      records.push(...noted.map(readRecord))
+      records.push(...noted.map(parseLogRecord))
     },
     sync: async () => ({ audioBytes: 0, logBytes: 0 }),
   }

@@ -8,7 +8,7 @@ import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import type { Journal } from '../journal/journal.ts'
-import { type ReadLog, writeRecord } from '../journal/session-log.ts'
+import { formatLogRecord, type ReadLog } from '../journal/session-log.ts'
 import type { DiarizationParams } from '../request/diarization-params.ts'
 import { readUtterances } from '../result/session-utterances.ts'
 
@@ -65,12 +65,12 @@ export async function diarizeSession(options: DiarizeSessionOptions): Promise<vo
   }
   const seconds = roundTo((performance.now() - began) / 1000, 6)
   journal.append({
-    lines: [writeRecord({ kind: 'diarized', diarized: { count, seconds, error } })],
+    lines: [formatLogRecord({ kind: 'diarized', diarized: { count, seconds, error } })],
   })
 }
 
 function writeView(view: UtteranceView): string {
-  return writeRecord({ kind: 'spoken', text: JSON.stringify(view) })
+  return formatLogRecord({ kind: 'spoken', text: JSON.stringify(view) })
 }
 
 async function diarize(options: DiarizeSessionOptions): Promise<UtteranceView[]> {

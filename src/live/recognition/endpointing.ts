@@ -166,7 +166,7 @@ export function createEndpointer(options: EndpointingOptions) {
     if (at + 1 - state.from >= maxFrames) {
       if (silence >= PAD_FRAMES) return [endInPause(state, state.from)]
       // With a frame or two of silence, it is not known yet whether a pause begins.
-      if (silence === 0) return [cut(state, state.from, at + 1)]
+      if (silence === 0) return [cutLongUtterance(state, state.from, at + 1)]
     }
     if (silence !== PAD_FRAMES) return []
     return [{ type: 'pause', utterance: spanOf(state, state.from, state.lastSpeech) }]
@@ -199,7 +199,7 @@ function endInPause(state: EndpointerState, from: number): EndpointerEvent {
  * Cuts an utterance that is too long: fragments in their last pause, if that lies in the second
  * half, other speech where it is quietest.
  */
-function cut(state: EndpointerState, from: number, now: number): EndpointerEvent {
+function cutLongUtterance(state: EndpointerState, from: number, now: number): EndpointerEvent {
   const { recent } = state
   const quietest = now - recent.length + quietestOf(recent.slice(0, -KNOWN_FRAMES))
   const pause = fragmentPauses(state, { start: from, end: now })?.at(-1)

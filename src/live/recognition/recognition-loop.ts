@@ -303,9 +303,9 @@ export class RecognitionLoop {
   }
 
   /** Resolves when there are more frames of audio than `seen`, or when no more follow. */
-  async #moreAudio(seen: number): Promise<void> {
+  async #moreAudio(seenSamples: number): Promise<void> {
     const { signal } = this.#options
-    while (!this.#isEnd && this.#frames <= seen && !signal.aborted) {
+    while (!this.#isEnd && this.#frames <= seenSamples && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
       await promise

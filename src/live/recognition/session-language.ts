@@ -1,4 +1,4 @@
-import { chooseLanguage } from '../../asr/languages/languages.ts'
+import { chooseRequestedLanguage } from '../../asr/languages/languages.ts'
 
 /** `language_config` of a session. */
 export type LanguageConfig = { languages: readonly string[]; code_switching: boolean }
@@ -26,7 +26,7 @@ export function createSessionLanguage(
 ): SessionLanguage {
   // The recognizers may be others than those of the process that decided.
   let decided = earlier !== null && installed.includes(earlier) ? earlier : null
-  const fixed = chooseLanguage(languages, installed)
+  const fixed = chooseRequestedLanguage(languages, installed)
   return {
     get current() {
       return fixed ?? decided ?? undefined

@@ -44,7 +44,7 @@ export function requestOf(params: LiveParams): RecognitionRequest {
 }
 
 /** Returns the text options of a session, and its most likely language out of those installed. */
-export function textOf(
+export function textSettingsOf(
   params: LiveParams,
   installed: readonly string[],
 ): Omit<TextSession, 'id' | 'account'> {

@@ -1,7 +1,7 @@
 import type { IdempotencyKey } from '../../storage/jobs/create-job.ts'
 
 /** A request for a session, after validation. */
-export type LiveRequest = {
+export type ParsedLiveRequest = {
   /** `request_params` as the job shows them, after defaults. */
   params: Record<string, unknown>
   /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Envelope, failedEnvelope } from '../../text/result/steps/envelope.ts'
-import { writeRecord } from '../journal/session-log.ts'
+import { formatLogRecord } from '../journal/session-log.ts'
 import type { AddOnResults } from '../messages/realtime-add-ons.ts'
 import { type CollectOptions, collectAddOnResults } from './add-on-results.ts'
 
@@ -34,7 +34,10 @@ function collect(
   { requested, format = 'string', channelOf = () => 0, speakerAt = () => undefined }: Requested,
 ) {
   const lines = results.map((results, number) => {
-    return writeRecord({ kind: 'found', found: { channel: channelOf(number), number, results } })
+    return formatLogRecord({
+      kind: 'found',
+      found: { channel: channelOf(number), number, results },
+    })
   })
   async function* readLog() {
     yield ['begin 1', ...lines]

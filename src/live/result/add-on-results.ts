@@ -3,13 +3,13 @@ import {
   failedEnvelope,
   type ResultFormat,
 } from '../../text/result/steps/envelope.ts'
-import { notConfigured } from '../../text/result/steps/not-configured.ts'
+import { notConfiguredEnvelope } from '../../text/result/steps/not-configured.ts'
 import type { TokenUsage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { type AddOnRecord, type ReadLog, readRecords } from '../journal/session-log.ts'
 import type { AddOnParams } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
-import { joined } from './result.ts'
+import { joinTexts } from './result.ts'
 import { TranslationResults } from './translation-results.ts'
 
 const types = ['named_entity_recognition', 'sentiment_analysis'] as const
@@ -51,15 +51,15 @@ export async function collectAddOnResults(
   { realtime_processing: requested }: AddOnParams,
   { format, speakerAt, hasServices }: CollectOptions,
 ): Promise<CollectedResults> {
-  const wanted = types.filter((type) => requested[type])
-  const gathered = Object.fromEntries(types.map((type) => [type, nothing()]))
+  const requestedTypes = types.filter((type) => requested[type])
+  const gathered = Object.fromEntries(types.map((type) => [type, emptyResults()]))
   const isTranslated = requested.translation && hasServices
   const { target_languages: targets = [] } = requested.translation_config ?? {}
   const translations = new TranslationResults(targets, speakerAt)
-  const log = wanted.length > 0 || isTranslated ? readRecords(readLog, ['found']) : []
+  const log = requestedTypes.length > 0 || isTranslated ? readRecords(readLog, ['found']) : []
   for await (const records of log) {
     for (const { found } of records) {
-      for (const type of wanted) add(gathered[type]!, found, { type, speakerAt })
+      for (const type of requestedTypes) addRecord(gathered[type]!, found, { type, speakerAt })
       translations.add(found)
     }
   }
@@ -67,23 +67,24 @@ export async function collectAddOnResults(
   if (requested.translation) {
     responses.translation = isTranslated
       ? await translations.write()
-      : JSON.stringify(notConfigured('translation'))
+      : JSON.stringify(notConfiguredEnvelope('translation'))
   }
-  for (const type of wanted) responses[type] = await writeResponse(type, gathered[type]!, format)
+  for (const type of requestedTypes)
+    responses[type] = await writeResponse(type, gathered[type]!, format)
   const warnings = [
-    ...wanted.flatMap((type) => warningsOf(type, gathered[type]!)),
+    ...requestedTypes.flatMap((type) => failureWarnings(type, gathered[type]!)),
     ...translations.warnings(),
   ]
   return { responses, warnings, usage: translations.usage }
 }
 
-function nothing(): UtteranceResults {
+function emptyResults(): UtteranceResults {
   return { found: [], seconds: 0, successes: 0, failures: 0, error: null }
 }
 
 type TimedResult = { start: number; end: number; speaker?: number }
 
-function add(
+function addRecord(
   gathered: UtteranceResults,
   { channel, results }: AddOnRecord,
   { type, speakerAt }: Pick<CollectOptions, 'speakerAt'> & { type: UtteranceAddOn },
@@ -97,15 +98,16 @@ function add(
     return
   }
   gathered.successes++
-  for (const one of envelope.results as TimedResult[]) {
-    const speaker = one.speaker === undefined ? undefined : speakerAt({ ...one, channel })
-    const sent = speaker === undefined ? one : { ...one, speaker }
-    gathered.found.push({ start: one.start, channel, json: JSON.stringify(sent) })
+  for (const timedResult of envelope.results as TimedResult[]) {
+    const speaker =
+      timedResult.speaker === undefined ? undefined : speakerAt({ ...timedResult, channel })
+    const sent = speaker === undefined ? timedResult : { ...timedResult, speaker }
+    gathered.found.push({ start: timedResult.start, channel, json: JSON.stringify(sent) })
   }
 }
 
 /** A response that lacks utterances says so; one that failed on all has its error. */
-function warningsOf(
+function failureWarnings(
   type: UtteranceAddOn,
   { successes, failures, error }: UtteranceResults,
 ): string[] {
@@ -123,7 +125,7 @@ async function writeResponse(
     return JSON.stringify(failedEnvelope(type, error, { seconds, format }))
   // By channel as well: which channel was answered first differs from run to run.
   found.sort((a, b) => a.start - b.start || a.channel - b.channel)
-  const list = `[${await joined(found, { separator: ',', textOf: ({ json }) => json })}]`
+  const list = `[${await joinTexts(found, { separator: ',', textOf: ({ json }) => json })}]`
   // Text of an array, not an array: the API defines it so.
   const isText = type === 'sentiment_analysis' && format === 'string'
   const head = {

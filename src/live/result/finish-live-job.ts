@@ -18,7 +18,7 @@ import {
 import type { Storage } from '../../storage/storage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { type CallbackFeed, dropBodies } from '../callbacks/callback-feed.ts'
-import { formatOf, secondsOf } from '../input/format-params.ts'
+import { formatOf, secondsOfAudio } from '../input/format-params.ts'
 import type { FinishedSession } from '../messages/closing-messages.ts'
 import { endMessage } from '../messages/lifecycle-messages.ts'
 import type { LiveParams } from '../request/live-params.ts'
@@ -173,7 +173,7 @@ export async function failRecorded(
 ): Promise<boolean> {
   const format = formatOf(job.params as LiveParams)
   const audioBytes = store?.audioBytes ?? 0
-  const duration = roundTo(secondsOf(audioBytes, format), 6)
+  const duration = roundTo(secondsOfAudio(audioBytes, format), 6)
   const audio = store && { job, store, epoch: only?.epoch, format, audioBytes, duration }
   const file = audio && (await keepAudio(objects, audio))
   return failLiveJob(db, job.id, { failure, file, at: wallNow(), endMessage, only })

@@ -7,7 +7,7 @@ import {
   type ReadLog,
   readRecords,
 } from '../journal/session-log.ts'
-import { ackHead, isSentAtEnd, isWhole } from '../messages/server-messages.ts'
+import { ackHead, holdsWholeTranscript, isSentAtEnd } from '../messages/server-messages.ts'
 
 /** Which messages are kept, and how chunks were acknowledged. */
 export type MessagesOptions = {
@@ -26,11 +26,11 @@ export type MessagesOptions = {
  * within a character: the messages are never in memory as a whole.
  */
 export async function* withMessages(
-  whole: string,
+  wholeText: string,
   readLog: ReadLog,
   options: MessagesOptions,
 ): AsyncGenerator<string> {
-  yield* inChunks(whole.slice(0, -1))
+  yield* textChunks(wholeText.slice(0, -1))
   yield ',"messages":['
   let isFirst = true
   for await (const messages of keptMessages(readLog, options)) {
@@ -56,12 +56,12 @@ const LONG_TEXT_CHARS = 64 * 1024
 
 function* writeLong(text: string): Generator<string> {
   yield '"'
-  for (const piece of inChunks(text)) yield JSON.stringify(piece).slice(1, -1)
+  for (const piece of textChunks(text)) yield JSON.stringify(piece).slice(1, -1)
   yield '"'
 }
 
 /** Yields a text in chunks, none of which ends within a character. */
-export function* inChunks(text: string): Generator<string> {
+export function* textChunks(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const last = text.charCodeAt(at + LONG_TEXT_CHARS - 1)
     const isPair = last >= 0xd800 && last < 0xdc00
@@ -75,31 +75,32 @@ export function* inChunks(text: string): Generator<string> {
 async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncGenerator<string[]> {
   const { toDrop } = await measureMessages(readLog, options)
   const isKept = (kind: Kind, bytes: number) => {
-    const left = toDrop[kind]
-    if (left.count <= 0 && (left.bytes <= 0 || bytes === 0)) return true
-    left.count--
-    left.bytes -= bytes
+    const remaining = toDrop[kind]
+    if (remaining.count <= 0 && (remaining.bytes <= 0 || bytes === 0)) return true
+    remaining.count--
+    remaining.bytes -= bytes
     return false
   }
   const atEnd: LoggedMessage[] = []
   let before: ChunkRecord = { at: 0, received: 0, audio: 0 }
   for await (const records of readRecords(readLog, sentKinds)) {
-    const kept: string[] = []
+    const keptLines: string[] = []
     for (const record of records) {
-      const kind = kindOf(record, options)
+      const kind = messageKindOf(record, options)
       if (record.kind === 'chunk') {
         const { chunk } = record
-        if (kind && isKept(kind, ACK_BYTES)) kept.push(acknowledgment({ before, chunk }, options))
+        if (kind && isKept(kind, ACK_BYTES))
+          keptLines.push(acknowledgment({ before, chunk }, options))
         before = chunk
       } else if (isSentAtEnd(record.head)) {
         atEnd.push(record)
-      } else if (kind && isKept(kind, bytesOf(record))) {
-        kept.push(record.text)
+      } else if (kind && isKept(kind, recordBytes(record))) {
+        keptLines.push(record.text)
       }
     }
-    yield kept
+    yield keptLines
   }
-  yield atEnd.filter((record) => isKept('other', bytesOf(record))).map(({ text }) => text)
+  yield atEnd.filter((record) => isKept('other', recordBytes(record))).map(({ text }) => text)
 }
 
 type Kind = 'ack' | 'other'
@@ -115,19 +116,19 @@ export async function measureMessages(
 ): Promise<{ toDrop: Record<Kind, Amount>; isCut: boolean }> {
   const { maxMessages, maxMessageBytes = Number.POSITIVE_INFINITY } = options
   const ack = { count: 0, bytes: 0 }
-  const other = { count: 0, bytes: 0 }
+  const otherMessages = { count: 0, bytes: 0 }
   for await (const records of readRecords(readLog, sentKinds)) {
     for (const record of records) {
-      const kind = kindOf(record, options)
+      const kind = messageKindOf(record, options)
       if (!kind) continue
-      const counted = kind === 'ack' ? ack : other
+      const counted = kind === 'ack' ? ack : otherMessages
       counted.count++
-      counted.bytes += bytesOf(record)
+      counted.bytes += recordBytes(record)
     }
   }
   const tooMany = {
-    count: Math.max(0, ack.count + other.count - maxMessages),
-    bytes: Math.max(0, ack.bytes + other.bytes - maxMessageBytes),
+    count: Math.max(0, ack.count + otherMessages.count - maxMessages),
+    bytes: Math.max(0, ack.bytes + otherMessages.bytes - maxMessageBytes),
   }
   const toDrop = {
     ack: {
@@ -135,24 +136,24 @@ export async function measureMessages(
       bytes: Math.min(ack.bytes, tooMany.bytes),
     },
     other: {
-      count: Math.max(0, other.count - maxMessages),
-      bytes: Math.max(0, other.bytes - maxMessageBytes),
+      count: Math.max(0, otherMessages.count - maxMessages),
+      bytes: Math.max(0, otherMessages.bytes - maxMessageBytes),
     },
   }
   return { toDrop, isCut: tooMany.count > 0 || tooMany.bytes > 0 }
 }
 
 /** The two with the whole transcript are as long as the transcript, and do not count. */
-function bytesOf(record: SentRecord): number {
+function recordBytes(record: SentRecord): number {
   if (record.kind === 'chunk') return ACK_BYTES
-  return isWhole(record.head) ? 0 : Buffer.byteLength(record.text)
+  return holdsWholeTranscript(record.head) ? 0 : Buffer.byteLength(record.text)
 }
 
 const sentKinds = ['chunk', 'message'] as const
 type SentRecord = Extract<LogRecord, { kind: (typeof sentKinds)[number] }>
 
 /** Returns whether a record represents the acknowledgment of a chunk, another message, or none. */
-function kindOf(record: SentRecord, { hasAcks }: MessagesOptions): Kind | undefined {
+function messageKindOf(record: SentRecord, { hasAcks }: MessagesOptions): Kind | undefined {
   if (record.kind === 'chunk') return hasAcks && !record.chunk.isPart ? 'ack' : undefined
   const { type, variant } = record.head
   return type === ackHead.type && !variant ? 'ack' : 'other'

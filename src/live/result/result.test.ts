@@ -5,9 +5,9 @@ import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { acknowledgment, acknowledgmentOf } from '../input/acknowledgment.ts'
 import {
   type ChunkRecord,
+  formatLogRecord,
   type LogRecord,
   type ReadLog,
-  writeRecord,
 } from '../journal/session-log.ts'
 import { buildLiveResult, buildTranscription } from './result.ts'
 import { withMessages } from './result-messages.ts'
@@ -21,7 +21,7 @@ const options = {
 function logOf(records: readonly LogRecord[]) {
   return async function* () {
     // In batches, as files are read.
-    for (const record of records) yield [writeRecord(record)]
+    for (const record of records) yield [formatLogRecord(record)]
   }
 }
 
@@ -216,7 +216,7 @@ test('building a long result yields to the event loop', async () => {
   const records = Array.from({ length: 5000 }, (_, number) => {
     return utteranceRecord('word', { start: number, channel: 0, number })
   })
-  const lines = records.map(writeRecord)
+  const lines = records.map(formatLogRecord)
   let turns = 0
   let isOver = false
   const count = () => {

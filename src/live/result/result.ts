@@ -17,7 +17,7 @@ export type TranscriptionText = {
 }
 
 /** The content of a result besides the transcript. */
-export type ResultOptions = {
+export type SessionResultOptions = {
   /** Seconds. */
   duration: number
   channels: number
@@ -33,8 +33,8 @@ export type ResultOptions = {
 /** Builds the transcript of a session. */
 export async function buildTranscription(readLog: ReadLog): Promise<TranscriptionText> {
   const { spokenUtterances, diarized } = await readUtterances(readLog)
-  const texts = await joined(spokenUtterances, { separator: ' ', textOf: ({ text }) => text })
-  const views = await joined(spokenUtterances, { separator: ',', textOf: ({ json }) => json })
+  const texts = await joinTexts(spokenUtterances, { separator: ' ', textOf: ({ text }) => text })
+  const views = await joinTexts(spokenUtterances, { separator: ',', textOf: ({ json }) => json })
   const head = { full_transcript: texts, languages: languagesBySpeech(spokenUtterances) }
   const utterances = `[${views}]`
   const transcription = `${JSON.stringify(head).slice(0, -1)},"utterances":${utterances}}`
@@ -44,7 +44,7 @@ export async function buildTranscription(readLog: ReadLog): Promise<Transcriptio
 /** Builds the result of a session as JSON text, without its messages. */
 export function buildLiveResult(
   transcription: string,
-  { duration, channels, work, warnings, usage, addOns }: ResultOptions,
+  { duration, channels, work, warnings, usage, addOns }: SessionResultOptions,
 ): string {
   const seconds = roundTo(duration, 6)
   const metadata = JSON.stringify({
@@ -63,7 +63,7 @@ export function buildLiveResult(
 const BATCH = 1000
 
 /** Joins texts of utterances; together they are megabytes. */
-export async function joined<T>(
+export async function joinTexts<T>(
   utterances: readonly T[],
   { separator, textOf }: { separator: string; textOf: (one: T) => string },
 ): Promise<string> {

@@ -4,13 +4,13 @@ import { roundTo } from '../../transcript/rounding.ts'
 import type { AddOnRecord } from '../journal/session-log.ts'
 import { type TranslatedUtterance, withLeadingSpace } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
-import { joined } from './result.ts'
+import { joinTexts } from './result.ts'
 
 /** Returns the final speaker at a time. */
 type SpeakerAt = (span: ChannelSpan) => number | undefined
 
 /** The translations into one language, each with its position and as JSON text. */
-type Target = {
+type LanguageResults = {
   language: string
   found: { start: number; channel: number; text: string; json: string }[]
   failures: number
@@ -19,7 +19,7 @@ type Target = {
 
 /** Collects the translations that a session sent, as its result shows them. */
 export class TranslationResults {
-  readonly #targets: Target[]
+  readonly #targets: LanguageResults[]
   readonly #speakerAt: SpeakerAt
   #seconds = 0
   #usage: TokenUsage | undefined
@@ -82,13 +82,13 @@ export class TranslationResults {
   }
 }
 
-async function writeTarget({ language, found, error }: Target): Promise<string> {
+async function writeTarget({ language, found, error }: LanguageResults): Promise<string> {
   found.sort((a, b) => a.start - b.start || a.channel - b.channel)
   const head = {
     error: found.length === 0 ? error : null,
-    full_transcript: await joined(found, { separator: ' ', textOf: ({ text }) => text.trim() }),
+    full_transcript: await joinTexts(found, { separator: ' ', textOf: ({ text }) => text.trim() }),
     languages: [language],
   }
-  const utterances = await joined(found, { separator: ',', textOf: ({ json }) => json })
+  const utterances = await joinTexts(found, { separator: ',', textOf: ({ json }) => json })
   return `${JSON.stringify(head).slice(0, -1)},"utterances":[${utterances}]}`
 }

@@ -7,7 +7,7 @@ import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import { noTracing, type Span, type Tracing } from '../../observability/tracing.ts'
+import { noTracing, type TraceSpan, type Tracing } from '../../observability/tracing.ts'
 import type { Db } from '../../storage/database/db.ts'
 import type { JobFailure } from '../../storage/jobs/end-job.ts'
 import { findEndedJobs } from '../../storage/jobs/jobs.ts'
@@ -33,7 +33,7 @@ import { addOnGroups, textParams } from '../messages/realtime-add-ons.ts'
 import { routingOf } from '../messages/server-messages.ts'
 import { createSessionServices } from '../messages/session-services.ts'
 import { UnreadMessages, type UnreadShare } from '../messages/unread-bytes.ts'
-import { type LiveParams, textOf } from '../request/live-params.ts'
+import { type LiveParams, textSettingsOf } from '../request/live-params.ts'
 import { LiveJobFinisher } from '../result/finish-live-job.ts'
 import { LiveSession, type SessionEnd } from '../session.ts'
 import type { Load } from './capacity-shares.ts'
@@ -92,8 +92,8 @@ type RunningSession = {
   feed: CallbackFeed | undefined
   text: SessionText
   store: DiskSessionStore
-  held: HeldLease
-  span: Span
+  heldLease: HeldLease
+  span: TraceSpan
   unread: UnreadShare
 }
 
@@ -197,13 +197,13 @@ export class ActiveSessions {
 
   /** Tells clients to reconnect, and leaves all sessions; what has arrived is stored. */
   async suspendAll(): Promise<void> {
-    const held = await Promise.all(this.#opened.values())
-    const step = Math.min(LEAVE_STEP_MS, LEAVE_MS / Math.max(1, held.length))
-    const suspending = held.map(async (one, i) => {
-      if (typeof one === 'string') return
+    const openedSessions = await Promise.all(this.#opened.values())
+    const step = Math.min(LEAVE_STEP_MS, LEAVE_MS / Math.max(1, openedSessions.length))
+    const suspending = openedSessions.map(async (openedSession, i) => {
+      if (typeof openedSession === 'string') return
       await delay(i * step)
-      await one.session.suspend()
-      await one.ended
+      await openedSession.session.suspend()
+      await openedSession.ended
     })
     await Promise.all(suspending)
   }
@@ -274,11 +274,11 @@ export class ActiveSessions {
     { lease, engine }: { lease: Lease; engine: LiveEngine },
   ): Promise<SessionHandle> {
     const { liveText, storage, metrics, tracing = noTracing, signal } = this.#options
-    const held = this.#leases.hold(lease)
+    const heldLease = this.#leases.hold(lease)
     const unread = this.#unread.open(job.account)
     let [store, text]: [DiskSessionStore?, SessionText?] = []
     try {
-      const opened = await this.#sessionStores.open(lease, { audioAfter, onTaken: held.lose })
+      const opened = await this.#sessionStores.open(lease, { audioAfter, onTaken: heldLease.lose })
       store = opened.store
       const params = job.params as LiveParams
       const earlier = opened.isNew ? undefined : await this.#recover(store, params)
@@ -288,33 +288,33 @@ export class ActiveSessions {
       text = liveText.open({
         id: job.id,
         account: job.account,
-        ...textOf(params, this.#options.speech.languages),
+        ...textSettingsOf(params, this.#options.speech.languages),
       })
       const span = tracing.start('live session', { 'steno.session.id': job.id })
       const captions = this.#captions.get(job.id) ?? new CaptionFeed()
       this.#captions.set(job.id, captions)
       const session = new LiveSession({
         ...this.#sessionOptions(job, engine),
-        ...{ store, unread, text, earlier, feed, captions, lost: held.lost },
+        ...{ store, unread, text, earlier, feed, captions, lost: heldLease.lost },
         audioFile: { path: store.audioPath, start: store.audioStart },
         // Its client learns of the end at once, and may open the next session.
         finish: async (outcome, signal) => {
-          held.end()
+          heldLease.end()
           await ending.finish(outcome, signal)
           this.#loads.delete(job.id)
         },
         fail: async (failure) => {
-          held.end()
+          heldLease.end()
           await ending.fail(failure)
           this.#loads.delete(job.id)
         },
         metrics: createSessionMetrics(span, metrics),
       })
       feed?.wake()
-      const components = { lease, session, ending, feed, text, store, held, span, unread }
+      const components = { lease, session, ending, feed, text, store, heldLease, span, unread }
       return { session, ended: this.#runToEnd(job, components) }
     } catch (error) {
-      held.release()
+      heldLease.release()
       unread.close()
       await text?.close()
       await store?.close()
@@ -344,9 +344,9 @@ export class ActiveSessions {
     }
   }
 
-  #recover(left: DiskSessionStore, params: LiveParams): Promise<RecoveredSession> {
+  #recover(leftStore: DiskSessionStore, params: LiveParams): Promise<RecoveredSession> {
     const { resumeDedupe, maxQueuedMessages, maxQueuedBytes } = this.#options.config.live
-    return recoverSession(left, {
+    return recoverSession(leftStore, {
       routing: routingOf(params),
       addOnGroups: addOnGroups(params, { hasServices: this.#options.services !== undefined }),
       keepSeconds: resumeDedupe,
@@ -358,7 +358,7 @@ export class ActiveSessions {
   /** Runs a session to its end, and cleans up after it. */
   async #runToEnd(
     job: LiveJob,
-    { lease, session, ending, feed, text, store, held, span, unread }: RunningSession,
+    { lease, session, ending, feed, text, store, heldLease, span, unread }: RunningSession,
   ): Promise<SessionEnd> {
     let end: SessionEnd = 'suspended'
     this.#live.add(session)
@@ -370,7 +370,7 @@ export class ActiveSessions {
     }
     this.#options.onEvents?.()
     this.#live.delete(session)
-    held.release()
+    heldLease.release()
     unread.close()
     span.set({ 'steno.session.end': end })
     span.end(end === 'failed' ? new AppError('internal') : undefined)

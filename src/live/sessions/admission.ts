@@ -3,7 +3,12 @@ import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import { listNodes } from '../../storage/nodes/nodes.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { accountsOver, findRefusal, type Load, type Refusal } from './capacity-shares.ts'
+import {
+  accountsOver,
+  type CapacityRefusal,
+  findCapacityRefusal,
+  type Load,
+} from './capacity-shares.ts'
 import { findFreeNode, type PeerNode } from './nodes/placement.ts'
 import type { ValidKeys } from './valid-keys.ts'
 
@@ -105,11 +110,11 @@ export class Admission {
    * Returns why no session of an account fits here now; those that wait for their first client
    * count as nothing.
    */
-  async findRefusal(account: string): Promise<Refusal | undefined> {
+  async findRefusal(account: string): Promise<CapacityRefusal | undefined> {
     const { config, keys } = this.#options
     const isAlone = await keys.isAlone(account)
     const reserve = config.live.slots === undefined ? RESERVE : 0
-    return findRefusal({ account, loads: this.#loads, max: this.#max, isAlone, reserve })
+    return findCapacityRefusal({ account, loads: this.#loads, max: this.#max, isAlone, reserve })
   }
 
   /** Returns a node that runs live sessions, if this one does not. */

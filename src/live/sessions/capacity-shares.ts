@@ -17,7 +17,12 @@ export type ShareOptions = {
 }
 
 /** Why one more session does not fit: the machine is full, or the account has its share. */
-export type Refusal = { reason: 'full' | 'share'; own: number; total: number; share: number }
+export type CapacityRefusal = {
+  reason: 'full' | 'share'
+  own: number
+  total: number
+  share: number
+}
 
 /** Sums of fractions are not exact. */
 const ROUNDING = 1e-6
@@ -27,7 +32,7 @@ const ROUNDING = 1e-6
  * account gets no more than an equal part, and half while no other one has sessions, so that there
  * is always capacity for the first sessions of another account.
  */
-export function findRefusal(options: ShareOptions): Refusal | undefined {
+export function findCapacityRefusal(options: ShareOptions): CapacityRefusal | undefined {
   const { account, loads, max, isAlone, reserve } = options
   const total = sum(loads)
   const used = sum(loads.filter((load) => load.account === account))
@@ -45,8 +50,8 @@ export function findRefusal(options: ShareOptions): Refusal | undefined {
 export function accountsOver(loads: readonly Load[], max: number): Set<string> {
   if (sum(loads) <= max) return new Set()
   const accounts = new Set(loads.map(({ account }) => account))
-  const isOver = (one: string) => {
-    return sum(loads.filter(({ account }) => account === one)) > max / accounts.size
+  const isOver = (otherAccount: string) => {
+    return sum(loads.filter(({ account }) => account === otherAccount)) > max / accounts.size
   }
   return accounts.size < 2 ? new Set() : new Set([...accounts].filter(isOver))
 }

@@ -28,8 +28,8 @@ export class ConnectTimeouts {
   add({ id, createdAt }: { id: string; createdAt: number }): void {
     if (this.#isClosed) return
     const { timeoutMs } = this.#options
-    const left = createdAt + timeoutMs - wallNow()
-    this.#wait(id, Math.max(0, Math.min(left, timeoutMs)))
+    const remainingMs = createdAt + timeoutMs - wallNow()
+    this.#wait(id, Math.max(0, Math.min(remainingMs, timeoutMs)))
   }
 
   /** Stops waiting: a client connected, or the session is gone. */

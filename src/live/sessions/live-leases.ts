@@ -32,25 +32,26 @@ export class LiveLeases {
 
   /** Renews a lease from now on, until it is released or lost. */
   hold(lease: Lease): HeldLease {
-    const held = { lease, lost: new AbortController(), isEnding: false }
-    this.#held.add(held)
+    const leaseEntry = { lease, lost: new AbortController(), isEnding: false }
+    this.#held.add(leaseEntry)
     this.#timer ??= setInterval(() => void this.renew(), RENEW_INTERVAL_MS).unref()
-    void this.#renewAll([held])
-    const release = () => this.#release(held)
+    void this.#renewAll([leaseEntry])
+    const release = () => this.#release(leaseEntry)
     const end = () => {
-      held.isEnding = true
+      leaseEntry.isEnding = true
     }
-    return { lost: held.lost.signal, end, release, lose: () => this.#lose(held) }
+    return { lost: leaseEntry.lost.signal, end, release, lose: () => this.#lose(leaseEntry) }
   }
 
   /** Renews all leases now. */
   async renew(): Promise<void> {
-    const held = [...this.#held]
-    for (let at = 0; at < held.length; at += BATCH) await this.#renewAll(held.slice(at, at + BATCH))
+    const leaseEntries = [...this.#held]
+    for (let at = 0; at < leaseEntries.length; at += BATCH)
+      await this.#renewAll(leaseEntries.slice(at, at + BATCH))
   }
 
-  #release(held: LeaseEntry): void {
-    this.#held.delete(held)
+  #release(leaseEntry: LeaseEntry): void {
+    this.#held.delete(leaseEntry)
     if (this.#held.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -60,21 +61,22 @@ export class LiveLeases {
     try {
       const lost: LeaseEntry[] = []
       await inTransaction(this.#db, async (tx) => {
-        for (const held of batch)
-          if (!(await renewLease(tx, held.lease, { leaseMs: LEASE_MS }))) lost.push(held)
+        for (const leaseEntry of batch)
+          if (!(await renewLease(tx, leaseEntry.lease, { leaseMs: LEASE_MS })))
+            lost.push(leaseEntry)
       })
-      for (const held of lost) this.#lose(held)
+      for (const leaseEntry of lost) this.#lose(leaseEntry)
     } catch (error) {
       // A renewal that cannot be written loses nothing: nobody else has taken the session.
       this.#log.warn({ err: error }, 'cannot renew the leases of live sessions')
     }
   }
 
-  #lose(held: LeaseEntry): void {
-    if (!this.#held.has(held)) return // Released meanwhile: the job has ended.
-    this.#release(held)
-    if (held.isEnding) return
-    this.#log.warn({ sessionId: held.lease.id }, 'another server has taken a live session')
-    held.lost.abort()
+  #lose(leaseEntry: LeaseEntry): void {
+    if (!this.#held.has(leaseEntry)) return // Released meanwhile: the job has ended.
+    this.#release(leaseEntry)
+    if (leaseEntry.isEnding) return
+    this.#log.warn({ sessionId: leaseEntry.lease.id }, 'another server has taken a live session')
+    leaseEntry.lost.abort()
   }
 }

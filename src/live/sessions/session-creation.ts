@@ -16,7 +16,7 @@ import { findLiveSession } from '../../storage/live/session-tokens.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { startMessage } from '../messages/lifecycle-messages.ts'
 import type { LiveParams } from '../request/live-params.ts'
-import type { CreatedSession, LiveRequest } from '../request/live-request.ts'
+import type { CreatedSession, ParsedLiveRequest } from '../request/live-request.ts'
 import type { Admission } from './admission.ts'
 
 /** Options of the creation of sessions. */
@@ -45,7 +45,7 @@ export class SessionCreation {
   }
 
   /** Stores a session, or returns the one that the same request has created before. */
-  create(account: string, request: LiveRequest): Promise<CreatedSession> {
+  create(account: string, request: ParsedLiveRequest): Promise<CreatedSession> {
     // One after the other: each needs to know whether there is capacity, and whether it already
     // exists.
     const created = this.#creating.then(() => this.#createNext(account, request))
@@ -60,7 +60,7 @@ export class SessionCreation {
     return earlier && this.#sessionOf(earlier, idempotency)
   }
 
-  async #createNext(account: string, request: LiveRequest): Promise<CreatedSession> {
+  async #createNext(account: string, request: ParsedLiveRequest): Promise<CreatedSession> {
     const { config, storage, admission, onCreated } = this.#options
     const { idempotency } = request
     const repeated = idempotency && (await this.findByIdempotencyKey(idempotency))
@@ -83,7 +83,7 @@ export class SessionCreation {
     return (await findLiveSession(storage.db, session.id))!
   }
 
-  #newSession(account: string, request: LiveRequest) {
+  #newSession(account: string, request: ParsedLiveRequest) {
     const { params, paramsText, customMetadata, warnings, keyHash, keyId } = request
     return {
       kind: 'live' as const,

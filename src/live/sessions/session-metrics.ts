@@ -1,5 +1,5 @@
 import type { Metrics } from '../../observability/metrics.ts'
-import type { Span } from '../../observability/tracing.ts'
+import type { TraceSpan } from '../../observability/tracing.ts'
 
 /**
  * Measures the latencies that clients of a session see. Times are on the clock of
@@ -20,7 +20,10 @@ export type SessionMetrics = {
 export const noMetrics: SessionMetrics = { stored() {}, partial() {}, final() {} }
 
 /** Measures a session, each final as a part of its span. */
-export function createSessionMetrics(span: Span, metrics: Metrics | undefined): SessionMetrics {
+export function createSessionMetrics(
+  span: TraceSpan,
+  metrics: Metrics | undefined,
+): SessionMetrics {
   return {
     stored: (arrivedAt) => metrics?.liveAckSeconds.observe(secondsSince(arrivedAt)),
     partial: (begunAt) => metrics?.livePartialSeconds.observe(secondsSince(begunAt)),

@@ -14,7 +14,7 @@ export type ValidKeys = {
 
 /** Combines the keys from the configuration and from the store, which is queried each time. */
 export function createValidKeys(db: Db, configured: Config['keys']): ValidKeys {
-  const hashes = new Set(configured.map(({ key }) => hashOf(key)))
+  const hashes = new Set(configured.map(({ key }) => hashOfKey(key)))
   return {
     async findGone(requested) {
       const stored = requested.filter((hash) => !hashes.has(hash))
@@ -30,6 +30,6 @@ export function createValidKeys(db: Db, configured: Config['keys']): ValidKeys {
 }
 
 /** Returns the hash in the form in which keys are stored: SHA-256 in hex. */
-function hashOf(key: string): string {
+function hashOfKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }

@@ -59,11 +59,11 @@ export function createApertium(file: string, env: Record<string, string>): Apert
       return readPairs(listed)
     },
     async translate({ pair, target, texts }, { signal }) {
-      const given = texts.map(coverHidden)
-      let output = (await translateOne(pair, given.join(BETWEEN), signal)).split(BETWEEN)
-      if (output.length !== given.length) {
+      const coveredTexts = texts.map(coverHidden)
+      let output = (await translateOne(pair, coveredTexts.join(BETWEEN), signal)).split(BETWEEN)
+      if (output.length !== coveredTexts.length) {
         output = []
-        for (const text of given) output.push(await translateOne(pair, text, signal))
+        for (const text of coveredTexts) output.push(await translateOne(pair, text, signal))
       }
       return output.map((text, i) => {
         const translation = restoreHidden(normalizeSpacing(text, target), texts[i]!)
@@ -81,13 +81,13 @@ function readPairs(listed: string): Map<string, string> {
   const pairs = new Map<string, string>()
   for (const line of listed.split('\n')) {
     const [, name, from, to] = /^\s*(([a-z]{2,3})-([a-z]{2,3}))\s*$/.exec(line) ?? []
-    if (name) pairs.set(`${codeOf(from!)}-${codeOf(to!)}`, name)
+    if (name) pairs.set(`${apertiumCode(from!)}-${apertiumCode(to!)}`, name)
   }
   return pairs
 }
 
 /** Returns our code of a language: two letters where there are (`spa` is `es`). */
-function codeOf(name: string): string {
+function apertiumCode(name: string): string {
   const [code = name] = Intl.getCanonicalLocales(name)
   return code === 'nb' ? 'no' : code
 }
@@ -97,17 +97,20 @@ function coverHidden(text: string): string {
   let n = 0
   // Control characters have no meaning in speech.
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
-  return line.replace(HIDDEN, () => `Qx${lettersOf(n++)}q`)
+  return line.replace(HIDDEN, () => `Qx${lettersOfNumber(n++)}q`)
 }
 
 function restoreHidden(translation: string, text: string): string {
   const hidden = text.match(HIDDEN) ?? []
-  const byLetters = new Map(hidden.map((marker, n) => [lettersOf(n), marker]))
-  return translation.replace(PLACEHOLDER, (found, letters) => byLetters.get(letters) ?? found)
+  const byLetters = new Map(hidden.map((marker, n) => [lettersOfNumber(n), marker]))
+  return translation.replace(
+    PLACEHOLDER,
+    (placeholder, letters) => byLetters.get(letters) ?? placeholder,
+  )
 }
 
 /** Returns a number as letters, so that nothing takes the word for a number. */
-function lettersOf(n: number): string {
+function lettersOfNumber(n: number): string {
   return [...String(n)].map((digit) => 'bcdfghjkmn'[Number(digit)]!).join('')
 }
 

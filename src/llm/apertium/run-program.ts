@@ -32,7 +32,7 @@ export async function runProgram(
   await using stdin = await openInput(input).catch((cause: NodeJS.ErrnoException) => {
     throw new ProgramFailed(`needs the folder ${tmpdir()} (${cause.code})`, { cause })
   })
-  return await run(file, args, { ...options, stdin: stdin.fd })
+  return await runOnInput(file, args, { ...options, stdin: stdin.fd })
 }
 
 /**
@@ -53,7 +53,7 @@ async function openInput(input: string): Promise<FileHandle> {
   }
 }
 
-async function run(
+async function runOnInput(
   file: string,
   args: readonly string[],
   { stdin, env, limitMs, maxBytes, signal }: Omit<ProgramOptions, 'input'> & { stdin: number },

@@ -58,8 +58,8 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
       receive(message) {
         if (message.id !== requestId) return undefined
         if (!('isWriting' in message)) return message
-        const left = Math.max(0, (endsAt - performance.now()) / 1000)
-        if (!signal.aborted) worker.watch(Math.min(timeout, left))
+        const remainingSeconds = Math.max(0, (endsAt - performance.now()) / 1000)
+        if (!signal.aborted) worker.watch(Math.min(timeout, remainingSeconds))
         return undefined
       },
     })

@@ -85,7 +85,7 @@ async function respond({
   const session = new LlamaChatSession({ contextSequence: sequence, systemPrompt: system })
   try {
     const grammar = schema && (await llama.createGrammarForJsonSchema(schema))
-    const reportProgress = createProgress(id)
+    const reportProgress = createProgressReport(id)
     let written = ''
     let kept: string | undefined
     const onTextChunk = (chunk: string) => {
@@ -114,7 +114,7 @@ async function respond({
 }
 
 /** Creates what reports that a model writes: at once, then at most every so often. */
-function createProgress(id: number): () => void {
+function createProgressReport(id: number): () => void {
   let reportedAt = Number.NEGATIVE_INFINITY
   return () => {
     const now = performance.now()

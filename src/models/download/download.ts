@@ -101,14 +101,14 @@ async function fetchWhole(
       )
     } catch (error) {
       signal.throwIfAborted()
-      const problem = describe(error)
+      const problem = toDownloadError(error)
       failures = part.size - furthest >= PROGRESS_BYTES ? 1 : failures + 1
       furthest = Math.max(furthest, part.size)
       if (!problem.isTransient || failures >= limits.tries) throw problem
       onRetry(problem.message)
       const pause = limits.pauseMs * 2 ** (failures - 1)
-      const asked = (problem.retryAfter ?? 0) * 1000
-      await sleep(Math.min(MAX_PAUSE_MS, Math.max(pause, asked)), undefined, { signal })
+      const retryAfterMs = (problem.retryAfter ?? 0) * 1000
+      await sleep(Math.min(MAX_PAUSE_MS, Math.max(pause, retryAfterMs)), undefined, { signal })
     }
   }
 }
@@ -119,11 +119,11 @@ async function fetchRest(
   part: PartialFile,
   options: DownloadOptions,
 ): Promise<void> {
-  const response = await request(file, part.size, options)
+  const response = await requestFile(file, part.size, options)
   const { body } = response
   const requireBytes = watchRate(options.limits)
   try {
-    await prepare(response, file, part)
+    await preparePartialFile(response, file, part)
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       if (part.size + chunk.length > file.bytes) {
         await part.restart()
@@ -139,7 +139,7 @@ async function fetchRest(
       requireBytes(chunk.length)
     }
   } finally {
-    discard(body)
+    discardBody(body)
   }
   if (part.size < file.bytes) {
     const problem = `the server ends it after ${part.size} of ${file.bytes} bytes`
@@ -161,7 +161,7 @@ function watchRate({ stallMs, minBytes }: DownloadLimits): (bytes: number) => vo
 }
 
 /** Follows redirects; the token goes to the first origin only. */
-async function request(
+async function requestFile(
   { url, headers }: Download,
   offset: number,
   { client, signal }: DownloadOptions,
@@ -176,7 +176,7 @@ async function request(
     if (response.statusCode < 300 || response.statusCode >= 400 || typeof location !== 'string') {
       return response
     }
-    discard(response.body)
+    discardBody(response.body)
     const next = new URL(location, address)
     if (redirects === MAX_REDIRECTS) {
       throw new DownloadError('the server redirects in circles', { isTransient: false })
@@ -192,7 +192,7 @@ async function request(
 }
 
 /** Checks the head of a response, and empties the part when the whole file comes. */
-async function prepare(
+async function preparePartialFile(
   { statusCode, headers }: Dispatcher.ResponseData,
   { bytes }: Download,
   part: PartialFile,
@@ -234,12 +234,12 @@ function refuseSize(announced: string | string[] | undefined, bytes: number): vo
 }
 
 /** Ends a body that nobody reads any more. */
-function discard(body: Dispatcher.ResponseData['body']): void {
+function discardBody(body: Dispatcher.ResponseData['body']): void {
   body.on('error', () => {}) // It is cut off in the middle, which is what was wanted.
   body.destroy()
 }
 
-function describe(error: unknown): DownloadError {
+function toDownloadError(error: unknown): DownloadError {
   if (error instanceof DownloadError) return error
   const { code, syscall } = error as NodeJS.ErrnoException
   if (code === 'ENOSPC' || code === 'EDQUOT') {

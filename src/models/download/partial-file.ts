@@ -24,11 +24,11 @@ export class PartialFile {
     path: string,
     { bytes, signal }: { bytes: number; signal: AbortSignal },
   ): Promise<PartialFile> {
-    const found = await stat(path).catch(() => undefined)
-    const part = new PartialFile(path, await open(path, found ? 'r+' : 'w+'))
+    const fileStat = await stat(path).catch(() => undefined)
+    const part = new PartialFile(path, await open(path, fileStat ? 'r+' : 'w+'))
     try {
-      if (!found) return part
-      if (found.size > bytes) await part.restart()
+      if (!fileStat) return part
+      if (fileStat.size > bytes) await part.restart()
       else await part.#hashExisting(signal)
       return part
     } catch (error) {

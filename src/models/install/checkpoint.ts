@@ -47,7 +47,7 @@ export async function describeCheckpoint(
     throw new Error(`Cannot import ${folder} as ${id}: the catalog has a model of this name`)
   }
   const files: CatalogFile[] = []
-  const found = new Map<string, string>()
+  const foundFiles = new Map<string, string>()
   for (const name of (await readdir(folder)).sort()) {
     const path = join(folder, name)
     const file = await stat(path)
@@ -55,7 +55,7 @@ export async function describeCheckpoint(
     if (!file.isFile() || !isPart) continue
     const sha256 = await hashFile(path, signal)
     files.push({ url: '', bytes: file.size, sha256, path: name })
-    found.set(sha256, path)
+    foundFiles.set(sha256, path)
   }
   const model: CatalogModel = {
     ...{ id, kind, engine, languages, license: 'unknown' },
@@ -65,5 +65,5 @@ export async function describeCheckpoint(
     files,
     ...(engine === 'whisper' && { conversion: 'whisper' as const }),
   }
-  return { model, found, missing: [] }
+  return { model, found: foundFiles, missing: [] }
 }

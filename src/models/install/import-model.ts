@@ -27,22 +27,22 @@ export async function findModels(
   const files = catalog.flatMap((model) => model.files)
   const sizes = new Set(files.map(({ bytes }) => bytes))
   const hashes = new Set(files.map(({ sha256 }) => sha256))
-  const found = new Map<string, string>()
+  const foundFiles = new Map<string, string>()
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
     const file = await stat(path).catch(() => undefined)
     if (!file?.isFile() || !sizes.has(file.size)) continue
     const sha256 = await hashFile(path, signal)
-    if (hashes.has(sha256)) found.set(sha256, path)
+    if (hashes.has(sha256)) foundFiles.set(sha256, path)
   }
   return catalog.flatMap((model) => {
-    const lacking = model.files.filter(({ sha256 }) => !found.has(sha256))
+    const lacking = model.files.filter(({ sha256 }) => !foundFiles.has(sha256))
     const identifying = model.files.filter(({ sha256 }) => {
-      return found.has(sha256) && files.filter((file) => file.sha256 === sha256).length === 1
+      return foundFiles.has(sha256) && files.filter((file) => file.sha256 === sha256).length === 1
     })
     if (identifying.length === 0) return []
     const missing = lacking.map(({ path, url }) => path ?? new URL(url).pathname.split('/').at(-1)!)
-    return [{ model, found, missing }]
+    return [{ model, found: foundFiles, missing }]
   })
 }
 

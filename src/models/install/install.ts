@@ -63,12 +63,12 @@ export async function installModel(
   const onWait = () => onStep({ stage: 'waiting' })
   return withModelLock(store, { id: model.id, signal, onWait }, async () => {
     if (isInstalled(modelsFolder, model)) return false
-    const places = placesOf(store, model.id)
+    const places = installPlaces(store, model.id)
     await rm(places.work, { recursive: true, force: true })
     await mkdir(places.downloads, { recursive: true })
     try {
       await obtain(places.downloads)
-      await publish(await assemble(model, places, options), places)
+      await publishModel(await assembleModel(model, places, options), places)
     } catch (error) {
       await rm(places.work, { recursive: true, force: true })
       throw explainFullDisk(model, error)
@@ -98,7 +98,7 @@ export async function removeStoredModel(
 ): Promise<boolean> {
   const store = storeFolder(modelsFolder)
   return withModelLock(store, { id, signal }, async () => {
-    const { folder, work, downloads, replaced } = placesOf(store, id)
+    const { folder, work, downloads, replaced } = installPlaces(store, id)
     const isThere = (await stat(folder).catch(() => undefined)) !== undefined
     // Without its record it is no model any more, whatever is left of it after a crash.
     await rm(join(folder, RECORD_FILE), { force: true })
@@ -116,8 +116,8 @@ export async function findDamagedFiles(folder: string, signal: AbortSignal): Pro
   const damaged: string[] = []
   for (const [name, { bytes, sha256 }] of Object.entries(record.files)) {
     const path = join(folder, name)
-    const found = await stat(path).catch(() => undefined)
-    const isWhole = found?.size === bytes && (await hashFile(path, signal)) === sha256
+    const fileStat = await stat(path).catch(() => undefined)
+    const isWhole = fileStat?.size === bytes && (await hashFile(path, signal)) === sha256
     if (!isWhole) damaged.push(name)
   }
   return damaged
@@ -132,7 +132,7 @@ function explainFullDisk({ id }: CatalogModel, cause: unknown): unknown {
 
 type Places = Record<'folder' | 'work' | 'downloads' | 'replaced', string>
 
-function placesOf(store: string, id: string): Places {
+function installPlaces(store: string, id: string): Places {
   return {
     folder: join(store, id),
     work: join(store, '.installing', id),
@@ -142,14 +142,14 @@ function placesOf(store: string, id: string): Places {
 }
 
 /** Makes the folder of the model from its downloads, with its record; returns where it is. */
-async function assemble(
+async function assembleModel(
   model: CatalogModel,
   { work, downloads }: Places,
   { conversions, signal, onStep }: InstallOptions,
 ): Promise<string> {
   const [source, converted] = [join(work, 'source'), join(work, 'converted')]
   await mkdir(source, { recursive: true })
-  for (const file of model.files) await place(file, { downloads, source, signal, onStep })
+  for (const file of model.files) await placeFile(file, { downloads, source, signal, onStep })
   if (model.conversion) {
     await mkdir(converted)
     const onProgress = (fraction: number) => onStep({ stage: 'converting', fraction })
@@ -171,7 +171,7 @@ async function assemble(
   return finished
 }
 
-async function place(
+async function placeFile(
   { sha256, path, members = [] }: CatalogFile,
   {
     downloads,
@@ -186,7 +186,7 @@ async function place(
   const download = join(downloads, sha256)
   if (path === undefined) {
     onStep({ stage: 'unpacking' })
-    const targets = members.map((one) => ({ ...one, path: join(source, one.path) }))
+    const targets = members.map((member) => ({ ...member, path: join(source, member.path) }))
     return unzipMembers(download, targets, signal)
   }
   const target = join(source, path)
@@ -206,7 +206,7 @@ async function describeFiles(folder: string, signal: AbortSignal): Promise<Store
 }
 
 /** Moves a finished folder to its place; a model that is there goes aside first. */
-async function publish(finished: string, { folder, work, replaced }: Places): Promise<void> {
+async function publishModel(finished: string, { folder, work, replaced }: Places): Promise<void> {
   await rm(replaced, { recursive: true, force: true })
   await mkdir(dirname(replaced), { recursive: true })
   await rename(folder, replaced).catch((error: NodeJS.ErrnoException) => {

@@ -14,7 +14,7 @@ export async function requireSpace(downloads: string, model: CatalogModel): Prom
   let present = 0
   for (const { sha256 } of model.files) {
     const path = join(downloads, sha256)
-    present += (await sizeOf(path)) ?? (await sizeOf(`${path}.part`)) ?? 0
+    present += (await sizeOnDisk(path)) ?? (await sizeOnDisk(`${path}.part`)) ?? 0
   }
   const isRewritten = model.conversion !== undefined || model.files.some((file) => file.members)
   const needed = total - present + (isRewritten ? 2 * total : 0) + SPARE_BYTES
@@ -33,6 +33,6 @@ function inGigabytes(bytes: number): string {
 }
 
 /** Returns the size of a file; undefined when there is none. */
-export async function sizeOf(path: string): Promise<number | undefined> {
+export async function sizeOnDisk(path: string): Promise<number | undefined> {
   return (await stat(path).catch(() => undefined))?.size
 }

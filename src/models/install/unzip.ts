@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createInflateRaw } from 'node:zlib'
 
 /** A file in an archive. The sizes are those of the archive's directory. */
-type Entry = { method: number; packedBytes: number; headerAt: number }
+type ZipEntry = { method: number; packedBytes: number; headerAt: number }
 
 const END = 0x06054b50
 const DIRECTORY_ENTRY = 0x02014b50
@@ -47,15 +47,15 @@ export async function unzipMembers(
   }
 }
 
-async function readDirectory(file: FileHandle): Promise<Map<string, Entry>> {
+async function readDirectory(file: FileHandle): Promise<Map<string, ZipEntry>> {
   const { size } = await file.stat()
-  const tail = await read(file, Math.max(0, size - END_BYTES - MAX_COMMENT), size)
+  const tail = await readZipRange(file, Math.max(0, size - END_BYTES - MAX_COMMENT), size)
   let at = tail.length - END_BYTES
   while (at >= 0 && tail.readUInt32LE(at) !== END) at--
   if (at < 0) throw new Error('Cannot unpack the archive: it is not a zip archive')
   const [bytes, start] = [tail.readUInt32LE(at + 12), tail.readUInt32LE(at + 16)]
-  const directory = await read(file, start, Math.min(start + bytes, size))
-  const entries = new Map<string, Entry>()
+  const directory = await readZipRange(file, start, Math.min(start + bytes, size))
+  const entries = new Map<string, ZipEntry>()
   for (let i = 0; i + 46 <= directory.length && directory.readUInt32LE(i) === DIRECTORY_ENTRY; ) {
     const [name, extra, comment] = [28, 30, 32].map((field) => directory.readUInt16LE(i + field))
     entries.set(directory.toString('utf8', i + 46, i + 46 + name!), {
@@ -71,13 +71,13 @@ async function readDirectory(file: FileHandle): Promise<Map<string, Entry>> {
 /**
  * Returns where the content of a member begins: its own header may be longer than the directory's.
  */
-async function findContent(file: FileHandle, { headerAt }: Entry): Promise<number> {
-  const header = await read(file, headerAt, headerAt + HEADER_BYTES)
+async function findContent(file: FileHandle, { headerAt }: ZipEntry): Promise<number> {
+  const header = await readZipRange(file, headerAt, headerAt + HEADER_BYTES)
   if (header.length < HEADER_BYTES) throw new Error('Cannot unpack the archive: it is truncated')
   return headerAt + HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28)
 }
 
-async function read(file: FileHandle, start: number, end: number): Promise<Buffer> {
+async function readZipRange(file: FileHandle, start: number, end: number): Promise<Buffer> {
   const buffer = Buffer.alloc(Math.max(0, end - start))
   const { bytesRead } = await file.read(buffer, 0, buffer.length, start)
   return buffer.subarray(0, bytesRead)

@@ -14,8 +14,8 @@ export function parseHosts(text: string): Hosts {
     if (family === 0) continue
     for (const name of names) {
       const key = name.toLowerCase()
-      const known = hosts.get(key)
-      if (known) known.push({ address, family })
+      const earlierAddresses = hosts.get(key)
+      if (earlierAddresses) earlierAddresses.push({ address, family })
       else hosts.set(key, [{ address, family }])
     }
   }

@@ -66,8 +66,8 @@ export function createResolver(sources: ResolverSources = {}): Resolve {
   async function lookUp(name: string, account: string): Promise<readonly LookupAddress[]> {
     const family = isIP(name)
     if (family !== 0) return [{ address: name, family }]
-    const known = (await hosts()).get(name.replace(/\.$/, '')) ?? specialAddresses(name)
-    if (known) return known
+    const knownAddresses = (await hosts()).get(name.replace(/\.$/, '')) ?? specialAddresses(name)
+    if (knownAddresses) return knownAddresses
     failed.check(name)
     return turns.run(account, PATIENCE_MS, () => join(name))
   }
@@ -135,7 +135,7 @@ async function query(
 
 /** Returns the addresses of both families; empty when the servers report none. */
 async function queryBoth(resolver: Resolver, name: string): Promise<LookupAddress[]> {
-  const found: LookupAddress[][] = [[], []]
+  const addressesByFamily: LookupAddress[][] = [[], []]
   const errors: unknown[] = []
   const requested = [resolver.resolve4(name), resolver.resolve6(name)].map(
     async (pendingRequests, i) => {
@@ -143,7 +143,7 @@ async function queryBoth(resolver: Resolver, name: string): Promise<LookupAddres
         errors.push(error)
         throw error
       })
-      found[i] = addresses.map((address) => ({ address, family: i === 0 ? 4 : 6 }))
+      addressesByFamily[i] = addresses.map((address) => ({ address, family: i === 0 ? 4 : 6 }))
     },
   )
   const all = Promise.allSettled(requested)
@@ -155,7 +155,7 @@ async function queryBoth(resolver: Resolver, name: string): Promise<LookupAddres
     const timeout = new AbortController()
     await Promise.race([all, delay(OTHER_FAMILY_MS, undefined, timeout).catch(() => {})])
     timeout.abort()
-    return found.flat()
+    return addressesByFamily.flat()
   }
   const codes = errors.map((error) => (error as NodeJS.ErrnoException).code)
   // One server may report that a name does not exist while the query for the other family is lost.

@@ -13,11 +13,11 @@ export function watchFile<T>(path: string, parse: (text: string) => T): () => Pr
   let parsed: Promise<T> | undefined
 
   async function look(before: Promise<T> | undefined): Promise<T> {
-    const found = await stat(path).catch(() => undefined)
-    const seen = found ? `${found.mtimeMs} ${found.size} ${found.ino}` : 'none'
-    if (before && seen === version) return before
-    version = seen
-    return parse(found ? await readFile(path, 'utf8').catch(() => '') : '')
+    const fileStat = await stat(path).catch(() => undefined)
+    const fileVersion = fileStat ? `${fileStat.mtimeMs} ${fileStat.size} ${fileStat.ino}` : 'none'
+    if (before && fileVersion === version) return before
+    version = fileVersion
+    return parse(fileStat ? await readFile(path, 'utf8').catch(() => '') : '')
   }
 
   return () => {

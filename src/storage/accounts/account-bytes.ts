@@ -10,8 +10,8 @@ export type StoredBytes = { accountBytes: number; total: number; largest: number
  * progress does not count.
  */
 export async function countHeldBytes(db: Db, account: string): Promise<StoredBytes> {
-  const [held] = await selectHeldBytes(db, { account })
-  return held!
+  const [heldBytes] = await selectHeldBytes(db, { account })
+  return heldBytes!
 }
 
 const selectHeldBytes = statement<{ account: string }, StoredBytes>(
@@ -50,9 +50,9 @@ export async function measureOldResults(
       .$narrowType<{ object: string }>()
       .execute()
     for (const { id, object } of rows) {
-      const found = await db.objects.check(object).catch(() => undefined)
-      if (!found) continue
-      const change = db.sql.updateTable('jobs').set({ result_size: found.size })
+      const objectInfo = await db.objects.check(object).catch(() => undefined)
+      if (!objectInfo) continue
+      const change = db.sql.updateTable('jobs').set({ result_size: objectInfo.size })
       await change.where('id', '=', id).where('result_object', '=', object).execute()
       measured++
     }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { wallNow } from '../../clock.ts'
-import type { Db } from '../database/db.ts'
+import type { Queryable } from '../database/db.ts'
 import type { AuditRow } from '../database/tables.ts'
 
 /** What the audit log records. */
@@ -41,8 +41,6 @@ export type AuditEntry = {
 export type StoredAuditEntry = Omit<AuditRow, 'key_id'> & { keyId: string | null }
 
 /** Only the database: the log has nothing in the objects. */
-type Queryable = Pick<Db, 'sql'>
-
 /** Writes an entry, in the transaction of what it records. */
 export async function recordAudit(
   tx: Queryable,

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { Db } from '../database/db.ts'
+import type { Queryable } from '../database/db.ts'
 import type { KeyRow } from '../database/tables.ts'
 import { type Actor, recordAudit } from './audit-log.ts'
 
@@ -35,8 +35,6 @@ export type NewKey = Pick<StoredKey, 'hash' | 'account' | 'prefix' | 'createdAt'
   Partial<Pick<StoredKey, 'name' | 'scopes' | 'expiresAt'>>
 
 /** Only the database: keys have nothing in the objects. */
-type Queryable = Pick<Db, 'sql'>
-
 /**
  * Stores a key by its hash, and notes in the audit log who made it; the key itself never reaches
  * the database.

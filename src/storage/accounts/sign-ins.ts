@@ -1,8 +1,6 @@
-import type { Db } from '../database/db.ts'
+import type { Queryable } from '../database/db.ts'
 
 /** Only the database: sign-ins have nothing in the objects. */
-type Queryable = Pick<Db, 'sql'>
-
 /**
  * A browser that is signed in, a link that signs one in once, or a secret with which a client opens
  * sockets. Times in milliseconds.

@@ -22,7 +22,7 @@ export type OnBytes = (bytes: number) => void
 const READ_BYTES = 1024 * 1024
 
 /** Reads a file, or its first bytes. It is opened when the first of them are requested. */
-export async function* readFrom(
+export async function* readLazily(
   path: string,
   { size }: { size?: number } = {},
 ): AsyncGenerator<Uint8Array> {
@@ -32,7 +32,7 @@ export async function* readFrom(
 }
 
 /** Passes content on, and measures it. */
-export async function* measured(
+export async function* measureContent(
   content: AsyncIterable<Uint8Array>,
   seal: Seal,
   { onBytes, onEnd }: { onBytes?: OnBytes | undefined; onEnd: (content: Content) => void },
@@ -60,13 +60,16 @@ export async function reportFullDisk<T>(folder: string, work: () => Promise<T>):
 }
 
 function isFullDisk(error: unknown): boolean {
-  const known = storageError(error)
-  if (known instanceof AppError) return known.code === 'storage_full'
+  const knownError = storageError(error)
+  if (knownError instanceof AppError) return knownError.code === 'storage_full'
   return error instanceof Error && isFullDisk(error.cause)
 }
 
 /** Writes a whole file as `writeDurably` does, and makes its folder. */
-export async function writeWhole(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+export async function writeAtomically(
+  path: string,
+  content: AsyncIterable<Uint8Array>,
+): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   await writeDurably(path, content)
 }
@@ -80,20 +83,22 @@ export async function* readChecked(
   seal: Seal,
   { onBytes }: { onBytes?: OnBytes | undefined } = {},
 ): AsyncGenerator<Uint8Array> {
-  let found: Content | undefined
+  let measuredContent: Content | undefined
   const onEnd = (content: Content) => {
-    found = content
+    measuredContent = content
   }
   try {
-    yield* measured(seal.open(name, readFrom(path)), seal, { onBytes, onEnd })
+    yield* measureContent(seal.open(name, readLazily(path)), seal, { onBytes, onEnd })
   } catch (error) {
     if (error instanceof DamagedFile) throw new DamagedFile(`${name}: ${error.message}`)
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') throw new DamagedFile(`${name}: it is missing`)
     throw error
   }
-  if (found?.size === expected.size && found.digest === expected.digest) return
+  if (measuredContent?.size === expected.size && measuredContent.digest === expected.digest) return
   throw new DamagedFile(
-    found!.size < expected.size ? `${name}: it is truncated` : `${name}: its content was changed`,
+    measuredContent!.size < expected.size
+      ? `${name}: it is truncated`
+      : `${name}: its content was changed`,
   )
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { makeDataFolder } from '../data-folder/data-folder.ts'
 import { FolderInUse, lockFolder } from '../database/sqlite/folder-lock.ts'
 import { writeDurably } from '../objects/disk/durable-file.ts'
-import { derive, plain, type Seal, sealWith } from './sealed-bytes.ts'
+import { deriveSealKey, plain, type Seal, sealWith } from './sealed-bytes.ts'
 
 /** A folder that holds backups: snapshots of a database, and the objects that they refer to. */
 export type BackupFolder = { path: string; seal: Seal }
@@ -40,13 +40,15 @@ export async function createBackupFolder(
   const names = await readdir(path)
   if (names.includes(HEAD)) return openBackupFolder(path, { key })
   // A kill may have left the file in the making.
-  const others = names.filter((name) => name !== `${HEAD}.part` && !name.startsWith('server.lock'))
-  if (others.length > 0) throw new Error(`Cannot back up into ${path}: it holds other files`)
+  const otherNames = names.filter(
+    (name) => name !== `${HEAD}.part` && !name.startsWith('server.lock'),
+  )
+  if (otherNames.length > 0) throw new Error(`Cannot back up into ${path}: it holds other files`)
   const head: Head = { format: FORMAT }
   if (key) {
     const salt = randomBytes(32)
     head.salt = salt.toString('hex')
-    head.check = derive(secretOf(key, salt), salt, 'check').toString('hex')
+    head.check = deriveSealKey(secretOf(key, salt), salt, 'check').toString('hex')
   }
   await writeDurably(join(path, HEAD), `${JSON.stringify(head)}\n`)
   return { path, seal: sealOf(head, path, key) }
@@ -87,16 +89,16 @@ function sealOf({ salt, check }: Head, path: string, key: Uint8Array | undefined
   if (!key) throw new Error(`The backup in ${path} is encrypted: name its key with --key-file`)
   const bytes = Buffer.from(salt, 'hex')
   const secret = secretOf(key, bytes)
-  const derived = derive(secret, bytes, 'check')
-  const known = Buffer.from(check, 'hex')
-  if (derived.length !== known.length || !timingSafeEqual(derived, known)) {
+  const derived = deriveSealKey(secret, bytes, 'check')
+  const storedCheck = Buffer.from(check, 'hex')
+  if (derived.length !== storedCheck.length || !timingSafeEqual(derived, storedCheck)) {
     throw new Error(`The key cannot decrypt the backup in ${path}`)
   }
   return sealWith(secret)
 }
 
 function secretOf(key: Uint8Array, salt: Uint8Array): Buffer {
-  if (key.length >= MIN_KEY_BYTES) return derive(key, salt, 'secret')
+  if (key.length >= MIN_KEY_BYTES) return deriveSealKey(key, salt, 'secret')
   throw new Error(
     `Cannot use the key: its file has ${key.length} bytes, at least ${MIN_KEY_BYTES} random ones are needed`,
   )

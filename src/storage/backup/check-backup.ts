@@ -6,7 +6,7 @@ import { listSnapshots, type Manifest, readManifest, snapshotFolder } from './ma
 import { backupObjectPath, openObjectIndex } from './object-index.ts'
 
 /** A folder of backups to check. */
-export type CheckOptions = {
+export type BackupCheckOptions = {
   target: string
   key: Uint8Array | undefined
   signal: AbortSignal
@@ -31,7 +31,7 @@ const OBJECTS = 'objects/'
  * Reads every file of every snapshot, and each object once, and compares them with the manifests.
  * The next backup copies damaged objects again, as long as the data folder has them.
  */
-export async function checkBackup(options: CheckOptions): Promise<CheckOutcome> {
+export async function checkBackup(options: BackupCheckOptions): Promise<CheckOutcome> {
   const { target, key, signal, onProgress } = options
   const backup = await openBackupFolder(target, { key })
   const snapshots = await listSnapshots(target)
@@ -63,7 +63,7 @@ export async function checkBackup(options: CheckOptions): Promise<CheckOutcome> 
   const damaged = new Set<string>()
   for (const file of files.values()) {
     signal.throwIfAborted()
-    const problem = await findProblem(file, backup, onBytes)
+    const problem = await findFileProblem(file, backup, onBytes)
     if (!problem) continue
     problems.push(problem)
     if (file.name.startsWith(OBJECTS)) damaged.add(file.name.slice(OBJECTS.length))
@@ -108,7 +108,7 @@ export function filesOf(
   return [...ofSnapshot, ...shared]
 }
 
-async function findProblem(
+async function findFileProblem(
   file: StoredFile,
   { seal }: BackupFolder,
   onBytes: OnBytes,

@@ -33,7 +33,7 @@ export function openLiveDatabase(file: string): BackupSource {
   if (!existsSync(file)) throw new Error(`Cannot find a database: ${file} (STENO_DATA_DIR)`)
   const database = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
   try {
-    checkVersion(database, file)
+    checkCopyVersion(database, file)
   } catch (error) {
     database.close()
     throw error
@@ -43,8 +43,8 @@ export function openLiveDatabase(file: string): BackupSource {
       await backup(database, copy, { rate: ALL_PAGES })
     },
     refersTo(id) {
-      const found = database.prepare(`select 1 from (${REFERENCES}) where id = ? limit 1`)
-      return found.get(id) !== undefined
+      const referenceQuery = database.prepare(`select 1 from (${REFERENCES}) where id = ? limit 1`)
+      return referenceQuery.get(id) !== undefined
     },
     isOpenSession(id) {
       return database.prepare(`${OPEN_SESSIONS} and id = ?`).get(id) !== undefined
@@ -71,7 +71,7 @@ export function readReferences(file: string): { objects: KnownObject[]; sessions
 }
 
 /** Throws unless the pages of a database fit together. */
-export function checkDatabase(file: string): void {
+export function checkDatabaseCopy(file: string): void {
   const database = new DatabaseSync(file)
   let found: string | undefined
   try {
@@ -85,7 +85,7 @@ export function checkDatabase(file: string): void {
   if (found !== 'ok') throw new Error(`The database is damaged: ${found}`)
 }
 
-function checkVersion(database: DatabaseSync, file: string): void {
+function checkCopyVersion(database: DatabaseSync, file: string): void {
   const row = database.prepare('select version from schema_version').get()
   const { version } = row as { version: number }
   if (version >= MIN_VERSION && version <= SQLITE_VERSION) return

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
 import { isObjectId } from '../objects/objects.ts'
-import { type Content, isContent, writeWhole } from './backup-files.ts'
+import { type Content, isContent, writeAtomically } from './backup-files.ts'
 import type { BackupFolder } from './backup-folder.ts'
 
 /** A file or an object of a snapshot, by its path in the snapshot or its id. */
@@ -68,7 +68,7 @@ export async function writeManifest(
     yield Buffer.from(`${JSON.stringify({ end: hash.digest('hex') })}\n`)
   }
   const content = seal.close(manifestName(snapshot), lines())
-  await writeWhole(join(folder, 'manifest'), content)
+  await writeAtomically(join(folder, 'manifest'), content)
 }
 
 /** Reads the manifest of a snapshot; fails with `DamagedFile` unless it is as it was written. */
@@ -83,17 +83,17 @@ export async function readManifest(
     throw new DamagedFile(`${name}: it is missing`)
   })
   try {
-    const whole = (async function* () {
+    const wholeManifest = (async function* () {
       yield stored as Uint8Array
     })()
-    return parse(await buffer(seal.open(name, whole)))
+    return parseManifest(await buffer(seal.open(name, wholeManifest)))
   } catch (error) {
     const reason = error instanceof DamagedFile ? error.message : 'it is damaged'
     throw new DamagedFile(`${name}: ${reason}`)
   }
 }
 
-function parse(bytes: Buffer): Manifest {
+function parseManifest(bytes: Buffer): Manifest {
   const end = bytes.lastIndexOf(10, -2) + 1
   const hash = createHash('sha256').update(bytes.subarray(0, end)).digest('hex')
   const last = JSON.parse(bytes.toString('utf8', end)) as { end?: string }

@@ -29,29 +29,29 @@ export function backupObjectPath(path: string, id: string): string {
 export async function openObjectIndex({ path, seal }: BackupFolder): Promise<ObjectIndex> {
   const file = join(path, FILE)
   const text = await readFile(file, 'utf8').catch(() => '')
-  const known = new Map<string, Content>()
+  const contentById = new Map<string, Content>()
   for (const line of text.split('\n')) {
-    const entry = parse(line)
-    if (entry) known.set(entry.id, entry.content)
+    const entry = parseIndexLine(line)
+    if (entry) contentById.set(entry.id, entry.content)
   }
   // A kill may have left half a line.
   if (text !== '' && !text.endsWith('\n')) await appendFile(file, '\n')
 
   async function removeWhere(isRemoved: (id: string) => boolean): Promise<void> {
-    for (const id of known.keys()) if (isRemoved(id)) known.delete(id)
-    const lines = [...known].map(([id, content]) => formatLine(id, content))
+    for (const id of contentById.keys()) if (isRemoved(id)) contentById.delete(id)
+    const lines = [...contentById].map(([id, content]) => formatLine(id, content))
     await writeDurably(file, lines.join(''))
   }
 
   return {
     async find(id) {
-      const content = known.get(id)
+      const content = contentById.get(id)
       if (!content) return undefined
-      const found = await stat(backupObjectPath(path, id)).catch(() => undefined)
-      return found?.size === seal.storedSize(content.size) ? content : undefined
+      const fileStat = await stat(backupObjectPath(path, id)).catch(() => undefined)
+      return fileStat?.size === seal.storedSize(content.size) ? content : undefined
     },
     async add(id, content) {
-      known.set(id, content)
+      contentById.set(id, content)
       await appendFile(file, formatLine(id, content))
     },
     keep: (ids) => removeWhere((id) => !ids.has(id)),
@@ -63,7 +63,7 @@ function formatLine(id: string, { size, digest }: Content): string {
   return `${JSON.stringify([id, size, digest])}\n`
 }
 
-function parse(line: string): { id: string; content: Content } | undefined {
+function parseIndexLine(line: string): { id: string; content: Content } | undefined {
   try {
     const [id, size, digest] = JSON.parse(line) as [string, number, string]
     const content = { size, digest }

@@ -4,10 +4,10 @@ import { databaseFile, RESTORING as MARK, makeDataFolder } from '../data-folder/
 import { lockFolder } from '../database/sqlite/folder-lock.ts'
 import { objectPath } from '../objects/disk/disk-objects.ts'
 import { syncFolder } from '../objects/disk/durable-file.ts'
-import { readChecked, reportFullDisk, type StoredFile, writeWhole } from './backup-files.ts'
+import { readChecked, reportFullDisk, type StoredFile, writeAtomically } from './backup-files.ts'
 import { openBackupFolder } from './backup-folder.ts'
 import { filesOf } from './check-backup.ts'
-import { checkDatabase, readReferences } from './database-copy.ts'
+import { checkDatabaseCopy, readReferences } from './database-copy.ts'
 import { deleteOtherAccounts } from './deletion/delete-other-accounts.ts'
 import { DATABASE, listSnapshots, readManifest } from './manifest.ts'
 
@@ -67,7 +67,7 @@ async function restore(options: RestoreOptions): Promise<RestoreOutcome> {
         done += bytes
         onProgress?.(done, total)
       }
-      await writeWhole(path, readChecked(file, backup.seal, { onBytes }))
+      await writeAtomically(path, readChecked(file, backup.seal, { onBytes }))
     }
     const need = (name: string): StoredFile => {
       const file = stored.get(name)
@@ -75,19 +75,19 @@ async function restore(options: RestoreOptions): Promise<RestoreOutcome> {
       return file
     }
     await restoreFile(need(DATABASE), unfinished)
-    checkDatabase(unfinished)
+    checkDatabaseCopy(unfinished)
     if (account !== undefined) deleteOtherAccounts(unfinished, account)
     const { objects, sessions } = readReferences(unfinished)
     const lost = new Set(manifest.missing)
     const ids = objects.map(({ id }) => id).filter((id) => !lost.has(id))
-    const others = manifest.files.filter(({ name }) => {
+    const otherFiles = manifest.files.filter(({ name }) => {
       const [, session] = /^live\/([^/]+)\//.exec(name) ?? []
       return name !== DATABASE && (session === undefined || sessions.includes(session))
     })
-    const sizes = [...ids, ...others.map(({ name }) => name)].map(need)
+    const sizes = [...ids, ...otherFiles.map(({ name }) => name)].map(need)
     total = done + sizes.reduce((sum, { expected }) => sum + expected.size, 0)
     for (const id of ids) await restoreFile(need(id), objectPath(join(folder, 'objects'), id))
-    for (const { name } of others) await restoreFile(need(name), join(folder, name))
+    for (const { name } of otherFiles) await restoreFile(need(name), join(folder, name))
     await rename(unfinished, databaseFile(folder))
     await rm(join(folder, MARK))
     await syncFolder(folder)
@@ -98,12 +98,12 @@ async function restore(options: RestoreOptions): Promise<RestoreOutcome> {
   }
 }
 
-async function chooseSnapshot(source: string, wanted: string | undefined): Promise<string> {
+async function chooseSnapshot(source: string, snapshotName: string | undefined): Promise<string> {
   const all = await listSnapshots(source)
   const newest = all.at(-1)
   if (!newest) throw new Error(`Cannot find a snapshot in ${source}`)
-  if (wanted === undefined || all.includes(wanted)) return wanted ?? newest
-  throw new Error(`Cannot find the snapshot ${wanted} in ${source}; it has: ${all.join(', ')}`)
+  if (snapshotName === undefined || all.includes(snapshotName)) return snapshotName ?? newest
+  throw new Error(`Cannot find the snapshot ${snapshotName} in ${source}; it has: ${all.join(', ')}`)
 }
 
 /** Creates the folder, or empties it of what an interrupted restoration left. */

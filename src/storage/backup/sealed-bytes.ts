@@ -37,10 +37,10 @@ export const plain: Seal = {
  * its name, in chunks of 64 KiB whose nonces count them and mark the last one.
  */
 export function sealWith(secret: Uint8Array): Seal {
-  const digestKey = derive(secret, Buffer.alloc(SALT), 'digest')
+  const digestKey = deriveSealKey(secret, Buffer.alloc(SALT), 'digest')
   return {
     isEncrypted: true,
-    close: (name, content) => encrypt(secret, name, content),
+    close: (name, content) => encryptContent(secret, name, content),
     open: (name, stored) => decrypt(secret, name, stored),
     storedSize: (size) => SALT + encryptedSize(size),
     digest: () => createHmac(HASH, digestKey),
@@ -48,18 +48,18 @@ export function sealWith(secret: Uint8Array): Seal {
 }
 
 /** Derives 32 bytes for one purpose. */
-export function derive(secret: Uint8Array, salt: Uint8Array, purpose: string): Buffer {
+export function deriveSealKey(secret: Uint8Array, salt: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync(HASH, secret, salt, `steno backup ${purpose}`, 32))
 }
 
-async function* encrypt(
+async function* encryptContent(
   secret: Uint8Array,
   name: string,
   content: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   const salt = randomBytes(SALT)
   yield salt
-  yield* encryptChunks(derive(secret, salt, `file ${name}`), content)
+  yield* encryptChunks(deriveSealKey(secret, salt, `file ${name}`), content)
 }
 
 async function* decrypt(
@@ -70,7 +70,7 @@ async function* decrypt(
   const { head: salt, rest, close } = await splitHead(stored, SALT)
   try {
     if (salt.length < SALT) throw new DamagedFile('it is truncated')
-    yield* decryptChunks(derive(secret, salt, `file ${name}`), rest)
+    yield* decryptChunks(deriveSealKey(secret, salt, `file ${name}`), rest)
   } finally {
     await close()
   }

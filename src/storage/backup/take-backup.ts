@@ -1,10 +1,16 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { readVersion } from '../../config/version.ts'
+import { readProgramVersion } from '../../config/version.ts'
 import { databaseFile, liveFolder } from '../data-folder/data-folder.ts'
 import { objectPath } from '../objects/disk/disk-objects.ts'
 import { syncFolder } from '../objects/disk/durable-file.ts'
-import { type Content, measured, readFrom, reportFullDisk, writeWhole } from './backup-files.ts'
+import {
+  type Content,
+  measureContent,
+  readLazily,
+  reportFullDisk,
+  writeAtomically,
+} from './backup-files.ts'
 import { type BackupFolder, createBackupFolder, lockBackupFolder } from './backup-folder.ts'
 import {
   type BackupSource,
@@ -92,12 +98,12 @@ async function addSnapshot(options: BackupOptions): Promise<BackupOutcome> {
     const task = { ...options, backup, index, live, unfinished, copied }
     for (let round = 1; ; round++) {
       signal.throwIfAborted()
-      const taken = await takeSnapshot(task)
-      if (!taken && round < MAX_ROUNDS) continue
-      if (!taken) throw new Error('Objects are deleted faster than they are copied: try again')
+      const snapshot = await takeSnapshot(task)
+      if (!snapshot && round < MAX_ROUNDS) continue
+      if (!snapshot) throw new Error('Objects are deleted faster than they are copied: try again')
       onProgress?.('removing old snapshots', 0, 1)
       await removeOldSnapshots(backup, index, { keep })
-      return { ...taken, copied }
+      return { ...snapshot, copied }
     }
   } finally {
     lock.release()
@@ -141,12 +147,12 @@ async function takeSnapshot(task: Task): Promise<Omit<BackupOutcome, 'copied'> |
   if (hasClock) files.push(await store(clock, join(folder, clock)))
   const stored = await storeObjects(task, objects)
   if (!stored) return undefined
-  const manifest = { takenAt, version: readVersion(), files, ...stored }
+  const manifest = { takenAt, version: readProgramVersion(), files, ...stored }
   await writeManifest(backup, { snapshot, folder: unfinished }, manifest)
   await mkdir(join(target, 'snapshots'), { recursive: true })
   await rename(unfinished, snapshotFolder(target, snapshot))
   await syncFolder(join(target, 'snapshots'))
-  const size = [...files, ...stored.objects].reduce((sum, one) => sum + one.size, 0)
+  const size = [...files, ...stored.objects].reduce((sum, item) => sum + item.size, 0)
   return { snapshot, objects: stored.objects.length, size, missing: stored.missing }
 }
 
@@ -158,14 +164,14 @@ async function storeFile(
   { snapshot, name, file, size }: SnapshotFile,
 ): Promise<ManifestEntry> {
   let content: Content | undefined
-  const onEnd = (found: Content) => {
-    content = found
+  const onEnd = (measured: Content) => {
+    content = measured
   }
   const onBytes = () => signal.throwIfAborted()
-  const source = measured(readFrom(file, size === undefined ? {} : { size }), seal, {
+  const source = measureContent(readLazily(file, size === undefined ? {} : { size }), seal, {
     ...{ onBytes, onEnd },
   })
-  await writeWhole(join(unfinished, name), seal.close(`snapshots/${snapshot}/${name}`, source))
+  await writeAtomically(join(unfinished, name), seal.close(`snapshots/${snapshot}/${name}`, source))
   return { name, ...content! }
 }
 
@@ -202,11 +208,11 @@ async function storeObjects(
   const total = objects.reduce((sum, { size }) => sum + (size ?? 0), 0)
   const entries: ManifestEntry[] = []
   const missing: string[] = []
-  const rest = objects.values()
+  const remainingObjects = objects.values()
   let done = 0
   let isDeleted = false
   async function run(): Promise<void> {
-    for (const { id, size } of rest) {
+    for (const { id, size } of remainingObjects) {
       signal.throwIfAborted()
       const content = await storeObject(task, id)
       if (content) entries.push({ name: id, ...content })
@@ -218,7 +224,7 @@ async function storeObjects(
   }
   // Nothing is written any more when the first failure is reported.
   const ended = await Promise.allSettled(Array.from({ length: atOnce }, run))
-  for (const one of ended) if (one.status === 'rejected') throw one.reason
+  for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason
   if (isDeleted) return undefined
   return { objects: entries.sort((a, b) => (a.name < b.name ? -1 : 1)), missing: missing.sort() }
 }
@@ -228,18 +234,18 @@ async function storeObject(
   { folder, backup: { path, seal }, index, signal, copied }: Task,
   id: string,
 ): Promise<Content | undefined> {
-  const known = await index.find(id)
+  const storedContent = await index.find(id)
   // Ids are never reused for other content once a row refers to them.
-  if (known) return known
+  if (storedContent) return storedContent
   let content: Content | undefined
-  const onEnd = (found: Content) => {
-    content = found
+  const onEnd = (measured: Content) => {
+    content = measured
   }
   const onBytes = () => signal.throwIfAborted()
   try {
     const file = objectPath(join(folder, 'objects'), id)
-    const source = measured(readFrom(file), seal, { onBytes, onEnd })
-    await writeWhole(backupObjectPath(path, id), seal.close(`objects/${id}`, source))
+    const source = measureContent(readLazily(file), seal, { onBytes, onEnd })
+    await writeAtomically(backupObjectPath(path, id), seal.close(`objects/${id}`, source))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error

@@ -65,10 +65,10 @@ export async function refuseMissingDatabase(folder: string): Promise<void> {
     )
   }
   const file = databaseFile(folder)
-  const found = await stat(file).catch(() => undefined)
-  if (found && found.size > 0) return
-  const held = await whatIsHeld(folder)
-  if (held) throw lost(file, held)
+  const databaseStat = await stat(file).catch(() => undefined)
+  if (databaseStat && databaseStat.size > 0) return
+  const heldData = await whatIsHeld(folder)
+  if (heldData) throw databaseGone(file, heldData)
 }
 
 /**
@@ -77,8 +77,8 @@ export async function refuseMissingDatabase(folder: string): Promise<void> {
  */
 export async function refuseOtherDatabase(folder: string): Promise<void> {
   const file = databaseFile(folder)
-  const found = await stat(file).catch(() => undefined)
-  if (!found) return
+  const databaseStat = await stat(file).catch(() => undefined)
+  if (!databaseStat) return
   throw new Error(
     `Cannot use STENO_DATABASE_URL with this data folder: ${file} is its database; choose another STENO_DATA_DIR`,
   )
@@ -86,10 +86,10 @@ export async function refuseOtherDatabase(folder: string): Promise<void> {
 
 /** Throws if a data folder has objects or live sessions, which an empty database does not know. */
 export async function refuseEmptyDatabase(folder: string): Promise<void> {
-  const held = await whatIsHeld(folder)
-  if (!held) return
+  const heldData = await whatIsHeld(folder)
+  if (!heldData) return
   throw new Error(
-    `Cannot use the database of STENO_DATABASE_URL: it is empty, but the data folder ${folder} has ${held}; restore a backup of the database, or choose another STENO_DATA_DIR`,
+    `Cannot use the database of STENO_DATABASE_URL: it is empty, but the data folder ${folder} has ${heldData}; restore a backup of the database, or choose another STENO_DATA_DIR`,
   )
 }
 
@@ -117,8 +117,10 @@ async function whatIsHeld(folder: string): Promise<'objects' | 'live' | undefine
   return sessions.length > 0 ? 'live' : undefined
 }
 
-function lost(file: string, folder: 'objects' | 'live'): Error {
-  const rest = folder === 'live' ? 'live sessions' : folder
+function databaseGone(file: string, folder: 'objects' | 'live'): Error {
+  const folderContent = folder === 'live' ? 'live sessions' : folder
   const remedy = `put a backup in its place, or move the ${folder} folder away to start anew`
-  return new Error(`Cannot open the database ${file}: it is gone, but not its ${rest}; ${remedy}`)
+  return new Error(
+    `Cannot open the database ${file}: it is gone, but not its ${folderContent}; ${remedy}`,
+  )
 }

@@ -24,10 +24,13 @@ export function diskOf(
 
   async function measure(): Promise<Disk> {
     const unknown = { free: Number.POSITIVE_INFINITY, size: Number.POSITIVE_INFINITY }
-    const found = await stat(folder).catch(() => undefined)
+    const folderStat = await stat(folder).catch(() => undefined)
     // Some network and user-space file systems report only zeros.
-    if (!found || found.blocks === 0) return unknown
-    return { free: found.bavail * found.bsize, size: found.blocks * found.bsize }
+    if (!folderStat || folderStat.blocks === 0) return unknown
+    return {
+      free: folderStat.bavail * folderStat.bsize,
+      size: folderStat.blocks * folderStat.bsize,
+    }
   }
 
   return () => {

@@ -99,9 +99,9 @@ export class StorageLimits {
   async readQuota(account: string): Promise<{ held: number; limit: number | undefined }> {
     const { accountMaxBytes, db } = this.#options
     const { accountBytes, total } = await countHeldBytes(db, account)
-    const held = accountBytes + (this.#incoming.get(account) ?? 0)
-    if (!(await this.#hasLimit())) return { held, limit: undefined }
-    return { held, limit: accountMaxBytes ?? (await this.#shareOf(total)) }
+    const heldBytes = accountBytes + (this.#incoming.get(account) ?? 0)
+    if (!(await this.#hasLimit())) return { held: heldBytes, limit: undefined }
+    return { held: heldBytes, limit: accountMaxBytes ?? (await this.#shareOf(total)) }
   }
 
   /** An account that is alone has the whole disk. */

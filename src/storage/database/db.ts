@@ -29,6 +29,12 @@ export type Database = {
   runMaintenance?(): Promise<void>
 }
 
+/** What a query needs that is the same for all databases. */
+export type Queryable = Pick<Database, 'sql'>
+
+/** What a query needs whose wording depends on the database. */
+export type DialectQueryable = Pick<Database, 'sql' | 'dialect'>
+
 /**
  * The handle that every statement reads and writes through: rows in `sql`, and large values in
  * `objects`, whose ids rows hold.

@@ -38,7 +38,7 @@ async function openFolder(
   { create, ...options }: { create: boolean } & MigrateOptions,
 ): Promise<Pick<Database, 'sql'>> {
   const file = databaseFile(folder)
-  if (create) await makeDataFolder(folder).catch((cause) => refuse(folder, cause))
+  if (create) await makeDataFolder(folder).catch((cause) => refuseAccess(folder, cause))
   else if (!existsSync(file))
     throw new Error(`Cannot find a database in ${folder} (STENO_DATA_DIR)`)
   const lock = lockUnlessInUse(folder, file)
@@ -51,14 +51,14 @@ async function openFolder(
   }
 }
 
-function refuse(folder: string, cause: Error): never {
+function refuseAccess(folder: string, cause: Error): never {
   const remedy = 'set STENO_DATA_DIR to a folder of yours'
   throw new Error(`Cannot create the data folder ${folder}: ${cause.message}; ${remedy}`, { cause })
 }
 
 /** Checks the shared database as `examineDatabase` does; throws what would stop a server. */
 export async function examineShared(database: DatabaseConfig): Promise<string> {
-  const { describe, openPostgres } = await import('./postgres/postgres.ts')
+  const { databaseAddress: describe, openPostgres } = await import('./postgres/postgres.ts')
   const settings = { ...database, connections: 2, startSeconds: 0 }
   await (await openPostgres(settings, { version: 'known' })).close()
   return describe(database.url)

@@ -68,9 +68,9 @@ export function createGroupCommit<T, R>(
     } catch (error) {
       const isUnknown = isCommitting && db.dialect.isOutcomeUnknown(error)
       const isRepeated = isUnknown ? findWritten && !mayBeWritten : group.length > 1
-      for (const one of group) {
-        if (isRepeated) await writeTogether([one], { mayBeWritten: isUnknown })
-        else one.outcome.reject(error)
+      for (const pending of group) {
+        if (isRepeated) await writeTogether([pending], { mayBeWritten: isUnknown })
+        else pending.outcome.reject(error)
       }
     }
   }

@@ -38,8 +38,8 @@ export function statement<Values extends Record<string, unknown>, Row, Shape = u
     const key = shape === undefined ? '' : JSON.stringify(shape)
     const query = built.get(key) ?? build(placeholders, dialect, shape as Shape).compile(sql)
     built.set(key, query)
-    const parameters = query.parameters.map((one) => {
-      return one instanceof Placeholder ? values[one.name] : one
+    const parameters = query.parameters.map((parameter) => {
+      return parameter instanceof Placeholder ? values[parameter.name] : parameter
     })
     const run = dialect.isPipelined ? await connectionOf(sql) : sql
     const { rows } = await run.executeQuery<Row>({ ...query, parameters })
@@ -54,8 +54,8 @@ const connections = new WeakMap<Kysely<Tables>, Promise<DatabaseConnection>>()
  * a transaction wait for the one before, and takes as long for one as to find a row.
  */
 function connectionOf(sql: Kysely<Tables>): Promise<DatabaseConnection> {
-  const known = connections.get(sql)
-  if (known) return known
+  const cachedConnection = connections.get(sql)
+  if (cachedConnection) return cachedConnection
   const connection = sql.getExecutor().provideConnection(async (one) => one)
   connections.set(sql, connection)
   return connection

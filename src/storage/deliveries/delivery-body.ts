@@ -1,6 +1,6 @@
 import type { Db } from '../database/db.ts'
 import type { JobRow } from '../database/tables.ts'
-import { storedResult } from '../jobs/results.ts'
+import { resultLocation } from '../jobs/results.ts'
 import type { Delivery } from './deliveries.ts'
 
 /** The exact bytes of a delivery: the same every time they are read. */
@@ -39,7 +39,7 @@ async function resultBody(
   if (!job) return undefined
   const head = JSON.stringify({ id: jobId, event }).slice(0, -1)
   const tail = job.custom_metadata === null ? '}' : `,"custom_metadata":${job.custom_metadata}}`
-  const result = storedResult(job)
+  const result = resultLocation(job)
   if (!result) return textBody(`${head},"error":${JSON.stringify(errorOf(job))}${tail}`)
   if ('text' in result) return textBody(`${head},"payload":${result.text}${tail}`)
   const { object } = result
@@ -77,11 +77,11 @@ async function objectBody(
   db: Db,
   { head = '', object, tail = '' }: ObjectBody,
 ): Promise<DeliveryBody | undefined> {
-  const found = await db.objects.check(object).catch((error) => {
+  const objectInfo = await db.objects.check(object).catch((error) => {
     if (error.code === 'file_not_found') return undefined
     throw error
   })
-  if (!found) return undefined
+  if (!objectInfo) return undefined
   async function* chunks(): AsyncGenerator<Uint8Array> {
     if (head) yield Buffer.from(head)
     const { body } = await db.objects.read(object)
@@ -92,5 +92,5 @@ async function objectBody(
     }
     if (tail) yield Buffer.from(tail)
   }
-  return { bytes: Buffer.byteLength(head) + found.size + Buffer.byteLength(tail), chunks }
+  return { bytes: Buffer.byteLength(head) + objectInfo.size + Buffer.byteLength(tail), chunks }
 }

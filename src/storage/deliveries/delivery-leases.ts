@@ -19,7 +19,7 @@ export type TakeOptions = {
  * Nobody sends it: its lease has ended, or its owner is dead, or it is this process, which knows
  * what it has in flight: an attempt that was cut off needs no other write.
  */
-function isUnleased({ dialect, owner }: Db, inFlight: readonly string[]) {
+function isUnleasedDelivery({ dialect, owner }: Db, inFlight: readonly string[]) {
   const isOver = sql<SqlBool>`(lease_until is null or lease_until < ${dialect.now()}
     or lease_owner = ${owner} or ${isAbandoned})`
   return sql<SqlBool>`(${isOver} and not (${dialect.isIn(sql.ref('id'), inFlight)}))`
@@ -40,7 +40,7 @@ export async function leaseDueDeliveries(
     .where('state', '=', sql.lit('due'))
     .where('endpoint_id', '=', endpointId)
     .where('next_at', '<=', now)
-    .where(isUnleased(db, inFlight))
+    .where(isUnleasedDelivery(db, inFlight))
     // It may have been disabled since the caller read it.
     .where(sql<SqlBool>`not exists (select 1 from endpoints
       where id = ${endpointId} and disabled_at is not null)`)
@@ -62,9 +62,9 @@ export async function leaseDueDeliveries(
   return rows.toSorted(byTurn).map(toDelivery)
 }
 
-type Turn = Pick<DeliveryRow, 'next_at' | 'created_at'>
+type DeliveryOrder = Pick<DeliveryRow, 'next_at' | 'created_at'>
 
-function byTurn(a: Turn, b: Turn): number {
+function byTurn(a: DeliveryOrder, b: DeliveryOrder): number {
   return a.next_at! - b.next_at! || a.created_at - b.created_at
 }
 
@@ -93,7 +93,7 @@ export async function findNextDueDelivery(
     .select('next_at')
     .where('state', '=', sql.lit('due'))
     .where('endpoint_id', '=', endpointId)
-    .where(isUnleased(db, inFlight))
+    .where(isUnleasedDelivery(db, inFlight))
     .orderBy('next_at')
     .limit(1)
     .executeTakeFirst()

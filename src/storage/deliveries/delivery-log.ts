@@ -102,14 +102,14 @@ function toLogged(row: Pick<Selectable<DeliveryRow>, (typeof loggedColumns)[numb
 }
 
 /** One attempt, counted from 1. */
-export type Attempt = AttemptRecord & { number: number }
+export type LoggedAttempt = AttemptRecord & { number: number }
 
 /** Returns the stored attempts at each of the given deliveries, earliest first. */
 export async function findAttempts(
   db: Db,
   ids: readonly string[],
-): Promise<Map<string, Attempt[]>> {
-  const attempts = new Map<string, Attempt[]>(ids.map((id) => [id, []]))
+): Promise<Map<string, LoggedAttempt[]>> {
+  const attempts = new Map<string, LoggedAttempt[]>(ids.map((id) => [id, []]))
   if (ids.length === 0) return attempts
   const rows = await db.reader
     .selectFrom('delivery_attempts')

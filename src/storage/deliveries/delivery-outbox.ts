@@ -54,20 +54,20 @@ export async function queueWebhooks(
     .where('kind', '=', 'webhook')
     .execute()
   for (const webhook of webhooks) {
-    const wanted = webhook.events?.split(',')
+    const subscribedEvents = webhook.events?.split(',')
     const rows = events
-      .filter((event) => !wanted || wanted.includes(event))
+      .filter((event) => !subscribedEvents || subscribedEvents.includes(event))
       .map((event): QueuedRow => {
         const body = JSON.stringify({ event, payload: { id } })
-        return { ...target('webhook', webhook.url), seq: placeOf(event), event, body }
+        return { ...target('webhook', webhook.url), seq: eventOrder(event), event, body }
       })
-    await queue(tx, { account, jobId: id, endpointId: webhook.id }, rows, { at })
+    await queueRows(tx, { account, jobId: id, endpointId: webhook.id }, rows, { at })
   }
 }
 
 /** `transcription.success` and `transcription.error` exclude each other. */
-function placeOf(event: WebhookEvent): number {
-  if (event === 'transcription.error') return placeOf('transcription.success')
+function eventOrder(event: WebhookEvent): number {
+  if (event === 'transcription.error') return eventOrder('transcription.success')
   return webhookEvents.indexOf(event)
 }
 
@@ -91,7 +91,7 @@ export async function queueJobEnd(tx: Db, job: EndedJob, { at }: { at: number })
   if (callback) {
     const { url, method = 'POST' } = callback
     const sequence = await callbackSequence(tx, job, url, { at })
-    await queue(tx, sequence, [{ ...target('callback', url), method, seq: 0, event }], { at })
+    await queueRows(tx, sequence, [{ ...target('callback', url), method, seq: 0, event }], { at })
   }
   await queueWebhooks(tx, job, [event], { at })
 }
@@ -140,7 +140,7 @@ export async function queueLiveCallbacks(
     rows.push({ ...target('live', callback.url), ...message })
     pending++
   }
-  await queue(tx, sequence, rows, { at })
+  await queueRows(tx, sequence, rows, { at })
   return messages.length - rows.length
 }
 
@@ -209,7 +209,7 @@ const ROWS_TOGETHER = 100
  * Queues rows. If the sequence is closed, they are recorded as failed, so that they can be resent
  * once the endpoint is enabled.
  */
-async function queue(
+async function queueRows(
   tx: Db,
   sequence: DeliverySequence,
   rows: readonly QueuedRow[],

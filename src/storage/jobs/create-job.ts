@@ -72,7 +72,7 @@ export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creat
  * Each call resolves when its job is on disk.
  */
 export function createJobWriter(db: Db): CreateJob {
-  const write = createGroupCommit(db, create, {
+  const write = createGroupCommit(db, insertNewJob, {
     orderBy: ({ job }) => job.account,
     // What an earlier request has used up, or which key it had, is read before the job is written.
     mayOverlap: ({ options }) => !options.idempotency && !options.maxSecondsPerMonth,
@@ -93,7 +93,7 @@ async function hasJob(tx: Db, { id, account }: NewJob): Promise<boolean> {
 /** A refusal must not roll back the transaction: other creations share it. */
 type CreateOutcome = CreateJobResult | { quotaError: AppError }
 
-async function create(
+async function insertNewJob(
   tx: Db,
   { job, options }: { job: NewJob; options: CreationOptions },
 ): Promise<CreateOutcome> {

@@ -1,10 +1,8 @@
 import { sql } from 'kysely'
-import type { Db } from '../database/db.ts'
+import type { DialectQueryable } from '../database/db.ts'
 import type { EventRow } from '../database/tables.ts'
 
 /** Only the database: events have nothing in the objects. */
-type Queryable = Pick<Db, 'sql' | 'dialect'>
-
 /** The place of an event in the order of all. */
 export type EventCursor = Pick<StoredEvent, 'tx' | 'seq'>
 
@@ -25,8 +23,8 @@ export type StoredEvent = {
  * Returns the events of all accounts after a place, in order. An event that follows later never
  * stands before one that was returned.
  */
-export async function readEvents(
-  { sql: db, dialect }: Queryable,
+export async function readEventsAfter(
+  { sql: db, dialect }: DialectQueryable,
   { tx, seq }: EventCursor,
   { account, limit }: { account?: string; limit: number },
 ): Promise<StoredEvent[]> {
@@ -43,7 +41,10 @@ export async function readEvents(
 }
 
 /** Returns the place of the last event. */
-export async function lastEventCursor({ sql: db, dialect }: Queryable): Promise<EventCursor> {
+export async function lastEventCursor({
+  sql: db,
+  dialect,
+}: DialectQueryable): Promise<EventCursor> {
   const row = await db
     .selectFrom('events')
     .select(['tx', 'seq'])
@@ -57,7 +58,7 @@ export async function lastEventCursor({ sql: db, dialect }: Queryable): Promise<
 
 /** Deletes the events from before a time, in milliseconds since 1970. */
 export async function deleteEvents(
-  { sql: db }: Queryable,
+  { sql: db }: DialectQueryable,
   { before }: { before: number },
 ): Promise<void> {
   await db.deleteFrom('events').where('at', '<', before).execute()

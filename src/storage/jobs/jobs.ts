@@ -3,7 +3,7 @@ import type { Db } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
 import type { JobRow } from '../database/tables.ts'
 import { type RedactedAudio, readRedactedAudio } from './redacted-audio.ts'
-import { type StoredResult, storedResult } from './results.ts'
+import { type ResultLocation, resultLocation } from './results.ts'
 
 /** Recorded audio or a live session. */
 export type JobKind = 'pre-recorded' | 'live'
@@ -38,7 +38,7 @@ export type Job = {
   /** The recording kept in place of that file. */
   redactedAudio: RedactedAudio | null
   /** Where the result is stored; `readResult` reads it. */
-  result: StoredResult | null
+  result: ResultLocation | null
   /** Whether nothing is kept of it once its result was delivered. */
   zeroRetention: boolean
 }
@@ -127,7 +127,7 @@ export function toJob(row: ViewedRow): Job {
     requestParams: row.request_params,
     file: toJobFile(row),
     redactedAudio: readRedactedAudio(row),
-    result: storedResult(row),
+    result: resultLocation(row),
     zeroRetention: row.zero_retention === 1,
   }
 }
@@ -163,8 +163,8 @@ export async function findEndedJobs(db: Db, ids: readonly string[]): Promise<str
       .where('job_id', 'in', ids.slice(i, i + IDS_PER_STATEMENT))
       .where('ended_at', 'is not', null)
       .execute()
-    const found = [...rows.map(({ id }) => id), ...tokens.map((token) => token.job_id)]
-    ended.push(...new Set(found))
+    const foundIds = [...rows.map(({ id }) => id), ...tokens.map((token) => token.job_id)]
+    ended.push(...new Set(foundIds))
   }
   return ended
 }

@@ -17,7 +17,7 @@ import {
   type ReadResult,
   readResult,
   replaceResult,
-  storedResult,
+  resultLocation,
   storeResultText,
 } from './results.ts'
 
@@ -49,7 +49,7 @@ test('a result is stored in its row up to the limit, beyond it as an object', as
     const { chunks, seen } = piecesOf(texts)
     const stored = await storeResultText(db, chunks)
     assert.equal(stored.result_object === null ? 'row' : 'object', where)
-    assert.equal(await readResult(db, storedResult(stored)!), texts.join(''))
+    assert.equal(await readResult(db, resultLocation(stored)!), texts.join(''))
     assert.deepEqual(seen, { read: texts.length, isClosed: true })
     await dropResult(db, stored)
     assert.deepEqual(await Array.fromAsync(db.objects.list()), [])

@@ -106,9 +106,9 @@ export async function commitOrDelete<T>(
 ): Promise<T> {
   let mayBeTaken = false
   try {
-    const taken = await take()
-    mayBeTaken = taken !== undefined && taken !== false
-    return taken
+    const takenResult = await take()
+    mayBeTaken = takenResult !== undefined && takenResult !== false
+    return takenResult
   } catch (error) {
     mayBeTaken = db.dialect.isOutcomeUnknown(error)
     throw error
@@ -118,13 +118,13 @@ export async function commitOrDelete<T>(
 }
 
 /** Where the JSON text of a result is stored: in the row, or in an object of its own. */
-export type StoredResult = { text: string } | { object: string }
+export type ResultLocation = { text: string } | { object: string }
 
 /** Reads from a row where its result is stored; null while there is none. */
-export function storedResult({
+export function resultLocation({
   result,
   result_object,
-}: Omit<ResultColumns, 'result_size'>): StoredResult | null {
+}: Omit<ResultColumns, 'result_size'>): ResultLocation | null {
   if (result_object !== null) return { object: result_object }
   return result === null ? null : { text: result }
 }
@@ -133,7 +133,7 @@ export function storedResult({
  * Returns the JSON text of a result; undefined if its object is gone, because the job was deleted
  * after its row was read, or its result was replaced.
  */
-export async function readResult(db: Db, stored: StoredResult): Promise<string | undefined> {
+export async function readResult(db: Db, stored: ResultLocation): Promise<string | undefined> {
   if ('text' in stored) return stored.text
   try {
     const { body } = await db.objects.read(stored.object)
@@ -145,9 +145,9 @@ export async function readResult(db: Db, stored: StoredResult): Promise<string |
 }
 
 /** A result of a finished job, as its row was read. */
-export type ReadResult = { jobId: string; stored: StoredResult }
+export type ReadResult = { jobId: string; stored: ResultLocation }
 
-type Replacement = {
+type ResultReplacement = {
   jobId: string
   /** The column of the result that was read, and its value. */
   read: readonly ['result' | 'result_object', string]
@@ -157,7 +157,7 @@ type Replacement = {
 
 async function replaceRow(
   tx: Db,
-  { jobId, read: [column, value], columns, llm }: Replacement,
+  { jobId, read: [column, value], columns, llm }: ResultReplacement,
 ): Promise<boolean> {
   const change = tx.sql.updateTable('jobs').set(columns).where('id', '=', jobId)
   const job = await change

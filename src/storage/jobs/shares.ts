@@ -101,9 +101,16 @@ function shares({ sql }: Pick<Db, 'sql'>, now: number) {
     .where('expires_at', '>', now)
 }
 
-type Row = Awaited<ReturnType<ReturnType<typeof shares>['executeTakeFirstOrThrow']>>
+type SelectedShare = Awaited<ReturnType<ReturnType<typeof shares>['executeTakeFirstOrThrow']>>
 
-function toShare({ job_id, created_at, expires_at, is_edited, key_name, ...row }: Row): Share {
+function toShare({
+  job_id,
+  created_at,
+  expires_at,
+  is_edited,
+  key_name,
+  ...row
+}: SelectedShare): Share {
   const times = { createdAt: created_at, expiresAt: expires_at }
   return { ...row, jobId: job_id, ...times, isEdited: is_edited === 1, keyName: key_name }
 }

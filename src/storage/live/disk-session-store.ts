@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { storageError, throwStorageError } from '../database/sqlite/storage-error.ts'
 import { syncFolder } from '../objects/disk/durable-file.ts'
-import { type LogLine, readAt, readLog, writeAt } from '../objects/disk/file-io.ts'
+import { type LogLine, readAt, readLogLines, writeAt } from '../objects/disk/file-io.ts'
 import type { Objects } from '../objects/objects.ts'
 import type { Orphans } from '../objects/orphans/orphans.ts'
 import { SessionAppender } from './session-appender.ts'
@@ -106,12 +106,12 @@ function diskSessionStore(
     },
     async *readLines() {
       await appender.settled()
-      for await (const lines of readLog(log, { size: appender.sizes.logBytes })) {
+      for await (const lines of readLogLines(log, { size: appender.sizes.logBytes })) {
         yield lines.map(({ text }) => text)
       }
     },
-    readDurableLines: (start) => readLog(log, { start, size: appender.storedLogBytes }),
-    readWrittenLines: (part) => readLog(log, part),
+    readDurableLines: (start) => readLogLines(log, { start, size: appender.storedLogBytes }),
+    readWrittenLines: (part) => readLogLines(log, part),
     async close() {
       await appender.close()
       await audio.close()
@@ -133,7 +133,7 @@ async function readSent(
   { audioAfter, audioSize }: { audioAfter(line: string): number | undefined; audioSize: number },
 ): Promise<DurableSizes> {
   const sent = { audioBytes: 0, logBytes: 0 }
-  for await (const lines of readLog(log, { size: (await log.stat()).size })) {
+  for await (const lines of readLogLines(log, { size: (await log.stat()).size })) {
     for (const { text, end } of lines) {
       const after = text.includes('\0') ? undefined : audioAfter(text)
       if (text.includes('\0') || (after ?? 0) > audioSize) return sent

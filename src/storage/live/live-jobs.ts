@@ -72,7 +72,7 @@ export async function findLiveJobByToken(
     .selectFrom('jobs')
     .select(liveColumns)
     .select(
-      sql<string | null>`case when ${isUnleased(db)} then null else lease_owner end`.as('owner'),
+      sql<string | null>`case when ${isUnleasedJob(db)} then null else lease_owner end`.as('owner'),
     )
     .where('id', '=', session.job_id)
     .executeTakeFirst()
@@ -84,7 +84,7 @@ export async function findLiveJobByToken(
 /**
  * Whether nobody runs a session: no owner that lives, or one that renewed its lease too long ago.
  */
-function isUnleased({ dialect }: Db) {
+function isUnleasedJob({ dialect }: Db) {
   return sql<boolean>`(${isAbandoned} or lease_until < ${dialect.now()})`
 }
 
@@ -98,7 +98,7 @@ export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
     .select(liveColumns)
     .where('kind', '=', 'live')
     .where(isOpen)
-    .where(isUnleased(db))
+    .where(isUnleasedJob(db))
     .orderBy('created_at')
     .orderBy('id')
     .execute()
@@ -113,15 +113,15 @@ export type LiveClaim = { owner: string; at: number; onlyIfFree?: boolean }
  * can write no more. Returns undefined if it has ended, is gone, or is another's.
  */
 export function beginLiveJob(db: Db, id: string, claim: LiveClaim): Promise<Lease | undefined> {
-  return inTransaction(db, (tx) => begin(tx, id, claim))
+  return inTransaction(db, (tx) => claimSession(tx, id, claim))
 }
 
-async function begin(
+async function claimSession(
   tx: Db,
   id: string,
   { owner, at, onlyIfFree = false }: LiveClaim,
 ): Promise<Lease | undefined> {
-  const isMine = sql<boolean>`(lease_owner = ${owner} or ${isUnleased(tx)})`
+  const isMine = sql<boolean>`(lease_owner = ${owner} or ${isUnleasedJob(tx)})`
   const row = await tx.sql
     .updateTable('jobs')
     .set((job) => ({
@@ -159,7 +159,7 @@ export async function findLiveOwners(
     .selectFrom('jobs')
     .select('id')
     .select(
-      sql<string | null>`case when ${isUnleased(db)} then null else lease_owner end`.as('owner'),
+      sql<string | null>`case when ${isUnleasedJob(db)} then null else lease_owner end`.as('owner'),
     )
     .where(db.dialect.isIn(sql`id`, ids))
     .where('kind', '=', 'live')
@@ -207,7 +207,7 @@ export function finishLiveJob(
     if (!job) return false
     await recordEnd(tx, job, { file, at })
     await queueLiveCallbacks(tx, job, callbacks, { at, maxQueued: Number.POSITIVE_INFINITY })
-    await recordJobUsage(tx, job, { ...usageOf(file), llm })
+    await recordJobUsage(tx, job, { ...jobUsageOf(file), llm })
     return true
   })
 }
@@ -235,12 +235,12 @@ export function failLiveJob(
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     await tx.dialect.lockRows?.(tx, 'jobs', sql`id = ${id}`)
-    const found = await tx.sql
+    const foundRows = await tx.sql
       .selectFrom('jobs')
       .select('post_session_metadata')
       .where('id', '=', id)
       .executeTakeFirst()
-    const reported = withField(found?.post_session_metadata ?? '{}', 'failure', failure)
+    const reported = withField(foundRows?.post_session_metadata ?? '{}', 'failure', failure)
     let change = tx.sql.updateTable('jobs').where('id', '=', id)
     if (only === 'queued') change = change.where('status', '=', 'queued')
     else if (only) change = whereLeased(tx, only)
@@ -259,7 +259,7 @@ export function failLiveJob(
     if (!job) return false
     await recordEnd(tx, job, { file, at })
     await queueEnd(tx, job, { endMessage, at })
-    await recordJobUsage(tx, job, usageOf(file))
+    await recordJobUsage(tx, job, jobUsageOf(file))
     return true
   })
 }
@@ -303,7 +303,7 @@ const endColumns = [
 type EndColumn = (typeof endColumns)[number]
 
 /** What was recorded was recognized, also of a session that failed. */
-function usageOf(file: RecordedAudio | undefined): JobUsage {
+function jobUsageOf(file: RecordedAudio | undefined): JobUsage {
   const { duration = 0, channels = 0 } = file ?? {}
   return { audioSeconds: duration, channelSeconds: duration * channels }
 }

@@ -4,7 +4,7 @@ import { writeAt } from '../objects/disk/file-io.ts'
 import type { DurableSizes, SessionStore } from './session-store.ts'
 
 /** The arguments of one `write` call. */
-type Entry = {
+type PendingAppend = {
   audio: Uint8Array | undefined
   lines: readonly string[]
   written: PromiseWithResolvers<void>
@@ -21,7 +21,7 @@ export type AppendedFiles = { audio: FileHandle; log: FileHandle; audioStart: nu
 export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
   readonly #files: AppendedFiles
   #sizes: DurableSizes
-  #waiting: Entry[] = []
+  #waiting: PendingAppend[] = []
   #isWriting = false
   /** Settles with the last call of `write`. */
   #lastWrite: Promise<void> = Promise.resolve()
@@ -105,7 +105,7 @@ export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
   /**
    * Writes the audio first: a process killed in between leaves no line that reports too much audio.
    */
-  async #append(entries: readonly Entry[]): Promise<void> {
+  async #append(entries: readonly PendingAppend[]): Promise<void> {
     const { audio: audioFile, log, audioStart } = this.#files
     const chunks = entries.flatMap(({ audio }) => (audio && audio.length > 0 ? [audio] : []))
     const lines = entries.flatMap(({ lines }) => lines.map((line) => `${line}\n`))

@@ -107,13 +107,13 @@ async function storeBatches(db: Db, batches: readonly SessionBatch[]): Promise<B
 
 /** Returns whether a batch is there, because an earlier attempt to store it succeeded after all. */
 async function isOwn(db: Db, { jobId, seq, writer }: SessionBatch): Promise<boolean> {
-  const found = await db.sql
+  const foundRow = await db.sql
     .selectFrom('live_batches')
     .select('writer')
     .where('job_id', '=', jobId)
     .where('seq', '=', seq)
     .executeTakeFirst()
-  return found?.writer === writer
+  return foundRow?.writer === writer
 }
 
 /** Yields the batches of a session from number `from` on, in order, some at a time. */

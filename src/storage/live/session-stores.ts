@@ -51,8 +51,8 @@ function localSessions(folder: string): SessionStores {
     folderOf,
     openWithoutLease,
     async open({ id }, options) {
-      const left = await openWithoutLease(id, options)
-      return { store: left ?? (await createDiskSessionStore(folderOf(id))), isNew: !left }
+      const leftStore = await openWithoutLease(id, options)
+      return { store: leftStore ?? (await createDiskSessionStore(folderOf(id))), isNew: !leftStore }
     },
   }
 }

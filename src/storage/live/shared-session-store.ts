@@ -35,7 +35,7 @@ export type SharedSessionOptions = {
 }
 
 /** The copy, and the number of the next batch. */
-type Copy = { local: DiskSessionStore; next: number }
+type LocalSessionCopy = { local: DiskSessionStore; next: number }
 
 /** How often a session is read again because its last owner wrote more in the meantime. */
 const MAX_READS = 20
@@ -56,7 +56,7 @@ export async function openSharedStore(
   try {
     if (copy.next === 0) await importEarlier(session, copy.local)
     const isNew = copy.next === 0 && copy.local.logBytes === 0
-    const imported = isNew || copy.next > 0 ? undefined : await readAll(copy.local)
+    const imported = isNew || copy.next > 0 ? undefined : await readLocalCopy(copy.local)
     for (let reads = 0; ; reads++) {
       const batch = { ...batchOf(session, copy.next), ...imported }
       if ((await session.writer.append(batch)) === 'stored') break
@@ -85,7 +85,7 @@ export async function copyAbandonedSession(
 
 async function copySession(
   session: Pick<SharedSessionOptions, 'db' | 'jobId' | 'folder'>,
-): Promise<Copy> {
+): Promise<LocalSessionCopy> {
   await rm(session.folder, { recursive: true, force: true }).catch(throwStorageError)
   const local = await createDiskSessionStore(session.folder)
   try {
@@ -104,7 +104,7 @@ async function copyBatches(
 ): Promise<number> {
   let next = from
   for await (const page of readBatches(db, jobId, from)) {
-    const writes = page.map(({ audio, log }) => local.write(audio, linesOf(log)))
+    const writes = page.map(({ audio, log }) => local.write(audio, logLines(log)))
     await Promise.all(writes)
     next = page.at(-1)!.seq + 1
   }
@@ -129,9 +129,11 @@ async function importEarlier(
   }
 }
 
-async function readAll(local: DiskSessionStore): Promise<{ audio: Uint8Array; log: Uint8Array }> {
+async function readLocalCopy(
+  local: DiskSessionStore,
+): Promise<{ audio: Uint8Array; log: Uint8Array }> {
   const lines = (await Array.fromAsync(local.readLines())).flat()
-  return { audio: await local.readAudio(0, local.audioBytes), log: textOf(lines) }
+  return { audio: await local.readAudio(0, local.audioBytes), log: linesToBytes(lines) }
 }
 
 function batchOf({ db, jobId, epoch }: SharedSessionOptions, seq: number) {
@@ -139,7 +141,10 @@ function batchOf({ db, jobId, epoch }: SharedSessionOptions, seq: number) {
   return { jobId, seq, writer, audio: new Uint8Array(0), log: new Uint8Array(0) }
 }
 
-function sharedStore(session: SharedSessionOptions, { local, next }: Copy): DiskSessionStore {
+function sharedStore(
+  session: SharedSessionOptions,
+  { local, next }: LocalSessionCopy,
+): DiskSessionStore {
   const { db, jobId, folder, earlierFolder } = session
   const batches = new BatchSync(session, { local, next })
   return {
@@ -190,7 +195,7 @@ class BatchSync {
   /** Why nothing works any more. */
   #end: { error: unknown } | undefined
 
-  constructor(session: SharedSessionOptions, { local, next }: Copy) {
+  constructor(session: SharedSessionOptions, { local, next }: LocalSessionCopy) {
     this.durable = { audioBytes: local.audioBytes, logBytes: local.logBytes }
     this.#session = session
     this.#local = local
@@ -240,7 +245,7 @@ class BatchSync {
 
   async #store({ audio, lines }: PendingWrites): Promise<void> {
     const { writer, onTaken } = this.#session
-    const written = { audio: Buffer.concat(audio), log: textOf(lines) }
+    const written = { audio: Buffer.concat(audio), log: linesToBytes(lines) }
     const batch = { ...batchOf(this.#session, this.#seq), ...written }
     const outcome = await storeBatch(writer, batch, this.#closing.signal).catch((error) => {
       this.#end ??= { error }
@@ -264,11 +269,11 @@ class BatchSync {
   }
 }
 
-function textOf(lines: readonly string[]): Buffer {
+function linesToBytes(lines: readonly string[]): Buffer {
   return Buffer.from(lines.map((line) => `${line}\n`).join(''))
 }
 
-function linesOf(log: Buffer): string[] {
+function logLines(log: Buffer): string[] {
   return log.length === 0 ? [] : log.toString('utf8').slice(0, -1).split('\n')
 }
 

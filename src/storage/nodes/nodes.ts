@@ -87,8 +87,8 @@ export async function listNodes(db: Pick<Db, 'sql' | 'dialect'>): Promise<Node[]
     .orderBy('id')
     .execute()
   return rows.map(({ id, host, pid, url, started_at, heartbeat_at, state }) => {
-    const known = { id, host, pid, url, startedAt: started_at, heartbeatAt: heartbeat_at }
-    return { ...unknownState, ...(JSON.parse(state) as Partial<NodeState>), ...known }
+    const nodeFields = { id, host, pid, url, startedAt: started_at, heartbeatAt: heartbeat_at }
+    return { ...unknownState, ...(JSON.parse(state) as Partial<NodeState>), ...nodeFields }
   })
 }
 

@@ -26,8 +26,8 @@ export class ObjectDeletions {
   /** Deletes objects at once if possible, or after `signal` aborts later; never rejects. */
   async delete(ids: readonly string[], { signal }: { signal?: AbortSignal } = {}): Promise<void> {
     // A store that is away would hold up each caller.
-    const left = this.#waiting.length > 0 ? ids : await this.#deleteAll(ids, signal)
-    this.#waiting.push(...left)
+    const remainingIds = this.#waiting.length > 0 ? ids : await this.#deleteAll(ids, signal)
+    this.#waiting.push(...remainingIds)
     if (this.#waiting.length > 0) this.#retrying ??= this.#retry()
   }
 
@@ -56,8 +56,8 @@ export class ObjectDeletions {
     while (this.#waiting.length > 0 && !signal.aborted) {
       await delay(this.#pauseMs, undefined, { signal, ref: false }).catch(() => {})
       const waiting = [...this.#waiting]
-      const left = await this.#deleteAll(waiting)
-      this.#waiting = [...left, ...this.#waiting.slice(waiting.length)]
+      const remainingIds = await this.#deleteAll(waiting)
+      this.#waiting = [...remainingIds, ...this.#waiting.slice(waiting.length)]
     }
     this.#retrying = undefined
   }

@@ -41,8 +41,8 @@ async function readFolderId(file: string): Promise<string> {
  * recordings and results of the other.
  */
 export async function requireSameObjectStore(db: Db, place: string): Promise<void> {
-  const others = (await listNodes(db)).filter(({ id }) => id !== db.owner)
-  const other = others.find(({ objects }) => objects !== undefined && objects !== place)
+  const otherNodes = (await listNodes(db)).filter(({ id }) => id !== db.owner)
+  const other = otherNodes.find(({ objects }) => objects !== undefined && objects !== place)
   if (!other) return
   throw new Error(
     `Cannot use this database: the server on ${other.host} (process ${other.pid}) uses it too, and keeps its recordings elsewhere; set the same STENO_OBJECT_STORE for all servers, or the same STENO_DATA_DIR`,

@@ -33,7 +33,7 @@ export type SearchHit = {
 }
 
 /** A part of all that is found. */
-type Part = { offset: number; limit: number }
+type ResultWindow = { offset: number; limit: number }
 
 /** Jobs that are searched first, in some milliseconds. */
 const FIRST_JOBS = 50
@@ -54,14 +54,18 @@ const FEW_UTTERANCES = 10_000
 export async function searchUtterances(
   db: Db,
   filter: SearchFilter,
-  { offset, limit }: Part,
+  { offset, limit }: ResultWindow,
 ): Promise<{ hits: SearchHit[]; more: boolean }> {
   const ids = await findIds(db, filter, { offset, limit: limit + 1 })
   const hits = await readHits(db, ids.slice(0, limit))
   return { hits, more: ids.length > limit }
 }
 
-async function findIds(db: Db, filter: SearchFilter, { offset, limit }: Part): Promise<number[]> {
+async function findIds(
+  db: Db,
+  filter: SearchFilter,
+  { offset, limit }: ResultWindow,
+): Promise<number[]> {
   const { account, query } = filter
   const [{ search }, owner] = [db.dialect, ownerOf(account)]
   const all = await withPlan(db, (sql) => search.estimate({ sql }, owner, query))
@@ -74,13 +78,13 @@ async function findIds(db: Db, filter: SearchFilter, { offset, limit }: Part): P
   for (let jobs = FIRST_JOBS; ; jobs = Math.min(jobs * 2, MAX_JOBS)) {
     const part = { offset: 0, limit: jobs, after }
     const { rows: places, more } = await listJobs(db, { ...filter, statuses: ['done'] }, part)
-    const heard = await selectMatchingJobs(db, filter, places)
-    if (heard.length > 0) {
-      const inJobs = search.find(owner, query, heard)
-      const wanted = { offset: toSkip, limit: limit - ids.length }
-      const found = await selectIds(db, filter, { found: inJobs, ...wanted })
-      ids.push(...found)
-      if (found.length > 0) toSkip = 0
+    const matchingJobs = await selectMatchingJobs(db, filter, places)
+    if (matchingJobs.length > 0) {
+      const inJobs = search.find(owner, query, matchingJobs)
+      const resultWindow = { offset: toSkip, limit: limit - ids.length }
+      const foundIds = await selectIds(db, filter, { found: inJobs, ...resultWindow })
+      ids.push(...foundIds)
+      if (foundIds.length > 0) toSkip = 0
       else if (toSkip > 0) toSkip -= await countFound(db, filter, inJobs)
     }
     if (ids.length === limit || !more) return ids
@@ -114,7 +118,7 @@ type SearchMatches = { found: UtteranceMatchSql }
 async function selectIds(
   db: Db,
   filter: SearchFilter,
-  { found, offset, limit }: SearchMatches & Part,
+  { found, offset, limit }: SearchMatches & ResultWindow,
 ): Promise<number[]> {
   const rows = await withPlan(db, async (database) => {
     const selected = await sql<{ id: number }>`select u.id from ${matching(filter, found)}
@@ -125,10 +129,10 @@ async function selectIds(
   return rows.map(({ id }) => id)
 }
 
-function countFound(db: Db, filter: SearchFilter, found: UtteranceMatchSql): Promise<number> {
+function countFound(db: Db, filter: SearchFilter, matchesSql: UtteranceMatchSql): Promise<number> {
   return withPlan(db, async (database) => {
     const { rows } = await sql<{ count: number }>`select count(*) as count
-      from ${matching(filter, found)}`.execute(database)
+      from ${matching(filter, matchesSql)}`.execute(database)
     return rows[0]!.count
   })
 }

@@ -45,7 +45,11 @@ export async function indexUtterances(
   { id, account, version = 0 }: Pick<UnindexedJob, 'id' | 'account'> & { version?: number },
   utterances: readonly IndexedUtterance[],
 ): Promise<void> {
-  for (let left = await countUtterances(db, id); left > ERASED_TOGETHER; left -= ERASED_TOGETHER)
+  for (
+    let remainingUtterances = await countUtterances(db, id);
+    remainingUtterances > ERASED_TOGETHER;
+    remainingUtterances -= ERASED_TOGETHER
+  )
     await deleteSome(db, id, ERASED_TOGETHER)
   let from = 0
   do {

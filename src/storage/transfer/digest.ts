@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Row } from './transferred-tables.ts'
+import type { TransferredRow } from './transferred-tables.ts'
 
 /** The content of a table: how many rows, and the sum of their hashes, in any order. */
 export type TableDigest = { count: number; sum: bigint }
@@ -7,7 +7,7 @@ export type TableDigest = { count: number; sum: bigint }
 const MODULUS = 1n << 128n
 
 /** Adds a row to a digest. */
-export function addRow(digest: TableDigest, row: Row): void {
+export function addRow(digest: TableDigest, row: TransferredRow): void {
   const values = Object.keys(row)
     .sort()
     .map((column) => [column, comparable(row[column])])
@@ -17,7 +17,7 @@ export function addRow(digest: TableDigest, row: Row): void {
 }
 
 /** PostgreSQL stores no zero character; every write replaces it. */
-function comparable(value: Row[string] | undefined): unknown {
+function comparable(value: TransferredRow[string] | undefined): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
   return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value
 }

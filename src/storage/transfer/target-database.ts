@@ -26,7 +26,7 @@ export async function openTarget(
   const { openPostgres } = await import('../database/postgres/postgres.ts')
   const opened = await openPostgres({ ...settings, connections: 2 }, { version: 'move' })
   try {
-    const position = await begin(opened.sql, { source, isRestarted })
+    const position = await beginTransfer(opened.sql, { source, isRestarted })
     return { sql: opened.sql, position, close: opened.close }
   } catch (error) {
     await opened.close()
@@ -50,7 +50,7 @@ export async function closeTarget(settings: DatabaseConfig): Promise<void> {
   }
 }
 
-async function begin(
+async function beginTransfer(
   target: Kysely<Tables>,
   { source, isRestarted }: TransferIdentity,
 ): Promise<Position> {
@@ -61,11 +61,11 @@ async function begin(
       (source text not null, position text)`.execute(tx)
     const { rows } = await sql<{ source: string; position: string | null }>`
       select source, position from store_move`.execute(tx)
-    const [found] = rows
-    if (found && found.source !== source) {
+    const [positionRow] = rows
+    if (positionRow && positionRow.source !== source) {
       throw new Error('Cannot move into this database: another data folder is being moved into it')
     }
-    if (!found) {
+    if (!positionRow) {
       const filled = await findFilled(tx)
       if (filled) {
         throw new Error(
@@ -74,13 +74,13 @@ async function begin(
       }
       await sql`insert into store_move (source) values (${source})`.execute(tx)
     }
-    if (found && isRestarted) {
+    if (positionRow && isRestarted) {
       for (const { name } of filledTables) await sql`delete from ${sql.table(name)}`.execute(tx)
       await sql`delete from account_byte_changes`.execute(tx)
       await sql`update store_move set position = null`.execute(tx)
       return null
     }
-    return found?.position ? (JSON.parse(found.position) as Position) : null
+    return positionRow?.position ? (JSON.parse(positionRow.position) as Position) : null
   })
 }
 

@@ -27,29 +27,29 @@ const AT_ONCE = 4
 export async function copyObjects(move: ObjectTransfer): Promise<void> {
   const { source, target, signal, onCount } = move
   const present = new Set((await Array.fromAsync(target.list())).flat())
-  const found = await listFound(source)
-  await eachInTurn(found, move, async ({ id, size }) => {
+  const sourceObjects = await listFound(source)
+  await eachInTurn(sourceObjects, move, async ({ id, size }) => {
     if (present.has(id) && (await target.check(id)).size === size) return
     await target.adopt(id, objectPath(source, id))
   })
   signal.throwIfAborted()
-  onCount(sizeOf(found), sizeOf(found))
+  onCount(totalSize(sourceObjects), totalSize(sourceObjects))
 }
 
 /** Reads every object from both; returns how many differ, are missing, or are too many. */
-export async function countDifferences(move: ObjectTransfer): Promise<number> {
+export async function countDifferentObjects(move: ObjectTransfer): Promise<number> {
   const { source, target } = move
-  const found = await listFound(source)
-  const known = new Set(found.map(({ id }) => id))
+  const sourceObjects = await listFound(source)
+  const sourceIds = new Set(sourceObjects.map(({ id }) => id))
   let differing = 0
   for await (const ids of target.list()) {
-    differing += ids.filter((id) => !known.has(id)).length
+    differing += ids.filter((id) => !sourceIds.has(id)).length
   }
-  await eachInTurn(found, move, async ({ id }) => {
+  await eachInTurn(sourceObjects, move, async ({ id }) => {
     const [before, after] = await Promise.all([
-      hashOf(createReadStream(objectPath(source, id))),
+      hashOfContent(createReadStream(objectPath(source, id))),
       target.read(id).then(
-        ({ body }) => hashOf(body),
+        ({ body }) => hashOfContent(body),
         (error: unknown) => {
           if ((error as { code?: unknown }).code === 'file_not_found') return undefined
           throw error
@@ -62,28 +62,29 @@ export async function countDifferences(move: ObjectTransfer): Promise<number> {
 }
 
 async function listFound(folder: string): Promise<FoundObject[]> {
-  const found: FoundObject[] = []
+  const listedObjects: FoundObject[] = []
   for await (const ids of listDiskObjects(folder)) {
-    for (const id of ids) found.push({ id, size: (await stat(objectPath(folder, id))).size })
+    for (const id of ids)
+      listedObjects.push({ id, size: (await stat(objectPath(folder, id))).size })
   }
-  return found
+  return listedObjects
 }
 
-function sizeOf(found: readonly FoundObject[]): number {
-  return found.reduce((sum, { size }) => sum + size, 0)
+function totalSize(listedObjects: readonly FoundObject[]): number {
+  return listedObjects.reduce((sum, { size }) => sum + size, 0)
 }
 
 /** Works on some objects at a time, and counts their bytes. */
 async function eachInTurn(
-  found: readonly FoundObject[],
+  listedObjects: readonly FoundObject[],
   { signal, onCount }: ObjectTransfer,
   work: (object: FoundObject) => Promise<void>,
 ): Promise<void> {
-  const total = sizeOf(found)
-  const rest = found.values()
+  const total = totalSize(listedObjects)
+  const remainingObjects = listedObjects.values()
   let done = 0
   async function run(): Promise<void> {
-    for (const object of rest) {
+    for (const object of remainingObjects) {
       signal.throwIfAborted()
       await work(object)
       done += object.size
@@ -93,7 +94,7 @@ async function eachInTurn(
   await Promise.all(Array.from({ length: AT_ONCE }, run))
 }
 
-async function hashOf(source: AsyncIterable<Uint8Array>): Promise<string> {
+async function hashOfContent(source: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256')
   for await (const bytes of source) hash.update(bytes)
   return hash.digest('hex')

@@ -5,10 +5,10 @@ import { metadataTokens } from '../jobs/lists/metadata-tokens.ts'
 import { addRow, type TableDigest } from './digest.ts'
 import {
   metadataIndex,
-  type Row,
+  type TransferredRow,
   type TransferredTable,
+  type TransferredValue,
   transferredTables,
-  type Value,
 } from './transferred-tables.ts'
 
 /** A number of steps done of all. */
@@ -30,7 +30,7 @@ const BATCH_BYTES = 8_000_000
 const PAGE = 200
 
 /** How far the copy is: the last copied row of a table; rows of tables before it are all there. */
-export type Position = { table: string; after: Value[] } | null
+export type Position = { table: string; after: TransferredValue[] } | null
 
 /** Copies all rows behind a position. Each batch and its position are one transaction. */
 export async function copyRows(
@@ -62,8 +62,8 @@ export async function copyRows(
   }
 }
 
-function* batches(rows: Iterable<Row>): Generator<Row[]> {
-  let batch: Row[] = []
+function* batches(rows: Iterable<TransferredRow>): Generator<TransferredRow[]> {
+  let batch: TransferredRow[] = []
   let bytes = 0
   for (const row of rows) {
     const values = Object.values(row)
@@ -78,14 +78,18 @@ function* batches(rows: Iterable<Row>): Generator<Row[]> {
   if (batch.length > 0) yield batch
 }
 
-async function insert(tx: Kysely<Tables>, table: string, rows: readonly Row[]): Promise<void> {
+async function insert(
+  tx: Kysely<Tables>,
+  table: string,
+  rows: readonly TransferredRow[],
+): Promise<void> {
   const columns = Object.keys(rows[0]!)
   const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`)
   await sql`insert into ${sql.table(table)} (${sql.join(columns.map((name) => sql.ref(name)))})
     values ${sql.join(values)}`.execute(tx)
 }
 
-async function indexMetadata(tx: Kysely<Tables>, jobs: readonly Row[]): Promise<void> {
+async function indexMetadata(tx: Kysely<Tables>, jobs: readonly TransferredRow[]): Promise<void> {
   const rows = jobs.flatMap(({ id, account, kind, created_at, custom_metadata }) => {
     if (typeof custom_metadata !== 'string') return []
     const tokens = metadataTokens(String(account), JSON.parse(custom_metadata))
@@ -133,11 +137,11 @@ export async function findDifferences({
 async function* pages(
   target: Kysely<Tables>,
   { name, key }: TransferredTable,
-): AsyncGenerator<Row[]> {
+): AsyncGenerator<TransferredRow[]> {
   const columns = sql.join(key.map((column) => sql.ref(column)))
-  for (let after: Value[] | undefined; ; ) {
+  for (let after: TransferredValue[] | undefined; ; ) {
     const where = after ? sql`where (${columns}) > (${sql.join(after)})` : sql``
-    const { rows } = await sql<Row>`select * from ${sql.table(name)} ${where}
+    const { rows } = await sql<TransferredRow>`select * from ${sql.table(name)} ${where}
       order by ${columns} limit ${PAGE}`.execute(target)
     if (rows.length === 0) return
     yield rows

@@ -14,7 +14,7 @@ import {
   type TargetDatabase,
   type TransferIdentity,
 } from './target-database.ts'
-import { copyObjects, countDifferences, type ObjectTransfer } from './transfer-objects.ts'
+import { copyObjects, countDifferentObjects, type ObjectTransfer } from './transfer-objects.ts'
 import { copyRows, findDifferences, type RowTransfer } from './transfer-rows.ts'
 
 /** What a move does right now. */
@@ -73,7 +73,7 @@ async function identityOf(folder: string): Promise<string> {
   return createHash('sha256').update(place).digest('hex').slice(0, 32)
 }
 
-type Bucket = Awaited<ReturnType<typeof openBucket>>
+type TargetBucket = Awaited<ReturnType<typeof openBucket>>
 
 /** Opens the place that objects move to; throws if it is in use. */
 async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: TransferIdentity) {
@@ -87,14 +87,14 @@ async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: 
     await objects.close?.()
   }
   try {
-    const found = await mark.read()
-    if (found && found.source !== source) {
+    const moveMark = await mark.read()
+    if (moveMark && moveMark.source !== source) {
       throw new Error('Cannot move into this bucket: another data folder is being moved into it')
     }
-    let isCompared = found?.isCompared ?? false
-    if (!found || isRestarted) {
+    let isCompared = moveMark?.isCompared ?? false
+    if (!moveMark || isRestarted) {
       for await (const ids of objects.list()) {
-        if (!found)
+        if (!moveMark)
           throw new Error('Cannot move into this bucket: it has objects (choose a prefix)')
         for (const id of ids) await objects.delete(id)
       }
@@ -111,7 +111,7 @@ async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: 
 
 async function transferObjects(
   { folder, signal, onProgress }: TransferOptions,
-  { objects }: Bucket,
+  { objects }: TargetBucket,
 ): Promise<void> {
   const source = join(folder, 'objects')
   const transferOf = (stage: TransferStage): ObjectTransfer => {
@@ -119,7 +119,7 @@ async function transferObjects(
     return { source, target: objects, signal, onCount }
   }
   await copyObjects(transferOf('copying objects'))
-  const differing = await countDifferences(transferOf('comparing objects'))
+  const differing = await countDifferentObjects(transferOf('comparing objects'))
   if (differing > 0) throw new Error(`${differing} objects ${CHANGED}`)
 }
 

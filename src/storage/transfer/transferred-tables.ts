@@ -29,6 +29,6 @@ export const metadataIndex: TransferredTable = { name: 'job_metadata', key: ['to
 export const filledTables = [...transferredTables, metadataIndex, { name: 'owners', key: ['id'] }]
 
 /** A value as both databases return it. */
-export type Value = string | number | null | Uint8Array
+export type TransferredValue = string | number | null | Uint8Array
 /** A row by its columns. */
-export type Row = Record<string, Value>
+export type TransferredRow = Record<string, TransferredValue>

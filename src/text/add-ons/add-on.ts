@@ -37,8 +37,8 @@ export function knownUtterances(
   { utterances }: Transcript,
 ): Utterance[] {
   if (languages === 'all') return utterances
-  const known = utterances.filter(({ language }) => languages.includes(language))
-  if (known.length > 0 || utterances.length === 0) return known
+  const supportedUtterances = utterances.filter(({ language }) => languages.includes(language))
+  if (supportedUtterances.length > 0 || utterances.length === 0) return supportedUtterances
   const languagesFound = [...new Set(utterances.map(({ language }) => language))].join(', ')
   throw new AddOnFailure({
     status_code: 422,

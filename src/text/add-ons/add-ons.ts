@@ -31,10 +31,10 @@ export const addOns: readonly AddOn[] = [
     name: 'sentiment_analysis',
     languages: sentimentLanguages,
     make(transcript, _params, { format }) {
-      const found = sentiment(transcript)
+      const sentimentResult = sentiment(transcript)
       // The text of an array, not an array: the API defines it so.
-      const results = format === 'native' ? found : JSON.stringify(found)
-      return { results, isEmpty: found.length === 0 }
+      const results = format === 'native' ? sentimentResult : JSON.stringify(sentimentResult)
+      return { results, isEmpty: sentimentResult.length === 0 }
     },
   },
   sentences,
@@ -42,8 +42,8 @@ export const addOns: readonly AddOn[] = [
     name: 'moderation',
     languages: moderationLanguages,
     make(transcript) {
-      const found = moderate(transcript)
-      return { results: JSON.stringify(found), isEmpty: !found.flagged }
+      const moderationResult = moderate(transcript)
+      return { results: JSON.stringify(moderationResult), isEmpty: !moderationResult.flagged }
     },
   },
   displayMode,

@@ -43,7 +43,7 @@ export function textCapabilities(): TextCapabilities {
     ...missing,
   ]
   return {
-    addOns: all.map((one) => ({ ...one, isRepeatable: isRepeatable(one.name) })),
+    addOns: all.map((addOn) => ({ ...addOn, isRepeatable: isRepeatable(addOn.name) })),
     entityTypes: entityCapabilities(),
     entityGroups,
   }

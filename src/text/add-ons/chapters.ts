@@ -4,7 +4,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { type Sentence, splitSentences } from '../words/sentences/sentences.ts'
 import type { AddOn } from './add-on.ts'
 import { summarize } from './summarization.ts'
-import { termsOf } from './summary/terms.ts'
+import { stemmedTerms } from './summary/terms.ts'
 import { splitTopics } from './summary/topics.ts'
 
 /** A part of a recording about one topic. Times are seconds. */
@@ -80,15 +80,15 @@ function shorten(text: string): string {
   const cut = bare.slice(0, MAX_HEADLINE_CHARS)
   const space = cut.lastIndexOf(' ')
   // Never between the halves of a letter.
-  const whole = space > 0 ? cut.slice(0, space) : cut.replace(/[\uD800-\uDBFF]$/, '')
-  return `${whole.replace(/[,;:、，]$/u, '')}…`
+  const wholeWords = space > 0 ? cut.slice(0, space) : cut.replace(/[\uD800-\uDBFF]$/, '')
+  return `${wholeWords.replace(/[,;:、，]$/u, '')}…`
 }
 
 /** Returns in how many chapters each term occurs. */
 function frequencyIn(topics: readonly (readonly Sentence[])[]): Map<string, number> {
   const frequency = new Map<string, number>()
   for (const sentences of topics) {
-    const terms = sentences.flatMap(({ text, language }) => termsOf(text, language))
+    const terms = sentences.flatMap(({ text, language }) => stemmedTerms(text, language))
     for (const term of new Set(terms)) frequency.set(term, (frequency.get(term) ?? 0) + 1)
   }
   return frequency
@@ -100,7 +100,7 @@ function keywordsOf(sentences: readonly Sentence[], { frequency, topics }: Among
   const counts = new Map<string, number>()
   for (const { text, language } of sentences) {
     const isShort = separatorOf(language) === ''
-    for (const term of termsOf(text, language)) {
+    for (const term of stemmedTerms(text, language)) {
       // Numbers, and the markers of hidden words.
       if (/[\d_]/.test(term) || (!isShort && term.length < MIN_KEYWORD_CHARS)) continue
       counts.set(term, (counts.get(term) ?? 0) + 1)

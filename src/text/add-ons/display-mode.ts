@@ -15,7 +15,7 @@ export const displayMode: AddOn = {
   name: 'display_mode',
   languages: 'all',
   make(transcript) {
-    const results = paragraphs(splitSentences(transcript)).map(textOf)
+    const results = paragraphs(splitSentences(transcript)).map(paragraphText)
     return { results, isEmpty: results.length === 0 }
   },
 }
@@ -41,6 +41,6 @@ function belongs(sentence: Sentence, open: readonly Sentence[]): boolean {
   )
 }
 
-function textOf(paragraph: readonly Sentence[]): string {
+function paragraphText(paragraph: readonly Sentence[]): string {
   return paragraph.map(({ text }) => text).join(separatorOf(paragraph[0]!.language))
 }

@@ -18,14 +18,14 @@ export type NamedEntity = { entity_type: string; text: string; start: number; en
  */
 export function findNamedEntities(transcript: Transcript): NamedEntity[] {
   const { hidden } = transcript
-  const found = documentsOf(transcript).flatMap((document) => {
+  const foundEntities = documentsOf(transcript).flatMap((document) => {
     const isRedacted = hidden ? readRedacted(document) : () => false
     return entitiesOf(document, isRedacted)
   })
   const redacted = (hidden ?? []).map(({ type, text, start, end }) => {
     return { entity_type: type, text, start: roundTo(start, 3), end: roundTo(end, 3) }
   })
-  return [...redacted, ...found].sort((a, b) => a.start - b.start)
+  return [...redacted, ...foundEntities].sort((a, b) => a.start - b.start)
 }
 
 /**
@@ -46,8 +46,8 @@ function entitiesOf(
   document: Document,
   isRedacted: (span: { from: number; to: number }) => boolean,
 ): NamedEntity[] {
-  const found = findEntities(document).filter((entity) => !isRedacted(entity))
-  return found.map(({ type, from, to }) => {
+  const foundEntities = findEntities(document).filter((entity) => !isRedacted(entity))
+  return foundEntities.map(({ type, from, to }) => {
     const words = tokensWithin(document, { from, to })
     return {
       entity_type: type,

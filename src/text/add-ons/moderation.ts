@@ -60,11 +60,11 @@ export function writeModeration(sentences: readonly CategorizedSentence[]): Mode
 /** Returns the categories that an English text is flagged for, in their order. */
 export function categoriesOf(text: string): ModerationCategory[] {
   const folded = foldForLists(text)
-  const found: Record<ModerationCategory, boolean> = {
+  const foundCategories: Record<ModerationCategory, boolean> = {
     profanity: listPattern('profanity').test(folded) || MASKED.test(folded),
     slur: listPattern('slurs').test(folded),
     threat: THREATS.some((pattern) => pattern.test(folded)),
     self_harm: SELF_HARM.some((pattern) => pattern.test(folded)),
   }
-  return moderationCategories.filter((category) => found[category])
+  return moderationCategories.filter((category) => foundCategories[category])
 }

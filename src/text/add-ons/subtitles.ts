@@ -32,9 +32,9 @@ export type Subtitle = { format: SubtitleFormat; subtitles: string }
  * `\r\n`.
  */
 export function subtitles({ utterances }: Transcript, config: SubtitlesConfig = {}): Subtitle[] {
-  const limits = limitsOf(config)
+  const limits = captionLimitsOf(config)
   const captions = config.speakers ? [] : splitCaptions(utterances, limits)
-  const formats = (config.formats ?? ['srt']).filter((one, i, all) => all.indexOf(one) === i)
+  const formats = (config.formats ?? ['srt']).filter((format, i, all) => all.indexOf(format) === i)
   const lineEnd = config.style === 'compliance' ? '\r\n' : '\n'
   let length = 0
   return formats.map((format) => {
@@ -55,7 +55,7 @@ function tooLong(): AddOnFailure {
   })
 }
 
-function limitsOf(config: SubtitlesConfig): CaptionLimits {
+function captionLimitsOf(config: SubtitlesConfig): CaptionLimits {
   const requested: CaptionLimits = {
     ...DEFAULT_LIMITS,
     minDuration: config.minimum_duration ?? DEFAULT_LIMITS.minDuration,

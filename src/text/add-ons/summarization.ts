@@ -3,7 +3,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { type Sentence, splitSentences } from '../words/sentences/sentences.ts'
 import { cueWeight, isGreeting } from './summary/cues.ts'
 import { cosine, lexRank, similarityGraph, type Vector, vectorsOf } from './summary/lexrank.ts'
-import { areMostlyDigits, termsOf } from './summary/terms.ts'
+import { areMostlyDigits, stemmedTerms } from './summary/terms.ts'
 
 /** The styles of the API. */
 export type SummaryType = 'general' | 'bullet_points' | 'concise'
@@ -39,29 +39,29 @@ type Candidate = { sentence: Sentence; vector: Vector; score: number; order: num
  */
 export function summarize(transcript: Transcript, type: SummaryType = 'general'): string {
   const sentences = splitSentences(transcript)
-  const chosen = sentences.length <= SHORT_TRANSCRIPT ? sentences : choose(sentences, type)
+  const chosen = sentences.length <= SHORT_TRANSCRIPT ? sentences : chooseSentences(sentences, type)
   return type === 'bullet_points'
-    ? chosen.map((sentence) => `- ${textOf(sentence)}`).join('\n')
+    ? chosen.map((sentence) => `- ${sentenceText(sentence)}`).join('\n')
     : asProse(chosen)
 }
 
 /** Returns a sentence as it stands alone: a comma after its last word leads nowhere. */
-function textOf({ text }: Sentence): string {
+function sentenceText({ text }: Sentence): string {
   return text.replace(/[,;:、，]$/u, '')
 }
 
 /** Returns whether a sentence is complete: marks, not pauses, delimit it. */
-function isWhole({ text, opens }: Sentence): boolean {
+function isWholeSentence({ text, opens }: Sentence): boolean {
   return opens && /[.!?…。！？。।؟]["'”’»」』)\]]*$/u.test(text)
 }
 
-function choose(sentences: readonly Sentence[], type: SummaryType): Sentence[] {
+function chooseSentences(sentences: readonly Sentence[], type: SummaryType): Sentence[] {
   let candidates = rank(sample(sentences))
   const best = candidates[0]
   if (!best) return longest(sentences)
-  const wanted = countOf(type, sentences.length)
+  const targetCount = sentenceCount(type, sentences.length)
   const chosen: Candidate[] = []
-  while (chosen.length < wanted && candidates.length > 0) {
+  while (chosen.length < targetCount && candidates.length > 0) {
     const next = mostInformative(candidates, { chosen, best: best.score })
     candidates = candidates.filter((candidate) => !tellsTheSame(candidate, next))
     chosen.push(next)
@@ -73,15 +73,15 @@ function choose(sentences: readonly Sentence[], type: SummaryType): Sentence[] {
  * Compares the texts too: where all sentences are the same, their words are too common to have any
  * weight.
  */
-function tellsTheSame(one: Candidate, other: Candidate): boolean {
+function tellsTheSame(candidate: Candidate, otherCandidate: Candidate): boolean {
   return (
-    one.sentence.text === other.sentence.text ||
-    cosine(one.vector, other.vector) >= SAME_SENTENCE_COSINE
+    candidate.sentence.text === otherCandidate.sentence.text ||
+    cosine(candidate.vector, otherCandidate.vector) >= SAME_SENTENCE_COSINE
   )
 }
 
 /** Returns at most a third of the sentences: a summary must leave something out. */
-function countOf(type: SummaryType, sentences: number): number {
+function sentenceCount(type: SummaryType, sentences: number): number {
   if (type === 'concise') return sentences < 12 ? 1 : 2
   return Math.min(6, Math.max(2, Math.round(sentences / 3)))
 }
@@ -94,13 +94,13 @@ function sample(sentences: readonly Sentence[]): Sentence[] {
 
 /** Returns the candidate sentences of a summary, best first; of equal ones the earlier. */
 function rank(sentences: readonly Sentence[]): Candidate[] {
-  const terms = sentences.map(({ text, language }) => termsOf(text, language))
+  const terms = sentences.map(({ text, language }) => stemmedTerms(text, language))
   const vectors = vectorsOf(terms)
   const ranks = lexRank(similarityGraph(vectors))
   return sentences
     .map((sentence, order) => {
       const cue = sentence.language === 'en' ? cueWeight(sentence.text) : 1
-      const weight = isWhole(sentence) ? cue : cue * PART_WEIGHT
+      const weight = isWholeSentence(sentence) ? cue : cue * PART_WEIGHT
       return { sentence, vector: vectors[order]!, score: ranks[order]! * weight, order }
     })
     .filter(({ sentence, order }) => hasContent(terms[order]!) && !greets(sentence))
@@ -119,14 +119,14 @@ function mostInformative(
   candidates: readonly Candidate[],
   { chosen, best }: { chosen: readonly Candidate[]; best: number },
 ): Candidate {
-  let found = candidates[0]!
+  let bestCandidate = candidates[0]!
   let max = Number.NEGATIVE_INFINITY
   for (const candidate of candidates) {
     const redundancy = Math.max(0, ...chosen.map(({ vector }) => cosine(vector, candidate.vector)))
     const value = RELEVANCE * (candidate.score / best) - (1 - RELEVANCE) * redundancy
-    if (value > max) [found, max] = [candidate, value]
+    if (value > max) [bestCandidate, max] = [candidate, value]
   }
-  return found
+  return bestCandidate
 }
 
 /** Returns the longest sentence, for transcripts in which no sentence has much content. */
@@ -136,7 +136,7 @@ function longest(sentences: readonly Sentence[]): Sentence[] {
 
 function asProse(sentences: readonly Sentence[]): string {
   return sentences.reduce((prose, sentence) => {
-    const text = textOf(sentence)
+    const text = sentenceText(sentence)
     return prose === '' ? text : prose + separatorOf(sentence.language) + text
   }, '')
 }

@@ -1,7 +1,7 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
-import { type EditState, type Replacement, speakerAt } from './edit-state.ts'
+import { type EditState, speakerAt, type WordReplacement } from './edit-state.ts'
 import { interpolateTimes, timeFor } from './interpolate-times.ts'
 import { bareWords } from './machine-words.ts'
 
@@ -88,7 +88,7 @@ function itemsOf(view: UtteranceView, utterance: number, state: EditState): Item
   return items
 }
 
-function newWords(view: UtteranceView, replacement: Replacement): EditedWord[] {
+function newWords(view: UtteranceView, replacement: WordReplacement): EditedWord[] {
   const { from, words } = replacement
   if (words.length === 0) return []
   const spans = interpolateTimes(words, timeFor(view.words, replacement))
@@ -108,7 +108,7 @@ function viewTurn(view: UtteranceView, utterance: number, items: readonly Item[]
     word: (i === 0 ? first : space) + word.word,
   }))
   const { speaker } = items[0]!
-  const { speaker: found, speaker_confidence: sure, ...rest } = view
+  const { speaker: foundSpeaker, speaker_confidence: sure, ...rest } = view
   const confidence = words.reduce((sum, word) => sum + word.confidence, 0) / words.length
   return {
     ...rest,
@@ -116,7 +116,7 @@ function viewTurn(view: UtteranceView, utterance: number, items: readonly Item[]
     end: words.at(-1)!.end,
     confidence: roundTo(confidence, 3),
     ...(speaker !== undefined && { speaker }),
-    ...(speaker === found && sure !== undefined && { speaker_confidence: sure }),
+    ...(speaker === foundSpeaker && sure !== undefined && { speaker_confidence: sure }),
     text: words.map(({ word }) => word).join(''),
     words,
     source: { utterance, from: items[0]!.word.source, to: items.at(-1)!.to },

@@ -6,7 +6,7 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { applyEdits, type EditedUtterance } from './apply-edits.ts'
 import { createEditState } from './edit-state.ts'
 import { editTranscript, readEdits } from './edit-task.ts'
-import { textOf } from './machine-words.ts'
+import { textOfRange } from './machine-words.ts'
 import type { EditOperation } from './plan-edits.ts'
 
 const token = fc.constantFrom('a', 'b', 'word', 'Straße', '10', '今日', 'は', '👩‍👩‍👧', 'x.')
@@ -58,7 +58,7 @@ function operationOf(step: Step, utterances: readonly UtteranceView[]): EditOper
   const edited = utterances[utterance]!
   const from = step.from % edited.words.length
   const to = Math.min(edited.words.length, from + length)
-  const place = { utterance, from, to, expected: textOf(edited, { from, to }) }
+  const place = { utterance, from, to, expected: textOfRange(edited, { from, to }) }
   const space = edited.language === 'en' ? ' ' : ''
   return {
     ...rest,

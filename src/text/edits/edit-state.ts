@@ -1,7 +1,7 @@
 /**
  * New words in place of the words `from` to `to` (exclusive) of an utterance; none deletes them.
  */
-export type Replacement = { from: number; to: number; words: readonly string[] }
+export type WordReplacement = { from: number; to: number; words: readonly string[] }
 
 /** The speaker of the words `from` to `to` (exclusive) of an utterance. */
 export type Assignment = { from: number; to: number; speaker: number }
@@ -14,7 +14,13 @@ export type SpeakerOrChannel = { speaker: number } | { channel: number }
  * changes. A change of words takes the place of all earlier ones in its range.
  */
 export type EditChange =
-  | { kind: 'words'; utterance: number; from: number; to: number; replaced: readonly Replacement[] }
+  | {
+      kind: 'words'
+      utterance: number
+      from: number
+      to: number
+      replaced: readonly WordReplacement[]
+    }
   | ({ kind: 'speaker'; utterance: number } & Assignment)
   | { kind: 'join'; speaker: number; into: number }
   | ({ kind: 'name'; name: string } & SpeakerOrChannel)
@@ -22,7 +28,7 @@ export type EditChange =
 /** What all corrections of a transcript add up to. */
 export type EditState = {
   /** By utterance: ranges in order that do not overlap. */
-  words: Map<number, Replacement[]>
+  words: Map<number, WordReplacement[]>
   speakers: Map<number, Assignment[]>
   /** The speaker that each detected speaker was merged into. */
   joined: Map<number, number>
@@ -45,29 +51,37 @@ export function createEditState(): EditState {
 export function applyChange(state: EditState, change: EditChange): void {
   if (change.kind === 'words') {
     const { utterance, replaced } = change
-    const rest = outside(state.words.get(utterance) ?? [], change)
-    put(state.words, utterance, [...rest, ...replaced])
+    const otherReplacements = outside(state.words.get(utterance) ?? [], change)
+    putRanges(state.words, utterance, [...otherReplacements, ...replaced])
   } else if (change.kind === 'speaker') {
     const { utterance, from, to, speaker } = change
-    const rest = outside(state.speakers.get(utterance) ?? [], change)
-    put(state.speakers, utterance, [...rest, { from, to, speaker }])
+    const otherAssignments = outside(state.speakers.get(utterance) ?? [], change)
+    putRanges(state.speakers, utterance, [...otherAssignments, { from, to, speaker }])
   } else if (change.kind === 'join') joinSpeakers(state, change)
   else if ('speaker' in change) setName(state.speakerNames, change.speaker, change.name)
   else setName(state.channelNames, change.channel, change.name)
 }
 
-type Range = { from: number; to: number }
+/** Words of an utterance by index; `to` is exclusive. */
+export type WordIndexRange = { from: number; to: number }
 
 /** Returns the parts of the ranges outside the given one. */
-function outside<T extends Range>(ranges: readonly T[], { from, to }: Range): T[] {
-  return ranges.flatMap((one) => {
-    if (one.to <= from || one.from >= to) return [one]
-    const before = one.from < from ? [{ ...one, to: from }] : []
-    return one.to > to ? [...before, { ...one, from: to }] : before
+function outside<T extends WordIndexRange>(
+  ranges: readonly T[],
+  { from, to }: WordIndexRange,
+): T[] {
+  return ranges.flatMap((range) => {
+    if (range.to <= from || range.from >= to) return [range]
+    const before = range.from < from ? [{ ...range, to: from }] : []
+    return range.to > to ? [...before, { ...range, from: to }] : before
   })
 }
 
-function put<T extends Range>(all: Map<number, T[]>, utterance: number, ranges: T[]): void {
+function putRanges<T extends WordIndexRange>(
+  all: Map<number, T[]>,
+  utterance: number,
+  ranges: T[],
+): void {
   if (ranges.length === 0) all.delete(utterance)
   else
     all.set(
@@ -85,7 +99,9 @@ function joinSpeakers(
   if (!joined.has(speaker)) joined.set(speaker, into)
   for (const [found, now] of [...joined]) if (now === found) joined.delete(found)
   for (const [utterance, all] of speakers) {
-    const moved = all.map((one) => (one.speaker === speaker ? { ...one, speaker: into } : one))
+    const moved = all.map((assignment) =>
+      assignment.speaker === speaker ? { ...assignment, speaker: into } : assignment,
+    )
     speakers.set(utterance, moved)
   }
   const name = speakerNames.get(speaker)
@@ -93,18 +109,18 @@ function joinSpeakers(
   speakerNames.delete(speaker)
 }
 
-function setName(names: Map<number, string>, one: number, name: string): void {
-  if (name === '') names.delete(one)
-  else names.set(one, name)
+function setName(names: Map<number, string>, id: number, name: string): void {
+  if (name === '') names.delete(id)
+  else names.set(id, name)
 }
 
 /** Returns the speaker of a word of an utterance; the machine found `found`. */
 export function speakerAt(
   { speakers, joined }: Pick<EditState, 'speakers' | 'joined'>,
   { utterance, word }: { utterance: number; word: number },
-  found: number | undefined,
+  foundSpeaker: number | undefined,
 ): number | undefined {
-  const given = speakers.get(utterance)?.find(({ from, to }) => from <= word && word < to)
-  if (given) return given.speaker
-  return found === undefined ? undefined : (joined.get(found) ?? found)
+  const assignment = speakers.get(utterance)?.find(({ from, to }) => from <= word && word < to)
+  if (assignment) return assignment.speaker
+  return foundSpeaker === undefined ? undefined : (joined.get(foundSpeaker) ?? foundSpeaker)
 }

@@ -1,7 +1,7 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { applyChange, createEditState, type EditChange, type EditState } from './edit-state.ts'
-import { hashWords, textOf } from './machine-words.ts'
+import { hashWords, textOfRange } from './machine-words.ts'
 import { EditError, type EditOperation, planEdits } from './plan-edits.ts'
 
 /** The JSON text of a result, the stored corrections of its transcript, and what is to be added. */
@@ -35,23 +35,24 @@ type EffectiveEdits = {
 
 /** Adds corrections to those that are stored, and describes them all. */
 export function editTranscript({ result, stored, operations }: EditTask): EditResult {
-  const { utterances } = (JSON.parse(result) as Result).transcription
+  const { utterances } = (JSON.parse(result) as EditableResult).transcription
   const { state, isIgnored } = readEdits(utterances, stored)
-  if (!operations) return { effective: describe(utterances, state, isIgnored), changes: undefined }
+  if (!operations)
+    return { effective: describeState(utterances, state, isIgnored), changes: undefined }
   try {
     if (isIgnored) throw new EditError('words_changed', 'the transcript was made anew; restore 0')
     const changes: StoredChanges = {
       words: hashWords(utterances),
       changes: planEdits(utterances, state, operations),
     }
-    return { effective: describe(utterances, state, false), changes: JSON.stringify(changes) }
+    return { effective: describeState(utterances, state, false), changes: JSON.stringify(changes) }
   } catch (error) {
     if (!(error instanceof EditError)) throw error
     return { problem: { code: error.code, detail: error.message } }
   }
 }
 
-type Result = { transcription: { utterances: UtteranceView[] } }
+type EditableResult = { transcription: { utterances: UtteranceView[] } }
 
 /**
  * Adds up stored corrections. Those for other words than the ones given are ignored: then there are
@@ -72,7 +73,7 @@ export function readEdits(
   return { state, isIgnored: false }
 }
 
-function describe(
+function describeState(
   utterances: readonly UtteranceView[],
   state: EditState,
   ignored: boolean,
@@ -83,7 +84,7 @@ function describe(
       .flatMap(([utterance, replacements]) =>
         replacements.map((one) => {
           const { from, to } = one
-          return { utterance, from, to, expected: textOf(utterances[utterance]!, one), one }
+          return { utterance, from, to, expected: textOfRange(utterances[utterance]!, one), one }
         }),
       )
   }

@@ -1,7 +1,7 @@
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
+import type { WordIndexRange } from './edit-state.ts'
 
 type Words = UtteranceView['words']
-type Range = { from: number; to: number }
 
 /** Whole milliseconds. */
 export type MillisecondSpan = { start: number; end: number }
@@ -15,7 +15,7 @@ const COMFORTABLE_MS = 50
  */
 export function timeFor(
   words: Words,
-  { from, to, words: now }: Range & { words: readonly string[] },
+  { from, to, words: now }: WordIndexRange & { words: readonly string[] },
 ): MillisecondSpan {
   const covered = words.slice(from, to)
   const start = milliseconds(covered[0]!.start)

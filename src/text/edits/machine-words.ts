@@ -9,16 +9,16 @@ export function bareWords({ language, words }: Pick<UtteranceView, 'language' | 
 }
 
 /** Returns the text of a range of words, as people copy it from the transcript. */
-export function textOf(
+export function textOfRange(
   { words }: Pick<UtteranceView, 'words'>,
   { from, to }: { from: number; to: number },
 ): string {
   const text = words.slice(from, to).map(({ word }) => word)
-  return cleanText(text.join(''))
+  return cleanSpaces(text.join(''))
 }
 
 /** Replaces control characters and runs of spaces by one space, and drops them at both ends. */
-export function cleanText(text: string): string {
+export function cleanSpaces(text: string): string {
   return text
     .toWellFormed()
     .replace(/[\p{Cc}\s]+/gu, ' ')

@@ -15,11 +15,12 @@ export function matchWords(old: readonly string[], now: readonly string[]): numb
     after++
     matches[now.length - after] = old.length - after
   }
-  const rest = {
+  const remainingWords = {
     old: old.slice(before, old.length - after),
     now: now.slice(before, now.length - after),
   }
-  for (const [i, k] of longestCommon(rest.old, rest.now)) matches[before + k] = before + i
+  for (const [i, k] of longestCommon(remainingWords.old, remainingWords.now))
+    matches[before + k] = before + i
   return matches
 }
 

@@ -6,7 +6,7 @@ import {
   type SpeakerOrChannel,
   speakerAt,
 } from './edit-state.ts'
-import { cleanText, textOf } from './machine-words.ts'
+import { cleanSpaces, textOfRange } from './machine-words.ts'
 import { replaceWords } from './replace-words.ts'
 
 /**
@@ -69,9 +69,10 @@ function planEdit(
   if (operation.op === 'join_speakers') {
     const { speaker, into } = operation
     if (speaker === into) refusals.refuse('a speaker cannot be joined to itself')
-    const known = speakersOf(utterances, state)
-    for (const one of [speaker, into]) {
-      if (!known.has(one)) refusals.refuse(`the transcript has no speaker ${one}`)
+    const knownSpeakers = speakersOf(utterances, state)
+    for (const speakerNumber of [speaker, into]) {
+      if (!knownSpeakers.has(speakerNumber))
+        refusals.refuse(`the transcript has no speaker ${speakerNumber}`)
     }
     return { kind: 'join', speaker, into }
   }
@@ -85,7 +86,7 @@ function planName(
   { name: given, ...named }: Extract<EditOperation, { op: 'name_speaker' }>,
   { refuse }: Refusals,
 ): EditChange {
-  const name = cleanText(given)
+  const name = cleanSpaces(given)
   if ('speaker' in named) {
     const { speaker } = named
     if (!speakersOf(utterances, state).has(speaker))
@@ -111,7 +112,7 @@ function planWords(
   if (to > view.words.length) refuse(`utterance ${utterance} has ${view.words.length} words`)
   if (from >= to)
     refuse('the range holds no words: include a neighboring word and repeat it in `text`')
-  if (textOf(view, { from, to }) !== cleanText(operation.expected)) onOtherWords()
+  if (textOfRange(view, { from, to }) !== cleanSpaces(operation.expected)) onOtherWords()
   const cut = (state.words.get(utterance) ?? []).find(({ words, ...one }) => {
     return words.length > 0 && (contains(one, from) || contains(one, to))
   })
@@ -135,11 +136,11 @@ function contains({ from, to }: { from: number; to: number }, index: number): bo
 /** Returns who speaks in the corrected transcript. */
 function speakersOf(utterances: readonly UtteranceView[], state: EditState): Set<number> {
   const speakers = new Set<number>()
-  for (const [utterance, { speaker: found, words }] of utterances.entries()) {
+  for (const [utterance, { speaker: foundSpeaker, words }] of utterances.entries()) {
     const isShared = state.speakers.has(utterance)
     const count = isShared ? words.length : 1
     for (let word = 0; word < count; word++) {
-      const speaker = speakerAt(state, { utterance, word }, found)
+      const speaker = speakerAt(state, { utterance, word }, foundSpeaker)
       if (speaker !== undefined) speakers.add(speaker)
     }
   }

@@ -1,12 +1,11 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
-import type { Replacement } from './edit-state.ts'
+import type { WordIndexRange, WordReplacement } from './edit-state.ts'
 import { timeFor } from './interpolate-times.ts'
-import { bareWords, cleanText } from './machine-words.ts'
+import { bareWords, cleanSpaces } from './machine-words.ts'
 import { matchWords } from './match-words.ts'
 
-type Range = { from: number; to: number }
-type ChangedRange = Range & { words: string[] }
+type ChangedRange = WordIndexRange & { words: string[] }
 
 /**
  * Finds what must be replaced so that the words of a range read as `text`. Words that stay keep
@@ -15,11 +14,11 @@ type ChangedRange = Range & { words: string[] }
  */
 export function replaceWords(
   utterance: UtteranceView,
-  range: Range,
+  range: WordIndexRange,
   text: string,
-): Replacement[] | undefined {
+): WordReplacement[] | undefined {
   const words = bareWords(utterance).slice(range.from, range.to)
-  const cleaned = cleanText(text)
+  const cleaned = cleanSpaces(text)
   const isSpaced = separatorOf(utterance.language) !== ''
   const found = isSpaced
     ? compareSpaced(words, cleaned)
@@ -27,8 +26,8 @@ export function replaceWords(
   const changes = withNeighbors(found, words).map(({ from, to, words: now }) => {
     return { from: range.from + from, to: range.from + to, words: now }
   })
-  if (changes.every((one) => isLongEnough(utterance, one))) {
-    return changes.flatMap((one) => oneByOne(utterance, one))
+  if (changes.every((change) => isLongEnough(utterance, change))) {
+    return changes.flatMap((change) => oneByOne(utterance, change))
   }
   const all = { ...range, words: isSpaced ? split(cleaned) : segment(cleaned, utterance.language) }
   return isLongEnough(utterance, all) ? [all] : undefined
@@ -38,7 +37,7 @@ function oneByOne(utterance: UtteranceView, change: ChangedRange): ChangedRange[
   const { from, to, words } = change
   if (words.length !== to - from) return [change]
   const single = words.map((word, i) => ({ from: from + i, to: from + i + 1, words: [word] }))
-  return single.every((one) => isLongEnough(utterance, one)) ? single : [change]
+  return single.every((singleChange) => isLongEnough(utterance, singleChange)) ? single : [change]
 }
 
 function isLongEnough(utterance: UtteranceView, change: ChangedRange): boolean {
@@ -52,7 +51,7 @@ function split(text: string): string[] {
 
 /** A word of the machine may hold spaces, such as `10 000`: it stays if all its parts do. */
 function compareSpaced(words: readonly string[], text: string): ChangedRange[] {
-  const parts = words.map((word) => split(cleanText(word)))
+  const parts = words.map((word) => split(cleanSpaces(word)))
   const starts: number[] = []
   for (let i = 0, at = 0; i < parts.length; at += parts[i++]!.length) starts.push(at)
   const now = split(text)

@@ -23,74 +23,74 @@ const firstHour = '(?:One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Eleven|Tw
 const minutes = `(?:oh ${unit}|${teen}|(?:twenty|thirty|forty|fifty)(?:[ -]${unit})?)`
 const meridiem = '(?:[ap]\\.m\\.?|[ap]m\\b|[ap] m\\b)'
 
-function pattern(type: EntityPattern['type'], source: string, score = 0.9): EntityPattern {
+function datePattern(type: EntityPattern['type'], source: string, score = 0.9): EntityPattern {
   return { type, pattern: new RegExp(source, 'g'), score }
 }
 
 const patterns: EntityPattern[] = [
-  pattern(
+  datePattern(
     'DATE_INTERVAL',
     `\\b(?:[Ff]rom|[Bb]etween) ${moment} (?:to|until|till|through|and) ${moment}`,
   ),
-  pattern('DATE_INTERVAL', `\\b${weekday} (?:to|through|until) ${weekday}\\b`),
-  pattern('DATE_INTERVAL', `\\b${year}(?: ?[-–] ?| to | through )${year}`),
-  pattern(
+  datePattern('DATE_INTERVAL', `\\b${weekday} (?:to|through|until) ${weekday}\\b`),
+  datePattern('DATE_INTERVAL', `\\b${year}(?: ?[-–] ?| to | through )${year}`),
+  datePattern(
     'DATE_INTERVAL',
     `\\b(?:the )?(?:early |late )?(?:(?:19|20)\\d0s|(?:nineteen|twenty) (?:twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties))\\b`,
   ),
-  pattern('DATE', `(?<![\\d/.-])\\b(?:${date})`),
-  pattern(
+  datePattern('DATE', `(?<![\\d/.-])\\b(?:${date})`),
+  datePattern(
     'DATE',
     `\\b(?:next|last|this|coming|past) (?:${weekday}|weekend|week|month|year|spring|summer|autumn|fall|winter)\\b`,
   ),
-  pattern(
+  datePattern(
     'DATE',
     '\\b(?:[Yy]esterday|[Tt]omorrow|the day (?:after tomorrow|before yesterday))\\b',
     0.6,
   ),
-  pattern('DAY', `\\b${weekday}(?=s?\\b)`),
-  pattern('MONTH', `\\b(?!May\\b|March\\b)${month}(?![\\w])`),
-  pattern(
+  datePattern('DAY', `\\b${weekday}(?=s?\\b)`),
+  datePattern('MONTH', `\\b(?!May\\b|March\\b)${month}(?![\\w])`),
+  datePattern(
     'MONTH',
     '\\b(?:in|since|until|by|of|before|after|during|last|next|this|mid|late|early) (?<e>May|March)\\b(?! [a-z]{2,} on\\b)',
   ),
   // May and March within a date, for requests of months or years alone.
-  pattern('MONTH', `\\b(?:May|March)(?=,? (?:the )?${dayOfMonth})`),
-  pattern('MONTH', `\\b${dayOfMonth}(?: day)?(?: of)? (?<e>May|March)\\b`),
-  pattern('YEAR', `\\b${month}(?:,? (?:the )?${dayOfMonth})?,? (?:of )?(?<e>${year})`),
-  pattern(
+  datePattern('MONTH', `\\b(?:May|March)(?=,? (?:the )?${dayOfMonth})`),
+  datePattern('MONTH', `\\b${dayOfMonth}(?: day)?(?: of)? (?<e>May|March)\\b`),
+  datePattern('YEAR', `\\b${month}(?:,? (?:the )?${dayOfMonth})?,? (?:of )?(?<e>${year})`),
+  datePattern(
     'YEAR',
     `\\b(?:[Ii]n|[Ss]ince|[Uu]ntil|[Bb]y|year|of|before|after|during|back in|around) (?<e>${year})`,
   ),
-  pattern('TIME', `\\b${hour}(?:[:.][0-5]\\d| ${minutes})? ?${meridiem}`),
-  pattern('TIME', `(?<![\\d:])\\b(?:[01]?\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d)?(?![\\d:])`),
-  pattern(
+  datePattern('TIME', `\\b${hour}(?:[:.][0-5]\\d| ${minutes})? ?${meridiem}`),
+  datePattern('TIME', `(?<![\\d:])\\b(?:[01]?\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d)?(?![\\d:])`),
+  datePattern(
     'TIME',
     `(?<!\\b(?:score|won|lost|by|beat|game|leading|ahead|up|down|vote|odds)[\\w ]{0,12} )\\b(?:half past|(?:a )?quarter (?:past|to|after|of)|(?:${amount}) minutes (?:past|to)|(?:five|ten|twenty|twenty[ -]five) (?:past|to)) (?:${unit}|ten|eleven|twelve|noon|midnight)\\b(?! (?:people|of|dollars|percent))`,
     0.85,
   ),
-  pattern('TIME', `\\b${hour} o['’]clock\\b`),
-  pattern(
+  datePattern('TIME', `\\b${hour} o['’]clock\\b`),
+  datePattern(
     'TIME',
     `\\bat (?<e>${hour} ${minutes})(?=[.,?!]|$| (?:today|tomorrow|tonight|in the|on)\\b)`,
     0.8,
   ),
-  pattern(
+  datePattern(
     'TIME',
     `\\bat (?<e>${hour})(?= in the (?:morning|afternoon|evening)| tonight| tomorrow)`,
     0.8,
   ),
-  pattern(
+  datePattern(
     'TIME',
     `\\b(?:com(?:e|es|ing)|[Mm]eet (?:me|us|you|him|her|them)|[Cc]lose|[Oo]pen|arriv\\w+|starts?|starting|meets?|meeting|leaves?|leaving|opens?|closes?|be there|[Ss]ee you|call(?: you)?(?: back)?|dinner|lunch|breakfast|appointment|flight|train|up|home|here|today|tonight|tomorrow|${weekday}|morning|afternoon|evening) at (?:around |about )?(?<e>${hour}(?: ${minutes})?)(?=[.,?!]|$| (?:and|or|sharp|on|for|with)\\b)`,
     0.8,
   ),
-  pattern(
+  datePattern(
     'TIME',
     `\\b[Ww](?:hat|hich) time [^?]{0,40}\\? (?:(?:[Uu]m|[Uu]h|[Ww]ell|[Mm]aybe|[Aa]bout|[Aa]round|[Aa]t|[Ii]t's|[Hh]ow about),? ){0,3}(?<e>(?:${hour}|${firstHour})(?: ${minutes})?)(?![\\w%-]|,?\\d)`,
     0.8,
   ),
-  pattern('TIME', '\\b(?:noon|midnight)\\b'),
+  datePattern('TIME', '\\b(?:noon|midnight)\\b'),
 ]
 
 const birthWords = `(?:born(?: on(?: the)?| in)?|date of birth|birth ?date|birthday|d\\.? ?o\\.? ?b\\.?)(?!\\p{L})`
@@ -99,8 +99,11 @@ const birth = new RegExp(`\\b${birthWords}${lead}`, 'iu')
 const birthAsked = /\b(?:date of birth|birth ?date|birthday)\b[^?]{0,20}\?[^?\d]{0,60}$/i
 
 function isFirstAsked(text: string, from: number): boolean {
-  const left = before(text, from, 110)
-  return birthAsked.test(left) && !new RegExp(month).test(left.slice(left.lastIndexOf('?')))
+  const textBefore = before(text, from, 110)
+  return (
+    birthAsked.test(textBefore) &&
+    !new RegExp(month).test(textBefore.slice(textBefore.lastIndexOf('?')))
+  )
 }
 
 /** The words between the question for a birthday and its digits. */
@@ -168,10 +171,10 @@ function withDays(text: string, entity: Entity): Entity {
  */
 export function findDates(original: string): Entity[] {
   const text = withUsualCase(original)
-  const found = matchPatterns(text, patterns).map((entity) => {
+  const dateEntities = matchPatterns(text, patterns).map((entity) => {
     return entity.type === 'DATE' ? withDays(text, entity) : withRange(text, entity)
   })
-  const dates = found.filter(({ type }) => ['DATE', 'YEAR', 'MONTH'].includes(type))
+  const dates = dateEntities.filter(({ type }) => ['DATE', 'YEAR', 'MONTH'].includes(type))
   const births = [...dates, ...matchPatterns(text, [shortBirth])]
     .filter(({ from }) => {
       return birth.test(before(text, from, 40)) || isFirstAsked(text, from)
@@ -180,7 +183,7 @@ export function findDates(original: string): Entity[] {
   const digits = [birthDigits, birthYear].flatMap((pattern) =>
     matchPatterns(text, [{ type: 'DOB', pattern, score: 0.96 }]),
   )
-  return [...found, ...births, ...digits, ...matchPatterns(text, [cardExpiry])]
+  return [...dateEntities, ...births, ...digits, ...matchPatterns(text, [cardExpiry])]
 }
 
 const opening = new RegExp(

@@ -26,9 +26,12 @@ export type Readable = Pick<Document, 'text'> & Partial<Pick<Document, 'interjec
  * these types only, and then also finds an entity inside a longer one of another type. Questions on
  * other channels count as cues.
  */
-export function findEntities(document: Readable, wanted?: ReadonlySet<EntityType>): Entity[] {
+export function findEntities(
+  document: Readable,
+  requestedTypes?: ReadonlySet<EntityType>,
+): Entity[] {
   const candidates = findCandidates(document)
-  return resolveOverlaps(candidates.filter(({ type }) => wanted?.has(type) ?? true))
+  return resolveOverlaps(candidates.filter(({ type }) => requestedTypes?.has(type) ?? true))
 }
 
 /**
@@ -42,7 +45,7 @@ export function findCandidates(document: Readable): Entity[] {
   )
   const lexemes = lexemesOf(text)
   const tokens = tokenizeWords(text)
-  const found = [
+  const foundEntities = [
     ...classifyRuns(text, digitRuns(lexemes)),
     ...findCodes(text, lexemes),
     ...findOnline(text),
@@ -56,7 +59,7 @@ export function findCandidates(document: Readable): Entity[] {
   ]
     .flatMap(toOriginal)
     .map((entity) => trimmed(document.text, entity))
-  return [...found, ...joinAddresses(document.text, found)]
+  return [...foundEntities, ...joinAddresses(document.text, foundEntities)]
 }
 
 /** Trims punctuation and a possessive. */
@@ -65,7 +68,7 @@ function trimmed(text: string, entity: Entity): Entity {
   if (entity.type === 'PASSWORD') return entity
   const marks = trailingFrom(phrase, /[\s.,;:?!…'"”’)\]-]/u)
   const end = /['’]s$/.test(phrase.slice(0, marks)) ? marks - 2 : marks
-  const kept = /\b(?:[ap]\.m|D\. ?C)\.$/.test(phrase) ? phrase.length : end
+  const keptLength = /\b(?:[ap]\.m|D\. ?C)\.$/.test(phrase) ? phrase.length : end
   const open = /^[\s,;:'"“‘]*/u.exec(phrase)![0].length
-  return { ...entity, from: entity.from + open, to: entity.from + Math.max(kept, open) }
+  return { ...entity, from: entity.from + open, to: entity.from + Math.max(keptLength, open) }
 }

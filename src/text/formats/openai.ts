@@ -28,22 +28,22 @@ const languageNames = new Intl.DisplayNames(['en'], { type: 'language' })
 /** Writes a transcript as OpenAI's transcription API answers it: JSON, text or events. */
 export function writeOpenAi(transcript: OpenAiTranscript, format: OpenAiFormat): string {
   if (format.stream) return writeEvents(transcript, format)
-  if (format.shape === 'text') return `${textOf(transcript.utterances)}\n`
+  if (format.shape === 'text') return `${fullText(transcript.utterances)}\n`
   return JSON.stringify(responseOf(transcript, format))
 }
 
 function responseOf(transcript: OpenAiTranscript, format: OpenAiFormat): object {
   const { utterances, duration } = transcript
-  const text = textOf(utterances)
+  const text = fullText(utterances)
   const usage = { type: 'duration', seconds: Math.ceil(duration) }
   switch (format.shape) {
     case 'verbose_json':
       return {
         task: format.task,
-        language: languageName(transcript.languages[0] ?? 'en'),
+        language: openAiLanguageName(transcript.languages[0] ?? 'en'),
         duration,
         text,
-        ...(format.words && { words: wordsOf(utterances).map(toWord) }),
+        ...(format.words && { words: allWords(utterances).map(toWord) }),
         ...(format.segments && { segments: utterances.map(toSegment) }),
         usage,
       }
@@ -69,20 +69,20 @@ function writeEvents(transcript: OpenAiTranscript, format: OpenAiFormat): string
         delta: `${i > 0 ? ' ' : ''}${utterance.text.trim()}`,
         ...logprobsOf([utterance], i > 0),
       }))
-  const text = textOf(utterances)
+  const text = fullText(utterances)
   const done = { type: 'transcript.text.done', text, ...logprobsOf(utterances), usage }
   return [...parts, done].map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 }
 
-function wordsOf(utterances: readonly UtteranceView[]) {
+function allWords(utterances: readonly UtteranceView[]) {
   return utterances.flatMap(({ words }) => words)
 }
 
-function textOf(utterances: readonly UtteranceView[]): string {
+function fullText(utterances: readonly UtteranceView[]): string {
   return utterances.map(({ text }) => text.trim()).join(' ')
 }
 
-function languageName(code: string): string {
+function openAiLanguageName(code: string): string {
   try {
     return (languageNames.of(code) ?? code).toLowerCase()
   } catch {

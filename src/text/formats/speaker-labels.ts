@@ -15,7 +15,7 @@ export type VoiceNames = {
 export function speakerLabelsOf(
   all: readonly SpeakerRef[],
   names?: VoiceNames,
-): (one: SpeakerRef) => string | undefined {
+): (speaker: SpeakerRef) => string | undefined {
   const speakers = new Set(all.flatMap(({ speaker }) => (speaker === undefined ? [] : [speaker])))
   const channels = new Set(all.map(({ channel }) => channel))
   return ({ speaker, channel }) => {

@@ -85,6 +85,6 @@ function clock(seconds: number, mark: ',' | '.'): string {
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0')
   const hours = two(ms / 3_600_000)
   const minutes = two((ms / 60_000) % 60)
-  const rest = two((ms / 1000) % 60)
-  return `${hours}:${minutes}:${rest}${mark}${String(ms % 1000).padStart(3, '0')}`
+  const secondsText = two((ms / 1000) % 60)
+  return `${hours}:${minutes}:${secondsText}${mark}${String(ms % 1000).padStart(3, '0')}`
 }

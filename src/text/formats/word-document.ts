@@ -53,13 +53,13 @@ ${body}
 function writeParagraph({ start, voice, text, language }: Paragraph): string {
   const isRightToLeft = RIGHT_TO_LEFT.has(language)
   const direction = isRightToLeft ? '<w:bidi/>' : ''
-  const head = run(`${formatTime(start)} `, '<w:color w:val="808080"/>')
-  const name = voice === undefined ? '' : run(`${voice}: `, '<w:b/>')
-  const words = run(text, isRightToLeft ? '<w:rtl/>' : '')
+  const head = textRun(`${formatTime(start)} `, '<w:color w:val="808080"/>')
+  const name = voice === undefined ? '' : textRun(`${voice}: `, '<w:b/>')
+  const words = textRun(text, isRightToLeft ? '<w:rtl/>' : '')
   return `<w:p><w:pPr>${direction}<w:spacing w:after="160"/></w:pPr>${head}${name}${words}</w:p>`
 }
 
-function run(text: string, properties: string): string {
+function textRun(text: string, properties: string): string {
   return `<w:r><w:rPr>${properties}</w:rPr><w:t xml:space="preserve">${escapeXml(text)}</w:t></w:r>`
 }
 
@@ -77,6 +77,8 @@ function escapeXml(text: string): string {
 function formatTime(seconds: number): string {
   const all = Math.floor(seconds)
   const [hours, minutes] = [Math.floor(all / 3600), Math.floor(all / 60) % 60]
-  const rest = String(all % 60).padStart(2, '0')
-  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`
+  const secondsText = String(all % 60).padStart(2, '0')
+  return hours > 0
+    ? `${hours}:${String(minutes).padStart(2, '0')}:${secondsText}`
+    : `${minutes}:${secondsText}`
 }

@@ -3,14 +3,14 @@ import type { TextThread } from './text-thread.ts'
 /** A thread takes 90 MB, and as much again with a large vocabulary. */
 const MAX_PER_ACCOUNT = 2
 
-type Own = { thread: TextThread; sessions: number }
+type DedicatedThread = { thread: TextThread; sessions: number }
 
 /**
  * The threads of accounts whose sessions must not delay others. An account has at most two, which
  * its sessions share. A thread is closed with the last of its sessions.
  */
 export class DedicatedThreads {
-  readonly #byAccount = new Map<string, Own[]>()
+  readonly #byAccount = new Map<string, DedicatedThread[]>()
   readonly #create: () => TextThread
   readonly #end: (thread: TextThread) => Promise<void>
 
@@ -29,7 +29,9 @@ export class DedicatedThreads {
     const all = this.#byAccount.get(account) ?? []
     this.#byAccount.set(account, all)
     if (all.length < MAX_PER_ACCOUNT) all.push({ thread: this.#create(), sessions: 0 })
-    const leastBusy = all.reduce((min, one) => (one.sessions < min.sessions ? one : min))
+    const leastBusy = all.reduce((min, dedicated) =>
+      dedicated.sessions < min.sessions ? dedicated : min,
+    )
     leastBusy.sessions++
     return leastBusy.thread
   }
@@ -37,10 +39,10 @@ export class DedicatedThreads {
   /** Releases a session's thread, and closes it when no other session uses it. */
   async release(account: string, thread: TextThread): Promise<void> {
     const all = this.#byAccount.get(account) ?? []
-    const used = all.find((one) => one.thread === thread)
+    const used = all.find((dedicated) => dedicated.thread === thread)
     if (!used || --used.sessions > 0) return
-    const rest = all.filter((one) => one !== used)
-    if (rest.length > 0) this.#byAccount.set(account, rest)
+    const otherThreads = all.filter((dedicated) => dedicated !== used)
+    if (otherThreads.length > 0) this.#byAccount.set(account, otherThreads)
     else this.#byAccount.delete(account)
     await this.#end(thread)
   }

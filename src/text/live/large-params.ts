@@ -11,7 +11,7 @@ const LARGE_VOCABULARY = { texts: 100, characters: 3000 }
  */
 const LARGE_DICTIONARY = { texts: 5000, characters: 200_000 }
 
-type Config = {
+type StepConfig = {
   vocabulary?: readonly (string | { value: string; pronunciations?: readonly string[] })[]
   spelling_dictionary?: Readonly<Record<string, readonly string[]>>
 }
@@ -34,8 +34,8 @@ export function isLarge(params: Params): boolean {
   )
 }
 
-function configOf(params: Params, name: string): Config {
-  return params[name] === true ? ((params[`${name}_config`] ?? {}) as Config) : {}
+function configOf(params: Params, name: string): StepConfig {
+  return params[name] === true ? ((params[`${name}_config`] ?? {}) as StepConfig) : {}
 }
 
 function exceedsLimit(

@@ -64,14 +64,17 @@ export class LiveText {
    * and loads their word lists, which takes seconds the first time.
    */
   prepare({ params, language }: Omit<TextSession, 'id' | 'account'>): void {
-    const wanted = [...transformSteps, ...addOnSteps].filter((name) => params[name] === true)
-    const id = `preparation of ${wanted.join(', ')} in ${language}`
-    if (wanted.length === 0 || (isLarge(params) ? this.#spare : this.#prepared.has(id))) return
+    const requestedSteps = [...transformSteps, ...addOnSteps].filter(
+      (name) => params[name] === true,
+    )
+    const id = `preparation of ${requestedSteps.join(', ')} in ${language}`
+    if (requestedSteps.length === 0 || (isLarge(params) ? this.#spare : this.#prepared.has(id)))
+      return
     let thread = this.#shared
     if (isLarge(params)) thread = this.#spare = this.#createThread()
     else this.#prepared.add(id)
     // Without vocabularies: those belong to the session.
-    const switches = Object.fromEntries(wanted.map((name) => [name, true]))
+    const switches = Object.fromEntries(requestedSteps.map((name) => [name, true]))
     const session = { id, account: WARMUP_ACCOUNT, params: switches, language }
     const text = this.#openText(session, { finals: () => thread })
     this.#preparations.set(text, thread)

@@ -43,9 +43,9 @@ export type OpenSessionText = Omit<SessionText, 'close'> & {
 }
 
 type RunOptions = { rank: number; signal: AbortSignal }
-type Name = TextTask['name']
+type StepName = TextTask['name']
 /** `spent`: the step used more time than a session may. */
-type Outcome = TaskOutcome | { kind: 'spent' }
+type StepOutcome = TaskOutcome | { kind: 'spent' }
 
 /**
  * Opens the text steps of one session. A step that hung, crashed its thread or used more time than
@@ -55,7 +55,7 @@ export function openSessionText(
   { id, account, params, language }: TextSession,
   { threads, log, now }: SessionTextOptions,
 ): OpenSessionText {
-  const wanted = transformSteps.filter((name) => params[name] === true)
+  const requestedSteps = transformSteps.filter((name) => params[name] === true)
   const closing = new AbortController()
   const { run, warnings } = createStepRunner({ id, account, params }, { threads, log, now })
 
@@ -63,7 +63,7 @@ export function openSessionText(
   async function prepare(): Promise<void> {
     const options = { rank: RANK.preparation, signal: closing.signal }
     const utterance = { channel: 0, language, words: [sample] }
-    for (const name of wanted) await run({ kind: 'transform', name, utterance }, options)
+    for (const name of requestedSteps) await run({ kind: 'transform', name, utterance }, options)
     const words = [{ ...sample, word: sample.text }]
     const utterancesJson = JSON.stringify([{ channel: 0, language, words }])
     for (const name of addOnSteps) {
@@ -82,7 +82,7 @@ export function openSessionText(
       })
       if (wordBefore !== undefined) capitalizeBeginning(utterances[0]!, wordBefore)
       let words: readonly Word[] = utterances[0]!.words
-      for (const name of wanted) {
+      for (const name of requestedSteps) {
         const task = { kind: 'transform', name, utterance: { ...utterance, words } } as const
         const outcome = await run(task, { rank, signal })
         if (outcome.kind === 'done') words = outcome.value as Word[]
@@ -122,11 +122,11 @@ function createStepRunner(
   { id, account, params }: Omit<TextSession, 'language'>,
   { threads, log, now }: SessionTextOptions,
 ) {
-  const lost = new Map<Name, Outcome>()
-  const budgets = new Map<Name, StepBudget>()
-  const warnings = new Map<Name, readonly string[]>()
+  const lost = new Map<StepName, StepOutcome>()
+  const budgets = new Map<StepName, StepBudget>()
+  const warnings = new Map<StepName, readonly string[]>()
 
-  async function run(task: TextTask, options: RunOptions): Promise<Outcome> {
+  async function run(task: TextTask, options: RunOptions): Promise<StepOutcome> {
     const { name } = task
     const before = lost.get(name)
     if (before) return before
@@ -148,7 +148,7 @@ function createStepRunner(
   }
 
   /** Charges a task to the budget of its step. The first task loads word lists, and is free. */
-  function spend(name: Name, ms: number): void {
+  function spend(name: StepName, ms: number): void {
     const budget = budgets.get(name)
     if (!budget) {
       budgets.set(name, new StepBudget(now))
@@ -162,7 +162,7 @@ function createStepRunner(
   }
 
   /** Stores the warnings for the user, and logs each once. */
-  function warn(name: Name, all: readonly string[]): void {
+  function warn(name: StepName, all: readonly string[]): void {
     if (all.length === 0) return
     const isNew = all.length > (warnings.get(name)?.length ?? 0)
     warnings.set(name, all)
@@ -184,7 +184,10 @@ export type SessionText = {
    * Returns the words as the user spells them, or unchanged where a step fails. Rejects when
    * aborted.
    */
-  applyTransforms(utterance: UtteranceWords, options: TransformOptions): Promise<readonly Word[]>
+  applyTransforms(
+    utterance: UtteranceWords,
+    options: LiveTransformOptions,
+  ): Promise<readonly Word[]>
   /** Runs an add-on on utterances, given as the JSON text of an array. Rejects when aborted. */
   runAddOn(
     name: AddOnStep,
@@ -203,7 +206,7 @@ export type TextSession = { id: string; account: string; params: Params; languag
  * Options of `applyTransforms`. The words of a partial wait until those of finals are done. Where
  * `wordBefore`, the last one of the channel, ends a sentence, the first word gets a capital.
  */
-export type TransformOptions = {
+export type LiveTransformOptions = {
   signal: AbortSignal
   isPartial?: boolean
   wordBefore?: string | undefined

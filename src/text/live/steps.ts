@@ -64,13 +64,13 @@ export type StepOptions = {
  * Runs an add-on on utterances, given as the JSON text of an array in the form of results. It finds
  * objects, not text, except for a summary. Never throws because of an add-on.
  */
-export function runAddOn(
+export function runLiveAddOn(
   name: AddOnStep,
   utterancesJson: string,
   { params, now, onFault }: StepOptions,
 ): Envelope {
   const format = 'native'
-  const addOn = addOns.find((one) => one.name === name)!
+  const addOn = addOns.find((candidate) => candidate.name === name)!
   const make = () =>
     makeFromTranscript(addOn, { utterances: readUtterances(utterancesJson) }, params, { format })
   return runInEnvelope(name, make, { now, format, onFault })

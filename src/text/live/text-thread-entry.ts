@@ -5,12 +5,12 @@
 import { parentPort } from 'node:worker_threads'
 import type { Params } from '../add-ons/add-on.ts'
 import type { TransformStep } from './step-names.ts'
-import { type PreparedTransform, prepareTransform, runAddOn } from './steps.ts'
+import { type PreparedTransform, prepareTransform, runLiveAddOn } from './steps.ts'
 import type { FromTextThread, ToThread } from './text-thread.ts'
 
-type Session = { params: Params; changes: Map<TransformStep, PreparedTransform> }
+type SessionSteps = { params: Params; changes: Map<TransformStep, PreparedTransform> }
 
-const sessions = new Map<string, Session>()
+const sessions = new Map<string, SessionSteps>()
 
 parentPort!.on('message', (message: ToThread) => {
   switch (message.kind) {
@@ -23,7 +23,7 @@ parentPort!.on('message', (message: ToThread) => {
     case 'task': {
       // Measures this thread alone: other load on the machine must not cost a session its step.
       const before = process.threadCpuUsage()
-      const response = run(message)
+      const response = runTask(message)
       const { user, system } = process.threadCpuUsage(before)
       parentPort!.postMessage({ ...response, ms: (user + system) / 1000 } satisfies FromTextThread)
     }
@@ -31,7 +31,7 @@ parentPort!.on('message', (message: ToThread) => {
 })
 
 /** Reports only the kind of an error: its message may quote the transcript. */
-function run({ session: name, task }: Extract<ToThread, { kind: 'task' }>): FromTextThread {
+function runTask({ session: name, task }: Extract<ToThread, { kind: 'task' }>): FromTextThread {
   try {
     const session = sessions.get(name)!
     if (task.kind === 'transform') {
@@ -40,25 +40,25 @@ function run({ session: name, task }: Extract<ToThread, { kind: 'task' }>): From
     }
     let fault: string | undefined
     const onFault = (_name: string, error: unknown) => {
-      fault = kindOf(error)
+      fault = errorKindOf(error)
     }
     const { params } = session
-    const value = runAddOn(task.name, task.utterancesJson, {
+    const value = runLiveAddOn(task.name, task.utterancesJson, {
       params,
       now: () => performance.now(),
       onFault,
     })
     return { kind: 'done', value, ...(fault !== undefined && { fault }) }
   } catch (error) {
-    return { kind: 'failed', fault: kindOf(error) }
+    return { kind: 'failed', fault: errorKindOf(error) }
   }
 }
 
-function kindOf(error: unknown): string {
+function errorKindOf(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown'
 }
 
-function changeOf({ params, changes }: Session, name: TransformStep): PreparedTransform {
+function changeOf({ params, changes }: SessionSteps, name: TransformStep): PreparedTransform {
   const change = changes.get(name) ?? prepareTransform(name, params)
   changes.set(name, change)
   return change

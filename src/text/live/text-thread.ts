@@ -59,7 +59,7 @@ export type TextThreadOptions = {
   entry?: URL | undefined
 }
 
-type PendingTask = TextTaskOptions & { task: TextTask; settle: (outcome: TaskOutcome) => void }
+type PendingTextTask = TextTaskOptions & { task: TextTask; settle: (outcome: TaskOutcome) => void }
 
 /** Holds the word lists, and the largest vocabulary several times over. */
 const MAX_HEAP_MB = 512
@@ -73,8 +73,8 @@ export class TextThread {
   readonly #worker: SupervisedWorker<FromTextThread>
   /** Sessions open in the worker, and the steps that it has run for them. */
   readonly #known = new Map<string, Set<string>>()
-  readonly #turns = new ThreadScheduler<PendingTask>(() => performance.now())
-  #current: PendingTask | undefined
+  readonly #turns = new ThreadScheduler<PendingTextTask>(() => performance.now())
+  #current: PendingTextTask | undefined
   #isClosed = false
 
   constructor(options: TextThreadOptions) {
@@ -107,7 +107,7 @@ export class TextThread {
       signal.removeEventListener('abort', onAbort)
       resolve(outcome)
     }
-    const waiting: PendingTask = { ...options, task, settle }
+    const waiting: PendingTextTask = { ...options, task, settle }
     signal.addEventListener('abort', onAbort, { once: true })
     this.#turns.add(waiting)
     this.#next()
@@ -144,7 +144,7 @@ export class TextThread {
     void ended.then((outcome) => this.#end(current, outcome, timeout))
   }
 
-  #end(current: PendingTask, outcome: WorkerOutcome<FromTextThread>, timeout: number): void {
+  #end(current: PendingTextTask, outcome: WorkerOutcome<FromTextThread>, timeout: number): void {
     const { session, account, task } = current
     this.#current = undefined
     if ('response' in outcome) {
@@ -156,7 +156,7 @@ export class TextThread {
       const isHung = outcome.lost.reason === 'hung'
       if (isHung) this.#turns.charge(account, timeout * 1000)
       // Tasks for the same step of the same session would crash the next worker likewise.
-      const isSameStep = (other: PendingTask) =>
+      const isSameStep = (other: PendingTextTask) =>
         other.session === session && other.task.name === task.name
       for (const { settle } of [current, ...this.#turns.removeAll(account, isSameStep)]) {
         settle({ kind: isHung ? 'hung' : 'crashed' })

@@ -1,5 +1,5 @@
 /** An account that waits, and how urgently: the lowest rank goes first. */
-export type Claim = { account: string; rank: number }
+export type ThreadClaim = { account: string; rank: number }
 
 /**
  * Milliseconds of work in about the last second beyond which an account waits for those that used
@@ -19,7 +19,7 @@ type Use = { ms: number; at: number }
  * turn is longest ago. An account with much work thus waits for itself, and others wait for at most
  * one piece of its work.
  */
-export class ThreadScheduler<T extends Claim> {
+export class ThreadScheduler<T extends ThreadClaim> {
   /** By account, in the order of arrival, then by rank. */
   readonly #waiting = new Map<string, T[][]>()
   /** The number of the last turn of each waiting account. */

@@ -47,12 +47,12 @@ export function hideEntities(
   })
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = hidden.length
-    const known = knownWordsOf(hidden, wanted)
+    const knownWords = knownWordsOf(hidden, wanted)
     // A filled pause does not split a number; but the words around it may form an entity with it.
     const fluent = hasPauses ? [renderUtterances(masked, { style, pauses: false })] : []
     const drawn = [...fluent, renderUtterances(masked, { style, pauses: true })]
-    const claims: Claim[] = []
-    const guesses: Claim[] = []
+    const claims: EntityInView[] = []
+    const guesses: EntityInView[] = []
     const read = readings.flatMap((reading) => {
       return drawn.map((lines) => {
         const view = concatenate(masked, lines, reading)
@@ -61,17 +61,17 @@ export function hideEntities(
       })
     })
     const original = read.flatMap(({ numbers }) => numbers.map(({ digits }) => digits))
-    const reached = markRepeatedNumbers(known.numbers, original)
+    const reached = markRepeatedNumbers(knownWords.numbers, original)
     for (const { view, found, numbers } of read) {
       const named = found.flatMap((entity) => toRequestedTypes(view.text, entity, wanted))
       const strayNumbers = findStrayNumbers(view.text, { found, wanted })
-      const repeats = findRepeats(view.text, { known, numbers, reached })
+      const repeats = findRepeats(view.text, { known: knownWords, numbers, reached })
       for (const entity of named) claims.push({ ...withoutSentenceEnd(view.text, entity), view })
       for (const entity of [...strayNumbers, ...repeats]) guesses.push({ ...entity, view })
     }
     // A rule goes before a guess, however long the guess is.
     for (const claim of [...claims.sort(byRank), ...guesses.sort(byRank)]) {
-      for (const one of mask(masked, claim, hidden.length)) hidden.push(one)
+      for (const maskedEntity of maskEntity(masked, claim, hidden.length)) hidden.push(maskedEntity)
     }
     if (hidden.length === before) {
       maskFilledPauses(masked)
@@ -107,10 +107,10 @@ function maskFilledPauses({ utterances, bases, mask }: MaskedText): void {
   }
 }
 
-type Claim = Entity & { view: JoinedSpans }
+type EntityInView = Entity & { view: JoinedSpans }
 
 /** Masks the unmasked rest of an entity: all of it, or what earlier entities have left. */
-function mask(masked: MaskedText, claim: Claim, count: number): MaskedEntity[] {
+function maskEntity(masked: MaskedText, claim: EntityInView, count: number): MaskedEntity[] {
   const { type, view } = claim
   const hidden: MaskedEntity[] = []
   for (const part of openParts(masked, claim)) {
@@ -125,23 +125,23 @@ function mask(masked: MaskedText, claim: Claim, count: number): MaskedEntity[] {
   return hidden
 }
 
-type Span = { from: number; to: number }
+type CharacterSpan = { from: number; to: number }
 
-function openParts(masked: MaskedText, { view, from, to }: Claim): Span[] {
+function openParts(masked: MaskedText, { view, from, to }: EntityInView): CharacterSpan[] {
   const isOpen = (i: number) => {
     const place = view.at[i]!
     return place === BETWEEN || (place >= 0 && masked.mask[place] === UNMASKED)
   }
   // A combining mark belongs to the letter before it.
-  const rest = /^\p{M}*/u.exec(view.text.slice(to, to + 16))![0].length
-  const parts: Span[] = []
-  for (let i = from; i < to + rest; i++) {
+  const markCount = /^\p{M}*/u.exec(view.text.slice(to, to + 16))![0].length
+  const parts: CharacterSpan[] = []
+  for (let i = from; i < to + markCount; i++) {
     if (!isOpen(i)) continue
     const part = parts.at(-1)
     if (part?.to === i) part.to = i + 1
     else parts.push({ from: i, to: i + 1 })
   }
-  const isWhole = parts.length === 1 && parts[0]!.to - parts[0]!.from === to + rest - from
+  const isWhole = parts.length === 1 && parts[0]!.to - parts[0]!.from === to + markCount - from
   if (isWhole)
     return parts.filter(({ from, to }) => /[\p{L}\p{N}]/u.test(view.text.slice(from, to)))
   return parts.map(trimmed(view)).filter(hasContent(view))
@@ -151,7 +151,7 @@ function openParts(masked: MaskedText, { view, from, to }: Claim): Span[] {
  * Returns a test for the rest of an entity: whether it reveals something by itself, because it has
  * a digit, or more than small words.
  */
-function hasContent({ text }: JoinedSpans): (span: Span) => boolean {
+function hasContent({ text }: JoinedSpans): (span: CharacterSpan) => boolean {
   return ({ from, to }) => {
     const words = text.slice(from, to).match(/[\p{L}\p{N}'’]+/gu) ?? []
     return words.some((word) => !isFunctionWord(word.toLowerCase()))
@@ -159,7 +159,7 @@ function hasContent({ text }: JoinedSpans): (span: Span) => boolean {
 }
 
 /** Returns a function that trims the punctuation at the ends of a span. */
-function trimmed({ text }: JoinedSpans): (span: Span) => Span {
+function trimmed({ text }: JoinedSpans): (span: CharacterSpan) => CharacterSpan {
   return ({ from, to }) => {
     const original = text.slice(from, to)
     const open = /^[^\p{L}\p{N}]*/u.exec(original)![0].length

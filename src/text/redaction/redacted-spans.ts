@@ -11,7 +11,7 @@ export type RedactedSpan = { channel: number; start: number; end: number }
  * Returns the places of each entity by its number in the masked text, one utterance after the
  * other.
  */
-export function placesOf(masked: MaskedText): Map<number, WordSpan[]> {
+export function entityWordSpans(masked: MaskedText): Map<number, WordSpan[]> {
   const all = new Map<number, WordSpan[]>()
   for (const [utterance, { channel, words }] of masked.utterances.entries()) {
     for (const [word, maskedWord] of words.entries()) {
@@ -33,7 +33,7 @@ export function placesOf(masked: MaskedText): Map<number, WordSpan[]> {
  * Returns the times at which an entity is spoken, in seconds: one span for each utterance that has
  * a part of it.
  */
-export function spansOf(places: readonly WordSpan[]): RedactedSpan[] {
+export function redactedSpansOf(places: readonly WordSpan[]): RedactedSpan[] {
   return places.map(({ channel, words }) => {
     const end = words.reduce((last, word) => Math.max(last, word.end), 0)
     return { channel, start: words[0]!.start, end }

@@ -7,7 +7,12 @@ import { writeMarkers } from './markers/write-markers.ts'
 import type { Style } from './masks/masked-spans.ts'
 import { createMaskedText } from './masks/masked-text.ts'
 import { maskOf, writeMasks } from './masks/write-masks.ts'
-import { mergeOverlapping, placesOf, type RedactedSpan, spansOf } from './redacted-spans.ts'
+import {
+  entityWordSpans,
+  mergeOverlapping,
+  type RedactedSpan,
+  redactedSpansOf,
+} from './redacted-spans.ts'
 
 /**
  * What to hide and how. Without `entity_types` every type is hidden; the default
@@ -30,11 +35,11 @@ export function redact(
   refuseUnknown(utterances)
   const masked = createMaskedText({ utterances })
   const hidden = hideEntities(masked, { wanted: expandTypes(entity_types), style })
-  const places = placesOf(masked)
+  const places = entityWordSpans(masked)
   const markers = style === 'MARKER' ? numberMarkers(hidden, places, masked) : undefined
   const entities = [...places].map(([number, placesInText]): HiddenEntity => {
     const { type, original } = hidden[number - 1]!
-    const spans = spansOf(placesInText)
+    const spans = redactedSpansOf(placesInText)
     const text = markers?.get(number) ?? maskOf(original)
     // An entity that continues in a later utterance may end there before another speaker of the
     // channel does.
@@ -42,7 +47,7 @@ export function redact(
     return { type, text, start: spans[0]!.start, end }
   })
   const written = markers ? writeMarkers(masked, (mask) => markers.get(mask)!) : writeMasks(masked)
-  const redacted = mergeOverlapping([...places.values()].flatMap(spansOf))
+  const redacted = mergeOverlapping([...places.values()].flatMap(redactedSpansOf))
   return { transcript: { utterances: written, hidden: entities }, redacted }
 }
 
@@ -50,7 +55,7 @@ function refuseUnknown(utterances: Transcript['utterances']): void {
   const withWords = utterances.filter(({ words }) => words.length > 0)
   const unknown = withWords
     .map(({ language }) => language)
-    .filter((one) => !languages.includes(one))
+    .filter((language) => !languages.includes(language))
   if (unknown.length === 0) return
   const languagesFound = [...new Set(unknown)].join(', ')
   throw new AddOnFailure({

@@ -33,30 +33,36 @@ const parents: Partial<Record<EntityType, readonly EntityType[]>> = {
 export function toRequestedTypes(
   text: string,
   entity: Entity,
-  wanted: ReadonlySet<EntityType>,
+  requestedTypes: ReadonlySet<EntityType>,
 ): Entity[] {
   const { type } = entity
-  if (wanted.has(type)) return [entity]
-  const parent = parents[type]?.find((one) => wanted.has(one))
+  if (requestedTypes.has(type)) return [entity]
+  const parent = parents[type]?.find((parentType) => requestedTypes.has(parentType))
   if (parent) return [{ ...entity, type: parent }]
-  return /^NAME(?:_MEDICAL_PROFESSIONAL)?$/.test(type) ? partsOfName(text, entity, wanted) : []
+  return /^NAME(?:_MEDICAL_PROFESSIONAL)?$/.test(type)
+    ? partsOfName(text, entity, requestedTypes)
+    : []
 }
 
 /**
  * Splits a full name: the first word is the given name, the others are the family name. Behind a
  * medical title a single word is the family name.
  */
-function partsOfName(text: string, entity: Entity, wanted: ReadonlySet<EntityType>): Entity[] {
+function partsOfName(
+  text: string,
+  entity: Entity,
+  requestedTypes: ReadonlySet<EntityType>,
+): Entity[] {
   const phrase = text.slice(entity.from, entity.to)
   const space = phrase.search(/\s/u)
   const isMedical = entity.type === 'NAME_MEDICAL_PROFESSIONAL'
   // Where more of the name is already hidden, this is its beginning.
   const alone = isMedical && !/^\s#/.test(text.slice(entity.to)) ? 0 : phrase.length
-  const given = space < 0 ? alone : space
-  const family = given + (/^\s*/u.exec(phrase.slice(given))?.[0].length ?? 0)
+  const splitAt = space < 0 ? alone : space
+  const family = splitAt + (/^\s*/u.exec(phrase.slice(splitAt))?.[0].length ?? 0)
   const parts: Entity[] = [
-    { ...entity, type: 'NAME_GIVEN', to: entity.from + given },
+    { ...entity, type: 'NAME_GIVEN', to: entity.from + splitAt },
     { ...entity, type: 'NAME_FAMILY', from: entity.from + family },
   ]
-  return parts.filter(({ type, from, to }) => wanted.has(type) && to > from)
+  return parts.filter(({ type, from, to }) => requestedTypes.has(type) && to > from)
 }

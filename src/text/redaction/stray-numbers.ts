@@ -5,13 +5,13 @@ import { lexemesOf } from '../entities/digits/spoken-digits.ts'
 import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { before } from '../entities/matching/matching.ts'
 
-type Range = { type: EntityType; digits: readonly [number, number] }
+type DigitCounts = { type: EntityType; digits: readonly [number, number] }
 
 /**
  * Candidate types of a number whose type is unknown: the first wanted one that may have so many
  * digits.
  */
-const ranges: readonly Range[] = [
+const ranges: readonly DigitCounts[] = [
   { type: 'CREDIT_CARD', digits: [12, 19] },
   { type: 'SSN', digits: [9, 9] },
   { type: 'PHONE_NUMBER', digits: [10, 11] },
@@ -54,9 +54,9 @@ export function findStrayNumbers(
   text: string,
   { found, wanted }: { found: readonly Entity[]; wanted: ReadonlySet<EntityType> },
 ): Entity[] {
-  const others = found.filter(({ type }) => type !== 'NUMERICAL_PII' && !wanted.has(type))
+  const otherEntities = found.filter(({ type }) => type !== 'NUMERICAL_PII' && !wanted.has(type))
   const runs = findNumbers(text, found).filter((run) => {
-    return !isAmount(text, run) && !others.some(overlaps(run))
+    return !isAmount(text, run) && !otherEntities.some(overlaps(run))
   })
   const chains = chainsOf(text, runs).flatMap((chain) => {
     const digits = chain.map((run) => run.digits).join('')
@@ -91,8 +91,8 @@ function findScattered(runs: readonly DigitRun[]): Entity[] {
 }
 
 /** Returns rows of digits that may be a personal number: no measured quantities, and no dates. */
-export function findNumbers(text: string, found: readonly Entity[]): DigitRun[] {
-  const measures = found.filter(({ type }) => isMeasure(type))
+export function findNumbers(text: string, foundEntities: readonly Entity[]): DigitRun[] {
+  const measures = foundEntities.filter(({ type }) => isMeasure(type))
   return digitRuns(lexemesOf(text)).filter((run) => {
     return !isMeasured(text, run) && !measures.some(overlaps(run))
   })
@@ -122,19 +122,21 @@ function chainsOf(text: string, runs: readonly DigitRun[]): DigitRun[][] {
 }
 
 function typeOf(
-  left: string,
+  textBefore: string,
   digits: string,
-  wanted: ReadonlySet<EntityType>,
+  requestedTypes: ReadonlySet<EntityType>,
 ): EntityType | undefined {
   // The count from one to ten is nobody's number.
   if (digits.startsWith('12345678910')) return undefined
   if (digits.length >= MIN_DIGITS_NEAR_CUE) {
     for (const { types, words } of cues) {
-      const type = words.test(left) ? types.find((one) => wanted.has(one)) : undefined
+      const type = words.test(textBefore)
+        ? types.find((candidateType) => requestedTypes.has(candidateType))
+        : undefined
       if (type) return type
     }
   }
   return ranges.find(({ type, digits: [fewest, max] }) => {
-    return wanted.has(type) && digits.length >= fewest && digits.length <= max
+    return requestedTypes.has(type) && digits.length >= fewest && digits.length <= max
   })?.type
 }

@@ -8,13 +8,17 @@ import type { TranscriptTransform } from '../transforms/transform.ts'
 import { transforms as allTransforms } from '../transforms/transforms.ts'
 import { joinSentences } from '../words/sentences/join-sentences.ts'
 import { type AddOnError, type Envelope, failedEnvelope } from './steps/envelope.ts'
-import { notConfigured, withoutEngine } from './steps/not-configured.ts'
+import { notConfiguredEnvelope, withoutEngine } from './steps/not-configured.ts'
 import { type AddOnRunOptions, runAddOn } from './steps/run-add-on.ts'
 import { prepareServiceAddOn, type ServiceRequests } from './steps/run-service-add-on.ts'
 import { applyTransform, responsesFor } from './steps/run-transform.ts'
 import { addResponseUsage, type StoredResult } from './stored-result.ts'
 import { subtitlesWarnings } from './subtitles-warnings.ts'
-import { buildTranscriptResult, type ResultOptions, transcriptOf } from './transcript-result.ts'
+import {
+  buildTranscriptResult,
+  type TranscriptResultOptions,
+  transcriptOf,
+} from './transcript-result.ts'
 
 /** A result, the spans to silence in its audio, and the add-ons that need a service. */
 export type BuiltResult = {
@@ -50,7 +54,7 @@ export type BuildOptions = {
  */
 export function buildResult(
   transcript: Transcript,
-  result: ResultOptions,
+  result: TranscriptResultOptions,
   options: BuildOptions = {},
 ): BuiltResult {
   const { onStep, onFault, failedSteps = {}, now = performance.now.bind(performance) } = options
@@ -89,7 +93,8 @@ export function buildResult(
   const prepared = prepareServices(final, { ...options, served }, run)
   warnings.push(...subtitlesWarnings(envelopes.get('subtitles')))
   for (const name of withoutEngine) {
-    if (params[name] === true && !served.includes(name)) envelopes.set(name, notConfigured(name))
+    if (params[name] === true && !served.includes(name))
+      envelopes.set(name, notConfiguredEnvelope(name))
   }
   // When speakers were found, the utterances show them.
   if (diarizationError) {
@@ -98,7 +103,7 @@ export function buildResult(
       failedEnvelope('diarization', diarizationError, { seconds, format }),
     )
   }
-  const built = assemble(written, envelopes)
+  const built = assembleResult(written, envelopes)
   if (result.serviceResponses) addResponseUsage(built as StoredResult, [result.serviceResponses])
   return { result: built, redacted, prepared }
 }
@@ -123,7 +128,7 @@ function prepareServices(
 }
 
 /** Sentences go into two places, subtitles into one without an envelope. */
-function assemble(
+function assembleResult(
   { metadata, transcription }: ReturnType<typeof buildTranscriptResult>,
   envelopes: Map<string, Envelope>,
 ): Record<string, unknown> {

@@ -34,12 +34,16 @@ export function mergeResponses(
 ): string {
   const result = JSON.parse(text) as StoredResult
   const transcript = storedTranscript(result, params)
-  for (const one of serviceResponses) {
-    const { name } = one
+  for (const addOnResponses of serviceResponses) {
+    const { name } = addOnResponses
     const addOn = serviceAddOns.find((other) => other.name === name)
     if (!addOn) throw new Error('answers of an unknown add-on')
     onStep(name)
-    const envelope = mergeServiceAddOn(addOn, transcript, one, { ...run, params, format })
+    const envelope = mergeServiceAddOn(addOn, transcript, addOnResponses, {
+      ...run,
+      params,
+      format,
+    })
     putEnvelope(result, name, envelope)
   }
   addResponseUsage(result, serviceResponses)

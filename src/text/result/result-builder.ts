@@ -12,7 +12,7 @@ import {
   type ResultThreadOptions,
 } from './threads/result-thread.ts'
 import type { TranscriptFile, WrittenTranscript } from './transcript-file.ts'
-import type { ResultOptions } from './transcript-result.ts'
+import type { TranscriptResultOptions } from './transcript-result.ts'
 
 /** The options of `ResultBuilder`. */
 export type ResultBuilderOptions = ResultThreadOptions & {
@@ -67,7 +67,7 @@ export class ResultBuilder {
   /** Builds a result. Rejects when aborted, and with `internal` when a required step failed. */
   build(
     transcript: Transcript,
-    result: ResultOptions,
+    result: TranscriptResultOptions,
     options: ResultTaskOptions,
   ): Promise<ResultText> {
     const words = transcript.utterances.reduce((sum, { words }) => sum + words.length, 0)

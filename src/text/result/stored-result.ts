@@ -20,7 +20,9 @@ export function addResponseUsage(
   { metadata }: StoredResult,
   serviceResponses: readonly ServiceResponses[],
 ): void {
-  const responses = serviceResponses.flatMap((one) => ('responses' in one ? one.responses : []))
+  const responses = serviceResponses.flatMap((addOnResponses) =>
+    'responses' in addOnResponses ? addOnResponses.responses : [],
+  )
   const usage = sumUsage([metadata?.usage, responseUsage(responses)])
   if (metadata && usage) metadata.usage = usage
 }

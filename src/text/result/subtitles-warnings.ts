@@ -12,6 +12,6 @@ export function subtitlesWarnings(envelope: Envelope | undefined): string[] {
 
 /** Returns the warnings of a result after a retry of its subtitles. */
 export function renewWarnings(warnings: readonly string[], envelope: Envelope): string[] {
-  const others = warnings.filter((warning) => !warning.startsWith(NAME))
-  return [...others, ...subtitlesWarnings(envelope)]
+  const otherWarnings = warnings.filter((warning) => !warning.startsWith(NAME))
+  return [...otherWarnings, ...subtitlesWarnings(envelope)]
 }

@@ -14,9 +14,9 @@ export function responseUsage(responses: readonly unknown[]): TokenUsage | undef
 export function sumUsage(
   all: readonly (Partial<TokenUsage> | undefined)[],
 ): TokenUsage | undefined {
-  const taken = all.flatMap((one) => one ?? [])
-  if (taken.length === 0) return undefined
-  const sum = (name: keyof TokenUsage) => taken.reduce((total, one) => total + (one[name] ?? 0), 0)
+  const usages = all.flatMap((one) => one ?? [])
+  if (usages.length === 0) return undefined
+  const sum = (name: keyof TokenUsage) => usages.reduce((total, one) => total + (one[name] ?? 0), 0)
   return {
     requests: sum('requests'),
     prompt_tokens: sum('prompt_tokens'),

@@ -34,7 +34,7 @@ type FileFormat = TranslationChoice & {
   words: boolean
 }
 
-type Transcription = {
+type ResultTranscription = {
   full_transcript: string
   languages: string[]
   utterances: UtteranceView[]
@@ -42,10 +42,12 @@ type Transcription = {
   names?: VoiceNames
 }
 
-type Result = {
-  transcription: Transcription
+type DocumentSource = {
+  transcription: ResultTranscription
   metadata: { audio_duration: number }
-  translation?: Envelope & { results: (Transcription & { error: AddOnError | null })[] | null }
+  translation?: Envelope & {
+    results: (ResultTranscription & { error: AddOnError | null })[] | null
+  }
 }
 
 /** A written transcript; only `docx` is not text. `problem`: why there is no such translation. */
@@ -57,10 +59,10 @@ export function writeTranscriptFile({
   edits = [],
   ...chosen
 }: TranscriptFile): WrittenTranscript {
-  const stored = JSON.parse(result) as Result
+  const stored = JSON.parse(result) as DocumentSource
   const { metadata } = stored
-  if (edits.length > 0) stored.transcription = correct(stored.transcription, edits)
-  const transcription = wordsOf(stored, chosen)
+  if (edits.length > 0) stored.transcription = applyCorrections(stored.transcription, edits)
+  const transcription = chooseTranscription(stored, chosen)
   if ('problem' in transcription) return transcription
   if (chosen.format === 'openai') {
     return writeOpenAi({ ...transcription, duration: metadata.audio_duration }, chosen)
@@ -77,7 +79,10 @@ export function writeTranscriptFile({
 }
 
 /** Applies corrections, unless they are for other words. */
-function correct(transcription: Transcription, edits: readonly string[]): Transcription {
+function applyCorrections(
+  transcription: ResultTranscription,
+  edits: readonly string[],
+): ResultTranscription {
   const { state, isIgnored } = readEdits(transcription.utterances, edits)
   if (isIgnored) return transcription
   const utterances = applyEdits(transcription.utterances, state)
@@ -89,10 +94,10 @@ function correct(transcription: Transcription, edits: readonly string[]): Transc
   }
 }
 
-function wordsOf(
-  { transcription, translation }: Result,
+function chooseTranscription(
+  { transcription, translation }: DocumentSource,
   { translation: target }: TranslationChoice,
-): Transcription | { problem: string } {
+): ResultTranscription | { problem: string } {
   // What is in the language already needs no model.
   const isDone = transcription.utterances.every(({ language }) => language === target)
   if (target === undefined || isDone) return transcription
@@ -102,7 +107,10 @@ function wordsOf(
   return { problem: message ?? `the result has no translation into ${target}` }
 }
 
-function writeJson(transcription: Transcription, chosen: Pick<FileFormat, 'words' | 'speakers'>) {
+function writeJson(
+  transcription: ResultTranscription,
+  chosen: Pick<FileFormat, 'words' | 'speakers'>,
+) {
   const { full_transcript, languages, names } = transcription
   const nameOf = names && speakerLabelsOf([], names)
   const utterances = transcription.utterances.map(({ words, speaker, ...rest }) => {
@@ -119,7 +127,7 @@ function writeJson(transcription: Transcription, chosen: Pick<FileFormat, 'words
 }
 
 function writeLines(
-  { utterances, names }: Transcription,
+  { utterances, names }: ResultTranscription,
   { speakers }: Pick<FileFormat, 'speakers'>,
 ) {
   const voiceOf = speakerLabelsOf(utterances, names)
@@ -131,7 +139,7 @@ function writeLines(
 }
 
 function writeTable(
-  { utterances, names }: Transcription,
+  { utterances, names }: ResultTranscription,
   { speakers }: Pick<FileFormat, 'speakers'>,
 ): string {
   const voiceOf = speakerLabelsOf(utterances, names)
@@ -145,7 +153,7 @@ function writeTable(
 }
 
 function writeDocument(
-  { utterances, names }: Transcription,
+  { utterances, names }: ResultTranscription,
   { speakers }: Pick<FileFormat, 'speakers'>,
 ): Uint8Array {
   const voiceOf = speakerLabelsOf(utterances, names)

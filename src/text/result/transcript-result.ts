@@ -6,7 +6,7 @@ import type { AddOnError, ResultFormat } from './steps/envelope.ts'
 import type { ServiceResponses } from './steps/run-service-add-on.ts'
 
 /** The content of a result beside the transcript. */
-export type ResultOptions = {
+export type TranscriptResultOptions = {
   /** Seconds. */
   audioDuration: number
   /** Channels with distinct audio. */
@@ -31,7 +31,7 @@ export type ResultOptions = {
 }
 
 /** Builds the transcript part of the API's result, without any add-ons. */
-export function buildTranscriptResult(transcript: Transcript, options: ResultOptions) {
+export function buildTranscriptResult(transcript: Transcript, options: TranscriptResultOptions) {
   const { audioDuration, distinctChannels, channelMode, transcriptionTime, warnings = [] } = options
   const seconds = roundTo(audioDuration, 6)
   const withWords = transcript.utterances.filter(({ words }) => words.length > 0)

@@ -6,7 +6,7 @@ const END = ' came back as they were'
 /** Shorter utterances, such as names, may be the same in both languages. */
 const MIN_WORDS = 4
 
-type Target = { languages: string[]; utterances: UtteranceView[] }
+type TranslatedTexts = { languages: string[]; utterances: UtteranceView[] }
 
 /** Returns the warnings of a result after its translation: small models copy their texts. */
 export function renewTranslationWarnings(
@@ -14,9 +14,9 @@ export function renewTranslationWarnings(
   { results }: Envelope,
   spoken: readonly UtteranceView[],
 ): string[] {
-  const others = warnings.filter((one) => !(one.startsWith(START) && one.endsWith(END)))
+  const otherWarnings = warnings.filter((one) => !(one.startsWith(START) && one.endsWith(END)))
   const languages = new Map(spoken.map(({ text, language }) => [text.trim(), language]))
-  const targets: Target[] = Array.isArray(results) ? results : []
+  const targets: TranslatedTexts[] = Array.isArray(results) ? results : []
   const added = targets.flatMap(({ languages: [target], utterances }) => {
     const copies = utterances.filter(({ text }) => {
       const language = languages.get(text.trim())
@@ -26,5 +26,5 @@ export function renewTranslationWarnings(
     if (copies.length === 0) return []
     return [`${START}${target}: ${copies.length} of ${utterances.length} utterances${END}`]
   })
-  return [...others, ...added]
+  return [...otherWarnings, ...added]
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { findHighlights, readQuery } from './search-query.ts'
+import { findHighlights, parseSearchQuery } from './search-query.ts'
 import { foldMarks, splitWords } from './search-words.ts'
 
 const wordsOf = (text: string) => splitWords(text).map((word) => word.text)
@@ -28,7 +28,7 @@ test('words are letters, digits and marks, single characters in scripts without 
 })
 
 test('a query is parsed into words, phrases, exclusions and prefixes by language', async () => {
-  const [english, plain] = (await readQuery('"Running houses" -cars polic*', ['en']))!
+  const [english, plain] = (await parseSearchQuery('"Running houses" -cars polic*', ['en']))!
   assert.deepEqual(english, {
     must: [
       { terms: ['run', 'hous'], isPrefix: false },
@@ -37,15 +37,19 @@ test('a query is parsed into words, phrases, exclusions and prefixes by language
     not: ['car', 'cars'].map((term) => ({ terms: [term], isPrefix: false })),
   })
   assert.deepEqual(plain!.must[0]!.terms, ['running', 'houses'])
-  assert.equal((await readQuery('zanzibar', ['en', 'de']))!.length, 1, 'all make the same term')
+  assert.equal(
+    (await parseSearchQuery('zanzibar', ['en', 'de']))!.length,
+    1,
+    'all make the same term',
+  )
   for (const none of ['', '   ', '-no', '""', '*', '" - "'])
-    assert.equal(await readQuery(none, ['en']), undefined, none)
+    assert.equal(await parseSearchQuery(none, ['en']), undefined, none)
 })
 
 test('highlights are the matching words in order', async () => {
   const text = 'The red house, a house that is RED.'
   const find = async (q: string) => {
-    const query = (await readQuery(q, ['en']))!
+    const query = (await parseSearchQuery(q, ['en']))!
     const places = await findHighlights(text, { query, language: 'en' })
     return places.map(([start, end]) => text.slice(start, end))
   }

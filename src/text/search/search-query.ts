@@ -10,7 +10,7 @@ export type SearchClause = { must: SearchPhrase[]; not: SearchPhrase[] }
 /** Any of these clauses: one for each way in which languages make terms of the words. */
 export type ParsedQuery = SearchClause[]
 
-type Part = { words: string[]; isExcluded: boolean; isPrefix: boolean }
+type QueryPart = { words: string[]; isExcluded: boolean; isPrefix: boolean }
 
 /** A quoted phrase or a run of other characters, with the sign before and the star after it. */
 const part = /(?<excluded>-?)(?:"(?<quoted>[^"]*)"?|(?<bare>[^\s"]+))/gu
@@ -19,11 +19,11 @@ const part = /(?<excluded>-?)(?:"(?<quoted>[^"]*)"?|(?<bare>[^\s"]+))/gu
  * Reads what people type: all words must occur in an utterance, `"words in quotes"` in this order,
  * `-word` must not, `word*` is the beginning of one. Returns undefined if no word is asked for.
  */
-export async function readQuery(
+export async function parseSearchQuery(
   text: string,
   languages: readonly string[],
 ): Promise<ParsedQuery | undefined> {
-  const parts = Array.from(text.matchAll(part), ({ groups }): Part => {
+  const parts = Array.from(text.matchAll(part), ({ groups }): QueryPart => {
     const { excluded, quoted, bare = '' } = groups!
     const words = splitWords(quoted ?? bare).map(({ text }) => text)
     const isPrefix = quoted === undefined && /[\p{L}\p{N}\p{M}]\*+$/u.test(bare)
@@ -44,7 +44,7 @@ export async function readQuery(
   return distinct(clauses.map(({ must }) => ({ must, not })))
 }
 
-function phraseOf({ words, isPrefix }: Part, toTerm: ToTerm): SearchPhrase {
+function phraseOf({ words, isPrefix }: QueryPart, toTerm: ToTerm): SearchPhrase {
   const terms = words.map(toTerm)
   const [beginning, term] = [foldMarks(words.at(-1)!), terms.at(-1)!]
   // Terms are stems: a longer beginning would miss the word itself.
@@ -65,14 +65,16 @@ export async function findHighlights(
   const words = splitWords(text)
   const terms = words.map((word) => toTerm(word.text))
   const isFound = new Set<number>()
-  for (const { terms: wanted, isPrefix } of query.flatMap(({ must }) => must)) {
+  for (const { terms: searchedTerms, isPrefix } of query.flatMap(({ must }) => must)) {
     const isAt = (at: number) =>
-      wanted.every((term, i) => {
-        const found = terms[at + i]
-        return isPrefix && i === wanted.length - 1 ? found?.startsWith(term) : found === term
+      searchedTerms.every((term, i) => {
+        const foundTerm = terms[at + i]
+        return isPrefix && i === searchedTerms.length - 1
+          ? foundTerm?.startsWith(term)
+          : foundTerm === term
       })
-    for (let at = 0; at + wanted.length <= terms.length; at++) {
-      if (isAt(at)) for (let i = 0; i < wanted.length; i++) isFound.add(at + i)
+    for (let at = 0; at + searchedTerms.length <= terms.length; at++) {
+      if (isAt(at)) for (let i = 0; i < searchedTerms.length; i++) isFound.add(at + i)
     }
   }
   return words

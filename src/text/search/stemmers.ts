@@ -37,11 +37,11 @@ const loaded = new Map<string, Promise<ToTerm>>()
 
 /** Returns the function that makes terms of the words of a language. */
 export function loadToTerm(language: string): Promise<ToTerm> {
-  const known = Object.hasOwn(modules, language) ? language : ''
-  const found = loaded.get(known)
-  if (found) return found
-  const loading = createToTerm(modules[known])
-  loaded.set(known, loading)
+  const stemmerLanguage = Object.hasOwn(modules, language) ? language : ''
+  const loadedStemmer = loaded.get(stemmerLanguage)
+  if (loadedStemmer) return loadedStemmer
+  const loading = createToTerm(modules[stemmerLanguage])
+  loaded.set(stemmerLanguage, loading)
   return loading
 }
 

@@ -1,6 +1,6 @@
 import { type Chapter, extractChapters, topicsOf } from '../add-ons/chapters.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
-import { errorOf, readResponse } from './responses.ts'
+import { asLlmResponse, responseError } from './responses.ts'
 import type { ServiceAddOn } from './service-add-on.ts'
 
 /**
@@ -13,14 +13,14 @@ export const chapters: ServiceAddOn = {
   languages: 'all',
   prepare(transcript) {
     return topicsOf(transcript).map((sentences) => {
-      const text = sentences.map((one) => one.text).join('\n')
+      const text = sentences.map((sentence) => sentence.text).join('\n')
       return { service: 'language model', model: 'configured', task: 'chapter', text }
     })
   },
   merge(transcript, _params, responses) {
-    const read = responses.map(readResponse)
-    const [failure] = read.map(errorOf)
-    if (failure && read.every(errorOf)) throw new AddOnFailure(failure)
+    const read = responses.map(asLlmResponse)
+    const [failure] = read.map(responseError)
+    if (failure && read.every(responseError)) throw new AddOnFailure(failure)
     const results = extractChapters(transcript).map((extracted, i): Chapter => {
       const { headline, gist, summary, keywords } = (read[i] ?? {}) as Partial<Chapter>
       return {

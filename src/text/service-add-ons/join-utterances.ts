@@ -15,14 +15,14 @@ export function joinUtterances(utterances: readonly Utterance[]): Utterance[] {
   const joined: Utterance[] = []
   for (const utterance of utterances) {
     const last = joined.at(-1)
-    if (last && goesOn(last, utterance)) {
+    if (last && continuesUtterance(last, utterance)) {
       joined[joined.length - 1] = { ...last, words: [...last.words, ...utterance.words] }
     } else joined.push(utterance)
   }
   return joined
 }
 
-function goesOn(last: Utterance, next: Utterance): boolean {
+function continuesUtterance(last: Utterance, next: Utterance): boolean {
   const [end, first] = [last.words.at(-1), next.words[0]]
   if (!end || !first || SENTENCE_END.test(end.text)) return false
   return (

@@ -1,13 +1,16 @@
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import { plainTranscript } from './plain-transcript.ts'
-import { errorOf, readResponse, requireOne, textOf } from './responses.ts'
+import { asLlmResponse, llmResponseText, requireOne, responseError } from './responses.ts'
 import type { ServiceAddOn, ServiceRequest } from './service-add-on.ts'
 import { findSources, quotesIn } from './sources.ts'
 
 /** The service that responds these requests; see `app/language-model.ts`. */
 const service = 'language model'
 
-function request(task: string, fields: Omit<ServiceRequest, 'service' | 'model'>): ServiceRequest {
+function llmRequest(
+  task: string,
+  fields: Omit<ServiceRequest, 'service' | 'model'>,
+): ServiceRequest {
   return { service, model: 'configured', task, ...fields }
 }
 
@@ -23,18 +26,18 @@ export const audioToLlm: ServiceAddOn = {
     // Without speech there is nothing to answer from: a model would make something up.
     if (text === '') return []
     return promptsOf(params).map((prompt) => ({
-      ...request('prompt', { prompt, text }),
+      ...llmRequest('prompt', { prompt, text }),
       ...(model !== undefined && { model }),
     }))
   },
   merge(transcript, params, responses) {
-    const read = responses.map(readResponse)
+    const read = responses.map(asLlmResponse)
     requireOne(read)
     const results = promptsOf(params).map((prompt, i) => {
       const given = read[i]
-      const error = (given && errorOf(given)) ?? null
+      const error = (given && responseError(given)) ?? null
       const { seconds = 0 } = (given ?? {}) as { seconds?: number }
-      const response = error || !given ? null : textOf(given)
+      const response = error || !given ? null : llmResponseText(given)
       return {
         success: error === null,
         is_empty: !response,
@@ -60,10 +63,10 @@ export const summarization: ServiceAddOn = {
   prepare(transcript, params) {
     const text = plainTranscript(transcript)
     const { type = 'general' } = (params.summarization_config ?? {}) as { type?: string }
-    return text === '' ? [] : [request('summary', { style: type, text })]
+    return text === '' ? [] : [llmRequest('summary', { style: type, text })]
   },
   merge(_transcript, _params, [answer]) {
-    const summary = answer === undefined ? '' : textOf(readResponse(answer))
+    const summary = answer === undefined ? '' : llmResponseText(asLlmResponse(answer))
     return { results: summary, isEmpty: summary === '' }
   },
 }
@@ -79,17 +82,17 @@ export const structuredData: ServiceAddOn = {
       const message = 'structured_data_extraction_config.classes names no classes'
       throw new AddOnFailure({ status_code: 422, exception: 'NothingRequested', message })
     }
-    return text === '' ? [] : [request('extraction', { classes, text })]
+    return text === '' ? [] : [llmRequest('extraction', { classes, text })]
   },
   merge(transcript, params, [given]) {
     const empty = Object.fromEntries(classesOf(params).map((name) => [name, []]))
     if (given === undefined) return { results: JSON.stringify(empty), isEmpty: true }
-    const response = readResponse(given)
+    const response = asLlmResponse(given)
     requireOne([response])
     const values = (response as { values?: Record<string, string[]> }).values ?? empty
-    const found = Object.values(values).flat()
-    const sources = findSources(transcript, found)
-    return { results: JSON.stringify(values), isEmpty: found.length === 0, sources }
+    const extractedTexts = Object.values(values).flat()
+    const sources = findSources(transcript, extractedTexts)
+    return { results: JSON.stringify(values), isEmpty: extractedTexts.length === 0, sources }
   },
 }
 

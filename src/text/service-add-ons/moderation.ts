@@ -7,7 +7,7 @@ import {
   writeModeration,
 } from '../add-ons/moderation.ts'
 import { splitSentences } from '../words/sentences/sentences.ts'
-import { errorOf, readResponse, requireOne } from './responses.ts'
+import { asLlmResponse, requireOne, responseError } from './responses.ts'
 import type { ServiceAddOn } from './service-add-on.ts'
 
 /** What the categories are, for a model. */
@@ -20,7 +20,7 @@ const meanings: Record<ModerationCategory, string> = {
 /** Sentences of one request. */
 const MAX_SENTENCES = 200
 
-type Flag = { sentence: number; category: ModerationCategory }
+type ModerationFlag = { sentence: number; category: ModerationCategory }
 
 /**
  * Moderates with a model, in any language. What the lists find in English is flagged as well: a
@@ -31,32 +31,34 @@ export const moderation: ServiceAddOn = {
   name: 'moderation',
   languages: 'all',
   prepare(transcript) {
-    return partsOf(transcript).map((sentences) => ({
+    return moderatedSentences(transcript).map((sentences) => ({
       ...{ service: 'language model', model: 'configured', task: 'moderation' },
       ...{ sentences: sentences.map(({ text }) => text), categories: meanings },
     }))
   },
   merge(transcript, _params, responses) {
-    const read = responses.map(readResponse)
+    const read = responses.map(asLlmResponse)
     requireOne(read)
-    const found = partsOf(transcript).flatMap((sentences, part) => {
+    const flaggedSentences = moderatedSentences(transcript).flatMap((sentences, part) => {
       const response = read[part]
-      const isAnswered = response && !errorOf(response)
-      const { flags = [] } = (isAnswered ? response : {}) as { flags?: Flag[] }
+      const isAnswered = response && !responseError(response)
+      const { flags = [] } = (isAnswered ? response : {}) as { flags?: ModerationFlag[] }
       return sentences.map((sentence, i) => {
         const flagged = flags.flatMap((flag) => (flag.sentence === i ? [flag.category] : []))
         const isListed = listLanguages.includes(sentence.language)
         const listed = isListed ? categoriesOf(sentence.text) : []
-        const all = moderationCategories.filter((one) => [...flagged, ...listed].includes(one))
+        const all = moderationCategories.filter((category) =>
+          [...flagged, ...listed].includes(category),
+        )
         return { ...sentence, categories: all }
       })
     })
-    const results = writeModeration(found)
+    const results = writeModeration(flaggedSentences)
     return { results: JSON.stringify(results), isEmpty: !results.flagged }
   },
 }
 
-function partsOf(transcript: Transcript) {
+function moderatedSentences(transcript: Transcript) {
   const sentences = splitSentences(transcript)
   const count = Math.ceil(sentences.length / MAX_SENTENCES)
   return Array.from({ length: count }, (_, i) => {

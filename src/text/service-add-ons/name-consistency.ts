@@ -8,10 +8,10 @@ import {
   languages,
   makeNamesConsistent,
   type NameChange,
-  rename,
+  respellNames,
   writeNameChanges,
 } from '../words/names/name-consistency.ts'
-import { errorOf, type LlmResponse, readResponse } from './responses.ts'
+import { asLlmResponse, type LlmResponse, responseError } from './responses.ts'
 import type { ServiceRequest } from './service-add-on.ts'
 
 const name = 'name_consistency'
@@ -47,7 +47,7 @@ export const nameConsistency: TranscriptTransform = {
     const { transcript: changed, changes } = applyResponses(sounds, serviceResponses)
     return {
       transcript: changed,
-      made: { results: write(changes, params), isEmpty: changes.length === 0 },
+      made: { results: changesJson(changes, params), isEmpty: changes.length === 0 },
       ...(failure && {
         warnings: [`${name} compared some names by sound alone: ${failure.message}`],
       }),
@@ -55,7 +55,7 @@ export const nameConsistency: TranscriptTransform = {
   },
 }
 
-function write(changes: readonly NameChange[], params: Params): string {
+function changesJson(changes: readonly NameChange[], params: Params): string {
   return writeNameChanges(changes, { secret: params.pii_redaction === true })
 }
 
@@ -64,8 +64,8 @@ function failureOf(serviceResponses: ServiceResponses | undefined) {
   if (!serviceResponses) return undefined
   if ('error' in serviceResponses) return serviceResponses.error
   return serviceResponses.responses
-    .map(readResponse)
-    .map(errorOf)
+    .map(asLlmResponse)
+    .map(responseError)
     .find((error) => error)
 }
 
@@ -86,7 +86,7 @@ function applyResponses(
 ): RenamedTranscript {
   const responses =
     serviceResponses && 'responses' in serviceResponses
-      ? serviceResponses.responses.map(readResponse)
+      ? serviceResponses.responses.map(asLlmResponse)
       : []
   const chosen = responses.flatMap(changesIn)
   if (chosen.length === 0) return { transcript, changes }
@@ -103,7 +103,7 @@ function applyResponses(
     }
   }
   const utterances = transcript.utterances.map((utterance) => {
-    return rename(utterance, byLanguage.get(utterance.language) ?? new Map())
+    return respellNames(utterance, byLanguage.get(utterance.language) ?? new Map())
   })
   return { transcript: { ...transcript, utterances }, changes: joinChanges(changes, more) }
 }
@@ -112,8 +112,8 @@ function applyResponses(
 function changesIn(response: LlmResponse): { from: string; to: string }[] {
   const { changes } = response as { changes?: unknown }
   const all = (Array.isArray(changes) ? changes : []) as ({ from?: unknown; to?: unknown } | null)[]
-  return all.flatMap((one) => {
-    const { from, to } = one ?? {}
+  return all.flatMap((item) => {
+    const { from, to } = item ?? {}
     return typeof from === 'string' && typeof to === 'string' ? { from, to } : []
   })
 }

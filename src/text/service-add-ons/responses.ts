@@ -4,7 +4,7 @@ import { type AddOnError, AddOnFailure } from '../result/steps/envelope.ts'
 export type LlmResponse = { error: AddOnError } | Record<string, unknown>
 
 /** Reads a response of unknown form. */
-export function readResponse(response: unknown): LlmResponse {
+export function asLlmResponse(response: unknown): LlmResponse {
   if (typeof response === 'object' && response !== null) return response as LlmResponse
   return { error: noResponse }
 }
@@ -15,13 +15,13 @@ const noResponse: AddOnError = {
 }
 
 /** Returns the error of a response; undefined when it has none. */
-export function errorOf(response: LlmResponse): AddOnError | undefined {
+export function responseError(response: LlmResponse): AddOnError | undefined {
   return 'error' in response && response.error ? (response.error as AddOnError) : undefined
 }
 
 /** Returns the text of a response; throws `AddOnFailure`. */
-export function textOf(response: LlmResponse): string {
-  const error = errorOf(response)
+export function llmResponseText(response: LlmResponse): string {
+  const error = responseError(response)
   if (error) throw new AddOnFailure(error)
   const { text } = response as { text?: unknown }
   if (typeof text !== 'string') throw new AddOnFailure(noResponse)
@@ -30,6 +30,6 @@ export function textOf(response: LlmResponse): string {
 
 /** Fails an add-on whose requests all failed, with the first error. */
 export function requireOne(responses: readonly LlmResponse[]): void {
-  const errors = responses.map(errorOf)
+  const errors = responses.map(responseError)
   if (errors.length > 0 && errors.every((error) => error)) throw new AddOnFailure(errors[0]!)
 }

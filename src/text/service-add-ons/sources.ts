@@ -1,7 +1,7 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import type { Source } from '../result/steps/envelope.ts'
-import { normalize } from '../words/normalize.ts'
+import { normalizeUnicode } from '../words/normalize.ts'
 
 /**
  * Finds where each text was spoken first, within one utterance; letter case, punctuation and
@@ -10,10 +10,10 @@ import { normalize } from '../words/normalize.ts'
 export function findSources(transcript: Transcript, texts: readonly string[]): Source[] {
   if (texts.length === 0) return []
   const utterances = transcript.utterances.map(({ words, channel }) => {
-    return { letters: lettersOf(words.map(({ text }) => text).join('')), words, channel }
+    return { letters: comparableLetters(words.map(({ text }) => text).join('')), words, channel }
   })
   return [...new Set(texts)].flatMap((text) => {
-    const sought = lettersOf(text)
+    const sought = comparableLetters(text)
     if (sought === '') return []
     for (const { letters, words, channel } of utterances) {
       if (!letters.includes(sought)) continue
@@ -41,7 +41,7 @@ function indexWords(words: readonly Word[]) {
   const ends = new Map<number, Word>()
   let length = 0
   for (const word of words) {
-    const letters = lettersOf(word.text)
+    const letters = comparableLetters(word.text)
     if (letters === '') continue
     starts.set(length, word)
     length += letters.length
@@ -50,8 +50,8 @@ function indexWords(words: readonly Word[]) {
   return { starts, ends }
 }
 
-function lettersOf(text: string): string {
-  return normalize(text, 'NFD')
+function comparableLetters(text: string): string {
+  return normalizeUnicode(text, 'NFD')
     .replace(/[^\p{L}\p{N}]/gu, '')
     .toLowerCase()
 }

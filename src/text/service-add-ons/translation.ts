@@ -1,5 +1,6 @@
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { confidenceOfWords, viewUtterance } from '../../transcript/utterance-view.ts'
+import type { Params } from '../add-ons/add-on.ts'
 import { sentences } from '../add-ons/sentences.ts'
 import { type SubtitlesConfig, subtitles } from '../add-ons/subtitles.ts'
 import {
@@ -11,7 +12,7 @@ import {
 import { type CustomSpellingConfig, createSpelling } from '../transforms/spelling.ts'
 import { joinUtterances } from './join-utterances.ts'
 import { plainText } from './plain-transcript.ts'
-import { errorOf, type LlmResponse, readResponse } from './responses.ts'
+import { asLlmResponse, type LlmResponse, responseError } from './responses.ts'
 import type { ServiceAddOn, ServiceRequest } from './service-add-on.ts'
 import { followWords, interpolateWordTimes, type TimedWords } from './translated-words.ts'
 
@@ -26,8 +27,6 @@ type TranslationConfig = {
   informal?: boolean
 }
 
-type Params = Readonly<Record<string, unknown>>
-
 /** Texts that one request holds: a response of a small model gets out of step with longer lists. */
 const MAX_TEXTS = 20
 const MAX_CHARACTERS = 2000
@@ -37,7 +36,7 @@ const BEFORE = 3
 /**
  * Utterances that are translated together, and those before them. `languages`: one of each text.
  */
-type Group = {
+type TextGroup = {
   from: number
   texts: string[]
   languages: string[]
@@ -64,17 +63,17 @@ export const translation: ServiceAddOn = {
     const config = configOf(params)
     const utterances = unitsOf(transcript, config)
     return config.target_languages.flatMap((target) => {
-      return groupsOf(utterances, target).map((group) => toRequest(group, target, params))
+      return textGroups(utterances, target).map((group) => toRequest(group, target, params))
     })
   },
   merge(transcript, params, responses, { format }) {
     const config = configOf(params)
     const utterances = unitsOf(transcript, config)
     const { target_languages: targets } = config
-    const read = responses.map(readResponse)
+    const read = responses.map(asLlmResponse)
     let next = 0
     const results = targets.map((target) => {
-      const groups = groupsOf(utterances, target)
+      const groups = textGroups(utterances, target)
       const ofTarget = read.slice(next, next + groups.length)
       next += groups.length
       return translated({ utterances, target, groups, responses: ofTarget }, params, format)
@@ -105,11 +104,11 @@ function unitsOf(
  * Groups the utterances that are not in the target language already. Without any, one empty group
  * finds out whether there is a translator.
  */
-function groupsOf(utterances: readonly Utterance[], target: string): Group[] {
+function textGroups(utterances: readonly Utterance[], target: string): TextGroup[] {
   const empty = { texts: [], languages: [], spoken: [] }
   if (utterances.length === 0) return [{ from: 0, ...empty, before: [] }]
-  const groups: Group[] = []
-  let last: Group | undefined
+  const groups: TextGroup[] = []
+  let last: TextGroup | undefined
   let length = 0
   const texts = utterances.map(plainText)
   for (const [i, utterance] of utterances.entries()) {
@@ -128,14 +127,14 @@ function groupsOf(utterances: readonly Utterance[], target: string): Group[] {
     }
     last.texts.push(text)
     last.languages.push(utterance.language)
-    last.spoken.push({ channel: utterance.channel, spans: spansOf(utterance) })
+    last.spoken.push({ channel: utterance.channel, spans: wordSpansOf(utterance) })
     length += text.length
   }
   return groups
 }
 
 /** Cuts an utterance between words into spans that are short enough. */
-function spansOf({ words }: Utterance): [number, number][] {
+function wordSpansOf({ words }: Utterance): [number, number][] {
   const spans: [number, number][] = []
   for (const { start, end } of words) {
     const last = spans.at(-1)
@@ -154,7 +153,7 @@ function needsSpeechTranslation(target: string, params: Params): boolean {
 }
 
 function toRequest(
-  { texts, languages, before, spoken }: Group,
+  { texts, languages, before, spoken }: TextGroup,
   target: string,
   params: Params,
 ): ServiceRequest {
@@ -177,8 +176,9 @@ const MAX_TERM_LETTERS = 50
 /** Returns what `custom_spelling` wants to be written in one way, as far as some texts have it. */
 function termsOf(texts: readonly string[], params: Params): { terms?: string[] } {
   if (params.custom_spelling !== true) return {}
-  const { spelling_dictionary: wanted } = params.custom_spelling_config as CustomSpellingConfig
-  const terms = Object.keys(wanted).filter((term) => {
+  const { spelling_dictionary: spellingDictionary } =
+    params.custom_spelling_config as CustomSpellingConfig
+  const terms = Object.keys(spellingDictionary).filter((term) => {
     const isTerm = /[\p{L}\p{N}]/u.test(term) && term.length <= MAX_TERM_LETTERS
     return isTerm && texts.some((text) => text.includes(term))
   })
@@ -187,25 +187,28 @@ function termsOf(texts: readonly string[], params: Params): { terms?: string[] }
 
 type TimedUtterance = Omit<Utterance, 'words'> & TimedWords
 
-type Target = {
+type TranslationTarget = {
   utterances: readonly Utterance[]
   target: string
-  groups: readonly Group[]
+  groups: readonly TextGroup[]
   responses: readonly LlmResponse[]
 }
 
 function translated(
-  { utterances, target, groups, responses }: Target,
+  { utterances, target, groups, responses }: TranslationTarget,
   params: Params,
   format: ResultFormat,
 ) {
-  const error = responses.map(errorOf).find((one) => one) ?? null
+  const error = responses.map(responseError).find((one) => one) ?? null
   if (error) return failedTarget(target, error)
   const texts = new Map<number, string>()
   for (const [g, { from, texts: groupTexts }] of groups.entries()) {
-    const { texts: given = [], isHeard } = responses[g] as { texts?: string[]; isHeard?: boolean }
+    const { texts: translatedTexts = [], isHeard } = responses[g] as {
+      texts?: string[]
+      isHeard?: boolean
+    }
     const spell = isHeard ? spellingOf(params, target) : (text: string) => text
-    for (const [i] of groupTexts.entries()) texts.set(from + i, spell(given[i] ?? ''))
+    for (const [i] of groupTexts.entries()) texts.set(from + i, spell(translatedTexts[i] ?? ''))
   }
   const { lipsync = true } = configOf(params)
   const time = lipsync ? followWords : interpolateWordTimes

@@ -1,7 +1,7 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { capitalize } from '../words/letter-case.ts'
 import { isFilledPause } from '../words/sentences/clause-continuation.ts'
-import { foldWord, partsOf } from '../words/word-parts.ts'
+import { foldWord, wordPartsOf } from '../words/word-parts.ts'
 
 /** The languages whose filled pauses are known. In others the same letters may be a word. */
 export const languages = ['en'] as const
@@ -27,12 +27,12 @@ const CONTRACTION = /^(?:i|you|he|she|it|we|they|that|there)['’](?:m|re|s|ve|l
  * their first appearance.
  */
 export function removeFillers({ utterances, ...rest }: Transcript): Transcript {
-  const kept = utterances.map((utterance) => {
+  const keptUtterances = utterances.map((utterance) => {
     const { words, language } = utterance
-    const isKnown = languages.some((known) => known === language)
+    const isKnown = languages.some((listedLanguage) => listedLanguage === language)
     return isKnown ? { ...utterance, words: withoutFillers(words) } : utterance
   })
-  return { ...rest, utterances: numberAnew(kept.filter(({ words }) => words.length > 0)) }
+  return { ...rest, utterances: numberAnew(keptUtterances.filter(({ words }) => words.length > 0)) }
 }
 
 function numberAnew(utterances: readonly Utterance[]): Utterance[] {
@@ -51,11 +51,11 @@ function isNumber(value: number | undefined): value is number {
 }
 
 function withoutFillers(words: readonly Word[]): Word[] {
-  const kept: Word[] = []
+  const keptWords: Word[] = []
   let beginsSentence = false
   let opening = ''
   for (const [at, word] of words.entries()) {
-    const last = kept.at(-1)
+    const last = keptWords.at(-1)
     const ended = last === undefined || MARK.test(last.text)
     if (isFilledPause(words, at)) {
       const quotes = OPENING.exec(word.text)?.[0] ?? ''
@@ -71,18 +71,18 @@ function withoutFillers(words: readonly Word[]): Word[] {
       }
     } else {
       const text = beginsSentence ? capitalize(word.text, 'en') : word.text
-      kept.push({ ...word, text: opening + text })
+      keptWords.push({ ...word, text: opening + text })
       beginsSentence = false
       opening = ''
     }
   }
-  return kept
+  return keptWords
 }
 
 /** Whether a word leans on the next one; a repetition keeps its comma: "we're, we're here". */
 function leans(text: string, next = ''): boolean {
-  const { core, possessive, after } = partsOf(text)
+  const { core, possessive, after } = wordPartsOf(text)
   const folded = foldWord(core + possessive)
-  const isRepeated = foldWord(partsOf(next).core + partsOf(next).possessive) === folded
+  const isRepeated = foldWord(wordPartsOf(next).core + wordPartsOf(next).possessive) === folded
   return after === ',' && !isRepeated && (LEANING.has(folded) || CONTRACTION.test(folded))
 }

@@ -1,6 +1,6 @@
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { foldForLists, listPattern } from '../add-ons/moderation/list-patterns.ts'
-import { partsOf } from '../words/word-parts.ts'
+import { wordPartsOf } from '../words/word-parts.ts'
 
 /** The languages of the word lists. */
 export const languages = ['en'] as const
@@ -32,7 +32,7 @@ function maskWords(words: readonly Word[]): Word[] {
       const touches = folded !== '' && hit.from < to && hit.to > from
       return touches && (!hit.isPhrase || SWEAR_WORDS.test(folded))
     })
-    return isHit ? { ...word, text: mask(word.text) } : word
+    return isHit ? { ...word, text: maskWord(word.text) } : word
   })
 }
 
@@ -44,8 +44,8 @@ function hitsIn(text: string, list: 'profanity' | 'slurs') {
   })
 }
 
-function mask(text: string): string {
-  const { before, core, possessive, after } = partsOf(text)
+function maskWord(text: string): string {
+  const { before, core, possessive, after } = wordPartsOf(text)
   const [first = '', ...rest] = core
   const masked = rest.map((letter) => (/[\p{L}\p{N}]/u.test(letter) ? '*' : letter))
   return before + first + masked.join('') + possessive + after

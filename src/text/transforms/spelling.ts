@@ -2,12 +2,12 @@ import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import {
   GrowthBudget,
+  growthWarnings,
   MAX_REPLACEMENT,
   type SessionReplacer,
-  warningsOf,
 } from '../words/growth-budget.ts'
 import { trailingFrom } from '../words/trailing.ts'
-import { foldWord, partsOf, replaceWords, withPunctuation } from '../words/word-parts.ts'
+import { foldWord, mergeWords, withPunctuation, wordPartsOf } from '../words/word-parts.ts'
 
 /** The wanted spellings, each with its recognized variants. */
 export type CustomSpellingConfig = {
@@ -15,13 +15,13 @@ export type CustomSpellingConfig = {
 }
 
 /** One step in a variant: the steps that may follow, and the spelling when a variant ends here. */
-type Node = { next: Map<string, Node>; key?: string }
+type VariantNode = { next: Map<string, VariantNode>; key?: string }
 
 /** A parsed dictionary. */
-type Dictionary = { root: Node; maxStep: number }
+type Dictionary = { root: VariantNode; maxStep: number }
 
 /** A match: `key`, between `before` and `after`, replaces the words up to `to` (exclusive). */
-type Match = { to: number; key: string; before: string; after: string }
+type VariantMatch = { to: number; key: string; before: string; after: string }
 
 /** The most marks of its own that a variant is matched with, before and after its letters. */
 const MAX_MARKS = 8
@@ -58,7 +58,7 @@ export function createSpelling(config: CustomSpellingConfig): SessionReplacer {
       })
       return { ...transcript, utterances }
     },
-    warnings: () => warningsOf('custom_spelling', { tooLong, leftOut: growth.leftOut }),
+    warnings: () => growthWarnings('custom_spelling', { tooLong, leftOut: growth.leftOut }),
   }
 }
 
@@ -74,7 +74,7 @@ function readDictionary(
   { spelling_dictionary }: CustomSpellingConfig,
   separator: string,
 ): Dictionary {
-  const root: Node = { next: new Map() }
+  const root: VariantNode = { next: new Map() }
   let maxStep = 0
   for (const [key, variants] of Object.entries(spelling_dictionary)) {
     const written = key.trim()
@@ -123,7 +123,8 @@ function spell(
   growth.begin(words)
   for (let at = 0; at < words.length; ) {
     const match = longestMatch(words, at, { dictionary, separator })
-    if (match && replace(spelled, words.slice(at, match.to), { match, growth })) at = match.to
+    if (match && replaceVariant(spelled, words.slice(at, match.to), { match, growth }))
+      at = match.to
     else spelled.push(words[at++]!)
   }
   return spelled
@@ -133,17 +134,17 @@ function spell(
  * Writes a match after the words that are already spelled; returns false when the text would grow
  * too much.
  */
-function replace(
+function replaceVariant(
   spelled: Word[],
   replaced: readonly Word[],
-  { match, growth }: { match: Match; growth: GrowthBudget },
+  { match, growth }: { match: VariantMatch; growth: GrowthBudget },
 ): boolean {
   const previous = /[\p{L}\p{N}]/u.test(match.key) ? undefined : spelled.at(-1)
   const before = previous ? [previous, ...replaced] : replaced
   const text = previous ? attached(previous, match) : withPunctuation(match.key, match)
   if (!growth.allows(before, text)) return false
   if (previous) spelled.pop()
-  spelled.push(replaceWords(before, text))
+  spelled.push(mergeWords(before, text))
   return true
 }
 
@@ -155,22 +156,22 @@ function longestMatch(
   words: readonly Word[],
   at: number,
   { dictionary, separator }: { dictionary: Dictionary; separator: string },
-): Match | undefined {
-  let best: Match | undefined
+): VariantMatch | undefined {
+  let best: VariantMatch | undefined
   let open = [{ node: dictionary.root, before: '' }]
   for (let i = at; i < words.length && open.length > 0; i++) {
     const { text } = words[i]!
-    const { before } = partsOf(text)
+    const { before } = wordPartsOf(text)
     const starts = i === at && before !== text ? beginningsOf(before) : ['']
     const reached: typeof open = []
     let ended = false
     for (const way of open) {
       for (const skipped of starts) {
-        const rest = text.slice(skipped.length)
+        const remainingText = text.slice(skipped.length)
         const from = { node: way.node, before: way.before + skipped }
-        for (const after of endingsOf(rest)) {
-          const part = rest.slice(0, rest.length - after.length)
-          const node = walk(from.node, part, { dictionary, separator })
+        for (const after of endingsOf(remainingText)) {
+          const part = remainingText.slice(0, remainingText.length - after.length)
+          const node = walkVariants(from.node, part, { dictionary, separator })
           if (!node) continue
           if (node.key !== undefined && !ended) {
             best = { to: i + 1, key: node.key, before: from.before, after }
@@ -200,7 +201,7 @@ function beginningsOf(marks: string): string[] {
  * end in marks itself.
  */
 function endingsOf(text: string): string[] {
-  const { core, possessive, after } = partsOf(text)
+  const { core, possessive, after } = wordPartsOf(text)
   if (core === '') return ['']
   const min = Math.max(0, after.length - MAX_MARKS)
   const some = Array.from({ length: after.length - min + 1 }, (_, i) => {
@@ -210,14 +211,14 @@ function endingsOf(text: string): string[] {
   return possessive === '' ? marks : [...marks, possessive + after]
 }
 
-function walk(
-  from: Node,
+function walkVariants(
+  from: VariantNode,
   text: string,
   { dictionary, separator }: { dictionary: Dictionary; separator: string },
-): Node | undefined {
+): VariantNode | undefined {
   // Where characters are steps, the tree bounds the search.
   if (separator !== '' && text.length > MAX_COMPOSED_CHARS * dictionary.maxStep) return undefined
-  let node: Node | undefined = from
+  let node: VariantNode | undefined = from
   for (const step of stepsOf(foldWord(text), separator)) {
     node = node.next.get(step)
     if (!node) return undefined
@@ -231,7 +232,7 @@ const GUESSED = /[.,;:!?…]/u
  * Attaches a mark to a word. It replaces the punctuation that the recognizer guessed around the
  * spoken mark.
  */
-function attached(previous: Word, { key, after }: Match): string {
+function attached(previous: Word, { key, after }: VariantMatch): string {
   return withoutGuessed(previous.text) + key + withoutGuessed(after)
 }
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { acceptanceFactor } from './acceptance-thresholds.ts'
-import { isCommon, isFunctionWord } from './common-words.ts'
+import { isCommonWord, isFunctionWord } from './common-words.ts'
 
 function factorOf(text: string, confidence = 0.5): number {
   const words = text.split(' ').map((word) => ({
     confidence,
     hasDigit: /\d/.test(word),
-    isCommon: isCommon(word),
+    isCommon: isCommonWord(word),
     isFunctionWord: isFunctionWord(word),
   }))
   return acceptanceFactor(words)
@@ -31,5 +31,5 @@ test('a function word is penalized more at the edge than inside', () => {
 })
 
 test('contractions and interjections are common words', () => {
-  assert.deepEqual(["market's", 'yeah', 'coobernetes'].map(isCommon), [true, true, false])
+  assert.deepEqual(["market's", 'yeah', 'coobernetes'].map(isCommonWord), [true, true, false])
 })

@@ -1,4 +1,4 @@
-import { endsOf, type Index, type VocabularyPattern } from './entries.ts'
+import { endPhonesKey, type Index, type VocabularyPattern } from './entries.ts'
 import { editDistance, MIN_SKIP, minCosts, PHONES, phoneDistance } from './phone-distance.ts'
 
 /** The greatest distance of the last phone from that of the entry. */
@@ -35,7 +35,7 @@ export function findClosestEntry(
   const { shortest, longest } = lengthsNear(phones.length, index.threshold * factor)
   let best: ClosestEntry | undefined
   for (const end of LASTS[last]!) {
-    const byLength = index.byEnds.get(endsOf(first, end)) ?? []
+    const byLength = index.byEnds.get(endPhonesKey(first, end)) ?? []
     const to = Math.min(longest, byLength.length - 1)
     for (let length = shortest; length <= to; length++) {
       for (const pattern of byLength[length] ?? []) best = nearer(best, pattern, query)
@@ -71,6 +71,8 @@ function nearer(
   return { pattern, score }
 }
 
-function isBefore(one: VocabularyPattern, other: VocabularyPattern): boolean {
-  return (one.phones.length - other.phones.length || one.order - other.order) < 0
+function isBefore(pattern: VocabularyPattern, otherPattern: VocabularyPattern): boolean {
+  return (
+    (pattern.phones.length - otherPattern.phones.length || pattern.order - otherPattern.order) < 0
+  )
 }

@@ -34,7 +34,7 @@ let common: Set<string> | undefined
  * Returns whether a lower-case word is among the 11,000 common words of English. A contraction is
  * judged by its parts.
  */
-export function isCommon(word: string): boolean {
+export function isCommonWord(word: string): boolean {
   common ??= new Set([...readList(), ...TALK, ...FUNCTION_WORDS])
   return common.has(word) || common.has(word.replace(/'.*/, ''))
 }

@@ -1,21 +1,21 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
-import { GrowthBudget, type SessionReplacer, warningsOf } from '../words/growth-budget.ts'
+import { GrowthBudget, growthWarnings, type SessionReplacer } from '../words/growth-budget.ts'
 import {
   foldWord,
-  partsOf,
-  replaceWords,
+  mergeWords,
   type WordParts,
   withPunctuation,
+  wordPartsOf,
 } from '../words/word-parts.ts'
 import { acceptanceFactor, type RecognizedWord } from './acceptance-thresholds.ts'
 import { findClosestEntry } from './closest-entry.ts'
-import { isCommon, isFunctionWord } from './common-words.ts'
+import { isCommonWord, isFunctionWord } from './common-words.ts'
 import {
   type CustomVocabularyConfig,
   countTooLong,
   type Index,
   indexVocabulary,
-  lettersOf,
+  lettersAndDigits,
 } from './entries.ts'
 import { hasSounds, phonesOf } from './phones.ts'
 
@@ -67,32 +67,32 @@ export function createVocabulary(config: CustomVocabularyConfig): SessionReplace
       const readings = new Map<string, PreparedWord>()
       const utterances = transcript.utterances.map((utterance) => {
         const { language, words } = utterance
-        const recognized = words.map((word) => read(word, { language, readings }))
-        const chosen = chooseBest(candidates(utterance, recognized, indexFor(language)))
-        return { ...utterance, words: replace(words, recognized, { chosen, growth }) }
+        const recognized = words.map((word) => prepareWord(word, { language, readings }))
+        const chosen = chooseBest(findReplacements(utterance, recognized, indexFor(language)))
+        return { ...utterance, words: replaceCandidates(words, recognized, { chosen, growth }) }
       })
       return { ...transcript, utterances }
     },
-    warnings: () => warningsOf('custom_vocabulary', { tooLong, leftOut: growth.leftOut }),
+    warnings: () => growthWarnings('custom_vocabulary', { tooLong, leftOut: growth.leftOut }),
   }
 }
 
 /** Returns a word with its phones, which are cached because words repeat. */
-function read(
+function prepareWord(
   { text, confidence }: Word,
   { language, readings }: { language: string; readings: Map<string, PreparedWord> },
 ): PreparedWord {
   const name = `${language} ${text}`
   let recognized = readings.get(name)
   if (!recognized) {
-    const parts = partsOf(text)
+    const parts = wordPartsOf(text)
     const lower = foldWord(parts.core)
     recognized = {
       parts,
-      letters: lettersOf(parts.core),
+      letters: lettersAndDigits(parts.core),
       phones: hasPhones(parts.core, language) ? phonesOf(parts.core, language) : [],
       hasDigit: /\p{N}/u.test(lower),
-      isCommon: isCommon(lower),
+      isCommon: isCommonWord(lower),
       isFunctionWord: isFunctionWord(lower),
       confidence,
     }
@@ -108,12 +108,12 @@ function hasPhones(core: string, language: string): boolean {
   return core.length <= MAX_WORD_CHARS && hasSounds(language)
 }
 
-function candidates(
+function findReplacements(
   { words, language }: Utterance,
   recognized: PreparedWord[],
   index: Index,
 ): Candidate[] {
-  const found: Candidate[] = []
+  const foundCandidates: Candidate[] = []
   for (let from = 0; from < words.length; from++) {
     let letters = ''
     let phones: number[] = []
@@ -127,15 +127,15 @@ function candidates(
       if (exact !== undefined) {
         // "us" is not the US, nor "it" the department: letter case alone cannot distinguish them.
         const isPronoun = window.length === 1 && last.isFunctionWord
-        if (!isPronoun) found.push({ from, to, value: exact, score: from - to })
+        if (!isPronoun) foundCandidates.push({ from, to, value: exact, score: from - to })
       } else if (phones.length > 0) {
         const factor = language === 'en' ? acceptanceFactor(window) : 1
         const best = findClosestEntry(index, { phones, words: window.length, factor })
-        if (best) found.push({ from, to, value: best.pattern.value, score: best.score })
+        if (best) foundCandidates.push({ from, to, value: best.pattern.value, score: best.score })
       }
     }
   }
-  return found
+  return foundCandidates
 }
 
 /** Returns whether the word at `i` continues the one before it, without punctuation or a pause. */
@@ -153,23 +153,25 @@ function isOnePhrase(
  * Returns the best candidates that do not overlap, by place; of equal ones the longer, then the
  * earlier.
  */
-function chooseBest(found: Candidate[]): Candidate[] {
-  const taken = new Set<number>()
+function chooseBest(foundCandidates: Candidate[]): Candidate[] {
+  const replacedWords = new Set<number>()
   const chosen: Candidate[] = []
-  found.sort((a, b) => a.score - b.score || b.to - b.from - (a.to - a.from) || a.from - b.from)
-  for (const candidate of found) {
+  foundCandidates.sort(
+    (a, b) => a.score - b.score || b.to - b.from - (a.to - a.from) || a.from - b.from,
+  )
+  for (const candidate of foundCandidates) {
     const places = Array.from(
       { length: candidate.to - candidate.from },
       (_, i) => candidate.from + i,
     )
-    if (places.some((place) => taken.has(place))) continue
-    for (const place of places) taken.add(place)
+    if (places.some((place) => replacedWords.has(place))) continue
+    for (const place of places) replacedWords.add(place)
     chosen.push(candidate)
   }
   return chosen.sort((a, b) => a.from - b.from)
 }
 
-function replace(
+function replaceCandidates(
   words: readonly Word[],
   recognized: readonly PreparedWord[],
   { chosen, growth }: { chosen: readonly Candidate[]; growth: GrowthBudget },
@@ -180,10 +182,10 @@ function replace(
   for (const { from, to, value } of chosen) {
     const { before } = recognized[from]!.parts
     const { possessive, after } = recognized[to - 1]!.parts
-    const heard = words.slice(from, to)
+    const recognizedWords = words.slice(from, to)
     const text = withPunctuation(value, { before, after: possessive + after })
-    if (!growth.allows(heard, text)) continue
-    replaced.push(...words.slice(at, from), replaceWords(heard, text))
+    if (!growth.allows(recognizedWords, text)) continue
+    replaced.push(...words.slice(at, from), mergeWords(recognizedWords, text))
     at = to
   }
   return [...replaced, ...words.slice(at)]

@@ -39,8 +39,8 @@ export type Index = {
   /** Values by the letters of the spoken form, in lower case without spaces. */
   byLetters: ReadonlyMap<string, string>
   /**
-   * Patterns by the first recognized phone and their own last one (`endsOf`), then by their number
-   * of phones.
+   * Patterns by the first recognized phone and their own last one (`endPhonesKey`), then by their
+   * number of phones.
    */
   byEnds: ReadonlyMap<number, readonly (readonly VocabularyPattern[] | undefined)[]>
   /** The greatest threshold of all patterns. */
@@ -74,12 +74,12 @@ export function indexVocabulary(config: CustomVocabularyConfig, language: string
       ...options
     } = typeof entry === 'string' ? { value: entry } : entry
     const written = value.trim()
-    if (isTooLong(written) || lettersOf(written) === '') continue
+    if (isTooLong(written) || lettersAndDigits(written) === '') continue
     const intensity = options.intensity ?? config.default_intensity ?? 0.5
     const spoken = options.language ?? language
     for (const text of [written, ...pronunciations]) {
       if (isTooLong(text)) continue
-      const letters = lettersOf(text)
+      const letters = lettersAndDigits(text)
       const words = text.trim().split(/\s+/u).length
       if (letters === '' || words > MAX_WORDS) continue
       if (!hasSigns(text) && !byLetters.has(letters)) byLetters.set(letters, written)
@@ -108,7 +108,7 @@ export function countTooLong({ vocabulary }: CustomVocabularyConfig): number {
 }
 
 /** Returns the letters and digits of a text in lower case, without spaces and punctuation. */
-export function lettersOf(text: string): string {
+export function lettersAndDigits(text: string): string {
   return foldCase(text).replace(/[^\p{L}\p{M}\p{N}]/gu, '')
 }
 
@@ -156,14 +156,14 @@ function addPattern(byEnds: Map<number, VocabularyPattern[][]>, pattern: Vocabul
   for (let phone = 0; phone < PHONES; phone++) {
     const reach = isVowel(phone) && isVowel(first) ? FIRST_DISTANCE_VOWELS : FIRST_DISTANCE
     if (phoneDistance(phone, first) > reach) continue
-    const byLength = byEnds.get(endsOf(phone, last)) ?? []
-    byEnds.set(endsOf(phone, last), byLength)
+    const byLength = byEnds.get(endPhonesKey(phone, last)) ?? []
+    byEnds.set(endPhonesKey(phone, last), byLength)
     byLength[length] ??= []
     byLength[length].push(pattern)
   }
 }
 
 /** Returns the key of `byEnds`. */
-export function endsOf(first: number, last: number): number {
+export function endPhonesKey(first: number, last: number): number {
   return first * PHONES + last
 }

@@ -21,9 +21,9 @@ export function spellOut(letters: string, rules: LetterRules): string {
     let length = 1
     for (const [expression, sounds] of rules) {
       expression.lastIndex = at
-      const found = expression.exec(letters)?.[0]
-      if (!found) continue
-      length = found.length
+      const graphemes = expression.exec(letters)?.[0]
+      if (!graphemes) continue
+      length = graphemes.length
       if (sounds) phones.push(sounds)
       break
     }

@@ -121,11 +121,11 @@ export function editDistance(
   min: Float64Array = NOTHING,
 ): number {
   const width = b.length
-  let rest = 0
+  let remainingCost = 0
   const allowed = limit + ROUNDING
   for (let i = 0; i < a.length; i++) {
-    rest += min[a[i]!]!
-    if (rest > allowed) return Number.POSITIVE_INFINITY
+    remainingCost += min[a[i]!]!
+    if (remainingCost > allowed) return Number.POSITIVE_INFINITY
   }
   if (above.length <= width) {
     above = new Float64Array(2 * width)
@@ -141,7 +141,7 @@ export function editDistance(
   for (let i = 1; i <= a.length; i++) {
     const phone = a[i - 1]!
     const skip = SKIP[phone]!
-    rest -= min[phone]!
+    remainingCost -= min[phone]!
     const from = Math.max(1, i - before)
     const to = Math.min(width, i + behind)
     row[from - 1] = from === 1 && i <= before ? above[0]! + skip : Number.POSITIVE_INFINITY
@@ -149,16 +149,16 @@ export function editDistance(
     let lowest = row[from - 1]!
     let left = lowest
     for (let j = from; j <= to; j++) {
-      const other = b[j - 1]!
-      const swap = above[j - 1]! + SWAP[phone * PHONES + other]!
+      const otherPhone = b[j - 1]!
+      const swap = above[j - 1]! + SWAP[phone * PHONES + otherPhone]!
       const drop = above[j]! + skip
-      left += SKIP[other]!
+      left += SKIP[otherPhone]!
       if (swap < left) left = swap
       if (drop < left) left = drop
       row[j] = left
       if (left < lowest) lowest = left
     }
-    if (lowest + rest > allowed) return Number.POSITIVE_INFINITY
+    if (lowest + remainingCost > allowed) return Number.POSITIVE_INFINITY
     ;[above, row] = [row, above]
   }
   const cost = above[width]!

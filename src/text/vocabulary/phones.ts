@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { normalize } from '../words/normalize.ts'
+import { normalizeUnicode } from '../words/normalize.ts'
 import { foldWord } from '../words/word-parts.ts'
 import { LETTERS, spellOut } from './grapheme-to-phoneme.ts'
 import { readPhones } from './phone-distance.ts'
@@ -50,20 +50,20 @@ function pronounce(part: string, language: string): string {
   const word = foldWord(part)
   const isEnglish = language === 'en'
   // The dictionary has resume, not résumé.
-  const known = isEnglish ? (lookUp(word) ?? lookUp(withoutAccents(word))) : undefined
+  const listedPhones = isEnglish ? (lookUp(word) ?? lookUp(withoutAccents(word))) : undefined
   const isCapitals = part === part.toUpperCase() && /^[A-Z]+$/.test(part)
-  if (isCapitals && (part.length <= 3 || (part.length <= 5 && !known))) {
+  if (isCapitals && (part.length <= 3 || (part.length <= 5 && !listedPhones))) {
     return [...word].map((letter) => LETTER_NAMES[letter]).join(' ')
   }
-  return known ?? spellOut(plain(word, language), LETTERS[language]!)
+  return listedPhones ?? spellOut(plainLetters(word, language), LETTERS[language]!)
 }
 
 /** Strips accents for English, whose rules have none; those of other languages do. */
-function plain(word: string, language: string): string {
+function plainLetters(word: string, language: string): string {
   const letters = word.replaceAll("'", '')
   return language === 'en' ? withoutAccents(letters) : letters
 }
 
 function withoutAccents(word: string): string {
-  return normalize(word, 'NFD').replace(/\p{M}/gu, '')
+  return normalizeUnicode(word, 'NFD').replace(/\p{M}/gu, '')
 }

@@ -73,7 +73,7 @@ function lengthOf(words: readonly { text: string }[]): number {
 }
 
 /** Returns the warnings about replacements that were left out; none when none were. */
-export function warningsOf(
+export function growthWarnings(
   name: string,
   { tooLong, leftOut }: { tooLong: number; leftOut: number },
 ): string[] {

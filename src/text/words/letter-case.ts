@@ -1,4 +1,4 @@
-import { partsOf } from './word-parts.ts'
+import { wordPartsOf } from './word-parts.ts'
 
 const DAYS_AND_MONTHS = new Set(
   (
@@ -17,7 +17,7 @@ const CASED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Ar
  * inside (iPhone, mp3, example.com, @name) is spelled that way on purpose and stays.
  */
 export function capitalize(text: string, language: string): string {
-  const { before, core } = partsOf(text)
+  const { before, core } = wordPartsOf(text)
   const first = core.slice(0, 1)
   if (!/^[\p{Ps}\p{Pi}"'¿¡–—-]*$/u.test(before) || !CASED.test(core)) return text
   if (!/^\p{Ll}[\p{Ll}\p{M}'’-]*$/u.test(core)) return text
@@ -42,8 +42,8 @@ const FUNCTION_WORDS = new Set(
 /**
  * Returns whether an English word is one of a closed class, such as an article or a preposition.
  */
-export function isFunctionWord(text: string): boolean {
-  return FUNCTION_WORDS.has(partsOf(text).core.toLowerCase())
+export function isFunctionWordInText(text: string): boolean {
+  return FUNCTION_WORDS.has(wordPartsOf(text).core.toLowerCase())
 }
 
 /**
@@ -51,8 +51,8 @@ export function isFunctionWord(text: string): boolean {
  * because it may be a name.
  */
 export function lowerFunctionWord(text: string): string {
-  const { before, core } = partsOf(text)
-  if (!/^\p{Lu}\p{Ll}*$/u.test(core) || !isFunctionWord(text)) return text
+  const { before, core } = wordPartsOf(text)
+  if (!/^\p{Lu}\p{Ll}*$/u.test(core) || !isFunctionWordInText(text)) return text
   return before + core[0]!.toLowerCase() + text.slice(before.length + 1)
 }
 
@@ -60,7 +60,7 @@ const PRONOUN_I = /^i(?:['’](?:m|ve|ll|d))?$/
 
 /** Writes the English pronoun i as I, also in i'm and i'll; not the numeral of "(i)". */
 export function capitalizePronoun(text: string): string {
-  const { before, core, possessive, after } = partsOf(text)
+  const { before, core, possessive, after } = wordPartsOf(text)
   if (!PRONOUN_I.test(core) || before.endsWith('(') || possessive !== '') return text
   return `${before}I${core.slice(1)}${after}`
 }
@@ -73,15 +73,15 @@ export function writeEnglish(
   text: string,
   { before, after, names }: { before: string; after: string; names: ReadonlyMap<string, string> },
 ): string {
-  const parts = partsOf(text)
+  const parts = wordPartsOf(text)
   const { core, possessive } = parts
   if (!/^\p{Ll}[\p{Ll}'’-]*$/u.test(core)) return text
-  const rest = possessive + parts.after
+  const ending = possessive + parts.after
   if (PRONOUN_I.test(core)) return capitalizePronoun(text)
   const dated = /^\d/.test(after) || /^of$/i.test(before)
   const calendar = DAYS_AND_MONTHS.has(core) || (dated && /^(?:may|march)$/.test(core))
-  if (calendar) return parts.before + core[0]!.toUpperCase() + core.slice(1) + rest
-  return parts.before + (names.get(core) ?? core) + rest
+  if (calendar) return parts.before + core[0]!.toUpperCase() + core.slice(1) + ending
+  return parts.before + (names.get(core) ?? core) + ending
 }
 
 /**
@@ -108,7 +108,7 @@ const ORDINARY = new Set(
 export function namesAmong(inside: Iterable<string>): Map<string, string> {
   const counts = new Map<string, Map<string, number>>()
   for (const text of inside) {
-    const { core } = partsOf(text)
+    const { core } = wordPartsOf(text)
     if (core.length < 2 || !/^[\p{L}\p{M}'’-]+$/u.test(core)) continue
     const folded = core.toLowerCase()
     if (ORDINARY.has(folded)) continue

@@ -11,7 +11,7 @@ const BEHIND_MANY = new RegExp(`(?<=\\p{M}{${MAX_MARKS}})(?=\\p{M})`, 'u')
  * Normalizes a text. Longer rows of combining marks keep their order: to sort such a row takes
  * quadratic time.
  */
-export function normalize(text: string, form: 'NFC' | 'NFD'): string {
+export function normalizeUnicode(text: string, form: 'NFC' | 'NFD'): string {
   if (!MANY_MARKS.test(text)) return text.normalize(form)
   return text
     .split(BEHIND_MANY)

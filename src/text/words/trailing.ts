@@ -3,11 +3,11 @@
  * where the last one does not match. Reads from the end, because an expression like `/x*$/` takes
  * quadratic time for a long row of x inside the text.
  */
-export function trailingFrom(text: string, one: RegExp): number {
+export function trailingFrom(text: string, character: RegExp): number {
   let from = text.length
   while (from > 0) {
     const before = from - (isPair(text, from - 2) ? 2 : 1)
-    if (!one.test(text.slice(before, from))) break
+    if (!character.test(text.slice(before, from))) break
     from = before
   }
   return from

@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import { normalize } from './normalize.ts'
+import { normalizeUnicode } from './normalize.ts'
 import { trailingFrom } from './trailing.ts'
 
 /**
@@ -14,7 +14,7 @@ const POSSESSIVE = 4
  * Splits a word into parts; joined in order they are the text again. `core` is empty where there is
  * no letter or digit.
  */
-export function partsOf(text: string): WordParts {
+export function wordPartsOf(text: string): WordParts {
   const at = text.search(/[\p{L}\p{N}]/u)
   if (at < 0) return { before: text, core: '', possessive: '', after: '' }
   const after = text.slice(trailingFrom(text, /[^\p{L}\p{M}\p{N}]/u))
@@ -26,7 +26,7 @@ export function partsOf(text: string): WordParts {
 
 /** Returns the form in which texts are compared: composed, in lower case. */
 export function foldCase(text: string): string {
-  return normalize(text, 'NFC').toLowerCase()
+  return normalizeUnicode(text, 'NFC').toLowerCase()
 }
 
 /** Returns the form in which words are compared: `foldCase`, with straight apostrophes. */
@@ -38,7 +38,7 @@ export function foldWord(text: string): string {
  * Returns one word that replaces `words`, from their first start to their last end, with their mean
  * confidence.
  */
-export function replaceWords(words: readonly Word[], text: string): Word {
+export function mergeWords(words: readonly Word[], text: string): Word {
   const { start } = words[0]!
   const end = words.reduce((last, word) => Math.max(last, word.end), Number.NEGATIVE_INFINITY)
   const confidence = words.reduce((sum, word) => sum + word.confidence, 0) / words.length
@@ -53,7 +53,7 @@ export function withPunctuation(
   value: string,
   { before, after }: { before: string; after: string },
 ): string {
-  const parts = partsOf(value)
+  const parts = wordPartsOf(value)
   const head =
     parts.before !== '' && before.endsWith(parts.before)
       ? before.slice(0, -parts.before.length)

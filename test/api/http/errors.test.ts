@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { sha256 } from '../../../src/api/auth/auth.ts'
-import { type ErrorCode, statusOf } from '../../../src/errors.ts'
+import { type ErrorCode, httpStatusOf } from '../../../src/errors.ts'
 import { insertKey } from '../../../src/storage/accounts/keys.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, sendRaw, upload } from '../../support/net/http-client.ts'
@@ -32,7 +32,7 @@ function assertErrorBody(
   assert.match(request_id, /^G-[0-9a-f]{8}$/)
   assert.equal(headers.get('x-request-id'), request_id)
   assert.equal(headers.get('x-trace'), request_id)
-  assert.equal(statusOf(headers.get('x-error-code') as ErrorCode), status)
+  assert.equal(httpStatusOf(headers.get('x-error-code') as ErrorCode), status)
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
   assert.ok(body.message.length > 0 && body.message.length < 20_000)
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readVersion } from '../../../src/config/version.ts'
+import { readProgramVersion } from '../../../src/config/version.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -40,7 +40,7 @@ test('a program gets the API links and the key header from the root', async () =
   const key = { 'x-service-key': server.key }
   assert.deepEqual(rest, {
     name: 'Steno',
-    version: readVersion(),
+    version: readProgramVersion(),
     authentication:
       "Send a key in the header x-service-key. The command 'npx steno keys create' creates one",
   })

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { createApp } from '../../../src/app/app.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { readConfig } from '../../../src/config/config.ts'
-import { writeRecord } from '../../../src/live/journal/session-log.ts'
+import { formatLogRecord } from '../../../src/live/journal/session-log.ts'
 import { createLog } from '../../../src/observability/log.ts'
 import { liveFolder } from '../../../src/storage/data-folder/data-folder.ts'
 import { createDiskSessionStore } from '../../../src/storage/live/disk-session-store.ts'
@@ -189,7 +189,7 @@ test('a session killed at its start still sends its creation', async (t) => {
   await beginLiveJob(first.app.storage.db, id, { owner: 'killed', at: Date.now() })
   await first.close()
   const files = await createDiskSessionStore(join(liveFolder(folder), id))
-  await files.write(undefined, [writeRecord({ kind: 'begin', at: Date.now() })])
+  await files.write(undefined, [formatLogRecord({ kind: 'begin', at: Date.now() })])
   await files.close()
 
   const server = await startOn(t, folder, createFakeSpeechEngine('hello'))

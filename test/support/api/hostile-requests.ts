@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ErrorCode, statusOf } from '../../../src/errors.ts'
+import { type ErrorCode, httpStatusOf } from '../../../src/errors.ts'
 import { type ErrorBody, sendRaw } from '../net/http-client.ts'
 import type { TestServer } from '../server/start-server.ts'
 
@@ -32,7 +32,7 @@ function assertErrorBody({ status, headers, content }: RawResponse): void {
   const { timestamp, path, request_id, message, ...rest } = JSON.parse(content) as ErrorBody
   const { validation_errors = [], ...others } = rest
   assert.deepEqual(others, { statusCode: status })
-  assert.equal(statusOf(headers.get('x-error-code') as ErrorCode), status)
+  assert.equal(httpStatusOf(headers.get('x-error-code') as ErrorCode), status)
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
   assert.equal(headers.get('x-request-id'), request_id)
   assert.match(timestamp, /^\d{4}-\d\d-\d\dT/)

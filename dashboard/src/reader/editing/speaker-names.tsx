@@ -45,10 +45,10 @@ function NameField({
   useEffect(show, [name])
   // The page may be left meanwhile: then the field is gone from it, and from the ref, already.
   const save = async (field: HTMLInputElement) => {
-    const given = field.value.trim()
-    if (given === sent.current) return
-    sent.current = given
-    if (!(await apply({ op: 'name_speaker', [kind]: number, name: given }))) show()
+    const enteredName = field.value.trim()
+    if (enteredName === sent.current) return
+    sent.current = enteredName
+    if (!(await apply({ op: 'name_speaker', [kind]: number, name: enteredName }))) show()
   }
   return (
     <label class="field">

@@ -40,7 +40,7 @@ export async function readAudioPart(
   }
 
   async function* audioBytes({ file }: MultipartFile): AsyncGenerator<Uint8Array> {
-    yield* readable(file)
+    yield* partBytes(file)
     for (let part = await nextPart(parts); part; part = await nextPart(parts)) {
       if (part.fieldname === name) {
         throw new AppError('upload_invalid', `the form has more than one part named ${name}`)
@@ -53,7 +53,7 @@ export async function readAudioPart(
     const isText = onText !== undefined && filename === undefined
     const text: Uint8Array[] = []
     let length = 0
-    for await (const bytes of readable(file)) {
+    for await (const bytes of partBytes(file)) {
       length += bytes.byteLength
       ignored += bytes.byteLength
       if (ignored > MAX_IGNORED_BYTES || (isText && length > MAX_TEXT_BYTES)) {
@@ -84,7 +84,7 @@ async function nextPart(parts: AsyncIterator<MultipartFile>): Promise<MultipartF
   }
 }
 
-async function* readable(file: Readable): AsyncGenerator<Uint8Array> {
+async function* partBytes(file: Readable): AsyncGenerator<Uint8Array> {
   try {
     yield* file
   } catch (cause) {

@@ -90,8 +90,8 @@ export class FormStream extends Transform {
   #findEnd(chunk: Buffer): number | undefined {
     const delimiter = this.#delimiter
     let at = delimiter ? chunk.indexOf(delimiter) : -1
-    for (let found = 0; at >= 0; found++) {
-      if (found === PARTS_AT_ONCE) return at
+    for (let partCount = 0; at >= 0; partCount++) {
+      if (partCount === PARTS_AT_ONCE) return at
       // The last of these lines ends the form.
       if (++this.#parts > MAX_PARTS + 1) return undefined
       at = chunk.indexOf(delimiter!, at + 1)

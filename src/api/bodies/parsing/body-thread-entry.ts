@@ -17,7 +17,7 @@ function respond(task: BodyTask): FromBodyThread {
     return { kind: 'read', outcome: parseBody(task) }
   } catch (error) {
     // The message of an unexpected error may quote the body.
-    const known = error instanceof AppError ? error : new AppError('internal')
-    return { kind: 'refused', error: toPlain(known) }
+    const appError = error instanceof AppError ? error : new AppError('internal')
+    return { kind: 'refused', error: toPlain(appError) }
   }
 }

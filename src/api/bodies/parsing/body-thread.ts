@@ -22,7 +22,7 @@ const TIMEOUT_MS = 15_000
 /** A megabyte of JSON may become a hundred megabytes of small values. */
 const MAX_HEAP_MB = 256
 
-type PendingTask = { task: BodyTask; outcome: PromiseWithResolvers<unknown> }
+type PendingBody = { task: BodyTask; outcome: PromiseWithResolvers<unknown> }
 
 /**
  * A thread that reads one body at a time, in order of arrival; it starts with the first one. A body
@@ -31,9 +31,9 @@ type PendingTask = { task: BodyTask; outcome: PromiseWithResolvers<unknown> }
  */
 export class BodyThread {
   readonly #options: BodyThreadOptions
-  readonly #waiting: PendingTask[] = []
+  readonly #waiting: PendingBody[] = []
   readonly #worker: SupervisedWorker<FromBodyThread>
-  #current: PendingTask | undefined
+  #current: PendingBody | undefined
 
   constructor(options: BodyThreadOptions) {
     this.#options = options
@@ -59,10 +59,10 @@ export class BodyThread {
    * thread.
    */
   async close(): Promise<void> {
-    const left = this.#waiting.splice(0)
-    if (this.#current) left.unshift(this.#current)
+    const waitingBodies = this.#waiting.splice(0)
+    if (this.#current) waitingBodies.unshift(this.#current)
     this.#current = undefined
-    for (const { outcome } of left) outcome.reject(new AppError('server_stopping'))
+    for (const { outcome } of waitingBodies) outcome.reject(new AppError('server_stopping'))
     await this.#worker.close()
   }
 
@@ -74,14 +74,14 @@ export class BodyThread {
     const { bytes } = current.task
     const { timeoutMs = TIMEOUT_MS } = this.#options
     const ended = this.#worker.run(current.task, {
-      transfer: isWhole(bytes) ? [bytes.buffer] : [],
+      transfer: ownsItsBuffer(bytes) ? [bytes.buffer] : [],
       timeout: timeoutMs / 1000,
       receive: (response) => response,
     })
     void ended.then((outcome) => this.#end(current, outcome))
   }
 
-  #end(current: PendingTask, ended: WorkerOutcome<FromBodyThread>): void {
+  #end(current: PendingBody, ended: WorkerOutcome<FromBodyThread>): void {
     // It was refused when the thread was closed.
     if (this.#current !== current) return
     this.#current = undefined
@@ -96,6 +96,6 @@ export class BodyThread {
 }
 
 /** Small buffers are parts of a shared one, which must not be transferred. */
-function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
+function ownsItsBuffer(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
   return bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer
 }

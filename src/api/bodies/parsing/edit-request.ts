@@ -32,7 +32,7 @@ const fields: Record<
 export function readEditRequest(body: unknown, options: ValidationOptions): RequestedEdits {
   const { value, errors } = validateFields(EditRequest, body, options)
   const operations = value.operations ?? []
-  const invalid = validationError(errors.length > 0 ? errors : operations.flatMap(checkFields))
+  const invalid = validationError(errors.length > 0 ? errors : operations.flatMap(checkEditFields))
   if (invalid) throw invalid
   const { base_version: baseVersion } = value
   const [first] = operations
@@ -40,19 +40,26 @@ export function readEditRequest(body: unknown, options: ValidationOptions): Requ
   return { baseVersion, restore: first.version! }
 }
 
-type Operation = { op: (typeof editKinds)[number] } & Record<string, unknown>
+type SubmittedEdit = { op: (typeof editKinds)[number] } & Record<string, unknown>
 
-function checkFields(operation: Operation, i: number, all: readonly Operation[]): FieldError[] {
-  const { op, ...given } = operation
+function checkEditFields(
+  operation: SubmittedEdit,
+  i: number,
+  all: readonly SubmittedEdit[],
+): FieldError[] {
+  const { op, ...editFields } = operation
   const { needs, takes } = fields[op]
   const error = (name: string, rule: string) => ({ path: ['operations', String(i), name], rule })
-  const missing = needs.filter((name) => given[name] === undefined)
-  const foreign = Object.keys(given).filter((name) => ![...needs, ...takes].includes(name))
+  const missing = needs.filter((name) => editFields[name] === undefined)
+  const foreign = Object.keys(editFields).filter((name) => ![...needs, ...takes].includes(name))
   const errors = [
     ...missing.map((name) => error(name, 'is required')),
     ...foreign.map((name) => error(name, `must not be given with ${op}`)),
   ]
-  if (op === 'name_speaker' && (given.speaker === undefined) === (given.channel === undefined)) {
+  if (
+    op === 'name_speaker' &&
+    (editFields.speaker === undefined) === (editFields.channel === undefined)
+  ) {
     errors.push(error('speaker', 'or channel must be given, and not both'))
   }
   if (op === 'restore' && all.length > 1) errors.push(error('op', 'must be the only operation'))

@@ -7,17 +7,17 @@ import { isObject } from '../validation/validate-fields.ts'
  */
 export function fingerprintOf(kind: string, body: unknown): string {
   return createHash('sha256')
-    .update(`${kind} ${JSON.stringify(inOrder(body))}`)
+    .update(`${kind} ${JSON.stringify(withSortedKeys(body))}`)
     .digest('hex')
 }
 
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder)
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys)
   if (!isObject(value)) return value
   // As pairs: an object would put keys that look like numbers first, and could lose special keys.
   return {
     keys: Object.keys(value)
       .sort()
-      .map((key) => [key, inOrder(value[key])]),
+      .map((key) => [key, withSortedKeys(value[key])]),
   }
 }

@@ -91,7 +91,7 @@ export type BodyTask<K extends BodyKind = BodyKind> = {
  */
 export type ParseBody = <K extends BodyKind>(task: BodyTask<K>) => BodyOutcomes[K]
 
-type Reader = (body: unknown, task: BodyTask) => BodyOutcomes[BodyKind]
+type BodyParser = (body: unknown, task: BodyTask) => BodyOutcomes[BodyKind]
 
 /**
  * Creates the function that reads bodies with these settings: the same for the server's event loop
@@ -106,11 +106,11 @@ export function createBodyParser(settings: BodySettings): ParseBody {
     if (error) throw error
     return value as BodyOutcomes[BodyKind]
   }
-  const readers: Record<BodyKind, Reader> = {
+  const readers: Record<BodyKind, BodyParser> = {
     'pre-recorded': (body, task) => {
       const { value, errors, ignored } = validateFields(preRecorded, body, settings.requests)
       const all = addMissing(errors, findMissing(value, settings.requests))
-      return finish(task, body, {
+      return finishJobRequest(task, body, {
         ignored,
         errors: inFieldOrder(preRecorded, all),
         contradictions: () => findContradictions(value, settings.models),
@@ -122,7 +122,7 @@ export function createBodyParser(settings: BodySettings): ParseBody {
     live: (body, task) => {
       const { value, errors, ignored } = validateFields(live, body, settings.requests)
       const all = addMissing(errors, findMissingLive(value, settings.requests))
-      return finish(task, body, {
+      return finishJobRequest(task, body, {
         ignored,
         errors: inFieldOrder(live, all),
         contradictions: () => findLiveContradictions(value),
@@ -154,7 +154,7 @@ type Validated = {
 }
 
 /** With errors, nothing more can be built from it. */
-function finish(
+function finishJobRequest(
   { kind, wantsFingerprint }: BodyTask,
   body: unknown,
   validated: Validated,

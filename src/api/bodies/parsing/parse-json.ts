@@ -15,7 +15,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   if (nestsTooDeep(bytes)) {
     throw new AppError('body_unreadable', `it nests deeper than ${MAX_JSON_DEPTH} levels`)
   }
-  const text = decode(bytes)
+  const text = decodeUtf8(bytes)
   if (text === '') throw new AppError('body_unreadable', 'it is empty')
   try {
     return JSON.parse(text)
@@ -24,7 +24,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-function decode(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     // Drops a leading byte order mark: some clients cannot avoid writing it.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

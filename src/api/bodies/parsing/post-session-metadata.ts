@@ -8,8 +8,8 @@ export type PostSessionMetadata = { text: string }
 /** Returns the field when present, else the whole body; null counts as absent here too. */
 export function readMetadata(body: unknown): PostSessionMetadata {
   if (!isObject(body)) throw new AppError('body_unreadable', 'it must be a JSON object')
-  const { post_session_metadata: given, ...rest } = body
-  const metadata = given ?? rest
+  const { post_session_metadata: postMetadata, ...rest } = body
+  const metadata = postMetadata ?? rest
   const rule = isObject(metadata) ? brokenRule(Object.keys(metadata)) : 'must be an object'
   if (rule) throw validationError([{ path: ['post_session_metadata'], rule }])
   return { text: JSON.stringify(metadata) }

@@ -1,7 +1,7 @@
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import type { SubmitRequest } from '../../../jobs/job-service.ts'
-import type { LiveRequest } from '../../../live/request/live-request.ts'
+import type { ParsedLiveRequest } from '../../../live/request/live-request.ts'
 import { findRecording } from '../../../storage/objects/recordings.ts'
 import { fileIdOf, uploadIdIn } from '../../responses/urls.ts'
 import type { ParsedJobRequest } from '../parsing/parse-body.ts'
@@ -66,7 +66,7 @@ export function toLiveSubmission({
   params,
   paramsText,
   customMetadata,
-}: ParsedJobRequest): LiveRequest {
+}: ParsedJobRequest): ParsedLiveRequest {
   const invalid = errorOfLines(errors)
   if (invalid) throw invalid
   if (contradictions.length > 0) {

@@ -44,7 +44,7 @@ export function addMissing(
 ): FieldError[] {
   const noted = errors.map(({ path }) => `${path.join('.')}.`)
   const isNoted = ({ path }: FieldError) =>
-    noted.some((one) => `${path.join('.')}.`.startsWith(one))
+    noted.some((notedPath) => `${path.join('.')}.`.startsWith(notedPath))
   return [...errors, ...missing.filter((error) => !isNoted(error))]
 }
 

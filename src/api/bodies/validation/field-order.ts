@@ -8,12 +8,12 @@ type Fields = { properties?: Record<string, Fields> }
  * field keep their order, unknown fields come last.
  */
 export function inFieldOrder(schema: TSchema, errors: readonly FieldError[]): FieldError[] {
-  const placed = errors.map((error) => ({ error, places: placesOf(schema, error.path) }))
-  return placed.sort((a, b) => compare(a.places, b.places)).map(({ error }) => error)
+  const placed = errors.map((error) => ({ error, places: fieldPlaces(schema, error.path) }))
+  return placed.sort((a, b) => comparePlaces(a.places, b.places)).map(({ error }) => error)
 }
 
 /** Returns the position of each part of a path, as far as the schema names fields. */
-function placesOf(schema: Fields, path: readonly string[]): number[] {
+function fieldPlaces(schema: Fields, path: readonly string[]): number[] {
   const places: number[] = []
   let { properties } = schema
   for (const name of path) {
@@ -25,7 +25,7 @@ function placesOf(schema: Fields, path: readonly string[]): number[] {
   return places
 }
 
-function compare(a: readonly number[], b: readonly number[]): number {
+function comparePlaces(a: readonly number[], b: readonly number[]): number {
   const i = a.findIndex((place, i) => i < b.length && place !== b[i])
   return i < 0 ? a.length - b.length : a[i]! < b[i]! ? -1 : 1
 }

@@ -119,11 +119,11 @@ export function validationError(errors: readonly FieldError[]): AppError | undef
 
 /** Returns a line of the documented grammar: letters, digits, `_` and `.`; a space; the rule. */
 export function formatFieldError({ path, rule }: FieldError): string {
-  return `${nameOf(path)} ${rule}`
+  return `${fieldNameOf(path)} ${rule}`
 }
 
 /** Returns the dotted name of a field, in letters, digits, `_` and `.`. */
-function nameOf(path: readonly string[]): string {
+function fieldNameOf(path: readonly string[]): string {
   return path.map((segment) => segment.slice(0, MAX_SEGMENT).replace(/\W/g, '_')).join('.')
 }
 
@@ -135,9 +135,11 @@ function walk(
 ): unknown {
   const note = (rule: string) => addError(context, at, rule)
   if (rules.anyOf) {
-    const branch = rules.anyOf.find((one) => isOfType(value, typeOf(one)))
+    const branch = rules.anyOf.find((branchRules) => isOfType(value, typeOf(branchRules)))
     if (branch) return walk(branch, value, at, context)
-    return note(`must be ${rules.anyOf.map((one) => describe(typeOf(one))).join(' or ')}`)
+    return note(
+      `must be ${rules.anyOf.map((branchRules) => describeType(typeOf(branchRules))).join(' or ')}`,
+    )
   }
   if (!isOfType(value, typeOf(rules))) return note(mustBe(rules))
   if (typeof value === 'string') return readText(rules, value, note)
@@ -168,9 +170,9 @@ function pathOf(at: FieldPath | undefined): string[] {
   return at ? [...pathOf(at.within), String(at.name)] : []
 }
 
-function readText(rules: Rules, given: string, note: Note): string {
+function readText(rules: Rules, text: string, note: Note): string {
   const isLanguage = rules.format === 'language-code'
-  const value = isLanguage ? canonicalLanguage(given, (rules.enum ?? []) as string[]) : given
+  const value = isLanguage ? canonicalLanguage(text, (rules.enum ?? []) as string[]) : text
   if (rules.enum && !rules.enum.includes(value)) note(mustBe(rules))
   else if (rules.minLength && value.length < rules.minLength) note('must not be empty')
   else if (rules.maxLength && value.length > rules.maxLength) {
@@ -240,9 +242,10 @@ function readObject(
   const result: Record<string, unknown> = {}
   for (const name of Object.keys(properties)) {
     const rules = properties[name]!
-    const given = Object.hasOwn(value, name) ? value[name] : undefined
+    const fieldValue = Object.hasOwn(value, name) ? value[name] : undefined
     const place = { name, within: at }
-    if (given !== undefined && given !== null) result[name] = walk(rules, given, place, context)
+    if (fieldValue !== undefined && fieldValue !== null)
+      result[name] = walk(rules, fieldValue, place, context)
     else if ('default' in rules) result[name] = copyOf(rules.default)
     else if (required.includes(name)) addError(context, place, 'is required')
   }
@@ -272,7 +275,7 @@ function noteUnknown(
     if (context.unknownFields === 'reject') {
       addError(context, place, 'must not be given: unknown field')
     } else if (context.ignored.length < MAX_IGNORED) {
-      context.ignored.push(nameOf(pathOf(place)))
+      context.ignored.push(fieldNameOf(pathOf(place)))
     }
   }
 }
@@ -287,14 +290,14 @@ const choices = new WeakMap<object, string>()
 
 function mustBe(rules: Rules): string {
   if (rules.enum) {
-    const known = choices.get(rules.enum) ?? `must be one of: ${rules.enum.join(', ')}`
-    choices.set(rules.enum, known)
-    return known
+    const choiceText = choices.get(rules.enum) ?? `must be one of: ${rules.enum.join(', ')}`
+    choices.set(rules.enum, choiceText)
+    return choiceText
   }
-  return formats.get(rules.format ?? '')?.rule ?? `must be ${describe(rules.type)}`
+  return formats.get(rules.format ?? '')?.rule ?? `must be ${describeType(rules.type)}`
 }
 
-function describe(type: string | undefined): string {
+function describeType(type: string | undefined): string {
   return /^[aio]/.test(type ?? '') ? `an ${type}` : `a ${type}`
 }
 

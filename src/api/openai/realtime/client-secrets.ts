@@ -43,9 +43,9 @@ export function createClientSecrets(
       { settings, seconds }: { settings: RealtimeSettings; seconds: number },
     ): Promise<ClientSecret> {
       const at = now()
-      const others = await countSignIns(db, { keyHash, kind: 'client' }, { now: at })
-      if (others >= MAX_SECRETS) {
-        const detail = `${others} client secrets of the key work already`
+      const secretCount = await countSignIns(db, { keyHash, kind: 'client' }, { now: at })
+      if (secretCount >= MAX_SECRETS) {
+        const detail = `${secretCount} client secrets of the key work already`
         throw new AppError('rate_limited', detail, { retryAfter: RETRY_S })
       }
       const text = Buffer.from(JSON.stringify(settings)).toString('base64url')
@@ -59,12 +59,12 @@ export function createClientSecrets(
     /** Finds a secret that has not ended; rejects with `key_unknown`. */
     async find(value: string): Promise<SecretHolder> {
       const hash = sha256(value).toString('hex')
-      const found = await findSignIn(db, hash, { now: now(), kind: 'client' })
-      if (!found)
+      const signIn = await findSignIn(db, hash, { now: now(), kind: 'client' })
+      if (!signIn)
         throw new AppError('key_unknown', 'the client secret has expired or does not exist')
       const text = Buffer.from(value.slice(value.indexOf('.') + 1), 'base64url').toString()
       const settings = JSON.parse(text) as RealtimeSettings
-      return { keyHash: Buffer.from(found.keyHash, 'hex'), settings }
+      return { keyHash: Buffer.from(signIn.keyHash, 'hex'), settings }
     },
   }
 }

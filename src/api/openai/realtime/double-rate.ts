@@ -3,12 +3,13 @@
  * interpolation: sessions take 48 kHz, OpenAI's clients send 24. Chunks may end within a sample.
  */
 export function createRateDoubler(): (chunk: Uint8Array) => Uint8Array {
-  let rest = Buffer.alloc(0)
+  let remainingBytes = Buffer.alloc(0)
   let last = 0
   return (chunk) => {
-    const input = rest.length > 0 ? Buffer.concat([rest, chunk]) : Buffer.from(chunk)
+    const input =
+      remainingBytes.length > 0 ? Buffer.concat([remainingBytes, chunk]) : Buffer.from(chunk)
     const samples = input.length >> 1
-    rest = input.subarray(2 * samples)
+    remainingBytes = input.subarray(2 * samples)
     const doubled = Buffer.alloc(4 * samples)
     for (let i = 0; i < samples; i++) {
       const sample = input.readInt16LE(2 * i)

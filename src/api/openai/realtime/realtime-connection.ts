@@ -14,7 +14,7 @@ import {
   updateSettings,
   viewSession,
 } from './session-settings.ts'
-import { type RealtimeEvent, Turns, type TurnUtterance } from './turn-events.ts'
+import { type RealtimeEvent, RealtimeTurns, type TurnUtterance } from './turn-events.ts'
 
 /** Creates a live session with this body, and connects to it. */
 export type OpenSession = (body: object) => Promise<Connection>
@@ -63,7 +63,7 @@ export class RealtimeConnection implements SocketConnection {
   #settings: RealtimeSettings = defaultSettings
   #updating: Promise<void> | undefined
   #session: OpenedSession | undefined
-  #turns: Turns | undefined
+  #turns: RealtimeTurns | undefined
   /** Sessions that end one after the other, so that events of turns stay in order. */
   #ending: Promise<unknown> = Promise.resolve()
   #waiting: OutgoingMessage[] = []
@@ -94,7 +94,7 @@ export class RealtimeConnection implements SocketConnection {
   receive(data: Uint8Array, isBinary: boolean): void {
     if (this.#closeCode !== undefined) return
     const text = Buffer.from(data.buffer, data.byteOffset, data.length)
-    const event = isBinary || hasManyValues(text) ? undefined : parse(text.toString())
+    const event = isBinary || hasManyValues(text) ? undefined : parseEvent(text.toString())
     const { type, event_id: eventId } = event ?? {}
     const id = typeof eventId === 'string' ? eventId : null
     try {
@@ -176,7 +176,7 @@ export class RealtimeConnection implements SocketConnection {
   #open(): OpenedSession {
     const { dialect, open } = this.#options
     const { format, logprobs, silenceMs } = this.#settings
-    this.#turns ??= new Turns({ dialect, logprobs })
+    this.#turns ??= new RealtimeTurns({ dialect, logprobs })
     const opening = open(toLiveBody(this.#settings)).catch((error: unknown) => {
       this.#fail(error, null)
       this.end(4500)
@@ -294,8 +294,8 @@ export class RealtimeConnection implements SocketConnection {
   }
 
   #fail(error: unknown, eventId: string | null): void {
-    const known = error instanceof AppError ? error : new AppError('internal')
-    this.#emit({ type: 'error', error: { ...toOpenAiError(known).error, event_id: eventId } })
+    const appError = error instanceof AppError ? error : new AppError('internal')
+    this.#emit({ type: 'error', error: { ...toOpenAiError(appError).error, event_id: eventId } })
   }
 
   #emit(event: RealtimeEvent): void {
@@ -306,7 +306,7 @@ export class RealtimeConnection implements SocketConnection {
   }
 }
 
-function parse(text: string): Fields | undefined {
+function parseEvent(text: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? (value as Fields) : undefined

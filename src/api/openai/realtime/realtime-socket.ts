@@ -67,20 +67,20 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
     const ignore = () => {}
     socket.on('error', ignore)
     // A node without live sessions leaves everything to one that has them.
-    const other = await live.admission.findOtherNode()
-    if (other) {
+    const otherNode = await live.admission.findOtherNode()
+    if (otherNode) {
       const address = clientAddressOf(request, config.http)
-      if (await forwardSocket({ request, socket, head }, { url: other.url, address })) return
+      if (await forwardSocket({ request, socket, head }, { url: otherNode.url, address })) return
       throw new AppError('live_unavailable', 'no node of this server runs them')
     }
     const url = '/v1/realtime'
     const headers = withProtocolKey(request)
-    const asked = { headers, raw: request, routeOptions: { url }, log: log as FastifyBaseLogger }
-    const { settings, ...key } = await findKey(asked, app)
+    const caller = { headers, raw: request, routeOptions: { url }, log: log as FastifyBaseLogger }
+    const { settings, ...key } = await findKey(caller, app)
     requireScope(key.scopes, { method: 'POST', route: '/v2/live' })
-    const others = [...connections].filter(({ account }) => account === key.account).length
-    if (others >= MAX_SOCKETS) {
-      throw new AppError('too_many_sessions', `${others} sockets are open already`)
+    const connectionCount = [...connections].filter(({ account }) => account === key.account).length
+    if (connectionCount >= MAX_SOCKETS) {
+      throw new AppError('too_many_sessions', `${connectionCount} sockets are open already`)
     }
     socket.off('error', ignore)
     const address = clientAddressOf(request, config.http)
@@ -109,9 +109,9 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
     if (!isRealtimeUpgrade(request) || !socket.writable) return
     const requestId = newRequestId()
     acceptUpgrade(request, socket, { head, requestId }).catch((error: unknown) => {
-      const known = error instanceof AppError ? error : new AppError('internal')
-      log.info({ requestId, code: known.code }, 'client refused')
-      refuse(socket, known, requestIdLines(requestId, config.http))
+      const appError = error instanceof AppError ? error : new AppError('internal')
+      log.info({ requestId, code: appError.code }, 'client refused')
+      refuse(socket, appError, requestIdLines(requestId, config.http))
     })
   })
 }
@@ -144,13 +144,13 @@ async function openSession(
 
 /** Finds the key of a request, or that of a client secret with the settings of its session. */
 async function findKey(
-  asked: AuthRequest,
+  authRequest: AuthRequest,
   { authenticator, clientSecrets }: Pick<RealtimeDeps, 'authenticator' | 'clientSecrets'>,
 ): Promise<AuthenticatedKey & { settings?: RealtimeSettings }> {
-  const secret = /^Bearer +(\S+)$/i.exec(asked.headers.authorization ?? '')?.[1]
-  if (!secret || !isClientSecret(secret)) return authenticator.authenticate(asked)
+  const secret = /^Bearer +(\S+)$/i.exec(authRequest.headers.authorization ?? '')?.[1]
+  if (!secret || !isClientSecret(secret)) return authenticator.authenticate(authRequest)
   let settings: RealtimeSettings | undefined
-  const key = await authenticator.identify(asked, async () => {
+  const key = await authenticator.identify(authRequest, async () => {
     const holder = await clientSecrets.find(secret)
     settings = holder.settings
     return holder.keyHash

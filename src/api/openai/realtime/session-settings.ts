@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts'
-import { vocabularyOf } from '../prompt-vocabulary.ts'
+import { vocabularyFromPrompt } from '../prompt-vocabulary.ts'
 import { isForeignModel } from '../request.ts'
 
 /** Which names a client expects: those since 2025-08, or those of the beta before. */
@@ -45,34 +45,34 @@ const formatNames: Record<string, RealtimeFormat> = {
  * Throws `request_invalid`.
  */
 export function updateSettings(before: RealtimeSettings, session: unknown): RealtimeSettings {
-  const given = asFields(session)
-  const input = asFields(asFields(given.audio).input)
-  const isFlat = given.audio === undefined
-  const transcription = isFlat ? given.input_audio_transcription : input.transcription
+  const sessionFields = asFields(session)
+  const input = asFields(asFields(sessionFields.audio).input)
+  const isFlat = sessionFields.audio === undefined
+  const transcription = isFlat ? sessionFields.input_audio_transcription : input.transcription
   const { model, language, prompt } = asFields(transcription)
-  const detection = isFlat ? given.turn_detection : input.turn_detection
-  const format = isFlat ? given.input_audio_format : input.format
+  const detection = isFlat ? sessionFields.turn_detection : input.turn_detection
+  const format = isFlat ? sessionFields.input_audio_format : input.format
   return {
     format: format === undefined ? before.format : readFormat(format),
     model: readText(model, 'model') === undefined ? before.model : ownModel(String(model)),
     language: readText(language, 'language') ?? before.language,
     prompt: readText(prompt, 'prompt') ?? before.prompt,
     silenceMs: readSilence(detection, before.silenceMs),
-    logprobs: Array.isArray(given.include)
-      ? given.include.includes('item.input_audio_transcription.logprobs')
+    logprobs: Array.isArray(sessionFields.include)
+      ? sessionFields.include.includes('item.input_audio_transcription.logprobs')
       : before.logprobs,
   }
 }
 
-function readText(given: unknown, name: string): string | undefined {
-  if (given === undefined || given === null) return undefined
-  if (typeof given !== 'string') throw invalid(`${name} must be a string`)
-  return given
+function readText(value: unknown, name: string): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'string') throw invalid(`${name} must be a string`)
+  return value
 }
 
-function readFormat(given: unknown): RealtimeFormat {
-  const { type, rate } = asFields(given)
-  const name = typeof given === 'string' ? given : type
+function readFormat(value: unknown): RealtimeFormat {
+  const { type, rate } = asFields(value)
+  const name = typeof value === 'string' ? value : type
   const format = typeof name === 'string' ? formatNames[name] : undefined
   if (!format) throw invalid('format must be audio/pcm, audio/pcmu or audio/pcma')
   if (format === 'pcm16' && rate !== undefined && rate !== 24_000) {
@@ -104,7 +104,7 @@ const MAX_TURN_SECONDS = 30
 
 /** Returns the body of a live session with these settings. */
 export function toLiveBody({ format, model, language, prompt, silenceMs }: RealtimeSettings) {
-  const vocabulary = vocabularyOf(prompt)
+  const vocabulary = vocabularyFromPrompt(prompt)
   const audio = {
     pcm16: { encoding: 'wav/pcm', bit_depth: 16, sample_rate: 48_000 },
     g711_ulaw: { encoding: 'wav/ulaw', bit_depth: 8, sample_rate: 8000 },

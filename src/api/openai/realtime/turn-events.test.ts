@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Turns } from './turn-events.ts'
+import { RealtimeTurns } from './turn-events.ts'
 
 const heard = (text: string) => {
   const words = text.split(' ').map((word, i) => {
@@ -13,7 +13,7 @@ const deltasOf = (events: { type: string }[]) => {
 }
 
 test('a word is sent once two partials agree on it, and the rest with the transcript', () => {
-  const turns = new Turns({ dialect: 'ga', logprobs: false })
+  const turns = new RealtimeTurns({ dialect: 'ga', logprobs: false })
   turns.started(1)
   assert.deepEqual(deltasOf(turns.partial(heard('good'))), [])
   assert.deepEqual(deltasOf(turns.partial(heard('good morning'))), ['good'])
@@ -27,7 +27,7 @@ test('a word is sent once two partials agree on it, and the rest with the transc
 })
 
 test('a turn that was split continues as a new item, which names the previous one', () => {
-  const turns = new Turns({ dialect: 'beta', logprobs: false })
+  const turns = new RealtimeTurns({ dialect: 'beta', logprobs: false })
   const [started] = turns.started(0)
   const [committed] = turns.final(heard('one'))
   assert.equal(committed!.type, 'input_audio_buffer.committed')
@@ -37,7 +37,7 @@ test('a turn that was split continues as a new item, which names the previous on
 })
 
 test('the tokens of log probabilities make up the transcript', () => {
-  const turns = new Turns({ dialect: 'ga', logprobs: true })
+  const turns = new RealtimeTurns({ dialect: 'ga', logprobs: true })
   const said = (text: string) => ({ ...heard(text), text: ` ${text}` })
   const parts = [said('good morning'), said('all')].map((part) => {
     return { ...part, words: part.words.map((one) => ({ ...one, word: ` ${one.word.trim()}` })) }

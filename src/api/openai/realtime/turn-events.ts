@@ -10,7 +10,7 @@ export type RealtimeEvent = { type: string } & Record<string, unknown>
 export type TurnUtterance = Pick<UtteranceView, 'text' | 'words' | 'start' | 'end'>
 
 /** One turn of a speaker, as the client sees it: a conversation item that gets its transcript. */
-type Turn = { id: string; sent: string; before: readonly string[]; isCommitted: boolean }
+type RealtimeTurn = { id: string; sent: string; before: readonly string[]; isCommitted: boolean }
 
 /** The form of the events of turns. */
 export type TurnOptions = { dialect: RealtimeVersion; logprobs: boolean }
@@ -20,10 +20,10 @@ export type TurnOptions = { dialect: RealtimeVersion; logprobs: boolean }
  * is sent once two partials in a row agree on it and on all words before. The transcript of a
  * completed turn counts, whatever its deltas said.
  */
-export class Turns {
+export class RealtimeTurns {
   readonly #options: TurnOptions
   /** Turns whose transcript is not complete: the last one may still go on. */
-  readonly #open: Turn[] = []
+  readonly #open: RealtimeTurn[] = []
   #previous: string | null = null
 
   constructor(options: TurnOptions) {
@@ -77,22 +77,22 @@ export class Turns {
   committed(utterances: readonly TurnUtterance[]): RealtimeEvent[] {
     const words = utterances.flatMap((utterance) => utterance.words)
     const text = utterances.map((utterance) => utterance.text.trim()).join(' ')
-    const end = utterances.reduce((sum, one) => sum + one.end - one.start, 0)
+    const end = utterances.reduce((sum, utterance) => sum + utterance.end - utterance.start, 0)
     return this.final({ words, text, start: 0, end })
   }
 
-  get #going(): Turn | undefined {
+  get #going(): RealtimeTurn | undefined {
     return this.#open.find(({ isCommitted }) => !isCommitted)
   }
 
-  #begin(): Turn {
+  #begin(): RealtimeTurn {
     const id = `item_${randomUUID().replaceAll('-', '')}`
     const turn = { id, sent: '', before: [], isCommitted: false }
     this.#open.push(turn)
     return turn
   }
 
-  #commit(turn: Turn): RealtimeEvent[] {
+  #commit(turn: RealtimeTurn): RealtimeEvent[] {
     if (turn.isCommitted) return []
     turn.isCommitted = true
     const previous_item_id = this.#previous
@@ -109,7 +109,7 @@ export class Turns {
     ]
   }
 
-  #continue(turn: Turn, text: string): RealtimeEvent[] {
+  #continue(turn: RealtimeTurn, text: string): RealtimeEvent[] {
     if (text === turn.sent || !text.startsWith(turn.sent)) return []
     const delta = text.slice(turn.sent.length)
     turn.sent = text

@@ -32,7 +32,7 @@ async function findOriginal({ account, file, redactedAudio }: Job, db: Db): Prom
     const reason = 'the original was not kept; redacted=true asks for the one that was'
     throw new AppError('file_not_found', reason)
   }
-  const found = file && (await findRecording(db, { id: file.id, account }))
-  if (!found) throw new AppError('file_not_found', 'the job has no audio yet')
-  return found
+  const recording = file && (await findRecording(db, { id: file.id, account }))
+  if (!recording) throw new AppError('file_not_found', 'the job has no audio yet')
+  return recording
 }

@@ -9,7 +9,7 @@ import { parseByteRange } from './byte-range.ts'
 export type SentFile = Pick<StoredRecording, 'id' | 'size' | 'filename' | 'extension'>
 
 /** Which bytes to send, and with which content type. */
-export type SendOptions = {
+export type SendFileOptions = {
   file: SentFile
   contentType: string
   objects: Storage['objects']
@@ -19,16 +19,16 @@ export type SendOptions = {
 export async function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
-  { file, contentType, objects }: SendOptions,
+  { file, contentType, objects }: SendFileOptions,
 ): Promise<FastifyReply> {
   // GET only (RFC 9110, 14.2). If-Range applies the range only while a validator still matches;
   // this server issues none.
   const isRanged = request.method === 'GET' && !request.headers['if-range']
-  const wanted = isRanged ? request.headers.range : undefined
-  const range = parseByteRange(wanted, file.size)
+  const requestedRange = isRanged ? request.headers.range : undefined
+  const range = parseByteRange(requestedRange, file.size)
   if (range === 'unsatisfiable') {
     reply.header('content-range', `bytes */${file.size}`)
-    throw new AppError('range_not_satisfiable', `${wanted} of ${file.size} bytes`)
+    throw new AppError('range_not_satisfiable', `${requestedRange} of ${file.size} bytes`)
   }
   const { body } = await objects.read(file.id, range)
   const { start, end } = range ?? { start: 0, end: file.size - 1 }

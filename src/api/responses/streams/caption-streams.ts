@@ -48,7 +48,7 @@ export function isOpenSession({ kind, status }: Pick<Job, 'kind' | 'status'>): b
   return kind === 'live' && (status === 'queued' || status === 'processing')
 }
 
-type Watch = {
+type StreamWatch = {
   request: FastifyRequest
   reply: FastifyReply
   /** Asked now and then; once it says no, the stream ends. */
@@ -71,7 +71,7 @@ export class CaptionStreams {
   }
 
   /** Returns the captions of a session as the response to a request, whose headers it sets. */
-  async open(job: Job, { request, reply, isAllowed }: Watch): Promise<Readable> {
+  async open(job: Job, { request, reply, isAllowed }: StreamWatch): Promise<Readable> {
     reply
       .type('text/event-stream; charset=utf-8')
       .header('cache-control', 'no-store')
@@ -91,12 +91,12 @@ export class CaptionStreams {
       AbortSignal.timeout(MAX_STREAM_MS),
     ])
     const isPassedOn = request.headers[FORWARDED_HEADER] !== undefined
-    const other = isPassedOn ? undefined : await this.#askOther(job.id, request, signal)
-    const stream = other ?? Readable.from(this.#write(job, { signal, isAllowed }))
+    const otherServer = isPassedOn ? undefined : await this.#askOther(job.id, request, signal)
+    const stream = otherServer ?? Readable.from(this.#write(job, { signal, isAllowed }))
     stream.once('close', () => {
       gone.abort()
-      const left = this.#watchers.get(job.id)! - 1
-      if (left > 0) this.#watchers.set(job.id, left)
+      const remainingCount = this.#watchers.get(job.id)! - 1
+      if (remainingCount > 0) this.#watchers.set(job.id, remainingCount)
       else this.#watchers.delete(job.id)
     })
     return stream
@@ -158,19 +158,19 @@ export class CaptionStreams {
     }
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest
     const { promise, resolve } = Promise.withResolvers<IncomingMessage | undefined>()
-    const asked = send(target, { headers, agent: false, signal })
+    const forwardedRequest = send(target, { headers, agent: false, signal })
     const giveUp = () => {
-      asked.destroy()
+      forwardedRequest.destroy()
       resolve(undefined)
     }
     const late = setTimeout(giveUp, ANSWER_TIMEOUT_MS)
-    asked.on('error', giveUp)
-    asked.on('response', (response) => {
+    forwardedRequest.on('error', giveUp)
+    forwardedRequest.on('response', (response) => {
       clearTimeout(late)
       if (response.statusCode === 200) resolve(response)
       else giveUp()
     })
-    asked.end()
+    forwardedRequest.end()
     return promise
   }
 }

@@ -80,18 +80,18 @@ export function keyRoutes({
 
     http.post(path, { schema: create }, async (request, reply) => {
       const { keyHash, scopes } = request
-      const wanted = await bodies.read('key', request)
-      const { account = request.account, name = null, expires_in_s: seconds } = wanted
+      const requestedKey = await bodies.read('key', request)
+      const { account = request.account, name = null, expires_in_s: seconds } = requestedKey
       const expiresAt = seconds === undefined ? null : wallNow() + seconds * 1000
       if (!scopes.includes('admin')) {
         if (account !== request.account) throw new AppError('key_refused', 'of another account')
-        requireNoMore(wanted.scopes, scopes)
+        requireNoMore(requestedKey.scopes, scopes)
         requireNoLonger(expiresAt, (await findKeyByHash(db, keyHash))?.expiresAt ?? null)
       }
       if ((await countKeys(db, { account })) >= MAX_KEYS) {
         throw new AppError('too_many_keys', `the limit is ${MAX_KEYS}`)
       }
-      const granted = allScopes.filter((scope) => wanted.scopes.includes(scope))
+      const granted = allScopes.filter((scope) => requestedKey.scopes.includes(scope))
       const made = await generateKey(
         db,
         { account, name, scopes: granted, expiresAt },
@@ -115,8 +115,8 @@ export function keyRoutes({
 }
 
 /** A key can grant only scopes that it has itself. */
-function requireNoMore(wanted: readonly Scope[], held: readonly Scope[]): void {
-  const more = wanted.filter((scope) => !held.includes(scope))
+function requireNoMore(requestedScopes: readonly Scope[], ownScopes: readonly Scope[]): void {
+  const more = requestedScopes.filter((scope) => !ownScopes.includes(scope))
   if (more.length > 0) throw new AppError('key_refused', `it has the scope ${more.join(', ')}`)
 }
 

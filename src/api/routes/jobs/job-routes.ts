@@ -45,7 +45,7 @@ export type JobRouteOptions = {
 }
 
 /** What all routes of a kind of jobs need. */
-type RouteDeps = JobRouteOptions & Pick<App, 'config' | 'storage' | 'jobs'>
+type JobRouteDeps = JobRouteOptions & Pick<App, 'config' | 'storage' | 'jobs'>
 
 /** List, get, delete and file, which are the same for every kind of job. */
 export function jobRoutes(
@@ -59,7 +59,7 @@ export function jobRoutes(
   }
 }
 
-function listRoute({ config, storage, path, kind }: RouteDeps): FastifyPluginAsyncTypebox {
+function listRoute({ config, storage, path, kind }: JobRouteDeps): FastifyPluginAsyncTypebox {
   const turns = createListScheduler()
   const schema = {
     ...jobOperations(kind).list,
@@ -94,8 +94,8 @@ function listRoute({ config, storage, path, kind }: RouteDeps): FastifyPluginAsy
     const load = async (some: readonly ListedJob[]) => {
       const ids = some.filter(({ job }) => !job).map(({ id }) => id)
       if (ids.length === 0) return some.map(({ job }) => job!)
-      const found = await turns.load(account, () => findJobs(storage.db, { ids, account }))
-      const loaded = new Map(found.map((job) => [job.id, job]))
+      const foundJobs = await turns.load(account, () => findJobs(storage.db, { ids, account }))
+      const loaded = new Map(foundJobs.map((job) => [job.id, job]))
       return some.flatMap(({ id, job = loaded.get(id) }) => job ?? [])
     }
     const { listOmitMessages: omitMessages } = config.http
@@ -105,7 +105,7 @@ function listRoute({ config, storage, path, kind }: RouteDeps): FastifyPluginAsy
   }
 }
 
-function getRoute({ storage, jobs, path, kind }: RouteDeps): FastifyPluginAsyncTypebox {
+function getRoute({ storage, jobs, path, kind }: JobRouteDeps): FastifyPluginAsyncTypebox {
   const schema = {
     ...jobOperations(kind).get,
     params: IdParams,
@@ -135,7 +135,7 @@ function getRoute({ storage, jobs, path, kind }: RouteDeps): FastifyPluginAsyncT
   }
 }
 
-function deleteRoute({ config, jobs, path, kind }: RouteDeps): FastifyPluginAsyncTypebox {
+function deleteRoute({ config, jobs, path, kind }: JobRouteDeps): FastifyPluginAsyncTypebox {
   const schema = { ...jobOperations(kind).remove, params: IdParams, response: deletionResponses }
   return async (http) => {
     http.delete(
@@ -153,7 +153,7 @@ function deleteRoute({ config, jobs, path, kind }: RouteDeps): FastifyPluginAsyn
   }
 }
 
-function fileRoute({ storage, path, kind }: RouteDeps): FastifyPluginAsyncTypebox {
+function fileRoute({ storage, path, kind }: JobRouteDeps): FastifyPluginAsyncTypebox {
   const schema = {
     ...jobOperations(kind).file,
     params: IdParams,

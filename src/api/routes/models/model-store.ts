@@ -65,7 +65,7 @@ export function modelStoreRoutes({
       const { name } = request.params
       models.pull(name)
       await note('model.pulled', request, name)
-      const model = (await list()).find((one) => one.name === name)
+      const model = (await list()).find((listedModel) => listedModel.name === name)
       if (!model) throw new AppError('model_not_found', name)
       return reply.code(202).send(model)
     })

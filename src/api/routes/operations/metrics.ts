@@ -46,7 +46,7 @@ function requireToken(authorization: string | undefined, expected: Buffer): void
   if (authorization === undefined) {
     throw new AppError('key_missing', 'the token of the metrics is missing')
   }
-  const [, given = ''] = /^bearer +(.*)$/i.exec(authorization) ?? []
-  if (timingSafeEqual(sha256(given), expected)) return
+  const [, token = ''] = /^bearer +(.*)$/i.exec(authorization) ?? []
+  if (timingSafeEqual(sha256(token), expected)) return
   throw new AppError('key_unknown', 'it is not the token of the metrics')
 }

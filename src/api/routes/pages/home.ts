@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { App } from '../../../app/app-type.ts'
 import type { Config } from '../../../config/config.ts'
 import { commandName } from '../../../config/installation.ts'
-import { readVersion } from '../../../config/version.ts'
+import { readProgramVersion } from '../../../config/version.ts'
 import { baseUrlOf } from '../../responses/urls.ts'
 import { sendDashboard, wantsPage } from './dashboard/page.ts'
 
@@ -14,7 +14,7 @@ const schema = { hide: true } as object
  * everything is. Neither needs a key.
  */
 export function homeRoute({ config }: Pick<App, 'config'>): FastifyPluginAsync {
-  const version = readVersion()
+  const version = readProgramVersion()
   return async (http) => {
     http.get('/', { schema }, async (request, reply) => {
       if (wantsPage(request)) return sendDashboard(request, reply, config)

@@ -33,7 +33,7 @@ const open = { tags: ['Server'], security: [], params: SecretParams }
 const form = { format: 'json', words: true, speakers: true } as const
 
 /** What the routes of links need, and how they find the job of a link. */
-type RouteDeps = Pick<App, 'config' | 'storage' | 'jobs'> & {
+type SharedRouteDeps = Pick<App, 'config' | 'storage' | 'jobs'> & {
   findShared(secret: string): Promise<{ share: Share; job: Job }>
 }
 
@@ -60,7 +60,7 @@ export function sharedRoutes(
 function createFindShared({
   config,
   storage: { db },
-}: Pick<App, 'config' | 'storage'>): RouteDeps['findShared'] {
+}: Pick<App, 'config' | 'storage'>): SharedRouteDeps['findShared'] {
   const takeToken = config.http.rateLimit && createRateLimit(config.http.rateLimit)
   return async (secret) => {
     const hash = sha256(secret).toString('hex')
@@ -76,7 +76,7 @@ function createFindShared({
   }
 }
 
-function viewRoute({ storage, jobs, findShared }: RouteDeps): FastifyPluginAsyncTypebox {
+function viewRoute({ storage, jobs, findShared }: SharedRouteDeps): FastifyPluginAsyncTypebox {
   const inTurn = limitConcurrency()
   const schema = {
     ...open,
@@ -122,7 +122,7 @@ function viewRoute({ storage, jobs, findShared }: RouteDeps): FastifyPluginAsync
 }
 
 function captionsRoute(
-  { storage: { db }, findShared }: RouteDeps,
+  { storage: { db }, findShared }: SharedRouteDeps,
   captions: CaptionStreams,
 ): FastifyPluginAsyncTypebox {
   const schema = {
@@ -143,7 +143,7 @@ function captionsRoute(
   }
 }
 
-function fileRoute({ storage, findShared }: RouteDeps): FastifyPluginAsyncTypebox {
+function fileRoute({ storage, findShared }: SharedRouteDeps): FastifyPluginAsyncTypebox {
   const schema = {
     ...open,
     operationId: 'getSharedFile',

@@ -85,8 +85,8 @@ export function transcriptRoute(
   }
 
   /** Returns what people call the recording, without the extension of its sound; else the id. */
-  async function stemOf(wanted: { id: string; account: string }): Promise<string> {
-    const { file } = (await findJob(db, wanted)) ?? {}
-    return file?.filename?.replace(/(?<=.)\.\w{1,5}$/u, '') || wanted.id
+  async function stemOf(job: { id: string; account: string }): Promise<string> {
+    const { file } = (await findJob(db, job)) ?? {}
+    return file?.filename?.replace(/(?<=.)\.\w{1,5}$/u, '') || job.id
   }
 }

@@ -33,7 +33,7 @@ const list = {
   querystring: EndpointQuery,
   response: { 200: EndpointList, ...errorResponses(400, 403) },
 }
-const one = { params: IdParams, response: { 200: EndpointView, ...errorResponses(404) } }
+const endpointSchema = { params: IdParams, response: { 200: EndpointView, ...errorResponses(404) } }
 
 /**
  * Lists the endpoints that are notified of an account's jobs, and enables or disables them; `admin`
@@ -57,13 +57,15 @@ export function endpointRoutes({
       return { ...urls, items: page.endpoints.map(toEndpointView) }
     })
 
-    http.get(`${path}/:id`, { schema: { ...endpointOperations.get, ...one } }, async (request) =>
-      toEndpointView(await requireEndpoint(request)),
+    http.get(
+      `${path}/:id`,
+      { schema: { ...endpointOperations.get, ...endpointSchema } },
+      async (request) => toEndpointView(await requireEndpoint(request)),
     )
 
     http.post(
       `${path}/:id/enable`,
-      { schema: { ...endpointOperations.enable, ...one } },
+      { schema: { ...endpointOperations.enable, ...endpointSchema } },
       async (request) => {
         const { id } = await requireEndpoint(request)
         await enableEndpoint(db, id)
@@ -73,7 +75,7 @@ export function endpointRoutes({
 
     http.post(
       `${path}/:id/disable`,
-      { schema: { ...endpointOperations.disable, ...one } },
+      { schema: { ...endpointOperations.disable, ...endpointSchema } },
       async (request) => {
         const { id, account } = await requireEndpoint(request)
         const at = wallNow()

@@ -7,7 +7,7 @@ import type { Db } from '../../../storage/database/db.ts'
 import {
   type EventCursor,
   lastEventCursor,
-  readEvents,
+  readEventsAfter,
   type StoredEvent,
 } from '../../../storage/jobs/events.ts'
 import { createModelEvents } from '../../responses/streams/model-events.ts'
@@ -86,8 +86,8 @@ export function eventRoutes({
       )
       stream.once('close', () => {
         gone.abort()
-        const left = (streams.get(account) ?? 1) - 1
-        if (left > 0) streams.set(account, left)
+        const remainingCount = (streams.get(account) ?? 1) - 1
+        if (remainingCount > 0) streams.set(account, remainingCount)
         else streams.delete(account)
       })
       return reply.send(stream)
@@ -116,7 +116,7 @@ async function* writeEvents(
   yield `retry: ${POLL_MS}\nid: ${place.tx}-${place.seq}\n\n`
   while (!signal.aborted && performance.now() < end) {
     if (!(await isAllowed())) return
-    const events = await readEvents(db, place, { account, limit: BATCH })
+    const events = await readEventsAfter(db, place, { account, limit: BATCH })
     for (const event of events) yield writeEvent(event)
     for (const data of readModels ? readModels() : []) yield `event: model\ndata: ${data}\n\n`
     place = events.at(-1) ?? place

@@ -64,14 +64,14 @@ function resendRoute({ storage: { db }, delivery }: Deps): FastifyPluginAsyncTyp
         },
       },
       async ({ account, params: { id } }, reply) => {
-        const known = await findDelivery(db, { id, account })
-        if (!known) throw new AppError('delivery_not_found', id)
+        const foundDelivery = await findDelivery(db, { id, account })
+        if (!foundDelivery) throw new AppError('delivery_not_found', id)
         const outcome = await resendDelivery(db, { id, account, at: wallNow() })
         if (outcome === 'disabled') {
-          const remedy = `POST /v2/endpoints/${known.endpointId}/enable enables it`
+          const remedy = `POST /v2/endpoints/${foundDelivery.endpointId}/enable enables it`
           throw new AppError('endpoint_disabled', remedy)
         }
-        if (outcome === 'gone') throw new AppError('endpoint_gone', known.endpointId)
+        if (outcome === 'gone') throw new AppError('endpoint_gone', foundDelivery.endpointId)
         delivery.wake()
         return reply.code(202).send(await findDeliveryView(db, { id, account }))
       },

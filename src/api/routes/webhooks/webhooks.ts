@@ -54,8 +54,10 @@ function creationRoute({ config, storage: { db }, bodies }: Deps): FastifyPlugin
     }
     http.post(path, { schema }, async (request, reply) => {
       const { account } = request
-      const { url, name = null, events: wanted } = await bodies.read('webhook', request)
-      const events = wanted ? webhookEvents.filter((event) => wanted.includes(event)) : null
+      const { url, name = null, events: requestedEvents } = await bodies.read('webhook', request)
+      const events = requestedEvents
+        ? webhookEvents.filter((event) => requestedEvents.includes(event))
+        : null
       const webhook = { account, url, name, events, source: 'api', createdAt: wallNow() } as const
       const { id, secret } = await inTurn(account, async () => {
         if ((await countWebhooks(db, account)) >= MAX_WEBHOOKS) {

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { auditActions, auditSources } from '../../../storage/accounts/audit-log.ts'
 import { MAX_NAME_CHARS } from '../common/limits.ts'
-import { AnyOf, DateFilter, pageFields, pageOf } from '../common/list-query.ts'
+import { AnyOf, DateFilter, listPageSchema, pageFields } from '../common/list-query.ts'
 import { Type } from '../common/type.ts'
 import { DateTime, FreeObject, Nullable, OneOf, Uuid } from '../common/values.ts'
 
@@ -43,4 +43,4 @@ export const AuditEntryView = Type.Object(
 export type AuditEntryView = Static<typeof AuditEntryView>
 
 /** A page of the audit log. */
-export const AuditList = pageOf(AuditEntryView, 'AuditList')
+export const AuditList = listPageSchema(AuditEntryView, 'AuditList')

@@ -41,7 +41,7 @@ export function pageFields(things: string) {
 }
 
 /** Defines one page of a list: its items, and the URLs of the pages. */
-export function pageOf<T extends TSchema>(Item: T, title: string) {
+export function listPageSchema<T extends TSchema>(Item: T, title: string) {
   return Type.Object(
     {
       first: Uri,

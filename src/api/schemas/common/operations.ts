@@ -4,7 +4,7 @@ import { MAX_IDEMPOTENCY_KEY_CHARS, MAX_NAME_CHARS } from './limits.ts'
 import { Type } from './type.ts'
 
 /** The description of one route: its heading, its text, its name in generated clients. */
-export type Operation = {
+export type ApiOperation = {
   tags: [string]
   operationId: string
   summary: string
@@ -33,7 +33,7 @@ const recordings = {
 /** Describes the routes that every kind of job has. */
 export function jobOperations(kind: JobKind | undefined) {
   const { tag, name, one, many } = kinds[kind ?? 'both']
-  const operation = (verb: string, summary: string, description: string): Operation => ({
+  const operation = (verb: string, summary: string, description: string): ApiOperation => ({
     tags: [tag],
     operationId: verb.replace('*', name),
     summary,
@@ -97,7 +97,7 @@ export function jobOperations(kind: JobKind | undefined) {
 }
 
 /** Describes the creation of a pre-recorded job, by the path of the request. */
-export function creationOperation(path: string): Operation {
+export function creationOperation(path: string): ApiOperation {
   const { tag, name } = kinds[path === '/v2/pre-recorded' ? 'pre-recorded' : 'both']
   return {
     tags: [tag],

@@ -16,7 +16,8 @@ type Kinds =
   | 'Unknown'
   | 'Unsafe'
 
-type Schema = Record<string, unknown>
+/** A JSON Schema as plain data. */
+export type JsonSchema = Record<string, unknown>
 
 /** Marks a schema as an optional property, in typebox and here. */
 const OPTIONAL = '~optional'
@@ -27,13 +28,14 @@ const OPTIONAL = '~optional'
  * other functions take these schemas too.
  */
 export const Type = {
-  Array: (items: TSchema, options?: Schema) => make('Array', { type: 'array', items, ...options }),
-  Boolean: (options?: Schema) => make('Boolean', { type: 'boolean', ...options }),
-  Integer: (options?: Schema) => make('Integer', { type: 'integer', ...options }),
-  Intersect: (allOf: TSchema[], options?: Schema) => make('Intersect', { allOf, ...options }),
-  Null: (options?: Schema) => make('Null', { type: 'null', ...options }),
-  Number: (options?: Schema) => make('Number', { type: 'number', ...options }),
-  Object(properties: Record<string, TSchema>, options?: Schema) {
+  Array: (items: TSchema, options?: JsonSchema) =>
+    make('Array', { type: 'array', items, ...options }),
+  Boolean: (options?: JsonSchema) => make('Boolean', { type: 'boolean', ...options }),
+  Integer: (options?: JsonSchema) => make('Integer', { type: 'integer', ...options }),
+  Intersect: (allOf: TSchema[], options?: JsonSchema) => make('Intersect', { allOf, ...options }),
+  Null: (options?: JsonSchema) => make('Null', { type: 'null', ...options }),
+  Number: (options?: JsonSchema) => make('Number', { type: 'number', ...options }),
+  Object(properties: Record<string, TSchema>, options?: JsonSchema) {
     const names = Object.keys(properties).filter((name) => !(OPTIONAL in properties[name]!))
     const required = names.length > 0 && { required: names }
     return make('Object', { type: 'object', ...required, properties, ...options })
@@ -43,17 +45,17 @@ export const Type = {
     return hide(copy, OPTIONAL, true)
   },
   /** Of any names; `values` is the schema of their values. */
-  Record(_names: TSchema, values: TSchema, options?: Schema) {
+  Record(_names: TSchema, values: TSchema, options?: JsonSchema) {
     return make('Record', { type: 'object', patternProperties: { '^.*$': values }, ...options })
   },
-  String: (options?: Schema) => make('String', { type: 'string', ...options }),
-  Union: (anyOf: TSchema[], options?: Schema) => make('Union', { anyOf, ...options }),
-  Unknown: (options?: Schema) => make('Unknown', { ...options }),
+  String: (options?: JsonSchema) => make('String', { type: 'string', ...options }),
+  Union: (anyOf: TSchema[], options?: JsonSchema) => make('Union', { anyOf, ...options }),
+  Unknown: (options?: JsonSchema) => make('Unknown', { ...options }),
   Unsafe: (schema: TSchema) => schema,
 } as unknown as Pick<typeof Typebox, Kinds>
 
 /** The kind is for the functions of typebox. */
-function make(kind: Kinds, schema: Schema): Schema {
+function make(kind: Kinds, schema: JsonSchema): JsonSchema {
   return hide(schema, '~kind', kind)
 }
 

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import { pageOf } from '../common/list-query.ts'
+import { listPageSchema } from '../common/list-query.ts'
 import { Type } from '../common/type.ts'
 import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uuid } from '../common/values.ts'
 import { LiveResult, PreRecordedResult } from './job-results.ts'
@@ -93,7 +93,7 @@ export function jobViewOf(kind: JobView['kind'] | undefined) {
 /** Returns the schema of one page of a list. */
 export function jobListOf(kind: JobView['kind'] | undefined) {
   const names = { 'pre-recorded': 'PreRecordedJobList', live: 'LiveJobList' }
-  return pageOf(jobViewOf(kind), kind ? names[kind] : 'JobList')
+  return listPageSchema(jobViewOf(kind), kind ? names[kind] : 'JobList')
 }
 
 /** The response to a creation. */

@@ -111,9 +111,9 @@ function echo(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(echo)
   if (typeof value !== 'object' || value === null) return value
   const entriesOf = Object.entries(value).filter(([key]) => !ofSettings.has(key))
-  const kept = Object.fromEntries(entriesOf)
-  if (kept.format === 'language-code') return Language
-  const entries = Object.entries(kept).filter(([, field]) => !isDeprecated(field))
+  const keptEntries = Object.fromEntries(entriesOf)
+  if (keptEntries.format === 'language-code') return Language
+  const entries = Object.entries(keptEntries).filter(([, field]) => !isDeprecated(field))
   return Object.fromEntries(entries.map(([key, field]) => [key, echo(field)]))
 }
 

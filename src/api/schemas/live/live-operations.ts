@@ -1,4 +1,4 @@
-import type { Operation } from '../common/operations.ts'
+import type { ApiOperation } from '../common/operations.ts'
 
 const socket = `
 **The socket.** Connect to \`url\` as it is, without a key; the same address serves every later connection. A newer
@@ -24,7 +24,7 @@ connect again; after 44xx do not.`
  * Creation of a live session, with the protocol of its socket: OpenAPI has no place of its own for
  * that.
  */
-export const liveCreationOperation: Operation = {
+export const liveCreationOperation: ApiOperation = {
   tags: ['Live'],
   operationId: 'createLive',
   summary: 'Create a live session',
@@ -32,7 +32,7 @@ export const liveCreationOperation: Operation = {
 }
 
 /** Metadata that a client attaches to a session. */
-export const patchOperation: Operation = {
+export const patchOperation: ApiOperation = {
   tags: ['Live'],
   operationId: 'patchLive',
   summary: 'Update the metadata of a live session',

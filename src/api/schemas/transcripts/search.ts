@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS, MAX_NAME_CHARS } from '../common/limits.ts'
-import { AnyOf, DateFilter, pageFields, pageOf } from '../common/list-query.ts'
+import { AnyOf, DateFilter, listPageSchema, pageFields } from '../common/list-query.ts'
 import { Type } from '../common/type.ts'
 import { FreeObject, Nullable, OneOf } from '../common/values.ts'
 
@@ -72,4 +72,4 @@ export const SearchHitView = Type.Object(
 )
 
 /** One page of utterances that were found. */
-export const SearchHits = pageOf(SearchHitView, 'SearchHits')
+export const SearchHits = listPageSchema(SearchHitView, 'SearchHits')

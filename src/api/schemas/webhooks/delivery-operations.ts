@@ -1,6 +1,6 @@
-import type { Operation } from '../common/operations.ts'
+import type { ApiOperation } from '../common/operations.ts'
 
-function operation(operationId: string, summary: string, description: string): Operation {
+function operation(operationId: string, summary: string, description: string): ApiOperation {
   return { tags: ['Deliveries'], operationId, summary, description }
 }
 

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { KEPT_ATTEMPTS } from '../../../storage/deliveries/deliveries.ts'
 import { MAX_NAME_CHARS, MAX_QUERY_VALUES } from '../common/limits.ts'
-import { AnyOf, DateFilter, pageFields, pageOf } from '../common/list-query.ts'
+import { AnyOf, DateFilter, listPageSchema, pageFields } from '../common/list-query.ts'
 import { Type } from '../common/type.ts'
 import { DateTime, Nullable, OneOf } from '../common/values.ts'
 
@@ -66,7 +66,7 @@ export const DeliveryView = Type.Object(
 export type DeliveryView = Static<typeof DeliveryView>
 
 /** One page of deliveries. */
-export const DeliveryList = pageOf(DeliveryView, 'DeliveryList')
+export const DeliveryList = listPageSchema(DeliveryView, 'DeliveryList')
 
 /** Filters of deliveries, and the part of their list. */
 export const DeliveryQuery = Type.Object({

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
-import { AnyOf, OtherAccount, pageFields, pageOf } from '../common/list-query.ts'
+import { AnyOf, listPageSchema, OtherAccount, pageFields } from '../common/list-query.ts'
 import { Type } from '../common/type.ts'
 import { DateTime, Nullable, OneOf } from '../common/values.ts'
 
@@ -48,7 +48,7 @@ export const EndpointView = Type.Object(
 export type EndpointView = Static<typeof EndpointView>
 
 /** One page of endpoints. */
-export const EndpointList = pageOf(EndpointView, 'EndpointList')
+export const EndpointList = listPageSchema(EndpointView, 'EndpointList')
 
 /** Filters of endpoints, and the part of their list. */
 export const EndpointQuery = Type.Object({

@@ -71,12 +71,12 @@ export class DecoderBuffers {
 
   /** Returns an array with anything in it. */
   #take(key: string, length: number, space = 0): Float32Array {
-    let whole = this.#arrays.get(key)
-    if (!whole || whole.length < length) {
-      whole = new Float32Array(Math.max(length, space))
-      this.#arrays.set(key, whole)
+    let array = this.#arrays.get(key)
+    if (!array || array.length < length) {
+      array = new Float32Array(Math.max(length, space))
+      this.#arrays.set(key, array)
     }
-    return whole.subarray(0, length)
+    return array.subarray(0, length)
   }
 }
 

@@ -3,7 +3,7 @@ import {
   floatsOf,
   integers,
   loadOptimizedModel,
-  type Session,
+  type OnnxSession,
   type Tensor,
   type Tensors,
 } from '../../onnx/onnx-runtime.ts'
@@ -52,7 +52,7 @@ export type MoonshineDecoding = {
 export type DecodeBounds = { maxTokens: number; minTokens: number; bias?: VocabularyBias }
 
 /** An encoded piece to decode, and a draft of its text, which may be empty. */
-export type EncodedChunk = {
+export type EncodedPiece = {
   states: Float32Array
   bounds: DecodeBounds
   draft: readonly number[]
@@ -72,7 +72,7 @@ export type MoonshineDecoder = {
    * reads several tokens of the draft per call and keeps those that the model would have written
    * itself: the text is the same at less cost.
    */
-  decode(pieces: readonly EncodedChunk[], signal: AbortSignal): Promise<MoonshineDecoding[]>
+  decode(pieces: readonly EncodedPiece[], signal: AbortSignal): Promise<MoonshineDecoding[]>
   close(): Promise<void>
 }
 
@@ -109,7 +109,7 @@ const MAX_REWINDS = 6
  */
 async function decodeAll(
   graphs: Graphs,
-  pieces: readonly EncodedChunk[],
+  pieces: readonly EncodedPiece[],
   signal: AbortSignal,
 ): Promise<MoonshineDecoding[]> {
   const memory = graphs.memories.pop() ?? new DecoderBuffers(graphs.dimensions)
@@ -140,15 +140,15 @@ async function decodeAll(
 }
 
 type Graphs = {
-  cross: Session
-  decoder: Session
+  cross: OnnxSession
+  decoder: OnnxSession
   dimensions: MoonshineDimensions
   /** Those that no call of `decode` is using. */
   memories: DecoderBuffers[]
 }
 
 /** One piece during decoding. */
-type Row = EncodedChunk & {
+type Row = EncodedPiece & {
   decoding: MoonshineDecoding
   open: boolean
   biased: BiasedText | undefined
@@ -159,7 +159,7 @@ type Row = EncodedChunk & {
 /** Opens the row of a piece, which has read nothing. */
 function openRow(
   { dimensions }: Graphs,
-  piece: EncodedChunk,
+  piece: EncodedPiece,
   unbiasedPositions: ReadonlySet<number> = new Set(),
 ): Row {
   const { states, bounds } = piece
@@ -176,8 +176,8 @@ function openRow(
 }
 
 /** Rows that are decoded together and have read the same number of tokens, and what calls need. */
-type Batch = {
-  decoder: Session
+type DecodingBatch = {
+  decoder: OnnxSession
   memory: DecoderBuffers
   rows: Row[]
   /** Frames of the longest row, padded. */
@@ -193,7 +193,7 @@ async function openBatch(
   { cross, decoder, dimensions }: Graphs,
   rows: Row[],
   memory: DecoderBuffers,
-): Promise<Batch> {
+): Promise<DecodingBatch> {
   const frames = rows.map(({ decoding }) => decoding.frames)
   const width = paddedWidth(Math.max(...frames))
   const outputs = memory.encoderCaches(rows.length, width)
@@ -207,7 +207,10 @@ async function openBatch(
 }
 
 /** Reads further tokens, as many of each row, and returns what the decoder makes of them. */
-async function readTokens(batch: Batch, tokens: readonly (readonly number[])[]): Promise<Tensors> {
+async function readTokens(
+  batch: DecodingBatch,
+  tokens: readonly (readonly number[])[],
+): Promise<Tensors> {
   const { decoder, memory, rows, width, encoded, caches, read } = batch
   const size = [rows.length, tokens[0]!.length] as const
   const call = { rows: size[0], tokens: size[1], past: read, width }
@@ -226,7 +229,7 @@ async function readTokens(batch: Batch, tokens: readonly (readonly number[])[]):
  * the position where the two agree again (speculative decoding, https://arxiv.org/abs/2211.17192,
  * greedy).
  */
-async function readDraft(batch: Batch, row: Row): Promise<void> {
+async function readDraft(batch: DecodingBatch, row: Row): Promise<void> {
   const { decoding, draft } = row
   let [at, size] = [0, MAX_DRAFT_TOKENS]
   do {
@@ -243,12 +246,16 @@ async function readDraft(batch: Batch, row: Row): Promise<void> {
  * Reads the last token of the row and the drafted next ones in one call, and writes the tokens that
  * follow as long as the draft is right. Returns how many drafted tokens were.
  */
-async function verifyDraft(batch: Batch, row: Row, drafted: readonly number[]): Promise<number> {
+async function verifyDraft(
+  batch: DecodingBatch,
+  row: Row,
+  drafted: readonly number[],
+): Promise<number> {
   const { tokens } = row.decoding
   const outputs = await readTokens(batch, [[tokens.at(-1) ?? START_TOKEN, ...drafted]])
   let right = 0
   for (; right <= drafted.length; right++) {
-    choose(row, outputs, right)
+    chooseToken(row, outputs, right)
     if (!row.open || tokens.at(-1) !== drafted[right]) break
   }
   // What was read after a wrong token is forgotten.
@@ -260,19 +267,19 @@ async function verifyDraft(batch: Batch, row: Row, drafted: readonly number[]): 
 }
 
 /** Continues all rows, one token per call for all of them, until the last has ended. */
-async function decodeTogether(batch: Batch, signal: AbortSignal): Promise<void> {
+async function decodeTogether(batch: DecodingBatch, signal: AbortSignal): Promise<void> {
   while (batch.rows.some(isOpen)) {
     signal.throwIfAborted()
     const { rows } = batch
     const last = rows.map((row) => [row.decoding.tokens.at(-1) ?? START_TOKEN])
     const outputs = await readTokens(batch, last)
-    for (const [i, row] of rows.entries()) if (row.open) choose(row, outputs, i)
+    for (const [i, row] of rows.entries()) if (row.open) chooseToken(row, outputs, i)
     // Ended rows stay until half the batch has ended: moving the caches costs about a step.
     const open = rows.filter(isOpen)
     if (open.length <= rows.length / 2) {
-      const kept = rows.flatMap((row, i) => (row.open ? [i] : []))
-      batch.encoded = selectRows(batch.encoded, kept)
-      batch.caches = selectRows(batch.caches, kept)
+      const openRows = rows.flatMap((row, i) => (row.open ? [i] : []))
+      batch.encoded = selectRows(batch.encoded, openRows)
+      batch.caches = selectRows(batch.caches, openRows)
       batch.rows = open
     }
   }
@@ -286,10 +293,10 @@ function isOpen(row: Row): boolean {
  * Takes the likeliest token of output `i` (row of a batch, or token of a draft) and closes the row
  * when it has ended.
  */
-function choose(row: Row, outputs: Tensors, i: number): void {
+function chooseToken(row: Row, outputs: Tensors, i: number): void {
   const { decoding, bounds } = row
   const logits = floatsOf(outputs.logits).subarray(i * VOCABULARY, i * VOCABULARY + PRINTABLE)
-  const likely = likeliest(logits, decoding.tokens.length < bounds.minTokens)
+  const likely = likeliestToken(logits, decoding.tokens.length < bounds.minTokens)
   const token = row.biased?.choose(logits, likely) ?? likely
   const largest = floatsOf(outputs.largest_logit)[i]!
   const probability = floatsOf(outputs.largest_probability)[i]!
@@ -298,7 +305,7 @@ function choose(row: Row, outputs: Tensors, i: number): void {
   decoding.attention.push(attentionRow(outputs.attention!, i, decoding.frames))
   row.rewindTo = row.biased?.write(token === END_TOKEN ? 'end' : token, likely)
   if (token === END_TOKEN || row.rewindTo !== undefined) {
-    close(row, 'end')
+    closeRow(row, 'end')
     return
   }
   decoding.tokens.push(token)
@@ -306,18 +313,18 @@ function choose(row: Row, outputs: Tensors, i: number): void {
   if (loop !== undefined) {
     decoding.tokens.length = loop
     decoding.logProbs.length = decoding.attention.length = loop + 1
-    close(row, 'loop')
+    closeRow(row, 'loop')
     return
   }
-  if (decoding.tokens.length >= bounds.maxTokens) close(row, 'cap')
+  if (decoding.tokens.length >= bounds.maxTokens) closeRow(row, 'cap')
 }
 
-function close(row: Row, stopped: MoonshineDecoding['stopped']): void {
+function closeRow(row: Row, stopped: MoonshineDecoding['stopped']): void {
   row.decoding.stopped = stopped
   row.open = false
 }
 
-function likeliest(logits: Float32Array, forbidEnd: boolean): number {
+function likeliestToken(logits: Float32Array, forbidEnd: boolean): number {
   let best = forbidEnd ? END_TOKEN + 1 : END_TOKEN
   for (let token = best + 1; token < logits.length; token++) {
     if (logits[token]! > logits[best]!) best = token

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { textOf, tokenPieces, tokensOf } from './tokens.ts'
+import { textToTokens, tokenPieces, tokensToText } from './tokens.ts'
 
 test('the vocabulary file has the published checksum', () => {
   assert.equal(tokenPieces().length, 32_000)
@@ -13,9 +13,9 @@ test('the vocabulary file has the published checksum', () => {
 
 test('tokensOf matches the published tokenizer, and textOf restores the text', () => {
   // As LlamaTokenizer writes them.
-  assert.deepEqual(tokensOf('Hello world'), [15_043, 3_186])
-  assert.deepEqual(tokensOf(' This  is a test. '), [910, 338, 263, 1_243, 29_889])
-  assert.deepEqual(tokensOf(''), [])
+  assert.deepEqual(textToTokens('Hello world'), [15_043, 3_186])
+  assert.deepEqual(textToTokens(' This  is a test. '), [910, 338, 263, 1_243, 29_889])
+  assert.deepEqual(textToTokens(''), [])
   const text = "I'd like 3,000 Kubernetes pods – naïve, isn't it? 😀"
-  assert.equal(textOf(tokensOf(text)), text)
+  assert.equal(tokensToText(textToTokens(text)), text)
 })

@@ -23,13 +23,13 @@ export function opensWord(token: number): boolean {
 }
 
 /** Returns true when `token` prints letters or digits, not only punctuation or spaces. */
-export function isSpoken(token: number): boolean {
+export function isTextToken(token: number): boolean {
   if (token >= FIRST_BYTE_TOKEN && token < FIRST_PIECE_TOKEN) return true
   return isPiece(token) && /[\p{L}\p{N}]/u.test(pieces[token]!)
 }
 
 /** Returns the text of some tokens, trimmed; drops bytes that form no character. */
-export function textOf(tokens: readonly number[]): string {
+export function tokensToText(tokens: readonly number[]): string {
   const bytes = tokens.flatMap((token) => {
     if (token >= FIRST_BYTE_TOKEN && token < FIRST_PIECE_TOKEN) return [token - FIRST_BYTE_TOKEN]
     return isPiece(token) ? [...encoder.encode(pieces[token]!.replaceAll(WORD_BOUNDARY, ' '))] : []
@@ -42,7 +42,7 @@ export function textOf(tokens: readonly number[]): string {
  * form the piece with the lowest id are joined until none do (SentencePiece,
  * https://arxiv.org/abs/1808.06226). Characters without a piece become bytes.
  */
-export function tokensOf(text: string): number[] {
+export function textToTokens(text: string): number[] {
   const words = text.match(/\S+/g) ?? []
   return words.flatMap((word) => {
     return piecesOf(WORD_BOUNDARY + word).flatMap((piece) => {

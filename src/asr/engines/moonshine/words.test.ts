@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import llamaTokenizer from 'llama-tokenizer-js'
-import { textOf } from './tokens.ts'
-import { wordsOf } from './words.ts'
+import { tokensToText } from './tokens.ts'
+import { groupTokensIntoWords } from './words.ts'
 
 /** Ids of pieces written with `_` for a space. */
 function ids(...pieces: string[]): number[] {
@@ -11,7 +11,7 @@ function ids(...pieces: string[]): number[] {
 
 test('tokens join into words, and the pause after punctuation is not part of the word', () => {
   const tokens = ids('_Hel', 'lo', ',', '_world', '.')
-  const words = wordsOf(tokens, [0, 0.2, 0.5, 1.4, 1.8, 2])
+  const words = groupTokensIntoWords(tokens, [0, 0.2, 0.5, 1.4, 1.8, 2])
   assert.deepEqual(
     words.map(({ text, start, end }) => ({ text, start, end })),
     [
@@ -22,7 +22,7 @@ test('tokens join into words, and the pause after punctuation is not part of the
 })
 
 test('lone punctuation joins the word before it', () => {
-  const words = wordsOf(ids('_wait', '_-', '_here'), [0, 0.5, 0.6, 1])
+  const words = groupTokensIntoWords(ids('_wait', '_-', '_here'), [0, 0.5, 0.6, 1])
   assert.deepEqual(
     words.map((word) => word.text),
     ['wait-', 'here'],
@@ -32,16 +32,16 @@ test('lone punctuation joins the word before it', () => {
 test('symbols alone, such as music notes, form no word', () => {
   const notes = [0xe2, 0x99, 0xaa].map((byte) => byte + 3)
   const starts = Array.from({ length: 12 }, (_, i) => i / 10)
-  const said = (...tokens: number[]) => wordsOf(tokens, starts).map(({ text }) => text)
+  const said = (...tokens: number[]) => groupTokensIntoWords(tokens, starts).map(({ text }) => text)
   assert.deepEqual(said(...ids('_'), ...notes, ...notes), [])
   assert.deepEqual(said(...ids('_ok', '_'), ...notes, ...ids('_here')), ['ok', 'here'])
   assert.deepEqual(said(...ids('_ok'), 0xc3 + 3, 0xa9 + 3), ['oké'])
 })
 
 test('byte tokens form UTF-8 characters', () => {
-  assert.equal(textOf([0xc3 + 3, 0xa9 + 3, ...ids('_ok')]), 'é ok')
+  assert.equal(tokensToText([0xc3 + 3, 0xa9 + 3, ...ids('_ok')]), 'é ok')
 })
 
 test('special tokens and incomplete characters produce no text', () => {
-  assert.equal(textOf([1, 2, 32_100, 0xc3 + 3, ...ids('_ok')]), 'ok')
+  assert.equal(tokensToText([1, 2, 32_100, 0xc3 + 3, ...ids('_ok')]), 'ok')
 })

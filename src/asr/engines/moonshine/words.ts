@@ -1,4 +1,4 @@
-import { isSpoken, opensWord, textOf } from './tokens.ts'
+import { isTextToken, opensWord, tokensToText } from './tokens.ts'
 
 /**
  * A word before its times are refined: the tokens that form it, and its start and end in seconds.
@@ -16,7 +16,10 @@ export type UnalignedWord = {
  * starts: the pause after a comma belongs to no word. Lone punctuation joins the word before it;
  * other lone signs, such as the notes that stand for music in subtitles, are left out.
  */
-export function wordsOf(tokens: readonly number[], starts: readonly number[]): UnalignedWord[] {
+export function groupTokensIntoWords(
+  tokens: readonly number[],
+  starts: readonly number[],
+): UnalignedWord[] {
   const words: UnalignedWord[] = []
   for (let first = 0; first < tokens.length; ) {
     let next = first + 1
@@ -25,7 +28,7 @@ export function wordsOf(tokens: readonly number[], starts: readonly number[]): U
     const previous = words.at(-1)
     if (word) words.push(word)
     else if (previous) {
-      previous.text += textOf(tokens.slice(first, next)).replaceAll(/\p{So}/gu, '')
+      previous.text += tokensToText(tokens.slice(first, next)).replaceAll(/\p{So}/gu, '')
     }
     first = next
   }
@@ -38,11 +41,11 @@ function wordOf(
   range: UnalignedWord['tokens'],
 ): UnalignedWord | undefined {
   const wordTokens = tokens.slice(range.first, range.last + 1)
-  const text = textOf(wordTokens)
-  const firstWordToken = wordTokens.findIndex(isSpoken)
+  const text = tokensToText(wordTokens)
+  const firstWordToken = wordTokens.findIndex(isTextToken)
   // Bytes count as spoken: they may be letters.
   if (firstWordToken < 0 || !/[\p{L}\p{N}]/u.test(text)) return undefined
-  const lastWordAt = wordTokens.findLastIndex(isSpoken)
+  const lastWordAt = wordTokens.findLastIndex(isTextToken)
   const start = starts[range.first + firstWordToken]!
   const end = Math.max(start, starts[range.first + lastWordAt + 1]!)
   return { text, start, end, tokens: range }

@@ -3,7 +3,7 @@ import {
   followBias,
   type VocabularyBias,
 } from '../../recognition/vocabulary-bias.ts'
-import type { EncodedChunk, ParakeetNetwork, TextState } from './network.ts'
+import type { EncodedFrames, ParakeetNetwork, TextState } from './network.ts'
 
 /** More tokens than this in one frame are a loop: the decoder goes on to the next frame. */
 const MAX_TOKENS_PER_FRAME = 10
@@ -30,7 +30,7 @@ type Place = {
 
 /** A text, the place before each of its tokens, and what the model itself would have written. */
 type Row = Place & {
-  chunk: EncodedChunk
+  chunk: EncodedFrames
   tokens: TimedToken[]
   before: Place[]
   likeliest: number[]
@@ -45,7 +45,7 @@ type Row = Place & {
  */
 export async function decodePieces(
   network: Pick<ParakeetNetwork, 'blank' | 'initialState' | 'step'>,
-  chunks: readonly EncodedChunk[],
+  chunks: readonly EncodedFrames[],
   { bias, signal }: { bias: VocabularyBias | undefined; signal: AbortSignal },
 ): Promise<TimedToken[][]> {
   const rows = chunks.map((chunk): Row => {
@@ -70,22 +70,22 @@ export async function decodePieces(
       }),
     )
     for (const [i, { scores, state }] of outputs.entries())
-      advance(open[i]!, { scores, state, blank: network.blank, bias })
+      advanceText(open[i]!, { scores, state, blank: network.blank, bias })
   }
   return rows.map(({ tokens }) => tokens)
 }
 
-type Output = {
+type NetworkOutput = {
   scores: Float32Array
   state: TextState
   blank: number
   bias: VocabularyBias | undefined
 }
 
-function advance(row: Row, { scores, state, blank, bias }: Output): void {
+function advanceText(row: Row, { scores, state, blank, bias }: NetworkOutput): void {
   const logits = scores.subarray(0, blank + 1)
-  const likely = likeliest(logits)
-  const frames = likeliest(scores.subarray(blank + 1))
+  const likely = likeliestToken(logits)
+  const frames = likeliestToken(scores.subarray(blank + 1))
   const token = likely === blank ? blank : (row.biased?.choose(logits, likely) ?? likely)
   if (token !== blank) {
     const { frame, inFrame, last } = row
@@ -120,14 +120,14 @@ function rewind(row: Row, rewindTo: number, bias: VocabularyBias): void {
   for (const [i, { token }] of row.tokens.entries()) row.biased.write(token, row.likeliest[i])
 }
 
-function likeliest(scores: Float32Array): number {
+function likeliestToken(scores: Float32Array): number {
   let best = 0
   for (let i = 1; i < scores.length; i++) if (scores[i]! > scores[best]!) best = i
   return best
 }
 
 function logProbability(logits: Float32Array, token: number): number {
-  const max = logits[likeliest(logits)]!
+  const max = logits[likeliestToken(logits)]!
   let sum = 0
   for (const logit of logits) sum += Math.exp(logit - max)
   return logits[token]! - max - Math.log(sum)

@@ -53,12 +53,13 @@ export function createFeatureExtractor(mels: number): (audio: Float32Array) => P
         data[mel * frames + frame] = Math.log(sum + FLOOR)
       }
     }
-    for (let mel = 0; mel < mels; mel++) normalize(data.subarray(mel * frames, (mel + 1) * frames))
+    for (let mel = 0; mel < mels; mel++)
+      normalizeBand(data.subarray(mel * frames, (mel + 1) * frames))
     return { data, frames }
   }
 }
 
-function normalize(band: Float32Array): void {
+function normalizeBand(band: Float32Array): void {
   let sum = 0
   for (const value of band) sum += value
   const mean = sum / band.length
@@ -69,10 +70,10 @@ function normalize(band: Float32Array): void {
 }
 
 /** The weights of one band, from a frequency bin on. */
-type Band = { first: number; weights: Float64Array }
+type MelBand = { first: number; weights: Float64Array }
 
 /** Triangles of equal area between points that are equally far apart on the mel scale. */
-function melBands(mels: number): Band[] {
+function melBands(mels: number): MelBand[] {
   const top = melOf(SAMPLE_RATE / 2)
   const edges = Array.from({ length: mels + 2 }, (_, i) => frequencyOf((top * i) / (mels + 1)))
   return Array.from({ length: mels }, (_, mel) => {

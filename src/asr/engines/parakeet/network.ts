@@ -7,13 +7,13 @@ import {
   floatsOf,
   integers,
   loadModel,
-  type Session,
+  type OnnxSession,
   type Tensor,
 } from '../../onnx/onnx-runtime.ts'
 import type { ParakeetFeatures } from './features.ts'
 
 /** An encoded chunk: `frames` rows of `size` floats, one per 80 ms. */
-export type EncodedChunk = { data: Float32Array; frames: number; size: number }
+export type EncodedFrames = { data: Float32Array; frames: number; size: number }
 
 /** The state of the prediction network after some tokens, of one text. Never changed. */
 export type TextState = readonly [Float32Array, Float32Array]
@@ -32,7 +32,7 @@ export type ParakeetNetwork = {
   readonly blank: number
   readonly mels: number
   readonly initialState: TextState
-  encode(features: ParakeetFeatures): Promise<EncodedChunk>
+  encode(features: ParakeetFeatures): Promise<EncodedFrames>
   /** Advances several texts by one step; they do not affect each other. */
   step(inputs: readonly JointInput[]): Promise<JointOutput[]>
   close(): Promise<void>
@@ -49,8 +49,8 @@ export async function loadParakeet(
 ): Promise<ParakeetNetwork> {
   const files = readdirSync(folder)
   const named = (prefix: RegExp) => {
-    const found = files.filter((file) => prefix.test(file) && file.endsWith('.onnx')).sort()
-    return found[0] && join(folder, found[0])
+    const modelFiles = files.filter((file) => prefix.test(file) && file.endsWith('.onnx')).sort()
+    return modelFiles[0] && join(folder, modelFiles[0])
   }
   const list = files.find((file) => file === 'vocab.txt' || file === 'tokens.txt')
   const encoderFile = named(/^encoder/)
@@ -85,9 +85,9 @@ export async function loadParakeet(
   return {
     pieces,
     blank,
-    mels: sizeOf(encoder, 0, 1) ?? 128,
+    mels: axisSize(encoder, 0, 1) ?? 128,
     initialState: [zeros(), zeros()],
-    encode: (features) => encode(encoder, features),
+    encode: (features) => encodeFeatures(encoder, features),
     async step(inputs) {
       if (batches || inputs.length === 1) return advance(inputs)
       const outputs: JointOutput[] = []
@@ -109,11 +109,14 @@ function readPieces(text: string): { pieces: string[]; blank: number } {
     const piece = line.slice(0, cut).replace(/^ +/, '\u2581')
     pieces[Number(line.slice(cut + 1))] = /^<.*>$/.test(piece) ? '' : piece
   }
-  const known = Array.from(pieces, (piece) => piece ?? '')
-  return { pieces: known, blank: known.length - 1 }
+  const pieceTexts = Array.from(pieces, (piece) => piece ?? '')
+  return { pieces: pieceTexts, blank: pieceTexts.length - 1 }
 }
 
-async function encode(encoder: Session, { data, frames }: ParakeetFeatures): Promise<EncodedChunk> {
+async function encodeFeatures(
+  encoder: OnnxSession,
+  { data, frames }: ParakeetFeatures,
+): Promise<EncodedFrames> {
   const [audio = '', length = ''] = encoder.inputNames
   const [states = '', lengths = ''] = encoder.outputNames
   const outputs = await encoder.run({
@@ -144,7 +147,7 @@ type Joint = {
   close(): Promise<void>
 }
 
-function joinedDecoder(session: Session): Joint {
+function joinedDecoder(session: OnnxSession): Joint {
   const [frames = '', targets = '', lengths = '', ...states] = session.inputNames
   const names = session.outputNames
   return {
@@ -163,7 +166,7 @@ function joinedDecoder(session: Session): Joint {
   }
 }
 
-function separateDecoder(decoder: Session, joiner: Session): Joint {
+function separateDecoder(decoder: OnnxSession, joiner: OnnxSession): Joint {
   const [targets = '', lengths = '', ...states] = decoder.inputNames
   const names = decoder.outputNames
   const [frames = '', texts = ''] = joiner.inputNames
@@ -189,14 +192,14 @@ function separateDecoder(decoder: Session, joiner: Session): Joint {
 }
 
 /** Reads the shape of the states, [layers, texts, hidden]. */
-function stateShape(session: Session, input: number): { sizes: StateSizes; batches: boolean } {
-  const [layers, hidden] = [sizeOf(session, input, 0), sizeOf(session, input, 2)]
+function stateShape(session: OnnxSession, input: number): { sizes: StateSizes; batches: boolean } {
+  const [layers, hidden] = [axisSize(session, input, 0), axisSize(session, input, 2)]
   if (!layers || !hidden) throw new Error('the states of the decoder have no fixed size')
-  return { sizes: { layers, hidden }, batches: sizeOf(session, input, 1) === undefined }
+  return { sizes: { layers, hidden }, batches: axisSize(session, input, 1) === undefined }
 }
 
 /** Returns a fixed size of an input; undefined when it varies. */
-function sizeOf(session: Session, input: number, axis: number): number | undefined {
+function axisSize(session: OnnxSession, input: number, axis: number): number | undefined {
   const inputMetadata = session.inputMetadata[input]
   const size = inputMetadata?.isTensor ? inputMetadata.shape[axis] : undefined
   return typeof size === 'number' ? size : undefined

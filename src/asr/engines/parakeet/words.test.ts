@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { wordsOf } from './words.ts'
+import { wordsFromTokens } from './words.ts'
 
 const pieces = ['▁Hel', 'lo', ',', '▁wor', 'ld', '.', '▁', '5', '▁-']
 
@@ -11,7 +11,7 @@ function words(text: string, seconds = 10) {
     const token = pieces.indexOf(piece)
     return { token, frame: Number(frame), frames: Number(frames), logProb: Math.log(0.8) }
   })
-  return wordsOf(tokens, pieces, seconds).map(({ text, start, end }) => {
+  return wordsFromTokens(tokens, pieces, seconds).map(({ text, start, end }) => {
     return [text, Number(start.toFixed(2)), Number(end.toFixed(2))]
   })
 }

@@ -14,7 +14,7 @@ export type WordOfTokens = Word & { lastToken: number }
  * the model counts the pause after a comma as the comma's. Punctuation alone joins the word before
  * it. The confidence is the mean probability of the pieces. `seconds` is the length of the audio.
  */
-export function wordsOf(
+export function wordsFromTokens(
   tokens: readonly TimedToken[],
   pieces: readonly string[],
   seconds: number,

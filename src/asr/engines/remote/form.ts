@@ -11,7 +11,7 @@ export const responseFormats = ['words', 'segments', 'text'] as const
 export type ResponseFormat = (typeof responseFormats)[number]
 
 /** Audio to recognize, as 16-bit samples at 16 kHz, and how. */
-export type FormFields = {
+export type RemoteFormFields = {
   audio: Uint8Array
   model: string
   language: string | undefined
@@ -30,7 +30,7 @@ const fieldsOfForm: Record<ResponseFormat, [name: string, value: string][]> = {
 }
 
 /** Writes a request for a transcription as `multipart/form-data` (RFC 7578). */
-export function writeForm({ audio, model, language, prompt, answer }: FormFields): {
+export function writeMultipartForm({ audio, model, language, prompt, answer }: RemoteFormFields): {
   contentType: string
   body: Buffer
 } {

@@ -7,7 +7,7 @@ const otherNames: Readonly<Record<string, string>> = {
   ...{ panjabi: 'pa', sinhalese: 'si', faroese: 'fo', jp: 'ja', cn: 'zh' },
 }
 
-const known = new Map<string, string>()
+const codesByName = new Map<string, string>()
 
 /**
  * Returns the code of a language that a server names as it likes: `en`, `en-US`, `english` or
@@ -16,17 +16,17 @@ const known = new Map<string, string>()
 export function languageCodeOf(name: string, codes: readonly string[]): string | undefined {
   const plain = name.trim().toLowerCase()
   const [code = ''] = plain.split(/[-_]/, 1)
-  const found = [plain, code, otherNames[plain], otherNames[code]].find((one) => {
-    return one !== undefined && codes.includes(one)
+  const codeOfName = [plain, code, otherNames[plain], otherNames[code]].find((candidate) => {
+    return candidate !== undefined && codes.includes(candidate)
   })
-  return found ?? codes.find((one) => nameOf(one) === plain)
+  return codeOfName ?? codes.find((candidate) => languageNameOf(candidate) === plain)
 }
 
 /** Returns the English name of a language, in lower case. */
-function nameOf(code: string): string | undefined {
-  if (!known.has(code)) {
+function languageNameOf(code: string): string | undefined {
+  if (!codesByName.has(code)) {
     const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
-    known.set(code, names.of(code)?.toLowerCase() ?? '')
+    codesByName.set(code, names.of(code)?.toLowerCase() ?? '')
   }
-  return known.get(code)
+  return codesByName.get(code)
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readResponse } from './provider-response.ts'
+import { parseProviderResponse } from './provider-response.ts'
 
 /** Writes words as `text start-end`. */
 function wordsOf(body: unknown, seconds = 10): string[] {
-  const { words } = readResponse(JSON.stringify(body), seconds)!
+  const { words } = parseProviderResponse(JSON.stringify(body), seconds)!
   return words.map(({ text, start, end }) => {
     return `${text} ${Number(start.toFixed(2))}-${Number(end.toFixed(2))}`
   })
@@ -38,7 +38,7 @@ test('invalid word times are interpolated between their neighbors', () => {
       word('five', null, 'x'),
     ],
   }
-  const words = readResponse(JSON.stringify(body), 5)!.words
+  const words = parseProviderResponse(JSON.stringify(body), 5)!.words
   assert.deepEqual(
     words.map(({ text }) => text),
     ['one', 'two', 'three', 'four', 'five'],
@@ -60,7 +60,10 @@ test('segments that overlap, or have no times, give words in order and apart', (
       { text: 'three', start: 1, end: 5 },
     ],
   ]) {
-    const { words } = readResponse(JSON.stringify({ text: 'one two three', segments }), 10)!
+    const { words } = parseProviderResponse(
+      JSON.stringify({ text: 'one two three', segments }),
+      10,
+    )!
     assert.deepEqual(
       words.map(({ text }) => text),
       ['one', 'two', 'three'],
@@ -77,7 +80,7 @@ test('without word times the words are spread over their segment by length', () 
     { text: ' cc', start: 6, end: 7 },
   ]
   assert.deepEqual(wordsOf({ text: 'aa bbbb cc', segments }), ['aa 1-2', 'bbbb 2-4', 'cc 6-7'])
-  const response = readResponse(JSON.stringify({ text: 'aa bbbb cc', segments }), 10)!
+  const response = parseProviderResponse(JSON.stringify({ text: 'aa bbbb cc', segments }), 10)!
   assert.equal(response.hasWordTimes, false)
   assert.deepEqual(
     response.words.map(({ confidence }) => confidence),
@@ -91,7 +94,7 @@ test('a text without segments is spread over the audio', () => {
 
 test('words nested in segments are read with their probabilities', () => {
   const words = [{ word: ' hi', start: 0, end: 1, probability: 0.3 }]
-  const response = readResponse(
+  const response = parseProviderResponse(
     JSON.stringify({ text: 'hi', segments: [{ text: 'hi', start: 0, end: 1, words }] }),
     2,
   )!
@@ -112,18 +115,18 @@ test('too many words or segments for the audio are dropped as a loop', () => {
   const words = Array.from({ length: 300 }, (_, i) => word('la', i / 30, i / 30))
   const segments = words.map(({ word: text, ...times }) => ({ text, ...times }))
   for (const flood of [{ words }, { segments }, { words, segments }, { text: 'la '.repeat(300) }]) {
-    const response = readResponse(JSON.stringify({ text: 'la', ...flood }), 10)!
+    const response = parseProviderResponse(JSON.stringify({ text: 'la', ...flood }), 10)!
     assert.deepEqual([response.words, response.hasWordTimes], [[], undefined])
   }
 })
 
 test('a response without a transcription is undefined, and silence is an empty list', () => {
   for (const body of ['<html>', '', '[]', 'null', '{"text":5}', '{"error":{}}']) {
-    assert.equal(readResponse(body, 5), undefined, body)
+    assert.equal(parseProviderResponse(body, 5), undefined, body)
   }
-  assert.deepEqual(readResponse('{"text":""}', 5)!.words, [])
+  assert.deepEqual(parseProviderResponse('{"text":""}', 5)!.words, [])
   assert.deepEqual(
-    readResponse('{"text":"a","segments":7,"words":[null,3,{}]}', 5)!.words.length,
+    parseProviderResponse('{"text":"a","segments":7,"words":[null,3,{}]}', 5)!.words.length,
     1,
   )
 })

@@ -32,8 +32,8 @@ type TimedWord = TimedText & { confidence: number | undefined }
  * Reads a response in the forms `verbose_json` and `json`, with words, with segments, or with a
  * text alone. `seconds` is the length of the audio. Returns undefined for any other form.
  */
-export function readResponse(body: string, seconds: number): RemoteResponse | undefined {
-  const response = parse(body)
+export function parseProviderResponse(body: string, seconds: number): RemoteResponse | undefined {
+  const response = parseObject(body)
   if (!response || typeof response.text !== 'string') return undefined
   const segments = readSegments(response.segments, seconds)
   const listed = readWords(response.words)
@@ -57,8 +57,8 @@ function placeAll(
   timed: readonly TimedWord[],
   { spoken, text, seconds }: { spoken: readonly ResponseSegment[]; text: string; seconds: number },
 ): Word[] {
-  const whole = { text, start: 0, end: seconds }
-  const segments = spoken.length > 0 ? spoken : [whole]
+  const wholeText = { text, start: 0, end: seconds }
+  const segments = spoken.length > 0 ? spoken : [wholeText]
   const spread =
     timed.length > 0 ? [] : segments.flatMap((segment) => interpolateWordTimes(segment, seconds))
   // Segments that overlap, as those without times do, are placed like words out of order.
@@ -70,7 +70,7 @@ function placeAll(
         ? spread
         : locateWords(spread, { text: '', seconds })
   const words = rough.map((word, i) => {
-    const segment = spoken.find((one) => isInside(word, one))
+    const segment = spoken.find((candidate) => isInside(word, candidate))
     const confidence = timed[i]?.confidence ?? segment?.confidence ?? DEFAULT_CONFIDENCE
     return { ...word, confidence }
   })
@@ -81,7 +81,7 @@ function isInInvented(word: TimedText, segments: readonly ResponseSegment[]): bo
   return segments.some((segment) => segment.isInvented && isInside(word, segment))
 }
 
-function parse(body: string): Fields | undefined {
+function parseObject(body: string): Fields | undefined {
   try {
     return fieldsOf(JSON.parse(body))
   } catch {

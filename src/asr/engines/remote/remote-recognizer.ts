@@ -7,9 +7,9 @@ import type { FinalResult, LiveUtterance } from '../../live/live-engine.ts'
 import { wordsWithin } from '../../live/recognize-utterance.ts'
 import type { Batch, IdentifyTask, LanguageSpan, RecognizedSegment } from '../../speech-engine.ts'
 import type { LanguageProbability, RecognizerInfo, Segment } from '../recognizer.ts'
-import { type ResponseFormat, responseFormats, writeForm } from './form.ts'
+import { type ResponseFormat, responseFormats, writeMultipartForm } from './form.ts'
 import { languageCodeOf } from './language-names.ts'
-import { type RemoteResponse, readResponse } from './provider-response.ts'
+import { parseProviderResponse, type RemoteResponse } from './provider-response.ts'
 import { REMOTE } from './remote-id.ts'
 
 /** Sends forms to the server: `ServiceClient` of the module `net`. */
@@ -83,7 +83,7 @@ type ServerFeatures = {
   languages: boolean | undefined
 }
 
-type Request = {
+type RemoteRequest = {
   path: string
   segment: Segment
   language: string | undefined
@@ -96,22 +96,23 @@ type Request = {
 export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer {
   const languages = options.languages.length > 0 ? options.languages : everyLanguage()
   const { concurrency: total, model } = options
-  const known = { languages, model }
+  const modelInfo = { languages, model }
   const enter = createFairSemaphore({ total, perAccount: total, maxWaiting: 0 })
-  const seen: ServerFeatures = { form: 'words', wordTimes: undefined, languages: undefined }
+  const features: ServerFeatures = { form: 'words', wordTimes: undefined, languages: undefined }
 
-  async function ask(request: Request, { signal, use }: RemoteCall): Promise<RemoteResponse> {
+  async function ask(request: RemoteRequest, { signal, use }: RemoteCall): Promise<RemoteResponse> {
     const { start, end } = request.segment
     const audio = await readAudio(request.path, request.segment)
     const seconds = (end - start) / SAMPLE_RATE
     const prompt = promptOf(request.vocabulary)
     const send = (sentPrompt: string) => {
-      const work = () => post(options, { ...request, audio, prompt: sentPrompt, signal, use, seen })
+      const work = () =>
+        postAudio(options, { ...request, audio, prompt: sentPrompt, signal, use, features })
       return enter(work, { account: use, signal })
     }
     const first = readOrFail(await send(prompt), seconds)
-    const response = isEcho(first, prompt) ? readOrFail(await send(''), seconds) : first
-    learn(seen, response)
+    const response = isEchoOfPrompt(first, prompt) ? readOrFail(await send(''), seconds) : first
+    learnFeatures(features, response)
     return response
   }
 
@@ -120,8 +121,8 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
       return {
         ...{ id: REMOTE, revision: options.model, preferredBy: options.preferredBy },
         capabilities: {
-          ...{ languages, wordTimes: seen.wordTimes ?? true, maxSeconds: MAX_SECONDS },
-          ...{ vocabulary: true, identifiesLanguages: seen.languages ?? true },
+          ...{ languages, wordTimes: features.wordTimes ?? true, maxSeconds: MAX_SECONDS },
+          ...{ vocabulary: true, identifiesLanguages: features.languages ?? true },
         },
         // Who configures a server wants it used.
         estimate: { wer: 0, realTimeFactor: 0 },
@@ -131,16 +132,16 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
       return Promise.all(
         segments.map(async (segment) => {
           const answer = await ask({ path, segment, ...settings }, call)
-          const words = moved(answer.words, segment.start)
+          const words = shiftWords(answer.words, segment.start)
           const uncovered = words.length > 0 ? 0 : spokenSeconds(segment)
-          return { segment, words, uncovered, ...recognized(answer, settings, known) }
+          return { segment, words, uncovered, ...recognized(answer, settings, modelInfo) }
         }),
       )
     },
     async recognizeFinal({ path, segment, context = segment }, settings, call) {
       const answer = await ask({ path, segment: context, ...settings }, call)
-      const within = wordsWithin(moved(answer.words, context.start), segment)
-      return { ...within, ...recognized(answer, settings, known) }
+      const within = wordsWithin(shiftWords(answer.words, context.start), segment)
+      return { ...within, ...recognized(answer, settings, modelInfo) }
     },
     identify({ path, segments, languages: allowed }, call) {
       return Promise.all(
@@ -195,34 +196,35 @@ function everyLanguage(): readonly string[] {
   }, [])
 }
 
-type Post = Request & RemoteCall & { audio: Uint8Array; prompt: string; seen: ServerFeatures }
+type Post = RemoteRequest &
+  RemoteCall & { audio: Uint8Array; prompt: string; features: ServerFeatures }
 
 /**
  * Sends one request. A server that refuses the form of the response is asked for a simpler one, now
  * and from then on.
  */
-async function post(
+async function postAudio(
   { client, model, timeout, apiKey }: RemoteOptions,
-  { audio, language, prompt, signal, use, seen }: Post,
+  { audio, language, prompt, signal, use, features }: Post,
 ): Promise<string> {
   const limit = use === 'live' ? Math.min(timeout, LIVE_TIMEOUT) : timeout
   for (;;) {
-    const { form } = seen
-    const body = writeForm({ audio, model, language, prompt, answer: form })
+    const { form } = features
+    const body = writeMultipartForm({ audio, model, language, prompt, answer: form })
     const request = { ...body, signal, timeout: limit, tries: TRIES[use] }
     const answer = await client.post({ path: TRANSCRIPTIONS, ...request })
-    if ('problem' in answer) throw failed(answer.problem)
+    if ('problem' in answer) throw requestFailed(answer.problem)
     const { status, text } = answer
     if (status < 300) return text
     const simpler = responseFormats[responseFormats.indexOf(form) + 1]
     const isAboutForm = /response_format|timestamp_granularities|verbose_json/.test(text)
-    if (!simpler || !isAboutForm || status >= 500) throw refused(status, { text, apiKey })
+    if (!simpler || !isAboutForm || status >= 500) throw requestRefused(status, { text, apiKey })
     // Another request may have found out meanwhile.
-    if (seen.form === form) seen.form = simpler
+    if (features.form === form) features.form = simpler
   }
 }
 
-function failed(problem: string): AppError {
+function requestFailed(problem: string): AppError {
   return new AppError('engine_failed', `the ${REMOTE} engine: ${problem}`, { isTransient: true })
 }
 
@@ -233,7 +235,7 @@ const remedies: Readonly<Record<number, string>> = {
   404: 'see STENO_REMOTE_ASR_URL and STENO_REMOTE_ASR_MODEL',
 }
 
-function refused(
+function requestRefused(
   status: number,
   { text, apiKey }: { text: string; apiKey: string | undefined },
 ): AppError {
@@ -256,15 +258,15 @@ function messageIn(text: string): string {
 }
 
 function readOrFail(text: string, seconds: number): RemoteResponse {
-  const answer = readResponse(text, seconds)
-  if (!answer) throw failed('its answer is not a transcription')
+  const answer = parseProviderResponse(text, seconds)
+  if (!answer) throw requestFailed('its answer is not a transcription')
   return answer
 }
 
-function learn(seen: ServerFeatures, { language, hasWordTimes }: RemoteResponse): void {
+function learnFeatures(features: ServerFeatures, { language, hasWordTimes }: RemoteResponse): void {
   if (hasWordTimes === undefined) return // Silence says nothing.
-  seen.wordTimes = hasWordTimes
-  seen.languages = language !== undefined
+  features.wordTimes = hasWordTimes
+  features.languages = language !== undefined
 }
 
 function promptOf(vocabulary: readonly string[]): string {
@@ -278,13 +280,13 @@ function promptOf(vocabulary: readonly string[]): string {
 }
 
 /** Where a model hears nothing, it may repeat its prompt: at least three words, and no others. */
-function isEcho({ words }: RemoteResponse, prompt: string): boolean {
+function isEchoOfPrompt({ words }: RemoteResponse, prompt: string): boolean {
   if (prompt === '' || words.length < 3) return false
-  const text = lettersOf(words.map((word) => word.text).join(' '))
-  return lettersOf(prompt).includes(text)
+  const text = comparableText(words.map((word) => word.text).join(' '))
+  return comparableText(prompt).includes(text)
 }
 
-function lettersOf(text: string): string {
+function comparableText(text: string): string {
   return text
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
@@ -321,7 +323,7 @@ function spokenSeconds({ start, end, pauses = [] }: Segment): number {
   return (end - start - silent) / SAMPLE_RATE
 }
 
-function moved(words: RemoteResponse['words'], samples: number): RemoteResponse['words'] {
+function shiftWords(words: RemoteResponse['words'], samples: number): RemoteResponse['words'] {
   const offset = samples / SAMPLE_RATE
   return words.map((word) => ({ ...word, start: word.start + offset, end: word.end + offset }))
 }

@@ -99,20 +99,20 @@ const WIDEST_GAP = 12
  */
 function punctuated(words: readonly string[], text: string): readonly string[] {
   const searched = text.toLowerCase()
-  const found: { from: number; to: number }[] = []
+  const ranges: { from: number; to: number }[] = []
   for (const word of words) {
-    const after = found.at(-1)?.to ?? 0
+    const after = ranges.at(-1)?.to ?? 0
     const from = searched.indexOf(word.toLowerCase(), after)
     if (from < 0 || from - after > WIDEST_GAP || searched.length !== text.length) return words
-    found.push({ from, to: from + word.length })
+    ranges.push({ from, to: from + word.length })
   }
-  const heads = found.map(({ from }, i) => {
-    const gap = text.slice(found[i - 1]?.to ?? 0, from)
+  const heads = ranges.map(({ from }, i) => {
+    const gap = text.slice(ranges[i - 1]?.to ?? 0, from)
     return i === 0 ? gap.trim() : /\s/.test(gap) ? gap.slice(gap.search(/\S*$/)) : ''
   })
-  return found.map(({ from, to }, i) => {
-    const gap = text.slice(to, found[i + 1]?.from ?? text.length)
-    const tail = i === found.length - 1 ? gap : (/^\S*/.exec(gap)?.[0] ?? '')
+  return ranges.map(({ from, to }, i) => {
+    const gap = text.slice(to, ranges[i + 1]?.from ?? text.length)
+    const tail = i === ranges.length - 1 ? gap : (/^\S*/.exec(gap)?.[0] ?? '')
     return `${heads[i]}${text.slice(from, to)}${tail.trim().replace(/\s.*$/s, '')}`
   })
 }

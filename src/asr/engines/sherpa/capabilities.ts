@@ -19,11 +19,11 @@ export function describeSherpa({
   folder,
 }: Pick<LocalModel, 'id' | 'revision' | 'languages' | 'folder'>): RecognizerInfo | undefined {
   const family = familyIn(folder)
-  return family && { id, revision, capabilities: capabilitiesOf(family, languages) }
+  return family && { id, revision, capabilities: sherpaCapabilities(family, languages) }
 }
 
 /** Returns what models of a family can do. */
-export function capabilitiesOf(
+export function sherpaCapabilities(
   family: SherpaFamily,
   languages: readonly string[],
 ): RecognizerCapabilities {

@@ -7,25 +7,25 @@ import type { Word } from '../../../transcript/transcript.ts'
  */
 export function withConfidence<T extends Word>(words: readonly T[], second: string): T[] {
   const letters = words.flatMap(({ text }, word) => {
-    return [...plain(text)].map((letter) => ({ letter, word }))
+    return [...comparableText(text)].map((letter) => ({ letter, word }))
   })
   const found = new Map<number, number>()
-  const others = [...plain(second)]
+  const otherCharacters = [...comparableText(second)]
   const matches = matchesOf(
     letters.map(({ letter }) => letter),
-    others,
+    otherCharacters,
   )
   for (const place of matches) {
     const { word } = letters[place]!
     found.set(word, (found.get(word) ?? 0) + 1)
   }
   return words.map((word, i) => {
-    const count = [...plain(word.text)].length
+    const count = [...comparableText(word.text)].length
     return { ...word, confidence: ((found.get(i) ?? 0) + 1) / (count + 2) }
   })
 }
 
-function plain(text: string): string {
+function comparableText(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()

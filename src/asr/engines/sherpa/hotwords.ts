@@ -10,13 +10,13 @@ export function encodeHotwords(
   vocabulary: readonly string[],
   pieces: readonly string[],
 ): string | undefined {
-  const known = new Set(pieces.filter((piece) => piece !== '' && !/^<.*>$/.test(piece)))
-  const longest = Math.max(0, ...[...known].map((piece) => piece.length))
+  const knownPieces = new Set(pieces.filter((piece) => piece !== '' && !/^<.*>$/.test(piece)))
+  const longest = Math.max(0, ...[...knownPieces].map((piece) => piece.length))
   const phrases = vocabulary.flatMap((entry) => {
     const words = entry.normalize('NFC').replaceAll('/', ' ').match(/\S+/g) ?? []
     if ((entry.match(/[\p{L}\p{N}]/gu) ?? []).length < MIN_LETTERS) return []
     for (const cased of [words, words.map(upper), words.map(lower)]) {
-      if (cased.every((word) => isWritable(word, known, longest))) return [cased.join(' ')]
+      if (cased.every((word) => isWritable(word, knownPieces, longest))) return [cased.join(' ')]
     }
     return []
   })
@@ -27,13 +27,13 @@ const upper = (word: string) => word.toUpperCase()
 const lower = (word: string) => word.toLowerCase()
 
 /** Whether pieces make up a word, the longest first; signs that mean something there do not. */
-function isWritable(word: string, known: ReadonlySet<string>, longest: number): boolean {
+function isWritable(word: string, knownPieces: ReadonlySet<string>, longest: number): boolean {
   if (/^[:#@]/.test(word)) return false
-  const opens = [...known].some((piece) => piece.startsWith(' '))
+  const opens = [...knownPieces].some((piece) => piece.startsWith(' '))
   const opened = opens && !/\p{Script=Han}/u.test(word) ? ` ${word}` : word
   for (let at = 0; at < opened.length; ) {
     let end = Math.min(opened.length, at + longest)
-    while (end > at && !known.has(opened.slice(at, end))) end--
+    while (end > at && !knownPieces.has(opened.slice(at, end))) end--
     if (end === at) return false
     at = end
   }

@@ -13,7 +13,7 @@ import {
 } from '../../../../test/support/asr/models/tone-models.ts'
 import { readOnnxMetadata } from '../../onnx/onnx-metadata.ts'
 import { describeFolder } from './describe-folder.ts'
-import { readSherpaLayout, readTokens } from './layout.ts'
+import { readSherpaLayout, readTokenList } from './layout.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'sherpa-'))
 after(() => rmSync(root, { recursive: true }))
@@ -66,7 +66,7 @@ function addMetadataTo(file: string): void {
 test('a token list with numbers beyond all vocabularies does not exhaust memory', () => {
   const folder = folderOf('tokens', () => {})
   writeFileSync(join(folder, 'tokens.txt'), 'a 0\nb 4294967294\nc -1\nd x\ne 2\n')
-  assert.deepEqual(readTokens(join(folder, 'tokens.txt')), ['a', '', 'e'])
+  assert.deepEqual(readTokenList(join(folder, 'tokens.txt')), ['a', '', 'e'])
 })
 
 test('ONNX metadata with empty fields is rejected without delay', () => {

@@ -102,7 +102,7 @@ function familyOf(
 }
 
 /** Reads the token list: the pieces by token, with a space at the start of a word. */
-export function readTokens(file: string): string[] {
+export function readTokenList(file: string): string[] {
   const pieces: string[] = []
   for (const line of readFileSync(file, 'utf8').split(/\r?\n/)) {
     const cut = line.lastIndexOf(' ')

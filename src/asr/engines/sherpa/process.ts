@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OfflineRecognizer } from 'sherpa-onnx-node'
 import { divisionOf } from './hotwords.ts'
-import { readSherpaLayout, readTokens, type SherpaLayout } from './layout.ts'
+import { readSherpaLayout, readTokenList, type SherpaLayout } from './layout.ts'
 import { listedConfig, offlineConfig, onlineConfig } from './settings.ts'
 import type {
   FromSherpa,
@@ -72,7 +72,7 @@ function withDivision<T>(
   create: (file: string | undefined) => T,
 ): T {
   if (bpeVocabulary !== undefined) return create(join(folder, bpeVocabulary))
-  const division = divisionOf(readTokens(join(folder, tokens)))
+  const division = divisionOf(readTokenList(join(folder, tokens)))
   if (division === undefined) return create(undefined)
   const temporary = mkdtempSync(join(tmpdir(), 'steno-sherpa-'))
   try {
@@ -91,7 +91,7 @@ async function respond(recognize: Recognize, { id, task }: ToSherpa): Promise<vo
     const { user, system } = process.cpuUsage(before)
     send({ type: 'result', id, result: { ...text, cost: (user + system) / 1e6 } })
   } catch (error) {
-    send({ type: 'error', id, problem: explain(error) })
+    send({ type: 'error', id, problem: explainLoadError(error) })
   }
 }
 
@@ -99,7 +99,7 @@ function send(message: FromSherpa): void {
   process.send?.(message)
 }
 
-function explain(error: unknown): string {
+function explainLoadError(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
@@ -111,5 +111,5 @@ try {
   process.on('message', (message: ToSherpa) => void respond(recognize, message))
   send({ type: 'ready' })
 } catch (error) {
-  send({ type: 'broken', problem: explain(error) })
+  send({ type: 'broken', problem: explainLoadError(error) })
 }

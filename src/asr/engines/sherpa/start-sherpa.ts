@@ -41,7 +41,7 @@ export async function startSherpa(setup: SherpaSetup): Promise<SherpaProcess> {
       const { cause } = outcome.lost
       throw new AppError(
         'engine_failed',
-        `sherpa-onnx ended with ${cause}${lastStderrLines(errors())}`,
+        `sherpa-onnx ended with ${cause}${lastErrorLine(errors())}`,
       )
     }
     if (outcome.response.type === 'error') {
@@ -101,7 +101,7 @@ function createWorker(setup: SherpaSetup) {
       onReady: () => ready.resolve(),
     },
     onLost({ cause, state }) {
-      const reason = problem ?? `sherpa-onnx ended with ${cause}${lastStderrLines(errors)}`
+      const reason = problem ?? `sherpa-onnx ended with ${cause}${lastErrorLine(errors)}`
       if (state === 'loading') ready.reject(new Error(reason))
       ready = Promise.withResolvers()
       // Somebody listens while it loads, and not always afterwards.
@@ -112,7 +112,7 @@ function createWorker(setup: SherpaSetup) {
 }
 
 /** Returns the last line that the library wrote, without its source location. */
-function lastStderrLines(errors: string): string {
+function lastErrorLine(errors: string): string {
   const lines = errors.split('\n').map((line) => line.replace(/^\/\S+:\w+:\d+ /, '').trim())
   const line = lines.filter((text) => text !== '').at(-1)
   return line === undefined ? '' : `: ${line}`

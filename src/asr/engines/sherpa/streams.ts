@@ -22,16 +22,16 @@ export function createStreams(
   return async (task) => {
     if (task.kind !== 'continue') throw new TypeError('this model takes streams')
     const { samples, language, isLast } = task
-    const known = streams.get(task.stream)
-    const stream = known ?? recognizer.createStream()
-    if (!known && language !== undefined) stream.setOption('language', language)
+    const openStream = streams.get(task.stream)
+    const stream = openStream ?? recognizer.createStream()
+    if (!openStream && language !== undefined) stream.setOption('language', language)
     streams.delete(task.stream)
     if (!isLast) streams.set(task.stream, stream)
     for (const oldest of streams.keys()) {
       if (streams.size <= MAX_STREAMS) break
       streams.delete(oldest)
     }
-    give(stream, samples.slice(known ? task.from : 0))
+    give(stream, samples.slice(openStream ? task.from : 0))
     if (isLast) {
       give(stream, new Float32Array(TAIL * SAMPLE_RATE))
       stream.inputFinished()

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withConfidence } from './confidence.ts'
 import { divisionOf, encodeHotwords } from './hotwords.ts'
-import { interpolateWordTimes, wordsOf } from './words.ts'
+import { interpolateWordTimes, wordsFromSherpaText } from './words.ts'
 
 /** Tokens one tenth of a second apart, from 0.1 s on. */
 function words(tokens: string[], more: { text?: string; durations?: number[] } = {}) {
   const { text = tokens.join(''), durations = [] } = more
   const times = tokens.map((_, i) => (i + 1) / 10)
   const logProbs = tokens.map((_, i) => Math.log(1 / (i + 1)))
-  return wordsOf({ text, tokens, times, durations, logProbs }, 3)
+  return wordsFromSherpaText({ text, tokens, times, durations, logProbs }, 3)
 }
 
 function shown(found: readonly { text: string; start: number; end: number }[]) {
@@ -49,7 +49,10 @@ test('byte tokens form one character, and unreadable tokens share the text', () 
 test('token durations determine the ends of words', () => {
   const durations = [0.1, 0.05, 0.3]
   assert.deepEqual(shown(words([' a', 'b', ' c'], { durations })), ['ab 0.1-0.3', 'c 0.3-0.6'])
-  const late = wordsOf({ text: ' a', tokens: [' a'], times: [5], durations: [], logProbs: [] }, 3)
+  const late = wordsFromSherpaText(
+    { text: ' a', tokens: [' a'], times: [5], durations: [], logProbs: [] },
+    3,
+  )
   assert.deepEqual(shown(late), ['a 3.0-3.0'])
 })
 

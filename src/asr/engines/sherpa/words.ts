@@ -23,13 +23,13 @@ type Letter = { letter: string; token: number }
  * of them longer, but not into the next one. `seconds` is the length of the audio. The confidence
  * is the mean probability of the tokens, and 0 where the model gives none.
  */
-export function wordsOf(
+export function wordsFromSherpaText(
   decoded: Pick<SherpaText, 'text' | 'tokens' | 'times' | 'durations' | 'logProbs'>,
   seconds: number,
 ): SherpaWord[] {
-  const letters = lettersOf(decoded)
-  const groups = group(letters)
-  const ends = endsOf(decoded, groups, seconds)
+  const letters = timedLetters(decoded)
+  const groups = groupLetters(letters)
+  const ends = wordEnds(decoded, groups, seconds)
   const words: SherpaWord[] = []
   for (const wordLetters of groups) {
     const text = wordLetters.map(({ letter }) => letter).join('')
@@ -57,25 +57,25 @@ export function wordsOf(
  */
 export function interpolateWordTimes(text: string, seconds: number): SherpaWord[] {
   const letters = [...text.normalize('NFC')].map((letter) => ({ letter, token: 0 }))
-  const groups = group(letters).map((wordLetters) =>
+  const groups = groupLetters(letters).map((wordLetters) =>
     wordLetters.map(({ letter }) => letter).join(''),
   )
-  const total = groups.reduce((sum, one) => sum + one.length, 0)
+  const total = groups.reduce((sum, group) => sum + group.length, 0)
   const words: SherpaWord[] = []
   let done = 0
-  for (const [lastToken, one] of groups.entries()) {
+  for (const [lastToken, group] of groups.entries()) {
     const start = (done / total) * seconds
-    done += one.length
+    done += group.length
     const end = (done / total) * seconds
     const previous = words.at(-1)
-    if (SPOKEN.test(one)) words.push({ text: one, start, end, confidence: 0, lastToken })
-    else if (previous) Object.assign(previous, { text: previous.text + one, end, lastToken })
+    if (SPOKEN.test(group)) words.push({ text: group, start, end, confidence: 0, lastToken })
+    else if (previous) Object.assign(previous, { text: previous.text + group, end, lastToken })
   }
   return words
 }
 
 /** Returns the characters of the text, each with its token. */
-function lettersOf({ text, tokens }: Pick<SherpaText, 'text' | 'tokens'>): Letter[] {
+function timedLetters({ text, tokens }: Pick<SherpaText, 'text' | 'tokens'>): Letter[] {
   const letters: Letter[] = []
   let bytes: number[] = []
   for (const [token, piece] of tokens.entries()) {
@@ -105,27 +105,28 @@ function packed(text: string): string {
 }
 
 /** Groups characters into words, without the spaces between them. */
-function group(letters: readonly Letter[]): Letter[][] {
+function groupLetters(letters: readonly Letter[]): Letter[][] {
   const groups: Letter[][] = []
   let isOpen = false
-  for (const one of letters) {
-    if (/^\s$/.test(one.letter)) {
+  for (const letter of letters) {
+    if (/^\s$/.test(letter.letter)) {
       isOpen = false
       continue
     }
     const previous = groups.at(-1)
     const before = previous?.at(-1)?.letter ?? ''
-    const isPart = previous && (isOpen || ATTACHED.test(one.letter))
-    const parts = UNSPACED.test(one.letter) || (UNSPACED.test(before) && SPOKEN.test(one.letter))
-    if (isPart && (!parts || ATTACHED.test(one.letter))) previous.push(one)
-    else groups.push([one])
+    const isPart = previous && (isOpen || ATTACHED.test(letter.letter))
+    const parts =
+      UNSPACED.test(letter.letter) || (UNSPACED.test(before) && SPOKEN.test(letter.letter))
+    if (isPart && (!parts || ATTACHED.test(letter.letter))) previous.push(letter)
+    else groups.push([letter])
     isOpen = true
   }
   return groups
 }
 
 /** Returns when each token ends, in seconds. */
-function endsOf(
+function wordEnds(
   { times, durations, tokens }: Pick<SherpaText, 'times' | 'durations' | 'tokens'>,
   groups: readonly (readonly Letter[])[],
   seconds: number,
@@ -152,7 +153,10 @@ function median(values: readonly number[]): number {
 
 function meanProbability(logProbs: readonly number[], letters: readonly Letter[]): number {
   const tokens = [...new Set(letters.map(({ token }) => token))]
-  const known = tokens.flatMap((token) => logProbs[token] ?? [])
-  if (known.length === 0) return 0
-  return known.reduce((sum, one) => sum + Math.min(1, Math.exp(one)), 0) / known.length
+  const tokenLogProbs = tokens.flatMap((token) => logProbs[token] ?? [])
+  if (tokenLogProbs.length === 0) return 0
+  return (
+    tokenLogProbs.reduce((sum, logProb) => sum + Math.min(1, Math.exp(logProb)), 0) /
+    tokenLogProbs.length
+  )
 }

@@ -11,32 +11,35 @@ export type EncodingCache = {
 
 /** Creates an empty store. Pieces are found by the content of their features. */
 export function createEncodingCache(maxBytes: number): EncodingCache {
-  const kept = new Map<string, { chunk: Tensors; bytes: number }>()
+  const cachedEntries = new Map<string, { chunk: Tensors; bytes: number }>()
   let total = 0
   const take = (key: string) => {
-    const found = kept.get(key)
-    kept.delete(key)
-    total -= found?.bytes ?? 0
-    return found?.chunk
+    const cachedEntry = cachedEntries.get(key)
+    cachedEntries.delete(key)
+    total -= cachedEntry?.bytes ?? 0
+    return cachedEntry?.chunk
   }
   return {
     keep(features, chunk) {
-      const bytes = Object.values(chunk).reduce((sum, one) => sum + floatsOf(one).byteLength, 0)
-      const key = keyOf(features)
+      const bytes = Object.values(chunk).reduce(
+        (sum, tensor) => sum + floatsOf(tensor).byteLength,
+        0,
+      )
+      const key = featuresKey(features)
       take(key)
       if (bytes > maxBytes) return
-      for (const oldest of kept.keys()) {
+      for (const oldest of cachedEntries.keys()) {
         if (total + bytes <= maxBytes) break
         take(oldest)
       }
-      kept.set(key, { chunk, bytes })
+      cachedEntries.set(key, { chunk, bytes })
       total += bytes
     },
-    take: (features) => (kept.size > 0 ? take(keyOf(features)) : undefined),
+    take: (features) => (cachedEntries.size > 0 ? take(featuresKey(features)) : undefined),
   }
 }
 
-function keyOf({ data }: MelFeatures): string {
+function featuresKey({ data }: MelFeatures): string {
   const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
   return createHash('sha1').update(bytes).digest('base64')
 }

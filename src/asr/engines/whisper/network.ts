@@ -6,8 +6,8 @@ import {
   floatsOf,
   integers,
   loadModel,
+  type OnnxSession,
   pickRows,
-  type Session,
   type Tensor,
   type Tensors,
 } from '../../onnx/onnx-runtime.ts'
@@ -78,14 +78,14 @@ export async function loadWhisper(
   const encoder = await loadModel(join(folder, 'encoder.onnx'), { signedWeights: true, device })
   const decoder = await loadModel(join(folder, 'decoder.onnx'), { device })
   const encodings = new WeakMap<EncodedAudio, readonly Tensors[]>()
-  const kept = createEncodingCache(KEPT_BYTES)
+  const encodingCache = createEncodingCache(KEPT_BYTES)
   return {
     config,
     async encode(features, { keep = false } = {}) {
       const chunks: Tensors[] = []
       for (const spectrum of features) {
-        const chunk = kept.take(spectrum) ?? (await encodeChunk(encoder, config, spectrum))
-        if (keep) kept.keep(spectrum, chunk)
+        const chunk = encodingCache.take(spectrum) ?? (await encodeChunk(encoder, config, spectrum))
+        if (keep) encodingCache.keep(spectrum, chunk)
         chunks.push(chunk)
       }
       const audio = { frames: chunks.map((chunk) => chunk['key.0']!.dims[2]!) }
@@ -108,7 +108,7 @@ export async function loadWhisper(
 }
 
 async function encodeChunk(
-  encoder: Session,
+  encoder: OnnxSession,
   { mels, audioPositions }: WhisperConfig,
   { data, frames }: MelFeatures,
 ): Promise<Tensors> {
@@ -120,7 +120,7 @@ async function encodeChunk(
 }
 
 function startDecoder(
-  session: Session,
+  session: OnnxSession,
   config: WhisperConfig,
   chunks: readonly Tensors[],
 ): WhisperDecoder {
@@ -129,7 +129,7 @@ function startDecoder(
   let items = chunks
   let cross = stackChunks(chunks, config)
   let cache: Tensors = {}
-  for (const name of partsOf(config)) cache[`past.${name}`] = empty
+  for (const name of graphPartsOf(config)) cache[`past.${name}`] = empty
   let past = 0
   return {
     async step(tokens, { attention = false, lastOnly = false } = {}) {
@@ -150,7 +150,7 @@ function startDecoder(
       })
       past += count
       cache = {}
-      for (const name of partsOf(config)) cache[`past.${name}`] = outputs[name]!
+      for (const name of graphPartsOf(config)) cache[`past.${name}`] = outputs[name]!
       return {
         logits: floatsOf(outputs.logits),
         tokens: selected.length,
@@ -160,12 +160,12 @@ function startDecoder(
     },
     keep(rows) {
       if (rows.length === items.length && rows.every((row, i) => row === i)) return
-      const kept = rows.map((row) => items[row]!)
+      const keptItems = rows.map((row) => items[row]!)
       // Beams of one chunk change places without it; its keys and values are many times the cache.
-      if (kept.length !== items.length || kept.some((item, i) => item !== items[i])) {
+      if (keptItems.length !== items.length || keptItems.some((item, i) => item !== items[i])) {
         cross = pickRows(cross, rows)
       }
-      items = kept
+      items = keptItems
       cache = pickRows(cache, rows)
     },
     close() {
@@ -176,7 +176,7 @@ function startDecoder(
 }
 
 /** The names of a key and a value per decoder layer. */
-function partsOf({ decoderLayers }: WhisperConfig): string[] {
+function graphPartsOf({ decoderLayers }: WhisperConfig): string[] {
   return Array.from({ length: decoderLayers }, (_, layer) => [
     `key.${layer}`,
     `value.${layer}`,
@@ -201,7 +201,7 @@ function stackChunks(chunks: readonly Tensors[], config: WhisperConfig): Tensors
     mask.fill(HIDDEN, row * width + length, (row + 1) * width)
   const stacked: Tensors = { cross_mask: floats(mask, [chunks.length, 1, 1, width]) }
   const size = hidden / heads
-  for (const name of partsOf(config)) {
+  for (const name of graphPartsOf(config)) {
     if (chunks.length === 1) {
       stacked[`cross.${name}`] = chunks[0]![name]!
       continue

@@ -34,7 +34,7 @@ export function createTokenizer(
   vocabulary: readonly string[],
   { tokens: { end } }: Pick<WhisperConfig, 'tokens'>,
 ): WhisperTokenizer {
-  const pieces = vocabulary.slice(0, end).map(bytesOf)
+  const pieces = vocabulary.slice(0, end).map(tokenBytes)
   const ids = new Map(vocabulary.slice(0, end).map((piece, id) => [piece, id]))
 
   const bytes = (tokens: readonly number[]) =>
@@ -78,18 +78,18 @@ function byteLetters(): string[] {
   })
 }
 
-function bytesOf(piece: string): number[] {
+function tokenBytes(piece: string): number[] {
   return [...piece].flatMap((letter) => BYTES.get(letter) ?? [])
 }
 
-type Bounds = { first: number; last: number }
+type TokenBounds = { first: number; last: number }
 
 /** Ends a range wherever the bytes so far form whole characters. */
 function splitAtCharacters(
   tokens: readonly number[],
   pieces: readonly (readonly number[])[],
-): Bounds[] {
-  const ranges: Bounds[] = []
+): TokenBounds[] {
+  const ranges: TokenBounds[] = []
   let first = 0
   let missing = 0
   for (const [i, token] of tokens.entries()) {
@@ -112,17 +112,17 @@ function joinAtSpaces(pieces: readonly TokenRange[]): TokenRange[] {
   for (const piece of pieces) {
     const previous = words.at(-1)
     if (!previous || piece.text.startsWith(' ')) words.push({ ...piece })
-    else words[words.length - 1] = joined(previous, piece)
+    else words[words.length - 1] = joinTokenRanges(previous, piece)
   }
   return words
 }
 
 function joinPunctuation(words: readonly TokenRange[]): TokenRange[] {
-  const found: TokenRange[] = []
+  const tokenRanges: TokenRange[] = []
   for (const word of words) {
-    const previous = found.at(-1)
+    const previous = tokenRanges.at(-1)
     if (!previous) {
-      found.push({ ...word })
+      tokenRanges.push({ ...word })
       continue
     }
     const bare = word.text.trim()
@@ -131,17 +131,17 @@ function joinPunctuation(words: readonly TokenRange[]): TokenRange[] {
     const opened = previous.text.startsWith(' ') || previous.first === 0
     const isOpened =
       opened && !word.text.startsWith(' ') && consistsOf(previous.text.trim(), OPENING)
-    if (isClosing || isOpened) found[found.length - 1] = joined(previous, word)
-    else found.push({ ...word })
+    if (isClosing || isOpened) tokenRanges[tokenRanges.length - 1] = joinTokenRanges(previous, word)
+    else tokenRanges.push({ ...word })
   }
-  return found
+  return tokenRanges
 }
 
 function consistsOf(text: string, marks: string): boolean {
   return text !== '' && [...text].every((mark) => marks.includes(mark))
 }
 
-function joined(before: TokenRange, following: TokenRange): TokenRange {
+function joinTokenRanges(before: TokenRange, following: TokenRange): TokenRange {
   return { text: before.text + following.text, first: before.first, last: following.last }
 }
 

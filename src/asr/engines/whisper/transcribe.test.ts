@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { standInNetwork, tokens } from '../../../../test/support/asr/models/stand-in-whisper.ts'
 import { createFeatureExtractor } from './features.ts'
 import { createTokenizer } from './tokenizer.ts'
-import { transcribe, type WhisperOptions } from './transcribe.ts'
+import { transcribeSegments, type WhisperOptions } from './transcribe.ts'
 
 /** The piece of each text token of the stand-in. */
 const pieces = ['!', 'Ġone', 'Ġtwo', 'Ġthree', 'Ġfour', 'Ġfive', 'Ġsix', 'Ð´', 'Ġa', 'Ġb', 'Ġ', '']
@@ -32,7 +32,10 @@ test('the likeliest language is chosen, among the allowed ones if given', async 
   const heard = { 12: 1, 13: 3 }
   const languages = async (options: Partial<WhisperOptions>) => {
     const { model } = modelOf([[1, 2]], { heard })
-    const found = await transcribe(model, [new Float32Array(16_000)], { ...wanted, ...options })
+    const found = await transcribeSegments(model, [new Float32Array(16_000)], {
+      ...wanted,
+      ...options,
+    })
     return found[0]!.language
   }
   assert.equal(await languages({}), 'de')
@@ -54,7 +57,7 @@ test('if no language is likely, detection is repeated with audio padded to 30 s'
         return await encode(features)
       },
     }
-    await transcribe({ ...model, network }, [new Float32Array(16_000)], wanted)
+    await transcribeSegments({ ...model, network }, [new Float32Array(16_000)], wanted)
     return frames
   }
   assert.deepEqual(await framesOf({ 13: 3 }), [400])
@@ -64,25 +67,25 @@ test('if no language is likely, detection is repeated with audio padded to 30 s'
 test('an unlikely text is discarded where the model detects no speech', async () => {
   const unsure = { certainty: 1, heard: { [tokens.noSpeech]: 9 } }
   const { model, fed } = modelOf([[1, 2]], unsure)
-  const [found] = await transcribe(model, [new Float32Array(16_000)], wanted)
+  const [found] = await transcribeSegments(model, [new Float32Array(16_000)], wanted)
   assert.deepEqual(found?.decoding.tokens, [])
   assert.equal(prefixesOf(fed).length, 1, 'it is not written again')
   const forced = { ...wanted, forceNonEmpty: true }
-  const [kept] = await transcribe(
+  const [kept] = await transcribeSegments(
     modelOf([[1, 2]], unsure).model,
     [new Float32Array(16_000)],
     forced,
   )
   assert.deepEqual(kept?.decoding.tokens, [1, 2])
   const sure = modelOf([[1, 2]], { heard: unsure.heard })
-  const [spoken] = await transcribe(sure.model, [new Float32Array(16_000)], wanted)
+  const [spoken] = await transcribeSegments(sure.model, [new Float32Array(16_000)], wanted)
   assert.deepEqual(spoken?.decoding.tokens, [1, 2])
 })
 
 test('an unlikely text is decoded again, with a deterministic result', async () => {
   const write = async () => {
     const { model, fed } = modelOf([[1, 2]], { certainty: 1 })
-    const [found] = await transcribe(model, [new Float32Array(16_000)], wanted)
+    const [found] = await transcribeSegments(model, [new Float32Array(16_000)], wanted)
     return { tokens: found!.decoding.tokens, times: prefixesOf(fed).length }
   }
   const first = await write()
@@ -95,15 +98,15 @@ test('the vocabulary is given as a prompt, unless the text becomes unusable with
   const vocabulary = ['one', 'two']
   const heard = { 13: 5 }
   const good = modelOf([[3, 4]], { heard })
-  await transcribe(good.model, [second], { ...wanted, vocabulary })
+  await transcribeSegments(good.model, [second], { ...wanted, vocabulary })
   assert.deepEqual(
     prefixesOf(good.fed).map(([first]) => first),
     [tokens.startOfPrevious],
   )
   const cyrillic = modelOf([[7]], { heard })
-  await transcribe(cyrillic.model, [second], { ...wanted, vocabulary })
+  await transcribeSegments(cyrillic.model, [second], { ...wanted, vocabulary })
   const few = modelOf([[3]], { heard })
-  await transcribe(few.model, [new Float32Array(5 * 16_000)], { ...wanted, vocabulary })
+  await transcribeSegments(few.model, [new Float32Array(5 * 16_000)], { ...wanted, vocabulary })
   for (const { fed } of [cyrillic, few]) {
     assert.deepEqual(
       prefixesOf(fed).map(([first]) => first),

@@ -33,7 +33,11 @@ export type WhisperOptions = Omit<DecodeOptions, 'prompt'> & {
 }
 
 /** The text of one segment. */
-export type Transcription = { decoding: WhisperDecoding; language: string; detection: Detection }
+export type WhisperTranscription = {
+  decoding: WhisperDecoding
+  language: string
+  detection: Detection
+}
 
 /** Feature frames of the audio that Whisper was trained on: 30 s. */
 const FULL_FRAMES = 3000
@@ -78,17 +82,17 @@ const MIN_WORDS = 0.5
  * again with the audio padded to 30 s, then with random choices, the same ones each time; the
  * likeliest text counts.
  */
-export async function transcribe(
+export async function transcribeSegments(
   model: WhisperModel,
   segments: readonly Float32Array[],
   options: WhisperOptions,
-): Promise<Transcription[]> {
-  const found: Transcription[] = []
+): Promise<WhisperTranscription[]> {
+  const transcriptions: WhisperTranscription[] = []
   const size = batchSize(model.network.config)
   for (let i = 0; i < segments.length; i += size) {
-    found.push(...(await transcribeBatch(model, segments.slice(i, i + size), options)))
+    transcriptions.push(...(await transcribeBatch(model, segments.slice(i, i + size), options)))
   }
-  return found
+  return transcriptions
 }
 
 /** Returns how many pieces of 30 s may be encoded at once. */
@@ -103,9 +107,9 @@ async function transcribeBatch(
   model: WhisperModel,
   segments: readonly Float32Array[],
   options: WhisperOptions,
-): Promise<Transcription[]> {
+): Promise<WhisperTranscription[]> {
   const { network, tokenizer } = model
-  const audio = await encode(model, segments, options.signal)
+  const audio = await encodeSegments(model, segments, options.signal)
   const detections = await detectLanguage(network, audio)
   if (options.language === undefined) {
     for (const [i, detection] of detections.entries())
@@ -114,11 +118,11 @@ async function transcribeBatch(
   const prompt = promptOf(tokenizer, options.vocabulary)
   const shared = { ...options, prompt }
   const requests = segments.map((segment, item): WhisperRequest => {
-    const language = chooseLanguage(detections[item]!, options)
+    const language = chooseDetectedLanguage(detections[item]!, options)
     return { ...boundsOf(segment, language), item, language, temperature: 0, seed: item }
   })
   const decodings = await decodeBatch(network, audio, requests, shared)
-  const found: Transcription[] = []
+  const transcriptions: WhisperTranscription[] = []
   for (const [i, first] of decodings.entries()) {
     const { language } = requests[i]!
     const spoken = { segment: segments[i]!, language, detection: detections[i]! }
@@ -137,9 +141,9 @@ async function transcribeBatch(
       decoding = await decodeAgain(model, { ...spoken, decoding }, options)
     }
     const isEmpty = !options.forceNonEmpty && isNoSpeech(decoding, spoken.detection)
-    found.push({ ...spoken, decoding: isEmpty ? withoutTokens(decoding) : decoding })
+    transcriptions.push({ ...spoken, decoding: isEmpty ? withoutTokens(decoding) : decoding })
   }
-  return found
+  return transcriptions
 }
 
 /**
@@ -153,7 +157,7 @@ export async function identifyLanguage(
 ): Promise<{ language: string; probability: number }[]> {
   const { languages, isRough = false, signal } = options
   const silence = isRough ? ROUGH_SILENCE_FRAMES : SILENCE_FRAMES
-  const encoded = await encode(model, [audio], signal, { silence, keep: !isRough })
+  const encoded = await encodeSegments(model, [audio], signal, { silence, keep: !isRough })
   const [detection] = await detectLanguage(model.network, encoded)
   if (isRough) return rankLanguages(detection!, languages)
   return rankLanguages(await settleLanguage(model, audio, detection!, options), languages)
@@ -168,7 +172,7 @@ async function settleLanguage(
 ): Promise<Detection> {
   const [first, second] = rankLanguages(detection, languages)
   if (!second || first!.probability >= LIKELY_LANGUAGE) return detection
-  const padded = await encode(model, [audio], signal, { silence: FULL_FRAMES })
+  const padded = await encodeSegments(model, [audio], signal, { silence: FULL_FRAMES })
   const [again] = await detectLanguage(model.network, padded)
   return { ...detection, languages: again!.languages }
 }
@@ -177,7 +181,7 @@ async function settleLanguage(
  * Encodes segments with `silence` frames after them, at most 30 s in all. What is encoded with
  * `keep` costs nothing the second time.
  */
-export async function encode(
+export async function encodeSegments(
   { network, extract }: WhisperModel,
   segments: readonly Float32Array[],
   signal: AbortSignal,
@@ -194,11 +198,15 @@ export async function encode(
 }
 
 /** Returns the likeliest allowed language; a given one is used as it is. */
-export function chooseLanguage(
+export function chooseDetectedLanguage(
   { languages }: Detection,
-  wanted: Pick<WhisperOptions, 'language' | 'languages'>,
+  languageOptions: Pick<WhisperOptions, 'language' | 'languages'>,
 ): string {
-  return wanted.language ?? rankLanguages({ languages }, wanted.languages)[0]?.language ?? 'en'
+  return (
+    languageOptions.language ??
+    rankLanguages({ languages }, languageOptions.languages)[0]?.language ??
+    'en'
+  )
 }
 
 /** Returns the allowed languages, the likeliest first; their probabilities add up to 1. */
@@ -239,13 +247,13 @@ export function promptOf(tokenizer: WhisperTokenizer, vocabulary: readonly strin
   return prompt
 }
 
-type Own = { segment: Float32Array; language: string; detection: Detection }
+type SegmentDetection = { segment: Float32Array; language: string; detection: Detection }
 
 /** A prompt can make the model answer in its own language, or write next to nothing. */
 function hasCollapsed(
   { tokenizer }: WhisperModel,
   decoding: WhisperDecoding,
-  { segment, language }: Own,
+  { segment, language }: SegmentDetection,
 ) {
   const words = tokenizer.wordsOf(decoding.tokens, language)
   const text = tokenizer.textOf(decoding.tokens)
@@ -268,11 +276,11 @@ function isNoSpeech(decoding: WhisperDecoding, { noSpeech }: Detection): boolean
 
 async function decodeAgain(
   model: WhisperModel,
-  { segment, language, decoding }: Own & { decoding: WhisperDecoding },
+  { segment, language, decoding }: SegmentDetection & { decoding: WhisperDecoding },
   options: WhisperOptions,
 ): Promise<WhisperDecoding> {
   const { network, tokenizer } = model
-  const audio = await encode(model, [segment], options.signal, { silence: FULL_FRAMES })
+  const audio = await encodeSegments(model, [segment], options.signal, { silence: FULL_FRAMES })
   const tried = [decoding]
   for (const [seed, temperature] of [0, ...TEMPERATURES].entries()) {
     const request = { ...boundsOf(segment, language), item: 0, language, temperature, seed }

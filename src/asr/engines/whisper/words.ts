@@ -60,18 +60,18 @@ export function approximateWords(
   })
 }
 
-type WordSpan = TokenRange & { start: number; end: number }
+type TimedTokens = TokenRange & { start: number; end: number }
 
 /** `frames` holds the first frame of each token, and of the end token where there is one. */
 function wordSpans(
   tokenizer: WhisperTokenizer,
   { decoding, language, audio }: WhisperText,
   frames: readonly number[],
-): WordSpan[] {
+): TimedTokens[] {
   const seconds = audio.length / SAMPLE_RATE
   const at = (token: number) =>
     Math.min((frames[token] ?? Number.POSITIVE_INFINITY) * FRAME, seconds)
-  const words: WordSpan[] = []
+  const words: TimedTokens[] = []
   for (const range of tokenizer.wordsOf(decoding.tokens, language)) {
     const text = range.text.trim()
     const previous = words.at(-1)
@@ -96,7 +96,7 @@ function endOfSpoken(
 }
 
 function withConfidence(
-  words: readonly WordSpan[],
+  words: readonly TimedTokens[],
   decoding: WhisperDecoding,
 ): Omit<Word, 'start' | 'end'>[] {
   const segment = meanLogProbability(decoding)

@@ -51,9 +51,9 @@ export async function openDenoisedSamples(audio: LiveAudio, from: number): Promi
     const cleaned = cleanPiece(audio, request, current)
     if (!cleaned) return false
     const end = (current.block + 1) * BLOCK
-    const wanted = { from: next - current.output, to: end - current.output }
+    const sampleRange = { from: next - current.output, to: end - current.output }
     for (const [channel, samples] of cleaned.entries()) {
-      const used = samples.subarray(Math.max(0, wanted.from), wanted.to)
+      const used = samples.subarray(Math.max(0, sampleRange.from), sampleRange.to)
       for (const sample of used) ready[channel]!.push(sample)
     }
     current.output += cleaned[0]!.length

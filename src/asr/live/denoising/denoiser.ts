@@ -34,13 +34,13 @@ export function createDenoiser(filter: FrameDenoiser): Denoiser {
   function write(samples: Float32Array): Float32Array<ArrayBuffer> {
     originals = joinSamples(originals, samples)
     pending = joinSamples(pending, up.write(samples))
-    const whole = pending.length - (pending.length % RNNOISE_FRAME)
-    const cleaned = new Float32Array(whole)
-    for (let at = 0; at < whole; at += RNNOISE_FRAME) {
+    const wholeFramesLength = pending.length - (pending.length % RNNOISE_FRAME)
+    const cleaned = new Float32Array(wholeFramesLength)
+    for (let at = 0; at < wholeFramesLength; at += RNNOISE_FRAME) {
       cleaned.set(filter.clean(pending.subarray(at, at + RNNOISE_FRAME)), at)
     }
-    pending = pending.slice(whole)
-    if (whole === 0) return new Float32Array(0)
+    pending = pending.slice(wholeFramesLength)
+    if (wholeFramesLength === 0) return new Float32Array(0)
     // The filter lags by one frame: its first output lies before the audio.
     const response = down.write(isFirst ? cleaned.subarray(RNNOISE_FRAME) : cleaned)
     isFirst = false
@@ -52,8 +52,8 @@ export function createDenoiser(filter: FrameDenoiser): Denoiser {
   return {
     write,
     flush() {
-      const rest = originals.length
-      return write(new Float32Array(TAIL)).slice(0, rest)
+      const remainingSamples = originals.length
+      return write(new Float32Array(TAIL)).slice(0, remainingSamples)
     },
     close: () => filter.close(),
   }

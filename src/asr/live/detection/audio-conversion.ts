@@ -41,8 +41,8 @@ export function convertAudio(
     const resampler = createResampler(format.sampleRate, SAMPLE_RATE)
     const resampled = resampler.write(plane)
     if (!isEnd || last < frames) return resampled.slice(skip, skip + to - from)
-    const whole = joinSamples(resampled, resampler.flush())
-    return whole.slice(skip, skip + to - from)
+    const allSamples = joinSamples(resampled, resampler.flush())
+    return allSamples.slice(skip, skip + to - from)
   })
 }
 

@@ -57,12 +57,14 @@ export function createLiveCrosstalk(channels: number): LiveCrosstalk {
     if (frame % HOP_FRAMES === 0) measureCrosstalk(blocks[0]!, recent)
     const earlier: CrosstalkFrames['earlier'] = []
     if (frame % SEARCH_FRAMES === 0) {
-      const known = paths
+      const earlierPaths = paths
       paths = findCrosstalk(blocks)
-      const newPaths = paths.filter((path) => !known.some((one) => isSamePair(one, path)))
+      const newPaths = paths.filter(
+        (path) => !earlierPaths.some((earlierPath) => isSamePair(earlierPath, path)),
+      )
       for (const channel of new Set(newPaths.map(({ target }) => target))) {
-        const found = findEarlier(before, { channel, paths })
-        earlier.push(...found.map((n) => ({ channel, frame: frame - before.length + n })))
+        const newFrames = findEarlier(before, { channel, paths })
+        earlier.push(...newFrames.map((n) => ({ channel, frame: frame - before.length + n })))
       }
     }
     const bands = samples.map(frameBands)
@@ -92,6 +94,6 @@ function findEarlier(
   })
   return signed.flatMap((energy, n) => {
     const near = signed.slice(Math.max(0, n - NEARBY_FRAMES), n + NEARBY_FRAMES + 1)
-    return energy > 0 && near.reduce((sum, one) => sum + one, 0) > 0 ? [n] : []
+    return energy > 0 && near.reduce((sum, signedEnergy) => sum + signedEnergy, 0) > 0 ? [n] : []
   })
 }

@@ -54,24 +54,24 @@ type Channel = {
 
 /** Creates a live VAD; its state is lost with the process, which affects only speed. */
 export function createLiveVad(detector: Pick<Vad, 'stream'>): LiveVad {
-  const kept = new Map<string, StreamState>()
+  const keptStreams = new Map<string, StreamState>()
   return {
     async detect(audio, request) {
       const key = JSON.stringify(audio)
-      const known = kept.get(key)
+      const keptStream = keptStreams.get(key)
       // Not in the map while in use: a request that fails must not leave a half-finished step
       // behind.
-      kept.delete(key)
-      const isNext = known?.frame === request.from
-      if (!isNext) known?.samples.close()
-      const state = isNext ? known : await start(audio, request)
+      keptStreams.delete(key)
+      const isNext = keptStream?.frame === request.from
+      if (!isNext) keptStream?.samples.close()
+      const state = isNext ? keptStream : await start(audio, request)
       try {
         if (!isNext) await rebuild(detector, { audio, request, state })
-        const speech = await advance(detector, { audio, request, state })
+        const speech = await advanceDetector(detector, { audio, request, state })
         const isOver = request.isEnd && speech.probabilities[0]!.length === 0
         if (isOver) state.samples.close()
-        else kept.set(key, state)
-        dropOldest(kept)
+        else keptStreams.set(key, state)
+        dropOldest(keptStreams)
         return speech
       } catch (error) {
         state.samples.close()
@@ -88,11 +88,11 @@ export function createLiveVad(detector: Pick<Vad, 'stream'>): LiveVad {
   }
 }
 
-function dropOldest(kept: Map<string, StreamState>): void {
-  for (const [oldest, { samples }] of kept) {
-    if (kept.size <= MAX_KEPT) return
+function dropOldest(keptStreams: Map<string, StreamState>): void {
+  for (const [oldest, { samples }] of keptStreams) {
+    if (keptStreams.size <= MAX_KEPT) return
     samples.close()
-    kept.delete(oldest)
+    keptStreams.delete(oldest)
   }
 }
 
@@ -114,17 +114,17 @@ function gridBefore(frame: number): number {
  * what precedes the grid point (warm-up, and the loudness before that), and writes the samples it
  * passes again.
  */
-async function rebuild(detector: Pick<Vad, 'stream'>, step: Step): Promise<void> {
+async function rebuild(detector: Pick<Vad, 'stream'>, step: DetectionStep): Promise<void> {
   const { request, state } = step
   const detectFrom = gridBefore(request.from)
   while (state.frame < request.from) {
     const before = state.frame
-    await advance(detector, { ...step, limit: request.from - before, detectFrom })
+    await advanceDetector(detector, { ...step, limit: request.from - before, detectFrom })
     if (state.frame === before) return
   }
 }
 
-type Step = {
+type DetectionStep = {
   audio: LiveAudio
   request: DetectRequest
   state: StreamState
@@ -137,9 +137,9 @@ type Step = {
  * Processes up to `limit` further frames of all channels, as many in all as of one channel: eight
  * channels take eight times as long, and other sessions wait meanwhile.
  */
-async function advance(
+async function advanceDetector(
   detector: Pick<Vad, 'stream'>,
-  { audio, request, state, limit = MAX_DETECT_FRAMES, detectFrom = 0 }: Step,
+  { audio, request, state, limit = MAX_DETECT_FRAMES, detectFrom = 0 }: DetectionStep,
 ): Promise<SpeechFrames> {
   const start = state.frame * VAD_FRAME
   const perChannel = Math.floor(MAX_DETECT_FRAMES / audio.channels.length)
@@ -158,7 +158,7 @@ async function advance(
     const inputs = Array.from(levels, (_, n) => {
       const frame = samples.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME)
       levels[n] = decibels(rmsOf(frame))
-      return prepare(channel, frame)
+      return toDetectorSamples(channel, frame)
     })
     const run = { first: state.frame, inputs, detectFrom }
     const probabilities = await detectFrames(detector, channel, run)
@@ -194,7 +194,7 @@ function findCrosstalkFrames(
  * Builds the detector's input for a frame: the samples before it and its own, amplified when the
  * audio is quiet.
  */
-function prepare(channel: Channel, samples: Int16Array): Float32Array {
+function toDetectorSamples(channel: Channel, samples: Int16Array): Float32Array {
   const { context, peaks } = channel
   let peak = 0
   const input = new Float32Array(CONTEXT + VAD_FRAME)
@@ -214,13 +214,13 @@ function prepare(channel: Channel, samples: Int16Array): Float32Array {
   return input
 }
 
-type Run = { first: number; inputs: readonly Float32Array[]; detectFrom: number }
+type FrameRun = { first: number; inputs: readonly Float32Array[]; detectFrom: number }
 
 /** Detects speech in frames of a channel, all up to the next grid point in one call. */
 async function detectFrames(
   detector: Pick<Vad, 'stream'>,
   channel: Channel,
-  { first, inputs, detectFrom }: Run,
+  { first, inputs, detectFrom }: FrameRun,
 ): Promise<Float32Array> {
   const probabilities = new Float32Array(inputs.length)
   for (let n = 0; n < inputs.length; ) {

@@ -7,10 +7,10 @@ import { elementType, type OnnxGraph, type OnnxTensor, writeModel } from '../../
 import {
   describeNode,
   describeValue,
-  finish,
   floatTensor,
   type Graph,
   newGraph,
+  toModel,
 } from '../../onnx/onnx-graph.ts'
 import { floats, floatsOf, loadOptimizedModel } from '../../onnx/onnx-runtime.ts'
 import {
@@ -60,7 +60,7 @@ async function run(write: (graph: Graph) => string, x: Float32Array): Promise<Fl
     const graph = newGraph('product')
     graph.add('Identity', [write(graph)], {}, 'y')
     const [input, output] = ['x', 'y'].map((name) => describeValue(name, ['rows', 'columns']))
-    writeModel(join(folder, 'model.onnx'), finish(graph, [input!], [output!]))
+    writeModel(join(folder, 'model.onnx'), toModel(graph, [input!], [output!]))
     const session = await loadOptimizedModel(join(folder, 'model.onnx'))
     const { y } = await session.run({ x: floats(x, [x.length / ROWS, ROWS]) })
     await session.release()

@@ -20,9 +20,9 @@ const STEPS = 127
  * `TypeError` where the graph has another form.
  */
 export function readByteMatrix(graph: OnnxGraph, part: string): Int8Matrix {
-  const need = <T>(found: T | undefined): T => {
-    if (found === undefined) throw new TypeError(`a product has another form: ${part}`)
-    return found
+  const need = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new TypeError(`a product has another form: ${part}`)
+    return value
   }
   const tensor = (name = '') => graph.initializer.find((constant) => constant.name === name)
   const consumer = (name = '') => need(graph.node.find(({ input }) => input.includes(name)))

@@ -1,5 +1,11 @@
 import type { OnnxGraph, OnnxModel, OnnxTensor, OnnxValue } from '../../onnx/onnx.ts'
-import { describeValue, finish, type Graph, newGraph, normalize } from '../../onnx/onnx-graph.ts'
+import {
+  addLayerNormalization,
+  describeValue,
+  type Graph,
+  newGraph,
+  toModel,
+} from '../../onnx/onnx-graph.ts'
 import {
   joinColumns,
   matMulPerRow,
@@ -48,9 +54,9 @@ type Weights = ReturnType<typeof readWeights>
 
 /** Finds the constants of the published graph by the names of its parts. */
 function readWeights(graph: OnnxGraph) {
-  const need = <T>(found: T | undefined, name: string): T => {
-    if (found === undefined) throw new TypeError(`the decoder has another form: ${name}`)
-    return found
+  const need = <T>(value: T | undefined, name: string): T => {
+    if (value === undefined) throw new TypeError(`the decoder has another form: ${name}`)
+    return value
   }
   const starting = (prefix: string) => {
     return need(
@@ -93,7 +99,7 @@ function writeCross(weights: Weights): OnnxModel {
     }
   }
   const input = describeValue('encoder_hidden_states', [1, 'frames', weights.hidden])
-  return finish(graph, [input], outputs)
+  return toModel(graph, [input], outputs)
 }
 
 function writeSteps(weights: Weights, heads: AlignmentHeads): OnnxModel {
@@ -104,18 +110,18 @@ function writeSteps(weights: Weights, heads: AlignmentHeads): OnnxModel {
   const rows = graph.add('Transpose', [columns], { perm: [1, 2, 0] })
   const quantization = [graph.constant(weights.scale), graph.constant(weights.zeroPoint)]
   let states = graph.add('DequantizeLinear', [rows, ...quantization])
-  let normal = normalize(graph, states, weights.gain(0, 'input_layernorm'))
+  let normal = addLayerNormalization(graph, states, weights.gain(0, 'input_layernorm'))
   const scores: string[] = []
   const addAndNormalize = (change: string, gain: OnnxTensor) => {
     states = graph.add('Add', [states, change])
-    normal = normalize(graph, states, gain)
+    normal = addLayerNormalization(graph, states, gain)
   }
   for (let layer = 0; layer < layers; layer++) {
     const attended = attendToText(graph, normal, { weights, layer, rotate })
     addAndNormalize(attended, weights.gain(layer, 'post_attention_layernorm'))
-    const heard = attendToAudio(graph, normal, { weights, layer })
-    scores.push(heard.scores)
-    addAndNormalize(heard.output, weights.gain(layer, 'final_layernorm'))
+    const attendedAudio = attendToAudio(graph, normal, { weights, layer })
+    scores.push(attendedAudio.scores)
+    addAndNormalize(attendedAudio.output, weights.gain(layer, 'final_layernorm'))
     const multiply = (rows: string, part: string) => {
       const bias = weights.bias(layer, `mlp.${part}`)
       return matMulPerRow(graph, quantizeRows(graph, rows), weights.product(layer, `mlp/${part}`), {
@@ -131,11 +137,11 @@ function writeSteps(weights: Weights, heads: AlignmentHeads): OnnxModel {
   }
   matMulPerRow(graph, quantizeRows(graph, normal), head, { output: 'logits' })
   writeLargest(graph)
-  const aligned = heads.map(([layer, one]) => {
-    return graph.add('Gather', [scores[layer]!, graph.integers(one)], { axis: 1 })
+  const aligned = heads.map(([layer, headIndex]) => {
+    return graph.add('Gather', [scores[layer]!, graph.integers(headIndex)], { axis: 1 })
   })
   graph.add('Concat', aligned, { axis: 1 }, 'attention')
-  return finish(graph, inputsOf(weights), outputsOf(weights, heads))
+  return toModel(graph, inputsOf(weights), outputsOf(weights, heads))
 }
 
 /**

@@ -1,13 +1,13 @@
 import { ENCODER_ROW } from '../../engines/moonshine/encoder.ts'
 import type { OnnxGraph, OnnxModel, OnnxTensor } from '../../onnx/onnx.ts'
 import {
+  addLayerNormalization,
   describeValue,
   EPSILON,
-  finish,
   floatTensor,
   type Graph,
   newGraph,
-  normalize,
+  toModel,
 } from '../../onnx/onnx-graph.ts'
 import {
   constantsOf,
@@ -36,10 +36,10 @@ export function writeMoonshineEncoder(published: OnnxModel): OnnxModel {
   const graph = newGraph('encoder')
   const rotate = writeRotary(graph, { heads: HEADS, positions: MAX_FRAMES })
   let states = writeFrontEnd(graph, weights)
-  let normal = normalize(graph, states, weights.gain('layers.0.input_layernorm'))
+  let normal = addLayerNormalization(graph, states, weights.gain('layers.0.input_layernorm'))
   const addAndNormalize = (change: string, gain: OnnxTensor) => {
     states = graph.add('Add', [states, change])
-    normal = normalize(graph, states, gain)
+    normal = addLayerNormalization(graph, states, gain)
   }
   for (let layer = 0; layer < weights.layers; layer++) {
     const name = `layers.${layer}`
@@ -62,7 +62,7 @@ export function writeMoonshineEncoder(published: OnnxModel): OnnxModel {
   graph.add('Identity', [normal], {}, 'last_hidden_state')
   const input = describeValue('input_values', ['rows', ENCODER_ROW])
   const output = describeValue('last_hidden_state', [1, 'frames', weights.hidden])
-  return finish(graph, [input], [output])
+  return toModel(graph, [input], [output])
 }
 
 type Weights = ReturnType<typeof readWeights>
@@ -71,9 +71,9 @@ type Weights = ReturnType<typeof readWeights>
 function readWeights(graph: OnnxGraph) {
   const tensors = new Map(graph.initializer.map((tensor) => [tensor.name, tensor]))
   const nodes = new Map(graph.node.flatMap((node) => node.output.map((name) => [name, node])))
-  const need = <T>(found: T | undefined, name: string): T => {
-    if (found === undefined) throw new TypeError(`the encoder has another form: ${name}`)
-    return found
+  const need = <T>(value: T | undefined, name: string): T => {
+    if (value === undefined) throw new TypeError(`the encoder has another form: ${name}`)
+    return value
   }
   const tensor = (name: string) => need(tensors.get(name), name)
   const second = (output: string) => {

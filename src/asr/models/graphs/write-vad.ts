@@ -1,5 +1,5 @@
 import type { OnnxGraph, OnnxModel, OnnxTensor } from '../../onnx/onnx.ts'
-import { describeValue, finish, floatTensor, type Graph, newGraph } from '../../onnx/onnx-graph.ts'
+import { describeValue, floatTensor, type Graph, newGraph, toModel } from '../../onnx/onnx-graph.ts'
 
 /** Samples of a step of the spectrum; each of its windows takes two steps. */
 const STEP = 128
@@ -45,7 +45,7 @@ export function writeVoiceDetector(published: OnnxModel): OnnxModel {
   graph.add('Sigmoid', [graph.add('Add', [product, bias])], {}, 'probabilities')
   const state = (name: string) => describeValue(name, [1, 1, HIDDEN])
   const frames = describeValue('frames', ['frames', STEPS, STEP])
-  return finish(
+  return toModel(
     graph,
     [frames, state('hidden'), state('cell')],
     [describeValue('probabilities', ['frames', 1]), state('next_hidden'), state('next_cell')],

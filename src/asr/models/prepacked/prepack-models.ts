@@ -54,12 +54,12 @@ export async function prepackModels(modelsFolder: string): Promise<void> {
 
 /** Removes what is of other models or another version, and what killed processes left. */
 async function removeOutdated(root: string, name: string): Promise<void> {
-  for (const other of await readdir(root)) {
-    const { mtimeMs } = await stat(join(root, other))
-    const isOutdated = other.startsWith(WORK_PREFIX)
+  for (const otherFolder of await readdir(root)) {
+    const { mtimeMs } = await stat(join(root, otherFolder))
+    const isOutdated = otherFolder.startsWith(WORK_PREFIX)
       ? Date.now() - mtimeMs > WORK_EXPIRES_MS
-      : !isSameSource(other, name)
-    if (isOutdated) await rm(join(root, other), { recursive: true, force: true })
+      : !isSameSource(otherFolder, name)
+    if (isOutdated) await rm(join(root, otherFolder), { recursive: true, force: true })
   }
 }
 
@@ -153,12 +153,14 @@ const TRIED_TOKENS = 12
 /** Runs two models on the same sound; throws unless all numbers are equal to the last bit. */
 export async function assertSameOutput(
   folder: string,
-  other: string,
+  otherFolder: string,
   dimensions: MoonshineDimensions,
 ): Promise<void> {
   const outputs: string[] = []
-  for (const one of [folder, other]) outputs.push(await tryModel(one, dimensions))
-  if (outputs[0] !== outputs[1]) throw new Error(`${other} computes other values than ${folder}`)
+  for (const modelFolder of [folder, otherFolder])
+    outputs.push(await tryModel(modelFolder, dimensions))
+  if (outputs[0] !== outputs[1])
+    throw new Error(`${otherFolder} computes other values than ${folder}`)
 }
 
 async function tryModel(folder: string, dimensions: MoonshineDimensions): Promise<string> {

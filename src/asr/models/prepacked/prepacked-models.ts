@@ -24,8 +24,8 @@ export function prepackedName(modelsFolder: string): string | undefined {
     version: string
   }
   const sources = prepackedGraphs.map((graph) => {
-    const found = statSync(join(modelsFolder, `${graph}.onnx`), { throwIfNoEntry: false })
-    return `${found?.size} ${found?.mtimeMs}`
+    const sourceStat = statSync(join(modelsFolder, `${graph}.onnx`), { throwIfNoEntry: false })
+    return `${sourceStat?.size} ${sourceStat?.mtimeMs}`
   })
   return `${digest([version, ...sources])}-${digest(processorFeatures())}`
 }
@@ -39,8 +39,8 @@ export function findPrepacked(modelsFolder: string): string | undefined {
 }
 
 /** Whether two folders in `prepackedRoot` hold the same models, for different processors. */
-export function isSameSource(name: string, other: string): boolean {
-  return name.split('-')[0] === other.split('-')[0]
+export function isSameSource(name: string, otherName: string): boolean {
+  return name.split('-')[0] === otherName.split('-')[0]
 }
 
 /** The kernels, and so the layout of their weights, are chosen by these. */

@@ -16,18 +16,23 @@ const MIN_SHARED_WORDS = 5
  */
 export function isSameRoom(channels: readonly (readonly Word[])[]): boolean {
   return channels.some((words, i) => {
-    const shared = channels.map((other, j) => (i === j ? 0 : countShared(words, other)))
+    const shared = channels.map((otherWords, j) => (i === j ? 0 : countShared(words, otherWords)))
     return Math.max(...shared) >= Math.max(MIN_SHARED_WORDS, SAME_ROOM_SHARE * words.length)
   })
 }
 
-function countShared(words: readonly Word[], other: readonly Word[]): number {
+function countShared(words: readonly Word[], otherWords: readonly Word[]): number {
   let first = 0
   let shared = 0
   for (const { text, start } of words) {
-    while (first < other.length && other[first]!.start < start - SAME_WORD_SECONDS) first++
-    for (let i = first; i < other.length && other[i]!.start <= start + SAME_WORD_SECONDS; i++) {
-      if (bare(other[i]!.text) !== bare(text)) continue
+    while (first < otherWords.length && otherWords[first]!.start < start - SAME_WORD_SECONDS)
+      first++
+    for (
+      let i = first;
+      i < otherWords.length && otherWords[i]!.start <= start + SAME_WORD_SECONDS;
+      i++
+    ) {
+      if (lettersAndDigits(otherWords[i]!.text) !== lettersAndDigits(text)) continue
       shared++
       break
     }
@@ -35,6 +40,6 @@ function countShared(words: readonly Word[], other: readonly Word[]): number {
   return shared
 }
 
-function bare(text: string): string {
+function lettersAndDigits(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
 }

@@ -170,6 +170,6 @@ function reestimateCentroids(
 }
 
 function marginOf(scores: Float64Array, cluster: number): number {
-  const others = scores.filter((_, k) => k !== cluster)
-  return scores[cluster]! - others.reduce((max, x) => Math.max(max, x), UNKNOWN_SPEAKER_SCORE)
+  const otherScores = scores.filter((_, k) => k !== cluster)
+  return scores[cluster]! - otherScores.reduce((max, x) => Math.max(max, x), UNKNOWN_SPEAKER_SCORE)
 }

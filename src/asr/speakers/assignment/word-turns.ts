@@ -43,7 +43,7 @@ export function diarizeByTurns(
 export function assignByTurns(words: readonly Word[], turns: readonly SpeakerTurn[]): WordSpeakers {
   const longest = turns.reduce((max, { start, end }) => Math.max(max, end - start), 0)
   let first = 0
-  const found = words.map((word) => {
+  const turnOfWord = words.map((word) => {
     while (first < turns.length && turns[first]!.start + longest < word.start) first++
     const shares = new Map<number, number>()
     for (let i = first; i < turns.length && turns[i]!.start < word.end; i++) {
@@ -52,18 +52,18 @@ export function assignByTurns(words: readonly Word[], turns: readonly SpeakerTur
       if (shared > 0) shares.set(speaker, (shares.get(speaker) ?? 0) + shared)
     }
     const [best, second] = [...shares].sort((a, b) => b[1] - a[1] || a[0] - b[0])
-    if (!best) return { speaker: nearest(word, turns), margin: OUTSIDE_MARGIN }
+    if (!best) return { speaker: nearestTurn(word, turns), margin: OUTSIDE_MARGIN }
     const lead = (best[1] - (second?.[1] ?? 0)) / best[1]
     return { speaker: best[0], margin: CLEAR_MARGIN * lead }
   })
   return {
-    speakers: found.map(({ speaker }) => speaker),
-    margins: found.map(({ margin }) => margin),
+    speakers: turnOfWord.map(({ speaker }) => speaker),
+    margins: turnOfWord.map(({ margin }) => margin),
   }
 }
 
 /** Returns the speaker of the turn nearest in time; the first speaker where there are no turns. */
-function nearest(word: Word, turns: readonly SpeakerTurn[]): number {
+function nearestTurn(word: Word, turns: readonly SpeakerTurn[]): number {
   let [nearestSpeaker, distance] = [0, Number.POSITIVE_INFINITY]
   for (const { start, end, speaker } of turns) {
     const gap = Math.max(0, start - word.end, word.start - end)

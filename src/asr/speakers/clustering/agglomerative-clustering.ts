@@ -38,16 +38,20 @@ export function mergeClusters(
 ): Cluster[] {
   const merged: (Cluster | undefined)[] = [...groups]
   const similarities = groups.map((a) => Float64Array.from(groups, (b) => similarityOf(a, b)))
-  for (let left = groups.length; left > Math.max(1, count); left--) {
+  for (
+    let remainingGroups = groups.length;
+    remainingGroups > Math.max(1, count);
+    remainingGroups--
+  ) {
     const pair = mostSimilarPair(merged, similarities)
     if (!pair || pair.similarity < similarity) break
     const { a, b } = pair
-    const joined = join(merged[a]!, merged[b]!)
+    const joined = joinClusters(merged[a]!, merged[b]!)
     merged[a] = joined
     merged[b] = undefined
-    for (const [k, other] of merged.entries()) {
-      if (!other || k === a) continue
-      similarities[a]![k] = similarityOf(joined, other)
+    for (const [k, otherCluster] of merged.entries()) {
+      if (!otherCluster || k === a) continue
+      similarities[a]![k] = similarityOf(joined, otherCluster)
       similarities[k]![a] = similarities[a]![k]!
     }
   }
@@ -59,7 +63,7 @@ function similarityOf(a: Cluster, b: Cluster): number {
   return dot(a.sum, b.sum) / (a.size * b.size)
 }
 
-function join(a: Cluster, b: Cluster): Cluster {
+function joinClusters(a: Cluster, b: Cluster): Cluster {
   return { sum: a.sum.map((x, i) => x + b.sum[i]!), size: a.size + b.size }
 }
 

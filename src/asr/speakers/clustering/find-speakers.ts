@@ -39,7 +39,7 @@ const SURE_GROUP = 3
 /** A group to which the model gives fewer windows than this keeps its vector. */
 const LEARNED_WINDOWS = 2
 
-type Speaker = { centroid: Float32Array; weight: number }
+type WeightedCentroid = { centroid: Float32Array; weight: number }
 
 /**
  * Finds the speakers of one channel. Average linkage forms more groups than there are speakers; a
@@ -48,13 +48,13 @@ type Speaker = { centroid: Float32Array; weight: number }
  * as many as requested from groups of some size, if there are any. `windows` are in order of time.
  */
 export function findSpeakers(windows: readonly WindowEmbedding[]): ChannelSpeakers {
-  const long = windows.filter((window) => seconds(window) >= MIN_WINDOW_SECONDS)
+  const long = windows.filter((window) => windowSeconds(window) >= MIN_WINDOW_SECONDS)
   const embeddings = (long.length > 0 ? long : windows).map(({ embedding }) => embedding)
   const sparse = subsampleWindows(windows).map(({ embedding }) => embedding)
   const groups = clusterEmbeddings(sparse.length > 0 ? sparse : embeddings, MAX_SPEAKERS)
   const levels = [1, ...PENALTY_FACTORS]
-  const kept: Speaker[][] = []
-  const found = speakersFor(0)
+  const speakersByCount: WeightedCentroid[][] = []
+  const foundSpeakers = speakersFor(0)
   const known = new Map<number, Float32Array[]>()
 
   function centroids(count: number): Float32Array[] {
@@ -76,12 +76,12 @@ export function findSpeakers(windows: readonly WindowEmbedding[]): ChannelSpeake
    * Returns the speakers kept at a penalty level; computes each level once, as many counts are
    * requested.
    */
-  function speakersFor(level: number): Speaker[] {
-    kept[level] ??= keepSpeakers(embeddings, groups, levels[level]!)
-    return kept[level]
+  function speakersFor(level: number): WeightedCentroid[] {
+    speakersByCount[level] ??= keepSpeakers(embeddings, groups, levels[level]!)
+    return speakersByCount[level]
   }
 
-  return { count: found.length, centroids }
+  return { count: foundSpeakers.length, centroids }
 }
 
 /**
@@ -91,13 +91,14 @@ export function findSpeakers(windows: readonly WindowEmbedding[]): ChannelSpeake
 function subsampleWindows(windows: readonly WindowEmbedding[]): WindowEmbedding[] {
   let last = Number.NEGATIVE_INFINITY
   return windows.filter((window) => {
-    if (seconds(window) < SURE_WINDOW || window.start - last < STEP * SAMPLE_RATE) return false
+    if (windowSeconds(window) < SURE_WINDOW || window.start - last < STEP * SAMPLE_RATE)
+      return false
     last = window.start
     return true
   })
 }
 
-function seconds({ start, end }: WindowEmbedding): number {
+function windowSeconds({ start, end }: WindowEmbedding): number {
   return (end - start) / SAMPLE_RATE
 }
 
@@ -109,7 +110,7 @@ function keepSpeakers(
   embeddings: readonly Float32Array[],
   groups: readonly Cluster[],
   penaltyScale: number,
-): Speaker[] {
+): WeightedCentroid[] {
   const starts = mergeClusters(groups, { count: 1, similarity: SIMILARITY }).map(directionOf)
   const speakers = learnSpeakers(embeddings, { starts, penaltyScale })
   speakers.sort((a, b) => b.weight - a.weight)
@@ -133,9 +134,9 @@ function learnGroups(
 function learnSpeakers(
   embeddings: readonly Float32Array[],
   { starts, penaltyScale }: { starts: readonly Float32Array[]; penaltyScale: number },
-): Speaker[] {
+): WeightedCentroid[] {
   if (starts.length === 0) return []
-  const start = embeddings.map((embedding) => nearest(embedding, starts))
+  const start = embeddings.map((embedding) => nearestCentroid(embedding, starts))
   const shares = inferSpeakers(embeddings, { start, speakerCount: starts.length, penaltyScale })
   return starts.map((_, k) => {
     const weights = shares.map((share) => share[k]!)
@@ -144,7 +145,7 @@ function learnSpeakers(
   })
 }
 
-function nearest(embedding: Float32Array, centroids: readonly Float32Array[]): number {
+function nearestCentroid(embedding: Float32Array, centroids: readonly Float32Array[]): number {
   let [best, cosine] = [0, Number.NEGATIVE_INFINITY]
   for (const [k, centroid] of centroids.entries()) {
     const similarity = dot(embedding, centroid)
@@ -153,7 +154,7 @@ function nearest(embedding: Float32Array, centroids: readonly Float32Array[]): n
   return best
 }
 
-function mergeNearest(speakers: readonly Speaker[], count: number): Speaker[] {
+function mergeNearest(speakers: readonly WeightedCentroid[], count: number): WeightedCentroid[] {
   const merged = [...speakers]
   while (merged.length > Math.max(1, count)) {
     let [a, b, cosine] = [0, 1, Number.NEGATIVE_INFINITY]

@@ -23,7 +23,8 @@ export function chooseSpeakerCounts(
   const [only] = channels
   // No choice between channels: skip the counts in between, each of which takes seconds for a long
   // recording.
-  if (only && channels.length === 1) return [countOf(only, { start: start[0]!, min, max })]
+  if (only && channels.length === 1)
+    return [chooseSpeakerCount(only, { start: start[0]!, min, max })]
   const chosen = [...start]
   for (let total = sum(chosen); total < min; total++) {
     const channel = lowest(channels.map((speakers, i) => splitSimilarity(speakers, chosen[i]! + 1)))
@@ -43,15 +44,15 @@ export function chooseSpeakerCounts(
   return chosen
 }
 
-function countOf(
+function chooseSpeakerCount(
   speakers: ChannelSpeakers,
   { start, min, max }: { start: number; min: number; max: number },
 ): number {
-  const wanted = Math.min(Math.max(start, min), max)
-  if (wanted <= start) return Math.min(wanted, speakers.centroids(wanted).length)
-  if (splitSimilarity(speakers, wanted) !== undefined) return wanted
+  const allowedCount = Math.min(Math.max(start, min), max)
+  if (allowedCount <= start) return Math.min(allowedCount, speakers.centroids(allowedCount).length)
+  if (splitSimilarity(speakers, allowedCount) !== undefined) return allowedCount
   let count = start
-  while (count + 1 < wanted && splitSimilarity(speakers, count + 1) !== undefined) count++
+  while (count + 1 < allowedCount && splitSimilarity(speakers, count + 1) !== undefined) count++
   return count
 }
 

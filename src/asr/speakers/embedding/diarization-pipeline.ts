@@ -39,7 +39,7 @@ export async function openDiarizationPipeline(models: {
   const pipeline = new sherpa.OfflineSpeakerDiarization({
     segmentation: { pyannote: { model: models.segmentation }, numThreads: 1 },
     embedding: { model: models.embedding, numThreads: 1 },
-    clustering: groupsOf(0),
+    clustering: clusteringFor(0),
     minDurationOn: MIN_TURN_SECONDS,
     minDurationOff: MIN_PAUSE_SECONDS,
   })
@@ -48,22 +48,24 @@ export async function openDiarizationPipeline(models: {
   }
 
   function findAs(count: number, samples: Float32Array): SpeakerSegment[] {
-    pipeline.setConfig({ clustering: groupsOf(count) })
+    pipeline.setConfig({ clustering: clusteringFor(count) })
     return pipeline.process(samples)
   }
 
   return {
     find(samples, { exact = 0, min = 0, max = 0 }) {
-      const found = findAs(exact, samples)
-      if (exact > 0) return turnsOf(found)
-      const count = new Set(found.map(({ speaker }) => speaker)).size
-      const wanted = max > 0 && count > max ? max : Math.max(count, min)
-      return turnsOf(count === 0 || wanted === count ? found : findAs(wanted, samples))
+      const foundClustering = findAs(exact, samples)
+      if (exact > 0) return turnsOf(foundClustering)
+      const count = new Set(foundClustering.map(({ speaker }) => speaker)).size
+      const allowedCount = max > 0 && count > max ? max : Math.max(count, min)
+      return turnsOf(
+        count === 0 || allowedCount === count ? foundClustering : findAs(allowedCount, samples),
+      )
     },
   }
 }
 
-function groupsOf(count: number): Clustering {
+function clusteringFor(count: number): Clustering {
   return { numClusters: count > 0 ? count : -1, threshold: THRESHOLD }
 }
 

@@ -54,9 +54,9 @@ export function createEmbeddingWorkers(options: {
 
   return {
     embed: model.kind === 'pipeline' ? (task, signal) => retryOnExit(embed, task, signal) : embed,
-    setNiceness(wanted) {
-      niceness = wanted
-      turns?.setNiceness(wanted)
+    setNiceness(newNiceness) {
+      niceness = newNiceness
+      turns?.setNiceness(newNiceness)
     },
     async close() {
       isClosed = true
@@ -75,16 +75,16 @@ async function retryOnExit(
 ): Promise<void> {
   try {
     await embed(task, signal).catch((error) => {
-      if (!isEnd(error)) throw error
+      if (!isEngineFailure(error)) throw error
       return embed(task, signal)
     })
   } catch (cause) {
-    if (!isEnd(cause)) throw cause
+    if (!isEngineFailure(cause)) throw cause
     const detail = "its process ended twice over the recording; 'steno doctor' tries it"
     throw new AppError('speaker_model_unusable', detail, { cause })
   }
 }
 
-function isEnd(error: unknown): boolean {
+function isEngineFailure(error: unknown): boolean {
   return error instanceof AppError && error.code === 'engine_failed'
 }

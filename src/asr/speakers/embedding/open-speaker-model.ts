@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts'
-import { checkFile } from '../../../models/speaker-models.ts'
+import { checkSpeakerModelFile } from '../../../models/speaker-models.ts'
 import type { Segment } from '../../engines/recognizer.ts'
 import { readSamples } from '../../segmentation/read-samples.ts'
 import type { SpeakerCounts } from '../../speech-engine.ts'
@@ -45,7 +45,9 @@ export async function openSpeakerModel(model: SpeakerModelSpec): Promise<Speaker
 
 async function openEmbedding(embedding: ModelFile): Promise<SpeakerEmbedder> {
   await requireWhole(embedding)
-  return openFbankEmbedder({ modelPath: embedding.path }).catch((cause) => refuse(embedding, cause))
+  return openFbankEmbedder({ modelPath: embedding.path }).catch((cause) =>
+    refuseModel(embedding, cause),
+  )
 }
 
 async function openPipeline(models: Extract<SpeakerModelSpec, { kind: 'pipeline' }>) {
@@ -53,11 +55,11 @@ async function openPipeline(models: Extract<SpeakerModelSpec, { kind: 'pipeline'
   await requireWhole(embedding)
   await requireWhole(segmentation)
   const paths = { embedding: embedding.path, segmentation: segmentation.path }
-  return openDiarizationPipeline(paths).catch((cause) => refuse(segmentation, cause))
+  return openDiarizationPipeline(paths).catch((cause) => refuseModel(segmentation, cause))
 }
 
 async function requireWhole(file: ModelFile): Promise<void> {
-  const fault = await checkFile(file)
+  const fault = await checkSpeakerModelFile(file)
   if (fault === undefined) return
   const since = fault === 'missing' ? ' since the server was started' : ''
   throw new AppError(
@@ -67,7 +69,7 @@ async function requireWhole(file: ModelFile): Promise<void> {
 }
 
 /** The cause may contain paths of this machine, and `steno doctor` finds it again. */
-function refuse({ name }: ModelFile, cause: unknown): never {
+function refuseModel({ name }: ModelFile, cause: unknown): never {
   const detail = `'${name}' cannot be loaded; 'steno doctor' says why`
   throw new AppError('speaker_model_unusable', detail, { cause })
 }
@@ -78,9 +80,9 @@ function embedWindows(embedder: SpeakerEmbedder, model: string): SpeakerModel {
     const [first, last] = [regions[0], regions.at(-1)]
     if (!first || !last) return { model, windows: [] }
     const samples = readSamples(path, first.start, last.end)
-    const inside = regions.map((region) => shift(region, -first.start))
+    const inside = regions.map((region) => shiftSpan(region, -first.start))
     const embedded = await embedder.embed(samples, inside, { signal, grids: [diarizationGrid] })
-    const windows: WindowEmbedding[] = embedded.map((window) => shift(window, first.start))
+    const windows: WindowEmbedding[] = embedded.map((window) => shiftSpan(window, first.start))
     return { model, windows }
   }
 }
@@ -93,6 +95,6 @@ function segmentTurns(pipeline: DiarizationPipeline, model: string): SpeakerMode
   }
 }
 
-function shift<T extends Segment>(span: T, by: number): T {
+function shiftSpan<T extends Segment>(span: T, by: number): T {
   return { ...span, start: span.start + by, end: span.end + by }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkRegions, normalize, slidingWindows } from './windows.ts'
+import { checkRegions, scaleToUnitLength, slidingWindows } from './windows.ts'
 
 const grid = { length: 24_000, hop: 12_000 }
 
@@ -45,7 +45,10 @@ test('regions outside the samples and invalid grids are rejected', () => {
 })
 
 test('normalize scales to length 1 and rejects vectors without a length', () => {
-  assert.deepEqual([...normalize(Float32Array.of(3, 0, 4))], [...Float32Array.of(0.6, 0, 0.8)])
-  assert.throws(() => normalize(new Float32Array(3)), RangeError)
-  assert.throws(() => normalize(Float32Array.of(1, Number.NaN)), RangeError)
+  assert.deepEqual(
+    [...scaleToUnitLength(Float32Array.of(3, 0, 4))],
+    [...Float32Array.of(0.6, 0, 0.8)],
+  )
+  assert.throws(() => scaleToUnitLength(new Float32Array(3)), RangeError)
+  assert.throws(() => scaleToUnitLength(Float32Array.of(1, Number.NaN)), RangeError)
 })

@@ -22,14 +22,14 @@ export function checkRegions(
   { regions, grids }: { regions: readonly Region[]; grids: readonly WindowGrid[] },
 ): void {
   for (const { start, end } of regions) {
-    const whole = Number.isInteger(start) && Number.isInteger(end)
-    if (!whole || start < 0 || start > end || end > samples) {
+    const areWholeSamples = Number.isInteger(start) && Number.isInteger(end)
+    if (!areWholeSamples || start < 0 || start > end || end > samples) {
       throw new RangeError(`region ${start} to ${end} does not lie in ${samples} samples`)
     }
   }
   for (const { length, hop } of grids) {
-    const whole = Number.isInteger(length) && Number.isInteger(hop)
-    if (!whole || length < MIN_REGION || hop < 1) {
+    const areWholeSamples = Number.isInteger(length) && Number.isInteger(hop)
+    if (!areWholeSamples || length < MIN_REGION || hop < 1) {
       throw new RangeError(`no windows of ${length} samples every ${hop}`)
     }
   }
@@ -38,7 +38,7 @@ export function checkRegions(
 /**
  * Scales an embedding to length 1, in place. Throws when its length is zero or not a finite number.
  */
-export function normalize(embedding: Float32Array): Float32Array {
+export function scaleToUnitLength(embedding: Float32Array): Float32Array {
   const length = Math.hypot(...embedding)
   if (!(length > 0 && length < Number.POSITIVE_INFINITY)) {
     throw new RangeError(`an embedding of length ${length}`)

@@ -15,8 +15,8 @@ export function subtractCepstralMean(frames: Float32Array, dimension: number): v
     for (let t = 0; t < window; t++) sum += original[t * dimension + d]!
     let start = 0
     for (let t = 0; t < count; t++) {
-      const wanted = Math.min(Math.max(0, t - WINDOW / 2), count - window)
-      for (; start < wanted; start++) {
+      const windowStart = Math.min(Math.max(0, t - WINDOW / 2), count - window)
+      for (; start < windowStart; start++) {
         sum += original[(start + window) * dimension + d]! - original[start * dimension + d]!
       }
       frames[t * dimension + d]! -= sum / window

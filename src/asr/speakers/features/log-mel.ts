@@ -87,13 +87,13 @@ function poveyWindow(length: number): Float64Array {
 }
 
 /** Spectrum bins from `first` on, each with its weight. */
-type Band = { first: number; weights: Float64Array }
+type MelBand = { first: number; weights: Float64Array }
 
 /**
  * Returns triangles evenly spaced in mel, each from the peak of the previous to the peak of the
  * next.
  */
-function melBands({ sampleRate, bins, low, high }: MelFormat, size: number): Band[] {
+function melBands({ sampleRate, bins, low, high }: MelFormat, size: number): MelBand[] {
   const [from, to] = [melOf(low), melOf(high)]
   const delta = (to - from) / (bins + 1)
   const mels = Array.from({ length: size / 2 }, (_, k) => melOf((k * sampleRate) / size))
@@ -108,7 +108,7 @@ function melBands({ sampleRate, bins, low, high }: MelFormat, size: number): Ban
 }
 
 /** Returns the power that the dither would add to each band, after pre-emphasis and window. */
-function bandNoise(bands: readonly Band[], window: Float64Array, size: number): number[] {
+function bandNoise(bands: readonly MelBand[], window: Float64Array, size: number): number[] {
   const power = DITHER_POWER * window.reduce((sum, weight) => sum + weight * weight, 0)
   return bands.map(({ first, weights }) => {
     return weights.reduce((sum, weight, i) => {

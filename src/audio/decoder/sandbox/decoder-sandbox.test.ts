@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { bareEnvironment } from './bare-environment.ts'
 import {
   type Confinement,
-  candidates,
+  candidateConfinements,
   confine,
   findConfinement,
   type ProcessCommand,
@@ -180,7 +180,7 @@ test('without a sandbox the program is started directly', () => {
 })
 
 test('sandbox levels are tried on Linux, only limits on macOS, none on Windows', () => {
-  assert.deepEqual(candidates('linux'), ['isolated', 'files', 'network', 'limits'])
-  assert.deepEqual(candidates('darwin'), ['limits'])
-  assert.deepEqual(candidates('win32'), [])
+  assert.deepEqual(candidateConfinements('linux'), ['isolated', 'files', 'network', 'limits'])
+  assert.deepEqual(candidateConfinements('darwin'), ['limits'])
+  assert.deepEqual(candidateConfinements('win32'), [])
 })

@@ -16,7 +16,7 @@ export type Confinement = 'isolated' | 'files' | 'network' | 'limits' | 'none'
 export type ProcessCommand = { file: string; args: string[] }
 
 /** The limits of a decoder, and which files it may use. */
-export type Bounds = Visible & { limits: DecoderLimits }
+export type SandboxBounds = Visible & { limits: DecoderLimits }
 
 /** The shell finds `unshare` and `mount` of util-linux here; the decoder itself needs no path. */
 const PATH = 'PATH=/usr/bin:/bin:/usr/sbin:/sbin'
@@ -56,19 +56,19 @@ exec "$@"`
 
 const withoutNetwork = ['unshare', '--user', '--map-root-user', '--net', '--ipc']
 
-let known: Confinement | undefined
+let chosenConfinement: Confinement | undefined
 
 /**
  * Returns the strongest confinement that works here; determined once, by starting a program in
  * each.
  */
 export function findConfinement(): Confinement {
-  known ??= candidates().find(works) ?? 'none'
-  return known
+  chosenConfinement ??= candidateConfinements().find(works) ?? 'none'
+  return chosenConfinement
 }
 
 /** Returns what a platform may have: only Linux has namespaces, and Windows has no shell. */
-export function candidates(platform: NodeJS.Platform = process.platform): Confinement[] {
+export function candidateConfinements(platform: NodeJS.Platform = process.platform): Confinement[] {
   if (platform === 'linux') return ['isolated', 'files', 'network', 'limits']
   return platform === 'win32' ? [] : ['limits']
 }
@@ -99,7 +99,7 @@ function works(confinement: Confinement): boolean {
  */
 export function confine(
   command: ProcessCommand,
-  { limits, ...visible }: Bounds,
+  { limits, ...visible }: SandboxBounds,
   confinement: Confinement = findConfinement(),
 ): ProcessCommand {
   if (confinement === 'none') return command

@@ -72,9 +72,9 @@ function bindFile(path: string): string {
 }
 
 function findSystem(): { folders: string[]; links: string[] } {
-  const found = SYSTEM.filter((path) => existsSync(path))
+  const systemPaths = SYSTEM.filter((path) => existsSync(path))
   const isLink = (path: string) => lstatSync(path).isSymbolicLink()
-  return { folders: found.filter((path) => !isLink(path)), links: found.filter(isLink) }
+  return { folders: systemPaths.filter((path) => !isLink(path)), links: systemPaths.filter(isLink) }
 }
 
 /**

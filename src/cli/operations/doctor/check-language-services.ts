@@ -18,8 +18,8 @@ export async function checkLanguageServices(
   signal: AbortSignal,
 ): Promise<CheckResult[]> {
   const model = await checkLanguageModel(config, signal)
-  const others = [await checkSpeechTranslation(config), await checkApertium(config, signal)]
-  const results = [model, ...others].flatMap((one) => one ?? [])
+  const otherChecks = [await checkSpeechTranslation(config), await checkApertium(config, signal)]
+  const results = [model, ...otherChecks].flatMap((one) => one ?? [])
   if (results.length > 0) return results
   const needs = 'a language model (STENO_LLM_URL), a multilingual Whisper model or Apertium'
   return [{ state: 'ok', text: `translation: nothing is set up; it needs ${needs}` }]
@@ -34,8 +34,8 @@ async function checkLanguageModel(
   if (!llm) return undefined
   const { openChatModel } = await import('../../../app/language-model.ts')
   const timeout = Math.min(llm.timeout, ANSWER_SECONDS)
-  const asked = { ...llm, timeout, answerTimeout: timeout }
-  const chat = openChatModel({ ...config, llm: asked }, createLog('silent'))
+  const llmOptions = { ...llm, timeout, answerTimeout: timeout }
+  const chat = openChatModel({ ...config, llm: llmOptions }, createLog('silent'))
   const modelName =
     llm.url === undefined ? llm.embedded! : `${llm.model} at ${new URL(llm.url).host}`
   try {
@@ -84,11 +84,11 @@ async function checkSpeechTranslation({
 }: Config): Promise<CheckResult | undefined> {
   const { readStoredModels } = await import('../../../models/install/installed-models.ts')
   const { describeStored } = await import('../../../asr/engines/stored-recognizers.ts')
-  const found = readStoredModels(folder).filter((model) => {
+  const matchingModels = readStoredModels(folder).filter((model) => {
     return describeStored(model)?.capabilities.translates
   })
-  if (found.length === 0) return undefined
-  const names = found.map(({ id }) => id).join(', ')
+  if (matchingModels.length === 0) return undefined
+  const names = matchingModels.map(({ id }) => id).join(', ')
   return { state: 'ok', text: `translation of recordings into English: ${names}` }
 }
 

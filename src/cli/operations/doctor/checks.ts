@@ -79,11 +79,11 @@ export async function checkDevice({ models }: Config): Promise<CheckResult | und
     const text = `device ${device} loads a model; Steno was never tested on it`
     return { state: 'warn', text, remedy: `compare some texts with those of STENO_DEVICE=cpu` }
   } catch (error) {
-    const known = `this machine's ONNX Runtime knows ${knownDevices().join(', ')}`
+    const knownDevicesText = `this machine's ONNX Runtime knows ${knownDevices().join(', ')}`
     const remedy =
       device === 'cuda' || device === 'tensorrt'
-        ? `'npm rebuild onnxruntime-node --onnxruntime-node-install=cuda12' installs its files; ${known}`
-        : known
+        ? `'npm rebuild onnxruntime-node --onnxruntime-node-install=cuda12' installs its files; ${knownDevicesText}`
+        : knownDevicesText
     return { state: 'fail', text: messageOf(error), remedy }
   }
 }
@@ -195,8 +195,8 @@ function inGigabytes(bytes: number): string {
 }
 
 async function nearestExisting(path: string): Promise<string> {
-  const found = await stat(path).catch(() => undefined)
-  return found || dirname(path) === path ? path : nearestExisting(dirname(path))
+  const fileStat = await stat(path).catch(() => undefined)
+  return fileStat || dirname(path) === path ? path : nearestExisting(dirname(path))
 }
 
 /** Checks whether the server could listen, or already does. */

@@ -90,7 +90,7 @@ export function completeOptions(args: readonly string[]): string[] {
 }
 
 type AddOnOptions = typeof addOnOptions
-type Values = { [name in keyof AddOnOptions]?: ValueOf<AddOnOptions[name]> | undefined }
+type AddOnValues = { [name in keyof AddOnOptions]?: ValueOf<AddOnOptions[name]> | undefined }
 type ValueOf<T extends { type: string }> = T extends { multiple: true }
   ? string[]
   : T['type'] extends 'boolean'
@@ -147,7 +147,7 @@ export function readWritten({
  * throws a `UsageError`.
  */
 export async function readJobParams(
-  values: Values & { language?: string | undefined },
+  values: AddOnValues & { language?: string | undefined },
   { format }: { format: Format },
 ): Promise<Record<string, unknown>> {
   const { language, vocabulary, spelling } = values
@@ -178,7 +178,7 @@ export async function readJobParams(
   }
 }
 
-function readSubtitles(values: Values, format: Format): Record<string, unknown> {
+function readSubtitles(values: AddOnValues, format: Format): Record<string, unknown> {
   const requested = readSubtitleFormats(values.subtitles)
   const formats = subtitleFormats.filter((name) => name === format || requested.includes(name))
   const style = values['subtitle-style']
@@ -197,7 +197,7 @@ function readSubtitles(values: Values, format: Format): Record<string, unknown> 
   }
 }
 
-function readStyle(values: Values): Record<string, unknown> {
+function readStyle(values: AddOnValues): Record<string, unknown> {
   const { numbers } = values
   const choices = ['digits', 'words'] as const
   return {
@@ -222,7 +222,7 @@ function readSpeakers(text: string | undefined): Record<string, unknown> {
   return { diarization: true, diarization_config: config }
 }
 
-function readRedaction({ redact, 'redact-mode': mode }: Values): Record<string, unknown> {
+function readRedaction({ redact, 'redact-mode': mode }: AddOnValues): Record<string, unknown> {
   if (redact === undefined) {
     if (mode === undefined) return {}
     throw new UsageError('--redact-mode needs --redact')

@@ -35,10 +35,10 @@ function typesOf(name: string): readonly string[] {
   const lower = name.toLowerCase().replaceAll('-', '_')
   for (const singular of [lower, lower.replace(/(?<=s)es$|s$/, '')]) {
     if (Object.hasOwn(shortNames, singular)) return shortNames[singular]!
-    const known = piiTypes.find((type) => type === singular.toUpperCase())
-    if (known) return [known]
+    const knownType = piiTypes.find((type) => type === singular.toUpperCase())
+    if (knownType) return [knownType]
   }
   const short = Object.keys(shortNames).join(', ')
-  const others = piiTypes.join(', ').toLowerCase()
-  throw new UsageError(`--redact does not know '${name}'; there are: all, ${short}, ${others}`)
+  const typeNames = piiTypes.join(', ').toLowerCase()
+  throw new UsageError(`--redact does not know '${name}'; there are: all, ${short}, ${typeNames}`)
 }

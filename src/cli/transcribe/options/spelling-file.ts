@@ -2,7 +2,7 @@ import { UsageError } from '../../arguments.ts'
 import { sanitize } from '../../terminal/sanitize-terminal.ts'
 import { isObject, isStrings, readJsonFile } from './json-file.ts'
 
-const wanted = 'must map each spelling to a list of the words it replaces'
+const expectation = 'must map each spelling to a list of the words it replaces'
 
 /**
  * Reads the file of `--spelling` and returns a `custom_spelling_config`: the file holds that, or
@@ -11,13 +11,13 @@ const wanted = 'must map each spelling to a list of the words it replaces'
 export async function readSpellingFile(path: string): Promise<Record<string, unknown>> {
   const content = await readJsonFile(path)
   const place = sanitize(path)
-  if (!isObject(content)) throw new UsageError(`${place} ${wanted}`)
+  if (!isObject(content)) throw new UsageError(`${place} ${expectation}`)
   const { spelling_dictionary: dictionary = content, ...others } = content
   const [other] = Object.keys(others)
   if (dictionary !== content && other !== undefined) {
     throw new UsageError(`${place} has '${sanitize(other)}' beside 'spelling_dictionary'`)
   }
-  if (!isObject(dictionary)) throw new UsageError(`${place}: 'spelling_dictionary' ${wanted}`)
+  if (!isObject(dictionary)) throw new UsageError(`${place}: 'spelling_dictionary' ${expectation}`)
   for (const [spelling, variants] of Object.entries(dictionary)) {
     if (isStrings(variants)) continue
     throw new UsageError(

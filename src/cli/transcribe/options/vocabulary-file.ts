@@ -33,20 +33,20 @@ const configFields: Record<string, Check> = {
 export async function readVocabularyFile(path: string): Promise<Record<string, unknown>> {
   const content = await readJsonFile(path)
   const config = Array.isArray(content) ? { vocabulary: content } : content
-  checkFields(config, { place: sanitize(path), fields: configFields, required: 'vocabulary' })
+  checkEntry(config, { place: sanitize(path), fields: configFields, required: 'vocabulary' })
   for (const [i, entry] of config.vocabulary.entries()) {
     const place = `${sanitize(path)}: entry ${i + 1}`
     const object = typeof entry === 'string' ? { value: entry } : entry
-    checkFields(object, { place, fields: entryFields, required: 'value' })
+    checkEntry(object, { place, fields: entryFields, required: 'value' })
   }
   return config
 }
 
-type Shape = { place: string; fields: Record<string, Check>; required: string }
+type EntryRules = { place: string; fields: Record<string, Check>; required: string }
 
-function checkFields(
+function checkEntry(
   value: unknown,
-  { place, fields, required }: Shape,
+  { place, fields, required }: EntryRules,
 ): asserts value is Record<string, unknown> & { vocabulary: unknown[] } {
   if (!isObject(value)) throw new UsageError(`${place} must have a '${required}'`)
   for (const [name, field] of Object.entries({ [required]: undefined, ...value })) {

@@ -18,24 +18,24 @@ export async function openCheckpointFile<T>(
   field: string,
 ): Promise<CheckpointFile<T>> {
   const text = await readFile(path, 'utf8').catch(() => '')
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-  const known = new Map<string, T>()
-  for (const line of whole.split('\n')) {
+  const completeLines = text.slice(0, text.lastIndexOf('\n') + 1)
+  const entriesByKey = new Map<string, T>()
+  for (const line of completeLines.split('\n')) {
     const { key, [field]: value } = parseLine(line)
-    if (typeof key === 'string' && value !== undefined) known.set(key, value as T)
+    if (typeof key === 'string' && value !== undefined) entriesByKey.set(key, value as T)
   }
   const file = await open(path, 'a')
-  await file.truncate(Buffer.byteLength(whole))
+  await file.truncate(Buffer.byteLength(completeLines))
   let last = Promise.resolve()
 
   async function add(key: string, value: T): Promise<void> {
     await file.appendFile(`${JSON.stringify({ key, [field]: value })}\n`)
     await file.datasync()
-    known.set(key, value)
+    entriesByKey.set(key, value)
   }
 
   return {
-    find: (key) => known.get(key),
+    find: (key) => entriesByKey.get(key),
     append(key, value) {
       // One line after another: work may end at the same time, and the bytes must not mix.
       const added = last.then(() => add(key, value))
@@ -50,7 +50,7 @@ export async function openCheckpointFile<T>(
 }
 
 /** Returns the key of a value: a hash of its JSON text. */
-export function hashOf(value: unknown): string {
+export function hashOfJson(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 }
 

@@ -13,7 +13,7 @@ import type {
 import type { DecodedMedia } from '../../../audio/decoder/decoder-messages.ts'
 import { throwStorageError } from '../../../storage/database/sqlite/storage-error.ts'
 import { syncFile, syncFolder, writeDurably } from '../../../storage/objects/disk/durable-file.ts'
-import { type CheckpointFile, hashOf, openCheckpointFile } from './checkpoint-file.ts'
+import { type CheckpointFile, hashOfJson, openCheckpointFile } from './checkpoint-file.ts'
 import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
 /**
@@ -63,7 +63,7 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
         throwStorageError,
       ),
     checkpointLanguages: ({ path: _, ...part }, work) => {
-      return identifyOnce(languages, hashOf(part), work).catch(throwStorageError)
+      return identifyOnce(languages, hashOfJson(part), work).catch(throwStorageError)
     },
     findRecognized: recognized.find,
     saveRecognized: (batch, segments) => {
@@ -107,7 +107,7 @@ async function decodeOnce(
 ): Promise<DecodedMedia> {
   const summary = join(folder, 'decoded.json')
   const pcm = join(folder, 'pcm')
-  const earlier = await readJson<DecodedMedia>(summary)
+  const earlier = await readJsonCheckpoint<DecodedMedia>(summary)
   if (earlier) {
     const channels = earlier.channels.map((stored) => ({ ...stored, path: join(pcm, stored.path) }))
     if (await allComplete(channels)) return { ...earlier, channels }
@@ -128,7 +128,7 @@ async function groupOnce(
   work: (folder: string) => Promise<ChannelToRecognize[]>,
 ): Promise<ChannelToRecognize[]> {
   const summary = join(folder, 'channels.json')
-  const earlier = await readJson<ChannelToRecognize[]>(summary)
+  const earlier = await readJsonCheckpoint<ChannelToRecognize[]>(summary)
   if (earlier) {
     const channels = earlier.map((stored) => ({ ...stored, path: join(folder, stored.path) }))
     if (await allComplete(channels.map((file) => ({ ...file, sameAs: null })))) return channels
@@ -142,14 +142,14 @@ async function groupOnce(
 async function allComplete(channels: DecodedMedia['channels']): Promise<boolean> {
   for (const { path, samples, sameAs } of channels) {
     if (sameAs !== null) continue
-    const size = await stat(path).then((file) => file.size, ignoreMissing)
+    const size = await stat(path).then((file) => file.size, ignoreMissingFile)
     if (size !== samples * 2) return false
   }
   return true
 }
 
 async function findSpeechOnce(file: string, work: () => Promise<Segment[]>): Promise<Segment[]> {
-  const earlier = await readJson<Segment[]>(file)
+  const earlier = await readJsonCheckpoint<Segment[]>(file)
   if (earlier) return earlier
   const segments = await work()
   await writeDurably(file, JSON.stringify(segments))
@@ -163,16 +163,16 @@ async function identifyOnce(
 ): Promise<LanguageSpan[][]> {
   const earlier = languages.find(key)
   if (earlier) return earlier
-  const found = await work()
-  await languages.append(key, found)
-  return found
+  const workResult = await work()
+  await languages.append(key, workResult)
+  return workResult
 }
 
 async function embedSpeakersOnce(
   file: string,
   work: (file: string) => Promise<void>,
 ): Promise<string> {
-  const earlier = await stat(file).catch(ignoreMissing)
+  const earlier = await stat(file).catch(ignoreMissingFile)
   if (!earlier) await work(file)
   return file
 }
@@ -185,11 +185,11 @@ async function openResponses(file: string): Promise<CheckpointFile<unknown>> {
   }
 }
 
-async function readJson<T>(path: string): Promise<T | undefined> {
-  const text = await readFile(path, 'utf8').catch(ignoreMissing)
+async function readJsonCheckpoint<T>(path: string): Promise<T | undefined> {
+  const text = await readFile(path, 'utf8').catch(ignoreMissingFile)
   return text === undefined ? undefined : (JSON.parse(text) as T)
 }
 
-function ignoreMissing(error: { code?: unknown }): undefined {
+function ignoreMissingFile(error: { code?: unknown }): undefined {
   if (error.code !== 'ENOENT') throw error
 }

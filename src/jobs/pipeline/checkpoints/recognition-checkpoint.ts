@@ -1,5 +1,5 @@
 import type { Batch, RecognizedSegment } from '../../../asr/speech-engine.ts'
-import { hashOf, openCheckpointFile } from './checkpoint-file.ts'
+import { hashOfJson, openCheckpointFile } from './checkpoint-file.ts'
 
 /** The segments recognized so far in the batches of one job, including by an earlier attempt. */
 export type RecognitionCheckpoint = {
@@ -16,8 +16,8 @@ export type RecognitionCheckpoint = {
 export async function openRecognitionCheckpoint(path: string): Promise<RecognitionCheckpoint> {
   const lines = await openCheckpointFile<RecognizedSegment[]>(path, 'recognized')
   return {
-    find: (batch) => lines.find(keyOf(batch)),
-    append: (batch, recognized) => lines.append(keyOf(batch), recognized),
+    find: (batch) => lines.find(batchKey(batch)),
+    append: (batch, recognized) => lines.append(batchKey(batch), recognized),
     close: lines.close,
   }
 }
@@ -26,8 +26,8 @@ export async function openRecognitionCheckpoint(path: string): Promise<Recogniti
  * Identifies a batch by its segments and by how they are recognized, so that words of another plan,
  * model, vocabulary or other languages are never used.
  */
-function keyOf({ channel, segments, fusedWith, ...batch }: Batch): string {
+function batchKey({ channel, segments, fusedWith, ...batch }: Batch): string {
   const { model, language, languages, vocabulary } = batch
   const spans = segments.map(({ start, end }) => [start, end])
-  return hashOf([channel, spans, [model, fusedWith], language, languages, vocabulary])
+  return hashOfJson([channel, spans, [model, fusedWith], language, languages, vocabulary])
 }

@@ -34,14 +34,14 @@ export function findFreeNode(
   choice: PlacementOptions,
 ): PeerNode | undefined {
   const free = reachable(nodes, choice)
-    .map((node) => ({ node, free: freeCapacity(node.live) }))
+    .map((node) => ({ node, free: freeSessions(node.live) }))
     .filter(({ free }) => free >= 1)
   if (free.length === 0) return undefined
-  const { node } = free.reduce((best, one) => (one.free > best.free ? one : best))
+  const { node } = free.reduce((best, candidate) => (candidate.free > best.free ? candidate : best))
   return { nodeId: node.id, url: node.url }
 }
 
-function freeCapacity(live: NodeLoad | undefined): number {
+function freeSessions(live: NodeLoad | undefined): number {
   return live ? live.capacity - live.load : 0
 }
 

@@ -69,18 +69,18 @@ export async function findSpentQuota(
 ): Promise<AppError | undefined> {
   if (!maxSeconds) return undefined
   const { used, inProgress, resetsAt } = await readMonthUsage(tx, { account, now })
-  const taken = used + inProgress
-  if (taken < maxSeconds && taken + seconds <= maxSeconds) return undefined
+  const usedSeconds = used + inProgress
+  if (usedSeconds < maxSeconds && usedSeconds + seconds <= maxSeconds) return undefined
   const parts = [
-    `it used ${written(used)} of the ${maxSeconds} s of this month`,
-    ...(inProgress > 0 ? [`${written(inProgress)} are in progress`] : []),
-    ...(seconds > 0 ? [`this takes ${written(seconds)}`] : []),
+    `it used ${writeSeconds(used)} of the ${maxSeconds} s of this month`,
+    ...(inProgress > 0 ? [`${writeSeconds(inProgress)} are in progress`] : []),
+    ...(seconds > 0 ? [`this takes ${writeSeconds(seconds)}`] : []),
   ]
   const reset = `the next month begins at ${new Date(resetsAt).toISOString()}`
   const detail = `${parts.join(', ')} (STENO_ACCOUNT_MAX_SECONDS_PER_MONTH); ${reset}`
   return new AppError('quota_exceeded', detail)
 }
 
-function written(seconds: number): string {
+function writeSeconds(seconds: number): string {
   return `${Math.round(seconds * 10) / 10} s`
 }

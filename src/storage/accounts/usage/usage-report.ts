@@ -56,10 +56,10 @@ export async function reportUsage(
   for (const name of [...grouping, 'measure'] as const) query = query.orderBy(name)
   const rows = (await query.execute()) as SumRow[]
   const sums = new Map<string, UsageSum>()
-  if (by.length === 0) sums.set('[]', nothing({}))
+  if (by.length === 0) sums.set('[]', zeroSum({}))
   for (const row of rows) {
     const key = JSON.stringify(grouping.map((name) => row[name]))
-    const sum = sums.get(key) ?? nothing(groupOf(row, by))
+    const sum = sums.get(key) ?? zeroSum(groupOf(row, by))
     sums.set(key, sum)
     addTo(sum, row.measure, Number(row.amount))
   }
@@ -75,14 +75,14 @@ type SumRow = {
   amount: number
 }
 
-type Group = Pick<UsageSum, UsageGroup>
+type GroupColumns = Pick<UsageSum, UsageGroup>
 
-function groupOf({ account, day, key_id, kind }: SumRow, by: readonly UsageGroup[]): Group {
+function groupOf({ account, day, key_id, kind }: SumRow, by: readonly UsageGroup[]): GroupColumns {
   const fields = { account, day, key: key_id || null, kind }
   return Object.fromEntries(by.map((name) => [name, fields[name]]))
 }
 
-function nothing(group: Group): UsageSum {
+function zeroSum(group: GroupColumns): UsageSum {
   const llm = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const times = { audioSeconds: 0, channelSeconds: 0 }
   return { ...group, jobs: 0, failedJobs: 0, ...times, addOns: {}, llm }

@@ -46,7 +46,7 @@ export function recordJobUsage(tx: Db, job: UsageJob, used?: JobUsage): Promise<
   for (const [name, amount] of llmAmounts(used?.llm)) amounts.set(name, amount)
   const addOns = isDone ? requestedAddOns(job.request_params) : []
   for (const name of addOns) amounts.set(`${ADD_ON}${name}`, 1)
-  return add(tx, { ...job, at: job.completed_at! }, amounts)
+  return addUsageAmounts(tx, { ...job, at: job.completed_at! }, amounts)
 }
 
 /** Counts what a language model took after the end of a job, for an add-on that is made again. */
@@ -55,7 +55,7 @@ export function recordTokenUsage(
   job: Pick<UsageJob, 'account' | 'kind' | 'key_id'> & { at: number },
   llm: LlmUsage,
 ): Promise<void> {
-  return add(tx, job, new Map(llmAmounts(llm)))
+  return addUsageAmounts(tx, job, new Map(llmAmounts(llm)))
 }
 
 function llmAmounts(llm: LlmUsage | undefined): [string, number][] {
@@ -79,7 +79,7 @@ function requestedAddOns(requestParams: string | null): string[] {
 
 type Owner = Pick<UsageJob, 'account' | 'kind' | 'key_id'> & { at: number }
 
-async function add(
+async function addUsageAmounts(
   tx: Db,
   { account, kind, key_id, at }: Owner,
   amounts: ReadonlyMap<string, number>,

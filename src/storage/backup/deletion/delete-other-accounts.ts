@@ -24,10 +24,10 @@ export function deleteOtherAccounts(file: string, account: string): void {
   const database = new DatabaseSync(file)
   try {
     database.exec('pragma journal_mode = delete')
-    const known = ['jobs', 'files', 'keys', 'endpoints'].some((table) => {
+    const isKnownAccount = ['jobs', 'files', 'keys', 'endpoints'].some((table) => {
       return database.prepare(`select 1 from ${table} where account = ? limit 1`).get(account)
     })
-    if (!known) throw new Error(`The backup has nothing of an account '${account}'`)
+    if (!isKnownAccount) throw new Error(`The backup has nothing of an account '${account}'`)
     database.exec('begin')
     const trigger = database.prepare('select sql from sqlite_schema where name = ?')
     const { sql } = trigger.get(unindexing) as { sql: string }

@@ -16,12 +16,12 @@ export async function removeOldSnapshots(
 ): Promise<void> {
   const { path } = backup
   const all = await listSnapshots(path)
-  const kept = all.slice(-keep)
+  const keptSnapshots = all.slice(-keep)
   for (const name of all.slice(0, -keep)) {
     await rm(snapshotFolder(path, name), { recursive: true, force: true })
   }
   const referred = new Set<string>()
-  for (const name of kept) {
+  for (const name of keptSnapshots) {
     for (const { name: id } of (await readManifest(backup, name)).objects) referred.add(id)
   }
   const folder = join(path, 'objects')

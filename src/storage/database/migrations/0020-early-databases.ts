@@ -51,16 +51,16 @@ const indexes = [
 ]
 
 /** Adds what only some databases lack: large indexes are not made anew where they are right. */
-export async function fill<T>(tx: Kysely<T>): Promise<void> {
+export async function addMissingColumns<T>(tx: Kysely<T>): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select name from pragma_table_info('endpoints')`.execute(tx)
   if (!rows.some(({ name }) => name === 'last_failure_at')) {
     await sql`alter table endpoints add column last_failure_at bigint`.execute(tx)
   }
   for (const { name, column, create } of indexes) {
-    const found = await sql<{ name: string }>`
+    const existingColumns = await sql<{ name: string }>`
       select name from pragma_index_info(${name})`.execute(tx)
-    if (found.rows.some((one) => one.name === column)) continue
+    if (existingColumns.rows.some((row) => row.name === column)) continue
     await sql`drop index if exists ${sql.ref(name)}`.execute(tx)
     await sql.raw(create).execute(tx)
   }

@@ -69,13 +69,16 @@ type Listener = {
 async function keepListening(url: string, listening: Listener): Promise<void> {
   const { signal } = listening
   while (!signal.aborted) {
-    await listen(url, listening).catch(() => {})
+    await listenForJobs(url, listening).catch(() => {})
     await delay(RETRY_MS, undefined, { signal }).catch(() => {})
   }
 }
 
 /** Listens over one connection, until it is lost or `signal` aborts. */
-async function listen(url: string, { signal, onListening, onNotice }: Listener): Promise<void> {
+async function listenForJobs(
+  url: string,
+  { signal, onListening, onNotice }: Listener,
+): Promise<void> {
   const client = new Client({
     connectionString: url,
     application_name: 'steno',

@@ -4,7 +4,7 @@ import { wrongVersion } from '../wrong-version.ts'
 import { laterVersions } from './migrations.ts'
 import { FIRST_VERSION, firstSchema } from './schema.ts'
 
-type Version = { schema_version: { version: number } }
+type VersionTables = { schema_version: { version: number } }
 
 /** The version of this code. */
 export const POSTGRES_VERSION = FIRST_VERSION + laterVersions.length
@@ -13,18 +13,18 @@ export const POSTGRES_VERSION = FIRST_VERSION + laterVersions.length
  * Returns the version of a database, or undefined if it has none of our tables; throws if it is
  * newer than this code.
  */
-export async function readVersion<T>(database: Kysely<T>): Promise<number | undefined> {
+export async function readSchemaVersion<T>(database: Kysely<T>): Promise<number | undefined> {
   const { rows } = await sql<{ found: boolean }>`
     select to_regclass('schema_version') is not null as found`.execute(database)
   if (!rows[0]!.found) return undefined
-  const versions = database as unknown as Kysely<Version>
+  const versions = database as unknown as Kysely<VersionTables>
   const row = await versions.selectFrom('schema_version').select('version').executeTakeFirst()
   if (row && row.version > POSTGRES_VERSION) throw wrongVersion(row.version, POSTGRES_VERSION)
   return row?.version
 }
 
 /** Whether a database has the version of this code. */
-export function isCurrent(version: number | undefined): boolean {
+export function isCurrentVersion(version: number | undefined): boolean {
   return version === POSTGRES_VERSION
 }
 
@@ -43,8 +43,8 @@ export async function migrate<T>(
   await database.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(hashtextextended('steno migrations', 0))`.execute(tx)
     signal?.throwIfAborted()
-    const current = await readVersion(tx)
-    if (isCurrent(current)) return
+    const current = await readSchemaVersion(tx)
+    if (isCurrentVersion(current)) return
     if (current !== undefined && current < FIRST_VERSION)
       throw wrongVersion(current, POSTGRES_VERSION)
     if (current !== undefined) onBegin?.({ from: current, to: POSTGRES_VERSION })

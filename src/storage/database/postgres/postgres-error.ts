@@ -28,7 +28,7 @@ const AWAY_TEXT =
 /** Seconds after which a refused request may succeed: connections are made anew at once. */
 const RETRY_AFTER = 2
 
-function codeOf(error: unknown): string {
+function postgresCode(error: unknown): string {
   const { code } = error as { code?: unknown }
   return typeof code === 'string' ? code : ''
 }
@@ -37,14 +37,14 @@ function codeOf(error: unknown): string {
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof AggregateError) return error.errors.every(isUnavailable)
-  const code = codeOf(error)
+  const code = postgresCode(error)
   return code.startsWith('08') || UNAVAILABLE.has(code) || AWAY_TEXT.test(error.message)
 }
 
 /** Whether the connection of a failed statement can be used again. */
 export function isBroken(error: unknown): boolean {
   // A server that responds with an error of a statement is there.
-  const isResponse = ['57014', '55P03', '53300', '25006'].includes(codeOf(error))
+  const isResponse = ['57014', '55P03', '53300', '25006'].includes(postgresCode(error))
   return isUnavailable(error) && !isResponse
 }
 
@@ -62,13 +62,13 @@ export function isOutcomeUnknown(error: unknown): boolean {
   const { cause } = error as { cause?: unknown }
   const reason = error instanceof AppError ? cause : error
   if (!isBroken(reason) || reason instanceof AggregateError) return false
-  return !NEVER_SENT.has(codeOf(reason)) && !/^timeout e/.test((reason as Error).message)
+  return !NEVER_SENT.has(postgresCode(reason)) && !/^timeout e/.test((reason as Error).message)
 }
 
 /** Whether a transaction failed only because of others: it may be repeated as it is. */
 export function isConflict(error: unknown): boolean {
   const { cause } = error as { cause?: unknown }
-  const code = codeOf(error instanceof AppError ? cause : error)
+  const code = postgresCode(error instanceof AppError ? cause : error)
   return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED
 }
 
@@ -78,7 +78,7 @@ export function isConflict(error: unknown): boolean {
  */
 export function postgresError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error
-  const code = codeOf(error)
+  const code = postgresCode(error)
   if (code === DISK_FULL) {
     return new AppError('storage_full', 'the database has no space left', { cause: error })
   }

@@ -3,7 +3,7 @@ import { Pool, type PoolClient, types } from 'pg'
 import { isBroken, postgresError } from './postgres-error.ts'
 
 /** How connections are made. */
-export type PoolOptions = {
+export type PostgresPoolOptions = {
   url: string
   /** Connections at a time; further statements wait for one. */
   connections: number
@@ -57,7 +57,7 @@ const DEFAULTS = {
  * Creates connections as Kysely uses them. A `select` outside a transaction that loses its
  * connection is repeated once on another one. Errors are mapped to the error table.
  */
-export function createPool(options: PoolOptions): PostgresPool {
+export function createPool(options: PostgresPoolOptions): PostgresPool {
   const { url, connections, statementSeconds, onIdleError } = options
   const limitMs = statementSeconds * 1000
   const settings = { ...DEFAULTS, statement_timeout: String(limitMs), ...options.settings }
@@ -79,7 +79,7 @@ export function createPool(options: PoolOptions): PostgresPool {
   return {
     options: pool.options,
     async connect() {
-      return wrap(await connect(pool), () => connect(pool))
+      return withReconnect(await connect(pool), () => connect(pool))
     },
     end: () => pool.end(),
   }
@@ -99,7 +99,10 @@ async function connect(pool: Pool): Promise<PoolClient> {
 const READS = /^\s*(select|with\s+(recursive\s+)?\w+\s*(\([^)]*\))?\s+as\s*\(\s*select)\b/i
 const WRITES = /\b(insert|update|delete|nextval|pg_advisory_\w+)\b/i
 
-function wrap(first: PoolClient, reconnect: () => Promise<PoolClient>): PostgresPoolClient {
+function withReconnect(
+  first: PoolClient,
+  reconnect: () => Promise<PoolClient>,
+): PostgresPoolClient {
   let client = first
   let isInTransaction = false
   let isLost = false
@@ -131,7 +134,7 @@ function wrap(first: PoolClient, reconnect: () => Promise<PoolClient>): Postgres
 
   /** Runs a statement on another connection; the first ones may be lost as well, unnoticed. */
   async function runAgain<R>(sql: string, parameters: readonly unknown[]) {
-    for (let left = MAX_RECONNECTS; ; left--) {
+    for (let remainingAttempts = MAX_RECONNECTS; ; remainingAttempts--) {
       client.release(true)
       client = await reconnect()
       try {
@@ -140,7 +143,7 @@ function wrap(first: PoolClient, reconnect: () => Promise<PoolClient>): Postgres
         return result
       } catch (error) {
         if (!isBroken(error)) isLost = false
-        if (!isLost || left === 0) throw postgresError(error)
+        if (!isLost || remainingAttempts === 0) throw postgresError(error)
       }
     }
   }

@@ -12,10 +12,16 @@ import type { Database } from '../db.ts'
 import type { Tables } from '../tables.ts'
 import { wrongVersion } from '../wrong-version.ts'
 import { createJobNotifier } from './job-notifier.ts'
-import { isCurrent, migrate, type OnMigration, POSTGRES_VERSION, readVersion } from './migrate.ts'
+import {
+  isCurrentVersion,
+  migrate,
+  type OnMigration,
+  POSTGRES_VERSION,
+  readSchemaVersion,
+} from './migrate.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { isUnavailable } from './postgres-error.ts'
-import { createPool, type PoolOptions } from './postgres-pool.ts'
+import { createPool, type PostgresPoolOptions } from './postgres-pool.ts'
 import { createVacuum } from './vacuum.ts'
 
 /** How a database is opened. */
@@ -66,13 +72,13 @@ export async function openPostgres(
   const { url, connections, statementSeconds } = settings
   const searches = Math.max(1, Math.floor(connections * READ_POOL_SHARE))
   const shared = { url, statementSeconds, onIdleError: options.onIdleError }
-  const main = open({ ...shared, connections: Math.max(1, connections - searches) })
-  const reader = open({ ...shared, connections: searches, settings: READ_POOL_SETTINGS })
+  const main = openPool({ ...shared, connections: Math.max(1, connections - searches) })
+  const reader = openPool({ ...shared, connections: searches, settings: READ_POOL_SETTINGS })
   const jobNotifier = createJobNotifier(url, main)
   const vacuumOptions = { url, connections: 1, statementSeconds: 0 }
   const vacuum = createVacuum({
     main,
-    open: () => open({ ...vacuumOptions, onIdleError: options.onIdleError }),
+    open: () => openPool({ ...vacuumOptions, onIdleError: options.onIdleError }),
     onError: (error) => options.onVacuumError?.(error),
   })
   const close = async () => {
@@ -82,7 +88,7 @@ export async function openPostgres(
   }
   try {
     await waitUntilThere(main, settings, options)
-    await prepare(main, settings, options)
+    await prepareSchema(main, settings, options)
     const runMaintenance = async () => {
       vacuum.runIfDue()
       await addUpBytes(main)
@@ -96,11 +102,11 @@ export async function openPostgres(
   }
 }
 
-function open({
+function openPool({
   onIdleError,
   ...options
-}: Omit<PoolOptions, 'onIdleError'> & {
-  onIdleError: PoolOptions['onIdleError'] | undefined
+}: Omit<PostgresPoolOptions, 'onIdleError'> & {
+  onIdleError: PostgresPoolOptions['onIdleError'] | undefined
 }): Kysely<Tables> {
   const pool = createPool({ ...options, ...(onIdleError && { onIdleError }) })
   const plugins = [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })]
@@ -115,7 +121,7 @@ async function waitUntilThere(
   { url, startSeconds }: DatabaseConfig,
   { signal, onWait }: OpenPostgresOptions,
 ): Promise<void> {
-  const database = describe(url)
+  const database = databaseAddress(url)
   const until = performance.now() + startSeconds * 1000
   for (let tries = 1; ; tries++) {
     try {
@@ -141,23 +147,23 @@ async function requireFeatures(database: Kysely<Tables>): Promise<void> {
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}, not UTF8`)
 }
 
-async function prepare(
+async function prepareSchema(
   main: Kysely<Tables>,
   { url }: DatabaseConfig,
   { version, signal, onMigration, onEmpty }: OpenPostgresOptions,
 ): Promise<void> {
-  const found = await readVersion(main)
+  const schemaVersion = await readSchemaVersion(main)
   if (version !== 'move') await refuseTransfer(main)
-  if (isCurrent(found)) return
+  if (isCurrentVersion(schemaVersion)) return
   if (version === 'known') return
   const isCreated = version === 'create' || version === 'move'
-  if (version === 'same' || (isCreated && found !== undefined))
-    throw wrongVersion(found, POSTGRES_VERSION)
-  if (found === undefined) await onEmpty?.()
+  if (version === 'same' || (isCreated && schemaVersion !== undefined))
+    throw wrongVersion(schemaVersion, POSTGRES_VERSION)
+  if (schemaVersion === undefined) await onEmpty?.()
   // A migration may take longer than any statement of a request.
   const unlimited = { idle_in_transaction_session_timeout: '0' }
   const migratorOptions = { url, connections: 1, statementSeconds: 0, settings: unlimited }
-  const migrator = open({ ...migratorOptions, onIdleError: undefined })
+  const migrator = openPool({ ...migratorOptions, onIdleError: undefined })
   try {
     await migrate(migrator, { signal, onBegin: onMigration })
   } finally {
@@ -189,7 +195,7 @@ async function addUpBytes(main: Kysely<Tables>): Promise<void> {
 }
 
 /** Returns host, port and name of a database: what may be shown of its address. */
-export function describe(url: string): string {
+export function databaseAddress(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url)
   const host = hostname || searchParams.get('host') || 'localhost'
   return `${decodeURIComponent(pathname.slice(1)) || 'postgres'} at ${host}:${port || 5432}`

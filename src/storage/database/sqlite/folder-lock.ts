@@ -22,8 +22,8 @@ export function lockFolder(folder: string): { release(): void } {
   try {
     lock = new DatabaseSync(file, { timeout: 0 })
     lock.exec('begin exclusive')
-    const held = lock
-    return { release: () => held.close() }
+    const heldLock = lock
+    return { release: () => heldLock.close() }
   } catch (cause) {
     lock?.close()
     const { errcode, message } = cause as Error & { errcode?: number }

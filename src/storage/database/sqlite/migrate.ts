@@ -60,7 +60,7 @@ const migrations: readonly Migration[] = [
 /** The version of this code. */
 export const SQLITE_VERSION = migrations.length
 
-type Version = { schema_version: { version: number } }
+type VersionTables = { schema_version: { version: number } }
 
 /**
  * Holds the pages of a large index that is built in random order; with fewer, each page is written
@@ -81,7 +81,7 @@ export async function migrate<T>(
   await setCacheSize(database, -CACHE_KIB)
   const wasOlder = await database.transaction().execute(async (tx) => {
     await sql`create table if not exists schema_version (version integer not null)`.execute(tx)
-    const current = await readVersion(tx)
+    const current = await readSchemaVersion(tx)
     if (current !== undefined && current > migrations.length)
       throw wrongVersion(current, migrations.length)
     const isOlder = current !== undefined && current < migrations.length
@@ -117,7 +117,7 @@ async function hasColumn<T>(
 }
 
 async function writeVersion<T>(tx: Kysely<T>, { isNew }: { isNew: boolean }): Promise<void> {
-  const versions = tx as unknown as Kysely<Version>
+  const versions = tx as unknown as Kysely<VersionTables>
   const row = { version: migrations.length }
   if (isNew) await versions.insertInto('schema_version').values(row).execute()
   else await versions.updateTable('schema_version').set(row).execute()
@@ -141,15 +141,15 @@ export async function checkVersion<T>(
   database: Kysely<T>,
   allowed: 'same' | 'known',
 ): Promise<void> {
-  const version = await readVersion(database)
+  const version = await readSchemaVersion(database)
   if (version === migrations.length) return
   if (allowed === 'same' || version === undefined || version > migrations.length) {
     throw wrongVersion(version, migrations.length)
   }
 }
 
-async function readVersion<T>(database: Kysely<T>): Promise<number | undefined> {
-  const versions = database as unknown as Kysely<Version>
+async function readSchemaVersion<T>(database: Kysely<T>): Promise<number | undefined> {
+  const versions = database as unknown as Kysely<VersionTables>
   const row = await versions.selectFrom('schema_version').select('version').executeTakeFirst()
   return row?.version
 }

@@ -1,14 +1,21 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import type { Row, TransferredTable, Value } from '../../transfer/transferred-tables.ts'
+import type {
+  TransferredRow,
+  TransferredTable,
+  TransferredValue,
+} from '../../transfer/transferred-tables.ts'
 import { SQLITE_VERSION } from './migrate.ts'
 
 /** The database of a data folder, for reading only. */
 export type SourceDatabase = Disposable & {
   /** Counts the rows of a table, or those after a key. */
-  count(table: TransferredTable, after?: readonly Value[]): number
+  count(table: TransferredTable, after?: readonly TransferredValue[]): number
   /** Yields the rows of a table after a key, in the order of the keys. */
-  rows(table: TransferredTable, after?: readonly Value[]): IterableIterator<Row>
+  rows(
+    table: TransferredTable,
+    after?: readonly TransferredValue[],
+  ): IterableIterator<TransferredRow>
 }
 
 /** Opens a database file for reading; throws unless it has the version of this program. */
@@ -32,13 +39,16 @@ export function openSource(file: string): SourceDatabase {
     rows(table, after) {
       const order = table.key.join()
       const statement = database.prepare(`select * ${from(table, after)} order by ${order}`)
-      return statement.iterate(...(after ?? [])) as IterableIterator<Row>
+      return statement.iterate(...(after ?? [])) as IterableIterator<TransferredRow>
     },
     [Symbol.dispose]: () => database.close(),
   }
 }
 
-function from({ name, key }: TransferredTable, after: readonly Value[] | undefined): string {
+function from(
+  { name, key }: TransferredTable,
+  after: readonly TransferredValue[] | undefined,
+): string {
   if (!after) return `from ${name}`
   return `from ${name} where (${key.join()}) > (${key.map(() => '?').join()})`
 }

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { storageError } from './storage-error.ts'
 
 /** Which database a thread opens. */
-export type OpenOptions = { file: string; readOnly: boolean }
+export type SqliteOpenOptions = { file: string; readOnly: boolean }
 
 /** Whether a statement is one of a transaction, and must not run when that has ended or failed. */
 export type StatementOptions = { inTransaction?: boolean }
@@ -50,7 +50,7 @@ type PendingStatement = PromiseWithResolvers<StatementOutcome>
  * A message between threads costs more than a short statement, so those of one turn of the event
  * loop share one.
  */
-export function openConnection(options: OpenOptions): SqliteConnection {
+export function openConnection(options: SqliteOpenOptions): SqliteConnection {
   const thread = new Worker(new URL('sqlite-thread.ts', import.meta.url), { workerData: options })
   const questions: StatementRequest[] = []
   const waiting = new Map<number, PendingStatement>()
@@ -146,8 +146,8 @@ const MAX_ROW_READERS = 500
  */
 function rowReader(columns: readonly string[]): ReadRow {
   const key = JSON.stringify(columns)
-  const known = rowReaders.get(key)
-  if (known) return known
+  const cachedReader = rowReaders.get(key)
+  if (cachedReader) return cachedReader
   // A computed key is a property of the row, whatever its name.
   const fields = columns.map((column, i) => `[${JSON.stringify(column)}]: values[${i}]`)
   const read = new Function('values', `return { ${fields.join()} }`) as ReadRow

@@ -33,13 +33,13 @@ class ThreadedAdapter extends SqliteAdapter {
 }
 
 /** One use of the database: a statement, or a transaction with all its statements. */
-type Session = DatabaseConnection & { setInTransaction(value: boolean): void }
+type SqliteSession = DatabaseConnection & { setInTransaction(value: boolean): void }
 
 function createDriver({ writer, reader }: SqliteConnections): Driver {
   /** Resolves when the running transaction has ended. */
   let busy: PromiseWithResolvers<void> | undefined
 
-  function openSession(): Session {
+  function openSession(): SqliteSession {
     let inTransaction = false
     return {
       setInTransaction(value) {
@@ -61,7 +61,7 @@ function createDriver({ writer, reader }: SqliteConnections): Driver {
   }
 
   function release(connection: DatabaseConnection): void {
-    const session = connection as Session
+    const session = connection as SqliteSession
     session.setInTransaction(false)
     busy?.resolve()
     busy = undefined
@@ -81,7 +81,7 @@ function createDriver({ writer, reader }: SqliteConnections): Driver {
         release(connection)
         throw error
       }
-      const session = connection as Session
+      const session = connection as SqliteSession
       session.setInTransaction(true)
     },
     async commitTransaction(connection) {

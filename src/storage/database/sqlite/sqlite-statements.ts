@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import type { OpenOptions, StatementOptions, StatementRows } from './sqlite-connection.ts'
+import type { SqliteOpenOptions, StatementOptions, StatementRows } from './sqlite-connection.ts'
 
 const NOTHING: StatementRows = { columns: [], rows: [], changes: 0 }
 
@@ -22,7 +22,7 @@ type PreparedStatement = { statement: StatementSync; columns: string[]; changesT
 
 /** Opens a database; `isDurable` false leaves it to the system when commits reach the disk. */
 export function openStatements(
-  { file, readOnly }: OpenOptions,
+  { file, readOnly }: SqliteOpenOptions,
   { isDurable = true } = {},
 ): SqliteStatements {
   const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly })
@@ -36,8 +36,8 @@ export function openStatements(
   const prepared = new Map<string, PreparedStatement>()
 
   function prepare(sql: string): PreparedStatement {
-    const known = prepared.get(sql)
-    if (known) return known
+    const cachedStatement = prepared.get(sql)
+    if (cachedStatement) return cachedStatement
     const statement = connection.prepare(sql)
     // Rows without names take half the time; so does a row found without describing its columns.
     statement.setReturnArrays(true)

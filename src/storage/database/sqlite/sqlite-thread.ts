@@ -3,7 +3,7 @@
  * `sqlite-connection.ts`.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { OpenOptions, StatementRequest, StatementResult } from './sqlite-connection.ts'
+import type { SqliteOpenOptions, StatementRequest, StatementResult } from './sqlite-connection.ts'
 import { openStatements } from './sqlite-statements.ts'
 
 /**
@@ -11,7 +11,7 @@ import { openStatements } from './sqlite-statements.ts'
  */
 const SEND_AFTER_MS = 1
 
-const statements = openStatements(workerData as OpenOptions)
+const statements = openStatements(workerData as SqliteOpenOptions)
 
 parentPort!.on('message', (questions: StatementRequest[] | 'close') => {
   if (questions === 'close') {

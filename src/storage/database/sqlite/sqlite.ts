@@ -2,7 +2,11 @@ import { Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
 import { checkVersion, migrate } from './migrate.ts'
 import type { MigrateOptions } from './migration-progress.ts'
-import { type OpenOptions, openConnection, type SqliteConnection } from './sqlite-connection.ts'
+import {
+  openConnection,
+  type SqliteConnection,
+  type SqliteOpenOptions,
+} from './sqlite-connection.ts'
 import { createSqliteDriver } from './sqlite-driver.ts'
 
 /**
@@ -18,7 +22,7 @@ export type OpenSqliteOptions = MigrateOptions & {
 }
 
 /** Opens a connection, by default in a thread. */
-export type ConnectSqlite = (options: OpenOptions) => SqliteConnection
+export type ConnectSqlite = (options: SqliteOpenOptions) => SqliteConnection
 
 /**
  * Opens the database file, which it creates and migrates unless `version` says otherwise.
@@ -71,7 +75,7 @@ export function openReadPool(
 /**
  * Opens a connection when it is first needed: before the first migration there is no file to read.
  */
-function openLater(options: OpenOptions, connect: ConnectSqlite): SqliteConnection {
+function openLater(options: SqliteOpenOptions, connect: ConnectSqlite): SqliteConnection {
   let connection: SqliteConnection | undefined
   return {
     run(...statement) {

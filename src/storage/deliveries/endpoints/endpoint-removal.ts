@@ -1,17 +1,15 @@
-import type { Db } from '../../database/db.ts'
+import type { DialectQueryable } from '../../database/db.ts'
 import { failEndpointDeliveries } from '../deliveries.ts'
 import { disableEndpoint, insertMissingWebhook } from './endpoints.ts'
 
 /** Only the database: commands that run beside a server have no objects. */
-type Queryable = Pick<Db, 'sql' | 'dialect'>
-
 /**
  * Removes an endpoint with its secrets. Deliveries still pending for it fail; the delivery log
  * stays. The endpoint is disabled first: a process that dies midway leaves no pending delivery
  * without an endpoint, and the removal can be repeated. Returns false if there is no such endpoint.
  */
 export async function removeEndpoint(
-  db: Queryable,
+  db: DialectQueryable,
   id: string,
   { reason, at }: { reason: string; at: number },
 ): Promise<boolean> {
@@ -32,7 +30,7 @@ export async function removeEndpoint(
  * it is disabled. So does one that a command created, with its choice of events.
  */
 export async function syncConfiguredWebhooks(
-  db: Queryable,
+  db: DialectQueryable,
   webhooks: readonly { account: string; url: string }[],
   { at }: { at: number },
 ): Promise<void> {

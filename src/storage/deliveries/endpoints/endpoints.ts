@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { Db } from '../../database/db.ts'
+import type { Queryable } from '../../database/db.ts'
 import type { EndpointRow } from '../../database/tables.ts'
 import type { WebhookEvent } from '../delivery-outbox.ts'
 import { endpointIdOf } from './endpoint-id.ts'
@@ -28,8 +28,6 @@ export type Endpoint = {
 }
 
 /** Only the database: commands that run beside a server have no objects. */
-type Queryable = Pick<Db, 'sql'>
-
 /** The properties of a new webhook. */
 export type NewWebhook = Pick<
   Endpoint,

@@ -1,10 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Db } from '../../database/db.ts'
+import type { Queryable } from '../../database/db.ts'
 import type { SigningSecretRow } from '../../database/tables.ts'
 
 /** Only the database: commands that run beside a server have no objects. */
-type Queryable = Pick<Db, 'sql'>
-
 /**
  * The owner of a secret: one endpoint or, without an endpoint, the account, for all endpoints that
  * have none.
@@ -58,8 +56,13 @@ export async function rotateSecret(db: Queryable, rotation: Rotation): Promise<b
     const stored = await readValid({ sql }, { ...owner, now: at })
     if (!stored.some((row) => row.endpoint_id === owner.endpointId)) {
       // Older than its replacement: receivers see the newest first.
-      const given = configured.map((secret) => ({ secret, created_at: at - 1, expires_at: null }))
-      for (const row of stored.length > 0 ? stored : given) await insertSecret({ sql }, owner, row)
+      const configuredSecrets = configured.map((secret) => ({
+        secret,
+        created_at: at - 1,
+        expires_at: null,
+      }))
+      for (const row of stored.length > 0 ? stored : configuredSecrets)
+        await insertSecret({ sql }, owner, row)
     }
     await sql
       .updateTable('signing_secrets')

@@ -46,7 +46,7 @@ export function readClock({ seenAt, doubt }: ClockState, now: number): ClockStat
   return { seenAt, doubt: { since: doubt.since, lastAt: now } }
 }
 
-type Options = { folder: string; log: Log; isTrusted: boolean }
+type DeletionClockOptions = { folder: string; log: Log; isTrusted: boolean }
 
 /**
  * Opens the clock state of a data folder, before the database is opened. If there is none, the
@@ -56,7 +56,7 @@ export async function openDeletionClock({
   folder,
   log,
   isTrusted,
-}: Options): Promise<DeletionClock> {
+}: DeletionClockOptions): Promise<DeletionClock> {
   const file = `${databaseFile(folder)}.clock`
   let state = (await load(file)) ?? { seenAt: await lastWritten(folder) }
   // What the start has seen is written with the next change, after a while, or at the end.
@@ -89,9 +89,9 @@ export async function openDeletionClock({
   }
 }
 
-type Change = { before: ClockState; state: ClockState; now: number }
+type ClockChange = { before: ClockState; state: ClockState; now: number }
 
-function logChange(log: Log, { before, state, now }: Change): void {
+function logChange(log: Log, { before, state, now }: ClockChange): void {
   const clock = new Date(now).toISOString()
   if (!state.doubt) {
     log.info({ clock }, 'the clock is trusted again, deletion resumes')

@@ -48,13 +48,13 @@ export async function deleteDeliveredJobs(
   return deleted
 }
 
-type EndedJob = { id: string; account: string }
+type ConsumedJob = { id: string; account: string }
 
 async function findConsumed(
   db: Db,
   { id, waitedSince = 0 }: ConsumedJobOptions,
-): Promise<EndedJob[]> {
-  const { rows } = await sql<EndedJob>`
+): Promise<ConsumedJob[]> {
+  const { rows } = await sql<ConsumedJob>`
     select id, account from jobs where ${isEnded(id)}
       and not exists (select 1 from deliveries
         where job_id = jobs.id and kind <> 'webhook' and ${isPending})
@@ -113,8 +113,12 @@ export async function markResultDelivered(
 ): Promise<boolean> {
   const isMine = sql<SqlBool>`(${isEnded(id)} and account = ${account})`
   // Most jobs are kept, and reading one costs no write.
-  const found = await db.reader.selectFrom('jobs').select('id').where(isMine).executeTakeFirst()
-  if (!found) return false
+  const consumedJob = await db.reader
+    .selectFrom('jobs')
+    .select('id')
+    .where(isMine)
+    .executeTakeFirst()
+  if (!consumedJob) return false
   const { numUpdatedRows } = await db.sql
     .updateTable('jobs')
     .set({ delivered_at: at })

@@ -95,25 +95,25 @@ type ListedRow = Pick<ViewedRow, 'id' | 'created_at'> & { bytes: number } & Part
  * condition.
  */
 export async function listJobs(db: Db, filter: JobFilter, page: PageRequest): Promise<JobPage> {
-  const found = await selectPage(db, filter, page)
-  const rows = found.slice(0, page.limit).map((row): ListedJob => {
+  const foundPage = await selectPage(db, filter, page)
+  const rows = foundPage.slice(0, page.limit).map((row): ListedJob => {
     const isRead = page.withJobs && row.bytes <= SHORT_JOB_BYTES
     const job = isRead ? toJob(row as ViewedRow) : undefined
     return { createdAt: row.created_at, id: row.id, bytes: row.bytes, job }
   })
-  return { rows, more: found.length > page.limit }
+  return { rows, more: foundPage.length > page.limit }
 }
 
 async function selectPage(db: Db, filter: JobFilter, page: PageRequest): Promise<ListedRow[]> {
   const tokens = metadataTokens(filter.account, filter.metadata ?? {})
   if (tokens.length === 0 && !isDeep(filter, page)) return selectJobs(db, filter, page)
   const streams = await chooseStreams(db, { ...filter, tokens }, page)
-  const { rows } = await pageOf(streams, page).execute(db.reader)
+  const { rows } = await pageQuery(streams, page).execute(db.reader)
   return rows
 }
 
 /** The first `limit` jobs of some streams and the one after, which shows that there is more. */
-function pageOf(
+function pageQuery(
   streams: readonly Sql[],
   { limit, offset, after, withJobs }: PageRequest,
 ): RawBuilder<ListedRow> {
@@ -140,7 +140,7 @@ const selectJobPage = statement<PageValues, ListedRow, PageShape>((values, _dial
   const from = shape.from ? values.from : undefined
   const before = shape.before ? values.before : undefined
   const search = { ...shape, account: values.account, from, before, tokens: [] }
-  return pageOf(jobStreams(search, page), page)
+  return pageQuery(jobStreams(search, page), page)
 })
 
 function selectJobs({ reader: sql, dialect }: Db, filter: JobFilter, page: PageRequest) {
@@ -215,10 +215,10 @@ function jobStreams(search: Search, page: PageRequest): Sql[] {
 function streamsOf(search: Pick<JobFilter, 'kinds' | 'statuses'>) {
   const byKind = filters(search.kinds, kinds)
   const byStatus = filters(search.statuses, statuses)
-  const wanted = byStatus ?? [undefined]
+  const statusFilters = byStatus ?? [undefined]
   // The index on status begins with the kind.
   return (byKind ?? (byStatus ? kinds : [undefined])).flatMap((kind) => {
-    return wanted.map((status) => ({ kind, status }))
+    return statusFilters.map((status) => ({ kind, status }))
   })
 }
 
@@ -237,12 +237,12 @@ function wholeStream(db: Db, search: Search, page: PageRequest): Sql {
 function metadataStream(search: Search, page: PageRequest, lead: Buffer): Sql {
   const byKind = filters(search.kinds, kinds)
   const byStatus = filters(search.statuses, statuses)
-  const others = search.tokens.filter((token) => token !== lead)
+  const otherTokens = search.tokens.filter((token) => token !== lead)
   const hasStatus = sql`and exists (select 1 from jobs where jobs.id = m.id
     and jobs.status in (${sql.join(byStatus ?? [])}))`
   return sql`select m.created_at, m.id from job_metadata m where m.token = ${lead}
     ${byKind ? sql`and m.kind in (${sql.join(byKind)})` : sql``} ${within(search, page)}
-    ${hasTokens(others, sql.ref('m'))} ${byStatus ? hasStatus : sql``}`
+    ${hasTokens(otherTokens, sql.ref('m'))} ${byStatus ? hasStatus : sql``}`
 }
 
 function within({ from, before }: JobFilter, { after }: PageRequest): Sql {
@@ -274,7 +274,7 @@ function hasTokens(tokens: readonly Buffer[], job: Sql): Sql {
 }
 
 /** Returns the values to filter by; undefined if none or all were requested. */
-function filters<T>(wanted: readonly T[] | undefined, all: readonly T[]): T[] | undefined {
-  const values = all.filter((value) => wanted?.includes(value))
+function filters<T>(selectedValues: readonly T[] | undefined, all: readonly T[]): T[] | undefined {
+  const values = all.filter((value) => selectedValues?.includes(value))
   return values.length === 0 || values.length === all.length ? undefined : values
 }

@@ -14,7 +14,7 @@ export function metadataTokens(account: string, metadata: Record<string, unknown
 
   function tokensAt(path: readonly string[], value: unknown): Buffer[] {
     const token = createHash('sha256')
-      .update(JSON.stringify([account, path, describe(value)]))
+      .update(JSON.stringify([account, path, comparableValue(value)]))
       .digest()
       .subarray(0, TOKEN_BYTES)
     if (!isObject(value)) return [token]
@@ -26,14 +26,14 @@ export function metadataTokens(account: string, metadata: Record<string, unknown
 }
 
 /** Describes a value so that values that are equal in the above sense have equal descriptions. */
-function describe(value: unknown): unknown {
+function comparableValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(describeWhole)
   return isObject(value) ? {} : String(value)
 }
 
 /** Like `describe`, but with an object's keys: within a list nothing may be left out. */
 function describeWhole(value: unknown): unknown {
-  if (!isObject(value)) return describe(value)
+  if (!isObject(value)) return comparableValue(value)
   const keys = Object.keys(value).sort()
   return { keys, values: keys.map((key) => describeWhole(value[key])) }
 }

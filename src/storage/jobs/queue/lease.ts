@@ -58,9 +58,9 @@ export const idle = {
 }
 const waiting = { ...idle, status: 'queued' } as const
 
-type Change = UpdateObject<Tables, 'jobs', 'jobs'>
+type JobRowChange = UpdateObject<Tables, 'jobs', 'jobs'>
 
-async function changesJob(db: Db, lease: Lease, change: Change): Promise<boolean> {
+async function changesJob(db: Db, lease: Lease, change: JobRowChange): Promise<boolean> {
   const result = await whereLeased(db, lease).set(change).executeTakeFirst()
   return result.numUpdatedRows === 1n
 }

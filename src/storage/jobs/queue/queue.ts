@@ -94,7 +94,7 @@ export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit)
   return true
 }
 
-type Values = {
+type JobValues = {
   id: string
   account: string
   createdAt: number
@@ -108,7 +108,7 @@ type Values = {
 }
 type InsertedJob = { created_at: number; has_webhooks: unknown }
 
-function insert(tx: Db, job: NewJob, values: Values): Promise<InsertedJob[]> {
+function insert(tx: Db, job: NewJob, values: JobValues): Promise<InsertedJob[]> {
   if (job.kind === 'live') {
     return insertLive(tx, { ...values, fileId: randomUUID(), channels: job.channels })
   }
@@ -119,15 +119,16 @@ function insert(tx: Db, job: NewJob, values: Values): Promise<InsertedJob[]> {
 
 const noDuration = sql`cast(null as double precision)`
 
-const insertLive = statement<Values & { fileId: string; channels: number }, InsertedJob>((values) =>
-  insertion('live', values, {
-    file: sql`select ${values.fileId} as id, null as filename, null as source,
+const insertLive = statement<JobValues & { fileId: string; channels: number }, InsertedJob>(
+  (values) =>
+    insertion('live', values, {
+      file: sql`select ${values.fileId} as id, null as filename, null as source,
       ${noDuration} as duration, cast(${values.channels} as integer) as channels`,
-  }),
+    }),
 )
 
 type RecordingToFetch = { fileId: string; filename: string | null; source: string }
-const insertRemote = statement<Values & RecordingToFetch, InsertedJob>((values) =>
+const insertRemote = statement<JobValues & RecordingToFetch, InsertedJob>((values) =>
   insertion('pre-recorded', values, {
     file: sql`select ${values.fileId} as id, ${values.filename} as filename,
       ${values.source} as source, ${noDuration} as duration, cast(null as integer) as channels`,
@@ -135,7 +136,7 @@ const insertRemote = statement<Values & RecordingToFetch, InsertedJob>((values) 
 )
 
 /** There is no row if the upload does not exist. */
-const insertUploaded = statement<Values & { fileId: string }, InsertedJob>((values, dialect) =>
+const insertUploaded = statement<JobValues & { fileId: string }, InsertedJob>((values, dialect) =>
   insertion('pre-recorded', values, {
     file: sql`select id, filename, null as source, duration, channels from files
       where id = ${values.fileId} and account = ${values.account} ${dialect.forKeyShare}`,
@@ -149,7 +150,7 @@ const counted = {
 }
 
 /** `file` selects what the job knows of its recording. */
-function insertion(kind: JobKind, values: Values, { file }: { file: RawBuilder<unknown> }) {
+function insertion(kind: JobKind, values: JobValues, { file }: { file: RawBuilder<unknown> }) {
   const { id, account, createdAt, maxQueued } = values
   return sql<InsertedJob>`
     insert into jobs (id, account, kind, status, created_at, run_after, request_params,

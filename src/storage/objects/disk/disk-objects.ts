@@ -19,7 +19,7 @@ export async function openDiskObjects(
   await mkdir(unfinished, { recursive: true })
 
   const path = (id: string) => objectPath(folder, id)
-  const check = async (id: string) => checkFile(path(id))
+  const check = async (id: string) => statReadable(path(id))
   async function place<T>(id: string, make: (temporary: string) => Promise<T>): Promise<T> {
     const temporary = join(unfinished, `${owner}.${randomUUID()}`)
     return moveIntoPlace({ temporary, target: path(id) }, make)
@@ -62,7 +62,7 @@ export function objectPath(folder: string, id: string): string {
 
 /** Yields the ids of all objects below `folder`, which may be missing, `LIST_SIZE` at a time. */
 export async function* listDiskObjects(folder: string): AsyncGenerator<string[]> {
-  const names = await readdir(folder).catch(ignoreMissing)
+  const names = await readdir(folder).catch(ignoreMissingFile)
   for (const name of names ?? []) {
     if (name.length !== 2) continue
     const ids = (await readdir(join(folder, name))).filter(isObjectId)
@@ -89,7 +89,7 @@ async function moveIntoPlace<T>(
   }
 }
 
-async function checkFile(path: string): Promise<{ size: number; storedAt: number }> {
+async function statReadable(path: string): Promise<{ size: number; storedAt: number }> {
   const handle = await open(path).catch(throwStorageError)
   try {
     const { size, mtimeMs } = await handle.stat()
@@ -115,7 +115,7 @@ async function removeFile(path: string): Promise<void> {
     await unlink(path)
     await syncFolder(dirname(path))
   } catch (error) {
-    ignoreMissing(error)
+    ignoreMissingFile(error)
   }
 }
 
@@ -149,6 +149,6 @@ async function makeFolder(path: string): Promise<void> {
   if (await mkdir(path, { recursive: true })) await syncFolder(dirname(path))
 }
 
-function ignoreMissing(error: unknown): undefined {
+function ignoreMissingFile(error: unknown): undefined {
   if ((error as { code?: unknown }).code !== 'ENOENT') throw storageError(error)
 }

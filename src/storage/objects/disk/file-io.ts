@@ -7,14 +7,14 @@ export async function writeAt(
   bytes: readonly Uint8Array[],
   position: number,
 ): Promise<void> {
-  let rest = bytes.filter(({ length }) => length > 0)
-  for (let at = position; rest.length > 0; ) {
-    let { bytesWritten } = await handle.writev(rest, at)
+  let unwrittenParts = bytes.filter(({ length }) => length > 0)
+  for (let at = position; unwrittenParts.length > 0; ) {
+    let { bytesWritten } = await handle.writev(unwrittenParts, at)
     at += bytesWritten
-    rest = rest.flatMap((part) => {
-      const left = part.subarray(bytesWritten)
+    unwrittenParts = unwrittenParts.flatMap((part) => {
+      const unwrittenBytes = part.subarray(bytesWritten)
       bytesWritten = Math.max(0, bytesWritten - part.length)
-      return left.length > 0 ? [left] : []
+      return unwrittenBytes.length > 0 ? [unwrittenBytes] : []
     })
   }
 }
@@ -44,7 +44,7 @@ const NEWLINE = 10
 export type LogLine = { text: string; end: number }
 
 /** Yields the complete lines of a log from byte `start`, where a line begins, up to byte `size`. */
-export async function* readLog(
+export async function* readLogLines(
   log: FileHandle,
   { start: first = 0, size }: { start?: number; size: number },
 ): AsyncGenerator<LogLine[]> {

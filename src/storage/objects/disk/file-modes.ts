@@ -29,7 +29,7 @@ export async function findAccessibleFiles(folder: string): Promise<string[]> {
  */
 export async function restrictAccess(folder: string): Promise<string[]> {
   const open = await findAccessibleFiles(folder)
-  for (const path of await findLoose(folder)) await close(path)
+  for (const path of await findLoose(folder)) await closeToOthers(path)
   return open
 }
 
@@ -38,11 +38,13 @@ export async function restrictAccess(folder: string): Promise<string[]> {
  */
 async function findLoose(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
-  const known = names.filter((name) => OWN_FOLDERS.includes(name) || OWN_FILES.test(name))
-  const isShared = names.some((name) => name !== NOBODYS && !known.includes(name))
-  const paths = [...(isShared ? [] : [folder]), ...known.map((name) => join(folder, name))]
-  const found = await Promise.all(paths.map(async (path) => ((await isLoose(path)) ? [path] : [])))
-  return found.flat()
+  const ownNames = names.filter((name) => OWN_FOLDERS.includes(name) || OWN_FILES.test(name))
+  const isShared = names.some((name) => name !== NOBODYS && !ownNames.includes(name))
+  const paths = [...(isShared ? [] : [folder]), ...ownNames.map((name) => join(folder, name))]
+  const loosePaths = await Promise.all(
+    paths.map(async (path) => ((await isLoose(path)) ? [path] : [])),
+  )
+  return loosePaths.flat()
 }
 
 /**
@@ -57,7 +59,7 @@ export async function restrictFilesBelow(
     for await (const entry of await opendir(path, { recursive: true })) {
       if (signal.aborted) return
       const inner = join(entry.parentPath, entry.name)
-      if (!entry.isSymbolicLink() && (await isLoose(inner))) await close(inner)
+      if (!entry.isSymbolicLink() && (await isLoose(inner))) await closeToOthers(inner)
     }
   }
 }
@@ -92,16 +94,16 @@ async function isUsable(path: string, mode = 0): Promise<boolean> {
 }
 
 async function isLoose(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined)
-  if (!found || found.uid !== process.getuid?.()) return false
-  return (found.mode & OTHERS) !== 0 && (found.mode & STICKY) === 0
+  const fileStat = await stat(path).catch(() => undefined)
+  if (!fileStat || fileStat.uid !== process.getuid?.()) return false
+  return (fileStat.mode & OTHERS) !== 0 && (fileStat.mode & STICKY) === 0
 }
 
 /**
  * A path that is gone meanwhile, or cannot be changed, is no reason not to start; `doctor` reports
  * it.
  */
-async function close(path: string): Promise<void> {
+async function closeToOthers(path: string): Promise<void> {
   const { mode } = await stat(path).catch(() => ({ mode: 0 }))
   await chmod(path, mode & 0o700).catch(() => {})
 }

@@ -28,7 +28,9 @@ export async function readWhole(
   try {
     const { head, rest } = await splitHead(body, HEADER_BYTES)
     const header = readHeader(head)
-    const content = header ? decryptChunks(keyOfObject(keys, header, id), rest) : joined(head, rest)
+    const content = header
+      ? decryptChunks(keyOfObject(keys, header, id), rest)
+      : prepend(head, rest)
     const plainSize = header ? contentSize(size - HEADER_BYTES) : size
     return { size: plainSize, body: toReadable(content, body) }
   } catch (error) {
@@ -65,7 +67,7 @@ export async function decryptFile(
   { key, signal }: { key: ReturnType<typeof keyOfObject>; signal: AbortSignal },
 ): Promise<void> {
   try {
-    const source = readFrom(path, { start: HEADER_BYTES })
+    const source = readLazily(path, { start: HEADER_BYTES })
     await using handle = await open(target, 'wx', 0o600)
     for await (const bytes of decryptChunks(key, source)) {
       signal.throwIfAborted()
@@ -91,22 +93,22 @@ export type EncryptedObjectInfo = {
 
 /** Returns how an object is encrypted, undefined if it is not, and the bytes that it takes. */
 export async function readObjectInfo(stored: Objects, id: string): Promise<EncryptedObjectInfo> {
-  const found = await stored.check(id)
+  const objectInfo = await stored.check(id)
   // An empty object has no range to read.
-  if (found.size < HEADER_BYTES) return { ...found, header: undefined }
+  if (objectInfo.size < HEADER_BYTES) return { ...objectInfo, header: undefined }
   const { body } = await stored.read(id, { start: 0, end: HEADER_BYTES - 1 })
-  return { ...found, header: readHeader(await buffer(body)) }
+  return { ...objectInfo, header: readHeader(await buffer(body)) }
 }
 
 /** Reads a file, which is opened when the first bytes are requested. */
-export async function* readFrom(
+export async function* readLazily(
   path: string,
   options: { start?: number } = {},
 ): AsyncGenerator<Uint8Array> {
   yield* createReadStream(path, options)
 }
 
-async function* joined(
+async function* prepend(
   head: Uint8Array,
   rest: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {

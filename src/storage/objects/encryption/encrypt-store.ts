@@ -35,7 +35,7 @@ export async function encryptStore(options: EncryptStoreOptions): Promise<Encryp
   for (const [done, id] of all.entries()) {
     signal.throwIfAborted()
     onProgress?.(done, all.length)
-    if (!(await isKnown(db, id)) || (await isCurrent(options, id))) continue
+    if (!(await isKnown(db, id)) || (await isEncryptedWithCurrentKey(options, id))) continue
     try {
       const { body } = await objects.read(id)
       await objects.replace(id, body, { signal })
@@ -55,7 +55,10 @@ async function isKnown(db: Pick<Db, 'sql'>, id: string): Promise<boolean> {
   return (await findKnownObjects(db, [id])).has(id)
 }
 
-async function isCurrent({ stored, keys }: EncryptStoreOptions, id: string): Promise<boolean> {
+async function isEncryptedWithCurrentKey(
+  { stored, keys }: EncryptStoreOptions,
+  id: string,
+): Promise<boolean> {
   try {
     return (await keyIdOf(stored, id)) === keys.current.id
   } catch (error) {

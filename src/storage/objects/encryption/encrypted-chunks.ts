@@ -30,7 +30,7 @@ export async function* encryptChunks(
   key: Uint8Array,
   content: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  for await (const { bytes, index, isLast } of inChunks(content, CHUNK)) {
+  for await (const { bytes, index, isLast } of plainChunks(content, CHUNK)) {
     const cipher = createCipheriv(CIPHER, key, nonceOf(index, isLast))
     yield Buffer.concat([cipher.update(bytes), cipher.final(), cipher.getAuthTag()])
   }
@@ -48,7 +48,7 @@ export async function* decryptChunks(
   encrypted: AsyncIterable<Uint8Array>,
   { first, toEnd }: ChunkSpan = { first: 0, toEnd: true },
 ): AsyncGenerator<Uint8Array> {
-  for await (const { bytes, index, isLast } of inChunks(encrypted, CHUNK + TAG)) {
+  for await (const { bytes, index, isLast } of plainChunks(encrypted, CHUNK + TAG)) {
     yield openChunk(bytes, key, nonceOf(first + index, isLast && toEnd))
   }
 }
@@ -98,10 +98,13 @@ function nonceOf(index: number, isLast: boolean): Buffer {
   return nonce
 }
 
-type Chunk = { bytes: Uint8Array; index: number; isLast: boolean }
+type PlainChunk = { bytes: Uint8Array; index: number; isLast: boolean }
 
 /** Yields content in chunks of `size` bytes, the last one shorter or as long; at least one. */
-async function* inChunks(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Chunk> {
+async function* plainChunks(
+  content: AsyncIterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<PlainChunk> {
   let parts: Uint8Array[] = []
   let length = 0
   let index = 0

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { throwStorageError } from '../../database/sqlite/storage-error.ts'
 import { checkedSource } from '../checked-source.ts'
 import type { Objects } from '../objects.ts'
-import { decryptFile, readFrom, readObjectInfo, readRange, readWhole } from './decrypt-object.ts'
+import { decryptFile, readLazily, readObjectInfo, readRange, readWhole } from './decrypt-object.ts'
 import { contentSize } from './encrypted-chunks.ts'
 import { encryptObject, HEADER_BYTES, keyOfObject } from './object-header.ts'
 import type { ObjectKeys } from './object-keys.ts'
@@ -44,7 +44,7 @@ export function encryptObjects(
     },
     async adopt(id, file, options) {
       const { signal } = new AbortController()
-      const encrypted = encryptObject(keys.current, id, readFrom(file))
+      const encrypted = encryptObject(keys.current, id, readLazily(file))
       const limits = { maxBytes: Number.POSITIVE_INFINITY, signal }
       await stored.write(id, encrypted, { ...options, ...limits }).catch(throwStorageError)
     },
@@ -70,7 +70,7 @@ export function encryptObjects(
     async removeUnfinished(living) {
       await stored.removeUnfinished(living)
       for (const name of await readdir(folder).catch(() => [])) {
-        const isUsed = [...living.owners, owner].some((one) => name.startsWith(`${one}.`))
+        const isUsed = [...living.owners, owner].some((ownerId) => name.startsWith(`${ownerId}.`))
         if (!isUsed) await rm(join(folder, name), { force: true })
       }
     },

@@ -33,7 +33,7 @@ export async function* encryptObject(
 ): AsyncGenerator<Uint8Array> {
   const salt = randomBytes(SALT_BYTES)
   yield Buffer.concat([MAGIC, Buffer.from(keyId, 'hex'), salt])
-  yield* encryptChunks(derive(secret, salt, objectId), content)
+  yield* encryptChunks(deriveObjectKey(secret, salt, objectId), content)
 }
 
 /** Returns the key of one object; fails with `storage_unreadable` if its secret is not there. */
@@ -44,10 +44,10 @@ export function keyOfObject(
 ): Uint8Array {
   const key = keys.find(keyId)
   if (!key) throw new AppError('storage_unreadable', `the key ${keyId} of the object is missing`)
-  return derive(key.secret, salt, objectId)
+  return deriveObjectKey(key.secret, salt, objectId)
 }
 
 /** Only under its own id does an object open: nobody can put another in its place. */
-function derive(secret: Uint8Array, salt: Uint8Array, objectId: string): Uint8Array {
+function deriveObjectKey(secret: Uint8Array, salt: Uint8Array, objectId: string): Uint8Array {
   return Buffer.from(hkdfSync('sha256', secret, salt, `steno object ${objectId}`, 32))
 }

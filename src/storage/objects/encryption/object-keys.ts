@@ -38,10 +38,10 @@ export async function loadObjectKeys(source: KeySource): Promise<ObjectKeys | un
     return parseObjectKeys(text, file)
   }
   if (command === undefined) return undefined
-  return parseObjectKeys(await run(command), 'what STENO_OBJECT_KEY_COMMAND prints')
+  return parseObjectKeys(await runKeyCommand(command), 'what STENO_OBJECT_KEY_COMMAND prints')
 }
 
-async function run(command: string): Promise<string> {
+async function runKeyCommand(command: string): Promise<string> {
   try {
     const { stdout } = await promisify(exec)(command, { timeout: COMMAND_MS })
     return stdout

@@ -68,8 +68,8 @@ export async function removeOrphanObjects(
   let removed = 0
   for (const ids of earlier) {
     if (signal.aborted) break
-    const known = await findKnownObjects(db, ids)
-    const lost = ids.filter((id) => !known.has(id))
+    const knownIds = await findKnownObjects(db, ids)
+    const lost = ids.filter((id) => !knownIds.has(id))
     const givenUp = await findReleasedRecordings(db, lost)
     for (const id of lost) {
       if (signal.aborted) break
@@ -87,8 +87,8 @@ async function removeOne(
   { orphans, before, signal }: OrphanOptions,
 ): Promise<boolean> {
   if (before !== undefined) {
-    const found = await db.objects.check(id).catch(() => undefined)
-    if (!found || found.storedAt >= before) return false
+    const objectInfo = await db.objects.check(id).catch(() => undefined)
+    if (!objectInfo || objectInfo.storedAt >= before) return false
   }
   await (orphans ? orphans.add(id, { signal }) : db.objects.delete(id))
   return true
@@ -99,12 +99,12 @@ async function removeOne(
  * how many.
  */
 export async function restoreOrphanObjects(db: Db, orphans: Orphans): Promise<number> {
-  let taken = 0
+  let restoredCount = 0
   for await (const ids of orphans.list()) {
     for (const id of await findKnownObjects(db, ids)) {
       await orphans.restore(id)
-      taken++
+      restoredCount++
     }
   }
-  return taken
+  return restoredCount
 }

@@ -54,7 +54,7 @@ function openLocalOrphans(folder: string, objects: Objects): Orphans {
         await rm(orphan, { force: true })
         await linkOrCopy(file.path, orphan)
       } catch (error) {
-        if (isMissing(error)) return
+        if (isMissingFile(error)) return
         throw error
       }
       await utimes(orphan, new Date(), new Date())
@@ -73,7 +73,7 @@ function openLocalOrphans(folder: string, objects: Objects): Orphans {
       })
     },
     async restore(id) {
-      if (await objects.check(id).catch(ignoreMissing)) return
+      if (await objects.check(id).catch(ignoreMissingFile)) return
       await objects.adopt(id, join(folder, id))
       await rm(join(folder, id), { force: true })
     },
@@ -94,11 +94,11 @@ function openLocalOrphans(folder: string, objects: Objects): Orphans {
 }
 
 /** Whether an object is gone: before it was looked for, or since then. */
-function isMissing(error: unknown): boolean {
+function isMissingFile(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return code === 'ENOENT' || (error instanceof AppError && code === 'file_not_found')
 }
 
-function ignoreMissing(error: unknown): undefined {
-  if (!isMissing(error)) throw error
+function ignoreMissingFile(error: unknown): undefined {
+  if (!isMissingFile(error)) throw error
 }

@@ -32,10 +32,10 @@ export async function beginSweep(
     return { done: finishSweep(options, () => sweepByTime({ ...options, before }, living)) }
   }
   await db.objects.removeUnfinished(living)
-  const given = { ...options, before: isAlone ? undefined : living.since }
-  const earlier = await listEarlierObjects(db, given)
+  const sweepOptions = { ...options, before: isAlone ? undefined : living.since }
+  const earlier = await listEarlierObjects(db, sweepOptions)
   // In the background: looking up every object takes minutes if there are millions on a slow disk.
-  return { done: finishSweep(options, () => removeOrphanObjects(db, earlier, given)) }
+  return { done: finishSweep(options, () => removeOrphanObjects(db, earlier, sweepOptions)) }
 }
 
 /**

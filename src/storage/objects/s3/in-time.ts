@@ -1,4 +1,4 @@
-type Response = { output: { Body?: { destroy?(): void } } }
+type ObjectResponse = { output: { Body?: { destroy?(): void } } }
 
 /**
  * Returns the response to a request if it begins within `ms`; rejects with a `TimeoutError`
@@ -12,7 +12,7 @@ export async function inTime<T extends { output: object }>(
   const timer = setTimeout(() => {
     const error = new Error(`no response within ${ms} ms`)
     late.reject(Object.assign(error, { name: 'TimeoutError' }))
-    response.then(({ output }: Response) => output.Body?.destroy?.()).catch(() => {})
+    response.then(({ output }: ObjectResponse) => output.Body?.destroy?.()).catch(() => {})
   }, ms)
   try {
     return await Promise.race([response, late.promise])

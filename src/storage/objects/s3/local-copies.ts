@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { LocalFile } from '../objects.ts'
 
 /** A file with the bytes of an object, which some programs may be using; 0 bytes until `made`. */
-type Copy = {
+type LocalObjectCopy = {
   path: string
   size: number
   made: Promise<void>
@@ -25,7 +25,7 @@ export class LocalCopies {
   readonly #maxBytes: number
   readonly #keptMs: number
   /** By the name of a version of an object; the one used last is last. */
-  readonly #copies = new Map<string, Copy>()
+  readonly #copies = new Map<string, LocalObjectCopy>()
 
   constructor(
     folder: string,
@@ -65,11 +65,11 @@ export class LocalCopies {
   async use(version: string, make: (path: string) => Promise<number>): Promise<LocalFile> {
     const path = await this.newPath()
     for (;;) {
-      const found = this.#copies.get(version)
-      const copy = found ?? { path, size: 0, made: Promise.resolve(), users: 0 }
+      const existingCopy = this.#copies.get(version)
+      const copy = existingCopy ?? { path, size: 0, made: Promise.resolve(), users: 0 }
       copy.users++
       clearTimeout(copy.expiry)
-      if (!found) {
+      if (!existingCopy) {
         copy.made = make(path).then((size) => {
           copy.size = size
         })
@@ -81,7 +81,7 @@ export class LocalCopies {
         return { path: copy.path, [Symbol.asyncDispose]: () => this.#release(version, copy) }
       } catch (error) {
         if (this.#copies.get(version) === copy) this.#copies.delete(version)
-        if (found) continue
+        if (existingCopy) continue
         await rm(path, { force: true })
         throw error
       }
@@ -94,7 +94,7 @@ export class LocalCopies {
     await rm(this.#folder, { recursive: true, force: true })
   }
 
-  async #release(version: string, copy: Copy): Promise<void> {
+  async #release(version: string, copy: LocalObjectCopy): Promise<void> {
     copy.users--
     if (copy.users === 0) {
       if (this.#copies.get(version) !== copy) return rm(copy.path, { force: true })
@@ -103,7 +103,7 @@ export class LocalCopies {
     await this.#shrink()
   }
 
-  #expire(version: string, copy: Copy): void {
+  #expire(version: string, copy: LocalObjectCopy): void {
     clearTimeout(copy.expiry)
     copy.expiry = setTimeout(() => {
       // A file that cannot be removed goes with the folder.
@@ -111,7 +111,7 @@ export class LocalCopies {
     }, this.#keptMs).unref()
   }
 
-  async #remove(version: string, copy: Copy): Promise<void> {
+  async #remove(version: string, copy: LocalObjectCopy): Promise<void> {
     if (this.#copies.get(version) === copy) this.#copies.delete(version)
     clearTimeout(copy.expiry)
     if (copy.users === 0) await rm(copy.path, { force: true })

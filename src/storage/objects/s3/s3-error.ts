@@ -26,15 +26,15 @@ type ClientError = Error & {
 /**
  * Returns the code of a response of the server, such as `NoSuchKey`; that of the error otherwise.
  */
-export function codeOf(error: unknown): string {
+export function s3Code(error: unknown): string {
   if (!(error instanceof Error)) return ''
   const { name, code } = error as ClientError
   return typeof code === 'string' && name === 'Error' ? code : name
 }
 
 /** Whether the object of a request does not exist. */
-export function isMissing(error: unknown): boolean {
-  return MISSING.has(codeOf(error))
+export function isMissingObject(error: unknown): boolean {
+  return MISSING.has(s3Code(error))
 }
 
 /**
@@ -45,7 +45,7 @@ export function s3Error(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError || error.name === 'AbortError') {
     return error
   }
-  const code = codeOf(error)
+  const code = s3Code(error)
   if (MISSING.has(code)) return new AppError('file_not_found', undefined, { cause: error })
   const status = (error as ClientError).$metadata?.httpStatusCode
   if (FULL.has(code) || status === 507) {
@@ -53,7 +53,7 @@ export function s3Error(error: unknown): unknown {
   }
   const isLocal = status === undefined && (error as NodeJS.ErrnoException).path !== undefined
   if (isLocal || code === 'ENOSPC' || code === 'EDQUOT') return storageError(error)
-  return unavailable(reasonOf(code, status), error)
+  return unavailable(s3ReasonOf(code, status), error)
 }
 
 /** Throws what `s3Error` returns; for `catch`. */
@@ -61,7 +61,7 @@ export function throwS3Error(error: unknown): never {
   throw s3Error(error)
 }
 
-function reasonOf(code: string, status: number | undefined): string {
+function s3ReasonOf(code: string, status: number | undefined): string {
   if (code === 'CredentialsProviderError') return 'there are no credentials'
   if (code === 'NoSuchBucket') return 'its bucket does not exist'
   if (REFUSED.has(code) || status === 401 || status === 403) {

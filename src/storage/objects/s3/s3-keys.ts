@@ -1,7 +1,7 @@
 import { AppError } from '../../../errors.ts'
 import { isObjectId, LIST_SIZE } from '../objects.ts'
 import type { S3 } from './s3-client.ts'
-import { isMissing, throwS3Error } from './s3-error.ts'
+import { isMissingObject, throwS3Error } from './s3-error.ts'
 
 /** As many digits as the largest epoch has, so that keys sort like numbers. */
 const EPOCH_DIGITS = 10
@@ -21,7 +21,7 @@ export function keyStem({ prefix }: Pick<S3, 'prefix'>, folder: KeyFolder, id: s
 }
 
 /** Returns the key under which an object is written. */
-export function keyOf(s3: Pick<S3, 'prefix'>, id: string, epoch: number | undefined): string {
+export function s3KeyOf(s3: Pick<S3, 'prefix'>, id: string, epoch: number | undefined): string {
   const stem = keyStem(s3, 'objects', id)
   return epoch === undefined ? stem : `${stem}.${String(epoch).padStart(EPOCH_DIGITS, '0')}`
 }
@@ -33,7 +33,7 @@ export function epochOf(key: string): number {
 }
 
 /** Returns the id of the object of a key; undefined if it is no object. */
-export function idOf(key: string): string | undefined {
+export function objectIdOf(key: string): string | undefined {
   const name = key.slice(key.lastIndexOf('/') + 1)
   const id = name.slice(0, UUID_LENGTH)
   return isObjectId(id) && /^(\.\d+)?$/.test(name.slice(UUID_LENGTH)) ? id : undefined
@@ -43,7 +43,7 @@ export function idOf(key: string): string | undefined {
 export type ListedObject = { key: string; size: number; storedAt: number }
 
 /** Yields what lies below `start`, in the order of the keys, a thousand at a time. */
-export async function* listKeys(
+export async function* listObjectKeys(
   { client, commands, bucket }: S3,
   start: string,
 ): AsyncGenerator<ListedObject[]> {
@@ -66,8 +66,8 @@ export async function* listKeys(
 
 /** Returns all keys of one object, the one that counts last. */
 export async function findKeys(s3: S3, folder: KeyFolder, id: string): Promise<ListedObject[]> {
-  const found = await Array.fromAsync(listKeys(s3, keyStem(s3, folder, id)))
-  return found.flat().filter(({ key }) => idOf(key) === id)
+  const matchingKeys = await Array.fromAsync(listObjectKeys(s3, keyStem(s3, folder, id)))
+  return matchingKeys.flat().filter(({ key }) => objectIdOf(key) === id)
 }
 
 /**
@@ -79,11 +79,11 @@ export async function withKey<T>(
   id: string,
   request: (key: string) => Promise<T>,
 ): Promise<T> {
-  const plain = keyOf(s3, id, undefined)
+  const plain = s3KeyOf(s3, id, undefined)
   try {
     return await request(plain)
   } catch (error) {
-    if (!isMissing(error)) return throwS3Error(error)
+    if (!isMissingObject(error)) return throwS3Error(error)
   }
   // Also tells a missing bucket from a missing object.
   const newest = (await findKeys(s3, 'objects', id)).at(-1)

@@ -1,6 +1,6 @@
 import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
 import { createS3, type S3 } from './s3-client.ts'
-import { isMissing, throwS3Error } from './s3-error.ts'
+import { isMissingObject, throwS3Error } from './s3-error.ts'
 
 /** Which data folder is being moved here, and whether all was copied and compared. */
 export type Move = { source: string; isCompared: boolean }
@@ -13,7 +13,7 @@ export type MoveMark = {
   close(): void
 }
 
-function placeOf({ bucket, prefix }: S3): { Bucket: string; Key: string } {
+function markLocation({ bucket, prefix }: S3): { Bucket: string; Key: string } {
   return { Bucket: bucket, Key: `${prefix}move.json` }
 }
 
@@ -21,14 +21,14 @@ function placeOf({ bucket, prefix }: S3): { Bucket: string; Key: string } {
 export async function openMoveMark(settings: ObjectStoreConfig): Promise<MoveMark> {
   const s3 = await createS3(settings)
   const { client, commands, encryption } = s3
-  const place = placeOf(s3)
+  const place = markLocation(s3)
   return {
     async read() {
       try {
         const { Body } = await client.send(new commands.GetObjectCommand(place))
         return JSON.parse(await Body!.transformToString()) as Move
       } catch (error) {
-        if (isMissing(error)) return undefined
+        if (isMissingObject(error)) return undefined
         return throwS3Error(error)
       }
     },
@@ -47,9 +47,9 @@ export async function openMoveMark(settings: ObjectStoreConfig): Promise<MoveMar
 export async function refuseMove(s3: S3): Promise<void> {
   const { client, commands } = s3
   try {
-    await client.send(new commands.HeadObjectCommand(placeOf(s3)))
+    await client.send(new commands.HeadObjectCommand(markLocation(s3)))
   } catch (error) {
-    if (isMissing(error)) return
+    if (isMissingObject(error)) return
     throwS3Error(error)
   }
   throw new Error(

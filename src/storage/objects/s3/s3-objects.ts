@@ -12,11 +12,11 @@ import { type ActiveOwners, LIST_SIZE, type Objects, type WriteOptions } from '.
 import { LocalCopies, removeOtherCopies } from './local-copies.ts'
 import { createS3, describeS3, type S3 } from './s3-client.ts'
 import { s3Error, throwS3Error } from './s3-error.ts'
-import { epochOf, findKeys, idOf, keyOf, listKeys, withKey } from './s3-keys.ts'
+import { epochOf, findKeys, listObjectKeys, objectIdOf, s3KeyOf, withKey } from './s3-keys.ts'
 import { refuseMove } from './s3-move-mark.ts'
 import { openS3Orphans } from './s3-orphans.ts'
 import { openRead } from './s3-read.ts'
-import { type UploadResult, upload } from './s3-upload.ts'
+import { type UploadResult, uploadObject } from './s3-upload.ts'
 
 /** How S3-compatible storage is opened. */
 export type OpenS3Options = {
@@ -80,8 +80,8 @@ type ObjectReads = Pick<Objects, 'check' | 'read' | 'materialize'>
 function readingOf(s3: S3, copies: LocalCopies): ObjectReads {
   const { client, commands, bucket } = s3
   const head = async (Key: string) => {
-    const found = await client.send(new commands.HeadObjectCommand({ Bucket: bucket, Key }))
-    return { key: Key, ...found }
+    const headResponse = await client.send(new commands.HeadObjectCommand({ Bucket: bucket, Key }))
+    return { key: Key, ...headResponse }
   }
   return {
     async check(id) {
@@ -123,13 +123,13 @@ function writingOf(s3: S3, copies: LocalCopies): ObjectWrites {
   /** Stores the source, and removes what an attempt with a lower epoch stored. */
   async function store(id: string, source: AsyncIterable<Uint8Array>, limits: WriteLimits) {
     const { epoch, signal } = limits
-    const key = keyOf(s3, id, epoch)
-    const stored = await upload(s3, source, { key, signal })
+    const key = s3KeyOf(s3, id, epoch)
+    const stored = await uploadObject(s3, source, { key, signal })
     if (epoch !== undefined) {
       const keys = await findKeys(s3, 'objects', id)
-      for (const other of keys.slice(0, -1)) {
-        await remove(other.key)
-        await copies.remove(versionOf(other.key, ''))
+      for (const olderKey of keys.slice(0, -1)) {
+        await remove(olderKey.key)
+        await copies.remove(versionOf(olderKey.key, ''))
       }
     }
     return { ...stored, key }
@@ -164,7 +164,9 @@ function writingOf(s3: S3, copies: LocalCopies): ObjectWrites {
         return Key
       }
       const key = await withKey(s3, id, head)
-      await upload(s3, checkedSource(source, limits), { key, signal }).catch(throwStorageError)
+      await uploadObject(s3, checkedSource(source, limits), { key, signal }).catch(
+        throwStorageError,
+      )
     },
     async delete(id, { epoch = Number.POSITIVE_INFINITY } = {}) {
       const keys = await findKeys(s3, 'objects', id)
@@ -208,10 +210,10 @@ async function storeAndKeep(
 /** Yields the ids of objects below a folder, each once. */
 async function* listIds(s3: S3, start: string): AsyncGenerator<string[]> {
   let last: string | undefined
-  for await (const page of listKeys(s3, start)) {
+  for await (const page of listObjectKeys(s3, start)) {
     const ids: string[] = []
     for (const { key } of page) {
-      const id = idOf(key)
+      const id = objectIdOf(key)
       if (id !== undefined && id !== last) ids.push(id)
       last = id
     }
@@ -245,7 +247,7 @@ async function abortOldUploads(
   }
 }
 
-async function ask({ client, commands, bucket, prefix }: S3): Promise<void> {
+async function checkBucket({ client, commands, bucket, prefix }: S3): Promise<void> {
   const list = new commands.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })
   try {
     await client.send(list, { abortSignal: AbortSignal.timeout(CHECK_MS) })
@@ -266,7 +268,7 @@ function tooLate(cause: unknown): AppError {
 function createCheck(s3: S3): () => Promise<void> {
   let response: Promise<void> | undefined
   return () => {
-    response ??= ask(s3).finally(() => {
+    response ??= checkBucket(s3).finally(() => {
       setTimeout(() => {
         response = undefined
       }, CHECKED_FOR_MS).unref()
@@ -281,7 +283,7 @@ async function waitUntilThere(s3: S3, options: OpenS3Options): Promise<void> {
   const until = performance.now() + settings.startSeconds * 1000
   for (let tries = 1; ; tries++) {
     try {
-      return await ask(s3)
+      return await checkBucket(s3)
     } catch (error) {
       const text = error instanceof Error ? error.message.replace(/^[^:]*: /, '') : String(error)
       const isFinal = /bucket does not exist|refuses the credentials|no credentials/.test(text)
@@ -308,9 +310,9 @@ export async function examineS3(settings: ObjectStoreConfig): Promise<string> {
     await client.send(new commands.DeleteObjectCommand(place))
     return describeS3(settings)
   } catch (error) {
-    const found = s3Error(error)
-    if (found === error) throw error
-    throw new Error(`object store ${describeS3(settings)}: ${(found as Error).message}`)
+    const objectError = s3Error(error)
+    if (objectError === error) throw error
+    throw new Error(`object store ${describeS3(settings)}: ${(objectError as Error).message}`)
   } finally {
     s3.client.destroy()
   }

@@ -1,7 +1,7 @@
 import { LIST_SIZE, type OrphanObjects } from '../objects.ts'
 import type { S3 } from './s3-client.ts'
-import { isMissing, throwS3Error } from './s3-error.ts'
-import { findKeys, idOf, keyStem, listKeys } from './s3-keys.ts'
+import { isMissingObject, throwS3Error } from './s3-error.ts'
+import { findKeys, keyStem, listObjectKeys, objectIdOf } from './s3-keys.ts'
 
 /** The server copies at most 5 GB in one request. */
 const COPIED_AT_ONCE = 5 * 1024 ** 3
@@ -35,17 +35,17 @@ export function openS3Orphans(s3: S3): OrphanObjects {
       await remove(orphan.key)
     },
     async *list() {
-      for await (const page of listKeys(s3, start)) {
-        const ids = page.flatMap(({ key }) => idOf(key) ?? [])
+      for await (const page of listObjectKeys(s3, start)) {
+        const ids = page.flatMap(({ key }) => objectIdOf(key) ?? [])
         for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)
       }
     },
     async deleteBefore(moment, { signal }) {
       let deleted = 0
-      for await (const page of listKeys(s3, start)) {
+      for await (const page of listObjectKeys(s3, start)) {
         for (const { key, storedAt } of page) {
           if (signal.aborted) return deleted
-          if (storedAt >= moment || idOf(key) === undefined) continue
+          if (storedAt >= moment || objectIdOf(key) === undefined) continue
           await remove(key)
           deleted++
         }
@@ -71,7 +71,7 @@ async function copy(
       await copyParts(s3, { place, source, size })
     }
   } catch (error) {
-    if (!isMissing(error)) throwS3Error(error)
+    if (!isMissingObject(error)) throwS3Error(error)
   }
 }
 

@@ -19,7 +19,7 @@ export type OpenRead = { size: number; body: Readable }
  * object only. Errors before the first byte are those of the client.
  */
 export async function openRead(s3: S3, key: string, range: ReadRange): Promise<OpenRead> {
-  const first = await request(s3, { key, range })
+  const first = await requestObject(s3, { key, range })
   const start = range?.start ?? 0
   const end = Math.min(range?.end ?? first.size - 1, first.size - 1)
   let current = first.body
@@ -39,8 +39,8 @@ export async function openRead(s3: S3, key: string, range: ReadRange): Promise<O
         if (body.destroyed || ++tries > MAX_TRIES) throw s3Error(error)
       }
       await delay(PAUSE_MS * 2 ** (tries - 1))
-      const rest = { key, range: { start: at, end }, etag: first.etag }
-      current = (await request(s3, rest).catch(throwMapped)).body
+      const nextRange = { key, range: { start: at, end }, etag: first.etag }
+      current = (await requestObject(s3, nextRange).catch(throwMapped)).body
       if (body.destroyed) current.destroy()
     }
   }
@@ -53,7 +53,7 @@ export async function openRead(s3: S3, key: string, range: ReadRange): Promise<O
 
 type GetObjectResult = { size: number; etag: string | undefined; body: Readable }
 
-async function request(
+async function requestObject(
   { client, commands, bucket }: S3,
   { key, range, etag }: { key: string; range: ReadRange; etag?: string | undefined },
 ): Promise<GetObjectResult> {
@@ -63,8 +63,8 @@ async function request(
     ...(etag && { IfMatch: etag }),
   })
   const { Body, ContentLength = 0, ContentRange, ETag } = await client.send(get)
-  const [, whole] = /\/(\d+)$/.exec(ContentRange ?? '') ?? []
-  return { size: Number(whole ?? ContentLength), etag: ETag, body: Body as Readable }
+  const [, totalSize] = /\/(\d+)$/.exec(ContentRange ?? '') ?? []
+  return { size: Number(totalSize ?? ContentLength), etag: ETag, body: Body as Readable }
 }
 
 function throwMapped(error: unknown): never {

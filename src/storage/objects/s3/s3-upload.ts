@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CompletedPart, CompleteMultipartUploadCommandInput } from '@aws-sdk/client-s3'
 import type { S3 } from './s3-client.ts'
-import { codeOf, throwS3Error } from './s3-error.ts'
+import { s3Code, throwS3Error } from './s3-error.ts'
 
 /**
  * What a request carries. S3 takes at least 5 MiB, and at most 10,000 parts, so later parts are
@@ -24,7 +24,7 @@ export type UploadResult = { size: number; etag: string | undefined }
  * Stores a stream of unknown length under a key: all of it, or nothing. At most two parts are in
  * memory, one that is filled and one that is sent.
  */
-export async function upload(
+export async function uploadObject(
   s3: S3,
   source: AsyncIterable<Uint8Array>,
   target: UploadTarget,
@@ -103,7 +103,7 @@ async function uploadParts(
       body = (await following).value
     }
     signal.throwIfAborted()
-    return await complete(s3, { ...upload, MultipartUpload: { Parts: done } }, size)
+    return await completeUpload(s3, { ...upload, MultipartUpload: { Parts: done } }, size)
   } catch (error) {
     ended.abort(error)
     await sending.catch(() => {})
@@ -136,7 +136,7 @@ async function abortUpload(
 /**
  * The answer to a request that was carried out may be lost; then its repetition finds no upload.
  */
-async function complete(
+async function completeUpload(
   { client, commands, bucket }: S3,
   request: CompleteMultipartUploadCommandInput,
   size: number,
@@ -145,7 +145,7 @@ async function complete(
     const { ETag } = await client.send(new commands.CompleteMultipartUploadCommand(request))
     return { size, etag: ETag }
   } catch (error) {
-    if (codeOf(error) !== 'NoSuchUpload') return throwS3Error(error)
+    if (s3Code(error) !== 'NoSuchUpload') return throwS3Error(error)
     const head = new commands.HeadObjectCommand({ Bucket: bucket, Key: request.Key })
     const { ContentLength, ETag } = await client.send(head).catch(throwS3Error)
     if (ContentLength !== size) return throwS3Error(error)

@@ -44,15 +44,15 @@ export function findHits(words: readonly ClauseWord[]): Hit[] {
       negation = undefined
       conditional = false
     }
-    const found = longestEntry(words, i)
-    if (!found) {
+    const lexiconEntry = longestEntry(words, i)
+    if (!lexiconEntry) {
       if (negates(words, i)) negation = { at: i, reach: reachOf(words, i) }
       else if (STRONG.has(text) && negation) negation.reach++
       if (CONDITIONS.has(text)) conditional = true
       i++
       continue
     }
-    const { entry, length } = found
+    const { entry, length } = lexiconEntry
     const weighted = entry.valence * degreeAt(words, i) * (conditional ? 0.25 : 1)
     const negated = weighted !== 0 && reaches(negation, { at: i, side: Math.sign(weighted) })
     hits.push(

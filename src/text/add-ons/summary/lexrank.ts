@@ -55,18 +55,18 @@ export function similarityGraph(vectors: readonly Vector[]): SimilarityGraph {
   for (const [sentence, vector] of vectors.entries()) {
     const similar = new Map<number, number>()
     for (const [term, weight] of vector) {
-      const others = index.get(term) ?? []
-      for (const other of others) {
-        const sum = (similar.get(other.sentence) ?? 0) + weight * other.weight
-        similar.set(other.sentence, sum)
+      const otherSentences = index.get(term) ?? []
+      for (const otherSentence of otherSentences) {
+        const sum = (similar.get(otherSentence.sentence) ?? 0) + weight * otherSentence.weight
+        similar.set(otherSentence.sentence, sum)
       }
-      others.push({ sentence, weight })
-      index.set(term, others)
+      otherSentences.push({ sentence, weight })
+      index.set(term, otherSentences)
     }
-    for (const [other, similarity] of similar) {
+    for (const [otherSentence, similarity] of similar) {
       if (similarity < MIN_SIMILARITY) continue
-      graph[sentence]!.set(other, similarity)
-      graph[other]!.set(sentence, similarity)
+      graph[sentence]!.set(otherSentence, similarity)
+      graph[otherSentence]!.set(sentence, similarity)
     }
   }
   return graph

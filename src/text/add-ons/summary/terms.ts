@@ -19,8 +19,8 @@ anyway finally please thank thanks hello hi bye`.split(/\s+/),
  * and digits, and plural endings. Other languages keep every word, and the weight of frequent ones
  * falls by their frequency alone.
  */
-export function termsOf(text: string, language: string): string[] {
-  const words = wordsOf(text.toLowerCase(), language)
+export function stemmedTerms(text: string, language: string): string[] {
+  const words = segmentWords(text.toLowerCase(), language)
   if (language !== 'en') return words
   return words.filter((word) => !isEmpty(word)).map(stem)
 }
@@ -37,7 +37,7 @@ export function areMostlyDigits(terms: readonly string[]): boolean {
   return 2 * terms.filter((term) => DIGIT.test(term)).length > terms.length
 }
 
-function wordsOf(text: string, language: string): string[] {
+function segmentWords(text: string, language: string): string[] {
   let segmenter = segmenters.get(language)
   if (!segmenter) {
     segmenter = segmenterOf(language)

@@ -1,7 +1,7 @@
 import type { Sentence } from '../../words/sentences/sentences.ts'
 import { announcesTopic } from './cues.ts'
 import { cosine, type Vector, vectorsOf } from './lexrank.ts'
-import { termsOf } from './terms.ts'
+import { stemmedTerms } from './terms.ts'
 
 /** Sentences on each side of a place that are compared. */
 const BLOCK = 10
@@ -30,13 +30,14 @@ export function splitTopics(sentences: readonly Sentence[]): Sentence[][] {
 
 function bordersOf(sentences: readonly Sentence[]): number[] {
   const first = sentences[0]!.start
-  const last = endsOf(sentences).at(-1)!
+  const last = speechEnds(sentences).at(-1)!
   const minDistance = Math.max(MIN_SECONDS, (last - first) / MAX_TOPICS)
   const depths = depthsOf(sentences)
-  const known = depths.slice(1)
-  const mean = known.reduce((sum, depth) => sum + depth, 0) / Math.max(1, known.length)
-  const variance = known.reduce((sum, depth) => sum + (depth - mean) ** 2, 0)
-  const min = mean + DEVIATIONS * Math.sqrt(variance / Math.max(1, known.length))
+  const definedDepths = depths.slice(1)
+  const mean =
+    definedDepths.reduce((sum, depth) => sum + depth, 0) / Math.max(1, definedDepths.length)
+  const variance = definedDepths.reduce((sum, depth) => sum + (depth - mean) ** 2, 0)
+  const min = mean + DEVIATIONS * Math.sqrt(variance / Math.max(1, definedDepths.length))
   const candidates = depths
     .map((depth, at) => ({ depth, at }))
     .filter(({ depth, at }) => at > 0 && depth > 0 && depth >= min)
@@ -56,15 +57,15 @@ function bordersOf(sentences: readonly Sentence[]): number[] {
 
 /** Returns for each place before a sentence how deep similarity falls there; 0 for the first. */
 function depthsOf(sentences: readonly Sentence[]): number[] {
-  const vectors = vectorsOf(sentences.map(({ text, language }) => termsOf(text, language)))
+  const vectors = vectorsOf(sentences.map(({ text, language }) => stemmedTerms(text, language)))
   const similarities = vectors.map((_, at) => {
-    const before = sumOf(vectors.slice(Math.max(0, at - BLOCK), at))
-    return cosine(before, sumOf(vectors.slice(at, at + BLOCK)))
+    const before = sumOfVectors(vectors.slice(Math.max(0, at - BLOCK), at))
+    return cosine(before, sumOfVectors(vectors.slice(at, at + BLOCK)))
   })
-  const ends = endsOf(sentences)
+  const ends = speechEnds(sentences)
   return similarities.map((similarity, at) => {
     if (at === 0) return 0
-    const fall = peak(similarities, at, -1) + peak(similarities, at, 1) - 2 * similarity
+    const fall = peakFrom(similarities, at, -1) + peakFrom(similarities, at, 1) - 2 * similarity
     const { text, language, start } = sentences[at]!
     const silence = Math.max(0, start - ends[at - 1]!)
     const pause = Math.min(1, silence / PAUSE.seconds) * PAUSE.depth
@@ -74,7 +75,7 @@ function depthsOf(sentences: readonly Sentence[]): number[] {
 }
 
 /** Returns the height of the slope that begins at a place: as far as it does not fall again. */
-function peak(similarities: readonly number[], at: number, step: 1 | -1): number {
+function peakFrom(similarities: readonly number[], at: number, step: 1 | -1): number {
   let highest = similarities[at]!
   // The place before the first sentence has nothing to compare.
   for (let i = at + step; i > 0 && i < similarities.length; i += step) {
@@ -84,7 +85,7 @@ function peak(similarities: readonly number[], at: number, step: 1 | -1): number
   return highest
 }
 
-function sumOf(vectors: readonly Vector[]): Vector {
+function sumOfVectors(vectors: readonly Vector[]): Vector {
   const sum = new Map<string, number>()
   for (const vector of vectors) {
     for (const [term, weight] of vector) sum.set(term, (sum.get(term) ?? 0) + weight)
@@ -94,7 +95,7 @@ function sumOf(vectors: readonly Vector[]): Vector {
 }
 
 /** Returns for each sentence when all speech up to its end is over. */
-function endsOf(sentences: readonly Sentence[]): number[] {
+function speechEnds(sentences: readonly Sentence[]): number[] {
   let end = 0
   return sentences.map((sentence) => {
     end = Math.max(end, sentence.end)

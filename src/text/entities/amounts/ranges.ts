@@ -33,6 +33,6 @@ export function withRange(text: string, entity: Entity): Entity {
   const from = entity.from - (e ?? b ?? '').length
   const isBare = endsInNumber.test(text.slice(entity.from, entity.to))
   const upper = entity.type === 'AGE' ? upperAge : upperSum
-  const [rest = ''] = (isBare && upper.exec(text.slice(entity.to, entity.to + 60))) || []
-  return { ...entity, from, to: entity.to + rest.length }
+  const [upperText = ''] = (isBare && upper.exec(text.slice(entity.to, entity.to + 60))) || []
+  return { ...entity, from, to: entity.to + upperText.length }
 }

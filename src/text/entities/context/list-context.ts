@@ -1,7 +1,7 @@
 import { tagsOf } from '../../words/word-lists.ts'
 import type { Entity } from '../entity-types.ts'
 import type { WordToken } from '../matching/word-tokens.ts'
-import { isCommon, isFamily } from '../names/name-words.ts'
+import { isFamily, isOrdinaryWord } from '../names/name-words.ts'
 
 type ListItem = { text: string; tokens: readonly WordToken[]; at: number; count: number }
 
@@ -11,26 +11,28 @@ type ListItem = { text: string; tokens: readonly WordToken[]; at: number; count:
  */
 export function inContext(entity: Entity, { text, tokens, at, count }: ListItem): Entity[] {
   const { type } = entity
-  const left = text.slice(Math.max(0, entity.from - 40), entity.from).toLowerCase()
+  const textBefore = text.slice(Math.max(0, entity.from - 40), entity.from).toLowerCase()
   const first = tokens[at]!
   if (type === 'ORGANIZATION' && noCompanies.has(first.lower)) return []
   if (type === 'LANGUAGE')
-    return [{ ...entity, type: isLanguage(left, text.slice(entity.to)) ? type : 'ORIGIN' }]
+    return [{ ...entity, type: isLanguage(textBefore, text.slice(entity.to)) ? type : 'ORIGIN' }]
   if (
     type === 'GENDER' &&
-    !/\b(?:i'm|i am|is|as|a|old|adult|elderly|young|identif\w+|gender|sex)\W+(?:a )?$/.test(left)
+    !/\b(?:i'm|i am|is|as|a|old|adult|elderly|young|identif\w+|gender|sex)\W+(?:a )?$/.test(
+      textBefore,
+    )
   )
     return []
   if (
     type === 'ZODIAC_SIGN' &&
-    !/\b(?:sign|zodiac|i'm|i am|an?|he's|she's|is|and)\W+(?:is )?(?:an? )?$/.test(left)
+    !/\b(?:sign|zodiac|i'm|i am|an?|he's|she's|is|and)\W+(?:is )?(?:an? )?$/.test(textBefore)
   )
     return []
   if (
     type === 'OCCUPATION' &&
     actions.has(first.lower) &&
     !/\b(?:an?|the|my|our|your|his|her|their|as|former|head|chief|this|that|another|every|no) $/.test(
-      left,
+      textBefore,
     )
   )
     return []
@@ -40,7 +42,7 @@ export function inContext(entity: Entity, { text, tokens, at, count }: ListItem)
   if (type === 'NAME') return []
   const everyday =
     tagsOf(first.lower).some((tag) => everydayTags.has(tag)) || everydayWords.has(first.lower)
-  const isOrdinary = everyday || isCommon(first.lower)
+  const isOrdinary = everyday || isOrdinaryWord(first.lower)
   const company = companyActions.test(text.slice(entity.to, entity.to + 20))
   if (type === 'PRODUCT' && first.initial && isOrdinary) return []
   if (

@@ -112,8 +112,8 @@ type CueMatch = {
 /** Classifies runs of digits: by the closest cue, else by checksum and shape. */
 export function classifyRuns(text: string, runs: readonly DigitRun[]): Entity[] {
   return runs.flatMap((run) => {
-    const found = classify(text, run)
-    return found ? [{ ...found, from: run.from, to: run.to }] : []
+    const numberType = classify(text, run)
+    return numberType ? [{ ...numberType, from: run.from, to: run.to }] : []
   })
 }
 
@@ -122,13 +122,14 @@ function classify(text: string, phrase: DigitRun): { type: EntityType; score: nu
   const { digits } = phrase
   const grouped = isGrouped(text, phrase)
   const run = grouped ? { ...phrase, groups: [digits.length] } : phrase
-  const left = before(text, run.from)
+  const textBefore = before(text, run.from)
   if (isCard(digits)) return { type: 'CREDIT_CARD', score: 1 }
-  if (digits.length === 5 && afterState.test(left)) return { type: 'LOCATION_ZIP', score: 0.9 }
-  const partial = partialType(left, digits)
+  if (digits.length === 5 && afterState.test(textBefore))
+    return { type: 'LOCATION_ZIP', score: 0.9 }
+  const partial = partialType(textBefore, digits)
   if (partial) return { type: partial, score: 0.9 }
   const after = owned.exec(text.slice(run.to, run.to + 60))?.[1] ?? ''
-  const cue = nearestCue(left, digits.length) ?? nearestCue(after, digits.length)
+  const cue = nearestCue(textBefore, digits.length) ?? nearestCue(after, digits.length)
   if (grouped && !isNumberOf(digits, cue)) return undefined
   if (!cue || !fits(cue.type, run)) return byShape(run)
   const shaped = cue.weak ? byShape(run) : undefined
@@ -172,13 +173,13 @@ function byShape(run: DigitRun): { type: EntityType; score: number } | undefined
   if (digits.startsWith('12345678910')) return undefined
   if (plus && length >= 8 && length <= 15) return { type: 'PHONE_NUMBER', score: 0.95 }
   if (length === 9 && shape === '3-2-4' && isSsn(digits)) return { type: 'SSN', score: 0.95 }
-  const whole = groups.length === 1 || spoken || groups.every((size) => size === 1)
-  if (isNorthAmericanPhone(digits) && (whole || /^(?:1-)?3-3-(?:4|2-2)$/.test(shape))) {
+  const isWhole = groups.length === 1 || spoken || groups.every((size) => size === 1)
+  if (isNorthAmericanPhone(digits) && (isWhole || /^(?:1-)?3-3-(?:4|2-2)$/.test(shape))) {
     return { type: 'PHONE_NUMBER', score: 0.8 }
   }
   if (/^0\d{9,10}$/.test(digits)) return { type: 'PHONE_NUMBER', score: 0.7 }
   if (shape === '3-4' && !spoken) return { type: 'PHONE_NUMBER', score: 0.6 }
-  if (length >= 7 && whole) return { type: 'NUMERICAL_PII', score: 0.6 }
+  if (length >= 7 && isWhole) return { type: 'NUMERICAL_PII', score: 0.6 }
   return undefined
 }
 
@@ -198,27 +199,30 @@ const owners =
  * Returns the type of the last digits of a number: "ending in 4242", "the last four of my social
  * are …".
  */
-function partialType(left: string, digits: string): EntityType | undefined {
+function partialType(textBefore: string, digits: string): EntityType | undefined {
   if (digits.length < 2 || digits.length > 6) return undefined
   const ending = /\b(?:end(?:ing|s)?(?: in| with)?|last (?:four|4|five|six)(?: digits)?)\b/i
-  if (!ending.test(left) || (digits.length < 3 && !/\bend(?:ing|s) (?:in|with) $/i.test(left)))
+  if (
+    !ending.test(textBefore) ||
+    (digits.length < 3 && !/\bend(?:ing|s) (?:in|with) $/i.test(textBefore))
+  )
     return undefined
-  const owner = [...left.matchAll(owners)].at(-1)?.[1]
+  const owner = [...textBefore.matchAll(owners)].at(-1)?.[1]
   if (owner === undefined)
-    return /\blast (?:four|4)(?: digits)?\b/i.test(left) ? 'CREDIT_CARD' : undefined
+    return /\blast (?:four|4)(?: digits)?\b/i.test(textBefore) ? 'CREDIT_CARD' : undefined
   if (/social|ssn/i.test(owner)) return 'SSN'
   if (/account/i.test(owner)) return 'ACCOUNT_NUMBER'
   if (/pin/i.test(owner)) return 'PASSWORD'
   return /phone|cell/i.test(owner) ? 'PHONE_NUMBER' : 'CREDIT_CARD'
 }
 
-function nearestCue(left: string, length: number): CueMatch | undefined {
+function nearestCue(textBefore: string, length: number): CueMatch | undefined {
   let best: (CueMatch & { end: number }) | undefined
   for (const { type, words, digits, close = false, weak = false } of cues) {
-    const cue = [...left.matchAll(words)].at(-1)
+    const cue = [...textBefore.matchAll(words)].at(-1)
     if (!cue || length < digits[0] || length > digits[1]) continue
     const end = cue.index + cue[0].length
-    const isAdjacent = fillers.test(left.slice(end))
+    const isAdjacent = fillers.test(textBefore.slice(end))
     if (close && !isAdjacent) continue
     const nearer =
       best === undefined || (best.weak && !weak) || (best.weak === weak && end > best.end)

@@ -20,8 +20,10 @@ export type Lexeme = { text: string; lower: string; from: number; to: number }
 
 /** Returns the words, rows of digits and symbols of a text, in order. */
 export function lexemesOf(text: string): Lexeme[] {
-  const found = text.matchAll(/\d+|\p{L}[\p{L}\p{M}]*(?:['’]\p{L}[\p{L}\p{M}]*)?|[^\s\d\p{L}]/gu)
-  return Array.from(found, ({ 0: part, index }) => ({
+  const lexemeMatches = text.matchAll(
+    /\d+|\p{L}[\p{L}\p{M}]*(?:['’]\p{L}[\p{L}\p{M}]*)?|[^\s\d\p{L}]/gu,
+  )
+  return Array.from(lexemeMatches, ({ 0: part, index }) => ({
     text: part,
     lower: part.toLowerCase(),
     from: index,

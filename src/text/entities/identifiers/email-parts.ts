@@ -1,6 +1,6 @@
 import type { Entity } from '../entity-types.ts'
 import { before, lead } from '../matching/matching.ts'
-import { isCommon } from '../names/name-words.ts'
+import { isOrdinaryWord } from '../names/name-words.ts'
 
 const number =
   '(?:zero|oh|nought|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|\\d{1,8})'
@@ -24,7 +24,7 @@ const GOES_ON =
 export function findMailParts(text: string): Entity[] {
   if (!/e-?mail/i.test(text)) return []
   return Array.from(text.matchAll(row), ({ 0: phrase, index }) => {
-    const isWord = isCommon(phrase.toLowerCase()) || GOES_ON.test(phrase)
+    const isWord = isOrdinaryWord(phrase.toLowerCase()) || GOES_ON.test(phrase)
     const isClear = / /.test(phrase) || /\d/.test(phrase) || !isWord
     if (!isClear || !cue.test(before(text, index, 80))) return []
     return [{ type: 'EMAIL_ADDRESS' as const, from: index, to: index + phrase.length, score: 0.7 }]

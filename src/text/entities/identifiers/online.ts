@@ -134,10 +134,10 @@ export function findOnline(text: string): Entity[] {
 }
 
 function spokenMail(text: string): Entity[] {
-  const others = [...text.matchAll(otherAt)].filter(({ index }) => {
+  const otherAts = [...text.matchAll(otherAt)].filter(({ index }) => {
     return mailCue.test(before(text, index, 100)) || joinedPart.test(before(text, index, 60))
   })
-  return [...text.matchAll(spokenAt), ...others].flatMap(({ 0: part, index }) => {
+  return [...text.matchAll(spokenAt), ...otherAts].flatMap(({ 0: part, index }) => {
     const from = localPart(text, index)
     if (from === undefined) return []
     return [{ type: 'EMAIL_ADDRESS' as const, from, to: index + part.length, score: 0.95 }]
@@ -154,31 +154,31 @@ const joinedPart = /(?:\b(?:dot|underscore|dash|hyphen) [\p{L}\d]+|\d)$/iu
  */
 function localPart(text: string, end: number): number | undefined {
   const reach = Math.max(0, end - 120)
-  const left = lexemesOf(text.slice(reach, end))
+  const remainingLexemes = lexemesOf(text.slice(reach, end))
   const mail = mailCue.test(before(text, end, 100))
-  let at = left.length - 1
+  let at = remainingLexemes.length - 1
   if (
     at < 0 ||
-    noAddress.test(left[at]!.lower) ||
+    noAddress.test(remainingLexemes[at]!.lower) ||
     !/[\p{L}\d]$/u.test(text.slice(Math.max(0, end - 2), end))
   )
     return undefined
   while (at > 0) {
-    const previous = left[at - 1]!
+    const previous = remainingLexemes[at - 1]!
     if (joints.has(previous.lower) && at > 1 && !/^[.]$/.test(previous.lower)) at -= 2
-    else if (previous.text === '.' && previous.to === left[at]!.from && at > 1) at -= 2
+    else if (previous.text === '.' && previous.to === remainingLexemes[at]!.from && at > 1) at -= 2
     else if (
       previous.text === ',' &&
       at > 1 &&
-      isPart(left[at]!.text) &&
-      isPart(left[at - 2]!.text)
+      isPart(remainingLexemes[at]!.text) &&
+      isPart(remainingLexemes[at - 2]!.text)
     )
       at -= 2
     else if (!/[\p{L}\d]/u.test(previous.text) || stops.test(previous.lower)) break
-    else if (mail || isPart(previous.text) || isPart(left[at]!.text)) at -= 1
+    else if (mail || isPart(previous.text) || isPart(remainingLexemes[at]!.text)) at -= 1
     else break
   }
-  return reach + left[at]!.from
+  return reach + remainingLexemes[at]!.from
 }
 
 function isPart(word: string): boolean {

@@ -8,16 +8,16 @@ const general = new Set<EntityType>(['NAME', 'LOCATION_ADDRESS', 'LOCATION'])
  * ones the more general type, then the one with the higher score.
  */
 export function resolveOverlaps(entities: readonly Entity[]): Entity[] {
-  const kept: Entity[] = []
+  const keptEntities: Entity[] = []
   // By character, so that a text full of numbers needs no pairwise comparison.
-  const taken = new Uint8Array(entities.reduce((end, { to }) => Math.max(end, to), 0))
+  const coveredCharacters = new Uint8Array(entities.reduce((end, { to }) => Math.max(end, to), 0))
   for (const entity of entities.toSorted(byRank)) {
     const { from, to } = entity
-    if (to <= from || taken.subarray(from, to).includes(1)) continue
-    taken.fill(1, from, to)
-    kept.push(entity)
+    if (to <= from || coveredCharacters.subarray(from, to).includes(1)) continue
+    coveredCharacters.fill(1, from, to)
+    keptEntities.push(entity)
   }
-  return kept.sort((a, b) => a.from - b.from)
+  return keptEntities.sort((a, b) => a.from - b.from)
 }
 
 /** Orders entities so that those that win an overlap come first. */

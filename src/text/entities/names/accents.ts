@@ -1,4 +1,4 @@
-import { normalize } from '../../words/normalize.ts'
+import { normalizeUnicode } from '../../words/normalize.ts'
 
 const letters: Record<string, string> = {
   ł: 'l',
@@ -14,9 +14,9 @@ const letters: Record<string, string> = {
  * Returns a word in lower case without accents, as the lists of names and cities spell it: "Kraków"
  * is "krakow".
  */
-export function withoutAccents(word: string): string {
+export function listSpelling(word: string): string {
   const lower = word.toLowerCase()
   if (/^[\x20-\x7e]*$/.test(lower)) return lower
-  const bare = normalize(lower, 'NFD').replace(/\p{M}/gu, '')
+  const bare = normalizeUnicode(lower, 'NFD').replace(/\p{M}/gu, '')
   return bare.replace(/[łøđıßæœ]/g, (letter) => letters[letter]!)
 }

@@ -2,10 +2,10 @@ import { taggedWith, tagsOf, wordList } from '../../words/word-lists.ts'
 import { everydayTags, everydayWords, inContext } from '../context/list-context.ts'
 import type { Entity, EntityType } from '../entity-types.ts'
 import { isUncased, type WordToken } from '../matching/word-tokens.ts'
-import { withoutAccents } from './accents.ts'
-import { isCommon, isFamily } from './name-words.ts'
+import { listSpelling } from './accents.ts'
+import { isFamily, isOrdinaryWord } from './name-words.ts'
 
-type Source = {
+type NameListSource = {
   type: EntityType
   lists: string[]
   tags?: string[]
@@ -14,7 +14,7 @@ type Source = {
 }
 
 /** Where a phrase is in several lists, the later one wins. */
-const sources: Source[] = [
+const sources: NameListSource[] = [
   { type: 'NAME', lists: [], tags: ['Person'] },
   { type: 'ORGANIZATION', lists: ['names/organizations'], tags: ['Organization', 'SportsTeam'] },
   { type: 'LOCATION', lists: ['places/regions'], tags: ['Region'] },
@@ -50,10 +50,10 @@ function loadPhrases(): Map<string, GazetteerEntry> {
     const listed = [...lists.flatMap(wordList), ...tags.flatMap(taggedWith)]
     for (const phrase of listed) {
       const letters = /^\p{Lu}{2,5}$/u.test(phrase)
-      all.set(withoutAccents(phrase), { type, small, letters })
+      all.set(listSpelling(phrase), { type, small, letters })
       // A token has no possessive: "Parkinson's" arrives here as "Parkinson".
       if (/['’]s$/.test(phrase))
-        all.set(withoutAccents(phrase.slice(0, -2)), { type, small, letters })
+        all.set(listSpelling(phrase.slice(0, -2)), { type, small, letters })
     }
   }
   return all
@@ -64,7 +64,7 @@ function loadPhrases(): Map<string, GazetteerEntry> {
  */
 export function isListedPlace(tokens: readonly WordToken[]): boolean {
   phrases ??= loadPhrases()
-  const phrase = withoutAccents(tokens.map(({ lower }) => lower).join(' '))
+  const phrase = listSpelling(tokens.map(({ lower }) => lower).join(' '))
   return phrases.get(phrase)?.type.startsWith('LOCATION') ?? false
 }
 
@@ -73,23 +73,23 @@ export function isListedPlace(tokens: readonly WordToken[]): boolean {
  */
 export function findListed(text: string, tokens: readonly WordToken[]): Entity[] {
   phrases ??= loadPhrases()
-  const found: Entity[] = []
+  const foundEntities: Entity[] = []
   const cased = !isUncased(text)
   for (let at = 0; at < tokens.length; at++) {
     for (let count = Math.min(MAX_PHRASE_WORDS, tokens.length - at); count > 0; count--) {
       const entity = listedAt(tokens.slice(at, at + count), cased)
       if (!entity) continue
-      found.push(...inContext(entity, { text, tokens, at, count }))
+      foundEntities.push(...inContext(entity, { text, tokens, at, count }))
       at += count - 1
       break
     }
   }
-  return found
+  return foundEntities
 }
 
 function listedAt(part: readonly WordToken[], cased: boolean): Entity | undefined {
   if (part.slice(0, -1).some(({ closed }) => closed)) return undefined
-  const phrase = withoutAccents(part.map(({ lower }) => lower).join(' '))
+  const phrase = listSpelling(part.map(({ lower }) => lower).join(' '))
   const listed = phrases!.get(phrase) ?? plural(phrase)
   if (!listed) return undefined
   const last = part.at(-1)!
@@ -105,9 +105,9 @@ function listedAt(part: readonly WordToken[], cased: boolean): Entity | undefine
  */
 function isClearlySmall(phrase: string, { type }: GazetteerEntry): boolean {
   if (!/^(?:LOCATION|ORIGIN|LANGUAGE|ORGANIZATION)/.test(type) || phrase.length < 4) return false
-  if (phrase.includes(' ')) return !phrase.split(' ').every(isCommon)
+  if (phrase.includes(' ')) return !phrase.split(' ').every(isOrdinaryWord)
   if (type === 'ORGANIZATION' || everydayWords.has(phrase) || isFamily(phrase)) return false
-  return !isCommon(phrase) && !tagsOf(phrase).some((tag) => everydayTags.has(tag))
+  return !isOrdinaryWord(phrase) && !tagsOf(phrase).some((tag) => everydayTags.has(tag))
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Entity, EntityType } from '../entity-types.ts'
 import type { WordToken } from '../matching/word-tokens.ts'
-import { isCommon } from './name-words.ts'
+import { isOrdinaryWord } from './name-words.ts'
 
 /**
  * Types by the ending of a word: stems of International Nonproprietary Names (WHO, "The use of
@@ -32,7 +32,7 @@ const endings: { type: EntityType; ending: RegExp; not?: RegExp }[] = [
 /** Finds drugs, illnesses and treatments that no list has, by the endings of their field. */
 export function findMedical(tokens: readonly WordToken[]): Entity[] {
   return tokens.flatMap(({ lower, from, to }) => {
-    if (lower.length < 7 || isCommon(lower)) return []
+    if (lower.length < 7 || isOrdinaryWord(lower)) return []
     const found = endings.find(({ ending, not }) => ending.test(lower) && !not?.test(lower))
     return found ? [{ type: found.type, from, to, score: 0.7 }] : []
   })

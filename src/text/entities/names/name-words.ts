@@ -1,6 +1,6 @@
 import { tagsOf, wordList } from '../../words/word-lists.ts'
 import type { WordToken } from '../matching/word-tokens.ts'
-import { withoutAccents } from './accents.ts'
+import { listSpelling } from './accents.ts'
 
 let given: Set<string> | undefined
 let givenNames: Set<string> | undefined
@@ -15,7 +15,7 @@ const setOf = (...names: string[]) =>
 export function isAnyGivenName(word: string): boolean {
   given ??= setOf('names/given-names-world')
   if (word.includes('-')) return word.split('-').every(isAnyGivenName)
-  return given.has(withoutAccents(word)) || isEnglishGivenName(word)
+  return given.has(listSpelling(word)) || isEnglishGivenName(word)
 }
 
 /** Returns whether a lower-case word is a given name that is common among English speakers. */
@@ -28,7 +28,7 @@ export function isEnglishGivenName(word: string): boolean {
 export function isFamily(word: string): boolean {
   family ??= setOf('names/family-names', 'names/family-names-world')
   if (word.includes('-')) return word.split('-').every(isFamily)
-  return family.has(withoutAccents(word)) || family.has(word) || hasTag(word, 'LastName')
+  return family.has(listSpelling(word)) || family.has(word) || hasTag(word, 'LastName')
 }
 
 /** Returns whether a lower-case word is both a name and an everyday word or a place. */
@@ -38,7 +38,7 @@ export function isWordLike(word: string): boolean {
 }
 
 /** Returns whether a lower-case word is a common one of English. */
-export function isCommon(word: string): boolean {
+export function isOrdinaryWord(word: string): boolean {
   common ??= setOf('common-english-words')
   return common.has(word)
 }
@@ -68,7 +68,7 @@ export function isRareWord(word: string): boolean {
   const tags = tagsOf(word)
   if (!tags.every((tag) => personTags.has(tag))) return false
   // Lists of common words contain "smith", too.
-  return tags.length > 0 || !isCommon(word)
+  return tags.length > 0 || !isOrdinaryWord(word)
 }
 
 /** Returns whether a word can be part of a name though no list has it. */

@@ -8,8 +8,8 @@ import {
   endOfParticles,
   isAcronym,
   isAnyGivenName,
-  isCommon,
   isFamily,
+  isOrdinaryWord,
   isPlaceName,
   isUnknown,
   isWordLike,
@@ -92,9 +92,9 @@ const whoCue =
 
 /** Finds names of people: by titles, introductions, and the lists of given and family names. */
 export function findNames(text: string, tokens: readonly WordToken[]): Entity[] {
-  const found: Entity[] = []
+  const foundEntities: Entity[] = []
   const add = (type: EntityType, [begin, end]: [number, number], score: number) => {
-    found.push({ type, from: tokens[begin]!.from, to: tokens[end - 1]!.to, score })
+    foundEntities.push({ type, from: tokens[begin]!.from, to: tokens[end - 1]!.to, score })
   }
   const uncased = isUncased(text)
   for (let at = 0; at < tokens.length; ) {
@@ -110,7 +110,11 @@ export function findNames(text: string, tokens: readonly WordToken[]): Entity[] 
     add(name.type, [at, name.end], name.score)
     at = name.end
   }
-  return [...found, ...coordinated(tokens, found), ...findSpelled(text, found)]
+  return [
+    ...foundEntities,
+    ...coordinated(tokens, foundEntities),
+    ...findSpelled(text, foundEntities),
+  ]
 }
 
 type NameCue = 'medical' | 'civil' | 'family' | 'given' | 'full' | 'introduced' | undefined
@@ -122,18 +126,18 @@ function cueBefore(text: string, tokens: readonly WordToken[], at: number): Name
     return 'civil'
   if (previous && titles.test(previous.lower) && !previous.closed) {
     // "The doctor hill" is a hill.
-    const isEveryday = previous.lower === 'doctor' && isCommon(token.lower)
+    const isEveryday = previous.lower === 'doctor' && isOrdinaryWord(token.lower)
     const isFamilyName = isFamilyBehind(token) && !isEveryday
     if (isFamilyName || endOfParticles(tokens, at) > at) return 'civil'
   }
-  const left = text.slice(Math.max(0, token.from - 70), token.from).replace(/’/g, "'")
-  if (familyCue.test(left)) return 'family'
-  if (givenCue.test(left)) return 'given'
-  if (fullCue.test(left)) return 'full'
-  if (whoCue.test(left)) return 'introduced'
+  const textBefore = text.slice(Math.max(0, token.from - 70), token.from).replace(/’/g, "'")
+  if (familyCue.test(textBefore)) return 'family'
+  if (givenCue.test(textBefore)) return 'given'
+  if (fullCue.test(textBefore)) return 'full'
+  if (whoCue.test(textBefore)) return 'introduced'
   if (previous && kin.has(previous.lower) && (!previous.closed || previous.comma))
     return 'introduced'
-  return introduction.test(left) ? 'introduced' : undefined
+  return introduction.test(textBefore) ? 'introduced' : undefined
 }
 
 /** Words right before somebody's name. */
@@ -204,11 +208,11 @@ function fullName(tokens: readonly WordToken[], at: number, end: number, cue: Na
   const part = tokens.slice(at, end)
   if (isListedPlace(part)) return undefined
   const first = part[0]!
-  const known = isAnyGivenName(first.lower)
+  const isKnownName = isAnyGivenName(first.lower)
   const rest = part.slice(1)
   const withFamily = rest.some(({ lower }) => isFamily(lower))
   const hedged = isWordLike(first.lower) && first.initial
-  if (known && (!hedged || withFamily)) return { type: 'NAME' as const, end, score: 0.85 }
+  if (isKnownName && (!hedged || withFamily)) return { type: 'NAME' as const, end, score: 0.85 }
   if (cue === 'introduced') return { type: 'NAME' as const, end, score: 0.8 }
   if (!first.initial && withFamily && !isPlaceName(first))
     return { type: 'NAME' as const, end, score: 0.7 }

@@ -3,7 +3,7 @@ import { amount } from '../amounts/quantities.ts'
 import type { Entity } from '../entity-types.ts'
 import { before, type EntityPattern, matchPatterns } from '../matching/matching.ts'
 import { isUncased } from '../matching/word-tokens.ts'
-import { isCommon } from './name-words.ts'
+import { isOrdinaryWord } from './name-words.ts'
 
 const street =
   '(?:[Ss]treet|[Ss]t\\.|[Aa]venue|Ave\\.?|[Rr]oad|Rd\\.?|[Ll]ane|Ln\\.?|[Dd]rive|[Bb]oulevard|Blvd\\.?|[Cc]ourt|[Pp]lace|[Tt]errace|[Ww]ay|[Cc]ircle|[Hh]ighway|[Pp]arkway|[Ss]quare|[Aa]lley|[Cc]rescent|[Cc]lose|[Gg]ardens?|[Mm]ews|[Gg]rove|[Tt]rail|[Pp]ike|[Cc]ove|[Pp]laza|[Tt]urnpike|[Qq]uay|[Ww]harf)'
@@ -154,7 +154,7 @@ const namesake = new RegExp(
 function isCity(text: string, { from, to }: Entity): boolean {
   const place = text.slice(from, to).toLowerCase()
   const inside = /\b(?:in|from|to|near|at|of|outside|around) $/.test(before(text, from, 12))
-  return inside || (!isCommon(place) && /^,/.test(text.slice(to)) && !/^\w+ \w+ /.test(place))
+  return inside || (!isOrdinaryWord(place) && /^,/.test(text.slice(to)) && !/^\w+ \w+ /.test(place))
 }
 
 const joinable = new Set(['LOCATION_CITY', 'LOCATION_STATE', 'LOCATION_ZIP', 'LOCATION_COUNTRY'])
@@ -164,17 +164,17 @@ export function joinAddresses(text: string, entities: readonly Entity[]): Entity
   return entities
     .filter(({ type }) => type === 'LOCATION_ADDRESS_STREET')
     .flatMap(({ from, to, score }) => {
-      const end = extend(text, to, entities)
+      const end = extendPlace(text, to, entities)
       return end === to ? [] : [{ type: 'LOCATION_ADDRESS' as const, from, to: end, score }]
     })
 }
 
-function extend(text: string, to: number, entities: readonly Entity[]): number {
+function extendPlace(text: string, to: number, entities: readonly Entity[]): number {
   const next = entities.find(
     ({ type, from }) =>
       joinable.has(type) && from > to && /^[\s,.]*(?:in )?$/.test(text.slice(to, from)),
   )
-  if (next) return extend(text, next.to, entities)
+  if (next) return extendPlace(text, next.to, entities)
   const zip = /^,? (?:[A-Z]{2} )?\d{5}(?:-\d{4})?\b/.exec(text.slice(to, to + 20))
   return zip ? to + zip[0].length : to
 }

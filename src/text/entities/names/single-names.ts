@@ -4,10 +4,10 @@ import type { Entity } from '../entity-types.ts'
 import type { WordToken } from '../matching/word-tokens.ts'
 import {
   isAnyGivenName,
-  isCommon,
   isEnglishGivenName,
   isFamily,
   isMonthName,
+  isOrdinaryWord,
   isPlaceName,
   isRareWord,
   isUnknown,
@@ -40,7 +40,7 @@ export function givenAlone(tokens: readonly WordToken[], at: number, introduced:
       previous?.lower === 'is' &&
       /^(?:there|available|in|around|free|back|home)$/.test(next?.lower ?? '')
     const isPerson = isAddressed || speaksNext || isAskedFor
-    return isPerson && isUnlisted(token) && !isCommon(token.lower)
+    return isPerson && isUnlisted(token) && !isOrdinaryWord(token.lower)
       ? { ...result, score: 0.6 }
       : undefined
   }
@@ -69,7 +69,7 @@ export function familyAlone(tokens: readonly WordToken[], at: number) {
   const { lower } = token
   if (!token.capital || !isFamily(lower) || isAnyGivenName(lower) || isWordLike(lower))
     return undefined
-  if (isCommon(lower) || isPlaceName(token) || !isUnknown(token) || lower.length < 4)
+  if (isOrdinaryWord(lower) || isPlaceName(token) || !isUnknown(token) || lower.length < 4)
     return undefined
   if (previous && insidePlaces.test(previous.lower)) return undefined
   // Beside another capital it is part of something else: a street, a company, a ship.
@@ -89,7 +89,8 @@ export function givenUncased(tokens: readonly WordToken[], at: number, cued = fa
   const next = closed ? undefined : tokens[at + 1]
   const family = next && (cued ? isFamilyBehind(next) : isFamilyUncased(next))
   // "My name is mark green": two everyday words, which together are a name.
-  const cuedGiven = isAnyGivenName(lower) && (!isCommon(lower) || (family && isWordLike(lower)))
+  const cuedGiven =
+    isAnyGivenName(lower) && (!isOrdinaryWord(lower) || (family && isWordLike(lower)))
   if (!(cued ? cuedGiven : isEnglishGivenName(lower) && !isOrdinary(lower))) return undefined
   return family
     ? { type: 'NAME' as const, end: at + 2, score: 0.7 }
@@ -133,15 +134,18 @@ export function isFamilyBehind({ lower }: WordToken): boolean {
 }
 
 function isOrdinary(lower: string): boolean {
-  return isCommon(lower) || isWordLike(lower) || isMonthName(lower) || small.has(lower)
+  return isOrdinaryWord(lower) || isWordLike(lower) || isMonthName(lower) || small.has(lower)
 }
 
 /** Finds "Tom, Anita and Kwame": an unknown capitalized word beside a name is one too. */
-export function coordinated(tokens: readonly WordToken[], found: readonly Entity[]): Entity[] {
+export function coordinated(
+  tokens: readonly WordToken[],
+  foundEntities: readonly Entity[],
+): Entity[] {
   const named = new Set(
-    found.filter(({ type }) => /^NAME(?:_GIVEN)?$/.test(type)).map(({ to }) => to),
+    foundEntities.filter(({ type }) => /^NAME(?:_GIVEN)?$/.test(type)).map(({ to }) => to),
   )
-  const begins = new Set(found.map(({ from }) => from))
+  const begins = new Set(foundEntities.map(({ from }) => from))
   return tokens.flatMap((token, at) => {
     const [comma, before] = [tokens[at - 1], tokens[at - 2]]
     const joined =

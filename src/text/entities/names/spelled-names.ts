@@ -9,15 +9,15 @@ const cue = /\b(?:sur|last |first |middle )?name\b|\bspell\w*|\bspelt\b/i
 /**
  * Finds spelled names: "S-M-I-T-H" and "S as in Sam, M, I, T, H", where the text mentions a name.
  */
-export function findSpelled(text: string, found: readonly Entity[]): Entity[] {
+export function findSpelled(text: string, foundEntities: readonly Entity[]): Entity[] {
   return [letters, explained].flatMap((pattern) =>
     Array.from(text.matchAll(pattern), ({ 0: phrase, index }) => {
-      const left = text.slice(Math.max(0, index - 60), index)
-      const named = namedAs(phrase, text, found)
+      const textBefore = text.slice(Math.max(0, index - 60), index)
+      const named = namedAs(phrase, text, foundEntities)
       // Two letters may be anything, except for the name just before them.
       if (/^[^A-Z]*(?:[A-Z][^A-Z]*){2}$/.test(phrase) && !named) return []
-      if (!cue.test(left) && !isNamed(text, index, found)) return []
-      const type = typeOf(left, named)
+      if (!cue.test(textBefore) && !isNamed(text, index, foundEntities)) return []
+      const type = typeOf(textBefore, named)
       return [{ type, from: index, to: index + phrase.length, score: 0.8 }]
     }).flat(),
   )
@@ -27,22 +27,26 @@ export function findSpelled(text: string, found: readonly Entity[]): Entity[] {
  * Returns whether the letters directly follow a name: "Kowalski, K-O-W-…", "Jarek. That's J as in
  * …".
  */
-function isNamed(text: string, index: number, found: readonly Entity[]): boolean {
-  return found.some(
+function isNamed(text: string, index: number, foundEntities: readonly Entity[]): boolean {
+  return foundEntities.some(
     ({ to }) => to <= index && /^[\s,.;-]*(?:that's |that is )?$/.test(text.slice(to, index)),
   )
 }
 
-function namedAs(phrase: string, text: string, found: readonly Entity[]): EntityType | undefined {
+function namedAs(
+  phrase: string,
+  text: string,
+  foundEntities: readonly Entity[],
+): EntityType | undefined {
   const word = phrase
     .replace(/,? (?:as in|for|like) \p{L}+/gu, '')
     .replace(/[^A-Z]/g, '')
     .toLowerCase()
-  return found.find(({ from, to }) => text.slice(from, to).toLowerCase() === word)?.type
+  return foundEntities.find(({ from, to }) => text.slice(from, to).toLowerCase() === word)?.type
 }
 
-function typeOf(left: string, named: EntityType | undefined): EntityType {
+function typeOf(textBefore: string, named: EntityType | undefined): EntityType {
   if (named) return named === 'NAME_GIVEN' ? named : 'NAME_FAMILY'
-  const [first] = [...left.matchAll(/\b(first|given|last|sur|family)/gi)].at(-1) ?? []
+  const [first] = [...textBefore.matchAll(/\b(first|given|last|sur|family)/gi)].at(-1) ?? []
   return first && /first|given/i.test(first) ? 'NAME_GIVEN' : 'NAME_FAMILY'
 }

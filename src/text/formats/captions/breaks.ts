@@ -1,6 +1,6 @@
 import { abbreviationOf } from '../../words/sentences/abbreviations.ts'
 import { sentenceEnds } from '../../words/sentences/sentence-ends.ts'
-import { partsOf } from '../../words/word-parts.ts'
+import { wordPartsOf } from '../../words/word-parts.ts'
 
 /**
  * Articles, prepositions, possessives and conjunctions, by language: they belong with the next
@@ -28,7 +28,7 @@ export function isNoBreakWord(
   language: string,
 ): boolean {
   if (NO_BREAK_AFTER.get(language)?.has(word.toLowerCase())) return true
-  const { core, after } = partsOf(word)
+  const { core, after } = wordPartsOf(word)
   if (after !== '.' || abbreviationOf(core, language) === undefined) return false
   const texts = [word, ...following.filter((text) => text !== undefined)]
   return texts.length > 1 && !sentenceEnds(texts, language)[0]
@@ -39,13 +39,13 @@ export function isNoBreakWord(
  * comma, 0.8 elsewhere, 1.2 after a word that leans on the next one. A pause lowers it by its
  * seconds.
  */
-export function breakPenalty(last: Chunk, next: Chunk | undefined): number {
+export function breakPenalty(last: TextChunk, next: TextChunk | undefined): number {
   if (!next || (!last.leans && /[.!?…。！？؟।]["'”’)」』]?$/.test(last.text))) return 0
   const pause = Math.max(0, next.start - last.end) / 1000
   return Math.max(0, wordPrice(last) - pause)
 }
 
-function wordPrice({ text, leans }: Chunk): number {
+function wordPrice({ text, leans }: TextChunk): number {
   if (/[,;:–—，、；：،؛]$/.test(text)) return 0.3
   return leans ? 1.2 : 0.8
 }
@@ -53,7 +53,7 @@ function wordPrice({ text, leans }: Chunk): number {
 /**
  * The unit that a caption never breaks: a word with its punctuation. Times are whole milliseconds.
  */
-export type Chunk = {
+export type TextChunk = {
   text: string
   /** The separator before it in a row, unless it opens the row. */
   space: '' | ' '

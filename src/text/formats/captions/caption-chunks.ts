@@ -1,12 +1,12 @@
 import { separatorOf } from '../../../transcript/separators.ts'
 import type { Utterance } from '../../../transcript/transcript.ts'
 import { localeOf } from '../../words/locale.ts'
-import { type Chunk, isNoBreakWord } from './breaks.ts'
+import { isNoBreakWord, type TextChunk } from './breaks.ts'
 import { toMilliseconds } from './timing.ts'
 import { countColumns, splitCharacters } from './width.ts'
 
 /** The place of a word in the text of its utterance. */
-type Span = { from: number; to: number; start: number; end: number }
+type TimedSpan = { from: number; to: number; start: number; end: number }
 
 type Cut = { text: string; from: number }
 
@@ -16,10 +16,10 @@ type Cut = { text: string; from: number }
  * split between characters. Whitespace and line ends become spaces; control characters and
  * invisible text are dropped. The parts of a split word share its time by length.
  */
-export function splitChunks(utterance: Utterance, splitAt = Number.POSITIVE_INFINITY): Chunk[] {
+export function splitChunks(utterance: Utterance, splitAt = Number.POSITIVE_INFINITY): TextChunk[] {
   const { text, spans } = joinWords(utterance)
   const cuts = separatorOf(utterance.language) ? cutAtSpaces(text) : cutWords(text, utterance)
-  const chunks: Chunk[] = []
+  const chunks: TextChunk[] = []
   const parts = cuts.flatMap((cut) => splitLong(cut, splitAt))
   let i = 0
   for (const [at, { text: part, from }] of parts.entries()) {
@@ -36,12 +36,12 @@ export function splitChunks(utterance: Utterance, splitAt = Number.POSITIVE_INFI
   return chunks
 }
 
-function joinWords({ words, language }: Utterance): { text: string; spans: Span[] } {
+function joinWords({ words, language }: Utterance): { text: string; spans: TimedSpan[] } {
   const separator = separatorOf(language)
-  const spans: Span[] = []
+  const spans: TimedSpan[] = []
   let text = ''
   for (const word of words) {
-    const clean = cleanText(word.text)
+    const clean = cleanCaptionText(word.text)
     if (!/[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u.test(clean)) continue
     if (text) text += separator
     const from = text.length
@@ -54,7 +54,7 @@ function joinWords({ words, language }: Utterance): { text: string; spans: Span[
 }
 
 /** Cleans a text. No-break spaces stay: they belong to the word. */
-function cleanText(text: string): string {
+function cleanCaptionText(text: string): string {
   return text
     .toWellFormed()
     .replace(/[\p{Cc}--\p{White_Space}]+/gv, '')
@@ -99,21 +99,21 @@ function cutWords(text: string, { language }: Utterance): Cut[] {
 function splitLong({ text, from }: Cut, splitAt: number): Cut[] {
   if (countColumns(text) <= splitAt) return [{ text, from }]
   const parts: Cut[] = []
-  let left = 0
+  let remaining = 0
   let at = from
   for (const character of splitCharacters(text)) {
     const columns = countColumns(character)
-    left -= columns
-    if (parts.length > 0 && left >= 0) parts.at(-1)!.text += character
+    remaining -= columns
+    if (parts.length > 0 && remaining >= 0) parts.at(-1)!.text += character
     else {
       parts.push({ text: character, from: at })
-      left = Math.max(0, splitAt - columns)
+      remaining = Math.max(0, splitAt - columns)
     }
     at += character.length
   }
   return parts
 }
 
-function timeAt({ from, to, start, end }: Span, offset: number): number {
+function timeAt({ from, to, start, end }: TimedSpan, offset: number): number {
   return Math.round(start + ((end - start) * (offset - from)) / (to - from))
 }

@@ -1,5 +1,5 @@
 import type { Utterance } from '../../../transcript/transcript.ts'
-import { breakPenalty, type Chunk } from './breaks.ts'
+import { breakPenalty, type TextChunk } from './breaks.ts'
 import { splitChunks } from './caption-chunks.ts'
 import { breakLines } from './line-breaking.ts'
 import { spaceCaptions, toMilliseconds } from './timing.ts'
@@ -48,14 +48,14 @@ export const DEFAULT_LIMITS: CaptionLimits = {
  */
 export function splitCaptions(
   utterances: readonly Utterance[],
-  given: Partial<CaptionLimits> = {},
+  limitOptions: Partial<CaptionLimits> = {},
   voiceOf: (utterance: Utterance) => string | undefined = () => undefined,
 ): Caption[] {
-  const limits = { ...DEFAULT_LIMITS, ...given }
+  const limits = { ...DEFAULT_LIMITS, ...limitOptions }
   const captions = utterances.flatMap((utterance) => {
     return withVoice(cutUtterance(utterance, limits), voiceOf(utterance))
   })
-  return space(captions, limits).map(({ opens: _, ...caption }) => caption)
+  return adjustTiming(captions, limits).map(({ opens: _, ...caption }) => caption)
 }
 
 /** More rounds would move few labels, and might never end. */
@@ -68,32 +68,32 @@ const MAX_ROUNDS = 5
  */
 export function cutLabeledCaptions(
   utterances: readonly Utterance[],
-  given: Partial<CaptionLimits>,
+  limitOptions: Partial<CaptionLimits>,
   voiceOf: (utterance: Utterance) => string | undefined,
 ): Caption[] {
-  const limits = { ...DEFAULT_LIMITS, ...given }
+  const limits = { ...DEFAULT_LIMITS, ...limitOptions }
   let labeled = utterances.map(() => new Set<number>())
   for (let round = 1; ; round++) {
     const cut = utterances.flatMap((utterance, utteranceIndex) => {
       const voice = voiceOf(utterance)
       const label = voice === undefined ? undefined : { voice, chunks: labeled[utteranceIndex]! }
-      return withVoice(cutUtterance(utterance, limits, label), voice).map((one) => ({
-        ...one,
+      return withVoice(cutUtterance(utterance, limits, label), voice).map((caption) => ({
+        ...caption,
         utteranceIndex,
       }))
     })
-    const captions = space(cut, limits)
-    const wanted = utterances.map(() => new Set<number>())
+    const captions = adjustTiming(cut, limits)
+    const breaksByUtterance = utterances.map(() => new Set<number>())
     for (const [i, { utteranceIndex, opens, voice }] of captions.entries()) {
       if (voice !== undefined && voice !== captions[i - 1]?.voice)
-        wanted[utteranceIndex]!.add(opens)
+        breaksByUtterance[utteranceIndex]!.add(opens)
     }
-    const isStable = wanted.every(
+    const isStable = breaksByUtterance.every(
       (voices, utteranceIndex) => voices.symmetricDifference(labeled[utteranceIndex]!).size === 0,
     )
     if (isStable || round === MAX_ROUNDS)
       return captions.map(({ start, end, rows }) => ({ start, end, rows }))
-    labeled = wanted
+    labeled = breaksByUtterance
   }
 }
 
@@ -104,7 +104,7 @@ function withVoice(captions: readonly CutCaption[], voice: string | undefined): 
   return captions.map((caption) => ({ ...caption, ...(voice !== undefined && { voice }) }))
 }
 
-function space<T extends Caption>(captions: readonly T[], limits: CaptionLimits): T[] {
+function adjustTiming<T extends Caption>(captions: readonly T[], limits: CaptionLimits): T[] {
   const timing = {
     minDuration: toMilliseconds(limits.minDuration),
     maxDuration: toMilliseconds(limits.maxDuration),
@@ -162,7 +162,7 @@ function cutUtterance(
   })
 }
 
-function withLabel(chunk: Chunk, voice: string): Chunk {
+function withLabel(chunk: TextChunk, voice: string): TextChunk {
   const text = `${voice}: ${chunk.text}`
   return { ...chunk, text, columns: countColumns(text) }
 }
@@ -173,7 +173,7 @@ function withLabel(chunk: Chunk, voice: string): Chunk {
  */
 function* captionsBefore(
   end: number,
-  { chunks, limits }: { chunks: readonly Chunk[]; limits: CaptionLimits },
+  { chunks, limits }: { chunks: readonly TextChunk[]; limits: CaptionLimits },
 ): Generator<{ opens: number; columns: number }> {
   const last = chunks[end - 1]!
   const width = limits.maxCharactersPerRow

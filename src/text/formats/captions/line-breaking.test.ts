@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Chunk } from './breaks.ts'
+import type { TextChunk } from './breaks.ts'
 import { breakLines } from './line-breaking.ts'
 
 /** Lays the words of a text, a second each, into rows. */
 function lay(text: string, width: number): string[] {
-  const chunks = text.split(' ').map((text, i): Chunk => {
+  const chunks = text.split(' ').map((text, i): TextChunk => {
     const start = i * 1000
     return {
       text,

@@ -1,4 +1,4 @@
-import { breakPenalty, type Chunk } from './breaks.ts'
+import { breakPenalty, type TextChunk } from './breaks.ts'
 
 /** A break after a comma is worth rows that differ by a fifth of their width. */
 const BREAK_WEIGHT = 0.1
@@ -11,7 +11,7 @@ type Plan = { price: number; opens: number }
  * length, broken after punctuation where possible. A wider chunk has a row of its own. Minimizes
  * squares as in Knuth and Plass, "Breaking paragraphs into lines" (1981).
  */
-export function breakLines(chunks: readonly Chunk[], width: number): string[] {
+export function breakLines(chunks: readonly TextChunk[], width: number): string[] {
   const count = countRows(chunks, width)
   const columns = sumColumns(chunks)
   const layers: Plan[][] = [[{ price: 0, opens: 0 }]]
@@ -44,7 +44,7 @@ export function breakLines(chunks: readonly Chunk[], width: number): string[] {
   return rows
 }
 
-function countRows(chunks: readonly Chunk[], width: number): number {
+function countRows(chunks: readonly TextChunk[], width: number): number {
   let rows = 0
   let columns = Number.POSITIVE_INFINITY
   for (const chunk of chunks) {
@@ -57,12 +57,12 @@ function countRows(chunks: readonly Chunk[], width: number): number {
 }
 
 /** Returns a function that gives the columns of a row of the chunks from one index to another. */
-function sumColumns(chunks: readonly Chunk[]): (opens: number, end: number) => number {
+function sumColumns(chunks: readonly TextChunk[]): (opens: number, end: number) => number {
   const sums = [0]
   for (const { space, columns } of chunks) sums.push(sums.at(-1)! + space.length + columns)
   return (opens, end) => sums[end]! - sums[opens]! - chunks[opens]!.space.length
 }
 
-function joinChunks(chunks: readonly Chunk[]): string {
+function joinChunks(chunks: readonly TextChunk[]): string {
   return chunks.map(({ space, text }, i) => (i === 0 ? text : space + text)).join('')
 }

@@ -21,12 +21,12 @@ export function spaceCaptions<T extends CaptionTime>(
   const { minDuration, maxDuration, gap } = limits
   const spaced: T[] = []
   let possible = 0
-  let wanted = 0
+  let preferredStart = 0
   for (const caption of captions.toSorted((a, b) => a.start - b.start)) {
     const latest = caption.start + Math.floor((caption.end - caption.start) / 2)
-    const start = Math.max(caption.start, possible, Math.min(wanted, latest))
+    const start = Math.max(caption.start, possible, Math.min(preferredStart, latest))
     possible = start + 1 + gap
-    wanted = start + Math.min(caption.end - start, READABLE_MS + gap)
+    preferredStart = start + Math.min(caption.end - start, READABLE_MS + gap)
     spaced.push({ ...caption, start })
   }
   return spaced.map((caption, i) => {

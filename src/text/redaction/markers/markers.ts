@@ -5,11 +5,11 @@ import { type EntityType, entityTypes } from '../../entities/entity-types.ts'
 const labels: Partial<Record<EntityType, string>> = { EMAIL_ADDRESS: 'EMAIL' }
 
 /** Returns the label of a type in a marker. */
-export function labelOf(type: EntityType): string {
+export function markerLabelOf(type: EntityType): string {
   return labels[type] ?? type
 }
 
-const marker = `\\[(?<label>${entityTypes.map(labelOf).join('|')})_\\d+\\]`
+const marker = `\\[(?<label>${entityTypes.map(markerLabelOf).join('|')})_\\d+\\]`
 
 /** Returns a new pattern that matches markers, with its own state. */
 export function markers(): RegExp {
@@ -26,7 +26,7 @@ export function readMarkers({ utterances }: Pick<Transcript, 'utterances'>): Hid
   return words.flatMap(({ text, start, end }) => {
     return Array.from(text.matchAll(markers()), ([marker, label]) => {
       return {
-        type: entityTypes.find((type) => labelOf(type) === label)!,
+        type: entityTypes.find((type) => markerLabelOf(type) === label)!,
         text: marker,
         start,
         end,

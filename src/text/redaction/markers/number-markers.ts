@@ -5,7 +5,7 @@ import type { EntityType } from '../../entities/entity-types.ts'
 import { foldCase } from '../../words/word-parts.ts'
 import type { MaskedEntity } from '../hide-entities.ts'
 import type { WordSpan } from '../redacted-spans.ts'
-import { labelOf, markers } from './markers.ts'
+import { markerLabelOf, markers } from './markers.ts'
 
 /**
  * Returns the markers of entities by their number in the masked text. They are numbered per label
@@ -18,9 +18,9 @@ export function numberMarkers(
   { utterances }: Pick<Transcript, 'utterances'>,
 ): Map<number, string> {
   const marked = new Map<number, string>()
-  const known = new Map<string, string>()
+  const markersByNumber = new Map<string, string>()
   const counts = new Map<EntityType, number>()
-  const given = new Set(
+  const markersInText = new Set(
     utterances.flatMap(({ words }) => {
       return words.flatMap(({ text }) => Array.from(text.matchAll(markers()), ([one]) => one))
     }),
@@ -29,13 +29,13 @@ export function numberMarkers(
   for (const number of places.keys()) {
     const { type, original } = hidden[number - 1]!
     const key = `${type} ${sameOriginal(original)}`
-    let marker = known.get(key)
-    while (!marker || given.has(marker)) {
+    let marker = markersByNumber.get(key)
+    while (!marker || markersInText.has(marker)) {
       const count = (counts.get(type) ?? 0) + 1
       counts.set(type, count)
-      marker = `[${labelOf(type)}_${count}]`
+      marker = `[${markerLabelOf(type)}_${count}]`
     }
-    known.set(key, marker)
+    markersByNumber.set(key, marker)
     marked.set(number, marker)
   }
   return marked

@@ -1,5 +1,5 @@
 import type { Utterance, Word } from '../../../transcript/transcript.ts'
-import { replaceWords } from '../../words/word-parts.ts'
+import { mergeWords } from '../../words/word-parts.ts'
 import {
   isPunctuationOrPossessive,
   type MaskedText,
@@ -48,7 +48,7 @@ export function writeMarkers(masked: MaskedText, markerOf: (mask: number) => str
   }
 
   return masked.utterances.flatMap((utteranceView, utterance) => {
-    const words = written[utterance]!.map(({ text, from }) => replaceWords(from, text))
+    const words = written[utterance]!.map(({ text, from }) => mergeWords(from, text))
     return words.length > 0 || utteranceView.words.length === 0 ? [{ ...utteranceView, words }] : []
   })
 }

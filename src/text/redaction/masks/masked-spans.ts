@@ -51,10 +51,10 @@ export function renderUtterances(
       const target = earlier && goesOn ? earlier : line
       if (!goesOn) separate(line, language)
       for (const { mask, text, from } of runs) {
-        if (mask === UNMASKED) write(target, text, base + from)
-        else if (style === 'MASK') write(target, maskOf(text))
+        if (mask === UNMASKED) writeMask(target, text, base + from)
+        else if (style === 'MASK') writeMask(target, maskOf(text))
         else if (!marked.has(mask)) {
-          write(target, '#')
+          writeMask(target, '#')
           // Markers that stood in the text before share one number, but are one character each.
           if (mask > UNMASKED) marked.set(mask, target)
         }
@@ -123,7 +123,7 @@ function separate(line: MaskedSpan, language: string): void {
   line.at.push(BETWEEN)
 }
 
-function write(line: MaskedSpan, text: string, place?: number): void {
+function writeMask(line: MaskedSpan, text: string, place?: number): void {
   line.text += text
   for (let i = 0; i < text.length; i++) line.at.push(place === undefined ? HIDDEN : place + i)
 }

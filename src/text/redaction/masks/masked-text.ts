@@ -62,8 +62,8 @@ export function maskRunsOf(
     const runMask = mask[base + from]!
     let to = from + 1
     while (to < text.length && mask[base + to] === runMask) to++
-    const seen = runMask === EXISTING_MARKER && !seesMarkers ? UNMASKED : runMask
-    runs.push({ mask: seen, text: text.slice(from, to), from, to })
+    const seenMask = runMask === EXISTING_MARKER && !seesMarkers ? UNMASKED : runMask
+    runs.push({ mask: seenMask, text: text.slice(from, to), from, to })
     from = to
   }
   return runs

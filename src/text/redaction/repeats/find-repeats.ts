@@ -1,7 +1,7 @@
 import type { DigitRun } from '../../entities/digits/digit-runs.ts'
 import type { Lexeme } from '../../entities/digits/spoken-digits.ts'
 import type { Entity, EntityType } from '../../entities/entity-types.ts'
-import { type KnownWords, toCode, wordsOf } from './known-words.ts'
+import { type KnownWords, toCode, wordLexemes } from './known-words.ts'
 import { findRepeatedNames } from './repeated-names.ts'
 
 /**
@@ -21,24 +21,24 @@ export function findRepeats(
     reached: ReadonlyMap<string, EntityType>
   },
 ): Entity[] {
-  const words = wordsOf(text)
+  const words = wordLexemes(text)
   const longest = [...known.codes.keys()].reduce((max, { length }) => Math.max(max, length), 0)
-  const found = findRepeatedNames(text, words, known.names)
+  const repeatedNames = findRepeatedNames(text, words, known.names)
   for (const [at, { text: word, from }] of words.entries()) {
     for (const { type, words: row } of known.phrases.get(word.toLowerCase()) ?? []) {
       const part = words.slice(at, at + row.length)
       if (part.length < row.length || part.some(({ text }, i) => text.toLowerCase() !== row[i])) {
         continue
       }
-      found.push({ type, from, to: part.at(-1)!.to, score: 0.05 })
+      repeatedNames.push({ type, from, to: part.at(-1)!.to, score: 0.05 })
     }
-    if (longest > 0) found.push(...codesFrom(words, at, { codes: known.codes, longest }))
+    if (longest > 0) repeatedNames.push(...codesFrom(words, at, { codes: known.codes, longest }))
   }
   for (const { from, to, digits } of numbers) {
     const type = reached.get(digits)
-    if (type) found.push({ type, from, to, score: 0.05 })
+    if (type) repeatedNames.push({ type, from, to, score: 0.05 })
   }
-  return found
+  return repeatedNames
 }
 
 /**

@@ -1,8 +1,8 @@
 import { digitRuns } from '../../entities/digits/digit-runs.ts'
 import { type Lexeme, lexemesOf } from '../../entities/digits/spoken-digits.ts'
 import type { EntityType } from '../../entities/entity-types.ts'
-import { withoutAccents } from '../../entities/names/accents.ts'
-import { isCommon } from '../../entities/names/name-words.ts'
+import { listSpelling } from '../../entities/names/accents.ts'
+import { isOrdinaryWord } from '../../entities/names/name-words.ts'
 
 /** A masked entity and its original text. */
 export type KnownText = { type: EntityType; original: string }
@@ -32,19 +32,24 @@ const secrets = /^(?:PASSWORD|USERNAME)$/
 /** Collects what was masked: the single words of names, everything else in its original words. */
 export function knownWordsOf(
   hidden: readonly KnownText[],
-  wanted: ReadonlySet<EntityType>,
+  requestedTypes: ReadonlySet<EntityType>,
 ): KnownWords {
-  const known: KnownWords = { names: new Map(), phrases: new Map(), codes: new Map(), numbers: [] }
-  const seen = new Set<string>()
+  const knownWords: KnownWords = {
+    names: new Map(),
+    phrases: new Map(),
+    codes: new Map(),
+    numbers: [],
+  }
+  const seenKeys = new Set<string>()
   for (const { type, original } of hidden) {
     const key = `${type} ${original}`
-    if (seen.has(key)) continue
-    seen.add(key)
-    const words = wordsOf(original).map(({ text }) => text)
-    if (/^NAME/.test(type)) addNames(known, { type, words, wanted })
-    else if (!unspecific.test(type)) addPhrase(known, { type, words })
+    if (seenKeys.has(key)) continue
+    seenKeys.add(key)
+    const words = wordLexemes(original).map(({ text }) => text)
+    if (/^NAME/.test(type)) addNames(knownWords, { type, words, wanted: requestedTypes })
+    else if (!unspecific.test(type)) addPhrase(knownWords, { type, words })
   }
-  return known
+  return knownWords
 }
 
 function addNames(
@@ -53,7 +58,7 @@ function addNames(
 ): void {
   const isSpelled = words.length > 2 && words.every((word) => word.length === 1)
   for (const [i, word] of (isSpelled ? [words.join('')] : words).entries()) {
-    const plain = withoutAccents(word)
+    const plain = listSpelling(word)
     if (word.length < 2 || !isNamed(word, words) || names.has(plain)) continue
     const part = i === 0 ? 'NAME_GIVEN' : 'NAME_FAMILY'
     names.set(plain, type === 'NAME' && words.length > 1 && wanted.has(part) ? part : type)
@@ -65,7 +70,7 @@ function addNames(
  * words do, not "van"; without any capital, all of them.
  */
 function isNamed(word: string, words: readonly string[]): boolean {
-  return /^\p{Lu}/u.test(word) || words.every((one) => !/\p{Lu}/u.test(one))
+  return /^\p{Lu}/u.test(word) || words.every((otherWord) => !/\p{Lu}/u.test(otherWord))
 }
 
 function addPhrase({ phrases, codes, numbers }: KnownWords, { type, words }: Phrase): void {
@@ -100,7 +105,7 @@ export function toCode(word: string): string {
 }
 
 /** Returns the words of a text without a possessive, numbers and spelled letters among them. */
-export function wordsOf(text: string): Lexeme[] {
+export function wordLexemes(text: string): Lexeme[] {
   return lexemesOf(text)
     .filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
     .map((lexeme) => {
@@ -111,7 +116,7 @@ export function wordsOf(text: string): Lexeme[] {
 
 /** Returns whether a word identifies something by itself. Common and lower-case words hardly do. */
 function isDistinctive(word: string, type: EntityType): boolean {
-  if (word.length < 3 || isCommon(word.toLowerCase())) return false
+  if (word.length < 3 || isOrdinaryWord(word.toLowerCase())) return false
   return secrets.test(type) || /[\p{Lu}\d]/u.test(word)
 }
 

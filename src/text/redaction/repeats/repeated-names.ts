@@ -1,6 +1,6 @@
 import type { Lexeme } from '../../entities/digits/spoken-digits.ts'
 import type { Entity, EntityType } from '../../entities/entity-types.ts'
-import { withoutAccents } from '../../entities/names/accents.ts'
+import { listSpelling } from '../../entities/names/accents.ts'
 import { isMonthName, isRareWord } from '../../entities/names/name-words.ts'
 import { isFunctionWord } from '../../vocabulary/common-words.ts'
 
@@ -19,16 +19,16 @@ const MAX_NAME_CHARS = 20
 export function findRepeatedNames(text: string, words: readonly Lexeme[], names: Names): Entity[] {
   if (names.size === 0) return []
   const isSmall = !/\p{Lu}/u.test(text.replace(/\bI\b/g, ''))
-  const found: Entity[] = []
+  const foundNames: Entity[] = []
   for (const word of words) {
-    const lower = withoutAccents(word.text)
+    const lower = listSpelling(word.text)
     const type = formsOf(lower)
       .map((form) => names.get(form))
       .find(Boolean)
     if (!type || !isNameHere(text, { word, lower, isSmall, names })) continue
-    found.push({ type, from: word.from, to: word.to, score: 0.05 })
+    foundNames.push({ type, from: word.from, to: word.to, score: 0.05 })
   }
-  return [...found, ...findLetters(text, words, names)]
+  return [...foundNames, ...findLetters(text, words, names)]
 }
 
 /** Returns a word and the singulars that it may be the plural of. */
@@ -40,15 +40,15 @@ function formsOf(lower: string): string[] {
 type NameOccurrence = { word: Lexeme; lower: string; isSmall: boolean; names: Names }
 
 function isNameHere(text: string, { word, lower, isSmall, names }: NameOccurrence): boolean {
-  const left = text.slice(Math.max(0, word.from - 12), word.from)
+  const textBefore = text.slice(Math.max(0, word.from - 12), word.from)
   const isCapital = /^\p{Lu}/u.test(word.text)
   if (!isCapital && !isSmall) {
-    return lower.length >= MIN_NAME_CHARS && isRareWord(lower) && !/\ban? $/i.test(left)
+    return lower.length >= MIN_NAME_CHARS && isRareWord(lower) && !/\ban? $/i.test(textBefore)
   }
-  if (isMonthName(lower) && seasonBefore.test(left)) return false
+  if (isMonthName(lower) && seasonBefore.test(textBefore)) return false
   if (!isFunctionWord(lower) && !isMonthName(lower) && !interjections.test(lower)) return true
   if (!isCapital) return false
-  const begins = /(?:^|[.!?…]["'”’)]*\s+)$/.test(left)
+  const begins = /(?:^|[.!?…]["'”’)]*\s+)$/.test(textBefore)
   return !begins || (!isGrammar(lower) && isNamed(text.slice(word.to, word.to + 40), names))
 }
 
@@ -71,7 +71,7 @@ function isGrammar(lower: string): boolean {
  */
 function isNamed(right: string, names: Names): boolean {
   const next = /^\s+(\p{Lu}\p{L}*)/u.exec(right)?.[1]
-  if (next && names.has(withoutAccents(next))) return true
+  if (next && names.has(listSpelling(next))) return true
   return /^(?:['’]s\b|[?!.]|,(?! \d)|\s+(?:is|was|has|had|says?|said|tells?|told|asks?|asked|thinks|thought|wants|wanted|knows|knew|called|calls|and I)\b)/i.test(
     right,
   )
@@ -80,8 +80,8 @@ function isNamed(right: string, names: Names): boolean {
 /** Finds rows of letters that spell a known name: "K-R-O-L", "s o k o l o f f". */
 function findLetters(text: string, words: readonly Lexeme[], names: Names): Entity[] {
   return rowsOf(text, words).flatMap((row) => {
-    const letters = row.map((letter) => withoutAccents(letter.text)).join('')
-    const found: Entity[] = []
+    const letters = row.map((letter) => listSpelling(letter.text)).join('')
+    const foundNames: Entity[] = []
     for (let at = 0; at < row.length; at++) {
       for (
         let count = Math.min(MAX_NAME_CHARS, row.length - at);
@@ -90,12 +90,12 @@ function findLetters(text: string, words: readonly Lexeme[], names: Names): Enti
       ) {
         const type = names.get(letters.slice(at, at + count))
         if (!type) continue
-        found.push({ type, from: row[at]!.from, to: row[at + count - 1]!.to, score: 0.05 })
+        foundNames.push({ type, from: row[at]!.from, to: row[at + count - 1]!.to, score: 0.05 })
         at += count - 1
         break
       }
     }
-    return found
+    return foundNames
   })
 }
 

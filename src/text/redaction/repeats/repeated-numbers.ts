@@ -9,8 +9,8 @@ const MIN_DIGITS = 3
 const MIN_GROUPED_DIGITS = 6
 
 /** Returns the numbers in a text that may be known ones, or parts of them. */
-export function findRepeatable(text: string, found: readonly Entity[]): DigitRun[] {
-  return findNumbers(text, found).filter((run) => {
+export function findRepeatable(text: string, foundEntities: readonly Entity[]): DigitRun[] {
+  return findNumbers(text, foundEntities).filter((run) => {
     return run.digits.length >= (isGrouped(text, run) ? MIN_GROUPED_DIGITS : MIN_DIGITS)
   })
 }
@@ -19,27 +19,32 @@ export function findRepeatable(text: string, found: readonly Entity[]): DigitRun
  * Returns what a number says of a known one: all of it, or all but a first digit that counts the
  * others, as in "last four 0927"; undefined if nothing.
  */
-function sharedPart(known: string, other: string): string | undefined {
-  if (known.includes(other) || other.includes(known)) return other
-  const rest = other.slice(1)
-  return rest.length >= MIN_KNOWN_DIGITS && known.includes(rest) ? rest : undefined
+function sharedPart(knownDigits: string, otherDigits: string): string | undefined {
+  if (knownDigits.includes(otherDigits) || otherDigits.includes(knownDigits)) return otherDigits
+  const otherTail = otherDigits.slice(1)
+  return otherTail.length >= MIN_KNOWN_DIGITS && knownDigits.includes(otherTail)
+    ? otherTail
+    : undefined
 }
 
 /**
  * Adds the numbers that are part of a known one, or contain one, and then those that these give
  * away in turn, until there are no more. However long such a chain is, it is hidden at once.
  */
-export function markRepeatedNumbers(known: readonly KnownNumber[], phrase: Iterable<string>) {
+export function markRepeatedNumbers(
+  knownNumbers: readonly KnownNumber[],
+  phrase: Iterable<string>,
+) {
   const types = new Map<string, EntityType>()
   const open = new Set(phrase)
-  const reached = [...known]
+  const reached = [...knownNumbers]
   // The list grows during the loop.
   for (const { type, digits } of reached) {
-    for (const other of open) {
-      const part = sharedPart(digits, other)
+    for (const openNumber of open) {
+      const part = sharedPart(digits, openNumber)
       if (part === undefined) continue
-      open.delete(other)
-      types.set(other, type)
+      open.delete(openNumber)
+      types.set(openNumber, type)
       if (part.length >= MIN_KNOWN_DIGITS) reached.push({ type, digits: part })
     }
   }

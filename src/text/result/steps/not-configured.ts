@@ -4,7 +4,7 @@ import { type Envelope, failedEnvelope } from './envelope.ts'
 export const withoutEngine = ['translation', 'audio_to_llm', 'structured_data_extraction'] as const
 
 /** Returns the response of an add-on that needs a language model, on a server without one. */
-export function notConfigured(name: string): Envelope {
+export function notConfiguredEnvelope(name: string): Envelope {
   return failedEnvelope(name, {
     status_code: 501,
     exception: 'NotConfigured',

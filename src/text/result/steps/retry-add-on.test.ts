@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Transcript } from '../../../transcript/transcript.ts'
 import type { AddOn } from '../../add-ons/add-on.ts'
 import { AddOnFailure } from './envelope.ts'
-import { type RetryOptions, type RetryResult, retryAddOn } from './retry-add-on.ts'
+import { type RetryOptions, type RetryResult, recomputeAddOn } from './retry-add-on.ts'
 
 const failure = {
   success: false,
@@ -56,7 +56,7 @@ function retry(
   const requested = [...Object.keys(stored), 'subtitles', 'diarization', 'remember']
   const params = Object.fromEntries(requested.map((switched) => [switched, true]))
   const texts = { result: JSON.stringify(result), params: JSON.stringify(params) }
-  return retryAddOn(
+  return recomputeAddOn(
     { name, ...texts, format },
     { onStep: () => {}, failedSteps: {}, now: () => 0, ...run },
   )

@@ -10,7 +10,7 @@ import {
   storedTranscript,
 } from '../stored-result.ts'
 import type { Envelope, ResultFormat } from './envelope.ts'
-import { notConfigured, withoutEngine } from './not-configured.ts'
+import { notConfiguredEnvelope, withoutEngine } from './not-configured.ts'
 import { type AddOnRunOptions, runAddOn } from './run-add-on.ts'
 import {
   mergeServiceAddOn,
@@ -55,11 +55,11 @@ export type RetryOptions = Omit<AddOnRunOptions, 'params' | 'format'> & {
  * add-on runs on exactly those words (`build-result.ts`), so the outcome is as if it had never
  * failed.
  */
-export function retryAddOn(
+export function recomputeAddOn(
   { name, format, served = [], serviceResponses, ...texts }: Retry,
   options: RetryOptions,
 ): RetryResult {
-  const { onStep, addOns = allAddOns, serviceAddOns = allServiceAddOns, ...given } = options
+  const { onStep, addOns = allAddOns, serviceAddOns = allServiceAddOns, ...runOptions } = options
   if (fixed.includes(name)) return { outcome: 'unrepeatable' }
   if (!isRepeatable(name, [...addOns, ...serviceAddOns])) return { outcome: 'unknown' }
   const params = JSON.parse(texts.params) as Params
@@ -67,7 +67,7 @@ export function retryAddOn(
   const result = JSON.parse(texts.result) as StoredResult
   if (hasSucceeded(result, name)) return { outcome: 'succeeded' }
   onStep(name)
-  const run = { ...given, params, format }
+  const run = { ...runOptions, params, format }
   const transcript = storedTranscript(result, params)
   const addOn = addOns.find((one) => one.name === name)
   const service = serviceAddOns.find((one) => one.name === name && served.includes(name))
@@ -79,9 +79,9 @@ export function retryAddOn(
       ? mergeServiceAddOn(service, transcript, serviceResponses, run)
       : addOn
         ? runAddOn(addOn, transcript, run)
-        : notConfigured(name)
-  const kept = keepSucceeded(result[name] as Envelope | undefined, envelope)
-  const response = putEnvelope(result, name, kept)
+        : notConfiguredEnvelope(name)
+  const keptEnvelope = keepSucceeded(result[name] as Envelope | undefined, envelope)
+  const response = putEnvelope(result, name, keptEnvelope)
   if (serviceResponses) addResponseUsage(result, [serviceResponses])
   return { outcome: 'made', result: JSON.stringify(result), response: JSON.stringify(response) }
 }
@@ -107,20 +107,20 @@ function hasSucceeded({ transcription, ...result }: StoredResult, name: string):
 
 /** Returns whether one of several prompts or target languages failed. */
 function hasFailedPart(envelope: Envelope): boolean {
-  return partsOf(envelope).some((part) => part?.error)
+  return envelopeParts(envelope).some((part) => part?.error)
 }
 
 /** The results of the prompts or target languages of an add-on, in the order of the request. */
-function partsOf({ results }: Envelope): ({ error?: unknown } | null)[] {
+function envelopeParts({ results }: Envelope): ({ error?: unknown } | null)[] {
   return Array.isArray(results) ? results : []
 }
 
 /** Returns an envelope with the parts that succeeded before in place of those that fail now. */
 function keepSucceeded(before: Envelope | undefined, retried: Envelope): Envelope {
   if (!before?.success || !hasFailedPart(before)) return retried
-  const after = partsOf(retried)
+  const after = envelopeParts(retried)
   if (after.length === 0) return before
-  const results = partsOf(before).map((part, i) =>
+  const results = envelopeParts(before).map((part, i) =>
     part?.error || !after[i]?.error ? after[i] : part,
   )
   return { ...retried, success: true, is_empty: false, error: null, results }

@@ -7,7 +7,7 @@ import { addOns } from '../../add-ons/add-ons.ts'
 import { buildResult } from '../build-result.ts'
 import type { ResultFormat } from './envelope.ts'
 import { withoutEngine } from './not-configured.ts'
-import { retryAddOn } from './retry-add-on.ts'
+import { recomputeAddOn } from './retry-add-on.ts'
 
 const names = [...addOns.map(({ name }) => name), ...withoutEngine]
 const broken = { status_code: 500, exception: 'AddonFailed', message: 'it broke down' }
@@ -74,7 +74,7 @@ test('a retried add-on equals that of a job that never failed', () => {
         if (config.pii_redaction && name === 'named_entity_recognition') continue
         const result = textOf(transcript, options, [name])
         const texts = { result, params: JSON.stringify(options.params) }
-        const retried = retryAddOn({ name, ...texts, format }, { ...watch, failedSteps: {} })
+        const retried = recomputeAddOn({ name, ...texts, format }, { ...watch, failedSteps: {} })
         // A failure of subtitles without any words does not show; an add-on without an engine fails
         // every time.
         if (retried.outcome === 'succeeded') assert.equal(result, whole, name)

@@ -28,7 +28,7 @@ export function prepareServiceAddOn(
   if (failure) return { name, seconds: 0, error: failure }
   let requests: ServiceRequest[] = []
   const make = () => {
-    requests = addOn.prepare(readable(addOn, transcript), params)
+    requests = addOn.prepare(visibleTranscript(addOn, transcript), params)
     return { results: null, isEmpty: true }
   }
   const { error, exec_time: seconds } = runInEnvelope(name, make, { now, onFault })
@@ -48,12 +48,13 @@ export function mergeServiceAddOn(
     failedSteps[name] ?? ('error' in serviceResponses ? serviceResponses.error : undefined)
   if (failure) return failedEnvelope(name, failure, { seconds, format })
   const responses = 'responses' in serviceResponses ? serviceResponses.responses : []
-  const make = () => addOn.merge(readable(addOn, transcript), params, responses, { format })
+  const make = () =>
+    addOn.merge(visibleTranscript(addOn, transcript), params, responses, { format })
   const envelope = runInEnvelope(name, make, { now, format, onFault })
   return { ...envelope, exec_time: roundTo(envelope.exec_time + seconds, 6) }
 }
 
 /** Returns nothing but the words that the result shows: `hidden` is not for services. */
-function readable(addOn: ServiceAddOn, transcript: Transcript): Transcript {
+function visibleTranscript(addOn: ServiceAddOn, transcript: Transcript): Transcript {
   return { utterances: knownUtterances(addOn, transcript) }
 }

@@ -37,10 +37,10 @@ export class AccountScheduler<T> {
    */
   end(account: string): void {
     this.#running.delete(account)
-    const rest = this.#waiting.get(account)
-    if (!rest) return
+    const waitingTasks = this.#waiting.get(account)
+    if (!waitingTasks) return
     this.#waiting.delete(account)
-    this.#waiting.set(account, rest)
+    this.#waiting.set(account, waitingTasks)
   }
 
   #next(may = (_account: string) => true): [account: string, works: T[]] | undefined {

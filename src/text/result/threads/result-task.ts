@@ -8,12 +8,12 @@ import type { AddOnError } from '../steps/envelope.ts'
 import type { Retry, RetryResult } from '../steps/retry-add-on.ts'
 import type { ServiceRequests } from '../steps/run-service-add-on.ts'
 import type { TranscriptFile, WrittenTranscript } from '../transcript-file.ts'
-import type { ResultOptions } from '../transcript-result.ts'
+import type { TranscriptResultOptions } from '../transcript-result.ts'
 import type { SafeError } from './safe-error.ts'
 
 /** A task for a thread. */
 export type BuilderTask =
-  | { kind: 'build'; transcript: Transcript; result: ResultOptions }
+  | { kind: 'build'; transcript: Transcript; result: TranscriptResultOptions }
   | { kind: 'merge'; merge: Merge }
   | { kind: 'retry'; retry: Retry }
   | { kind: 'transcript'; file: TranscriptFile }

@@ -41,7 +41,7 @@ const MIN_SHARE = 1 / 16
 const MAX_HEAP_MB = 1024
 
 type ThreadResponse<T> = { response: T } | { refused: string } | { failed: true }
-type Outcome<T> = { response: T } | { refused: string } | { lost: string | undefined }
+type ThreadOutcome<T> = { response: T } | { refused: string } | { lost: string | undefined }
 
 /**
  * A thread that runs one task at a time, started with the first one. A step that crashes it or
@@ -92,7 +92,7 @@ export class ResultThread {
   async #try<T>(
     resultTask: ResultTask,
     { words, signal }: BuilderTaskOptions,
-  ): Promise<Outcome<T>> {
+  ): Promise<ThreadOutcome<T>> {
     const { log, timeout = TIMEOUT } = this.#options
     const { id, failedSteps } = resultTask
     const share = Math.max(MIN_SHARE, 0.5 ** Object.keys(failedSteps).length)

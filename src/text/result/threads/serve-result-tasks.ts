@@ -5,7 +5,7 @@ import { searchableUtterances } from '../../search/searchable-utterances.ts'
 import type { ServiceAddOn } from '../../service-add-ons/service-add-on.ts'
 import { buildResult } from '../build-result.ts'
 import { mergeResponses } from '../merge-responses.ts'
-import { retryAddOn } from '../steps/retry-add-on.ts'
+import { recomputeAddOn } from '../steps/retry-add-on.ts'
 import { RequiredStepFailed } from '../steps/run-transform.ts'
 import { writeTranscriptFile } from '../transcript-file.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from './result-task.ts'
 import { toSafeError } from './safe-error.ts'
 
-type Watch = {
+type TaskWatch = {
   failedSteps: ResultTask['failedSteps']
   onStep: (name: string) => void
   onFault: (name: string, error: unknown) => void
@@ -40,7 +40,7 @@ export function serveResultTasks(addOns: { serviceAddOns?: readonly ServiceAddOn
         post({ id, kind: 'fault', name, fault: toSafeError(error) })
       }
       const response = await perform(task, { failedSteps, onStep, onFault, ...addOns })
-      post({ id, kind: 'done', response: response })
+      post({ id, kind: 'done', response })
     } catch (error) {
       if (error instanceof RequiredStepFailed) post({ id, kind: 'refused', message: error.message })
       else post({ id, kind: 'failed', fault: toSafeError(error) })
@@ -50,14 +50,14 @@ export function serveResultTasks(addOns: { serviceAddOns?: readonly ServiceAddOn
 
 function perform(
   task: BuilderTask,
-  watch: Watch,
+  watch: TaskWatch,
 ): Responses[BuilderTask['kind']] | Promise<Responses[BuilderTask['kind']]> {
   const now = () => performance.now()
   if (task.kind === 'describe') return textCapabilities()
   if (task.kind === 'transcript') return writeTranscriptFile(task.file)
   if (task.kind === 'searchable') return searchableUtterances(task.searched)
   if (task.kind === 'edit') return editTranscript(task.edit)
-  if (task.kind === 'retry') return retryAddOn(task.retry, { ...watch, now })
+  if (task.kind === 'retry') return recomputeAddOn(task.retry, { ...watch, now })
   if (task.kind === 'merge') return mergeResponses(task.merge, { ...watch, now })
   const { result, ...built } = buildResult(task.transcript, task.result, watch)
   return { text: JSON.stringify(result), ...built }

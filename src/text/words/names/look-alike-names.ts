@@ -1,6 +1,6 @@
 import { separatorOf } from '../../../transcript/separators.ts'
 import type { Utterance } from '../../../transcript/transcript.ts'
-import { normalize } from '../normalize.ts'
+import { normalizeUnicode } from '../normalize.ts'
 import { foldCase } from '../word-parts.ts'
 import { coOccur, type SpokenName, spokenNames } from './spoken-names.ts'
 
@@ -31,7 +31,7 @@ export function findLookAlikes(utterances: readonly Utterance[]): LookAlikes[] {
   const languages = [...new Set(utterances.map(({ language }) => language))]
   return languages.flatMap((language) => {
     const ofLanguage = utterances.filter((utterance) => utterance.language === language)
-    return groupsOf(spokenNames(ofLanguage), language).map((names) => ({
+    return similarNames(spokenNames(ofLanguage), language).map((names) => ({
       language,
       spellings: names.map(({ spelling, count, first }) => {
         return { spelling, count, said: wordsAround(ofLanguage[first.utterance]!, first.word) }
@@ -40,7 +40,7 @@ export function findLookAlikes(utterances: readonly Utterance[]): LookAlikes[] {
   })
 }
 
-function groupsOf(names: readonly SpokenName[], language: string): SpokenName[][] {
+function similarNames(names: readonly SpokenName[], language: string): SpokenName[][] {
   /** Only names that begin alike are compared: a transcript may hold thousands. */
   const byInitial = new Map<string, SpokenName[][]>()
   for (const name of names) {
@@ -49,7 +49,7 @@ function groupsOf(names: readonly SpokenName[], language: string): SpokenName[][
     byInitial.set(initial, groups)
     const group = groups.find(([first, ...others]) => {
       const looksAlike = mayBeSame(first!.spelling, name.spelling, language)
-      return looksAlike && ![first!, ...others].some((other) => coOccur(name, other))
+      return looksAlike && ![first!, ...others].some((otherName) => coOccur(name, otherName))
     })
     if (group) group.push(name)
     else groups.push([name])
@@ -65,28 +65,28 @@ function initialOf(spelling: string): string {
   return INITIALS[first] ?? first
 }
 
-function mayBeSame(one: string, other: string, language: string): boolean {
-  const [a, b] = [[...foldAccents(one)], [...foldAccents(other)]]
+function mayBeSame(name: string, otherName: string, language: string): boolean {
+  const [a, b] = [[...foldAccents(name)], [...foldAccents(otherName)]]
   const shorter = Math.min(a.length, b.length)
   if (shorter < MIN_LETTERS) return false
   // The plural of German nouns: Vater and Väter.
   if (a.join('') === b.join('')) return language !== 'de'
   const { max } = DIFFERENCES.find(({ letters }) => shorter >= letters)!
   if (Math.abs(a.length - b.length) > max || a.at(-1) !== b.at(-1)) return false
-  return countDifferences(a, b) <= max
+  return letterDistance(a, b) <= max
 }
 
 function foldAccents(text: string): string {
-  return foldCase(normalize(text, 'NFD').replace(/\p{M}/gu, ''))
+  return foldCase(normalizeUnicode(text, 'NFD').replace(/\p{M}/gu, ''))
 }
 
 /** Returns the letters to replace, drop and add: the distance of Levenshtein. */
-function countDifferences(a: readonly string[], b: readonly string[]): number {
+function letterDistance(a: readonly string[], b: readonly string[]): number {
   let before = b.map((_, i) => i + 1)
   for (const [n, letter] of a.entries()) {
     const row: number[] = []
-    for (const [i, other] of b.entries()) {
-      const replaced = (before[i - 1] ?? n) + (letter === other ? 0 : 1)
+    for (const [i, otherLetter] of b.entries()) {
+      const replaced = (before[i - 1] ?? n) + (letter === otherLetter ? 0 : 1)
       row.push(Math.min(replaced, before[i]! + 1, (row[i - 1] ?? n + 1) + 1))
     }
     before = row

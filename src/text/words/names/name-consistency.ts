@@ -2,7 +2,7 @@ import type { Transcript, Utterance } from '../../../transcript/transcript.ts'
 import { ENGLISH, spellOut } from '../../vocabulary/grapheme-to-phoneme.ts'
 import { editDistance, phoneDistance } from '../../vocabulary/phone-distance.ts'
 import { phonesOf } from '../../vocabulary/phones.ts'
-import { foldCase, partsOf } from '../word-parts.ts'
+import { foldCase, wordPartsOf } from '../word-parts.ts'
 import { coOccur, type SpokenName, spokenNames } from './spoken-names.ts'
 
 /** A spelling of a name, the spelling that replaced it, and how often. */
@@ -15,7 +15,7 @@ export type NameChange = { from: string; to: string; count: number }
 export const languages: readonly string[] = ['en']
 
 /** A spelling with its sounds. */
-type Name = SpokenName & {
+type PronouncedName = SpokenName & {
   phones: readonly number[]
   /** Its pronunciation by letter rules alone, for a reader who does not know it. */
   read: string
@@ -36,15 +36,15 @@ export function makeNamesConsistent(transcript: Transcript): {
   changes: NameChange[]
 } {
   const english = transcript.utterances.filter(({ language }) => languages.includes(language))
-  const names = spokenNames(english).map((name): Name => {
+  const names = spokenNames(english).map((name): PronouncedName => {
     const { spelling } = name
     const read = spellOut(foldCase(spelling), ENGLISH)
     return { ...name, phones: phonesOf(spelling, 'en'), read }
   })
-  const groups: Name[][] = []
+  const groups: PronouncedName[][] = []
   for (const name of names) {
     const group = groups.find((group) => {
-      return isAlike(group[0]!, name) && !group.some((other) => coOccur(name, other))
+      return isAlike(group[0]!, name) && !group.some((otherName) => coOccur(name, otherName))
     })
     if (group) group.push(name)
     else groups.push([name])
@@ -54,7 +54,7 @@ export function makeNamesConsistent(transcript: Transcript): {
   })
   const spellings = new Map(changes.map(({ from, to }) => [from, to]))
   const utterances = transcript.utterances.map((utterance) => {
-    return languages.includes(utterance.language) ? rename(utterance, spellings) : utterance
+    return languages.includes(utterance.language) ? respellNames(utterance, spellings) : utterance
   })
   return { transcript: { ...transcript, utterances }, changes }
 }
@@ -78,7 +78,7 @@ export function writeNameChanges(
  * Returns whether two names sound alike, by the dictionary or by letters: the dictionary has
  * slightly different phones for Catherine and Katherine.
  */
-function isAlike(a: Name, b: Name): boolean {
+function isAlike(a: PronouncedName, b: PronouncedName): boolean {
   const longer = Math.max(a.phones.length, b.phones.length)
   if (a.phones.length < 2 || b.phones.length < 2) return false
   if (a.read === b.read) return true
@@ -90,9 +90,12 @@ function isAlike(a: Name, b: Name): boolean {
 /**
  * Writes each spelling of a name as its value, with the punctuation and the possessive around it.
  */
-export function rename(utterance: Utterance, spellings: ReadonlyMap<string, string>): Utterance {
+export function respellNames(
+  utterance: Utterance,
+  spellings: ReadonlyMap<string, string>,
+): Utterance {
   const words = utterance.words.map((word) => {
-    const { before, core, possessive, after } = partsOf(word.text)
+    const { before, core, possessive, after } = wordPartsOf(word.text)
     const spelling = spellings.get(core)
     return spelling ? { ...word, text: before + spelling + possessive + after } : word
   })

@@ -1,6 +1,6 @@
 import type { Utterance, Word } from '../../../transcript/transcript.ts'
-import { isCommon } from '../../vocabulary/common-words.ts'
-import { foldCase, partsOf } from '../word-parts.ts'
+import { isCommonWord } from '../../vocabulary/common-words.ts'
+import { foldCase, wordPartsOf } from '../word-parts.ts'
 
 /** One spelling of a name in a transcript. */
 export type SpokenName = {
@@ -28,7 +28,7 @@ export function spokenNames(utterances: readonly Utterance[]): SpokenName[] {
     sentence++
     let begins = true
     for (const [at, word] of words.entries()) {
-      const { core, after } = partsOf(word.text)
+      const { core, after } = wordPartsOf(word.text)
       if (isName(core, language)) {
         addName(names, { core, word, sentence, first: { utterance, word: at } })
         if (!begins) inside.add(core)
@@ -45,8 +45,8 @@ export function spokenNames(utterances: readonly Utterance[]): SpokenName[] {
 }
 
 /** Returns whether two names occur in one sentence: then they belong to two people. */
-export function coOccur(one: SpokenName, other: SpokenName): boolean {
-  return [...one.sentences].some((sentence) => other.sentences.has(sentence))
+export function coOccur(name: SpokenName, otherName: SpokenName): boolean {
+  return [...name.sentences].some((sentence) => otherName.sentences.has(sentence))
 }
 
 type FoundName = Pick<SpokenName, 'first'> & { core: string; word: Word; sentence: number }
@@ -65,5 +65,5 @@ function addName(names: Map<string, SpokenName>, { core, word, sentence, first }
 /** Returns whether a word has a capital and lower-case letters, and is no common English word. */
 function isName(core: string, language: string): boolean {
   if (!/^\p{Lu}[\p{L}\p{M}'’-]*\p{Ll}/u.test(core)) return false
-  return language !== 'en' || !isCommon(foldCase(core))
+  return language !== 'en' || !isCommonWord(foldCase(core))
 }

@@ -1,6 +1,6 @@
 import type { Word } from '../../../transcript/transcript.ts'
-import { partsOf } from '../word-parts.ts'
-import { readNumber } from './number-words.ts'
+import { wordPartsOf } from '../word-parts.ts'
+import { parseSpokenNumber } from './number-words.ts'
 
 const REPEATS: Record<string, number> = { double: 2, triple: 3, treble: 3 }
 
@@ -13,12 +13,12 @@ export function rowPartAt(
   words: readonly Word[],
   at: number,
 ): { text: string; count: number } | undefined {
-  const { core, possessive, after } = partsOf(words[at]!.text)
+  const { core, possessive, after } = wordPartsOf(words[at]!.text)
   if (possessive !== '') return undefined
   const times = after === '' ? (REPEATS[core.toLowerCase()] ?? 0) : 0
   if (times > 0) {
     const digit = digitOf(words[at + 1])
-    const isAfterNumber = /^hundred$/i.test(partsOf(words[at - 1]?.text ?? '').core)
+    const isAfterNumber = /^hundred$/i.test(wordPartsOf(words[at - 1]?.text ?? '').core)
     const isInRow = isAfterNumber || digitOf(words[at - 1]) !== undefined || isRowAt(words, at + 2)
     return digit !== undefined && isInRow ? { text: digit.repeat(times), count: 2 } : undefined
   }
@@ -35,26 +35,29 @@ function isZero(words: readonly Word[], at: number): boolean {
   if (isAfterDigit || digitOf(next) === undefined) return true
   const second = words[at + 2]
   if (!second || !isUnmarked(next)) return false
-  return isRowAt(words, at + 2) || readNumber(partsOf(second.text).core.split('-')) !== undefined
+  return (
+    isRowAt(words, at + 2) ||
+    parseSpokenNumber(wordPartsOf(second.text).core.split('-')) !== undefined
+  )
 }
 
 /** Whether a digit, or a repeated one, stands at an index. */
 function isRowAt(words: readonly Word[], at: number): boolean {
   if (digitOf(words[at]) !== undefined) return true
-  const { core, after } = partsOf(words[at]?.text ?? '')
+  const { core, after } = wordPartsOf(words[at]?.text ?? '')
   const repeats = after === '' && core.toLowerCase() in REPEATS
   return repeats && digitOf(words[at + 1]) !== undefined
 }
 
 function digitOf(word: Word | undefined): string | undefined {
-  const core = partsOf(word?.text ?? '').core.toLowerCase()
+  const core = wordPartsOf(word?.text ?? '').core.toLowerCase()
   if (/^\d$/.test(core)) return core
   if (core === 'oh') return '0'
-  const number = readNumber([core])
+  const number = parseSpokenNumber([core])
   return number && !number.isOrdinal && number.value < 10 ? String(number.value) : undefined
 }
 
 function isUnmarked({ text }: Word): boolean {
-  const { possessive, after } = partsOf(text)
+  const { possessive, after } = wordPartsOf(text)
   return possessive + after === ''
 }

@@ -1,10 +1,10 @@
 import type { Transcript, Utterance, Word } from '../../../transcript/transcript.ts'
 import { capitalize } from '../letter-case.ts'
 import { abbreviationOf } from '../sentences/abbreviations.ts'
-import { partsOf, replaceWords, type WordParts } from '../word-parts.ts'
+import { mergeWords, type WordParts, wordPartsOf } from '../word-parts.ts'
 import { rowPartAt } from './digit-rows.ts'
 import {
-  readNumber,
+  parseSpokenNumber,
   type SpokenNumber,
   writeDigits,
   writeWords,
@@ -58,16 +58,16 @@ const FIRST_ORDINAL = 10
 function toDigits(words: readonly Word[]): Word[] {
   const written: Word[] = []
   for (let at = 0; at < words.length; ) {
-    const found = rowPartAt(words, at) ?? spokenNumberAt(words, at)
-    if (!found) {
+    const spokenNumber = rowPartAt(words, at) ?? spokenNumberAt(words, at)
+    if (!spokenNumber) {
       written.push(words[at++]!)
       continue
     }
-    const replaced = words.slice(at, at + found.count)
-    const { before } = partsOf(replaced[0]!.text)
-    const { possessive, after } = partsOf(replaced.at(-1)!.text)
-    written.push(replaceWords(replaced, before + found.text + possessive + after))
-    at += found.count
+    const replaced = words.slice(at, at + spokenNumber.count)
+    const { before } = wordPartsOf(replaced[0]!.text)
+    const { possessive, after } = wordPartsOf(replaced.at(-1)!.text)
+    written.push(mergeWords(replaced, before + spokenNumber.text + possessive + after))
+    at += spokenNumber.count
   }
   return written
 }
@@ -78,9 +78,11 @@ function spokenNumberAt(
   at: number,
 ): { text: string; count: number } | undefined {
   const { parts, owners } = unbrokenWords(words, at)
-  const found = readLongNumber(parts, precedingNumber(words, at))
+  const longNumber = readLongNumber(parts, precedingNumber(words, at))
   const number =
-    found?.isOrdinal && isDuration(words, { at, parts, found }) ? beforeUnit(parts, found) : found
+    longNumber?.isOrdinal && isDuration(words, { at, parts, found: longNumber })
+      ? beforeUnit(parts, longNumber)
+      : longNumber
   if (!number || PARTIAL.test(parts[number.words] ?? '')) return undefined
   const time = timeOfDay(number, { parts, owners, before: coreAt(words, at - 1) })
   if (time) return time
@@ -96,7 +98,7 @@ function spokenNumberAt(
 }
 
 function coreAt(words: readonly Word[], at: number): string {
-  return partsOf(words[at]?.text ?? '').core.toLowerCase()
+  return wordPartsOf(words[at]?.text ?? '').core.toLowerCase()
 }
 
 /** Returns the 10 of "five to ten thousand", whose scale counts for both; undefined elsewhere. */
@@ -105,7 +107,7 @@ function sharedScale(
   { at, parts, number }: { at: number; parts: readonly string[]; number: SpokenNumber },
 ): string | undefined {
   if (number.isOrdinal || !SCALE.test(parts[number.words - 1] ?? '')) return undefined
-  const factor = readNumber(parts.slice(0, number.words - 1))
+  const factor = parseSpokenNumber(parts.slice(0, number.words - 1))
   if (!factor || factor.words < number.words - 1 || factor.value > 999) return undefined
   const [link, from] = [coreAt(words, at - 1), coreAt(words, at - 3)]
   const first = coreAt(words, at - 2) === 'hundred' ? 100 : precedingNumber(words, at - 1)
@@ -120,11 +122,11 @@ function isDuration(
   { at, parts, found }: { at: number; parts: readonly string[]; found: SpokenNumber },
 ): boolean {
   const isSecond = found.words > 1 && parts[found.words - 1] === 'second'
-  return isSecond && BEFORE_DURATION.test(partsOf(words[at - 1]?.text ?? '').core)
+  return isSecond && BEFORE_DURATION.test(wordPartsOf(words[at - 1]?.text ?? '').core)
 }
 
 function beforeUnit(parts: readonly string[], { words }: SpokenNumber): SpokenNumber | undefined {
-  return readNumber(parts.slice(0, words - 1))
+  return parseSpokenNumber(parts.slice(0, words - 1))
 }
 
 /** "A hundred and fifty" is 150; "a hundred" alone stays words. */
@@ -132,15 +134,17 @@ function readLongNumber(
   parts: readonly string[],
   previous: number | undefined,
 ): SpokenNumber | undefined {
-  if (parts[0] !== 'a' || !SCALE.test(parts[1] ?? '')) return readNumber(parts, { previous })
-  const number = readNumber(['one', ...parts.slice(1)])
+  if (parts[0] !== 'a' || !SCALE.test(parts[1] ?? '')) return parseSpokenNumber(parts, { previous })
+  const number = parseSpokenNumber(['one', ...parts.slice(1)])
   return number && number.words > 2 ? number : undefined
 }
 
 /** Returns the number that the word before is, unless a mark stands between. */
 function precedingNumber(words: readonly Word[], at: number): number | undefined {
-  const { core, possessive, after } = partsOf(words[at - 1]?.text ?? '')
-  return possessive + after === '' ? readNumber(core.toLowerCase().split('-'))?.value : undefined
+  const { core, possessive, after } = wordPartsOf(words[at - 1]?.text ?? '')
+  return possessive + after === ''
+    ? parseSpokenNumber(core.toLowerCase().split('-'))?.value
+    : undefined
 }
 
 /** The longest number: nine hundred ninety-nine billion …, with its "and"s and decimals. */
@@ -154,7 +158,7 @@ function unbrokenWords(words: readonly Word[], at: number) {
   const parts: string[] = []
   const owners: number[] = []
   for (let i = at; i < words.length && parts.length < MAX_NUMBER_WORDS; i++) {
-    const { before, core, possessive, after } = partsOf(words[i]!.text)
+    const { before, core, possessive, after } = wordPartsOf(words[i]!.text)
     if (core === '' || (before !== '' && i > at)) break
     for (const part of core.toLowerCase().split('-')) {
       parts.push(part)
@@ -180,7 +184,7 @@ function timeOfDay(
   // Eleven oh five is read as a year.
   const zeros = parts.slice(0, count + 1).includes('oh') ? 1 : 0
   const from = joined ? count : count + zeros
-  const next = joined ? undefined : readNumber(parts.slice(from))
+  const next = joined ? undefined : parseSpokenNumber(parts.slice(from))
   const minutes = joined?.minutes ?? next?.value ?? 60
   const hours = joined?.hours ?? value
   const end = from + (next?.words ?? 0)
@@ -189,7 +193,10 @@ function timeOfDay(
   const after = parts[end] ?? ''
   const isClock = (joined ? BEFORE_NOON_OR_LATER : BEFORE_CLOCK).test(before)
   const isQuarter =
-    (zeros === 1 || minutes % 15 === 0) && isClock && !MEASURE.test(after) && !readNumber([after])
+    (zeros === 1 || minutes % 15 === 0) &&
+    isClock &&
+    !MEASURE.test(after) &&
+    !parseSpokenNumber([after])
   if (!isQuarter && !TIME_OF_DAY.test(after)) return undefined
   return { text: `${hours}:${String(minutes).padStart(2, '0')}`, count: owners[end - 1]! + 1 }
 }
@@ -210,14 +217,15 @@ function isDecimal(part: string | undefined): boolean {
 }
 
 function digitOf(part: string): number | undefined {
-  const digit = readNumber([part === 'oh' ? 'zero' : part])
+  const digit = parseSpokenNumber([part === 'oh' ? 'zero' : part])
   return digit && !digit.isOrdinal && digit.value < 10 ? digit.value : undefined
 }
 
 function isPronoun(words: readonly Word[], at: number): boolean {
   const [before, next] = [coreAt(words, at - 1), coreAt(words, at + 1)]
   if (COUNTED.test(before) || MEASURE.test(next)) return false
-  const isNumber = (core: string) => /^\d/.test(core) || readNumber([core])?.isOrdinal === false
+  const isNumber = (core: string) =>
+    /^\d/.test(core) || parseSpokenNumber([core])?.isOrdinal === false
   if (isNumber(before) || isNumber(next)) return false
   const isLinkedBefore = /^(?:to|or|oh)$/.test(before) && isNumber(coreAt(words, at - 2))
   const isLinkedAfter = /^(?:to|or|oh)$/.test(next) || (next === 'and' && before === 'between')
@@ -240,7 +248,7 @@ const NUMERAL = /^(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(st|nd|rd|th)?$/
 
 function toWords(words: readonly Word[]): Word[] {
   return words.flatMap((word, i) => {
-    const text = wordsOf(word, words[i + 1]) ?? scaleWithCurrency(words[i - 1], word)
+    const text = numberInWords(word, words[i + 1]) ?? scaleWithCurrency(words[i - 1], word)
     if (text === undefined) return [word]
     const [first, ...rest] = text.split(' ')
     return shareTime(word, [
@@ -252,22 +260,22 @@ function toWords(words: readonly Word[]): Word[] {
 
 function beginsSentence(before: Word | undefined): boolean {
   if (!before) return true
-  const { core, possessive, after } = partsOf(before.text)
+  const { core, possessive, after } = wordPartsOf(before.text)
   const kind = after === '.' ? abbreviationOf(core + possessive, 'en') : undefined
   return /[.!?…]["'”’)]*$/.test(before.text) && kind !== 'open' && kind !== 'numbered'
 }
 
 /** Of "$3.5 million" returns "million dollars" for the second word; undefined for other words. */
 function scaleWithCurrency(amount: Word | undefined, scale: Word): string | undefined {
-  const currency = amount && wordsOf(amount, scale) && currencyBeforeScale(amount, scale)
-  const parts = partsOf(scale.text)
+  const currency = amount && numberInWords(amount, scale) && currencyBeforeScale(amount, scale)
+  const parts = wordPartsOf(scale.text)
   return currency && around(parts, `${parts.core} ${currency.many}`)
 }
 
 /** Returns the currency of an amount whose scale is the next word. */
 function currencyBeforeScale(amount: Word, scale: Word | undefined) {
-  const { before, after } = partsOf(amount.text)
-  const next = partsOf(scale?.text ?? '')
+  const { before, after } = wordPartsOf(amount.text)
+  const next = wordPartsOf(scale?.text ?? '')
   if (after + next.before + next.possessive !== '' || !SCALE.test(next.core.toLowerCase())) {
     return undefined
   }
@@ -285,20 +293,20 @@ function timeInWords(hours: number, minutes: number, next: string): string | und
 }
 
 /** Returns the words of a word in digits, with its punctuation; undefined where it has none. */
-function wordsOf(word: Word, next: Word | undefined): string | undefined {
-  const parts = partsOf(word.text)
-  const nextCore = partsOf(next?.text ?? '').core.toLowerCase()
+function numberInWords(word: Word, next: Word | undefined): string | undefined {
+  const parts = wordPartsOf(word.text)
+  const nextCore = wordPartsOf(next?.text ?? '').core.toLowerCase()
   const [, hours, minutes] = /^(\d{1,2}):([0-5]\d)$/.exec(parts.core) ?? []
   if (hours !== undefined) {
     const time = timeInWords(Number(hours), Number(minutes), nextCore)
     return time && around(parts, time)
   }
-  const [, whole = '', decimals, suffix] = NUMERAL.exec(parts.core) ?? []
-  const digits = whole.replaceAll(',', '')
-  const isCode = digits === whole && (digits.length > MAX_DIGITS || /^0\d/.test(digits))
+  const [, integerPart = '', decimals, suffix] = NUMERAL.exec(parts.core) ?? []
+  const digits = integerPart.replaceAll(',', '')
+  const isCode = digits === integerPart && (digits.length > MAX_DIGITS || /^0\d/.test(digits))
   if (digits === '' || digits.length > 12 || isCode) return undefined
   const value = Number(digits)
-  const isYear = whole.length === 4 && !decimals && value >= 1100 && value < 2100
+  const isYear = integerPart.length === 4 && !decimals && value >= 1100 && value < 2100
   let text = writeWords(value, { isOrdinal: suffix !== undefined })
   if (isYear && !MEASURE.test(nextCore) && value % 1000 > 9) text = writeYear(value)
   if (decimals)
@@ -322,12 +330,12 @@ function moneyInWords(
   { value, decimals = '', text }: { value: number; decimals: string | undefined; text: string },
   { one, many, hundredth }: Currency,
 ): string {
-  const whole = `${writeWords(value)} ${value === 1 ? one : many}`
-  if (!hundredth || decimals.length !== 2) return decimals === '' ? whole : `${text} ${many}`
+  const integerText = `${writeWords(value)} ${value === 1 ? one : many}`
+  if (!hundredth || decimals.length !== 2) return decimals === '' ? integerText : `${text} ${many}`
   const cents = Number(decimals)
-  const rest = `${writeWords(cents)} ${cents === 1 ? hundredth.one : hundredth.many}`
-  if (cents === 0) return whole
-  return value === 0 ? rest : `${whole} and ${rest}`
+  const centsText = `${writeWords(cents)} ${cents === 1 ? hundredth.one : hundredth.many}`
+  if (cents === 0) return integerText
+  return value === 0 ? centsText : `${integerText} and ${centsText}`
 }
 
 function around({ before, possessive, after }: WordParts, text: string): string {

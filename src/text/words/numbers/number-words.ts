@@ -34,7 +34,7 @@ export type SpokenNumber = { value: number; words: number; isOrdinal: boolean }
  * twenty-first, nineteen eighty-four. Undefined where none begins. `previous` is the number of the
  * word before, if there is one.
  */
-export function readNumber(
+export function parseSpokenNumber(
   words: readonly string[],
   { previous }: { previous?: number | undefined } = {},
 ): SpokenNumber | undefined {
@@ -45,9 +45,9 @@ export function readNumber(
 function readYear(words: readonly string[], previous?: number): SpokenNumber | undefined {
   const first = readBelowHundred(words)
   if (!first || first.isOrdinal || first.value < 11 || first.value > 20) return undefined
-  const rest = words.slice(first.words)
-  const isZero = rest[0] === 'oh'
-  const second = readBelowHundred(isZero ? rest.slice(1) : rest)
+  const remainingWords = words.slice(first.words)
+  const isZero = remainingWords[0] === 'oh'
+  const second = readBelowHundred(isZero ? remainingWords.slice(1) : remainingWords)
   if (!second || second.isOrdinal) return undefined
   if (isZero ? second.value === 0 || second.value > 9 : second.value < 10) return undefined
   const count = first.words + second.words + (isZero ? 1 : 0)
@@ -140,12 +140,12 @@ function suffixOf(value: number): string {
 /** Writes a whole number below a trillion in words: three hundred fifty, twenty-one. */
 export function writeWords(value: number, { isOrdinal = false } = {}): string {
   const words: string[] = []
-  let rest = value
+  let remainder = value
   for (const [name, scale] of SCALES) {
-    if (rest >= scale) words.push(belowThousand(Math.floor(rest / scale)), name)
-    rest %= scale
+    if (remainder >= scale) words.push(belowThousand(Math.floor(remainder / scale)), name)
+    remainder %= scale
   }
-  if (rest > 0 || words.length === 0) words.push(belowThousand(rest))
+  if (remainder > 0 || words.length === 0) words.push(belowThousand(remainder))
   const text = words.join(' ')
   return isOrdinal ? ordinal(text) : text
 }
@@ -159,12 +159,13 @@ export function writeYear(value: number): string {
 }
 
 function belowThousand(value: number): string {
-  const rest = value % 100
-  const tens = SMALL[rest] ?? [TENS[Math.floor(rest / 10)], SMALL[rest % 10]].join('-')
-  const below = rest >= 20 && rest % 10 === 0 ? TENS[rest / 10]! : tens
+  const remainder = value % 100
+  const tens =
+    SMALL[remainder] ?? [TENS[Math.floor(remainder / 10)], SMALL[remainder % 10]].join('-')
+  const below = remainder >= 20 && remainder % 10 === 0 ? TENS[remainder / 10]! : tens
   if (value < 100) return below
   const hundreds = `${SMALL[Math.floor(value / 100)]} hundred`
-  return rest === 0 ? hundreds : `${hundreds} ${below}`
+  return remainder === 0 ? hundreds : `${hundreds} ${below}`
 }
 
 function ordinal(text: string): string {

@@ -1,5 +1,5 @@
-import { isFunctionWord } from '../letter-case.ts'
-import { partsOf } from '../word-parts.ts'
+import { isFunctionWordInText } from '../letter-case.ts'
+import { wordPartsOf } from '../word-parts.ts'
 import { asksInEnglish } from './questions.ts'
 
 /** Words after which an English sentence cannot end, whatever mark stands there. */
@@ -42,21 +42,21 @@ const INDIRECT = new RegExp(
 /** Returns whether an English sentence cannot end with a word. */
 export function cannotEndSentence(text: string): boolean {
   // A capital letter is a name: plan A, vitamin A.
-  const { core } = partsOf(text)
+  const { core } = wordPartsOf(text)
   return core !== 'A' && NEVER_LAST.has(core.toLowerCase().replaceAll('’', "'"))
 }
 
 /** Returns whether the last of the words introduce a quotation: said the king. */
 export function introducesQuote(words: readonly string[]): boolean {
-  return words.slice(-4).some((word) => SPEECH.test(partsOf(word).core))
+  return words.slice(-4).some((word) => SPEECH.test(wordPartsOf(word).core))
 }
 
 /** Returns whether a word after a comma continues its clause, whatever its letter case. */
 export function continuesClause(text: string, next: string | undefined): boolean {
-  const { core } = partsOf(text)
+  const { core } = wordPartsOf(text)
   // The Times, The Hague: an article with a capital belongs to a name.
   if (/^(?:The|A|An)$/.test(core) && /^\p{Lu}/u.test(next ?? '')) return false
-  return isFunctionWord(text)
+  return isFunctionWordInText(text)
 }
 
 /**
@@ -64,7 +64,7 @@ export function continuesClause(text: string, next: string | undefined): boolean
  * amid words in small letters, "ER" is an abbreviation.
  */
 export function isFilledPause(words: readonly { text: string }[], at: number): boolean {
-  const { core } = partsOf(words[at]!.text)
+  const { core } = wordPartsOf(words[at]!.text)
   if (!FILLERS.has(core.toLowerCase())) return false
   const neighbors = [words[at - 1], words[at + 1]].map((word) => word?.text ?? '')
   if (core.toLowerCase() === 'mm') return !/\d$/.test(neighbors[0]!)
@@ -86,5 +86,5 @@ export function clauseGoesOn(
   if (NEEDS_OBJECT.test(before) && INDIRECT.test(clause) && !asks) return true
   if (!isSmall || asks || /^of course\b/.test(clause)) return false
   const [first = ''] = clause.split(' ')
-  return CONTINUING.has(partsOf(first).core)
+  return CONTINUING.has(wordPartsOf(first).core)
 }

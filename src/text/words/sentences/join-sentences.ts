@@ -1,6 +1,6 @@
 import type { Transcript, Utterance, Word } from '../../../transcript/transcript.ts'
 import { capitalize, capitalizePronoun, lowerFunctionWord } from '../letter-case.ts'
-import { partsOf } from '../word-parts.ts'
+import { wordPartsOf } from '../word-parts.ts'
 import { abbreviationOf } from './abbreviations.ts'
 import {
   cannotEndSentence,
@@ -37,7 +37,7 @@ export function joinSentences(transcript: Transcript): Transcript {
     if (isEnglish) for (const word of utterance.words) word.text = capitalizePronoun(word.text)
     for (let at = 1; at < words.length; at++) settle(utterance, at, { isInside: true })
     const last = open.get(utterance.channel)
-    if (last && join(last, utterance)) continue
+    if (last && joinAdjacent(last, utterance)) continue
     joined.push(utterance)
     if (words.length > 0) open.set(utterance.channel, utterance)
   }
@@ -49,7 +49,7 @@ function tidied(word: Word, language: string): Word {
 }
 
 /** Appends an utterance to the one before it on its channel, if its sentence goes on there. */
-function join(last: Utterance, next: Utterance): boolean {
+function joinAdjacent(last: Utterance, next: Utterance): boolean {
   const [before, first, end] = [last.words.at(-1)!, next.words[0], next.words.at(-1)]
   if (!first || !end) return false
   const isOthers = last.language !== next.language || last.speaker !== next.speaker
@@ -88,7 +88,7 @@ function settle(utterance: Utterance, at: number, place: { isInside: boolean }):
   const [previous, next] = [words[at - 1]!, words[at]!]
   const mark = sentenceMark(previous.text, language)
   if (mark === undefined) return settleUnmarked(utterance, at, place)
-  if (language === 'en' && mark === '.' && goesOn(words, at)) {
+  if (language === 'en' && mark === '.' && sentenceGoesOn(words, at)) {
     previous.text = previous.text.slice(0, -1)
     next.text = lowerFunctionWord(next.text)
     return true
@@ -118,7 +118,7 @@ function sentenceMark(text: string, language: string): string | undefined {
   const mark = MARK.exec(text)?.[0]
   if (mark === undefined) return undefined
   if (/(?:\.\.|…)$/.test(text)) return '…'
-  const { core } = partsOf(text)
+  const { core } = wordPartsOf(text)
   if (mark === '.' && (core.length < 2 || abbreviationOf(core, language))) return undefined
   return mark
 }
@@ -156,10 +156,10 @@ function isCased(words: readonly Word[]): boolean {
 }
 
 /** Returns whether an English sentence goes on after a full stop, by the words around it. */
-function goesOn(words: readonly Word[], at: number): boolean {
-  const before = textOf(words.slice(sentenceStart(words, at), at)).slice(0, -1)
+function sentenceGoesOn(words: readonly Word[], at: number): boolean {
+  const before = wordsToText(words.slice(sentenceStart(words, at), at)).slice(0, -1)
   const end = words.findIndex(({ text }, i) => i >= at && MARK.test(text))
-  const after = textOf(words.slice(at, end < 0 ? words.length : end + 1))
+  const after = wordsToText(words.slice(at, end < 0 ? words.length : end + 1))
   const clause = after.replace(MARK, '')
   if (!clauseGoesOn(before, clause, { isSmall: isSmall(words[at]!.text) })) return false
   const last = words[end < 0 ? words.length - 1 : end]!
@@ -173,6 +173,6 @@ function sentenceStart(words: readonly Word[], at: number): number {
   return words.findLastIndex(({ text }, i) => i < at - 1 && MARK.test(text)) + 1
 }
 
-function textOf(words: readonly Word[]): string {
+function wordsToText(words: readonly Word[]): string {
   return words.map(({ text }) => text).join(' ')
 }

@@ -1,6 +1,6 @@
 import type { Transcript } from '../../../transcript/transcript.ts'
 import { capitalize, namesAmong, writeEnglish } from '../letter-case.ts'
-import { partsOf } from '../word-parts.ts'
+import { wordPartsOf } from '../word-parts.ts'
 import { abbreviationOf } from './abbreviations.ts'
 import { tidyPunctuation } from './punctuation-marks.ts'
 import { asksInEnglish } from './questions.ts'
@@ -57,7 +57,7 @@ function writeSentence({ words }: Sentence, names: ReadonlyMap<string, string>):
 }
 
 function capitalizeFirstWord({ words, opens, language }: Sentence): void {
-  const first = words.find(({ text }) => partsOf(text).core !== '')
+  const first = words.find(({ text }) => wordPartsOf(text).core !== '')
   if (opens && first) first.text = capitalize(first.text, language)
 }
 
@@ -68,6 +68,6 @@ function capitalizeFirstWord({ words, opens, language }: Sentence): void {
 function addQuestionMark({ words, opens, text, language }: Sentence): void {
   const last = words.at(-1)!
   if (language !== 'en' || !opens || !/[\p{L}\p{N}]\.$/u.test(last.text)) return
-  if (abbreviationOf(partsOf(last.text).core, language)) return
+  if (abbreviationOf(wordPartsOf(last.text).core, language)) return
   if (asksInEnglish(text.slice(0, -1))) last.text = `${last.text.slice(0, -1)}?`
 }

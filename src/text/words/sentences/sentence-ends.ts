@@ -1,7 +1,7 @@
 import { separatorOf } from '../../../transcript/separators.ts'
 import { localeOf } from '../locale.ts'
 import { trailingFrom } from '../trailing.ts'
-import { partsOf } from '../word-parts.ts'
+import { wordPartsOf } from '../word-parts.ts'
 import { abbreviationOf, followsHour } from './abbreviations.ts'
 
 /**
@@ -47,7 +47,7 @@ export function sentenceEnds(texts: readonly string[], language: string): boolea
     const [next, afterNext] = [texts[i + 1], texts[i + 2]]
     if (next === undefined) return true
     if (!breaks.has(i) && !beginsUnseen(text, next, cased)) return false
-    return !goesOn(text, { next, afterNext, language, cased })
+    return !goesOnAfterMark(text, { next, afterNext, language, cased })
   })
 }
 
@@ -78,7 +78,7 @@ function unicodeBreaks(texts: readonly string[], language: string): Set<number> 
  */
 function beginsUnseen(text: string, next: string, cased: boolean): boolean {
   const bare = withoutClosing(text)
-  const first = partsOf(next).core
+  const first = wordPartsOf(next).core
   if (/…$/.test(bare)) return /^\p{Lu}/u.test(first)
   if (!/[^.\s]\.$/u.test(bare)) return false
   return !cased || /^(?:\p{N}|\p{Ll}\p{Lu})/u.test(first)
@@ -86,19 +86,19 @@ function beginsUnseen(text: string, next: string, cased: boolean): boolean {
 
 type Context = { next: string; afterNext: string | undefined; language: string; cased: boolean }
 
-function goesOn(text: string, context: Context): boolean {
+function goesOnAfterMark(text: string, context: Context): boolean {
   const { next, afterNext, language, cased } = context
-  const first = partsOf(next).core
+  const first = wordPartsOf(next).core
   const bare = withoutClosing(text)
   const small = cased && /^\p{Ll}(?!\p{Lu})/u.test(first)
   // Yahoo! is a name and "Why?" a quotation. An unquoted question ends whatever case the next word
   // has.
   if (small && (bare !== text || !/[?？؟]$/u.test(bare))) return true
-  if (bare !== text && PRONOUN.test(first) && SPEECH.test(partsOf(afterNext ?? '').core))
+  if (bare !== text && PRONOUN.test(first) && SPEECH.test(wordPartsOf(afterNext ?? '').core))
     return true
   // A masked word is not an initial: "C***."
   if (!/[^.*]\.$/.test(bare)) return false
-  const { core, possessive } = partsOf(bare)
+  const { core, possessive } = wordPartsOf(bare)
   return stopGoesOn(core + possessive, first, language)
 }
 
@@ -121,6 +121,9 @@ const starters = new Map(
 
 function isStarter(core: string, language: string): boolean {
   const folded = core.toLowerCase()
-  const known = starters.get(language)
-  return known !== undefined && (known.has(folded) || known.has(folded.replace(/['’].*/, '')))
+  const starterPattern = starters.get(language)
+  return (
+    starterPattern !== undefined &&
+    (starterPattern.has(folded) || starterPattern.has(folded.replace(/['’].*/, '')))
+  )
 }

@@ -27,7 +27,7 @@ export type Sentence = {
 }
 
 type PlacedWord = { word: Word; utterance: number }
-type Run = Pick<Utterance, 'channel' | 'language' | 'speaker'> & { placed: PlacedWord[] }
+type SpeakerRun = Pick<Utterance, 'channel' | 'language' | 'speaker'> & { placed: PlacedWord[] }
 
 /**
  * Returns the sentences of a transcript by start, then channel: every word is in exactly one. A
@@ -44,9 +44,9 @@ export function splitSentences(transcript: Transcript): Sentence[] {
  * Returns the runs of a transcript: the words of one speaker in one language on one channel, until
  * another speaker follows there.
  */
-function runsOf({ utterances }: Transcript): Run[] {
-  const runs: Run[] = []
-  const open = new Map<number, Run>()
+function runsOf({ utterances }: Transcript): SpeakerRun[] {
+  const runs: SpeakerRun[] = []
+  const open = new Map<number, SpeakerRun>()
   for (const [utterance, { words, ...source }] of utterances.entries()) {
     if (words.length === 0) continue
     let run = open.get(source.channel)
@@ -60,7 +60,7 @@ function runsOf({ utterances }: Transcript): Run[] {
   return runs
 }
 
-function cutRun(run: Run): Sentence[] {
+function cutRun(run: SpeakerRun): Sentence[] {
   const sentences: Sentence[] = []
   let opens = true
   for (const breath of cutAtPauses(run.placed)) {
@@ -85,10 +85,10 @@ function cutRun(run: Run): Sentence[] {
 function cutAtPauses(placed: readonly PlacedWord[]): PlacedWord[][] {
   const breaths: PlacedWord[][] = []
   let previous: Word | undefined
-  for (const one of placed) {
-    if (!previous || one.word.start - previous.end > PAUSE) breaths.push([])
-    breaths.at(-1)!.push(one)
-    previous = one.word
+  for (const placedWord of placed) {
+    if (!previous || placedWord.word.start - previous.end > PAUSE) breaths.push([])
+    breaths.at(-1)!.push(placedWord)
+    previous = placedWord.word
   }
   return breaths
 }
@@ -100,7 +100,7 @@ function endsInMark({ text }: Word): boolean {
 /** Halves a sentence until each part has at most 40 words. */
 function splitLong(placed: PlacedWord[]): PlacedWord[][] {
   if (placed.length <= MAX_WORDS) return [placed]
-  const cut = bestCut(placed.map(({ word }) => word))
+  const cut = bestSentenceCut(placed.map(({ word }) => word))
   return [...splitLong(placed.slice(0, cut)), ...splitLong(placed.slice(cut))]
 }
 
@@ -110,7 +110,7 @@ const CONJUNCTION = /^(?:and|but|or|so|because|then|while|which|when|where|if|al
  * Returns the index of the word that opens the second part: after a comma, before a conjunction, in
  * a long pause, near the middle.
  */
-function bestCut(words: readonly Word[]): number {
+function bestSentenceCut(words: readonly Word[]): number {
   let best = 1
   let bestScore = Number.NEGATIVE_INFINITY
   for (let i = 1; i < words.length; i++) {
@@ -125,7 +125,7 @@ function bestCut(words: readonly Word[]): number {
   return best
 }
 
-function toSentence(placed: readonly PlacedWord[], source: Run, opens: boolean): Sentence {
+function toSentence(placed: readonly PlacedWord[], source: SpeakerRun, opens: boolean): Sentence {
   const { channel, language, speaker } = source
   const words = placed.map(({ word }) => word)
   return {

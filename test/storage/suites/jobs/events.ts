@@ -7,7 +7,7 @@ import {
   deleteEvents,
   type EventCursor,
   lastEventCursor,
-  readEvents,
+  readEventsAfter,
   type StoredEvent,
 } from '../../../../src/storage/jobs/events.ts'
 import { addJob, claim } from '../../../support/jobs/test-jobs.ts'
@@ -27,7 +27,7 @@ const TIMEOUT_MS = 20_000
 async function waitForEvents(db: Db, from: EventCursor, count: number): Promise<StoredEvent[]> {
   const end = performance.now() + TIMEOUT_MS
   for (;;) {
-    const events = await readEvents(db, from, { limit: 100 })
+    const events = await readEventsAfter(db, from, { limit: 100 })
     if (events.length >= count || performance.now() > end) return events
     await delay(20)
   }
@@ -51,9 +51,9 @@ test('every change of a job is one event of its account, in order', async ({ db 
     ],
   )
   assert.ok(Math.abs(events[0]!.at - Date.now()) < 60_000)
-  assert.deepEqual(await readEvents(db, before!, { limit: 100 }), events.slice(1))
-  assert.deepEqual(await readEvents(db, events[0]!, { limit: 1 }), [events[1]])
-  const ofAccount = await readEvents(db, START, { account: 'other', limit: 100 })
+  assert.deepEqual(await readEventsAfter(db, before!, { limit: 100 }), events.slice(1))
+  assert.deepEqual(await readEventsAfter(db, events[0]!, { limit: 1 }), [events[1]])
+  const ofAccount = await readEventsAfter(db, START, { account: 'other', limit: 100 })
   assert.deepEqual(ofAccount, [events[3]])
 })
 
@@ -63,7 +63,7 @@ test('a rolled-back transaction records no event', async ({ db }) => {
     throw new Error('undone')
   })
   await assert.rejects(failing, /undone/)
-  assert.deepEqual(await readEvents(db, START, { limit: 100 }), [])
+  assert.deepEqual(await readEventsAfter(db, START, { limit: 100 }), [])
   assert.deepEqual(await lastEventCursor(db), START)
 })
 
@@ -79,7 +79,7 @@ test('an event waits for earlier transactions that are still running', async ({ 
   })
   await began.promise
   await addJob(db, { account: 'fast' })
-  const early = await readEvents(db, START, { limit: 100 })
+  const early = await readEventsAfter(db, START, { limit: 100 })
   assert.deepEqual(early, [])
   go.resolve()
   await slow
@@ -95,5 +95,5 @@ test('old events are deleted', async ({ db }) => {
   await deleteEvents(db, { before: Date.now() - 60_000 })
   assert.equal((await waitForEvents(db, START, 1)).length, 1)
   await deleteEvents(db, { before: Date.now() + 60_000 })
-  assert.deepEqual(await readEvents(db, START, { limit: 100 }), [])
+  assert.deepEqual(await readEventsAfter(db, START, { limit: 100 }), [])
 })

@@ -4,7 +4,7 @@ import {
   CallbackFeed,
   type CallbackFeedOptions,
 } from '../../../../src/live/callbacks/callback-feed.ts'
-import { type ChunkRecord, writeRecord } from '../../../../src/live/journal/session-log.ts'
+import { type ChunkRecord, formatLogRecord } from '../../../../src/live/journal/session-log.ts'
 import { startMessage } from '../../../../src/live/messages/lifecycle-messages.ts'
 import {
   headOf,
@@ -122,7 +122,7 @@ export type Session = Awaited<ReturnType<typeof openSession>>
 
 /** Returns the log line of a message. */
 export function noteMessage(text: string): string {
-  return writeRecord({ kind: 'message', head: headOf(JSON.parse(text)), text })
+  return formatLogRecord({ kind: 'message', head: headOf(JSON.parse(text)), text })
 }
 
 /** Returns the text of a message, as sent at a fixed time. */

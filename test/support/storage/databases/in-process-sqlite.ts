@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { type ConnectSqlite, openSqlite } from '../../../../src/storage/database/sqlite/sqlite.ts'
 import {
-  type OpenOptions,
   type SqliteConnection,
+  type SqliteOpenOptions,
   toOutcome,
 } from '../../../../src/storage/database/sqlite/sqlite-connection.ts'
 import {
@@ -31,7 +31,7 @@ export const connectInProcess: ConnectSqlite = (options) => {
 }
 
 /** Opens a connection, whose first statement runs once the database is `ready`. */
-function connect(options: OpenOptions, ready?: Promise<unknown>): SqliteConnection {
+function connect(options: SqliteOpenOptions, ready?: Promise<unknown>): SqliteConnection {
   let last: Promise<unknown> = ready ?? Promise.resolve()
   let opened = ready ? undefined : openQuickly(options)
   let isOpen = true
@@ -54,7 +54,7 @@ function connect(options: OpenOptions, ready?: Promise<unknown>): SqliteConnecti
   }
 }
 
-function openQuickly(options: OpenOptions): SqliteStatements {
+function openQuickly(options: SqliteOpenOptions): SqliteStatements {
   const statements = openStatements(options, { isDurable: false })
   // The other connection may be of this process too: blocking it would keep it from committing.
   statements.run('pragma busy_timeout = 0', [])

@@ -6,7 +6,7 @@ import {
   countActiveJobs,
   countPendingDeliveries,
 } from '../../../../storage/accounts/usage/counts.ts'
-import { type Bucket, bucketsSince, quantileOf } from './bucket-quantile.ts'
+import { bucketsSince, type HistogramBucket, quantileOf } from './bucket-quantile.ts'
 
 /** How often the load is noted, and how much of it is kept: half an hour. */
 export const INTERVAL_MS = 10_000
@@ -126,8 +126,8 @@ function isRecording(kind: string): boolean {
 
 /** What counters and histograms have counted since the start. */
 type Counts = {
-  requests: Bucket[]
-  finals: Bucket[]
+  requests: HistogramBucket[]
+  finals: HistogramBucket[]
   failedRequests: number
   failedJobs: number
   failedDeliveries: number
@@ -141,9 +141,9 @@ async function readCounts(metrics: Deps['metrics']): Promise<Counts> {
   const [requests, finals, failedJobs, failedDeliveries, restarts] = await Promise.all([
     httpRequestSeconds.get(),
     liveFinalSeconds.get(),
-    sumOf(jobsEnded, ({ outcome }) => outcome === 'server_error'),
-    sumOf(deliveriesEnded, ({ outcome }) => outcome === 'failed'),
-    sumOf(metrics.workerRestarts, () => true),
+    sumOfCounter(jobsEnded, ({ outcome }) => outcome === 'server_error'),
+    sumOfCounter(deliveriesEnded, ({ outcome }) => outcome === 'failed'),
+    sumOfCounter(metrics.workerRestarts, () => true),
   ])
   const failedRequests = requests.values
     .filter(({ metricName, labels }) => {
@@ -157,7 +157,7 @@ async function readCounts(metrics: Deps['metrics']): Promise<Counts> {
   }
 }
 
-async function sumOf<L extends string>(
+async function sumOfCounter<L extends string>(
   counter: Counter<L>,
   isMeant: (labels: Labels) => boolean,
 ): Promise<number> {
@@ -165,10 +165,13 @@ async function sumOf<L extends string>(
   return values.filter(({ labels }) => isMeant(labels)).reduce((sum, { value }) => sum + value, 0)
 }
 
-type Read = Awaited<ReturnType<Histogram<string>['get']>>
+type HistogramValues = Awaited<ReturnType<Histogram<string>['get']>>
 
 /** Adds up the buckets of all labels that are meant. */
-function bucketsOf({ values }: Read, isMeant: (labels: Labels) => boolean): Bucket[] {
+function bucketsOf(
+  { values }: HistogramValues,
+  isMeant: (labels: Labels) => boolean,
+): HistogramBucket[] {
   const counts = new Map<number, number>()
   for (const { metricName, labels, value } of values) {
     if (!metricName?.endsWith('_bucket') || !isMeant(labels)) continue

@@ -54,14 +54,14 @@ async function scrape(
   const { jobs, deliveriesPending, endpointsDisabled, liveSessions } = metrics
   for (const [state, count] of Object.entries(live.states)) liveSessions.set({ state }, count)
   const filled = await Promise.allSettled([
-    fill(jobs, activeJobs, countActiveJobs(db)),
-    fill(deliveriesPending, pendingDeliveries, countPendingDeliveries(db)),
-    fill(endpointsDisabled, disabledEndpoints, countDisabledEndpoints(db)),
-    fill(metrics.nodes, nodeRoles, countNodes(db)),
+    setGauge(jobs, activeJobs, countActiveJobs(db)),
+    setGauge(deliveriesPending, pendingDeliveries, countPendingDeliveries(db)),
+    setGauge(endpointsDisabled, disabledEndpoints, countDisabledEndpoints(db)),
+    setGauge(metrics.nodes, nodeRoles, countNodes(db)),
     fillSpace(metrics, space),
   ])
-  for (const one of filled) {
-    if (one.status === 'rejected') log.warn({ err: one.reason }, 'a metric cannot be read')
+  for (const outcome of filled) {
+    if (outcome.status === 'rejected') log.warn({ err: outcome.reason }, 'a metric cannot be read')
   }
   return metrics.registry.metrics()
 }
@@ -86,7 +86,7 @@ async function fillSpace(metrics: App['metrics'], space: App['storage']['space']
  * Sets a gauge to its counts, and to 0 for the rest of `all`. Leaves out what cannot be counted:
  * the other metrics are needed most when something is wrong.
  */
-async function fill<L extends string>(
+async function setGauge<L extends string>(
   gauge: Gauge<L>,
   all: readonly Record<L, string>[],
   counting: Promise<(Record<L, string> & { count: number })[]>,

@@ -9,7 +9,7 @@ import {
 const FOLDER = join(import.meta.dirname, '../../../../../dashboard/dist')
 
 /** Reads the page that loads all other files; undefined when the dashboard is not built. */
-export async function readPage(): Promise<string | undefined> {
+export async function readDashboardPage(): Promise<string | undefined> {
   return (await readIfThere(join(FOLDER, 'index.html')))?.toString()
 }
 

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../../../config/config.ts'
 import { hasSignInCookie } from '../../../auth/sign-in.ts'
 import { sendAboutPage } from './about-page.ts'
-import { readPage } from './page-files.ts'
+import { readDashboardPage } from './page-files.ts'
 
 /** What stands in the built page where the nonce of its styles belongs. */
 const NONCE_MARK = 'STYLE_NONCE'
@@ -21,7 +21,7 @@ export async function sendDashboard(
   reply: FastifyReply,
   { http }: Pick<Config, 'http'>,
 ): Promise<FastifyReply> {
-  const page = await readPage()
+  const page = await readDashboardPage()
   if (page === undefined) return sendAboutPage(request, reply, { http, isBuilt: false })
   const nonce = randomBytes(16).toString('base64url')
   return reply
@@ -48,8 +48,8 @@ export async function sendDashboard(
  * page but those with the nonce, which the waveform makes.
  */
 function pagePolicy(nonce: string, { publicBaseUrl, publicWsBaseUrl }: Config['http']): string {
-  const others = [publicBaseUrl, publicBaseUrl?.replace(/^http/, 'ws'), publicWsBaseUrl]
-  const origins = others.filter((url) => url !== undefined).map((url) => new URL(url).host)
+  const otherOrigins = [publicBaseUrl, publicBaseUrl?.replace(/^http/, 'ws'), publicWsBaseUrl]
+  const origins = otherOrigins.filter((url) => url !== undefined).map((url) => new URL(url).host)
   const sockets = [...new Set(origins)].flatMap((host) => [`ws://${host}`, `wss://${host}`])
   return [
     "default-src 'none'",

@@ -59,28 +59,32 @@ export async function decodeBeams(
             (from + 1) * config.vocabulary,
           )
           const best = rank(logits, { count: BEAMS + 1, isFirst: hypothesis.tokens.length === 0 })
-          return best.map((one) => ({ ...one, from, score: hypothesis.score + one.logProb }))
+          return best.map((extension) => ({
+            ...extension,
+            from,
+            score: hypothesis.score + extension.logProb,
+          }))
         })
         .sort((a, b) => b.score - a.score)
       const shape = { output, fed: read[0]!.length, frames: request.frames }
       const attentionOf = (from: number) => {
         return attentionOfRow(from, { ...shape, heads: config.alignmentHeads.length })
       }
-      const kept: number[] = []
+      const keptRows: number[] = []
       const next: Hypothesis[] = []
       for (const extension of extensions) {
         if (next.length === BEAMS) break
-        const hypothesis = extend(open[extension.from]!, extension, attentionOf)
+        const hypothesis = extendHypothesis(open[extension.from]!, extension, attentionOf)
         if (extension.token === end)
           ended.push({ ...hypothesis, tokens: hypothesis.tokens.slice(0, -1) })
         else if (findRepetition(hypothesis.tokens) === undefined) {
           next.push(hypothesis)
-          kept.push(extension.from)
+          keptRows.push(extension.from)
         }
       }
       if (next[0] && next[0].tokens.length >= request.maxTokens) break
       open = next
-      if (open.length > 0) decoder.keep(kept)
+      if (open.length > 0) decoder.keep(keptRows)
       read = open.map(({ tokens }) => [tokens.at(-1)!])
     }
   } finally {
@@ -96,16 +100,16 @@ export async function decodeBeams(
 /** Returns the text up to the first token that is not certain. */
 function certainBeginning({ tokens, logProbs, attention }: BeamRequest['greedy']): Hypothesis {
   const first = tokens.findIndex((_, i) => logProbs[i]! < CERTAIN_TOKEN)
-  const kept = first < 0 ? tokens.length : first
+  const keptLength = first < 0 ? tokens.length : first
   return {
-    tokens: tokens.slice(0, kept),
-    logProbs: logProbs.slice(0, kept),
-    attention: attention.slice(0, kept),
-    score: logProbs.slice(0, kept).reduce((sum, value) => sum + value, 0),
+    tokens: tokens.slice(0, keptLength),
+    logProbs: logProbs.slice(0, keptLength),
+    attention: attention.slice(0, keptLength),
+    score: logProbs.slice(0, keptLength).reduce((sum, value) => sum + value, 0),
   }
 }
 
-function extend(
+function extendHypothesis(
   { tokens, logProbs, attention }: Hypothesis,
   { from, token, logProb, score }: Extension,
   attentionOf: (from: number) => Float32Array,
@@ -118,9 +122,9 @@ function extend(
   }
 }
 
-type Shape = { output: DecoderOutput; fed: number; heads: number; frames: number }
+type AttentionShape = { output: DecoderOutput; fed: number; heads: number; frames: number }
 
-function attentionOfRow(row: number, { output, fed, heads, frames }: Shape): Float32Array {
+function attentionOfRow(row: number, { output, fed, heads, frames }: AttentionShape): Float32Array {
   const at = { heads, fed, frames: output.frames, row, token: fed - 1 }
   return attentionRow(output.attention!, at, frames)
 }

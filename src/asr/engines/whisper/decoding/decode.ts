@@ -87,7 +87,7 @@ export async function decodeBatch(
     requests.map(({ item }) => item),
   )
   const all = requests.map((request) => openRow(request))
-  const choose = createSampler(config)
+  const choose = createTokenSampler(config)
   let rows = all
   let read = requests.map(({ language }) => prefixOf(config, language, options))
   try {
@@ -95,7 +95,7 @@ export async function decodeBatch(
       options.signal.throwIfAborted()
       const output = await decoder.step(read, { attention: true, lastOnly: true })
       for (const [i, row] of rows.entries()) {
-        if (row.open) advance(row, choose, { output, i, fed: read[0]!.length, config })
+        if (row.open) advanceRow(row, choose, { output, i, fed: read[0]!.length, config })
       }
       // Ended rows stay until half the batch has ended: copying the caches costs about a step.
       const open = rows.flatMap((row, i) => (row.open ? [i] : []))
@@ -130,15 +130,15 @@ export async function decodeDraft(
   const guessed = draft.tokens.slice(0, draft.maxTokens)
   const decoder = network.decoder(audio, [draft.item])
   const row = openRow(draft)
-  const choose = createSampler(config)
+  const choose = createTokenSampler(config)
   try {
     let output = await decoder.step([prefix], { attention: true, lastOnly: true })
-    advance(row, choose, { output, i: 0, fed: prefix.length, config })
+    advanceRow(row, choose, { output, i: 0, fed: prefix.length, config })
     let kept = 0
     if (row.open && row.decoding.tokens[0] === guessed[0]) {
       output = await decoder.step([guessed], { attention: true })
       for (; row.open && row.decoding.tokens[kept] === guessed[kept]; kept++) {
-        advance(row, choose, { output, i: 0, fed: guessed.length, at: kept, config })
+        advanceRow(row, choose, { output, i: 0, fed: guessed.length, at: kept, config })
       }
       if (kept < guessed.length && row.open) return await startAgain()
     }
@@ -163,7 +163,7 @@ export async function decodeDraft(
     for (let read = first; row.open; read = [row.decoding.tokens.at(-1)!]) {
       options.signal.throwIfAborted()
       const output = await decoder.step([read], { attention: true, lastOnly: true })
-      advance(row, choose, { output, i: 0, fed: read.length, config })
+      advanceRow(row, choose, { output, i: 0, fed: read.length, config })
     }
   }
 }
@@ -180,8 +180,9 @@ export function prefixOf(
   { prompt, task }: DecodeOptions,
 ): number[] {
   const before = prompt.length > 0 ? [tokens.startOfPrevious, ...prompt] : []
-  const known = languages[language]
-  const languageAndTask = multilingual && known !== undefined ? [known, tokens[task]] : []
+  const languageToken = languages[language]
+  const languageAndTask =
+    multilingual && languageToken !== undefined ? [languageToken, tokens[task]] : []
   return [...before, tokens.start, ...languageAndTask, tokens.noTimestamps]
 }
 
@@ -215,7 +216,7 @@ type Advance = {
 }
 
 /** Chooses the next token of a row and closes the row when it has ended. */
-function advance(row: Row, choose: Choice, { output, i, fed, at, config }: Advance): void {
+function advanceRow(row: Row, choose: Choice, { output, i, fed, at, config }: Advance): void {
   const { decoding, request } = row
   const { vocabulary, alignmentHeads, tokens } = config
   const from = (i * output.tokens + (output.tokens === 1 ? 0 : (at ?? 0))) * vocabulary
@@ -268,7 +269,7 @@ export function createTokenMasks({
  * Creates the choice of a token: the likeliest one, or a random one at a temperature, out of those
  * that are text. Probabilities are those among the allowed tokens at temperature 1.
  */
-function createSampler(config: WhisperConfig): Choice {
+function createTokenSampler(config: WhisperConfig): Choice {
   const { tokens } = config
   const masks = createTokenMasks(config)
 

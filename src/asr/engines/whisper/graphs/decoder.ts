@@ -37,12 +37,12 @@ export async function writeDecoder(context: GraphContext, config: WhisperConfig)
   const aligned: string[] = []
   for (let layer = 0; layer < decoderLayers; layer++) {
     const name = `decoder/layer_${layer}`
-    const wanted = alignmentHeads.flatMap(([from, head]) => (from === layer ? [head] : []))
+    const layerHeads = alignmentHeads.flatMap(([from, head]) => (from === layer ? [head] : []))
     states = selfAttention(context, states, { name: `${name}/self_attention`, layer, config })
     const cross = crossAttention(context, states, { name: `${name}/attention`, layer, config })
-    if (wanted.length > 0) {
+    if (layerHeads.length > 0) {
       aligned.push(
-        graph.node('Gather', [cross.weights, graph.integers(...wanted)], { axis: HEADS_AXIS }),
+        graph.node('Gather', [cross.weights, graph.integers(...layerHeads)], { axis: HEADS_AXIS }),
       )
     }
     states = feedForward(context, cross.states, name)

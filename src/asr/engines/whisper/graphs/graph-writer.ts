@@ -54,7 +54,7 @@ export function startGraph(file: string): GraphWriter {
       return name
     }
     const offset = Math.ceil(end / PAGE) * PAGE
-    writeWhole(fd, bytes, offset)
+    writeAllBytes(fd, bytes, offset)
     end = offset + bytes.length
     const place = { location: basename(weightsFile), offset, length: bytes.length }
     const external_data = Object.entries(place).map(([key, value]) => ({ key, value: `${value}` }))
@@ -71,14 +71,14 @@ export function startGraph(file: string): GraphWriter {
       nodeTo([output], operator, inputs, settings)
       return output
     },
-    floats: (name, dims, values) => add(name, dims, elementType.float, bytesOf(values)),
-    signed: (name, dims, values) => add(name, dims, elementType.int8, bytesOf(values)),
+    floats: (name, dims, values) => add(name, dims, elementType.float, rawBytes(values)),
+    signed: (name, dims, values) => add(name, dims, elementType.int8, rawBytes(values)),
     bytes: (name, dims, values) => add(name, dims, elementType.uint8, values),
     integers(...numbers) {
       const name = `integers.${numbers.join('.')}`
       if (constants.has(name)) return name
       const values = BigInt64Array.from(numbers, BigInt)
-      return add(name, [numbers.length], elementType.int64, bytesOf(values))
+      return add(name, [numbers.length], elementType.int64, rawBytes(values))
     },
     finish(inputs, outputs) {
       const name = basename(file, '.onnx')
@@ -89,11 +89,11 @@ export function startGraph(file: string): GraphWriter {
   }
 }
 
-function bytesOf(values: Float32Array | BigInt64Array | Int8Array): Uint8Array {
+function rawBytes(values: Float32Array | BigInt64Array | Int8Array): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
 }
 
-function writeWhole(fd: number, bytes: Uint8Array, offset: number): void {
+function writeAllBytes(fd: number, bytes: Uint8Array, offset: number): void {
   for (let done = 0; done < bytes.length; ) {
     done += writeSync(fd, bytes, done, bytes.length - done, offset + done)
   }

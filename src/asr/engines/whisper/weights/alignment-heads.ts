@@ -167,8 +167,8 @@ export function publishedAlignmentHeads({
 }: Pick<WhisperConfig, 'decoderLayers' | 'hidden' | 'heads' | 'mels' | 'multilingual'>): Heads {
   if (decoderLayers === LARGE_V3.layers && mels === LARGE_V3.mels) return largeV3Heads
   const published = multilingual ? multilingualHeads : englishHeads
-  const known = published[`${decoderLayers}x${hidden}`]
-  if (known) return known
+  const publishedHeads = published[`${decoderLayers}x${hidden}`]
+  if (publishedHeads) return publishedHeads
   const first = Math.floor(decoderLayers / 2)
   return Array.from({ length: decoderLayers - first }, (_, i) => {
     return Array.from({ length: heads }, (_, head): [number, number] => [first + i, head])

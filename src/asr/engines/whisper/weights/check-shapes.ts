@@ -6,7 +6,7 @@ const BLOCK = 32
 /** Convolutions see three frames. */
 const KERNEL = 3
 
-type Shape = readonly number[]
+type ArrayShape = readonly number[]
 
 /**
  * Throws `WeightFileError` unless every array that the graphs are written from is there and has the
@@ -14,28 +14,29 @@ type Shape = readonly number[]
  */
 export function checkShapes(weights: WeightFile, sizes: WhisperSizes): void {
   for (const [name, expected] of expectedShapes(weights, sizes)) {
-    const found = weights.sizes(name)
-    if (!found && name.endsWith('/bias')) continue
-    const isEqual = expected.length === found?.length && expected.every((n, i) => n === found[i])
+    const actualShape = weights.sizes(name)
+    if (!actualShape && name.endsWith('/bias')) continue
+    const isEqual =
+      expected.length === actualShape?.length && expected.every((n, i) => n === actualShape[i])
     if (isEqual) continue
-    if (!found) throw new WeightFileError(`the file has no ${name}`)
-    throw new WeightFileError(`${name} has the sizes [${found}], not [${expected}]`)
+    if (!actualShape) throw new WeightFileError(`the file has no ${name}`)
+    throw new WeightFileError(`${name} has the sizes [${actualShape}], not [${expected}]`)
   }
 }
 
 function* expectedShapes(
   weights: WeightFile,
   { hidden, encoderLayers, decoderLayers, ...sizes }: WhisperSizes,
-): Generator<[name: string, shape: Shape]> {
-  function* linear(name: string, outputs: number, inputs: number): Generator<[string, Shape]> {
+): Generator<[name: string, shape: ArrayShape]> {
+  function* linear(name: string, outputs: number, inputs: number): Generator<[string, ArrayShape]> {
     yield [`${name}/weight`, [outputs, inputs]]
     yield [`${name}/bias`, [outputs]]
   }
-  function* norm(name: string): Generator<[string, Shape]> {
+  function* norm(name: string): Generator<[string, ArrayShape]> {
     yield [`${name}/gamma`, [hidden]]
     yield [`${name}/beta`, [hidden]]
   }
-  function* layer(name: string): Generator<[string, Shape]> {
+  function* layer(name: string): Generator<[string, ArrayShape]> {
     const inner = weights.sizes(`${name}/ffn/linear_0/weight`)?.[0] ?? 0
     if (inner === 0 || inner % BLOCK !== 0) {
       throw new WeightFileError(`${name} has an inner width of ${inner}`)

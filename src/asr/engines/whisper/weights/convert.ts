@@ -36,9 +36,9 @@ export async function convertWhisper(
   const weights = openWeights(source)
   try {
     const { config, vocabulary } = inspectWhisperModel(source, weights)
-    const whole: WhisperConfig = { ...config, weights: precision }
+    const fullConfig: WhisperConfig = { ...config, weights: precision }
     await mkdir(target, { recursive: true })
-    const layers = whole.encoderLayers + whole.decoderLayers
+    const layers = fullConfig.encoderLayers + fullConfig.decoderLayers
     let done = 0
     const layerDone = async () => {
       onProgress?.(++done / layers)
@@ -52,13 +52,13 @@ export async function convertWhisper(
       signal.throwIfAborted()
       const graph = startGraph(join(target, file))
       try {
-        await write({ graph, weights, precision, layerDone }, whole)
+        await write({ graph, weights, precision, layerDone }, fullConfig)
       } finally {
         graph.close()
       }
     }
     await writeFile(join(target, 'vocabulary.json'), JSON.stringify(vocabulary))
-    await writeFile(join(target, 'whisper.json'), `${JSON.stringify(whole, undefined, 2)}\n`)
+    await writeFile(join(target, 'whisper.json'), `${JSON.stringify(fullConfig, undefined, 2)}\n`)
   } finally {
     weights.close()
   }

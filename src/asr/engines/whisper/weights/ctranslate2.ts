@@ -8,7 +8,7 @@ import {
 } from './weights.ts'
 
 /** Where an array lies in the file; `type` is the number of its element type. */
-type Entry = { sizes: number[]; type: number; offset: number; bytes: number }
+type ArrayEntry = { sizes: number[]; type: number; offset: number; bytes: number }
 
 /** Newer files may differ. */
 const NEWEST_FORM = 6
@@ -54,7 +54,7 @@ export function openCTranslate2(path: string): WeightFile {
   }
 }
 
-function readEntries(file: ByteFile): Map<string, Entry> {
+function readEntries(file: ByteFile): Map<string, ArrayEntry> {
   const cursor = cursorOf(file)
   const form = cursor.number(4)
   const specification = form > 1 && form <= NEWEST_FORM ? cursor.text() : ''
@@ -67,8 +67,8 @@ function readEntries(file: ByteFile): Map<string, Entry> {
     throw new WeightFileError(`${file.path} is not a Whisper model: it holds a ${specification}`)
   }
   cursor.number(4) // The revision of the specification: what changed with it has a name.
-  const entries = new Map<string, Entry>()
-  for (let left = cursor.number(4); left > 0; left--) {
+  const entries = new Map<string, ArrayEntry>()
+  for (let remainingEntries = cursor.number(4); remainingEntries > 0; remainingEntries--) {
     const name = cursor.text()
     const sizes = Array.from({ length: cursor.number(1) }, () => cursor.number(4))
     const entry = form >= FIRST_TYPED_FORM ? typedEntry(cursor) : untypedEntry(cursor)
@@ -83,7 +83,7 @@ function readEntries(file: ByteFile): Map<string, Entry> {
     entries.set(name, { ...entry, sizes, offset })
   }
   if (form >= FIRST_FORM_WITH_ALIASES) {
-    for (let left = cursor.number(4); left > 0; left--) {
+    for (let remainingEntries = cursor.number(4); remainingEntries > 0; remainingEntries--) {
       const alias = cursor.text()
       const entry = entries.get(cursor.text())
       if (entry) entries.set(alias, entry)
@@ -135,7 +135,7 @@ function cursorOf(file: ByteFile) {
   }
 }
 
-function rowsOf(entry: Entry, rows: Rows | undefined): Entry {
+function rowsOf(entry: ArrayEntry, rows: Rows | undefined): ArrayEntry {
   if (!rows) return entry
   const count = entry.sizes[0] ?? 1
   const row = entry.bytes / Math.max(1, count)
@@ -144,7 +144,7 @@ function rowsOf(entry: Entry, rows: Rows | undefined): Entry {
   return { ...entry, offset: entry.offset + from * row, bytes: (to - from) * row }
 }
 
-function readFloats(file: ByteFile, { type, offset, bytes }: Entry): Float32Array {
+function readFloats(file: ByteFile, { type, offset, bytes }: ArrayEntry): Float32Array {
   const { buffer } = file.read(offset, bytes)
   if (type === FLOAT) return new Float32Array(buffer)
   if (type === HALF) return fromFloat16(new Uint16Array(buffer))

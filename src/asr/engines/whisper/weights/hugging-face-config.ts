@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { WhisperConfig, WhisperSizes } from '../whisper-config.ts'
-import { readJson } from './token-vocabulary.ts'
+import { readModelJson } from './token-vocabulary.ts'
 import { asFields, isCount, WeightFileError } from './weights.ts'
 
 /** What the configuration files of a folder say; undefined = nothing. */
@@ -31,9 +31,9 @@ type Fields = {
  * sizes of the model.
  */
 export function readHuggingFaceConfig(folder: string, sizes: WhisperSizes): HuggingFaceConfig {
-  const found = {
-    ...readJson<Fields>(join(folder, 'config.json')),
-    ...readJson<Fields>(join(folder, 'generation_config.json')),
+  const config = {
+    ...readModelJson<Fields>(join(folder, 'config.json')),
+    ...readModelJson<Fields>(join(folder, 'generation_config.json')),
   }
   const isToken = (id: unknown) => isCount(id) && id < sizes.vocabulary
   const tokens = (ids: unknown) => {
@@ -42,13 +42,14 @@ export function readHuggingFaceConfig(folder: string, sizes: WhisperSizes): Hugg
     if (Array.isArray(ids)) return ids.filter(isToken) as number[]
     throw new WeightFileError(`${folder} has no list of suppressed tokens in its configuration`)
   }
-  const languages = Object.entries(asFields(found.lang_to_id)).filter(([, id]) => isToken(id))
+  const languages = Object.entries(asFields(config.lang_to_id)).filter(([, id]) => isToken(id))
   return {
-    alignmentHeads: readHeads(found.alignment_heads, { folder, sizes }),
-    isMultilingual: typeof found.is_multilingual === 'boolean' ? found.is_multilingual : undefined,
+    alignmentHeads: readHeads(config.alignment_heads, { folder, sizes }),
+    isMultilingual:
+      typeof config.is_multilingual === 'boolean' ? config.is_multilingual : undefined,
     languages: Object.fromEntries(languages) as Record<string, number>,
-    suppressed: tokens(found.suppress_tokens) ?? tokens(found.suppress_ids),
-    suppressedAtBegin: tokens(found.begin_suppress_tokens) ?? tokens(found.suppress_ids_begin),
+    suppressed: tokens(config.suppress_tokens) ?? tokens(config.suppress_ids),
+    suppressedAtBegin: tokens(config.begin_suppress_tokens) ?? tokens(config.suppress_ids_begin),
   }
 }
 

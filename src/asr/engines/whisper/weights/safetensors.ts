@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ByteFile, openBytes } from './byte-file.ts'
 import { huggingFaceNames } from './hugging-face-names.ts'
-import { readJson } from './token-vocabulary.ts'
+import { readModelJson } from './token-vocabulary.ts'
 import {
   asFields,
   fromBfloat16,
@@ -14,7 +14,7 @@ import {
 } from './weights.ts'
 
 /** Where an array lies: bytes from the start of its file. */
-type Entry = { file: ByteFile; sizes: number[]; type: string; from: number }
+type ArrayEntry = { file: ByteFile; sizes: number[]; type: string; from: number }
 
 /** Longer ones are refused by the reference implementation too. */
 const MAX_HEADER_BYTES = 100_000_000
@@ -35,7 +35,7 @@ export function openSafetensors(folder: string): WeightFile | undefined {
   const names = listFiles(folder)
   if (names.length === 0) return undefined
   const files: ByteFile[] = []
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, ArrayEntry>()
   const close = () => {
     for (const file of files) file.close()
   }
@@ -58,7 +58,7 @@ export function openSafetensors(folder: string): WeightFile | undefined {
 
 function listFiles(folder: string): string[] {
   const index = join(folder, 'model.safetensors.index.json')
-  const { weight_map } = readJson<{ weight_map: unknown }>(index)
+  const { weight_map } = readModelJson<{ weight_map: unknown }>(index)
   if (weight_map) {
     const names = [...new Set(Object.values(asFields(weight_map)))]
     // A downloaded folder names none outside of itself.
@@ -70,7 +70,7 @@ function listFiles(folder: string): string[] {
   return existsSync(join(folder, 'model.safetensors')) ? ['model.safetensors'] : []
 }
 
-function readHeader(file: ByteFile): [string, Entry][] {
+function readHeader(file: ByteFile): [string, ArrayEntry][] {
   const length = Number(new DataView(file.read(0, LENGTH_BYTES).buffer).getBigUint64(0, true))
   if (length > MAX_HEADER_BYTES) throw new WeightFileError(`${file.path} is not a safetensors file`)
   const text = Buffer.from(file.read(LENGTH_BYTES, length)).toString()
@@ -81,7 +81,7 @@ function readHeader(file: ByteFile): [string, Entry][] {
   } catch (cause) {
     throw new WeightFileError(`${file.path} is not a safetensors file`, { cause })
   }
-  return Object.entries(header).flatMap(([name, place]): [string, Entry][] => {
+  return Object.entries(header).flatMap(([name, place]): [string, ArrayEntry][] => {
     if (name === '__metadata__') return []
     const { dtype: type, shape: sizes, data_offsets: offsets } = asFields(place)
     if (typeof type !== 'string' || !areCounts(sizes) || !areCounts(offsets)) {
@@ -104,8 +104,8 @@ function areCounts(value: unknown): value is number[] {
 }
 
 /** Joins the arrays of Hugging Face to those that CTranslate2 has. */
-function asWhisper(entries: Map<string, Entry>, folder: string): Omit<WeightFile, 'close'> {
-  const configuration = readJson<Configuration>(join(folder, 'config.json'))
+function asWhisper(entries: Map<string, ArrayEntry>, folder: string): Omit<WeightFile, 'close'> {
+  const configuration = readModelJson<Configuration>(join(folder, 'config.json'))
   const heads: Record<string, unknown> = {
     'encoder/num_heads': configuration.encoder_attention_heads,
     'decoder/num_heads': configuration.decoder_attention_heads,
@@ -128,14 +128,14 @@ function asWhisper(entries: Map<string, Entry>, folder: string): Omit<WeightFile
       return Float32Array.of(heads[name])
     }
     const parts = huggingFaceNames(name)
-    const found = parts.map((part) => entries.get(part))
+    const partEntries = parts.map((part) => entries.get(part))
     const shape = sizes(name)
     if (!shape) return readFloats(need(parts[0] ?? name), undefined)
     const rowsPerPart = shape[0]! / parts.length
     const [from, to] = rows ?? [0, shape[0]!]
     const row = shape.slice(1).reduce((product, n) => product * n, 1)
     const values = new Float32Array((to - from) * row)
-    for (const [i, entry] of found.entries()) {
+    for (const [i, entry] of partEntries.entries()) {
       const [low, high] = [Math.max(from, i * rowsPerPart), Math.min(to, (i + 1) * rowsPerPart)]
       if (low >= high || (!entry && name.endsWith('/bias'))) continue
       const part = readFloats(entry ?? need(parts[i]!), [
@@ -152,7 +152,7 @@ function asWhisper(entries: Map<string, Entry>, folder: string): Omit<WeightFile
   return { sizes, read }
 }
 
-function readFloats(entry: Entry, rows: Rows | undefined): Float32Array {
+function readFloats(entry: ArrayEntry, rows: Rows | undefined): Float32Array {
   const { file, sizes, type, from } = entry
   const size = elementBytes[type]
   if (!size) throw new WeightFileError(`${file.path} holds ${type}; F32, F16 and BF16 are read`)

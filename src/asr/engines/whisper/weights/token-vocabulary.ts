@@ -29,7 +29,7 @@ export function readVocabulary(folder: string, size: number): string[] {
 
 /** CTranslate2: a list in the order of the ids. */
 function readList(folder: string): readonly string[] | undefined {
-  const list: unknown = readJson(join(folder, 'vocabulary.json'))
+  const list: unknown = readModelJson(join(folder, 'vocabulary.json'))
   if (Array.isArray(list)) return list.filter((token) => typeof token === 'string')
   const text = join(folder, 'vocabulary.txt')
   if (!existsSync(text)) return undefined
@@ -38,12 +38,12 @@ function readList(folder: string): readonly string[] | undefined {
 
 /** Hugging Face: ids by token, the special tokens apart. */
 function readMaps(folder: string, size: number): string[] | undefined {
-  const tokenizer = readJson<Tokenizer>(join(folder, 'tokenizer.json'))
+  const tokenizer = readModelJson<Tokenizer>(join(folder, 'tokenizer.json'))
   const { vocab } = asFields(tokenizer.model)
   const maps = [
     vocab,
-    readJson(join(folder, 'vocab.json')),
-    readJson(join(folder, 'added_tokens.json')),
+    readModelJson(join(folder, 'vocab.json')),
+    readModelJson(join(folder, 'added_tokens.json')),
   ]
   const special = Array.isArray(tokenizer.added_tokens) ? tokenizer.added_tokens : []
   const tokens: string[] = []
@@ -59,7 +59,7 @@ function readMaps(folder: string, size: number): string[] | undefined {
 /**
  * Returns the object that a JSON file holds, with fields of any kind; nothing when it is missing.
  */
-export function readJson<T>(file: string): { [K in keyof T]?: unknown } {
+export function readModelJson<T>(file: string): { [K in keyof T]?: unknown } {
   if (!existsSync(file)) return {}
   let value: unknown
   try {

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE } from '../../../../audio/pcm.ts'
-import { floats, floatsOf, loadModel, type Session } from '../../../onnx/onnx-runtime.ts'
+import { floats, floatsOf, loadModel, type OnnxSession } from '../../../onnx/onnx-runtime.ts'
 import { createLogMel, frameSizes, framesIn } from '../../features/log-mel.ts'
-import { checkRegions, normalize, slidingWindows } from '../windows.ts'
+import { checkRegions, scaleToUnitLength, slidingWindows } from '../windows.ts'
 import { defaultGrid, type SpeakerEmbedder, type WindowEmbedding } from './embedder.ts'
 
 const BINS = 80
@@ -37,7 +37,7 @@ export async function openFbankEmbedder(options: { modelPath: string }): Promise
           const count = framesIn(window.end - window.start, SAMPLE_RATE)
           const from = Math.min(Math.round((window.start - region.start) / step), frames - count)
           const features = mel.subarray(from * BINS, (from + count) * BINS)
-          const embedding = normalize(await run(session, lessMean(features)))
+          const embedding = scaleToUnitLength(await embedFrames(session, lessMean(features)))
           embedded.push({ ...window, embedding })
         }
       }
@@ -48,7 +48,7 @@ export async function openFbankEmbedder(options: { modelPath: string }): Promise
 }
 
 /** Returns the dimension, and checks that the model has the supported form. */
-async function probeDimension(session: Session): Promise<number> {
+async function probeDimension(session: OnnxSession): Promise<number> {
   const { inputNames, outputNames } = session
   if (inputNames.length !== 1 || outputNames.length !== 1) {
     throw new Error(
@@ -56,12 +56,12 @@ async function probeDimension(session: Session): Promise<number> {
     )
   }
   const frames = Float32Array.from({ length: 100 * BINS }, (_, i) => Math.sin(i * i))
-  const embedding = await run(session, frames)
-  normalize(embedding)
+  const embedding = await embedFrames(session, frames)
+  scaleToUnitLength(embedding)
   return embedding.length
 }
 
-async function run(session: Session, frames: Float32Array): Promise<Float32Array> {
+async function embedFrames(session: OnnxSession, frames: Float32Array): Promise<Float32Array> {
   const input = floats(frames, [1, frames.length / BINS, BINS])
   const outputs = await session.run({ [session.inputNames[0]!]: input })
   const output = outputs[session.outputNames[0]!]

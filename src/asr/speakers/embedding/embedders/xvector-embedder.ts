@@ -1,10 +1,10 @@
 import { SAMPLE_RATE } from '../../../../audio/pcm.ts'
 import { createResampler } from '../../../../audio/resample.ts'
-import { floats, floatsOf, loadModel, type Session } from '../../../onnx/onnx-runtime.ts'
+import { floats, floatsOf, loadModel, type OnnxSession } from '../../../onnx/onnx-runtime.ts'
 import { subtractCepstralMean } from '../../features/cepstral-mean.ts'
 import { frameSizes, framesIn } from '../../features/log-mel.ts'
 import { CEPSTRA, mfcc, TELEPHONE_RATE } from '../../features/mfcc.ts'
-import { checkRegions, normalize, slidingWindows } from '../windows.ts'
+import { checkRegions, scaleToUnitLength, slidingWindows } from '../windows.ts'
 import {
   defaultGrid,
   type Region,
@@ -73,16 +73,16 @@ function halveRate(samples: Float32Array, { start, end }: Region): Float32Array 
   const resampler = createResampler(SAMPLE_RATE, TELEPHONE_RATE)
   const head = resampler.write(samples.subarray(from, Math.min(samples.length, end + MARGIN)))
   const tail = resampler.flush()
-  const whole = new Float32Array(head.length + tail.length)
-  whole.set(head)
-  whole.set(tail, head.length)
-  return whole.subarray((start - from) >> 1, (end - from) >> 1)
+  const joinedSamples = new Float32Array(head.length + tail.length)
+  joinedSamples.set(head)
+  joinedSamples.set(tail, head.length)
+  return joinedSamples.subarray((start - from) >> 1, (end - from) >> 1)
 }
 
-type Span = { from: number; to: number }
+type FrameSpan = { from: number; to: number }
 
 async function embedRegion(
-  session: Session,
+  session: OnnxSession,
   { region, frames }: RegionFeatures,
   { grids, signal }: { grids: readonly WindowGrid[]; signal: AbortSignal },
 ): Promise<WindowEmbedding[]> {
@@ -99,14 +99,14 @@ async function embedRegion(
     )
     for (const [nth, i] of group.entries()) {
       const embedding = embeddings.slice(nth * DIMENSION, (nth + 1) * DIMENSION)
-      embedded[i] = { ...windows[i]!, embedding: normalize(embedding) }
+      embedded[i] = { ...windows[i]!, embedding: scaleToUnitLength(embedding) }
     }
   }
   return embedded
 }
 
 /** Returns the frames that lie in a window, at least one. */
-function spanOf(window: Region, region: Region, count: number): Span {
+function spanOf(window: Region, region: Region, count: number): FrameSpan {
   const { step } = frameSizes(SAMPLE_RATE)
   const frames = Math.max(1, framesIn(window.end - window.start, SAMPLE_RATE))
   const from = Math.min(Math.round((window.start - region.start) / step), count - frames)
@@ -117,7 +117,7 @@ function spanOf(window: Region, region: Region, count: number): Span {
  * Groups spans, by their index in the list, that are embedded in one call: sorted by start, up to
  * 10 s together.
  */
-function groupSpans(spans: readonly Span[]): number[][] {
+function groupSpans(spans: readonly FrameSpan[]): number[][] {
   const order = spans.map((_, i) => i).sort((a, b) => spans[a]!.from - spans[b]!.from)
   const groups: number[][] = []
   let start = Number.NEGATIVE_INFINITY
@@ -136,9 +136,9 @@ function groupSpans(spans: readonly Span[]): number[][] {
  * repeat.
  */
 async function embedGroup(
-  session: Session,
+  session: OnnxSession,
   frames: Float32Array,
-  spans: readonly Span[],
+  spans: readonly FrameSpan[],
 ): Promise<Float32Array> {
   const from = spans[0]!.from
   const length = Math.max(...spans.map(({ to }) => to)) - from
