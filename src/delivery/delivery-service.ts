@@ -108,8 +108,7 @@ export class DeliveryService {
 
   /** Sends at once what may have been queued. */
   wake(): void {
-    this.#poller.requestPoll()
-    this.#woken.resolve()
+    if (this.#poller.requestPoll()) this.#woken.resolve()
   }
 
   /** Cuts off the requests in flight for a deleted job. */

@@ -35,16 +35,17 @@ test('the poller polls on request and once a minute', async (t) => {
   await queueMessages({ storage: { db } as never, clock }, 'http://a.example/')
 
   const first = poller.poll()
-  poller.requestPoll()
+  assert.equal(poller.requestPoll(), false)
   assert.equal((await poller.poll()).length, 0, 'it is being looked')
   assert.equal((await first).length, 1)
   await ready.promise
   ready = Promise.withResolvers()
   assert.equal((await poller.poll()).length, 1, 'what was queued meanwhile is not missed')
   assert.equal((await poller.poll()).length, 0, 'nobody asked')
-  poller.requestPoll()
+  assert.equal(poller.requestPoll(), false)
   assert.equal((await poller.poll()).length, 0, 'it was looked a moment ago')
   await ready.promise
+  assert.equal(poller.requestPoll(), true)
   assert.equal((await poller.poll()).length, 1)
   ready = Promise.withResolvers()
   clock.advance(MINUTE_MS)

@@ -50,9 +50,13 @@ export class DuePoller {
     this.#options = options
   }
 
-  /** Requests a poll because something may have been queued. */
-  requestPoll(): void {
+  /**
+   * Requests a poll because something may have been queued. Returns whether it can be made now;
+   * otherwise `onReady` follows.
+   */
+  requestPoll(): boolean {
     this.#isWanted = true
+    return !this.#isBusy
   }
 
   /** Notes that an endpoint had its turn: others may take its place. */
@@ -71,7 +75,7 @@ export class DuePoller {
     if (isTurnedBack || now >= this.#polledAt + MAX_PAUSE_MS) this.#isWanted = true
     // A clock that was turned back counts as such until the waiting deliveries are corrected.
     if (!isTurnedBack) this.#lastReadingAt = now
-    if (this.#isPolling || this.#cooldown || !this.#isWanted) return []
+    if (this.#isBusy || !this.#isWanted) return []
     this.#isWanted = false
     this.#isPolling = true
     let cooldownMs = ERROR_PAUSE_MS
@@ -94,6 +98,11 @@ export class DuePoller {
 
   close(): void {
     clearTimeout(this.#cooldown)
+  }
+
+  /** Whether a poll is running, or would come too soon after the last one. */
+  get #isBusy(): boolean {
+    return this.#isPolling || this.#cooldown !== undefined
   }
 
   async #correctDueTimes(now: number): Promise<void> {

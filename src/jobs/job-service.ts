@@ -83,6 +83,8 @@ export class JobService {
   readonly #options: JobServiceOptions
   readonly #create: CreateJob
   readonly #closed = new AbortController()
+  /** By the parameters of requests: to choose their models takes longer than to look them up. */
+  readonly #warnings = new WeakMap<object, readonly string[]>()
   /** The number of uploads being fetched, by account. */
   readonly #fetching = new Map<string, number>()
 
@@ -98,10 +100,7 @@ export class JobService {
     const { params, paramsText, customMetadata, warnings, keyId, fileId, source } = request
     const { idempotency } = request
     const listed = listedLanguages(params)
-    const requested = readRecognitionRequest(params)
-    // The attempt installs a model that is missing.
-    if (!this.#deps.speech.installer?.findMissing(requested))
-      this.#deps.speech.selectModels(requested)
+    this.warningsOf(request)
     if (params.pii_redaction === true) refuseUnredactable(listed)
     if (!fileId && !source) throw new TypeError('submit: neither fileId nor source is given')
     await this.#deps.space.checkAccount(account)
@@ -127,11 +126,19 @@ export class JobService {
     return { id: creation === 'created' ? id : jobOfSameRequest(creation, idempotency!) }
   }
 
-  /** Returns warnings about the options of a request that its models cannot honor. */
+  /**
+   * Returns warnings about the options of a request that its models cannot honor. Fails if there
+   * are no models for it, unless the attempt installs them.
+   */
   warningsOf({ params }: Pick<SubmitRequest, 'params'>): readonly string[] {
+    const known = this.#warnings.get(params)
+    if (known) return known
     const { speech } = this.#deps
     const request = readRecognitionRequest(params)
-    return speech.installer?.findMissing(request) ? [] : speech.selectModels(request).warnings
+    const isMissing = speech.installer?.findMissing(request)
+    const warnings = isMissing ? [] : speech.selectModels(request).warnings
+    this.#warnings.set(params, warnings)
+    return warnings
   }
 
   /**

@@ -62,6 +62,26 @@ test('an untranscribable request is rejected before it is queued', async (t) => 
   await assert.rejects(service.submit({ seconds: 1 }), { code: 'too_many_jobs', retryAfter: 5 })
 })
 
+test('the models of a request are chosen once, and again after a failure', async (t) => {
+  const fake = createFakeSpeechEngine('bonjour', { languages: ['fr'] })
+  let chosen = 0
+  const selectModels: typeof fake.selectModels = (request) => {
+    chosen++
+    return fake.selectModels(request)
+  }
+  const { jobs } = await openService(t, { speech: { ...fake, selectModels } })
+  const source = 'https://a.example/b.mp3'
+  const request = { params: {}, customMetadata: null, fileId: null, source }
+  assert.deepEqual(jobs.service.warningsOf(request), [])
+  await jobs.service.submit(account, request)
+  assert.equal(chosen, 1)
+  const unknown = { ...request, params: { language_config: { languages: ['xx'] } } }
+  const code = 'language_not_installed'
+  assert.throws(() => jobs.service.warningsOf(unknown), { code })
+  await assert.rejects(jobs.service.submit(account, unknown), { code })
+  assert.equal(chosen, 3)
+})
+
 test('an upload of another account cannot be used', async (t) => {
   const { jobs } = await openService(t)
   const upload = { filename: null, body: fakeRecording({ seconds: 1 }), signal }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseDateTime } from './date-time.ts'
+import { parseDateTime, toDateTime } from './date-time.ts'
 
 for (const [text, iso] of [
   ['2026-03-04', '2026-03-04T00:00:00.000Z'],
@@ -43,4 +43,16 @@ test('parseDateTime reads every date that toISOString writes', () => {
 
 test('parseDateTime never throws', () => {
   fc.assert(fc.property(fc.string(), (text) => void parseDateTime(text)))
+})
+
+test('toDateTime writes every time as toISOString does', () => {
+  const texts = [
+    0, 1, -1, 999, 86_399_999, 86_400_000, 1_790_000_000_000.9, -1.5, 8.64e15, -8.64e15,
+  ]
+  for (const time of texts) assert.equal(toDateTime(time), new Date(time).toISOString())
+  const times = fc.integer({ min: -8.64e15, max: 8.64e15 })
+  fc.assert(fc.property(times, (time) => toDateTime(time) === new Date(time).toISOString()))
+  const ofDays = fc.integer({ min: 1_790_000_000_000, max: 1_790_200_000_000 })
+  fc.assert(fc.property(ofDays, (time) => toDateTime(time) === new Date(time).toISOString()))
+  assert.throws(() => toDateTime(Number.NaN), RangeError)
 })

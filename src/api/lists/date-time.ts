@@ -33,8 +33,23 @@ export function parseDateTime(text: string): number | undefined {
 export function toDateTime(milliseconds: number): string
 export function toDateTime(milliseconds: number | null): string | null
 export function toDateTime(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString()
+  if (milliseconds === null) return null
+  const start = Math.floor(Math.trunc(milliseconds) / DAY_MS) * DAY_MS
+  if (start !== day.start) {
+    day = { start, text: new Date(start).toISOString().slice(0, -'00:00:00.000Z'.length) }
+  }
+  const time = Math.trunc(milliseconds) - start
+  const [hours, minutes] = [Math.trunc(time / 3_600_000), Math.trunc(time / 60_000) % 60]
+  const seconds = Math.trunc(time / 1000) % 60
+  const fraction = String(1000 + (time % 1000)).slice(1)
+  return `${day.text}${digits[hours]}:${digits[minutes]}:${digits[seconds]}.${fraction}Z`
 }
+
+/** The day of the last time that was formatted: its date takes longer than the rest. */
+let day = { start: Number.NaN, text: '' }
+
+/** Numbers below 60 with two digits. */
+const digits = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, '0'))
 
 /** Returns minutes east of Greenwich. */
 function parseZone(text: string): number | undefined {

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createListScheduler } from './list-scheduler.ts'
 
-/** Starts six pages that never end; returns how many of them read the database. */
+/** Starts twenty pages that never end; returns how many of them read the database. */
 function countReading(query: {
   custom_metadata?: object
   cursor?: string
   offset?: number
+  limit?: number
 }): number {
   const turns = createListScheduler()
   let reading = 0
@@ -14,14 +15,20 @@ function countReading(query: {
     reading++
     return new Promise<void>(() => {})
   }
-  for (let i = 0; i < 6; i++) void turns.page('a', { offset: 0, ...query } as never, work)
+  for (let i = 0; i < 20; i++) {
+    void turns.page('a', { offset: 0, limit: 20, ...query } as never, work)
+  }
   return reading
 }
 
-test('an account may read up to four pages at once', () => {
-  assert.equal(countReading({}), 4)
-  assert.equal(countReading({ offset: 10_000 }), 4)
-  assert.equal(countReading({ offset: 1_000_000, cursor: 'c' }), 4, 'a cursor gives the place')
+test('an account may read up to sixteen short pages at once', () => {
+  assert.equal(countReading({}), 16)
+  assert.equal(countReading({ offset: 10_000, limit: 50 }), 16)
+  assert.equal(countReading({ offset: 1_000_000, cursor: 'c' }), 16, 'a cursor gives the place')
+})
+
+test('an account may read up to four long pages at once', () => {
+  assert.equal(countReading({ limit: 51 }), 4)
 })
 
 test('expensive pages of an account are read one at a time', () => {

@@ -121,7 +121,9 @@ export function uploadIdIn(audioUrl: string): string | undefined {
  */
 export function fileIdOf(audioUrl: string, bases: readonly string[]): string | undefined {
   const { origin, pathname } = new URL(audioUrl)
-  for (const base of bases.map((text) => new URL(text))) {
+  // Without a configured base, all are the same.
+  for (const text of new Set(bases)) {
+    const base = new URL(text)
     const folder = `${base.pathname.replace(/\/$/, '')}/file/`
     if (origin !== base.origin || !pathname.startsWith(folder)) continue
     return pathname.slice(folder.length).replace(/\/$/, '')

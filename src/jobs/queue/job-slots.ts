@@ -91,9 +91,10 @@ export class JobSlots {
 
   /** Returns whether such a job could start now. */
   hasSlotFor({ account, hasLocalAudio }: Pick<ClaimedJob, 'account' | 'hasLocalAudio'>): boolean {
+    // Asked for each new job; most come while all slots are taken.
+    if (!(hasLocalAudio ? this.#isFree() : this.#canFetch())) return false
     const ofAccount = this.#all().filter((attempt) => attempt.account === account)
-    const hasFreeSlot = hasLocalAudio ? this.#isFree() : this.#canFetch()
-    return hasFreeSlot && ofAccount.length < this.#limits.maxPerAccount
+    return ofAccount.length < this.#limits.maxPerAccount
   }
 
   /** Starts an attempt, which `run` makes. `signal` aborts when the attempt should end early. */

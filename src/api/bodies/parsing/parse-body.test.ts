@@ -119,3 +119,12 @@ test('the number of keys in the metadata of a session is limited', () => {
     validationErrors: ['post_session_metadata must not hold more than 10000 keys'],
   })
 })
+
+test('a body is read after one that is not UTF-8', () => {
+  const text = (end: number) => Buffer.concat([Buffer.from('{"a":"'), Buffer.from([end])])
+  const parse = (bytes: Buffer) =>
+    parseBody({ kind: 'pre-recorded', bytes, wantsFingerprint: false })
+  assert.throws(() => parse(text(0xc3)), { code: 'body_unreadable' })
+  assert.throws(() => parse(text(0xff)), { code: 'body_unreadable' })
+  assert.deepEqual(read({ audio_url }).errors.lines, [])
+})

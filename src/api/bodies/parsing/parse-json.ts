@@ -24,10 +24,12 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
 function decodeUtf8(bytes: Uint8Array): string {
   try {
     // Drops a leading byte order mark: some clients cannot avoid writing it.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return decoder.decode(bytes)
   } catch (cause) {
     throw new AppError('body_unreadable', 'it is not UTF-8', { cause })
   }

@@ -243,11 +243,13 @@ function readObject(
   for (const name of Object.keys(properties)) {
     const rules = properties[name]!
     const fieldValue = Object.hasOwn(value, name) ? value[name] : undefined
-    const place = { name, within: at }
-    if (fieldValue !== undefined && fieldValue !== null)
-      result[name] = walk(rules, fieldValue, place, context)
-    else if ('default' in rules) result[name] = copyOf(rules.default)
-    else if (required.includes(name)) addError(context, place, 'is required')
+    if (fieldValue !== undefined && fieldValue !== null) {
+      result[name] = walk(rules, fieldValue, { name, within: at }, context)
+    } else if ('default' in rules) {
+      result[name] = copyOf(rules.default)
+    } else if (required.includes(name)) {
+      addError(context, { name, within: at }, 'is required')
+    }
   }
   noteUnknown(context, { value, properties, at })
   return result

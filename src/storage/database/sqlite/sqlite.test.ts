@@ -17,6 +17,8 @@ test('openSqlite syncs each commit and keeps committed data', async (t) => {
   const first = await openSqlite(file)
   const settings = await sql<{ synchronous: number }>`pragma synchronous`.execute(first)
   assert.equal(settings.rows[0]?.synchronous, 2, 'FULL')
+  const pages = await sql<{ wal_autocheckpoint: number }>`pragma wal_autocheckpoint`.execute(first)
+  assert.equal(pages.rows[0]?.wal_autocheckpoint, 4000)
   await first
     .insertInto('keys')
     .values({ hash: 'h', account: 'a', prefix: 'p', created_at: 1 })
