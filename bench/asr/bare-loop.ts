@@ -4,7 +4,7 @@
  * several: it takes every n-th segment.
  */
 
-import { loadMoonshine } from '../../src/asr/engines/moonshine/decoder.ts'
+import { loadMoonshine } from '../../src/asr/engines/moonshine/decoding/decoder.ts'
 import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
 import type { Segment } from '../../src/asr/engines/recognizer.ts'
 import { bundledModels } from '../../src/asr/models/bundled-packages.ts'

@@ -5,7 +5,7 @@
  * and the weights fitted on all for src/asr/engines/moonshine/confidence.ts.
  */
 
-import { loadMoonshine } from '../../src/asr/engines/moonshine/decoder.ts'
+import { loadMoonshine } from '../../src/asr/engines/moonshine/decoding/decoder.ts'
 import { groupTokensIntoWords } from '../../src/asr/engines/moonshine/words.ts'
 import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
 import { bundledModels } from '../../src/asr/models/bundled-packages.ts'

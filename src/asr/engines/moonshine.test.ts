@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import ort from 'onnxruntime-node'
+import { createRandom } from '../../../test/support/random/random.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { bundledModels } from '../models/bundled-packages.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
@@ -38,7 +39,7 @@ function assertSameWords(words: readonly Word[], expected: readonly Word[]): voi
 test('a correct or partly wrong draft saves model calls without changing the text', async (t) => {
   const model = await tiny()
   const { mock } = t.mock.method(InferenceSession.prototype, 'run')
-  const options = { language: 'en', languages: [], vocabulary: [], signal }
+  const options = { language: 'en', languages: [], vocabulary: [], isUrgent: true, signal }
   const recognize = async (draft?: DraftText) => {
     mock.resetCalls()
     const [{ words }] = (await model.recognize([speech], { ...options, draft })) as [Recognition]
@@ -77,7 +78,7 @@ test('vocabulary entries are preferred during decoding, also in batches', async 
   const audio = speech
   const other = audio.subarray(0, 5 * 16_000)
   const hear = async (segments: Float32Array[], vocabulary: string[]) => {
-    const options = { language: 'en', languages: [], vocabulary, signal }
+    const options = { language: 'en', languages: [], vocabulary, isUrgent: true, signal }
     const heard = await model.recognize(segments, options)
     return heard.map(({ words }) => words.map(({ text }) => text).join(' '))
   }
@@ -108,3 +109,24 @@ test('the words and times of a segment do not depend on its batch', async () => 
 function spoken({ words }: Recognition) {
   return words.map(({ text, start, end }) => ({ text, start, end }))
 }
+
+test('uncertain text is searched with beams, unless it is urgent or has a vocabulary', async () => {
+  const model = await tiny()
+  const random = createRandom(5)
+  const noisy = speech.map((sample) => sample + 0.1 * (random() - 0.5))
+  const options = { language: 'en', languages: [], vocabulary: [], signal }
+  const recognize = async (more: object) => {
+    const [recognition] = await model.recognize([noisy], { ...options, ...more })
+    return recognition!
+  }
+  const greedy = await recognize({ isUrgent: true })
+  const searched = await recognize({})
+  assert.ok(greedy.logProbability < -0.2, `${greedy.logProbability}`)
+  assert.ok(searched.logProbability > greedy.logProbability, `${searched.logProbability}`)
+  assert.equal(searched.complete, true)
+  assert.ok(searched.words.every(({ start, end }) => 0 <= start && start < end && end <= 8))
+  const listed = await recognize({ vocabulary: ['Bestematic'] })
+  const urgent = await recognize({ vocabulary: ['Bestematic'], isUrgent: true })
+  assert.deepEqual(listed, urgent)
+  await model.close()
+})

@@ -11,11 +11,8 @@ import {
   moonshineThresholds,
 } from './moonshine/capabilities.ts'
 import { wordConfidence } from './moonshine/confidence.ts'
-import {
-  loadMoonshine,
-  type MoonshineDecoder,
-  type MoonshineDecoding,
-} from './moonshine/decoder.ts'
+import type { MoonshineDecoding } from './moonshine/decoding/batch.ts'
+import { loadMoonshine, type MoonshineDecoder } from './moonshine/decoding/decoder.ts'
 import type { MoonshineDimensions } from './moonshine/dimensions.ts'
 import { textToTokens, tokenPieces } from './moonshine/tokens.ts'
 import { groupTokensIntoWords } from './moonshine/words.ts'
@@ -38,6 +35,9 @@ const SPARE_TOKENS = 3
  */
 const MIN_SAMPLES = SAMPLE_RATE / 2
 
+/** Text less likely than this may be better found by beam search (decision 0116). */
+const CERTAIN_LOG_PROB = -0.2
+
 /** Nats for a listed word; 1.5 found fewer, 3 more, and both invented hardly any. */
 const BOOST = 2.5
 
@@ -58,7 +58,8 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
   return {
     ...describeMoonshine(size),
     thresholds: moonshineThresholds,
-    async recognize(segments, { forceNonEmpty = false, vocabulary, draft, signal }) {
+    async recognize(segments, options) {
+      const { forceNonEmpty = false, isUrgent = false, vocabulary, draft, signal } = options
       const encoded: Float32Array[] = []
       for (const audio of segments) {
         signal.throwIfAborted()
@@ -72,6 +73,15 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
         return { states: encoded[i]!, bounds, draft: drafted }
       })
       const decodings = await model.decode(pieces, signal)
+      // A listed word is found by the greedy search only, which follows its bias.
+      if (!isUrgent && !bias && !forceNonEmpty) {
+        for (const [i, { states, bounds }] of pieces.entries()) {
+          const greedy = decodings[i]!
+          if (meanOf(greedy.logProbs) >= CERTAIN_LOG_PROB) continue
+          const piece = { states, greedy, maxTokens: bounds.maxTokens }
+          decodings[i] = (await model.decodeBeams(piece, signal)) ?? greedy
+        }
+      }
       return decodings.map((decoding, i) => toRecognition(decoding, segments[i]!, dimensions))
     },
     async recognizePartial(audio, { draft, forceNonEmpty = false, vocabulary, signal }) {

@@ -116,6 +116,8 @@ export type RecognizeOptions = Omit<RecognitionSettings, 'model' | 'fusedWith'> 
    * others ignore it.
    */
   draft?: DraftText | undefined
+  /** The text is needed at once: searches that take several times as long are left out. */
+  isUrgent?: boolean
   signal: AbortSignal
 }
 

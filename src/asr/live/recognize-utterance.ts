@@ -34,7 +34,8 @@ export async function recognizeFinal(
   for (const segment of segments) {
     const { start, end } = segment
     const spoken = { audio: audio.subarray(start, end), pauses: pausesOf(segment) }
-    const [recognized] = await recognizeSegments(models, [spoken], { ...options, draft })
+    const urgent = { ...options, draft, isUrgent: true }
+    const [recognized] = await recognizeSegments(models, [spoken], urgent)
     words.push(...shiftWords(recognized!.words, context.start + start))
     for (const warning of recognized!.warnings) warnings.add(warning)
     language = recognized!.language

@@ -61,5 +61,8 @@ test('a folder expands to the recordings in it', async (t) => {
   await mkdir(join(folder, 'c.wav'))
   const found = ['a.wav', 'b.MP3', 'd.MTS', 'f.caf'].map((name) => join(folder, name))
   assert.deepEqual(expandFolders(['x.mp3', folder]), ['x.mp3', ...found])
-  assert.throws(() => expandFolders([join(folder, 'c.wav')]), /Cannot find a recording in the folder/)
+  assert.throws(
+    () => expandFolders([join(folder, 'c.wav')]),
+    /Cannot find a recording in the folder/,
+  )
 })

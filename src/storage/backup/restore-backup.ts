@@ -103,7 +103,9 @@ async function chooseSnapshot(source: string, snapshotName: string | undefined):
   const newest = all.at(-1)
   if (!newest) throw new Error(`Cannot find a snapshot in ${source}`)
   if (snapshotName === undefined || all.includes(snapshotName)) return snapshotName ?? newest
-  throw new Error(`Cannot find the snapshot ${snapshotName} in ${source}; it has: ${all.join(', ')}`)
+  throw new Error(
+    `Cannot find the snapshot ${snapshotName} in ${source}; it has: ${all.join(', ')}`,
+  )
 }
 
 /** Creates the folder, or empties it of what an interrupted restoration left. */

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib'
 import { isWrittenIn, scriptOf } from '../../languages/scripts.ts'
-import { decodeBeams } from './decoding/beam.ts'
+import { decodeBeams } from './decoding/beam-search.ts'
 import {
   type DecodeOptions,
   type Detection,

@@ -4,7 +4,7 @@ import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from 'node:fs
 import { mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import ort from 'onnxruntime-node'
-import { loadMoonshine } from '../../engines/moonshine/decoder.ts'
+import { loadMoonshine } from '../../engines/moonshine/decoding/decoder.ts'
 import type { MoonshineDimensions } from '../../engines/moonshine/dimensions.ts'
 import { moonshineDimensions } from '../../engines/moonshine.ts'
 import {

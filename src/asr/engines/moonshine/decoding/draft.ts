@@ -1,4 +1,4 @@
-import { opensWord } from './tokens.ts'
+import { opensWord } from '../tokens.ts'
 
 /**
  * Offsets from the expected position at which the draft is searched for the model's token, nearest

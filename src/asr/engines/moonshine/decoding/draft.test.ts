@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { tokenPieces } from '../tokens.ts'
 import { realignDraft } from './draft.ts'
-import { tokenPieces } from './tokens.ts'
 
 const pieces = tokenPieces()
 /** The tokens of pieces; a space begins a word. */

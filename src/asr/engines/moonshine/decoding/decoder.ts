@@ -1,49 +1,27 @@
 import { join } from 'node:path'
-import {
-  floatsOf,
-  integers,
-  loadOptimizedModel,
-  type OnnxSession,
-  type Tensor,
-  type Tensors,
-} from '../../onnx/onnx-runtime.ts'
-import { findRepetition } from '../../recognition/repetition.ts'
+import { floatsOf, loadOptimizedModel, type Tensors } from '../../../onnx/onnx-runtime.ts'
+import { findRepetition } from '../../../recognition/repetition.ts'
 import {
   type BiasedText,
   followBias,
   type VocabularyBias,
-} from '../../recognition/vocabulary-bias.ts'
-import { DecoderBuffers, emptyDecoderCaches, VOCABULARY } from './decoder-buffers.ts'
-import type { MoonshineDimensions } from './dimensions.ts'
-import { realignDraft } from './draft.ts'
-import { loadEncoder } from './encoder.ts'
+} from '../../../recognition/vocabulary-bias.ts'
+import type { MoonshineDimensions } from '../dimensions.ts'
+import { loadEncoder } from '../encoder.ts'
+import { END_TOKEN, START_TOKEN } from '../tokens.ts'
 import {
-  encoderMask,
-  paddedWidth,
-  rowOf,
-  selectRows,
-  toPastInputs,
-  truncateCache,
-} from './kv-cache.ts'
-import { END_TOKEN, START_TOKEN } from './tokens.ts'
-
-/** The decoder's output for one piece of audio. */
-export type MoonshineDecoding = {
-  tokens: number[]
-  /** Natural logarithm of each token's probability, including the end token's. */
-  logProbs: number[]
-  /**
-   * One row per token, including the end token: attention of each alignment head over the frames.
-   */
-  attention: Float32Array[]
-  /** 24 ms frames of the piece. */
-  frames: number
-  /**
-   * Why the decoder stopped: the model ended the text, the text grew too long for the audio, or it
-   * looped.
-   */
-  stopped: 'end' | 'cap' | 'loop'
-}
+  attentionRow,
+  type DecoderGraphs,
+  type DecodingBatch,
+  logSum,
+  type MoonshineDecoding,
+  openBatch,
+  readTokens,
+} from './batch.ts'
+import { type BeamPiece, decodeBeams } from './beam-search.ts'
+import { DecoderBuffers, PRINTABLE, VOCABULARY } from './decoder-buffers.ts'
+import { realignDraft } from './draft.ts'
+import { selectRows, truncateCache } from './kv-cache.ts'
 
 /**
  * Bounds of one piece: `maxTokens` is the cap, `minTokens` forbids an earlier end; `bias` prefers
@@ -58,8 +36,6 @@ export type EncodedPiece = {
   draft: readonly number[]
 }
 
-/** Tokens that are never text (32000 and up) are excluded from the choice. */
-const PRINTABLE = 32_000
 /** The three loaded graphs of a model. */
 export type MoonshineDecoder = {
   /**
@@ -73,6 +49,11 @@ export type MoonshineDecoder = {
    * itself: the text is the same at less cost.
    */
   decode(pieces: readonly EncodedPiece[], signal: AbortSignal): Promise<MoonshineDecoding[]>
+  /**
+   * Decodes an encoded piece by beam search, from where its greedy decoding is no longer certain.
+   * Returns undefined where that finds no text that ends.
+   */
+  decodeBeams(piece: BeamPiece, signal: AbortSignal): Promise<MoonshineDecoding | undefined>
   close(): Promise<void>
 }
 
@@ -88,6 +69,7 @@ export async function loadMoonshine(
   return {
     encode: encoder.encode,
     decode: (pieces, signal) => decodeAll(graphs, pieces, signal),
+    decodeBeams: (piece, signal) => decodeBeams(graphs, piece, signal),
     async close() {
       await Promise.all([encoder.close(), cross.release(), decoder.release()])
     },
@@ -108,7 +90,7 @@ const MAX_REWINDS = 6
  * again from there, alone.
  */
 async function decodeAll(
-  graphs: Graphs,
+  graphs: DecoderGraphs,
   pieces: readonly EncodedPiece[],
   signal: AbortSignal,
 ): Promise<MoonshineDecoding[]> {
@@ -117,7 +99,7 @@ async function decodeAll(
     const batch = await openBatch(graphs, rows, memory)
     // Rows that continue together must have read the same number of tokens.
     if (rows.length === 1) await readDraft(batch, rows[0]!)
-    await decodeTogether(batch, signal)
+    await decodeTogether(batch, rows, signal)
   }
   try {
     const rows = pieces.map((piece) => openRow(graphs, piece))
@@ -139,14 +121,6 @@ async function decodeAll(
   }
 }
 
-type Graphs = {
-  cross: OnnxSession
-  decoder: OnnxSession
-  dimensions: MoonshineDimensions
-  /** Those that no call of `decode` is using. */
-  memories: DecoderBuffers[]
-}
-
 /** One piece during decoding. */
 type Row = EncodedPiece & {
   decoding: MoonshineDecoding
@@ -158,7 +132,7 @@ type Row = EncodedPiece & {
 
 /** Opens the row of a piece, which has read nothing. */
 function openRow(
-  { dimensions }: Graphs,
+  { dimensions }: DecoderGraphs,
   piece: EncodedPiece,
   unbiasedPositions: ReadonlySet<number> = new Set(),
 ): Row {
@@ -173,54 +147,6 @@ function openRow(
   }
   const biased = bounds.bias && followBias(bounds.bias, unbiasedPositions)
   return { ...piece, decoding, open: true, biased, rewindTo: undefined }
-}
-
-/** Rows that are decoded together and have read the same number of tokens, and what calls need. */
-type DecodingBatch = {
-  decoder: OnnxSession
-  memory: DecoderBuffers
-  rows: Row[]
-  /** Frames of the longest row, padded. */
-  width: number
-  /** Inputs of the decoder: the audio with its mask, and the tokens read so far. */
-  encoded: Tensors
-  caches: Tensors
-  /** Tokens of each row that the decoder has read, the start token included. */
-  read: number
-}
-
-async function openBatch(
-  { cross, decoder, dimensions }: Graphs,
-  rows: Row[],
-  memory: DecoderBuffers,
-): Promise<DecodingBatch> {
-  const frames = rows.map(({ decoding }) => decoding.frames)
-  const width = paddedWidth(Math.max(...frames))
-  const outputs = memory.encoderCaches(rows.length, width)
-  for (const [i, { states }] of rows.entries()) {
-    const encoder_hidden_states = memory.encoderStates(states, width)
-    await cross.run({ encoder_hidden_states }, rowOf(outputs, i))
-  }
-  const encoded = { ...toPastInputs(outputs), encoder_mask: encoderMask(frames, width) }
-  const caches = toPastInputs(emptyDecoderCaches(dimensions, rows.length))
-  return { decoder, memory, rows, width, encoded, caches, read: 0 }
-}
-
-/** Reads further tokens, as many of each row, and returns what the decoder makes of them. */
-async function readTokens(
-  batch: DecodingBatch,
-  tokens: readonly (readonly number[])[],
-): Promise<Tensors> {
-  const { decoder, memory, rows, width, encoded, caches, read } = batch
-  const size = [rows.length, tokens[0]!.length] as const
-  const call = { rows: size[0], tokens: size[1], past: read, width }
-  const outputs = memory.decoderOutputs(call)
-  const position = integers([read], [1])
-  const input_ids = integers(tokens.flat(), size)
-  await decoder.run({ input_ids, position, ...encoded, ...caches }, outputs)
-  batch.caches = toPastInputs(outputs)
-  batch.read += size[1]
-  return outputs
 }
 
 /**
@@ -267,10 +193,14 @@ async function verifyDraft(
 }
 
 /** Continues all rows, one token per call for all of them, until the last has ended. */
-async function decodeTogether(batch: DecodingBatch, signal: AbortSignal): Promise<void> {
-  while (batch.rows.some(isOpen)) {
+async function decodeTogether(
+  batch: DecodingBatch,
+  allRows: readonly Row[],
+  signal: AbortSignal,
+): Promise<void> {
+  let rows = allRows
+  while (rows.some(isOpen)) {
     signal.throwIfAborted()
-    const { rows } = batch
     const last = rows.map((row) => [row.decoding.tokens.at(-1) ?? START_TOKEN])
     const outputs = await readTokens(batch, last)
     for (const [i, row] of rows.entries()) if (row.open) chooseToken(row, outputs, i)
@@ -280,7 +210,7 @@ async function decodeTogether(batch: DecodingBatch, signal: AbortSignal): Promis
       const openRows = rows.flatMap((row, i) => (row.open ? [i] : []))
       batch.encoded = selectRows(batch.encoded, openRows)
       batch.caches = selectRows(batch.caches, openRows)
-      batch.rows = open
+      rows = open
     }
   }
 }
@@ -298,10 +228,7 @@ function chooseToken(row: Row, outputs: Tensors, i: number): void {
   const logits = floatsOf(outputs.logits).subarray(i * VOCABULARY, i * VOCABULARY + PRINTABLE)
   const likely = likeliestToken(logits, decoding.tokens.length < bounds.minTokens)
   const token = row.biased?.choose(logits, likely) ?? likely
-  const largest = floatsOf(outputs.largest_logit)[i]!
-  const probability = floatsOf(outputs.largest_probability)[i]!
-  // The logarithm of the runtime depends, in its last bit, on how many it takes at once.
-  decoding.logProbs.push(logits[token]! - largest + Math.log(probability))
+  decoding.logProbs.push(logits[token]! - logSum(outputs, i))
   decoding.attention.push(attentionRow(outputs.attention!, i, decoding.frames))
   row.rewindTo = row.biased?.write(token === END_TOKEN ? 'end' : token, likely)
   if (token === END_TOKEN || row.rewindTo !== undefined) {
@@ -330,17 +257,4 @@ function likeliestToken(logits: Float32Array, forbidEnd: boolean): number {
     if (logits[token]! > logits[best]!) best = token
   }
   return best
-}
-
-/** Returns the attention of all heads for output `i` (row of a batch, or token of a draft). */
-function attentionRow(attention: Tensor, i: number, frames: number): Float32Array {
-  const [, heads = 0, tokens = 1, width = 0] = attention.dims
-  const all = floatsOf(attention)
-  const row = new Float32Array(heads * frames)
-  const [batch, token] = [Math.floor(i / tokens), i % tokens]
-  for (let head = 0; head < heads; head++) {
-    const from = ((batch * heads + head) * tokens + token) * width
-    row.set(all.subarray(from, from + frames), head * frames)
-  }
-  return row
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { standInNetwork, tokens } from '../../../../../test/support/asr/models/stand-in-whisper.ts'
 import type { WhisperNetwork } from '../network.ts'
-import { decodeBeams } from './beam.ts'
+import { decodeBeams } from './beam-search.ts'
 import { decodeBatch } from './decode.ts'
 
 const VOCABULARY = 22

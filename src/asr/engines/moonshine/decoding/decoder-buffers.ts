@@ -1,8 +1,10 @@
-import { floats, type Tensor, type Tensors } from '../../onnx/onnx-runtime.ts'
-import type { MoonshineDimensions } from './dimensions.ts'
+import { floats, floatsOf, type Tensor, type Tensors } from '../../../onnx/onnx-runtime.ts'
+import type { MoonshineDimensions } from '../dimensions.ts'
 
 /** Tokens of the model's vocabulary. */
 export const VOCABULARY = 32_768
+/** Tokens from here on are never text and are excluded from the choice. */
+export const PRINTABLE = 32_000
 /** The arrays of keys and values grow by the space for so many tokens. */
 const MORE_TOKENS = 64
 
@@ -58,6 +60,22 @@ export class DecoderBuffers {
       outputs[name] = this.#tensor(name, dims, { key: `${name}.${this.#side}`, space })
     }
     return outputs
+  }
+
+  /** Copies rows of some caches, in any order and more than once. */
+  gatherRows(caches: Tensors, rows: readonly number[]): Tensors {
+    const gathered = Object.entries(caches).map(([name, tensor]) => {
+      const [all = 1, ...rest] = tensor.dims
+      const data = floatsOf(tensor)
+      const size = data.length / all
+      const length = rows.length * size
+      const copy = this.#take(`${name}.gathered`, length, length * 2)
+      for (const [to, from] of rows.entries()) {
+        copy.set(data.subarray(from * size, (from + 1) * size), to * size)
+      }
+      return [name, floats(copy, [rows.length, ...rest])] as const
+    })
+    return Object.fromEntries(gathered)
   }
 
   #tensor(

@@ -1,4 +1,4 @@
-import { floats, floatsOf, type Tensor, type Tensors } from '../../onnx/onnx-runtime.ts'
+import { floats, floatsOf, type Tensor, type Tensors } from '../../../onnx/onnx-runtime.ts'
 
 /** Added to the scores of padding: its weight becomes exactly 0. */
 const PADDING = -1e9

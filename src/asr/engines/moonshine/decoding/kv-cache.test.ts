@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { floats, floatsOf } from '../../onnx/onnx-runtime.ts'
+import { floats, floatsOf } from '../../../onnx/onnx-runtime.ts'
 import { DecoderBuffers } from './decoder-buffers.ts'
 import {
   encoderMask,
@@ -67,4 +67,13 @@ test('encoder states are padded with zeros after a longer input', () => {
     [...floatsOf(memory.encoderStates(new Float32Array(4).fill(5), 2))],
     [5, 5, 5, 5, 0, 0, 0, 0],
   )
+})
+
+test('gatherRows copies rows in any order, also twice', () => {
+  const dimensions = { layers: 1, heads: 2, headSize: 2, hidden: 4, alignmentHeads: 1 }
+  const memory = new DecoderBuffers(dimensions)
+  const { keys } = memory.gatherRows(caches(), [1, 0, 1])
+  assert.deepEqual(keys!.dims, [3, 2, 3, 2])
+  const rows = [1, 0, 1].flatMap((row) => [...cache(row, 0), ...cache(row, 1)])
+  assert.deepEqual([...floatsOf(keys)], rows)
 })

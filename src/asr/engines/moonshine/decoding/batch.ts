@@ -1,0 +1,97 @@
+import {
+  floatsOf,
+  integers,
+  type OnnxSession,
+  type Tensor,
+  type Tensors,
+} from '../../../onnx/onnx-runtime.ts'
+import type { DecodedText } from '../../../recognition/beam-search.ts'
+import type { MoonshineDimensions } from '../dimensions.ts'
+import { type DecoderBuffers, emptyDecoderCaches } from './decoder-buffers.ts'
+import { encoderMask, paddedWidth, rowOf, toPastInputs } from './kv-cache.ts'
+
+/** The decoder's output for one piece of audio. */
+export type MoonshineDecoding = DecodedText & {
+  /** 24 ms frames of the piece. */
+  frames: number
+  /**
+   * Why the decoder stopped: the model ended the text, the text grew too long for the audio, or it
+   * looped.
+   */
+  stopped: 'end' | 'cap' | 'loop'
+}
+
+/** The loaded graphs that decode. */
+export type DecoderGraphs = {
+  cross: OnnxSession
+  decoder: OnnxSession
+  dimensions: MoonshineDimensions
+  /** Those that no call is using. */
+  memories: DecoderBuffers[]
+}
+
+/** Rows that are decoded together and have read the same number of tokens, and what calls need. */
+export type DecodingBatch = {
+  decoder: OnnxSession
+  memory: DecoderBuffers
+  /** Frames of the longest row, padded. */
+  width: number
+  /** Inputs of the decoder: the audio with its mask, and the tokens read so far. */
+  encoded: Tensors
+  caches: Tensors
+  /** Tokens of each row that the decoder has read, the start token included. */
+  read: number
+}
+
+/** Prepares the decoding of encoded pieces; of each, `states` is the output of the encoder. */
+export async function openBatch(
+  { cross, decoder, dimensions }: DecoderGraphs,
+  pieces: readonly { states: Float32Array }[],
+  memory: DecoderBuffers,
+): Promise<DecodingBatch> {
+  const frames = pieces.map(({ states }) => states.length / dimensions.hidden)
+  const width = paddedWidth(Math.max(...frames))
+  const outputs = memory.encoderCaches(pieces.length, width)
+  for (const [i, { states }] of pieces.entries()) {
+    const encoder_hidden_states = memory.encoderStates(states, width)
+    await cross.run({ encoder_hidden_states }, rowOf(outputs, i))
+  }
+  const encoded = { ...toPastInputs(outputs), encoder_mask: encoderMask(frames, width) }
+  const caches = toPastInputs(emptyDecoderCaches(dimensions, pieces.length))
+  return { decoder, memory, width, encoded, caches, read: 0 }
+}
+
+/** Reads further tokens, as many of each row, and returns what the decoder makes of them. */
+export async function readTokens(
+  batch: DecodingBatch,
+  tokens: readonly (readonly number[])[],
+): Promise<Tensors> {
+  const { decoder, memory, width, encoded, caches, read } = batch
+  const size = [tokens.length, tokens[0]!.length] as const
+  const outputs = memory.decoderOutputs({ rows: size[0], tokens: size[1], past: read, width })
+  const position = integers([read], [1])
+  const input_ids = integers(tokens.flat(), size)
+  await decoder.run({ input_ids, position, ...encoded, ...caches }, outputs)
+  batch.caches = toPastInputs(outputs)
+  batch.read += size[1]
+  return outputs
+}
+
+/** Returns the attention of all heads for output `i` (row of a batch, or token of a draft). */
+export function attentionRow(attention: Tensor, i: number, frames: number): Float32Array {
+  const [, heads = 0, tokens = 1, width = 0] = attention.dims
+  const all = floatsOf(attention)
+  const row = new Float32Array(heads * frames)
+  const [batch, token] = [Math.floor(i / tokens), i % tokens]
+  for (let head = 0; head < heads; head++) {
+    const from = ((batch * heads + head) * tokens + token) * width
+    row.set(all.subarray(from, from + frames), head * frames)
+  }
+  return row
+}
+
+/** Returns the logarithm of the sum of the exponentials of all logits of output `i`. */
+export function logSum({ largest_logit, largest_probability }: Tensors, i: number): number {
+  // The logarithm of the runtime depends, in its last bit, on how many it takes at once.
+  return floatsOf(largest_logit)[i]! - Math.log(floatsOf(largest_probability)[i]!)
+}

@@ -1,0 +1,62 @@
+import { floatsOf } from '../../../onnx/onnx-runtime.ts'
+import {
+  type BeamOutput,
+  type DecodedText,
+  likeliestTokens,
+  searchBeams,
+} from '../../../recognition/beam-search.ts'
+import { END_TOKEN, START_TOKEN } from '../tokens.ts'
+import {
+  attentionRow,
+  type DecoderGraphs,
+  logSum,
+  type MoonshineDecoding,
+  openBatch,
+  readTokens,
+} from './batch.ts'
+import { DecoderBuffers, PRINTABLE, VOCABULARY } from './decoder-buffers.ts'
+
+/** A piece to decode by beam search: `greedy` is the text of the likeliest tokens. */
+export type BeamPiece = { states: Float32Array; greedy: DecodedText; maxTokens: number }
+
+const textTokens = Uint32Array.from({ length: PRINTABLE - END_TOKEN }, (_, i) => END_TOKEN + i)
+
+/** Writes the text of an encoded piece by beam search (`searchBeams`). */
+export async function decodeBeams(
+  graphs: DecoderGraphs,
+  { states, greedy, maxTokens }: BeamPiece,
+  signal: AbortSignal,
+): Promise<MoonshineDecoding | undefined> {
+  const memory = graphs.memories.pop() ?? new DecoderBuffers(graphs.dimensions)
+  const frames = states.length / graphs.dimensions.hidden
+  try {
+    const batch = await openBatch(graphs, [{ states }], memory)
+    const read = async (tokens: number[][]): Promise<BeamOutput> => {
+      const outputs = await readTokens(batch, tokens)
+      const width = tokens[0]!.length
+      const logits = floatsOf(outputs.logits)
+      return {
+        rank(row, count) {
+          const i = row * width + width - 1
+          const all = logits.subarray(i * VOCABULARY, (i + 1) * VOCABULARY)
+          return likeliestTokens(all, textTokens, count).map((token) => {
+            return { token, logProb: all[token]! - logSum(outputs, i) }
+          })
+        },
+        attention: (row) => attentionRow(outputs.attention!, row * width + width - 1, frames),
+      }
+    }
+    const decoder = {
+      begin: (tokens: readonly number[]) => read([[START_TOKEN, ...tokens]]),
+      next(tokens: readonly number[], rows: readonly number[]) {
+        batch.caches = memory.gatherRows(batch.caches, rows)
+        return read(tokens.map((token) => [token]))
+      },
+    }
+    const request = { greedy, endToken: END_TOKEN, maxTokens, signal }
+    const text = await searchBeams(decoder, request)
+    return text && { ...text, frames, stopped: 'end' }
+  } finally {
+    graphs.memories.push(memory)
+  }
+}
