@@ -42,10 +42,7 @@ const BATCH = 500
 const ROWS_PER_INSERT = 200
 
 /** Indexes the existing jobs by their metadata. */
-export async function fillJobListColumns<T>(
-  tx: Kysely<T>,
-  { signal, onProgress }: FillOptions,
-): Promise<void> {
+export async function fill<T>(tx: Kysely<T>, { signal, onProgress }: FillOptions): Promise<void> {
   let done = 0
   for (let after = ''; ; ) {
     const { rows } = await sql<Described>`

@@ -47,7 +47,7 @@ export const statements = [
  * Counts existing data, except results that are objects: their sizes are read in the background
  * after the start.
  */
-export async function fillByteCounts<T>(tx: Kysely<T>): Promise<void> {
+export async function fill<T>(tx: Kysely<T>): Promise<void> {
   await sql`insert into account_bytes (account, bytes)
     select account, sum(bytes) from (
       select account, size as bytes from files

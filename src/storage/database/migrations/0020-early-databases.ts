@@ -51,7 +51,7 @@ const indexes = [
 ]
 
 /** Adds what only some databases lack: large indexes are not made anew where they are right. */
-export async function addMissingColumns<T>(tx: Kysely<T>): Promise<void> {
+export async function fill<T>(tx: Kysely<T>): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select name from pragma_table_info('endpoints')`.execute(tx)
   if (!rows.some(({ name }) => name === 'last_failure_at')) {
