@@ -14,7 +14,8 @@ const PAGE_BYTES = 4096
 
 /**
  * Sums the resident memory of `root` and of all that descend from it; pages that several share
- * count for each. Those of `known` count too when their parent is gone. Linux only (/proc).
+ * count for each. Those of `knownProcesses` count too when their parent is gone. Linux only
+ * (/proc).
  */
 export function readTree(root: number, knownProcesses: readonly Process[] = []): ProcessTree {
   const all = new Map<number, Stat>()

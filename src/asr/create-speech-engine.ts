@@ -135,7 +135,7 @@ function groupChannels(
 ): ReturnType<SpeechEngine['groupChannels']> {
   const spans = task.channels.map(({ samples }) => ({ start: 0, end: samples }))
   const timeout = timeoutFor(spans, GROUPING_TIMEOUT_PER_SECOND)
-  return pool.run({ kind: 'groupChannels', ...task }, { signal, timeout })
+  return pool.run({ kind: 'group-channels', ...task }, { signal, timeout })
 }
 
 /** Detects the speech of a channel, and cuts it at pauses. */
@@ -225,7 +225,7 @@ function createSpeakerWork(
     embed: (task, signal) => embeddingWorkers.embed({ ...task, model: speakerModel }, signal),
     findSpeakers(task, signal) {
       const timeout = speakersTimeoutFor(task.transcript)
-      return pool.run({ kind: 'speakers', ...task }, { signal, timeout })
+      return pool.run({ kind: 'cluster-speakers', ...task }, { signal, timeout })
     },
   }
   return { speakers, embeddingWorkers }

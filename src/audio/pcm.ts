@@ -7,7 +7,7 @@ export const SAMPLE_RATE = 16_000
 export type SampleEncoding = 'u8' | 's16' | 's24' | 's32' | 'f32' | 'f64' | 'alaw' | 'mulaw'
 
 /** One array of samples in [-1, 1] per channel, all of one length. */
-export type Planes = Float32Array<ArrayBuffer>[]
+export type PlanarSamples = Float32Array<ArrayBuffer>[]
 
 const sampleBytes = { u8: 1, s16: 2, s24: 3, s32: 4, f32: 4, f64: 8, alaw: 1, mulaw: 1 } as const
 
@@ -23,7 +23,7 @@ export function bytesPerSample(encoding: SampleEncoding): number {
 export function decodePcm(
   bytes: Uint8Array,
   { encoding, channels }: { encoding: SampleEncoding; channels: number },
-): Planes {
+): PlanarSamples {
   const size = sampleBytes[encoding]
   const frames = Math.floor(bytes.length / (size * channels))
   const view = new DataView(bytes.buffer, bytes.byteOffset, frames * size * channels)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Planes } from './pcm.ts'
+import type { PlanarSamples } from './pcm.ts'
 import { alignStart, silentPlanes } from './silence.ts'
 
-async function* blocks(...lengths: number[]): AsyncGenerator<Planes> {
+async function* blocks(...lengths: number[]): AsyncGenerator<PlanarSamples> {
   let next = 1
   for (const length of lengths) {
     const plane = Float32Array.from({ length }, () => next++)
@@ -11,7 +11,7 @@ async function* blocks(...lengths: number[]): AsyncGenerator<Planes> {
   }
 }
 
-async function join(source: AsyncIterable<Planes>): Promise<number[]> {
+async function join(source: AsyncIterable<PlanarSamples>): Promise<number[]> {
   const all: number[] = []
   for await (const [left, right] of source) {
     assert.deepEqual(left, right)

@@ -1,10 +1,10 @@
-import { type Planes, SAMPLE_RATE } from './pcm.ts'
+import { type PlanarSamples, SAMPLE_RATE } from './pcm.ts'
 
 /** Longest block created at once: hours of silence must not fill the memory. */
 const BLOCK = 16_000
 
 /** Yields silence of `samples` (rounded) on every channel, in blocks. */
-export function* silentPlanes(samples: number, channels: number): Generator<Planes> {
+export function* silentPlanes(samples: number, channels: number): Generator<PlanarSamples> {
   for (
     let remainingSamples = Math.round(samples);
     remainingSamples > 0;
@@ -17,9 +17,9 @@ export function* silentPlanes(samples: number, channels: number): Generator<Plan
 
 /** Puts `lead` seconds of silence before the audio and drops the first `delay` seconds of it. */
 export async function* alignStart(
-  blocks: AsyncIterable<Planes>,
+  blocks: AsyncIterable<PlanarSamples>,
   { lead, delay }: { lead: number; delay: number },
-): AsyncGenerator<Planes> {
+): AsyncGenerator<PlanarSamples> {
   let leftOut = Math.round(delay * SAMPLE_RATE)
   let isFirst = true
   for await (const planes of blocks) {

@@ -95,7 +95,8 @@ function rangesBetween(cuts: readonly number[], length: number): Range[] {
 }
 
 /**
- * Returns the samples at which the language changes; `whole` is what all of the audio sounds like.
+ * Returns the samples at which the language changes; `wholeAudioLanguage` is that of
+ * all of the audio.
  */
 async function findChanges(
   audio: Float32Array,

@@ -3,7 +3,7 @@ import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import type { Recognizer } from '../engines/recognizer.ts'
 import type { Vad } from '../segmentation/vad.ts'
-import { CONTEXT, VAD_FRAME } from '../segmentation/vad-frames.ts'
+import { CONTEXT_SAMPLES, VAD_FRAME } from '../segmentation/vad-frames.ts'
 /** Processor seconds that a session takes per second of speech; partials at their rarest pace. */
 export type LiveCosts = { vad: number; finals: number; partials: number }
 
@@ -110,7 +110,7 @@ export function joinCosts(measured: readonly MeasuredCosts[], interval: number):
 async function measureVad(detector: Pick<Vad, 'stream'>): Promise<number> {
   const step = detector.stream()
   const calls = Math.round(SAMPLE_RATE / VAD_FRAME / FRAMES_PER_CALL)
-  const input = new Float32Array(CONTEXT + VAD_FRAME)
+  const input = new Float32Array(CONTEXT_SAMPLES + VAD_FRAME)
   const inputs = Array.from({ length: FRAMES_PER_CALL }, () => input)
   await step(inputs)
   const seconds = cpuSeconds()

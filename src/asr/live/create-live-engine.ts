@@ -15,7 +15,7 @@ import {
   type PartialResult,
 } from './live-engine.ts'
 import { createLoadMeter } from './load-meter.ts'
-import { createPartialGate, type PartialGate } from './partial-gate.ts'
+import { createPartialLimiter, type PartialLimiter } from './partial-limiter.ts'
 
 /**
  * Seconds after which a process that has not answered is considered hung; a busy machine is slower
@@ -73,7 +73,7 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   const vadPool = options.start('vad', 1)
   const pools = [finals, partials, vadPool]
   const meter = createLoadMeter(cores)
-  const gate = createPartialGate(cores)
+  const limiter = createPartialLimiter(cores)
   const closing = new AbortController()
   let isUsed = false
 
@@ -108,11 +108,11 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     recognizeFinal(utterance, requested) {
       const processesOf = (model: string) => options.processesOf(model, finals)
       const final = recognizeFinal(utterance, requested, { processesOf, counted })
-      return requested.isLowPriority ? final : gate.during(final)
+      return requested.isLowPriority ? final : limiter.during(final)
     },
     recognizePartial(utterance, requested) {
       const processes = options.processesOf(requested.model, partials)
-      return recognizePartial(utterance, requested, { processes, gate, counted })
+      return recognizePartial(utterance, requested, { processes, limiter, counted })
     },
     async checkReady({ signal, timeout }) {
       const taskOptions = { signal, timeout, priority: priority.check }
@@ -217,13 +217,13 @@ async function recognizeFinal(
   return { ...(await fuseFinals({ first, second, signal })), ...identified?.found }
 }
 
-type Partials = Pick<Finals, 'counted'> & { processes: TaskRunner; gate: PartialGate }
+type Partials = Pick<Finals, 'counted'> & { processes: TaskRunner; limiter: PartialLimiter }
 
-/** Recognizes an open utterance: its first partial at once, further ones through the gate. */
+/** Recognizes an open utterance: its first partial at once, further ones through the limiter. */
 function recognizePartial(
   utterance: LiveUtterance,
   requested: Parameters<LiveEngine['recognizePartial']>[1],
-  { processes, gate, counted }: Partials,
+  { processes, limiter, counted }: Partials,
 ): Promise<PartialResult> {
   const { signal, draft = [], isFirst = false, isLowPriority = false } = requested
   const rank = partialPriority({ isFirst, isLowPriority })
@@ -233,7 +233,7 @@ function recognizePartial(
   const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
   const start = () => counted(processes.run(task, taskOptions), { isLowPriority })
   // What yields to others leaves its process to them by itself.
-  return isFirst || isLowPriority ? start() : gate.whenOpen(start, signal)
+  return isFirst || isLowPriority ? start() : limiter.whenFree(start, signal)
 }
 
 function timeoutFor({ segment: { start, end } }: LiveUtterance): number {

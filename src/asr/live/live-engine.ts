@@ -54,8 +54,9 @@ export type PartialResult = {
 export type SpeakerEmbedding = { embedding: Float32Array; seconds: number }
 
 /**
- * Final text of an utterance. Times are seconds from the start of the session. `speaker` is present
- * if it was requested and there is enough speech; `embeddingError` says why the embedding failed.
+ * Final text of an utterance. Times are seconds from the start of the session. `speakerEmbedding`
+ * is present if it was requested and there is enough speech; `embeddingError` says why the
+ * embedding failed.
  */
 export type FinalResult = {
   words: Word[]

@@ -134,9 +134,9 @@ type PartialEntry = {
 /** The listed words in one text while a greedy decoder writes it. */
 export type BiasedText = {
   /**
-   * Chooses the next token. `own` is the choice of the model, the likeliest by `logits`. Returns
-   * `own` where no listed word is nearly as likely, and always when `own` prints nothing: an end
-   * stays an end, so that no word is invented where nothing is said.
+   * Chooses the next token. `likeliest` is the choice of the model by `logits`. Returns
+   * `likeliest` where no listed word is nearly as likely, and always when `likeliest` prints
+   * nothing: an end stays an end, so that no word is invented where nothing is said.
    */
   choose(logits: Float32Array, likeliest: number): number
   /**

@@ -19,19 +19,19 @@ import {
   SPECTRUM_STARTS,
 } from '../../audio/channels/crosstalk.ts'
 import { SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
-import type { Planes } from '../../audio/pcm.ts'
+import type { PlanarSamples } from '../../audio/pcm.ts'
 import type { ChannelPcm, ChannelToRecognize, GroupChannelsTask } from '../speech-engine.ts'
 import { normalizeLevel } from './gain.ts'
 import { readSamples } from './read-samples.ts'
 import type { Vad } from './vad.ts'
-import { VAD_FRAME } from './vad-frames.ts'
+import { VAD_FRAME, WARM_UP_FRAMES } from './vad-frames.ts'
 
 /** Samples of one excerpt of a recording: 16 s. */
 const EXCERPT = 4 * WINDOW_SAMPLES
 /** Of a longer recording (20 min), only so many excerpts are analyzed, evenly spread. */
 const MAX_EXCERPTS = 75
 /** Samples before an excerpt that settle the detector; whole frames. */
-const LEAD_IN = 48 * VAD_FRAME
+const LEAD_IN = WARM_UP_FRAMES * VAD_FRAME
 const BLOCK = CROSSTALK_BLOCK * VAD_FRAME
 /** Frames on either side that decide whether crosstalk is silenced: 0.2 s. */
 const NEARBY_FRAMES = 6
@@ -99,7 +99,7 @@ async function analyzeExcerpt(
 ): Promise<void> {
   const end = Math.min(channels[0]!.samples, start + EXCERPT)
   const leadIn = Math.min(start, LEAD_IN)
-  const planes: Planes = []
+  const planes: PlanarSamples = []
   const speech: Float32Array[] = []
   for (const { path } of channels) {
     const audio = readSamples(path, start - leadIn, end)
@@ -173,7 +173,7 @@ function mixBlock(
   channels: readonly ChannelPcm[],
   groups: readonly ChannelGroup[],
   start: number,
-): Planes {
+): PlanarSamples {
   return groups.map(({ sources }) => {
     const mix = new Float32Array(BLOCK)
     for (const { channel, delay } of sources) {
@@ -188,7 +188,7 @@ function mixBlock(
   })
 }
 
-function measureBlock(planes: Planes, balance: Balance): CrosstalkMeasurement {
+function measureBlock(planes: PlanarSamples, balance: Balance): CrosstalkMeasurement {
   const measurement = createMeasurement()
   const measureCrosstalk = createCrosstalkMeter({ findsEarlier: true, balance })
   for (const at of SPECTRUM_STARTS) {
@@ -204,7 +204,7 @@ function measureBlock(planes: Planes, balance: Balance): CrosstalkMeasurement {
  * Silences frames that hold only crosstalk, unless speech of the channel itself is the louder part
  * of the 0.4 s around: where two people talk at once, cutting words does more harm than crosstalk.
  */
-function silenceCrosstalk(planes: Planes, crosstalkFlags: readonly boolean[][]): void {
+function silenceCrosstalk(planes: PlanarSamples, crosstalkFlags: readonly boolean[][]): void {
   for (const [channel, plane] of planes.entries()) {
     // Positive where a frame is crosstalk.
     const signed = crosstalkFlags.map((isCrosstalk, n) => {
@@ -219,7 +219,7 @@ function silenceCrosstalk(planes: Planes, crosstalkFlags: readonly boolean[][]):
   }
 }
 
-function framesOf(planes: Planes, n: number): FrameBands[] {
+function framesOf(planes: PlanarSamples, n: number): FrameBands[] {
   return planes.map((plane) => frameBands(frameOf(plane, n)))
 }
 

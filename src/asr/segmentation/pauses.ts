@@ -39,7 +39,7 @@ export function omittedSamples(pauses: readonly Range[]): Range[] {
   return omitted.filter(({ start, end }) => start < end)
 }
 
-/** Returns the ranges of `whole` between the omitted ones. */
+/** Returns the ranges of `fullRange` between the omitted ones. */
 export function keptRanges(fullRange: Range, omitted: readonly Range[]): Range[] {
   const starts = [fullRange.start, ...omitted.map(({ end }) => end)]
   const ends = [...omitted.map(({ start }) => start), fullRange.end]

@@ -1,9 +1,9 @@
 /** Samples per decision of the voice detector: 32 ms at 16 kHz. */
 export const VAD_FRAME = 512
 /** Samples of the previous frame that the model gets before each frame. */
-export const CONTEXT = 64
+export const CONTEXT_SAMPLES = 64
 /**
  * Lead-in frames before a range whose probabilities count, so that the state is settled: about
  * 1.5 s.
  */
-export const WARM_UP = 48
+export const WARM_UP_FRAMES = 48

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readConfig } from '../../config/config.ts'
 import { bundledModels } from '../models/bundled-packages.ts'
 import { loadVad } from './vad.ts'
-import { CONTEXT, VAD_FRAME } from './vad-frames.ts'
+import { CONTEXT_SAMPLES, VAD_FRAME } from './vad-frames.ts'
 
 const detector = await loadVad(bundledModels(readConfig({}).models.folder).vad)
 
@@ -37,7 +37,7 @@ test('the number of frames per call changes only rounding', async () => {
   const audio = vowel(4, 1, 3)
   const inputs = Array.from({ length: 4 * 31 }, (_, frame) => {
     const first = frame * VAD_FRAME
-    return audio.slice(first, first + CONTEXT + VAD_FRAME)
+    return audio.slice(first, first + CONTEXT_SAMPLES + VAD_FRAME)
   })
   const whole = await detector.stream()(inputs)
   const next = detector.stream()

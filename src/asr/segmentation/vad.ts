@@ -1,5 +1,5 @@
 import { floats, floatsOf, loadOptimizedModel, type OnnxSession } from '../onnx/onnx-runtime.ts'
-import { CONTEXT, VAD_FRAME, WARM_UP } from './vad-frames.ts'
+import { CONTEXT_SAMPLES, VAD_FRAME, WARM_UP_FRAMES } from './vad-frames.ts'
 
 /** So many chunks of a recording start with a fresh state. */
 const CHUNKS = 16
@@ -11,7 +11,7 @@ const STATE_SIZE = 128
 /** Samples of a window of the spectrum that reach beyond the frame: its last ones, mirrored. */
 const MIRRORED = 64
 /** Samples per frame that the model gets, in rows of `ROW`. */
-const INPUT = CONTEXT + VAD_FRAME + MIRRORED
+const INPUT = CONTEXT_SAMPLES + VAD_FRAME + MIRRORED
 const ROW = 128
 
 /** A loaded model that detects speech. */
@@ -56,7 +56,7 @@ async function detectInChunks(session: OnnxSession, audio: Float32Array): Promis
   for (let first = 0; first < frames; first += length) {
     const end = Math.min(frames, first + length)
     const next = streamFrames(session)
-    await next(inputsOf(audio, first - WARM_UP, first))
+    await next(inputsOf(audio, first - WARM_UP_FRAMES, first))
     for (let at = first; at < end; at += FRAMES_PER_CALL) {
       const to = Math.min(end, at + FRAMES_PER_CALL)
       probabilities.set(await next(inputsOf(audio, at, to)), at)
@@ -68,8 +68,8 @@ async function detectInChunks(session: OnnxSession, audio: Float32Array): Promis
 /** The inputs of some frames; outside of the audio there is silence. */
 function inputsOf(audio: Float32Array, first: number, end: number): Float32Array[] {
   return Array.from({ length: end - first }, (_, i) => {
-    const start = (first + i) * VAD_FRAME - CONTEXT
-    const input = new Float32Array(CONTEXT + VAD_FRAME)
+    const start = (first + i) * VAD_FRAME - CONTEXT_SAMPLES
+    const input = new Float32Array(CONTEXT_SAMPLES + VAD_FRAME)
     const from = Math.max(0, start)
     const samples = audio.subarray(from, Math.max(from, start + input.length))
     if (samples.length > 0) input.set(samples, from - start)

@@ -3,7 +3,7 @@ import type { RecognitionInfo, Transcript, Utterance, Word } from '../../transcr
 import type { SpeakerCounts, SpeakerUtterance } from '../speech-engine.ts'
 import { isSameRoom } from './assignment/same-room.ts'
 import { assignWords } from './assignment/word-speakers.ts'
-import { findSpeakers } from './clustering/find-speakers.ts'
+import { clusterSpeakers } from './clustering/cluster-speakers.ts'
 import { chooseSpeakerCounts } from './clustering/speaker-counts.ts'
 import type { WindowEmbedding } from './embedding/embedders/embedder.ts'
 
@@ -48,7 +48,7 @@ function diarizeApart(
   channels: readonly (readonly WindowEmbedding[])[],
   counts: SpeakerCounts,
 ): ChannelCentroids {
-  const speakersOfChannels = channels.map(findSpeakers)
+  const speakersOfChannels = channels.map(clusterSpeakers)
   const isCall = channels.length > 1
   const start = speakersOfChannels.map(({ count }) => (isCall ? Math.min(1, count) : count))
   const chosen = chooseSpeakerCounts(speakersOfChannels, { start, counts })
@@ -60,7 +60,7 @@ function diarizeOneRoom(
   channels: readonly (readonly WindowEmbedding[])[],
   counts: SpeakerCounts,
 ): ChannelCentroids {
-  const jointSpeakers = findSpeakers(concatenateInTime(channels))
+  const jointSpeakers = clusterSpeakers(concatenateInTime(channels))
   const [count] = chooseSpeakerCounts([jointSpeakers], { start: [jointSpeakers.count], counts })
   return channels.map(() => jointSpeakers.centroids(count!))
 }

@@ -14,7 +14,7 @@ import { pausesOf } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { type DetectedSpeech, detectSpeechInRange } from '../segmentation/segments.ts'
 import type { Vad } from '../segmentation/vad.ts'
-import { VAD_FRAME, WARM_UP } from '../segmentation/vad-frames.ts'
+import { VAD_FRAME, WARM_UP_FRAMES } from '../segmentation/vad-frames.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
 import type { Batch, RecognizedSegment, TranslateTask } from '../speech-engine.ts'
 import type { Perform } from './serve-recognition-tasks.ts'
@@ -34,7 +34,7 @@ export function createRecordingTasks(models: LoadedModels, diarizer: Diarizer): 
     switch (task.kind) {
       case 'detect':
         return detect(models, task)
-      case 'groupChannels':
+      case 'group-channels':
         return groupChannels(models.detector, task, signal)
       case 'recognize':
         return recognize(models, task, signal)
@@ -42,7 +42,7 @@ export function createRecordingTasks(models: LoadedModels, diarizer: Diarizer): 
         return recognizeAll(models, task.batches, signal)
       case 'embed':
         return diarizer.embed(task, signal)
-      case 'speakers':
+      case 'cluster-speakers':
         return diarizer.findSpeakers(task)
       case 'check':
         return tryRecognizers(models, signal)
@@ -66,7 +66,7 @@ export function createFinalTasks(models: LoadedModels, embedUtterance: Utterance
         if (!wantsEmbedding || final.words.length === 0) return { ...final, model }
         return { ...final, model, ...(await embedUtterance(utterance, final.words, signal)) }
       }
-      case 'speaker':
+      case 'embed-utterance':
         return embedUtterance(task.utterance, task.words, signal)
       case 'measure':
         return measureFinals(detector, recognizers[0]!)
@@ -171,7 +171,7 @@ async function detect(
   { detector }: LoadedModels,
   { path, samples, start, end }: TaskOf<'detect'>,
 ): Promise<DetectedSpeech> {
-  const before = Math.min(start / VAD_FRAME, Math.max(WARM_UP, NOISE_REACH))
+  const before = Math.min(start / VAD_FRAME, Math.max(WARM_UP_FRAMES, NOISE_REACH))
   const to = Math.min(samples, end + NOISE_REACH * VAD_FRAME)
   const audio = normalizeLevel(readSamples(path, start - before * VAD_FRAME, to))
   const frames = Math.ceil((end - start) / VAD_FRAME)

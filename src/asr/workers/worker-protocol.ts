@@ -38,16 +38,16 @@ export type WorkerRole = 'batch' | 'live' | 'partials' | 'vad' | 'diarization' |
 export type WorkerTask =
   /** Detects the speech from `start` to `end` of a file of `samples` samples. */
   | { kind: 'detect'; path: string; samples: number; start: number; end: number }
-  | ({ kind: 'groupChannels' } & GroupChannelsTask)
+  | ({ kind: 'group-channels' } & GroupChannelsTask)
   | ({ kind: 'recognize' } & Batch)
   /** Batches of equal settings, of several jobs, in one go. */
   | { kind: 'recognize-all'; batches: readonly Batch[] }
   | ({ kind: 'embed' } & EmbedTask)
-  | ({ kind: 'speakers' } & SpeakerTask)
+  | ({ kind: 'cluster-speakers' } & SpeakerTask)
   | ({ kind: 'identify' } & IdentifyTask)
   | ({ kind: 'translate' } & TranslateTask)
   /** Embeds the speaker of an utterance whose words another program recognized. */
-  | { kind: 'speaker'; utterance: LiveUtterance; words: Word[] }
+  | { kind: 'embed-utterance'; utterance: LiveUtterance; words: Word[] }
   | { kind: 'vad'; audio: LiveAudio; request: DetectRequest }
   | (RecognitionSettings & { kind: 'final' } & EndedUtterance)
   | (RecognitionSettings & { kind: 'partial' } & PartialUtterance)
@@ -57,14 +57,14 @@ export type WorkerTask =
 /** The result of each kind of task. */
 export type TaskResult = {
   detect: DetectedSpeech
-  groupChannels: ChannelToRecognize[]
+  'group-channels': ChannelToRecognize[]
   recognize: RecognizedSegment[]
   'recognize-all': RecognizedSegment[][]
   embed: null
-  speakers: SpeakerUtterance[]
+  'cluster-speakers': SpeakerUtterance[]
   identify: LanguageSpan[][]
   translate: string[]
-  speaker: Pick<FinalResult, 'speakerEmbedding' | 'embeddingError'>
+  'embed-utterance': Pick<FinalResult, 'speakerEmbedding' | 'embeddingError'>
   vad: SpeechFrames
   final: FinalResult
   partial: PartialResult

@@ -1,8 +1,8 @@
-import type { Planes } from '../pcm.ts'
+import type { PlanarSamples } from '../pcm.ts'
 
 /** Finds channels with the same audio while it is being decoded. */
 export type ChannelComparison = {
-  write(planes: Planes): void
+  write(planes: PlanarSamples): void
   /**
    * Returns for each channel the lowest one with the same audio, null when there is none below it.
    */
@@ -20,7 +20,7 @@ export function createChannelComparison(channels: number): ChannelComparison {
   const energies = new Float64Array(channels)
   const differences = new Float64Array(channels * channels)
 
-  function write(planes: Planes): void {
+  function write(planes: PlanarSamples): void {
     for (let a = 0; a < channels; a++) {
       energies[a]! += energy(planes[a]!)
       for (let b = 0; b < a; b++) {

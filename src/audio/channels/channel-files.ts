@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { type Planes, toInt16 } from '../pcm.ts'
+import { type PlanarSamples, toInt16 } from '../pcm.ts'
 import { createChannelComparison } from './channel-comparison.ts'
 
 /** Returns the name of a channel's file within its folder. */
@@ -12,7 +12,7 @@ export function channelFile(channel: number): string {
 /** Takes the samples of one recording. */
 export type ChannelOutput<T> = {
   readonly samples: number
-  write(planes: Planes): void
+  write(planes: PlanarSamples): void
   /** Returns what was written, by channel; files are synced to disk. */
   finish(): T[]
   close(): void
@@ -34,7 +34,7 @@ export function createChannelFiles(
   })
   let samples = 0
 
-  function write(planes: Planes): void {
+  function write(planes: PlanarSamples): void {
     comparison.write(planes)
     samples += planes[0]!.length
     withWriteErrors(() => {

@@ -1,4 +1,4 @@
-import type { Planes } from '../pcm.ts'
+import type { PlanarSamples } from '../pcm.ts'
 import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
 import { isCopy } from './loudness.ts'
 import { comparePair, type SpectralFrame } from './pair-comparison.ts'
@@ -74,7 +74,7 @@ export function createChannelAnalysis(channels: number, center?: number) {
   const noise = Array.from({ length: channels }, () => ({ energy: 0, count: 0 }))
   const loudness = Array.from({ length: channels }, (): number[] => [])
 
-  function write(planes: Planes, speech: readonly Float32Array[]): void {
+  function write(planes: PlanarSamples, speech: readonly Float32Array[]): void {
     const frames: SpectralFrame[] = []
     for (let at = 0; at + SPECTRUM_SAMPLES <= planes[0]!.length; at += SPECTRUM_HOP) {
       const spectra = speechSpectra(

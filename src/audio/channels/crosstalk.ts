@@ -1,4 +1,4 @@
-import type { Planes } from '../pcm.ts'
+import type { PlanarSamples } from '../pcm.ts'
 import { createTransform } from './fourier.ts'
 import {
   addPairSpectra,
@@ -72,7 +72,7 @@ export function createMeasurement(): CrosstalkMeasurement {
 }
 
 /** Adds the next spectrum of each channel to a measurement. */
-export type CrosstalkMeter = (measurement: CrosstalkMeasurement, planes: Planes) => void
+export type CrosstalkMeter = (measurement: CrosstalkMeasurement, planes: PlanarSamples) => void
 
 /**
  * Creates a meter that gets its spectra in order, every `SPECTRUM_HOP` samples. Only what is louder

@@ -7,7 +7,7 @@ import { contradiction } from './wav-header.ts'
  */
 const MAX_HEADER_BYTES = 64 * 1024
 
-/** The result for a chunk; `held.length + sound.length - released` are the bytes of the chunk. */
+/** The result for a chunk; `held.length + audio.length - released` are the bytes of the chunk. */
 export type FilteredChunk = {
   /**
    * Audio to append; its first `released` bytes came with earlier chunks and turned out not to be a

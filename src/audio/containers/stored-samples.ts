@@ -1,5 +1,5 @@
 import type { MediaInfo } from '../decoder/decoder-messages.ts'
-import { bytesPerSample, decodePcm, type Planes, type SampleEncoding } from '../pcm.ts'
+import { bytesPerSample, decodePcm, type PlanarSamples, type SampleEncoding } from '../pcm.ts'
 import type { ByteSource } from './byte-source.ts'
 
 /** The position of samples in a file and how they are stored. */
@@ -64,7 +64,10 @@ const codecNames: Record<SampleEncoding, string> = {
 }
 
 /** Reads the samples in blocks, at their own rate. */
-export function* readStoredSamples(source: ByteSource, layout: SampleLayout): Generator<Planes> {
+export function* readStoredSamples(
+  source: ByteSource,
+  layout: SampleLayout,
+): Generator<PlanarSamples> {
   const frameBytes = layout.channels * bytesPerSample(layout.encoding)
   const blockBytes = Math.floor(BLOCK_BYTES / frameBytes) * frameBytes
   const end = layout.start + layout.length

@@ -15,8 +15,9 @@ import {
 } from '../containers/stored-samples.ts'
 import { readWavLayout } from '../containers/wav.ts'
 import type { openLibavAudio } from '../libav/libav-audio.ts'
-import { type Planes, SAMPLE_RATE } from '../pcm.ts'
+import { type PlanarSamples, SAMPLE_RATE } from '../pcm.ts'
 import { createResampler } from '../resample.ts'
+import { createCpuBudget } from './cpu-budget.ts'
 import type {
   DecodedMedia,
   DecodeRequest,
@@ -27,7 +28,6 @@ import type {
   ShortMedia,
   ShortRequest,
 } from './decoder-messages.ts'
-import { createWorkCheck } from './work-check.ts'
 
 type Steps = {
   heartbeat: Heartbeat
@@ -46,7 +46,7 @@ type OpenedAudio = {
   /** Size of the file. */
   bytes: number
   rate: number
-  blocks: AsyncIterable<Planes> | Iterable<Planes>
+  blocks: AsyncIterable<PlanarSamples> | Iterable<PlanarSamples>
 }
 
 /** Returns what a file holds. Runs in the decoder process. */
@@ -59,7 +59,7 @@ export function decodeFile(
   request: DecodeRequest,
   { heartbeat, onProgress, cpuSeconds }: Steps,
 ): Promise<DecodedMedia> {
-  const work = createWorkCheck(cpuSeconds)
+  const work = createCpuBudget(cpuSeconds)
   const checkedHeartbeat = async () => {
     work.check()
     await heartbeat()
@@ -180,9 +180,9 @@ async function writeAudio<T>(
 }
 
 async function* resampled(
-  blocks: AsyncIterable<Planes> | Iterable<Planes>,
+  blocks: AsyncIterable<PlanarSamples> | Iterable<PlanarSamples>,
   rate: number,
-): AsyncGenerator<Planes> {
+): AsyncGenerator<PlanarSamples> {
   let resamplers: ReturnType<typeof createResampler>[] | undefined
   for await (const planes of blocks) {
     resamplers ??= planes.map(() => createResampler(rate, SAMPLE_RATE))

@@ -1,12 +1,12 @@
 import type { OggRange } from '../containers/ogg-links.ts'
 import type { MediaInfo } from '../decoder/decoder-messages.ts'
-import type { Planes } from '../pcm.ts'
+import type { PlanarSamples } from '../pcm.ts'
 import { alignStart } from '../silence.ts'
 import { decodeTrack } from './libav-decode.ts'
 import { type MediaOpenOptions, openMedia } from './libav-open.ts'
 
 /** What libav reads of a file: its description, and its audio at 16 kHz. */
-export type LibavAudio = { info: MediaInfo; blocks: AsyncIterable<Planes>; close(): void }
+export type LibavAudio = { info: MediaInfo; blocks: AsyncIterable<PlanarSamples>; close(): void }
 
 /**
  * Opens a file. Its `links`, if there are any, are decoded one after the other, to the channels of
@@ -43,7 +43,7 @@ async function openLinks(
   const { heartbeat } = options
   const { channels } = info
 
-  async function* decodeLinks(): AsyncGenerator<Planes> {
+  async function* decodeLinks(): AsyncGenerator<PlanarSamples> {
     for (const { part } of readable) {
       const media = await openMedia(path, { ...options, part })
       try {

@@ -1,9 +1,9 @@
 import { Codec, CodecContext, Frame, type Packet, type Stream } from 'node-av/lib'
 import { AppError } from '../../errors.ts'
 import type { Heartbeat } from '../decoder/decoder-messages.ts'
-import { type Planes, SAMPLE_RATE } from '../pcm.ts'
+import { createGapDetector } from '../gap-detector.ts'
+import { type PlanarSamples, SAMPLE_RATE } from '../pcm.ts'
 import { silentPlanes } from '../silence.ts'
-import { createTimeline } from '../timeline.ts'
 import { readPackets, requireSuccess, secondsOfStamp } from './libav-format.ts'
 import type { OpenedMedia } from './libav-open.ts'
 import { createFrameResampler, type FrameResampler } from './libav-resample.ts'
@@ -15,15 +15,15 @@ import { createFrameResampler, type FrameResampler } from './libav-resample.ts'
 export async function* decodeTrack(
   { format, track, info, firstPacket }: OpenedMedia,
   { heartbeat, channels }: { heartbeat: Heartbeat; channels?: number },
-): AsyncGenerator<Planes> {
+): AsyncGenerator<PlanarSamples> {
   const codec = openCodec(track, info.codec)
   const frame = new Frame()
   frame.alloc()
-  const missingBefore = createTimeline(info.duration)
+  const missingBefore = createGapDetector(info.duration)
   let resampler: FrameResampler | undefined
   let firstRate: number | undefined
 
-  function* decodeFrames(): Generator<Planes> {
+  function* decodeFrames(): Generator<PlanarSamples> {
     while (codec.receiveFrameSync(frame) >= 0) {
       resampler ??= createFrameResampler(frame, SAMPLE_RATE, channels)
       const { sampleRate } = frame

@@ -11,16 +11,16 @@ import {
   SoftwareResampleContext,
 } from 'node-av/lib'
 import { checkAudioFormat } from '../audio-limits.ts'
-import type { Planes } from '../pcm.ts'
+import type { PlanarSamples } from '../pcm.ts'
 import { requireSuccess } from './libav-format.ts'
 
 /** libav's resampler, read once a second: each read costs as much as the resampling itself. */
 export type FrameResampler = {
   readonly channels: number
   /** Takes a frame; yields the accumulated output once there is enough. */
-  write(frame: Frame): Generator<Planes>
+  write(frame: Frame): Generator<PlanarSamples>
   /** Returns everything that is left; the next frame starts afresh. */
-  flush(): Planes
+  flush(): PlanarSamples
   close(): void
 }
 
@@ -49,7 +49,7 @@ export function createFrameResampler(
   let context: SoftwareResampleContext | undefined
   let gathered = 0
 
-  function* write(frame: Frame): Generator<Planes> {
+  function* write(frame: Frame): Generator<PlanarSamples> {
     nameChannels(frame)
     context ??= createContext(frame, { channelLayout, sampleRate })
     gathered += frame.nbSamples / frame.sampleRate
@@ -63,7 +63,7 @@ export function createFrameResampler(
     if (gathered >= 1) yield takeOutput()
   }
 
-  function flush(): Planes {
+  function flush(): PlanarSamples {
     if (!context) return empty(channels)
     requireSuccess(convert(context, null))
     context.free()
@@ -80,12 +80,16 @@ export function createFrameResampler(
   }
 
   /** Copies: the frame's memory is reused for the next block. */
-  function takeOutput(): Planes {
+  function takeOutput(): PlanarSamples {
     gathered = 0
     const { data, nbSamples } = output
     if (!data || nbSamples === 0) return empty(channels)
     return data.slice(0, channels).map((plane) => {
-      return new Float32Array(plane.buffer, plane.byteOffset, nbSamples).slice() as Planes[number]
+      return new Float32Array(
+        plane.buffer,
+        plane.byteOffset,
+        nbSamples,
+      ).slice() as PlanarSamples[number]
     })
   }
 
@@ -115,6 +119,6 @@ function createContext(
   return context
 }
 
-function empty(channels: number): Planes {
+function empty(channels: number): PlanarSamples {
   return Array.from({ length: channels }, () => new Float32Array(0))
 }

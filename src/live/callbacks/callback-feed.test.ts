@@ -17,7 +17,7 @@ import {
 import { createRandom } from '../../../test/support/random/random.ts'
 import { createCallbackQueue } from '../../storage/live/live-callbacks.ts'
 import { acknowledgment } from '../input/acknowledgment.ts'
-import { formatLogRecord } from '../journal/session-log.ts'
+import { formatLogRecord } from '../journal/log-records.ts'
 import {
   flagOf,
   headOf,

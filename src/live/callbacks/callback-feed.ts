@@ -9,7 +9,7 @@ import {
   storeResultText,
 } from '../../storage/jobs/results.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'
-import type { ChunkRecord } from '../journal/session-log.ts'
+import type { ChunkRecord } from '../journal/log-records.ts'
 import { textChunks } from '../result/result-messages.ts'
 import {
   type CallbackSelectionOptions,
@@ -69,7 +69,7 @@ export class CallbackFeed {
   readonly #options: CallbackFeedOptions
   readonly #select: (line: string, before: ChunkRecord) => LogReading
   readonly #closing = new AbortController()
-  #place: FeedPosition = {
+  #position: FeedPosition = {
     offset: 0,
     number: 0,
     before: { at: 0, received: 0, audio: 0 },
@@ -108,7 +108,7 @@ export class CallbackFeed {
    */
   async finish(): Promise<LiveCallback[]> {
     await this.feed()
-    const { end, number, before } = this.#place
+    const { end, number, before } = this.#position
     if (end === undefined) return []
     const messages: SelectedMessage[] = []
     for await (const lines of this.#options.store.readDurableLines(end)) {
@@ -149,8 +149,8 @@ export class CallbackFeed {
     const { store } = this.#options
     const { signal } = this.#closing
     signal.throwIfAborted()
-    for await (const lines of store.readDurableLines(this.#place.offset)) {
-      const place = { ...this.#place }
+    for await (const lines of store.readDurableLines(this.#position.offset)) {
+      const place = { ...this.#position }
       let messages: NumberedMessage[] = []
       for (const { text, end } of lines) {
         const { message, chunk } = this.#select(text, place.before)
@@ -180,7 +180,7 @@ export class CallbackFeed {
       if (dropped) onDropped(dropped)
       onQueued()
     }
-    this.#place = { ...place }
+    this.#position = { ...place }
   }
 
   async #toRows(messages: readonly NumberedMessage[]): Promise<LiveCallback[]> {

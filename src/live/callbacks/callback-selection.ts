@@ -1,6 +1,6 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import { acknowledgment } from '../input/acknowledgment.ts'
-import { type ChunkRecord, parseLogRecord, recordKindOf } from '../journal/session-log.ts'
+import { type ChunkRecord, parseLogRecord, recordKindOf } from '../journal/log-records.ts'
 import {
   ackHead,
   isReliable,

@@ -1,6 +1,6 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import { roundTo } from '../../transcript/rounding.ts'
-import type { ChunkRecord } from '../journal/session-log.ts'
+import type { ChunkRecord } from '../journal/log-records.ts'
 import { writeMessage } from '../messages/server-messages.ts'
 import { secondsOfAudio } from './format-params.ts'
 

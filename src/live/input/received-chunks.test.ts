@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { wavHeader } from '../../audio/containers/wav-header.ts'
-import type { ChunkRecord } from '../journal/session-log.ts'
+import type { ChunkRecord } from '../journal/log-records.ts'
 import {
   type AcceptedChunk,
   type EarlierChunks,

@@ -85,7 +85,7 @@ function createArrived(limit: number) {
   let length = 0
   /** How many bytes equal the first. */
   let run = 0
-  /** Longest border of the prefix of each length, as far as `known`. */
+  /** Longest border of the prefix of each length, as far as `knownBorders`. */
   let borders = new Uint32Array(2)
   let knownBorders = 1
 

@@ -12,7 +12,7 @@ import {
   writeMessage,
 } from '../messages/server-messages.ts'
 import { Journal } from './journal.ts'
-import { formatLogRecord } from './session-log.ts'
+import { formatLogRecord } from './log-records.ts'
 import { recoverSession } from './session-recovery.ts'
 
 const routing: Routing = { isForSocket: () => true, isForCallback: () => false }

@@ -24,7 +24,7 @@ import {
   type Snapshot,
   type StopReason,
   type UtteranceRecord,
-} from './session-log.ts'
+} from './log-records.ts'
 
 /** What an earlier process logged about a session, as far as the next one needs it. */
 export type RecoveredSession = {

@@ -1,6 +1,6 @@
 import type { Log } from '../../observability/log.ts'
 import type { Journal } from './journal.ts'
-import { formatLogRecord, type ReadLog, readRecords, type StopReason } from './session-log.ts'
+import { formatLogRecord, type ReadLog, readRecords, type StopReason } from './log-records.ts'
 
 /** The warnings of a session, in its result and in the server's log. */
 export const warningTexts = {

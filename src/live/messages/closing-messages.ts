@@ -10,7 +10,7 @@ import {
 import { notConfiguredEnvelope } from '../../text/result/steps/not-configured.ts'
 import { sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import type { Journal } from '../journal/journal.ts'
-import type { ReadLog } from '../journal/session-log.ts'
+import type { ReadLog } from '../journal/log-records.ts'
 import { readWarnings, warningTexts } from '../journal/session-warnings.ts'
 import { createSpeakerLookup } from '../recognition/speaker-lookup.ts'
 import { collectAddOnResults } from '../result/add-on-results.ts'

@@ -12,7 +12,7 @@ import {
   routingOf,
   type ServerMessage,
 } from './server-messages.ts'
-import { UnreadMessages, type UnreadShare } from './unread-bytes.ts'
+import { UnreadBytes, type UnreadShare } from './unread-bytes.ts'
 
 const none = {} as MessageFlags
 const span = { start: 0, end: 1 }
@@ -107,7 +107,7 @@ function connectTo(outbox: MessageOutbox, unread?: UnreadShare): Connection {
 }
 
 test('messages that no client fetches are kept up to a limit, with a warning', async () => {
-  const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
+  const unread = new UnreadBytes({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
   const warnings: string[] = []
   const warn = (text: string) => warnings.push(text)
   const share = unread.open('a')
@@ -125,7 +125,7 @@ test('messages that no client fetches are kept up to a limit, with a warning', a
 })
 
 test('unread messages count against the limit and close the connection with 1013', async () => {
-  const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
+  const unread = new UnreadBytes({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
   const share = unread.open('a')
   const { outbox } = openOutbox(
     { socket: finals, callback: {} },
@@ -140,7 +140,7 @@ test('unread messages count against the limit and close the connection with 1013
 })
 
 test('messages that the client has seen no longer count', async () => {
-  const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
+  const unread = new UnreadBytes({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
   const share = unread.open('a')
   const { outbox } = openOutbox(
     { socket: finals, callback: {} },

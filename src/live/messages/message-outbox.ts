@@ -1,7 +1,7 @@
 import { wallNow } from '../../clock.ts'
 import type { Connection, OutgoingMessage } from '../connection.ts'
 import type { Journal } from '../journal/journal.ts'
-import { formatLogRecord } from '../journal/session-log.ts'
+import { formatLogRecord } from '../journal/log-records.ts'
 import { warningTexts } from '../journal/session-warnings.ts'
 import type { CaptionFeed } from './caption-feed.ts'
 import {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Journal } from '../journal/journal.ts'
-import { formatLogRecord } from '../journal/session-log.ts'
+import { formatLogRecord } from '../journal/log-records.ts'
 import type { MemoizeResponse } from './session-services.ts'
 
 /** Answers of services that were logged, by what they are for and by the hash of the request. */

@@ -13,7 +13,7 @@ export function messageMemory({ text }: { text: string }): number {
  * Counts what clients have not read, by session, by account and in total. When the total is too
  * high, only accounts that exceed their share of it are over the limit.
  */
-export class UnreadMessages {
+export class UnreadBytes {
   readonly #limits: UnreadLimits
   readonly #byAccount = new Map<string, number>()
   #bytes = 0

@@ -5,7 +5,7 @@ import { type ModelSelection, settingsFor } from '../../asr/model-selection/sele
 import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
-import type { ChannelState, PendingUtterance } from '../journal/session-log.ts'
+import type { ChannelState, PendingUtterance } from '../journal/log-records.ts'
 import {
   beginAfter,
   contextText,
@@ -25,7 +25,7 @@ import {
   type UtteranceSegments,
   type UtteranceSpan,
 } from './endpointing.ts'
-import type { FinalSequencer } from './final-sequencer.ts'
+import type { FinalOrder } from './final-order.ts'
 import { allowsSpeculativeFinals, partialIntervals } from './load/load-shedding.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
@@ -50,7 +50,7 @@ export type RecognizedFinal = {
   endedAt?: number | undefined
 }
 
-/** An utterance whose final is pending, and its place in the order of `FinalSequencer`. */
+/** An utterance whose final is pending, and its place in the order of `FinalOrder`. */
 export type OrderedUtterance = { sequence: number; utterance: PendingUtterance }
 
 /** Options of a channel. */
@@ -64,7 +64,7 @@ export type ChannelOptions = {
   language: SessionLanguage
   /** Applies the user's spelling to words. */
   applyTransforms: SessionText['applyTransforms']
-  order: FinalSequencer
+  order: FinalOrder
   /** Labels speakers, if requested; then `order` must be shared by all channels. */
   speakers?: SessionSpeakers | undefined
   /** Finals name their model. */
@@ -106,9 +106,9 @@ type LastPartial = { number: number; text: string; draft: DraftText; lastSpeech:
  */
 export class ChannelRecognizer {
   readonly #options: ChannelOptions
-  readonly #endpoint: EndpointerState
+  readonly #endpointer: EndpointerState
   /** First sample that no utterance took. */
-  #after: number
+  #lastEnd: number
   #ended: OrderedUtterance[] = []
   /** The words of the last ended utterance with words, and the last of those already emitted. */
   #lastWords: Promise<readonly LastWord[]>
@@ -120,13 +120,13 @@ export class ChannelRecognizer {
   #clearLanguage: Promise<string | null> = Promise.resolve(null)
   #speculative: SpeculativeFinal | undefined
   #partial: AbortController | undefined
-  #last: LastPartial | undefined
+  #lastPartial: LastPartial | undefined
   #nextPartialAt = 0
 
   constructor(options: ChannelOptions, from: ChannelState) {
     this.#options = options
-    this.#endpoint = from.endpoint
-    this.#after = from.after
+    this.#endpointer = from.endpoint
+    this.#lastEnd = from.after
     this.#lastSent = from.lastWord
     this.#lastWords = Promise.resolve(from.lastWord ? [from.lastWord] : [])
     this.#sentLanguage = from.language ?? null
@@ -135,14 +135,14 @@ export class ChannelRecognizer {
 
   /** Returns plain data from which a channel can resume. */
   get state(): ChannelState {
-    const endpoint = { ...this.#endpoint, recent: [...this.#endpoint.recent] }
-    const [after, lastWord, language] = [this.#after, this.#lastSent, this.#sentLanguage]
+    const endpoint = { ...this.#endpointer, recent: [...this.#endpointer.recent] }
+    const [after, lastWord, language] = [this.#lastEnd, this.#lastSent, this.#sentLanguage]
     return { endpoint, after, lastWord, ...(language !== null && { language }) }
   }
 
   /** First sample that the open utterance, or the next one, needs. */
   get firstNeeded(): number {
-    return firstNeededSample(this.#endpoint, this.#after)
+    return firstNeededSample(this.#endpointer, this.#lastEnd)
   }
 
   /** Utterances whose final text is not emitted yet. */
@@ -152,10 +152,10 @@ export class ChannelRecognizer {
 
   /** Processes the speech probability and the level of the next frame. */
   advance(probability: number, level: number, { isLowPriority }: { isLowPriority: boolean }): void {
-    for (const event of this.#options.endpointer.step(this.#endpoint, probability, level)) {
+    for (const event of this.#options.endpointer.step(this.#endpointer, probability, level)) {
       this.#handle(event, isLowPriority)
     }
-    if (this.#speculative && this.#endpoint.lastSpeech > this.#speculative.span.to) {
+    if (this.#speculative && this.#endpointer.lastSpeech > this.#speculative.span.to) {
       this.#speculative.stop.abort() // Speech goes on.
       this.#speculative = undefined
     }
@@ -163,13 +163,13 @@ export class ChannelRecognizer {
 
   /** Ends the channel: no more audio follows. */
   finish({ isLowPriority }: { isLowPriority: boolean }): void {
-    const events = this.#options.endpointer.finish(this.#endpoint)
+    const events = this.#options.endpointer.finish(this.#endpointer)
     for (const event of events) this.#handle(event, isLowPriority)
   }
 
   /** Recognizes an utterance that ended before the restart. */
   resume(ended: PendingUtterance): void {
-    this.#recognize(ended, { final: this.#final(ended, { isLowPriority: true }) })
+    this.#emitFinal(ended, { final: this.#requestFinal(ended, { isLowPriority: true }) })
   }
 
   /** Resolves when few enough finals are pending or, with `all`, none. */
@@ -183,8 +183,8 @@ export class ChannelRecognizer {
    * but recognized beside them: a first partial is worth little when it is late.
    */
   async partial({ isLowPriority }: { isLowPriority: boolean }): Promise<void> {
-    const { phase, from, frame, number, lastSpeech } = this.#endpoint
-    const last = this.#last?.number === number ? this.#last : undefined
+    const { phase, from, frame, number, lastSpeech } = this.#endpointer
+    const last = this.#lastPartial?.number === number ? this.#lastPartial : undefined
     if (phase !== 'speaking' || from === null || frame - from < FIRST_PARTIAL_FRAMES) return
     if (this.#partial || last?.lastSpeech === lastSpeech) return
     if (isLowPriority && this.#ended.length > 0) return
@@ -221,7 +221,7 @@ export class ChannelRecognizer {
       if (stop.signal.aborted) return
       const view = viewLiveUtterance({ ...utterances, words }, span)
       const draft = { text: '', model: recognized.model, tokens: recognized.draft }
-      this.#last = { number, text: view.text, draft, lastSpeech }
+      this.#lastPartial = { number, text: view.text, draft, lastSpeech }
       if (view.text === '' && !last?.text) return // The first words are awaited: again at once.
       const interval = partialIntervalMs * partialIntervals(engine.load)
       this.#nextPartialAt = Math.max(this.#nextPartialAt, now + interval)
@@ -263,7 +263,7 @@ export class ChannelRecognizer {
     this.#speculative?.stop.abort()
     const stop = new AbortController()
     const ended = this.#endedOf(span)
-    const final = this.#final(ended, { isLowPriority: false, stop })
+    const final = this.#requestFinal(ended, { isLowPriority: false, stop })
     final.catch(() => {}) // The consumer of the promise sees the error.
     this.#speculative = { span, final, stop }
   }
@@ -278,9 +278,9 @@ export class ChannelRecognizer {
       speculative && speculative.span.number === span.number && speculative.span.to === span.to
     if (!isSame) speculative?.stop.abort()
     const ended = this.#endedOf(span)
-    this.#after = ended.segment.end
-    const final = isSame ? speculative.final : this.#final(ended, { isLowPriority })
-    this.#recognize(ended, { final, endedAt: performance.now() })
+    this.#lastEnd = ended.segment.end
+    const final = isSame ? speculative.final : this.#requestFinal(ended, { isLowPriority })
+    this.#emitFinal(ended, { final, endedAt: performance.now() })
   }
 
   #endedOf(span: UtteranceSpan): PendingUtterance {
@@ -288,11 +288,11 @@ export class ChannelRecognizer {
   }
 
   #segmentsOf(span: UtteranceSpan): UtteranceSegments {
-    return segmentsOf(span, { state: this.#endpoint, after: this.#after })
+    return segmentsOf(span, { state: this.#endpointer, after: this.#lastEnd })
   }
 
   /** Emits the final text after those of the earlier utterances. */
-  #recognize(
+  #emitFinal(
     ended: PendingUtterance,
     { final, endedAt }: { final: Promise<FinalResult>; endedAt?: number },
   ): void {
@@ -353,13 +353,13 @@ export class ChannelRecognizer {
     })
   }
 
-  async #final(
+  async #requestFinal(
     ended: PendingUtterance,
     { isLowPriority, stop }: { isLowPriority: boolean; stop?: AbortController },
   ): Promise<FinalResult> {
     const { engine, selection, speakers, log, onWork } = this.#options
     const [before, clear] = [this.#lastLanguage, this.#clearLanguage]
-    const last = this.#last?.number === ended.span.number ? this.#last : undefined
+    const last = this.#lastPartial?.number === ended.span.number ? this.#lastPartial : undefined
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended

@@ -8,7 +8,7 @@ import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import type { Journal } from '../journal/journal.ts'
-import { formatLogRecord, type ReadLog } from '../journal/session-log.ts'
+import { formatLogRecord, type ReadLog } from '../journal/log-records.ts'
 import type { DiarizationParams } from '../request/diarization-params.ts'
 import { readUtterances } from '../result/session-utterances.ts'
 

@@ -62,7 +62,7 @@ export type EndpointerState = {
 }
 
 /** Adds the first and last sounds of a word, which the VAD misses. */
-const PRE_ROLL = 0.3 * SAMPLE_RATE
+const PRE_ROLL_SAMPLES = 0.3 * SAMPLE_RATE
 const PAD_FRAMES = 4
 /** A pause between fragments has at least so many frames (0.25 s). */
 const FRAGMENT_PAUSE_FRAMES = 8
@@ -229,7 +229,7 @@ export function firstNeededSample(state: EndpointerState, after: number): number
     { number: state.number, from, to: from + 1 },
     state.fragments ?? [],
   )
-  const start = Math.max(after, from * VAD_FRAME - PRE_ROLL)
+  const start = Math.max(after, from * VAD_FRAME - PRE_ROLL_SAMPLES)
   const first = fragment ? fragment.start * VAD_FRAME : start
   return Math.max(0, Math.min(first, start - CONTEXT_SAMPLES))
 }
@@ -308,7 +308,7 @@ export function segmentsOf(
 ): UtteranceSegments {
   const isCut = state.from === to
   const limit = isCut ? to : state.frame
-  const start = Math.max(after, from * VAD_FRAME - PRE_ROLL, 0)
+  const start = Math.max(after, from * VAD_FRAME - PRE_ROLL_SAMPLES, 0)
   const followsCut = after > 0 && from * VAD_FRAME <= after
   // Words of other fragments would be taken for those of a fragment.
   const isFragment = pauses !== undefined || isInFragments({ start: from, end: to }, [])

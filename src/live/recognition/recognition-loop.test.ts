@@ -3,7 +3,7 @@ import test from 'node:test'
 import { FRAME, open } from '../../../test/support/live/sessions/test-recognition-loop.ts'
 import { AppError } from '../../errors.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
-import type { Snapshot } from '../journal/session-log.ts'
+import type { Snapshot } from '../journal/log-records.ts'
 
 const pause = '.'.repeat(12)
 const speech = '#'.repeat(20)

@@ -6,11 +6,11 @@ import type { SpeakerCounts } from '../../asr/speech-engine.ts'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
-import type { PendingUtterance, Snapshot } from '../journal/session-log.ts'
+import type { PendingUtterance, Snapshot } from '../journal/log-records.ts'
 import { type ChannelEvent, ChannelRecognizer } from './channel-recognizer.ts'
 import { createEndpointer, type EndpointingOptions, initialEndpointerState } from './endpointing.ts'
 import { EventQueue } from './event-queue.ts'
-import { createFinalSequencer } from './final-sequencer.ts'
+import { createFinalOrder } from './final-order.ts'
 import { AudioPace } from './load/audio-pace.ts'
 import { SpeechLoad } from './load/speech-load.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
@@ -80,10 +80,11 @@ export class RecognitionLoop {
   readonly #events = new EventQueue<RecognitionEvent>()
   readonly #speakers: SessionSpeakers | undefined
   readonly #earlier: readonly PendingUtterance[]
-  /** Frames processed, of 32 ms; and available frames in the session's own format. */
-  #position: number
+  /** The next VAD frame (32 ms) to process. */
+  #vadFrame: number
   #snapshotAt: number
-  #frames = 0
+  /** Audio frames that have come, in the session's own format. */
+  #availableFrames = 0
   #isEnd = false
   #work: number
   #wake: (() => void) | undefined
@@ -104,7 +105,7 @@ export class RecognitionLoop {
     const sessionSpeakers =
       speakers && createSessionSpeakers({ channels, counts: speakers }, from?.speakers)
     this.#speakers = sessionSpeakers
-    const oneOrder = createFinalSequencer()
+    const oneOrder = createFinalOrder()
     const shared = {
       ...{ engine, selection, endpointer, language, applyTransforms, speakers: sessionSpeakers },
       ...{ emit: (event: ChannelEvent) => this.#events.push(event), warn, partialIntervalMs },
@@ -116,11 +117,11 @@ export class RecognitionLoop {
         after: 0,
         lastWord: null,
       }
-      const order = sessionSpeakers ? oneOrder : createFinalSequencer()
+      const order = sessionSpeakers ? oneOrder : createFinalOrder()
       return new ChannelRecognizer({ ...shared, channel, path, order }, start)
     })
-    this.#position = from?.position ?? 0
-    this.#snapshotAt = this.#position
+    this.#vadFrame = from?.position ?? 0
+    this.#snapshotAt = this.#vadFrame
     this.#work = from?.work ?? 0
     this.#earlier = from?.ended ?? []
     this.#speechLoad = new SpeechLoad({ channels })
@@ -134,7 +135,7 @@ export class RecognitionLoop {
 
   /** Seconds of audio processed. */
   get recognized(): number {
-    return this.#position * FRAME_SECONDS
+    return this.#vadFrame * FRAME_SECONDS
   }
 
   /** Seconds of processing time. */
@@ -144,7 +145,7 @@ export class RecognitionLoop {
 
   /** Reports how many frames of audio are available, in the session's own format. */
   setAvailable(frames: number): void {
-    this.#frames = frames
+    this.#availableFrames = frames
     this.#wake?.()
   }
 
@@ -172,7 +173,7 @@ export class RecognitionLoop {
     for (const ended of this.#earlier) this.#channels[ended.channel]!.resume(ended)
     for (;;) {
       const isLast = this.#isEnd
-      const frames = this.#frames
+      const frames = this.#availableFrames
       const isEnough = isLast || this.#ahead() >= FRAME_SECONDS
       const recognized = isEnough ? await this.#advance({ frames, isEnd: isLast }) : 0
       if (recognized === 0 && isLast) break
@@ -193,10 +194,10 @@ export class RecognitionLoop {
     const open = this.#channels.map((channel) => channel.firstNeeded)
     const from = Math.floor(Math.min(...waiting, ...open) / VAD_FRAME)
     const { signal } = this.#options
-    const span = { to: this.#position, signal }
+    const span = { to: this.#vadFrame, signal }
     const at = await this.#writeSamples({ ...span, from, isEnd: false })
     // The audio had ended: its last samples may be less than a frame.
-    if (at < this.#position) await this.#writeSamples({ ...span, from: at, isEnd: true })
+    if (at < this.#vadFrame) await this.#writeSamples({ ...span, from: at, isEnd: true })
   }
 
   /** Rewrites all samples up to the current position, for a second pass at the end. */
@@ -211,7 +212,7 @@ export class RecognitionLoop {
     const { engine, audio, log } = this.#options
     let at = from
     while (at < to) {
-      const request = { from: at, frames: this.#frames, isEnd }
+      const request = { from: at, frames: this.#availableFrames, isEnd }
       const { levels } = await retryEngineCall(
         () => engine.detectSpeech(audio, request, { signal }),
         {
@@ -231,7 +232,7 @@ export class RecognitionLoop {
    */
   async #advance(available: { frames: number; isEnd: boolean }): Promise<number> {
     const { engine, audio, log, signal, endpointing } = this.#options
-    const request = { from: this.#position, ...available }
+    const request = { from: this.#vadFrame, ...available }
     const isLowPriority = this.#isLowPriority()
     const began = performance.now()
     const { probabilities, levels } = await retryEngineCall(
@@ -246,14 +247,14 @@ export class RecognitionLoop {
       for (const [i, channel] of this.#channels.entries()) {
         channel.advance(probabilities[i]![frame]!, levels[i]![frame]!, { isLowPriority })
       }
-      this.#position++
+      this.#vadFrame++
       if (frame + 1 === frames || frame % PARTIAL_FRAMES === PARTIAL_FRAMES - 1) {
         await this.#partials()
       }
     }
     this.#speechLoad.recognized(FRAME_SECONDS * countVoiced(probabilities, endpointing.threshold))
     this.#events.push({ type: 'progress' })
-    if (this.#position - this.#snapshotAt >= SNAPSHOT_FRAMES) this.#takeSnapshot()
+    if (this.#vadFrame - this.#snapshotAt >= SNAPSHOT_FRAMES) this.#takeSnapshot()
     for (const channel of this.#channels) await channel.waitForFinals()
     return frames
   }
@@ -280,13 +281,13 @@ export class RecognitionLoop {
 
   /** Seconds of audio not yet processed. */
   #ahead(): number {
-    return this.#frames / this.#options.audio.format.sampleRate - this.recognized
+    return this.#availableFrames / this.#options.audio.format.sampleRate - this.recognized
   }
 
   #takeSnapshot(): void {
-    this.#snapshotAt = this.#position
+    this.#snapshotAt = this.#vadFrame
     const snapshot = {
-      position: this.#position,
+      position: this.#vadFrame,
       channels: this.#channels.map(({ state }) => state),
       ended: this.#ended(),
       ...(this.#speakers && { speakers: this.#speakers.state }),
@@ -302,10 +303,10 @@ export class RecognitionLoop {
     return ended.sort((a, b) => a.sequence - b.sequence).map(({ utterance }) => utterance)
   }
 
-  /** Resolves when there are more frames of audio than `seen`, or when no more follow. */
-  async #moreAudio(seenSamples: number): Promise<void> {
+  /** Resolves when there are more frames of audio than `knownFrames`, or when no more follow. */
+  async #moreAudio(knownFrames: number): Promise<void> {
     const { signal } = this.#options
-    while (!this.#isEnd && this.#frames <= seenSamples && !signal.aborted) {
+    while (!this.#isEnd && this.#availableFrames <= knownFrames && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
       await promise

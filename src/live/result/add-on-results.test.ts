@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Envelope, failedEnvelope } from '../../text/result/steps/envelope.ts'
-import { formatLogRecord } from '../journal/session-log.ts'
+import { formatLogRecord } from '../journal/log-records.ts'
 import type { AddOnResults } from '../messages/realtime-add-ons.ts'
 import { type CollectOptions, collectAddOnResults } from './add-on-results.ts'
 

@@ -6,7 +6,7 @@ import {
 import { notConfiguredEnvelope } from '../../text/result/steps/not-configured.ts'
 import type { TokenUsage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
-import { type AddOnRecord, type ReadLog, readRecords } from '../journal/session-log.ts'
+import { type AddOnRecord, type ReadLog, readRecords } from '../journal/log-records.ts'
 import type { AddOnParams } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
 import { joinTexts } from './result.ts'

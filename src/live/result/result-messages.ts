@@ -6,7 +6,7 @@ import {
   type LogRecord,
   type ReadLog,
   readRecords,
-} from '../journal/session-log.ts'
+} from '../journal/log-records.ts'
 import { ackHead, holdsWholeTranscript, isSentAtEnd } from '../messages/server-messages.ts'
 
 /** Which messages are kept, and how chunks were acknowledged. */

@@ -8,7 +8,7 @@ import {
   formatLogRecord,
   type LogRecord,
   type ReadLog,
-} from '../journal/session-log.ts'
+} from '../journal/log-records.ts'
 import { buildLiveResult, buildTranscription } from './result.ts'
 import { withMessages } from './result-messages.ts'
 

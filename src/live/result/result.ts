@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { TokenUsage } from '../../text/result/token-usage.ts'
 import { languagesBySpeech } from '../../text/result/transcript-result.ts'
 import { roundTo } from '../../transcript/rounding.ts'
-import type { DiarizedRecord, ReadLog } from '../journal/session-log.ts'
+import type { DiarizedRecord, ReadLog } from '../journal/log-records.ts'
 import { readUtterances, type SessionUtterance } from './session-utterances.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
-import { type DiarizedRecord, type ReadLog, readRecords } from '../journal/session-log.ts'
+import { type DiarizedRecord, type ReadLog, readRecords } from '../journal/log-records.ts'
 
 /** An utterance of a session; `json` is its view, `text` is trimmed. */
 export type SessionUtterance = Pick<

@@ -1,7 +1,7 @@
 import { type AddOnError, failedEnvelope } from '../../text/result/steps/envelope.ts'
 import { sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
-import type { AddOnRecord } from '../journal/session-log.ts'
+import type { AddOnRecord } from '../journal/log-records.ts'
 import { type TranslatedUtterance, withLeadingSpace } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
 import { joinTexts } from './result.ts'

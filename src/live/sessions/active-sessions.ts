@@ -26,13 +26,13 @@ import type { SessionText } from '../../text/live/session-text.ts'
 import type { Services } from '../../text/service-add-ons/service-add-on.ts'
 import type { CallbackFeed } from '../callbacks/callback-feed.ts'
 import { createCallbackFeeds, type OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
-import { audioAfter } from '../journal/session-log.ts'
+import { audioAfter } from '../journal/log-records.ts'
 import { type RecoveredSession, recoverSession } from '../journal/session-recovery.ts'
 import { CaptionFeed, type LiveCaption } from '../messages/caption-feed.ts'
 import { addOnGroups, textParams } from '../messages/realtime-add-ons.ts'
 import { routingOf } from '../messages/server-messages.ts'
 import { createSessionServices } from '../messages/session-services.ts'
-import { UnreadMessages, type UnreadShare } from '../messages/unread-bytes.ts'
+import { UnreadBytes, type UnreadShare } from '../messages/unread-bytes.ts'
 import { type LiveParams, textSettingsOf } from '../request/live-params.ts'
 import { LiveJobFinisher } from '../result/finish-live-job.ts'
 import { LiveSession, type SessionEnd } from '../session.ts'
@@ -111,7 +111,7 @@ export class ActiveSessions {
   readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
   readonly #captions = new Map<string, CaptionFeed>()
   readonly #openFeed: OpenCallbackFeed
-  readonly #unread: UnreadMessages
+  readonly #unread: UnreadBytes
   readonly #leases: LiveLeases
   #meanSeconds: number | undefined
 
@@ -125,7 +125,7 @@ export class ActiveSessions {
     const perSession = options.config.live.maxQueuedBytes
     const perAccount = perSession * UNREAD_PER_ACCOUNT
     const perProcess = perSession * UNREAD_PER_PROCESS
-    this.#unread = new UnreadMessages({ perSession, perAccount, perProcess })
+    this.#unread = new UnreadBytes({ perSession, perAccount, perProcess })
   }
 
   /** The number of sessions. */

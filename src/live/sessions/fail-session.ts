@@ -6,11 +6,11 @@ import type { LiveJob } from '../../storage/live/live-jobs.ts'
 import type { SessionStores } from '../../storage/live/session-stores.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
-import { audioAfter } from '../journal/session-log.ts'
+import { audioAfter } from '../journal/log-records.ts'
 import { failRecorded } from '../result/finish-live-job.ts'
 
 /** Options for ending such a session; `take` claims its job, unless it has ended. */
-export type LiveDisabledOptions = {
+export type FailSessionOptions = {
   storage: Pick<Storage, 'db' | 'objects'>
   take(): Promise<Lease | undefined>
   openFeed: OpenCallbackFeed
@@ -24,7 +24,7 @@ export type LiveDisabledOptions = {
  * process runs no live sessions. Its callback gets everything that was sent before.
  */
 export async function failSession(
-  { storage, take, openFeed, onEvents, log, metrics }: LiveDisabledOptions,
+  { storage, take, openFeed, onEvents, log, metrics }: FailSessionOptions,
   { job, sessionStores }: { job: LiveJob; sessionStores: SessionStores },
 ): Promise<void> {
   const store = await sessionStores.openWithoutLease(job.id, { audioAfter })

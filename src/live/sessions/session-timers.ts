@@ -1,4 +1,4 @@
-import type { StopReason } from '../journal/session-log.ts'
+import type { StopReason } from '../journal/log-records.ts'
 
 /** The longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1

@@ -22,9 +22,9 @@ import { findPlaces, joinAddresses } from './names/places.ts'
 export type Readable = Pick<Document, 'text'> & Partial<Pick<Document, 'interjections'>>
 
 /**
- * Returns the entities of a document by place, without overlaps. With `wanted`, it searches for
- * these types only, and then also finds an entity inside a longer one of another type. Questions on
- * other channels count as cues.
+ * Returns the entities of a document by place, without overlaps. With `requestedTypes`, it searches
+ * for these types only, and then also finds an entity inside a longer one of another type.
+ * Questions on other channels count as cues.
  */
 export function findEntities(
   document: Readable,

@@ -1,7 +1,7 @@
 /**
- * Returns where the trailing characters of a text begin that each match `one`; the text's length
- * where the last one does not match. Reads from the end, because an expression like `/x*$/` takes
- * quadratic time for a long row of x inside the text.
+ * Returns where the trailing characters of a text begin that each match `character`; the text's
+ * length where the last one does not match. Reads from the end, because an expression like `/x*$/`
+ * takes quadratic time for a long row of x inside the text.
  */
 export function trailingFrom(text: string, character: RegExp): number {
   let from = text.length

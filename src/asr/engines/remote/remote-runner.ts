@@ -43,7 +43,11 @@ export function createRemoteRunner({
       const call = { signal: options.signal, use: 'live' as const }
       const final = await remote.recognizeFinal(task.utterance, task, call)
       if (!task.wantsEmbedding || final.words.length === 0) return final
-      const embed = { kind: 'speaker' as const, utterance: task.utterance, words: final.words }
+      const embed = {
+        kind: 'embed-utterance' as const,
+        utterance: task.utterance,
+        words: final.words,
+      }
       return { ...final, ...(await processes.run(embed, options)) }
     } catch (error) {
       if (options.signal.aborted || !isRemote(error)) throw error

@@ -1,4 +1,4 @@
-import { type Planes, SAMPLE_RATE } from '../../../audio/pcm.ts'
+import { type PlanarSamples, SAMPLE_RATE } from '../../../audio/pcm.ts'
 import { convertAudio } from '../detection/audio-conversion.ts'
 import type { DetectRequest, LiveAudio } from '../live-engine.ts'
 import { createDenoiser, type Denoiser } from './denoiser.ts'
@@ -14,9 +14,9 @@ const LEAD = 2 * SAMPLE_RATE
 const CHUNK = 4000
 
 /** The denoisers of all channels in one pass through one block. */
-type Pass = {
+type DenoiserPass = {
   block: number
-  cleaners: Denoiser[]
+  denoisers: Denoiser[]
   /** The next sample to read, and the next one to come out. */
   input: number
   output: number
@@ -28,19 +28,19 @@ export async function openDenoisedSamples(audio: LiveAudio, from: number): Promi
   const openFilter = await loadFrameDenoiser()
   const ready: number[][] = audio.channels.map(() => [])
   let readyFrom = from
-  let pass: Pass | undefined
+  let pass: DenoiserPass | undefined
 
-  function passFor(block: number): Pass {
+  function passFor(block: number): DenoiserPass {
     if (pass?.block === block) return pass
     closePass()
     const cleaners = audio.channels.map(() => createDenoiser(openFilter()))
     const input = Math.max(0, block * BLOCK - LEAD)
-    pass = { block, cleaners, input, output: input, isFlushed: false }
+    pass = { block, denoisers: cleaners, input, output: input, isFlushed: false }
     return pass
   }
 
   function closePass(): void {
-    for (const cleaner of pass?.cleaners ?? []) cleaner.close()
+    for (const cleaner of pass?.denoisers ?? []) cleaner.close()
     pass = undefined
   }
 
@@ -48,7 +48,7 @@ export async function openDenoisedSamples(audio: LiveAudio, from: number): Promi
   function extend(request: DetectRequest): boolean {
     const next = readyFrom + ready[0]!.length
     const current = passFor(Math.floor(next / BLOCK))
-    const cleaned = cleanPiece(audio, request, current)
+    const cleaned = denoiseChunk(audio, request, current)
     if (!cleaned) return false
     const end = (current.block + 1) * BLOCK
     const sampleRange = { from: next - current.output, to: end - current.output }
@@ -72,15 +72,19 @@ export async function openDenoisedSamples(audio: LiveAudio, from: number): Promi
 }
 
 /** Returns the denoisers' output for the next chunk of audio; undefined when no input is left. */
-function cleanPiece(audio: LiveAudio, request: DetectRequest, pass: Pass): Planes | undefined {
+function denoiseChunk(
+  audio: LiveAudio,
+  request: DetectRequest,
+  pass: DenoiserPass,
+): PlanarSamples | undefined {
   const chunk = { from: pass.input, to: pass.input + CHUNK }
   const planes = convertAudio({ ...audio, ...request }, chunk)
   const length = planes[0]!.length
   pass.input += length
-  if (length > 0) return pass.cleaners.map((cleaner, i) => cleaner.write(planes[i]!))
+  if (length > 0) return pass.denoisers.map((cleaner, i) => cleaner.write(planes[i]!))
   if (!request.isEnd || pass.isFlushed) return undefined
   pass.isFlushed = true
-  return pass.cleaners.map((cleaner) => cleaner.flush())
+  return pass.denoisers.map((cleaner) => cleaner.flush())
 }
 
 /** Samples of live audio at 16 kHz, read in order. */
@@ -89,6 +93,6 @@ export type SampleSource = {
    * Returns samples `from` to `to` of each channel, or as many as there are yet; `from` is where
    * the last read ended.
    */
-  read(request: DetectRequest, range: { from: number; to: number }): Planes
+  read(request: DetectRequest, range: { from: number; to: number }): PlanarSamples
   close(): void
 }

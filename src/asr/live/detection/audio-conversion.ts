@@ -1,6 +1,12 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
 import { type AudioFormat, frameBytes } from '../../../audio/audio-format.ts'
-import { decodePcm, joinSamples, type Planes, SAMPLE_RATE, toInt16 } from '../../../audio/pcm.ts'
+import {
+  decodePcm,
+  joinSamples,
+  type PlanarSamples,
+  SAMPLE_RATE,
+  toInt16,
+} from '../../../audio/pcm.ts'
 import { createResampler } from '../../../audio/resample.ts'
 import { AppError } from '../../../errors.ts'
 /** The location and the amount of raw audio. */
@@ -26,7 +32,7 @@ const MARGIN = 1024
 export function convertAudio(
   { path, start, format, frames, isEnd }: RawAudio,
   { from, to }: { from: number; to: number },
-): Planes {
+): PlanarSamples {
   const divisor = gcd(format.sampleRate, SAMPLE_RATE)
   const [ratioIn, ratioOut] = [format.sampleRate / divisor, SAMPLE_RATE / divisor]
   // The resampler has the same state at every frame that coincides with a sample at 16 kHz.

@@ -10,7 +10,7 @@ import {
   frameBands,
 } from '../../../audio/channels/crosstalk.ts'
 import { SPECTRUM_HOP, SPECTRUM_SAMPLES } from '../../../audio/channels/spectra.ts'
-import type { Planes } from '../../../audio/pcm.ts'
+import type { PlanarSamples } from '../../../audio/pcm.ts'
 import { VAD_FRAME } from '../../segmentation/vad-frames.ts'
 
 /** Frames between two spectra, and between two searches for crosstalk paths (0.25 s). */
@@ -33,7 +33,7 @@ export type CrosstalkFrames = {
 }
 
 /** Takes the frames of all channels in order. */
-export type LiveCrosstalk = (frame: number, samples: Planes) => CrosstalkFrames
+export type LiveCrosstalk = (frame: number, samples: PlanarSamples) => CrosstalkFrames
 
 /**
  * Creates the crosstalk detection of a session. It looks back over the current block and the one
@@ -44,7 +44,10 @@ export function createLiveCrosstalk(channels: number): LiveCrosstalk {
   if (channels === 1) return () => ({ now: [false], earlier: [] })
   const isCrosstalk = createCrosstalkGate(channels)
   const measureCrosstalk = createCrosstalkMeter({ findsEarlier: false })
-  const recent: Planes = Array.from({ length: channels }, () => new Float32Array(SPECTRUM_SAMPLES))
+  const recent: PlanarSamples = Array.from(
+    { length: channels },
+    () => new Float32Array(SPECTRUM_SAMPLES),
+  )
   const before: FrameBands[][] = []
   let blocks: CrosstalkMeasurement[] = [createMeasurement()]
   let paths = findCrosstalk(blocks)

@@ -1,7 +1,7 @@
-import type { Planes } from '../../../audio/pcm.ts'
+import type { PlanarSamples } from '../../../audio/pcm.ts'
 import { LEVEL_FRAMES, liveGain } from '../../segmentation/gain.ts'
 import type { Vad, VadStream } from '../../segmentation/vad.ts'
-import { CONTEXT, VAD_FRAME, WARM_UP } from '../../segmentation/vad-frames.ts'
+import { CONTEXT_SAMPLES, VAD_FRAME, WARM_UP_FRAMES } from '../../segmentation/vad-frames.ts'
 import type { SampleSource } from '../denoising/denoised-samples.ts'
 import {
   type DetectRequest,
@@ -17,7 +17,7 @@ import { openSamples } from './sample-source.ts'
  * The detector resets every so many frames (16 s), except for `WARM_UP` frames of lead-in: its
  * output depends on audio and position alone, so that a restart in between changes nothing.
  */
-const GRID = 500
+const RESET_INTERVAL_FRAMES = 500
 /** Frames of each channel per request at least: the resampler reads a margin around them. */
 const MIN_DETECT_FRAMES = 8
 /**
@@ -39,7 +39,7 @@ type StreamState = {
   frame: number
   samples: SampleSource
   channels: Channel[]
-  isCrosstalk: LiveCrosstalk
+  crosstalk: LiveCrosstalk
 }
 
 type Channel = {
@@ -81,10 +81,10 @@ export function createLiveVad(detector: Pick<Vad, 'stream'>): LiveVad {
   }
 
   async function start(audio: LiveAudio, request: DetectRequest): Promise<StreamState> {
-    const first = Math.max(0, gridBefore(request.from) - WARM_UP - LEVEL_FRAMES)
+    const first = Math.max(0, gridBefore(request.from) - WARM_UP_FRAMES - LEVEL_FRAMES)
     const samples = await openSamples(audio, first * VAD_FRAME)
     const channels = audio.channels.map(() => newChannel(detector))
-    return { frame: first, samples, channels, isCrosstalk: createLiveCrosstalk(channels.length) }
+    return { frame: first, samples, channels, crosstalk: createLiveCrosstalk(channels.length) }
   }
 }
 
@@ -99,14 +99,17 @@ function dropOldest(keptStreams: Map<string, StreamState>): void {
 function newChannel(detector: Pick<Vad, 'stream'>): Channel {
   return {
     stream: detector.stream(),
-    context: new Float32Array(CONTEXT),
-    inputs: Array.from({ length: WARM_UP }, () => new Float32Array(CONTEXT + VAD_FRAME)),
+    context: new Float32Array(CONTEXT_SAMPLES),
+    inputs: Array.from(
+      { length: WARM_UP_FRAMES },
+      () => new Float32Array(CONTEXT_SAMPLES + VAD_FRAME),
+    ),
     peaks: [],
   }
 }
 
 function gridBefore(frame: number): number {
-  return frame - (frame % GRID)
+  return frame - (frame % RESET_INTERVAL_FRAMES)
 }
 
 /**
@@ -176,8 +179,8 @@ async function advanceDetector(
 
 /** Returns for each frame the channels that hold only what leaks from another. */
 function findCrosstalkFrames(
-  { frame, isCrosstalk }: StreamState,
-  planes: Planes,
+  { frame, crosstalk: isCrosstalk }: StreamState,
+  planes: PlanarSamples,
   frames: number,
 ): CrosstalkFrames[] {
   return Array.from({ length: frames }, (_, n) => {
@@ -197,14 +200,14 @@ function findCrosstalkFrames(
 function toDetectorSamples(channel: Channel, samples: Int16Array): Float32Array {
   const { context, peaks } = channel
   let peak = 0
-  const input = new Float32Array(CONTEXT + VAD_FRAME)
+  const input = new Float32Array(CONTEXT_SAMPLES + VAD_FRAME)
   input.set(context)
   for (let i = 0; i < samples.length; i++) {
     const sample = samples[i]! / 32_768
-    input[CONTEXT + i] = sample
+    input[CONTEXT_SAMPLES + i] = sample
     peak = Math.max(peak, Math.abs(sample))
   }
-  channel.context = input.slice(-CONTEXT)
+  channel.context = input.slice(-CONTEXT_SAMPLES)
   peaks.push(peak)
   if (peaks.length > LEVEL_FRAMES) peaks.shift()
   const gain = liveGain(peaks)
@@ -225,16 +228,16 @@ async function detectFrames(
   const probabilities = new Float32Array(inputs.length)
   for (let n = 0; n < inputs.length; ) {
     const frame = first + n
-    const end = frame < detectFrom ? detectFrom : gridBefore(frame) + GRID
+    const end = frame < detectFrom ? detectFrom : gridBefore(frame) + RESET_INTERVAL_FRAMES
     const part = inputs.slice(n, end - first)
     if (frame >= detectFrom) {
-      if (frame % GRID === 0) {
+      if (frame % RESET_INTERVAL_FRAMES === 0) {
         channel.stream = detector.stream()
         await channel.stream(channel.inputs)
       }
       probabilities.set(await channel.stream(part), n)
     }
-    channel.inputs = [...channel.inputs, ...part].slice(-WARM_UP)
+    channel.inputs = [...channel.inputs, ...part].slice(-WARM_UP_FRAMES)
     n += part.length
   }
   return probabilities

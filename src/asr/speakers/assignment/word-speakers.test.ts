@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createDialogue, embeddingOf, inLetters } from '../../../../test/support/asr/dialogue.ts'
 import type { Word } from '../../../transcript/transcript.ts'
-import { findSpeakers } from '../clustering/find-speakers.ts'
+import { clusterSpeakers } from '../clustering/cluster-speakers.ts'
 import { assignWords } from './word-speakers.ts'
 
 function assign(letters: string, count = 2): string {
   const { words, windows } = createDialogue(letters)
   return inLetters(
-    assignWords(words, { windows, centroids: findSpeakers(windows).centroids(count) }).speakers,
+    assignWords(words, { windows, centroids: clusterSpeakers(windows).centroids(count) }).speakers,
   )
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { ChannelSpeakers } from './find-speakers.ts'
+import type { ChannelSpeakers } from './cluster-speakers.ts'
 import { chooseSpeakerCounts } from './speaker-counts.ts'
 
 /**

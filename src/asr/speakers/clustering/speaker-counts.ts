@@ -1,5 +1,5 @@
 import type { SpeakerCounts } from '../../speech-engine.ts'
-import type { ChannelSpeakers } from './find-speakers.ts'
+import type { ChannelSpeakers } from './cluster-speakers.ts'
 import { dot } from './vectors.ts'
 
 /**

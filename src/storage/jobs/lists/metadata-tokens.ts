@@ -31,7 +31,7 @@ function comparableValue(value: unknown): unknown {
   return isObject(value) ? {} : String(value)
 }
 
-/** Like `describe`, but with an object's keys: within a list nothing may be left out. */
+/** Like `comparableValue`, but with an object's keys: within a list nothing may be left out. */
 function describeWhole(value: unknown): unknown {
   if (!isObject(value)) return comparableValue(value)
   const keys = Object.keys(value).sort()

@@ -1,6 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
-import { inTime } from './in-time.ts'
+import { withTimeout } from './with-timeout.ts'
 
 /** A connected client, and the values that every request repeats. */
 export type S3 = {
@@ -66,7 +66,7 @@ export async function createS3(
   middlewareStack.add(
     (next, { commandName = '' }) =>
       (args) =>
-        SHORT_REQUESTS.has(commandName) ? inTime(next(args), shortRequestMs) : next(args),
+        SHORT_REQUESTS.has(commandName) ? withTimeout(next(args), shortRequestMs) : next(args),
     { step: 'initialize', name: 'inTime' },
   )
   return {

@@ -20,7 +20,7 @@ import type { ServiceResponses } from './run-service-add-on.ts'
  */
 export class RequiredStepFailed extends Error {}
 
-/** What a transform runs with. `why`: it crashed or hung before, and is left out. */
+/** What a transform runs with. `failure`: it crashed or hung before, and is left out. */
 type TransformOptions = { params: Params; failure: AddOnError | undefined }
 
 type TransformServiceOptions = EnvelopeOptions &

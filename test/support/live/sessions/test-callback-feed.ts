@@ -4,7 +4,7 @@ import {
   CallbackFeed,
   type CallbackFeedOptions,
 } from '../../../../src/live/callbacks/callback-feed.ts'
-import { type ChunkRecord, formatLogRecord } from '../../../../src/live/journal/session-log.ts'
+import { type ChunkRecord, formatLogRecord } from '../../../../src/live/journal/log-records.ts'
 import { startMessage } from '../../../../src/live/messages/lifecycle-messages.ts'
 import {
   headOf,

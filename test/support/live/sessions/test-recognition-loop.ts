@@ -1,7 +1,7 @@
 import type { DraftText } from '../../../../src/asr/engines/recognizer.ts'
 import { type LiveEngine, MAX_DETECT_FRAMES } from '../../../../src/asr/live/live-engine.ts'
 import type { SpeakerCounts } from '../../../../src/asr/speech-engine.ts'
-import type { Snapshot } from '../../../../src/live/journal/session-log.ts'
+import type { Snapshot } from '../../../../src/live/journal/log-records.ts'
 import type { ChannelEvent } from '../../../../src/live/recognition/channel-recognizer.ts'
 import { RecognitionLoop } from '../../../../src/live/recognition/recognition-loop.ts'
 import { createSessionLanguage } from '../../../../src/live/recognition/session-language.ts'

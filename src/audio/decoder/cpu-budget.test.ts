@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { createCpuBudget } from './cpu-budget.ts'
 import { decodeFile } from './decode-file.ts'
-import { createWorkCheck } from './work-check.ts'
 
 test('allowed work grows with the decoded audio and the file size', () => {
   let taken = 0
-  const work = createWorkCheck(() => taken)
+  const work = createCpuBudget(() => taken)
   for (const [seconds, bytes, most] of [
     [0, 0, 30],
     [3600, 0, 930],

@@ -4,7 +4,7 @@ type ObjectResponse = { output: { Body?: { destroy?(): void } } }
  * Returns the response to a request if it begins within `ms`; rejects with a `TimeoutError`
  * otherwise. Nobody reads the body of a response that begins too late, so it is destroyed.
  */
-export async function inTime<T extends { output: object }>(
+export async function withTimeout<T extends { output: object }>(
   response: Promise<T>,
   ms: number,
 ): Promise<T> {

@@ -3,7 +3,7 @@ import { mock, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createLog } from '../../observability/log.ts'
 import { createLiveEngine, type LiveEngineOptions } from './create-live-engine.ts'
-import { createPartialGate } from './partial-gate.ts'
+import { createPartialLimiter } from './partial-limiter.ts'
 
 const { signal } = new AbortController()
 type Pool = ReturnType<LiveEngineOptions['start']>
@@ -15,15 +15,15 @@ const stub = {
   log: createLog('silent'),
 }
 
-/** Opens a gate for two cores with two finals that run, and partials that wait. */
+/** Opens a limiter for two cores with two finals that run, and partials that wait. */
 function wait(signals: readonly AbortSignal[]) {
-  const gate = createPartialGate(2)
+  const limiter = createPartialLimiter(2)
   const finals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const running = finals.map(({ promise }) => gate.during(promise))
+  const running = finals.map(({ promise }) => limiter.during(promise))
   const partials = signals.map((signal) => {
     const end = Promise.withResolvers<void>()
     const start = mock.fn(() => end.promise)
-    return { end, start, done: gate.whenOpen(start, signal) }
+    return { end, start, done: limiter.whenFree(start, signal) }
   })
   /** How many partials have started. */
   const started = async () => {

@@ -5,21 +5,21 @@
 const MAX_WAIT_MS = 1000
 
 /** Has further partials of an utterance wait while finals and other ones take all cores. */
-export type PartialGate = {
+export type PartialLimiter = {
   /** Counts a final as running until it settles. */
   during<T>(final: Promise<T>): Promise<T>
   /**
    * Starts a partial when a core is free, or when it has waited long enough or `signal` aborts, and
    * counts it as running until it settles.
    */
-  whenOpen<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T>
+  whenFree<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T>
 }
 
 /**
- * Creates a gate for so many cores. More tasks at once than cores slow each other down, and a
+ * Creates a limiter for so many cores. More tasks at once than cores slow each other down, and a
  * further partial is the one that nobody waits for.
  */
-export function createPartialGate(cores: number): PartialGate {
+export function createPartialLimiter(cores: number): PartialLimiter {
   let running = 0
   let freed = Promise.withResolvers<void>()
 
@@ -36,7 +36,7 @@ export function createPartialGate(cores: number): PartialGate {
 
   return {
     during,
-    async whenOpen(start, signal) {
+    async whenFree(start, signal) {
       const waited = new AbortController()
       const timer = setTimeout(() => waited.abort(), MAX_WAIT_MS)
       const enough = AbortSignal.any([signal, waited.signal])

@@ -9,14 +9,14 @@ const PER_SECOND_OF_SOUND = 0.25
 const BYTES_PER_SECOND = 10_000_000
 
 /** The decoder's progress so far; `check` throws once it took too long for that. */
-export type WorkCheck = { seconds: number; bytes: number; check(): void }
+export type CpuBudget = { seconds: number; bytes: number; check(): void }
 
 /**
  * Ends decoding that takes more and more processor time and returns no audio, as a file of nothing
  * but headers does: `media_undecodable`. `seconds` is the length of the decoded audio, `bytes` the
  * size of the file.
  */
-export function createWorkCheck(readSeconds: () => number = cpuSeconds): WorkCheck {
+export function createCpuBudget(readSeconds: () => number = cpuSeconds): CpuBudget {
   const work = {
     seconds: 0,
     bytes: 0,

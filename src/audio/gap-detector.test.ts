@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTimeline } from './timeline.ts'
+import { createGapDetector } from './gap-detector.ts'
 
 /** Silence before each frame of 0.5 s with the given time stamps. */
 function silences(stamps: (number | undefined)[], duration = 100): number[] {
-  const missingBefore = createTimeline(duration)
+  const missingBefore = createGapDetector(duration)
   return stamps.map((stamp) => Math.round(missingBefore(stamp, 0.5) * 1000) / 1000)
 }
 

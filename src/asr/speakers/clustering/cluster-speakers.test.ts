@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createDialogue, embeddingOf, inLetters } from '../../../../test/support/asr/dialogue.ts'
 import { assignWords } from '../assignment/word-speakers.ts'
-import { findSpeakers } from './find-speakers.ts'
+import { clusterSpeakers } from './cluster-speakers.ts'
 import { dot } from './vectors.ts'
 
 const two = `${'aaaaaaaaaa bbbbbbbbbb '.repeat(4)}`
@@ -23,14 +23,14 @@ test('findSpeakers finds as many voices as speak', () => {
     [two, 'ab'],
     [four, 'abcd'],
   ] as const) {
-    const speakers = findSpeakers(createDialogue(letters).windows)
+    const speakers = clusterSpeakers(createDialogue(letters).windows)
     assert.equal(speakers.count, names.length)
     assert.equal(namesOf(speakers.centroids(speakers.count)), names)
   }
 })
 
 test('a lower speaker count merges voices, and a higher one splits them', () => {
-  const speakers = findSpeakers(createDialogue(four).windows)
+  const speakers = clusterSpeakers(createDialogue(four).windows)
   assert.equal(speakers.centroids(2).length, 2)
   assert.equal(speakers.centroids(1).length, 1)
   assert.equal(speakers.centroids(6).length, 6)
@@ -45,13 +45,13 @@ test('the most similar voices are merged first', () => {
     const mixture = i % 3 === 0 ? { a: 1 } : i % 3 === 1 ? { a: 0.75, e: 0.6 } : { b: 1 }
     return { ...window, embedding: embeddingOf(mixture, i) }
   })
-  assert.equal(namesOf(findSpeakers(windows).centroids(2)), 'ab')
+  assert.equal(namesOf(clusterSpeakers(windows).centroids(2)), 'ab')
 })
 
 /** Words of a talk that go to the wrong speaker at this speaker count. */
 function wrongWords(letters: string, count: number): number {
   const { words, windows, speakers } = createDialogue(letters)
-  const centroids = findSpeakers(windows).centroids(count)
+  const centroids = clusterSpeakers(windows).centroids(count)
   const recognized = inLetters(assignWords(words, { windows, centroids }).speakers)
   return [...recognized].filter((speaker, i) => speaker !== speakers[i]).length
 }
@@ -63,7 +63,7 @@ test("a voice too short to be counted is found on request without taking others'
     [`${dialogue}cccc dddd. aaaaaaaaaa`, 2, 4],
     [`${dialogue}ccccc dddd ccc. aaaaaaaaaa`, 3, 4],
   ] as const) {
-    assert.equal(findSpeakers(createDialogue(letters).windows).count, counted)
+    assert.equal(clusterSpeakers(createDialogue(letters).windows).count, counted)
     assert.equal(wrongWords(letters, requested), 0)
   }
 })
@@ -80,7 +80,7 @@ test('if more voices are requested than found, a moment of noise is not one', ()
   for (const [i, window] of windows.slice(at, at + 3).entries()) {
     window.embedding = embeddingOf({ z: 1 }, i)
   }
-  const centroids = findSpeakers(windows).centroids(2)
+  const centroids = clusterSpeakers(windows).centroids(2)
   assert.equal(centroids.length, 2)
   for (const centroid of centroids) {
     const [similarity, odd] = ['a', 'z'].map((name) =>
@@ -91,13 +91,13 @@ test('if more voices are requested than found, a moment of noise is not one', ()
 })
 
 test('there are never more voices than windows, and none without windows', () => {
-  assert.equal(findSpeakers(createDialogue('a').windows).centroids(3).length, 1)
-  assert.equal(findSpeakers([]).count, 0)
-  assert.deepEqual(findSpeakers([]).centroids(2), [])
+  assert.equal(clusterSpeakers(createDialogue('a').windows).centroids(3).length, 1)
+  assert.equal(clusterSpeakers([]).count, 0)
+  assert.deepEqual(clusterSpeakers([]).centroids(2), [])
 })
 
 test('a recording of one short word has a voice', () => {
-  const speakers = findSpeakers(createDialogue('a').windows)
+  const speakers = clusterSpeakers(createDialogue('a').windows)
   assert.equal(speakers.count, 1)
   assert.equal(speakers.centroids(1).length, 1)
 })
@@ -107,12 +107,12 @@ test('a moment of another voice is not counted', () => {
   for (const [i, window] of windows.slice(20, 23).entries()) {
     window.embedding = embeddingOf({ z: 1 }, i)
   }
-  assert.equal(findSpeakers(windows).count, 1)
+  assert.equal(clusterSpeakers(windows).count, 1)
 })
 
 test('more than twenty voices are limited to twenty', () => {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'].map((name) => name.repeat(20)).join(' ')
-  const speakers = findSpeakers(createDialogue(letters).windows)
+  const speakers = clusterSpeakers(createDialogue(letters).windows)
   assert.ok(speakers.count >= 18 && speakers.count <= 20, `${speakers.count}`)
   assert.equal(speakers.centroids(30).length, 20)
 })

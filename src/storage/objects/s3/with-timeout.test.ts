@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import test from 'node:test'
-import { inTime } from './in-time.ts'
 import { createS3 } from './s3-client.ts'
+import { withTimeout } from './with-timeout.ts'
 
 test('a late response is an error, and its body is destroyed', async () => {
   let isDestroyed = false
@@ -13,12 +13,12 @@ test('a late response is an error, and its body is destroyed', async () => {
     },
   }
   const { promise, resolve } = Promise.withResolvers<{ output: { Body: typeof Body } }>()
-  await assert.rejects(inTime(promise, 1), { name: 'TimeoutError', message: /within 1 ms/ })
+  await assert.rejects(withTimeout(promise, 1), { name: 'TimeoutError', message: /within 1 ms/ })
   resolve({ output: { Body } })
   await promise
   await Promise.resolve()
   assert.ok(isDestroyed)
-  assert.deepEqual(await inTime(Promise.resolve({ output: {} }), 1), { output: {} })
+  assert.deepEqual(await withTimeout(Promise.resolve({ output: {} }), 1), { output: {} })
 })
 
 test('a server that never responds times out', async (t) => {

@@ -3,9 +3,9 @@
  * own order, or the session has one for all: the speaker of a final depends on all finals emitted
  * before it.
  */
-export type FinalSequencer = { tail: Promise<void>; nextSequence: number }
+export type FinalOrder = { tail: Promise<void>; nextSequence: number }
 
 /** Creates an order in which nothing has been emitted yet. */
-export function createFinalSequencer(): FinalSequencer {
+export function createFinalOrder(): FinalOrder {
   return { tail: Promise.resolve(), nextSequence: 0 }
 }

@@ -7,14 +7,14 @@ const GAP = 0.1
 /**
  * Returns the seconds of silence that belong before a frame of `length` seconds stamped `start`.
  */
-export type MissingBefore = (start: number | undefined, length: number) => number
+export type GapDetector = (start: number | undefined, length: number) => number
 
 /**
  * Follows the time stamps of a track. Where audio is missing (damage, pauses of the recorder) it
  * returns how much, so that later audio keeps its time. A clock that jumps back, or beyond the
  * `duration` of the recording, was reset: the audio continues as if it had not been.
  */
-export function createTimeline(duration: number): MissingBefore {
+export function createGapDetector(duration: number): GapDetector {
   let first: number | undefined
   let due = 0
 

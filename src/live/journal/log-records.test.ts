@@ -14,7 +14,7 @@ import {
   type LogRecord,
   parseLogRecord,
   readRecords,
-} from './session-log.ts'
+} from './log-records.ts'
 
 const chunk = { at: 1_700_000_000_000, received: 3244, audio: 3200 }
 

@@ -47,7 +47,7 @@ type WeightedCentroid = { centroid: Float32Array; weight: number }
  * speakers are merged. For a higher one, speakers get a lower penalty, and finally the model learns
  * as many as requested from groups of some size, if there are any. `windows` are in order of time.
  */
-export function findSpeakers(windows: readonly WindowEmbedding[]): ChannelSpeakers {
+export function clusterSpeakers(windows: readonly WindowEmbedding[]): ChannelSpeakers {
   const long = windows.filter((window) => windowSeconds(window) >= MIN_WINDOW_SECONDS)
   const embeddings = (long.length > 0 ? long : windows).map(({ embedding }) => embedding)
   const sparse = subsampleWindows(windows).map(({ embedding }) => embedding)
