@@ -14,6 +14,7 @@ test('mostly low confidence yields a warning with the mean', () => {
 
 test('high confidence yields no warning, and few words need to be lower than many', () => {
   assert.deepEqual(warnOfLowConfidence(words(20, 0.65)), [])
+  assert.equal(warnOfLowConfidence(words(14, 0.54)).length, 1)
   assert.deepEqual(warnOfLowConfidence(words(2, 0.35)), [])
   assert.equal(warnOfLowConfidence(words(2, 0.2)).length, 1)
   assert.deepEqual(warnOfLowConfidence(words(5, 0.5)), [])
