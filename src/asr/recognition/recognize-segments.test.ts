@@ -59,3 +59,11 @@ test('low-confidence words are replaced by better ones of the separate fragments
   assert.equal(piece!.words.map(({ text }) => text).join(' '), 'six six')
   assert.equal(piece!.words[1]!.start, 2.4)
 })
+
+test('separate fragments that are hardly surer do not replace a word for each fragment', async () => {
+  const { models } = recognizerOf((seconds) => {
+    return seconds > 0.9 ? { text: 'four eight', confidence: 0.6 } : { text: 'or', confidence: 0.7 }
+  })
+  const [piece] = await recognizeSegments(models, [spoken], options)
+  assert.equal(piece!.words.map(({ text }) => text).join(' '), 'four eight')
+})

@@ -10,6 +10,8 @@ import {
 
 /** Words below this mean confidence are compared with those of the fragments alone. */
 const SURE_CONFIDENCE = 0.75
+/** So much surer must the fragments alone be where each has a word: alone they say little. */
+const ALONE_MARGIN = 0.15
 /** A fragment alone needs so many seconds of the pauses around it. */
 const MARGIN_SECONDS = 0.1
 
@@ -40,7 +42,9 @@ export async function recognizeSegments(
     recognized[i] = { ...joined, words }
     if (meanConfidence(words) >= SURE_CONFIDENCE) continue
     const alone = await recognizeAlone(models, audio, { ranges: ranges[i]!, options })
-    if (alone.confidence > meanConfidence(words)) recognized[i] = { ...joined, ...alone.piece }
+    const margin = words.length < ranges[i]!.length ? 0 : ALONE_MARGIN
+    if (alone.confidence > meanConfidence(words) + margin)
+      recognized[i] = { ...joined, ...alone.piece }
   }
   return recognized
 }

@@ -111,6 +111,31 @@ test('a forced result of low probability is dropped and counted as uncovered', a
   assert.ok(recognized!.uncovered > 1.9)
 })
 
+test('speech that stays empty is recognized again in halves, kept if they are likely', async () => {
+  const halves = [{ text: 'one zero' }, { text: 'two four' }]
+  const { recognizer } = scripted({}, { text: 'a guess', logProbability: -1.2 }, ...halves)
+  const models = { recognizer, detector: detectorOf('#'.repeat(125)) }
+  const [recognized] = await recognizeWithRepair(models, [new Float32Array(4 * second)], options)
+  assert.equal(textOf(recognized!.words), 'one zero two four')
+  const unlikely = halves.map((half) => ({ ...half, logProbability: -1.2 }))
+  const guesses = scripted({}, { text: 'a guess', logProbability: -1.2 }, ...unlikely)
+  const [again] = await recognizeWithRepair(
+    { ...models, recognizer: guesses.recognizer },
+    [new Float32Array(4 * second)],
+    options,
+  )
+  assert.equal(again!.words.length, 0)
+  assert.ok(again!.uncovered > 3.9)
+})
+
+test('a long number covers the time that its digits may take', async () => {
+  const { recognizer, requested } = scripted({ text: '801-715-0827' })
+  const models = { recognizer, detector: speech }
+  const [recognized] = await recognizeWithRepair(models, [new Float32Array(5.5 * second)], options)
+  assert.equal(textOf(recognized!.words), '801-715-0827')
+  assert.equal(requested.length, 1)
+})
+
 test('speech with pauses and no words is recognized again without the pauses', async () => {
   const { recognizer, requested } = scripted({ text: '' }, { text: 'one two' })
   const detector = detectorOf(`${'#'.repeat(20)}${'.'.repeat(20)}${'#'.repeat(22)}`)

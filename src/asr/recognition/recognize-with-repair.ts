@@ -18,8 +18,10 @@ import type { Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import {
   dropRepeatedPhrases,
+  extendLongNumbers,
   extendShortWords,
   isTooShort,
+  longNumberDigits,
   MIN_WORD_SECONDS,
 } from './word-durations.ts'
 
@@ -60,8 +62,8 @@ const COLLAPSE_SECONDS = 5
 /**
  * Recognizes pieces of one channel together and repairs typical errors of encoder-decoders: it
  * recognizes text that loops, or that has next to no words for its speech, again in two halves,
- * retries speech that came back empty without its pauses, then with an empty result forbidden,
- * recognizes voiced gaps between words separately, and drops words that the VAD does not support,
+ * retries speech that came back empty without its pauses, then with an empty result forbidden, then
+ * in halves, recognizes voiced gaps between words separately, and drops words that the VAD does not support,
  * or that are unlikely in noise. Words too short to have been spoken give way to what is recognized
  * in their place, and are dropped where they do not fit. Speech that stays without words counts as
  * `uncovered`.
@@ -144,7 +146,8 @@ async function hasCollapsed(
   { words }: Recognition,
 ): Promise<boolean> {
   const seconds = audio.length / SAMPLE_RATE
-  const isFew = (voiced: number) => voiced >= COLLAPSE_SECONDS && words.length < voiced * MIN_WORDS
+  const spoken = words.reduce((sum, { text }) => sum + Math.max(1, longNumberDigits(text)), 0)
+  const isFew = (voiced: number) => voiced >= COLLAPSE_SECONDS && spoken < voiced * MIN_WORDS
   if (words.length === 0 || !isFew(seconds)) return false
   return isFew(voicedSeconds(await detector.detect(audio), { start: 0, end: seconds }))
 }
@@ -203,9 +206,11 @@ async function repair(
     const withoutPauses = await recognizeWithoutPauses(models, audio, { speech, options })
     if (withoutPauses.length > 0) return respond(withoutPauses, 0)
     const [again] = await models.recognizer.recognize([audio], { ...options, forceNonEmpty: true })
-    return again?.complete && again.logProbability >= thresholds.minRetryLogProb
-      ? respond(again.words, 0)
-      : respond([], voiced)
+    if (again?.complete && again.logProbability >= thresholds.minRetryLogProb)
+      return respond(again.words, 0)
+    const halves = await recognizeHalves(models, audio, recognition, options)
+    const isLikely = halves.complete && halves.logProbability >= thresholds.minRetryLogProb
+    return halves.words.length > 0 && isLikely ? respond(halves.words, 0) : respond([], voiced)
   }
   if (
     logProbability < thresholds.minLogProb &&
@@ -279,8 +284,9 @@ async function repairGap(
  * hold crammed words. A phrase that was aligned with a few frames leaves a gap where it was spoken:
  * its words and the gap are one span, so that the phrase is not recognized twice.
  */
-function findGaps(words: readonly Word[], seconds: number): Gap[] {
-  if (words.length === 0) return []
+function findGaps(recognizedWords: readonly Word[], seconds: number): Gap[] {
+  if (recognizedWords.length === 0) return []
+  const words = extendLongNumbers(recognizedWords, seconds)
   const gaps: Gap[] = []
   let gap: Gap = { start: 0, end: 0, implausiblyShort: [] }
   const close = (end: number) => {

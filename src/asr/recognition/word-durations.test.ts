@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { dropRepeatedPhrases, extendShortWords, isTooShort } from './word-durations.ts'
+import {
+  dropRepeatedPhrases,
+  extendLongNumbers,
+  extendShortWords,
+  isTooShort,
+} from './word-durations.ts'
 
 function word(text: string, start: number, end: number) {
   return { text, start, end, confidence: 0.9 }
@@ -49,6 +54,21 @@ test('a hurried repetition of the phrase before is dropped, a spoken one is kept
   assert.equal(dropRepeatedPhrases(hurried).length, 1)
   const stutter = [word('the', 0, 0.12), word('the', 0.12, 0.19)]
   assert.equal(dropRepeatedPhrases(stutter).length, 2)
+  const digits = [word('Three,', 0, 0.12), word('three,', 0.12, 0.5)]
+  assert.equal(dropRepeatedPhrases(digits).length, 2)
+})
+
+test('a long number extends over the time before it, then over that after it', () => {
+  const wide = extendLongNumbers(
+    [word('call', 0, 0.3), word('555-0123', 2, 2.5), word('now', 6, 6.4), word('2', 7, 7.1)],
+    9,
+  )
+  assert.deepEqual(timesOf(wide), [
+    [0, 0.3],
+    [0.3, 4.5],
+    [6, 6.4],
+    [7, 7.1],
+  ])
 })
 
 test('widened words keep their order, do not overlap and reach the minimum length', () => {

@@ -20,6 +20,8 @@ export function isTooShort({ start, end }: Word): boolean {
 
 /** Most words of a phrase that a decoder repeats. */
 const MAX_ECHO_WORDS = 8
+/** Shorter words, such as digits, "yes" and "very", are often said twice. */
+const MIN_ECHO_LETTERS = 6
 /** Seconds per letter of the fastest speech: ten syllables a second, of three letters each. */
 const FASTEST_LETTER = 0.033
 
@@ -48,6 +50,7 @@ function isEchoOfPhrase(phrase: readonly Word[], otherPhrase: readonly Word[]): 
   const seconds = spoken(phrase)
   if (seconds < phrase.length * MIN_WORD_SECONDS) return true
   const letters = phrase.reduce((sum, word) => sum + bareText(word).length, 0)
+  if (letters < MIN_ECHO_LETTERS) return false
   return seconds < letters * FASTEST_LETTER && seconds <= spoken(otherPhrase) / 2
 }
 
@@ -81,6 +84,33 @@ export function extendShortWords(words: readonly Word[]): Word[] {
     if (after) after.start += grow('end', -missing(after))
   }
   return apart(wide)
+}
+
+/** A written number of so many digits may have been spoken digit by digit. */
+const MIN_LONG_NUMBER = 4
+
+/** Returns the digits of a number that may have been spoken digit by digit; 0 for other words. */
+export function longNumberDigits(text: string): number {
+  const digits = text.match(/\p{N}/gu)?.length ?? 0
+  return digits >= MIN_LONG_NUMBER ? digits : 0
+}
+
+/** Most seconds per digit of a number that is dictated without pauses. */
+const SECONDS_PER_DIGIT = 0.6
+
+/**
+ * Extends long numbers over the time before them, then over the time after them, as far as they may
+ * have been spoken: the alignment finds one place for "801-715-0827", which took seconds.
+ */
+export function extendLongNumbers(words: readonly Word[], seconds: number): Word[] {
+  return words.map((word, i) => {
+    const longest = longNumberDigits(word.text) * SECONDS_PER_DIGIT
+    const missing = Math.max(0, longest - (word.end - word.start))
+    const before = Math.min(missing, word.start - (words[i - 1]?.end ?? 0))
+    const after = Math.min(missing - before, (words[i + 1]?.start ?? seconds) - word.end)
+    if (before <= 0 && after <= 0) return word
+    return { ...word, start: word.start - Math.max(0, before), end: word.end + Math.max(0, after) }
+  })
 }
 
 /** Moves words that are still too short to the left, and the ends of those before them. */

@@ -87,7 +87,7 @@ test('sentences and distant fragments are not joined', () => {
   const digit = '#'.repeat(12)
   for (const [speech, count] of [
     [`${SENTENCE}${'.'.repeat(30)}${digit}`, 2],
-    [`${digit}${'.'.repeat(70)}${digit}`, 2],
+    [`${digit}${'.'.repeat(130)}${digit}`, 2],
   ] as const) {
     const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
     const options = { ...fileSegments, maxSeconds: 15 }
@@ -98,6 +98,20 @@ test('sentences and distant fragments are not joined', () => {
       Array.from({ length: count }, () => 0),
     )
   }
+})
+
+test('a row of fragments is split into segments of about equal length', () => {
+  const digit = '#'.repeat(12)
+  // 24 digits of 0.4 s are more than the eight seconds of a segment.
+  const speech = Array.from({ length: 24 }, () => digit).join('.'.repeat(20))
+  const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
+  const quiet = { probabilities, noisy: new Uint8Array(speech.length) }
+  const options = { ...fileSegments, maxSeconds: 30 }
+  const segments = splitSegments(quiet, speech.length * VAD_FRAME, options)
+  assert.deepEqual(
+    segments.map(({ pauses = [] }) => pauses.length + 1),
+    [12, 12],
+  )
 })
 
 test('segments ascend, do not overlap and respect the recording and maximum length', () => {

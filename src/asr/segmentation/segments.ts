@@ -56,7 +56,7 @@ export const fileSegments: Omit<SegmentOptions, 'maxSeconds'> = {
 /** Speech between pauses that is no longer than this, in seconds, is a fragment. */
 const MAX_FRAGMENT_SECONDS = 1.2
 /** Fragments with a longer pause between them, in seconds, do not belong together. */
-export const MAX_FRAGMENT_PAUSE = 2
+const MAX_FRAGMENT_PAUSE = 4
 /** Most seconds of speech in joined fragments. */
 const MAX_JOINED_SECONDS = 8
 
@@ -126,33 +126,60 @@ function findSpeechRegions(
   return regions
 }
 
-/** Joins regions that consist of fragments, as long as a segment may be. */
+/** A region, the pauses in it if it consists of fragments, and its frames of speech. */
+type SpokenRegion = SpeechRegion & { spoken: number }
+
+/**
+ * Joins regions that consist of fragments, as long as a segment may be. The segments of a row of
+ * fragments are about equally long: the last fragment alone would be hard to recognize.
+ */
 function joinFragments(
   regions: readonly SpeechRegion[],
   { probabilities, noisy }: DetectedSpeech,
   { maxSeconds, padBefore, padAfter }: SegmentOptions,
 ): SpeechRegion[] {
   const longest = toFrames(maxSeconds - padBefore - padAfter)
-  const joined: (SpeechRegion & { spoken: number })[] = []
+  const rows: SpokenRegion[][] = []
   for (const { from, to } of regions) {
     // In noise the detector loses the voice, so that a pause may be speech.
     const isNoisy = noisy[from] || noisy[to - 1]
     const { pauses, spoken }: Fragments = isNoisy
       ? { spoken: to - from }
       : findFragments({ from, to }, probabilities)
+    const region = { from, to, spoken, ...(pauses && { pauses }) }
+    const row = rows.at(-1)
+    const last = row?.at(-1)
+    const goesOn = last?.pauses && pauses && from - last.to <= toFrames(MAX_FRAGMENT_PAUSE)
+    if (row && goesOn) row.push(region)
+    else rows.push([region])
+  }
+  return rows.flatMap((row) => joinRow(row, longest))
+}
+
+/** Joins the regions of a row of fragments to as few segments as possible, of about equal length. */
+function joinRow(row: readonly SpokenRegion[], longest: number): SpeechRegion[] {
+  const longestSpoken = toFrames(MAX_JOINED_SECONDS)
+  const total = row.reduce((sum, { spoken }) => sum + spoken, 0)
+  const length = row.at(-1)!.to - row[0]!.from
+  const share = total / Math.ceil(Math.max(total / longestSpoken, length / longest))
+  const joined: SpokenRegion[] = []
+  let before = 0
+  for (const region of row) {
     const last = joined.at(-1)
+    const isNextShare = before + region.spoken / 2 >= joined.length * share
+    before += region.spoken
     if (
       last?.pauses &&
-      pauses &&
-      from - last.to <= toFrames(MAX_FRAGMENT_PAUSE) &&
-      last.spoken + spoken <= toFrames(MAX_JOINED_SECONDS) &&
-      to - last.from <= longest
+      region.pauses &&
+      !isNextShare &&
+      last.spoken + region.spoken <= longestSpoken &&
+      region.to - last.from <= longest
     ) {
-      last.pauses.push({ start: last.to, end: from }, ...pauses)
-      last.to = to
-      last.spoken += spoken
+      last.pauses.push({ start: last.to, end: region.from }, ...region.pauses)
+      last.to = region.to
+      last.spoken += region.spoken
     } else {
-      joined.push({ from, to, spoken, ...(pauses && { pauses }) })
+      joined.push({ ...region })
     }
   }
   return joined

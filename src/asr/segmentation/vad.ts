@@ -1,10 +1,12 @@
-import { floats, floatsOf, loadOptimizedModel, type OnnxSession } from '../onnx/onnx-runtime.ts'
+import {
+  floats,
+  floatsOf,
+  loadOptimizedModel,
+  type OnnxSession,
+  type Tensor,
+} from '../onnx/onnx-runtime.ts'
 import { CONTEXT_SAMPLES, VAD_FRAME, WARM_UP_FRAMES } from './vad-frames.ts'
 
-/** So many chunks of a recording start with a fresh state. */
-const CHUNKS = 16
-/** A shorter chunk, in frames, is not worth its lead-in. */
-const MIN_CHUNK = 96
 /** Frames of a recording per call of the model (8 s): with more, a call is no faster. */
 const FRAMES_PER_CALL = 256
 const STATE_SIZE = 128
@@ -36,31 +38,20 @@ export type VadStream = (inputs: readonly Float32Array[]) => Promise<Float32Arra
 /** Loads Silero VAD v6 (MIT, https://github.com/snakers4/silero-vad), as it is installed. */
 export async function loadVad(file: string): Promise<Vad> {
   const session = await loadOptimizedModel(file)
+  const settled = await settleInSilence(session)
   return {
-    detect: (audio) => detectInChunks(session, audio),
-    stream: () => streamFrames(session),
+    detect: (audio) => detect(streamFrames(session, settled), audio),
+    stream: () => streamFrames(session, settled),
     close: () => session.release(),
   }
 }
 
-/**
- * Detects speech in chunks, each with a lead-in of `WARM_UP` frames (before the start: silence). In
- * one chunk, segments would differ by a frame here and there from those that all else was tuned
- * with (decision 0108).
- */
-async function detectInChunks(session: OnnxSession, audio: Float32Array): Promise<Float32Array> {
+async function detect(next: VadStream, audio: Float32Array): Promise<Float32Array> {
   const frames = Math.ceil(audio.length / VAD_FRAME)
   const probabilities = new Float32Array(frames)
-  const chunks = Math.min(CHUNKS, Math.max(1, Math.floor(frames / MIN_CHUNK)))
-  const length = Math.ceil(frames / chunks)
-  for (let first = 0; first < frames; first += length) {
-    const end = Math.min(frames, first + length)
-    const next = streamFrames(session)
-    await next(inputsOf(audio, first - WARM_UP_FRAMES, first))
-    for (let at = first; at < end; at += FRAMES_PER_CALL) {
-      const to = Math.min(end, at + FRAMES_PER_CALL)
-      probabilities.set(await next(inputsOf(audio, at, to)), at)
-    }
+  for (let at = 0; at < frames; at += FRAMES_PER_CALL) {
+    const to = Math.min(frames, at + FRAMES_PER_CALL)
+    probabilities.set(await next(inputsOf(audio, at, to)), at)
   }
   return probabilities
 }
@@ -77,21 +68,45 @@ function inputsOf(audio: Float32Array, first: number, end: number): Float32Array
   })
 }
 
-function streamFrames(session: OnnxSession): VadStream {
-  const none = () => floats(new Float32Array(STATE_SIZE), [1, 1, STATE_SIZE])
-  let [hidden, cell] = [none(), none()]
+/** The state of the network between two frames. */
+type VadState = { hidden: Tensor; cell: Tensor }
+
+/**
+ * Returns the state after some silence. From a state of zeros the model misses seconds of speech
+ * if the first frames are speech.
+ */
+async function settleInSilence(session: OnnxSession): Promise<VadState> {
+  const zeros = () => floats(new Float32Array(STATE_SIZE), [1, 1, STATE_SIZE])
+  const silence = inputsOf(new Float32Array(0), 0, WARM_UP_FRAMES)
+  const { state } = await readFrames(session, silence, { hidden: zeros(), cell: zeros() })
+  return state
+}
+
+function streamFrames(session: OnnxSession, settled: VadState): VadStream {
+  let state = settled
   return async (inputs) => {
-    const samples = new Float32Array(inputs.length * INPUT)
-    for (const [i, input] of inputs.entries()) {
-      samples.set(input, i * INPUT)
-      for (let n = 0; n < MIRRORED; n++) {
-        samples[i * INPUT + input.length + n] = input[input.length - 2 - n]!
-      }
+    const read = await readFrames(session, inputs, state)
+    state = read.state
+    return read.probabilities
+  }
+}
+
+async function readFrames(
+  session: OnnxSession,
+  inputs: readonly Float32Array[],
+  state: VadState,
+): Promise<{ probabilities: Float32Array; state: VadState }> {
+  const samples = new Float32Array(inputs.length * INPUT)
+  for (const [i, input] of inputs.entries()) {
+    samples.set(input, i * INPUT)
+    for (let n = 0; n < MIRRORED; n++) {
+      samples[i * INPUT + input.length + n] = input[input.length - 2 - n]!
     }
-    const frames = floats(samples, [inputs.length, INPUT / ROW, ROW])
-    const outputs = await session.run({ frames, hidden, cell })
-    hidden = outputs.next_hidden as typeof hidden
-    cell = outputs.next_cell as typeof cell
-    return floatsOf(outputs.probabilities)
+  }
+  const frames = floats(samples, [inputs.length, INPUT / ROW, ROW])
+  const outputs = await session.run({ frames, ...state })
+  return {
+    probabilities: floatsOf(outputs.probabilities),
+    state: { hidden: outputs.next_hidden!, cell: outputs.next_cell! },
   }
 }

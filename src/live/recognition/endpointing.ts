@@ -1,6 +1,6 @@
 import type { Segment } from '../../asr/engines/recognizer.ts'
 import { keptRanges, omittedSamples, type Range } from '../../asr/segmentation/pauses.ts'
-import { isInFragments, MAX_FRAGMENT_PAUSE } from '../../asr/segmentation/segments.ts'
+import { isInFragments } from '../../asr/segmentation/segments.ts'
 import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 
@@ -71,6 +71,8 @@ const FRAGMENT_PAUSE_FRAMES = 8
  * little. Of more the model makes long numbers.
  */
 const FRAGMENTS_TOGETHER = 3
+/** Fragments with a longer pause between them are recognized apart (2 s, in frames). */
+const MAX_FRAGMENT_PAUSE_FRAMES = Math.floor((2 * SAMPLE_RATE) / VAD_FRAME)
 /**
  * Audio that is recognized again with an utterance that follows another without a pause (2 s, in
  * samples).
@@ -244,9 +246,7 @@ function spanOf(state: EndpointerState, from: number, to: number): UtteranceSpan
 /** Returns those of the last fragments that are recognized with an utterance. */
 function fragmentsBeside(span: UtteranceSpan, last: readonly Range[]): Range[] {
   const fragmentCount = fragmentsOf(span).length
-  const isNear =
-    span.from - (last.at(-1)?.end ?? 0) <=
-    Math.floor((MAX_FRAGMENT_PAUSE * SAMPLE_RATE) / VAD_FRAME)
+  const isNear = span.from - (last.at(-1)?.end ?? 0) <= MAX_FRAGMENT_PAUSE_FRAMES
   if (fragmentCount === 0 || fragmentCount >= FRAGMENTS_TOGETHER || !isNear) return []
   return last.slice(fragmentCount - FRAGMENTS_TOGETHER)
 }
