@@ -7,7 +7,7 @@ import { globSync } from 'node:fs'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, extname, join } from 'node:path'
-import { recipeId } from '../src/asr/models/bundled-record.ts'
+import { recipeId } from '../src/asr/model-files/bundled-record.ts'
 import { SAMPLE } from '../src/cli/server/start-message.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -24,7 +24,7 @@ export async function buildPackage(folder: string): Promise<void> {
   const files = globSync('src/**/*.*', { cwd: root }).filter((file) => !OMITTED.test(file))
   for (const file of files) await buildFile(file, join(folder, file.slice('src/'.length)))
   await copyFile(SAMPLE, join(folder, 'cli/server/sample.flac'))
-  await writeFile(join(folder, 'asr/models/recipe.txt'), await recipeId())
+  await writeFile(join(folder, 'asr/model-files/recipe.txt'), await recipeId())
 }
 
 async function buildFile(file: string, target: string): Promise<void> {

@@ -3,7 +3,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { installModels } from '../src/asr/models/install-bundled.ts'
+import { installModels } from '../src/asr/model-files/install-bundled.ts'
 import { readConfig } from '../src/config/config.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { moonshinePackage, vadPackage } from '../src/asr/models/bundled-packages.ts'
+import { moonshinePackage, vadPackage } from '../src/asr/model-files/bundled-packages.ts'
 import { SAMPLE } from '../src/cli/server/start-message.ts'
 import { describeLicenses, reportLicenses } from './release/licenses.ts'
 import {

@@ -16,7 +16,7 @@ const { env, stdin, stdout, stderr } = process
 process.exitCode = await runCommand(process.argv.slice(2), { env, stdin, stdout, stderr, signal })
 // An interrupted command exits at once, whatever is still running.
 if (signal.aborted) process.exit()
-// Input that nobody reads to its end, and the channel to bin/steno.mjs, would keep this process
+// Input that is not read to its end, and the channel to bin/steno.mjs, would keep this process
 // alive.
 stdin.destroy()
 if (process.connected) {

@@ -7,7 +7,7 @@
 import { loadMoonshine } from '../../src/asr/engines/moonshine/decoding/decoder.ts'
 import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
 import type { Segment } from '../../src/asr/engines/recognizer.ts'
-import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
+import { bundledModels } from '../../src/asr/model-files/bundled-packages.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import { loadVad } from '../../src/asr/segmentation/vad.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'

@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
-import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
+import { bundledModels } from '../../src/asr/model-files/bundled-packages.ts'
 import { normalizeLevel } from '../../src/asr/segmentation/gain.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import { SAMPLE_RATE } from '../../src/audio/pcm.ts'
@@ -16,7 +16,7 @@ import { alignWords, comparableWords } from '../../test/support/asr/word-errors.
 import { decodeCorpus, readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'
 
-/** The longest recordings that are heard in one call, in seconds. */
+/** The longest recordings that are recognized in one call, in seconds. */
 const LONGEST = 16
 /** Letters of a word that may count as a name. */
 const LETTERS = 5
@@ -28,24 +28,28 @@ const usable = recordings.filter(({ group }) => group !== 'formats')
 const { decoded, dispose } = await decodeCorpus(usable)
 const clips = [...decoded].flatMap(([recording, { path, samples }]) => {
   if (samples > LONGEST * SAMPLE_RATE) return []
-  const said = comparableWords(recording.transcript ?? '')
-  return [{ ...recording, said, audio: normalizeLevel(readSamples(path, 0, samples)) }]
+  const referenceWords = comparableWords(recording.transcript ?? '')
+  return [{ ...recording, referenceWords, audio: normalizeLevel(readSamples(path, 0, samples)) }]
 })
-const spoken = clips.filter(({ said }) => said.length > 0)
-const silent = clips.filter(({ transcript, said }) => transcript !== null && said.length === 0)
+const spoken = clips.filter(({ referenceWords }) => referenceWords.length > 0)
+const silent = clips.filter(
+  ({ transcript, referenceWords }) => transcript !== null && referenceWords.length === 0,
+)
 const model = await createMoonshine(
   bundledModels(join(import.meta.dirname, '../../models')).moonshineBase,
   'base',
 )
 
-const plain = await hear(spoken, [])
-const missed = new Set(spoken.flatMap(({ said }, i) => missedWords(said, plain.texts[i]!)))
+const plain = await recognizeClips(spoken, [])
+const missed = new Set(
+  spoken.flatMap(({ referenceWords }, i) => missedWords(referenceWords, plain.texts[i]!)),
+)
 for (const count of UNUSED) {
   const list = [...missed, ...unusedNames(count)]
   const listed = new Set(list.map((entry) => entry.toLowerCase()))
-  const biased = await hear(spoken, list)
-  const [before, after] = [plain, biased].map((heard) => score(heard.texts, listed))
-  const noise = await hear(silent, list)
+  const biased = await recognizeClips(spoken, list)
+  const [before, after] = [plain, biased].map((recognized) => score(recognized.texts, listed))
+  const noise = await recognizeClips(silent, list)
   report({
     bench: 'asr/biasing',
     list: list.length,
@@ -54,7 +58,7 @@ for (const count of UNUSED) {
     wrong: [before!.wrong, after!.wrong],
     false: [before!.invented, after!.invented],
     errors: [before!.errors, after!.errors],
-    words: spoken.reduce((sum, { said }) => sum + said.length, 0),
+    words: spoken.reduce((sum, { referenceWords }) => sum + referenceWords.length, 0),
     wordsWithoutSpeech: noise.texts.flat().length,
     seconds: [plain.seconds, biased.seconds],
     corpus: name,
@@ -63,9 +67,9 @@ for (const count of UNUSED) {
 // A list of words that nobody says.
 for (const count of UNUSED.slice(1)) {
   const list = unusedNames(count)
-  const biased = await hear(spoken, list)
+  const biased = await recognizeClips(spoken, list)
   const listed = new Set(list.map((entry) => entry.toLowerCase()))
-  const [before, after] = [plain, biased].map((heard) => score(heard.texts, listed))
+  const [before, after] = [plain, biased].map((recognized) => score(recognized.texts, listed))
   report({
     bench: 'asr/biasing',
     list: count,
@@ -80,30 +84,33 @@ await model.close()
 await dispose()
 
 /** Recognizes clips in batches; texts as comparable words. */
-async function hear(clips: readonly { audio: Float32Array }[], vocabulary: readonly string[]) {
+async function recognizeClips(
+  clips: readonly { audio: Float32Array }[],
+  vocabulary: readonly string[],
+) {
   const started = performance.now()
   const texts: string[][] = []
   const { signal } = new AbortController()
   for (let i = 0; i < clips.length; i += BATCH) {
     const segments = clips.slice(i, i + BATCH).map(({ audio }) => audio)
-    const heard = await model.recognize(segments, {
+    const recognized = await model.recognize(segments, {
       language: 'en',
       languages: [],
       vocabulary,
       signal,
     })
     texts.push(
-      ...heard.map(({ words }) => comparableWords(words.map(({ text }) => text).join(' '))),
+      ...recognized.map(({ words }) => comparableWords(words.map(({ text }) => text).join(' '))),
     )
   }
   return { texts, seconds: (performance.now() - started) / 1000 }
 }
 
-function missedWords(said: readonly string[], heard: readonly string[]): string[] {
-  const pairs = alignWords([...said], [...heard])
+function missedWords(referenceWords: readonly string[], recognized: readonly string[]): string[] {
+  const pairs = alignWords([...referenceWords], [...recognized])
   return pairs.flatMap(([a, b]) => {
     if (!a || b?.same) return []
-    const word = said[a.index]!
+    const word = referenceWords[a.index]!
     return word.length >= LETTERS && !/[0-9]/.test(word) ? [word] : []
   })
 }
@@ -111,12 +118,12 @@ function missedWords(said: readonly string[], heard: readonly string[]): string[
 /** Right and wrong words of the list, words of the list that were not said there, all errors. */
 function score(texts: readonly (readonly string[])[], listed: ReadonlySet<string>) {
   const total = { right: 0, wrong: 0, invented: 0, errors: 0 }
-  for (const [i, heard] of texts.entries()) {
-    const { said } = spoken[i]!
-    for (const [a, b] of alignWords([...said], [...heard])) {
+  for (const [i, recognized] of texts.entries()) {
+    const { referenceWords } = spoken[i]!
+    for (const [a, b] of alignWords([...referenceWords], [...recognized])) {
       if (!b?.same) total.errors++
-      if (a && listed.has(said[a.index]!)) total[b?.same ? 'right' : 'wrong']++
-      if (b && !b.same && listed.has(heard[b.index]!)) total.invented++
+      if (a && listed.has(referenceWords[a.index]!)) total[b?.same ? 'right' : 'wrong']++
+      if (b && !b.same && listed.has(recognized[b.index]!)) total.invented++
     }
   }
   return total

@@ -8,16 +8,13 @@
 import { loadMoonshine } from '../../src/asr/engines/moonshine/decoding/decoder.ts'
 import { groupTokensIntoWords } from '../../src/asr/engines/moonshine/words.ts'
 import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
-import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
+import { bundledModels } from '../../src/asr/model-files/bundled-packages.ts'
 import { alignByAttention } from '../../src/asr/recognition/attention-alignment.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
-import {
-  detectSpeechInRange,
-  fileSegments,
-  splitSegments,
-} from '../../src/asr/segmentation/segments.ts'
-import { loadVad } from '../../src/asr/segmentation/vad.ts'
+import { fileSegments, splitSegments } from '../../src/asr/segmentation/segments.ts'
+import { detectSpeechAndNoise, loadVad } from '../../src/asr/segmentation/vad.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { mean } from '../../src/numbers.ts'
 import { decodeCorpus, readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'
 import { reliability } from './reliability.ts'
@@ -72,7 +69,7 @@ report({ bench: 'calibration', corpus: name, fittedOn: 'all', ...fit([...fitted,
 
 async function recognize(audio: Float32Array): Promise<Sample[]> {
   const signal = new AbortController().signal
-  const segments = splitSegments(await detectSpeechInRange(detector, audio), audio.length, {
+  const segments = splitSegments(await detectSpeechAndNoise(detector, audio), audio.length, {
     ...fileSegments,
     maxSeconds: 15,
   })
@@ -88,7 +85,7 @@ async function recognize(audio: Float32Array): Promise<Sample[]> {
       heads: moonshineDimensions.base.alignmentHeads,
       frames: found.frames,
     })
-    const segment = meanOf(found.logProbs)
+    const segment = mean(found.logProbs)
     for (const word of groupTokensIntoWords(found.tokens, [
       ...starts.map((frame) => frame * 0.024),
       piece.length / 16_000,
@@ -100,7 +97,7 @@ async function recognize(audio: Float32Array): Promise<Sample[]> {
       samples.push({
         text: word.text,
         start: start / 16_000 + word.start,
-        raw: Math.exp(meanOf(logProbs)),
+        raw: Math.exp(mean(logProbs)),
         features,
       })
     }
@@ -111,9 +108,9 @@ async function recognize(audio: Float32Array): Promise<Sample[]> {
 /** Logistic regression by gradient descent on standardised features. */
 function fit(outcomes: readonly Outcome[]): Weights {
   const columns = [0, 1].map((k) => outcomes.map((outcome) => outcome.features[k]!))
-  const means = columns.map(meanOf)
+  const means = columns.map(mean)
   const scales = columns.map((column, k) =>
-    Math.sqrt(meanOf(column.map((x) => (x - means[k]!) ** 2))),
+    Math.sqrt(mean(column.map((x) => (x - means[k]!) ** 2))),
   )
   const rows = outcomes.map(({ features, right }) => {
     return { features: features.map((x, k) => (x - means[k]!) / scales[k]!), right }
@@ -123,9 +120,9 @@ function fit(outcomes: readonly Outcome[]): Weights {
     const misses = rows.map((row) => predict(found, row.features) - Number(row.right))
     found = {
       weights: found.weights.map(
-        (w, k) => w - 4 * meanOf(rows.map((row, i) => misses[i]! * row.features[k]!)),
+        (w, k) => w - 4 * mean(rows.map((row, i) => misses[i]! * row.features[k]!)),
       ),
-      bias: found.bias - 4 * meanOf(misses),
+      bias: found.bias - 4 * mean(misses),
     }
   }
   const weights = found.weights.map((w, k) => w / scales[k]!)
@@ -134,8 +131,4 @@ function fit(outcomes: readonly Outcome[]): Weights {
 
 function predict({ weights, bias }: Weights, features: readonly number[]): number {
   return 1 / (1 + Math.exp(-(bias + weights.reduce((sum, w, k) => sum + w * features[k]!, 0))))
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 }

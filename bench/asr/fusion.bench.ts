@@ -7,16 +7,12 @@ import { findTestWeights } from '../../scripts/tests/test-tools/test-weights.ts'
 import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
 import { convertWhisper } from '../../src/asr/engines/whisper/weights/convert.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'
-import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
+import { bundledModels } from '../../src/asr/model-files/bundled-packages.ts'
 import { fuseRecognitions } from '../../src/asr/recognition/fusion.ts'
 import { recognizeSegments } from '../../src/asr/recognition/recognize-segments.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
-import {
-  detectSpeechInRange,
-  fileSegments,
-  splitSegments,
-} from '../../src/asr/segmentation/segments.ts'
-import { loadVad } from '../../src/asr/segmentation/vad.ts'
+import { fileSegments, splitSegments } from '../../src/asr/segmentation/segments.ts'
+import { detectSpeechAndNoise, loadVad } from '../../src/asr/segmentation/vad.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { cpuSeconds } from '../../src/workers/cpu-time.ts'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'
@@ -61,7 +57,7 @@ const { decoded, dispose } = await decodeCorpus(sample)
 for (const [{ group, transcript }, { path, samples }] of decoded) {
   if (samples > LONGEST * 16_000) continue
   const audio = readSamples(path, 0, samples)
-  const speech = await detectSpeechInRange(detector, audio)
+  const speech = await detectSpeechAndNoise(detector, audio)
   const segments = splitSegments(speech, audio.length, { ...fileSegments, maxSeconds })
   const pieces = segments.map(({ start, end, pauses = [] }) => ({
     audio: audio.subarray(start, end),

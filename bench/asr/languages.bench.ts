@@ -10,15 +10,11 @@ import { findTestWeights } from '../../scripts/tests/test-tools/test-weights.ts'
 import { isWrittenWithoutSpaces } from '../../src/asr/engines/whisper/tokenizer.ts'
 import { convertWhisper } from '../../src/asr/engines/whisper/weights/convert.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'
-import { bundledModels } from '../../src/asr/models/bundled-packages.ts'
+import { bundledModels } from '../../src/asr/model-files/bundled-packages.ts'
 import { recognizeSegments } from '../../src/asr/recognition/recognize-segments.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
-import {
-  detectSpeechInRange,
-  fileSegments,
-  splitSegments,
-} from '../../src/asr/segmentation/segments.ts'
-import { loadVad } from '../../src/asr/segmentation/vad.ts'
+import { fileSegments, splitSegments } from '../../src/asr/segmentation/segments.ts'
+import { detectSpeechAndNoise, loadVad } from '../../src/asr/segmentation/vad.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { cpuSeconds } from '../../src/workers/cpu-time.ts'
@@ -34,12 +30,17 @@ const LONGEST = 60
 /** Joined or re-encoded recordings repeat others. */
 const REPEATING = new Set(['conversation', 'long', 'formats', 'padded', 'language-change'])
 /** Shorter recordings tell little of their language. */
-const TELLING = 3
+const LONG_SECONDS = 3
 /** Recordings without speech are recognized as if in each of these. */
 const CLAIMED = ['en', 'de', 'fr', 'es', 'pt', 'it', 'ru', 'zh', 'ja', 'ar', 'hi', undefined]
 
 type Found = { text: string; start: number }
-type Heard = { words: Found[]; text: string; language: string | undefined; seconds: number }
+type RecognizedRecording = {
+  words: Found[]
+  text: string
+  language: string | undefined
+  seconds: number
+}
 
 const weights = findTestWeights('whisper-base')
 if (weights.missing) {
@@ -58,12 +59,12 @@ const usable = [...decoded].filter(([, pcm]) => pcm.samples <= LONGEST * 16_000)
 const spoken = usable.filter(([{ transcript }]) => transcript)
 const silent = usable.filter(([{ transcript }]) => transcript === '')
 
-const ours = new Map<Recording, Heard>()
-for (const [recording, pcm] of spoken) ours.set(recording, await hear(pcm, undefined))
+const ours = new Map<Recording, RecognizedRecording>()
+for (const [recording, pcm] of spoken) ours.set(recording, await recognizeRecording(pcm, undefined))
 summarize('steno', ours)
 for (const language of CLAIMED) {
   let invented = 0
-  for (const [, pcm] of silent) invented += (await hear(pcm, language)).words.length
+  for (const [, pcm] of silent) invented += (await recognizeRecording(pcm, language)).words.length
   const claimed = language ?? 'identified'
   report({ bench: 'languages', corpus: name, recordings: silent.length, claimed, invented })
 }
@@ -83,10 +84,13 @@ function sample(all: readonly Recording[]): Recording[] {
   })
 }
 
-async function hear({ path, samples }: PcmFile, language: string | undefined): Promise<Heard> {
+async function recognizeRecording(
+  { path, samples }: PcmFile,
+  language: string | undefined,
+): Promise<RecognizedRecording> {
   const audio = readSamples(path, 0, samples)
   const from = cpuSeconds()
-  const segments = splitSegments(await detectSpeechInRange(detector, audio), audio.length, {
+  const segments = splitSegments(await detectSpeechAndNoise(detector, audio), audio.length, {
     ...fileSegments,
     maxSeconds: recognizer.capabilities.maxSeconds,
   })
@@ -105,7 +109,7 @@ async function hear({ path, samples }: PcmFile, language: string | undefined): P
   return { words, text, language: found[0]?.language, seconds: cpuSeconds() - from }
 }
 
-function runFasterWhisper(files: readonly string[]): Heard[] | undefined {
+function runFasterWhisper(files: readonly string[]): RecognizedRecording[] | undefined {
   const python = process.env.BENCH_PYTHON ?? 'python3'
   const script = join(import.meta.dirname, 'run_faster_whisper.py')
   const input = files.map((file) => `${file}\t\n`).join('')
@@ -120,7 +124,9 @@ function runFasterWhisper(files: readonly string[]): Heard[] | undefined {
     .trim()
     .split('\n')
     .map((line) => {
-      const response = JSON.parse(line) as Omit<Heard, 'words'> & { words: [number, string][] }
+      const response = JSON.parse(line) as Omit<RecognizedRecording, 'words'> & {
+        words: [number, string][]
+      }
       return { ...response, words: response.words.map(([start, text]) => ({ start, text })) }
     })
 }
@@ -131,14 +137,14 @@ function comparable(text: string, language: string | null): string {
   return [...text.replaceAll(/\s/g, '')].join(' ')
 }
 
-function summarize(engine: string, heard: ReadonlyMap<Recording, Heard>): void {
-  const languages = new Set([...heard.keys()].map(({ language }) => language))
+function summarize(engine: string, recognized: ReadonlyMap<Recording, RecognizedRecording>): void {
+  const languages = new Set([...recognized.keys()].map(({ language }) => language))
   for (const language of languages) {
-    const ofLanguage = [...heard].filter(([recording]) => recording.language === language)
-    const telling = ofLanguage.filter(
-      ([recording]) => decoded.get(recording)!.samples >= TELLING * 16_000,
+    const ofLanguage = [...recognized].filter(([recording]) => recording.language === language)
+    const longRecordings = ofLanguage.filter(
+      ([recording]) => decoded.get(recording)!.samples >= LONG_SECONDS * 16_000,
     )
-    const right = telling.filter(([, answer]) => answer.language === language)
+    const right = longRecordings.filter(([, answer]) => answer.language === language)
     const counts = ofLanguage.map(([{ transcript }, { text }]) => {
       return wordErrors(comparable(transcript!, language), comparable(text, language))
     })
@@ -155,7 +161,7 @@ function summarize(engine: string, heard: ReadonlyMap<Recording, Heard>): void {
       recordings: ofLanguage.length,
       words,
       errorRate: sum(counts.map(({ errors }) => errors)) / words,
-      identified: `${right.length} of ${telling.length}`,
+      identified: `${right.length} of ${longRecordings.length}`,
       startErrorMean: starts.length > 0 ? sum(starts) / starts.length : null,
       processorSecondsPerSecond: sum(ofLanguage.map(([, { seconds }]) => seconds)) / audio,
     })

@@ -1,3 +1,5 @@
+import { mean } from '../../src/numbers.ts'
+
 /** A word with what was said of it, and whether it was right. */
 export type ScoredWord = { confidence: number; right: boolean }
 
@@ -10,8 +12,8 @@ export function reliability(all: readonly ScoredWord[]) {
     const inBin = all.filter(({ confidence }) => Math.min(9, Math.floor(confidence * 10)) === i)
     return {
       count: inBin.length,
-      meanConfidence: meanOf(inBin.map((word) => word.confidence)),
-      right: meanOf(inBin.map((word) => Number(word.right))),
+      meanConfidence: mean(inBin.map((word) => word.confidence)),
+      right: mean(inBin.map((word) => Number(word.right))),
     }
   })
   const gaps = bins.map(
@@ -20,8 +22,8 @@ export function reliability(all: readonly ScoredWord[]) {
   return {
     words: all.length,
     calibrationError: gaps.reduce((sum, gap) => sum + gap, 0),
-    brier: meanOf(all.map(({ confidence, right }) => (confidence - Number(right)) ** 2)),
-    logLoss: meanOf(
+    brier: mean(all.map(({ confidence, right }) => (confidence - Number(right)) ** 2)),
+    logLoss: mean(
       all.map(
         ({ confidence, right }) => -Math.log(Math.max(1e-9, right ? confidence : 1 - confidence)),
       ),
@@ -33,8 +35,4 @@ export function reliability(all: readonly ScoredWord[]) {
       Math.round(right * 100),
     ]),
   }
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 }

@@ -16,8 +16,8 @@ const [{ name, url, key, seconds }] = (await once(process, 'message')) as [
   { name: string; url: string; key: string; seconds: number },
 ]
 const counts = new Map<string, number>()
-const tell = () => process.send?.(Object.fromEntries(counts))
-setInterval(tell, 1000)
+const sendCounts = () => process.send?.(Object.fromEntries(counts))
+setInterval(sendCounts, 1000)
 const signal = AbortSignal.timeout(seconds * 1000)
 const sources = await openSources()
 const attacker = createAttacker({ url, key, sources }, { signal, counts })
@@ -32,6 +32,6 @@ process.on('uncaughtException', (error: Error) => {
 await attacks[name]!.run(attacker).catch((error: Error) => {
   if (!signal.aborted) attacker.count(`failed: ${nameOf(error)}`)
 })
-tell()
+sendCounts()
 if (!signal.aborted) await once(signal, 'abort')
 process.send?.(Object.fromEntries(counts), () => process.exit())

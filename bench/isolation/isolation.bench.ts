@@ -37,10 +37,10 @@ if (unknown.length > 0) {
 
 const options = { seconds: Number(values.seconds), isFake: values.fake }
 const baseline = await measure(options)
-tell('none', baseline)
+reportMeasured('none', baseline)
 for (const attack of names) {
   try {
-    tell(attack, await measure({ ...options, attack, baseline }))
+    reportMeasured(attack, await measure({ ...options, attack, baseline }))
   } catch (error) {
     report({ bench: 'isolation', attack, pass: false, failed: (error as Error).message })
   }
@@ -51,7 +51,7 @@ function isGroup(name: string, request: string): boolean {
   return (request === '' || request.endsWith('-')) && name.startsWith(request)
 }
 
-function tell(attack: string, measured: Measured): void {
+function reportMeasured(attack: string, measured: Measured): void {
   report({
     bench: 'isolation',
     attack,

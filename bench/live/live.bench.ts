@@ -112,8 +112,8 @@ async function run(count: number, { translates }: Variant): Promise<Recognized[]
 }
 
 function timeOf(recognized: readonly Recognized[], before: ProcessorTime): ProcessorTime {
-  const heard = recognized.reduce((sum, { speech }) => sum + seconds(speech.samples), 0)
-  return usedPerSecond(before, readProcessorTime(server.pid), heard)
+  const audioSeconds = recognized.reduce((sum, { speech }) => sum + seconds(speech.samples), 0)
+  return usedPerSecond(before, readProcessorTime(server.pid), audioSeconds)
 }
 
 function describe(count: number, recognized: readonly Recognized[], { translates }: Variant) {

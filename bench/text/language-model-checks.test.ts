@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ChatModel, ChatRequest } from '../../src/llm/chat-client.ts'
+import type { ChatModel, ChatRequest } from '../../src/language-services/llm/chat-client.ts'
 import { evaluateModel } from './language-model-checks.ts'
 import { type EvaluationSet, readSet, selectTasks, textOf } from './language-model-set.ts'
 

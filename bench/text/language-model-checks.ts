@@ -1,14 +1,14 @@
-import type { AskOptions } from '../../src/llm/ask.ts'
-import { LlmFailure } from '../../src/llm/chat-client.ts'
-import { moderateSentences } from '../../src/llm/moderate.ts'
+import type { AskOptions } from '../../src/language-services/llm/ask.ts'
+import { moderateSentences } from '../../src/language-services/llm/moderate.ts'
 import {
   extractData,
   runPrompt,
   type SummaryStyle,
   summarizeTranscript,
-} from '../../src/llm/tasks.ts'
-import { translateTexts } from '../../src/llm/translate.ts'
-import { unifyNames } from '../../src/llm/unify-names.ts'
+} from '../../src/language-services/llm/tasks.ts'
+import { translateTexts } from '../../src/language-services/llm/translate.ts'
+import { unifyNames } from '../../src/language-services/llm/unify-names.ts'
+import { ServiceFailure } from '../../src/language-services/service-failure.ts'
 import { type EvaluationSet, textOf } from './language-model-set.ts'
 
 /** What a model was asked, what it answered, and which checks of the response failed. */
@@ -91,7 +91,7 @@ async function tryTo(ask: () => Promise<string>): Promise<string> {
   try {
     return await ask()
   } catch (error) {
-    if (error instanceof LlmFailure) return ''
+    if (error instanceof ServiceFailure) return ''
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { SummaryStyle } from '../../src/llm/tasks.ts'
+import type { SummaryStyle } from '../../src/language-services/llm/tasks.ts'
 
 /** A transcript; a long one is made of its filler sentences, with one that matters at 60 %. */
 type Spoken = { language: string } & (

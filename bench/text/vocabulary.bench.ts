@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { applyVocabulary } from '../../src/text/vocabulary/custom-vocabulary.ts'
-import { lettersAndDigits } from '../../src/text/vocabulary/entries.ts'
+import { foldedLetters } from '../../src/text/vocabulary/entries.ts'
 import type { Utterance, Word } from '../../src/transcript/transcript.ts'
 import { readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'
@@ -86,11 +86,11 @@ function leaves(written: string, sentence: string): boolean {
 
 /** New words that are not said, letter by letter, in one word or two. */
 function countFalse(text: string, intensity: number): number {
-  const phrase = text.split(/\s+/).map(lettersAndDigits)
+  const phrase = text.split(/\s+/).map(foldedLetters)
   const letters = new Set(phrase.flatMap((word, i) => [word, word + (phrase[i + 1] ?? '')]))
   return write(text, intensity)
     .split(' ')
-    .filter((word) => !letters.has(lettersAndDigits(word))).length
+    .filter((word) => !letters.has(foldedLetters(word))).length
 }
 
 function write(text: string, intensity: number): string {

@@ -139,8 +139,8 @@ class Call {
       const { is_final: isFinal, utterance } = data ?? {}
       if (type !== 'transcript' || !isFinal || !utterance) return
       const { start, end, text, channel } = utterance
-      const said = { track: tracks[channel] ?? 'inbound', start, end, text: text.trim() }
-      onEvent({ type: 'transcript', ...this.#ids, ...said })
+      const transcript = { track: tracks[channel] ?? 'inbound', start, end, text: text.trim() }
+      onEvent({ type: 'transcript', ...this.#ids, ...transcript })
     })
     this.#session = session
     this.#ids.session = session.id

@@ -41,14 +41,16 @@ test('findNativeParts detects platform packages and packages with an install scr
 test('docs/installation.md names every native part with its platforms in the lock file', () => {
   const { packages } = JSON.parse(read('package-lock.json'))
   const table = readPartsTable(read('docs/installation.md'))
-  const said = new Map(table.map((part) => [`${part.name} ${part.version}`, titles(part.builds!)]))
+  const documented = new Map(
+    table.map((part) => [`${part.name} ${part.version}`, titles(part.builds!)]),
+  )
   const parts = findNativeParts(packages)
   assert.deepEqual(
     parts.map(({ name, version }) => `${name} ${version}`).sort(),
-    [...said.keys()].sort(),
+    [...documented.keys()].sort(),
   )
   for (const { name, version, builds } of parts.filter(({ builds }) => builds)) {
-    assert.deepEqual(said.get(`${name} ${version}`), titles(builds!), name)
+    assert.deepEqual(documented.get(`${name} ${version}`), titles(builds!), name)
   }
 })
 

@@ -55,11 +55,11 @@ export function readPartsTable(page: string): NativePart[] {
     .split('\n')
     .map((row) => {
       const [, name = '', version = ''] = /^\| `([^`]+)` (\S+)/.exec(row) ?? []
-      const said = cells(row).slice(1)
+      const builds = cells(row).slice(1)
       return {
         name,
         version,
-        builds: platforms.filter(({ title }) => said[titles.indexOf(title)] === 'yes'),
+        builds: platforms.filter(({ title }) => builds[titles.indexOf(title)] === 'yes'),
       }
     })
 }

@@ -1,4 +1,4 @@
-import type { ModelPackage } from '../../src/asr/models/bundled-packages.ts'
+import type { ModelPackage } from '../../src/asr/model-files/bundled-packages.ts'
 import type { LicensedPackage } from './licenses.ts'
 
 /** The part of a CycloneDX document that is read and changed here. */

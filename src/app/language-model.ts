@@ -3,27 +3,27 @@ import { join, resolve } from 'node:path'
 import { bareEnvironment } from '../audio/decoder/sandbox/bare-environment.ts'
 import type { Config } from '../config/config.ts'
 import type { LlmConfig } from '../config/llm.ts'
-import type { AskOptions } from '../llm/ask.ts'
+import type { AskOptions } from '../language-services/llm/ask.ts'
 import {
   addUsage,
   type ChatModel,
   type ChatRequest,
   type CompletionUsage,
   createChatClient,
-  LlmFailure,
-} from '../llm/chat-client.ts'
-import { createEmbeddedModel } from '../llm/embedded/embedded-model.ts'
-import { type ModerationTask, moderateSentences } from '../llm/moderate.ts'
+} from '../language-services/llm/chat-client.ts'
+import { createEmbeddedModel } from '../language-services/llm/embedded/embedded-model.ts'
+import { type ModerationTask, moderateSentences } from '../language-services/llm/moderate.ts'
 import {
   describeChapter,
   extractData,
   runPrompt,
   type SummaryStyle,
   summarizeTranscript,
-} from '../llm/tasks.ts'
-import { estimateTokens } from '../llm/token-estimate.ts'
-import { translateTexts } from '../llm/translate.ts'
-import { type NameGroup, unifyNames } from '../llm/unify-names.ts'
+} from '../language-services/llm/tasks.ts'
+import { estimateTokens } from '../language-services/llm/token-estimate.ts'
+import { translateTexts } from '../language-services/llm/translate.ts'
+import { type NameGroup, unifyNames } from '../language-services/llm/unify-names.ts'
+import { ServiceFailure } from '../language-services/service-failure.ts'
 import { readStoredModels } from '../models/install/installed-models.ts'
 import { createServiceClient } from '../net/service-client.ts'
 import type { Log } from '../observability/log.ts'
@@ -125,7 +125,7 @@ function serveModel(
         return { ...response, seconds: elapsedSeconds() }
       } catch (error) {
         // A failed request fails its prompt or target only.
-        if (!(error instanceof LlmFailure)) throw error
+        if (!(error instanceof ServiceFailure)) throw error
         const { status: status_code, exception, message } = error
         const failed = { error: { status_code, exception, message }, seconds: elapsedSeconds() }
         // What it took counts all the same.
@@ -152,7 +152,7 @@ function measuredCompletion(chat: ChatModel, metrics: Metrics): ChatModel['compl
       metrics.llmTokens.inc({ kind: 'completion' }, response.usage.completion_tokens)
       return response
     } catch (error) {
-      if (error instanceof LlmFailure) metrics.llmRequests.inc({ outcome: 'failed' })
+      if (error instanceof ServiceFailure) metrics.llmRequests.inc({ outcome: 'failed' })
       throw error
     } finally {
       metrics.llmSeconds.observe((performance.now() - startedAt) / 1000)

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { LlmFailure } from '../llm/chat-client.ts'
+import { ServiceFailure } from '../language-services/service-failure.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Db } from '../storage/database/db.ts'
@@ -74,7 +74,7 @@ async function findTranslator(
   try {
     return await openTranslator(apertium, noPair)
   } catch (error) {
-    if (!(error instanceof LlmFailure)) throw error
+    if (!(error instanceof ServiceFailure)) throw error
     log.error({ problem: error.message }, 'STENO_APERTIUM does not name a working translator')
     return undefined
   }

@@ -7,7 +7,7 @@ import type {
 } from '../text/service-add-ons/service-add-on.ts'
 import type { AudioSpans } from '../text/service-add-ons/translation.ts'
 
-/** Word times are off by up to so many seconds: a little more is heard on both sides. */
+/** Word times are off by up to this many seconds, so a little more audio is used on both sides. */
 const MARGIN = 0.2
 /** Spans of one task: enough to keep a process busy, few enough to stop soon. */
 const MAX_SPANS = 8

@@ -1,5 +1,6 @@
 import { wallNow } from '../clock.ts'
-import { type CompletionUsage, LlmFailure } from '../llm/chat-client.ts'
+import type { CompletionUsage } from '../language-services/llm/chat-client.ts'
+import { ServiceFailure } from '../language-services/service-failure.ts'
 import { readMonthTokens } from '../storage/accounts/usage/month-tokens.ts'
 import type { Db } from '../storage/database/db.ts'
 
@@ -12,7 +13,7 @@ export type TokenOwner = { account: string; job: string }
 export type TokenQuota = {
   /**
    * Makes a request of about so many tokens, unless that exceeds the limit: then it rejects with
-   * `LlmFailure`, status 402.
+   * `ServiceFailure`, status 402.
    */
   spend<T extends { usage: CompletionUsage }>(
     owner: TokenOwner,
@@ -56,7 +57,7 @@ export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQ
     const waiting = [...byJob.values()].reduce((sum, count) => sum + count, 0)
     if (used + waiting + tokens <= maxPerMonth) return add(owner, tokens)
     const reset = new Date(resetsAt).toISOString()
-    throw new LlmFailure(
+    throw new ServiceFailure(
       `the account would exceed its ${maxPerMonth} tokens of this month: it used ${used}, ${waiting} are in progress ` +
         `(STENO_ACCOUNT_MAX_TOKENS_PER_MONTH); the next month begins at ${reset}`,
       { status: 402, exception: 'QuotaExceeded' },

@@ -3,7 +3,7 @@ import { readStoredModels } from '../models/install/installed-models.ts'
 import { suggestModel } from '../models/recommend.ts'
 import { REMOTE } from './engines/remote/remote-id.ts'
 import { identifyLanguages } from './languages/identify-languages.ts'
-import { createLiveEngine } from './live/create-live-engine.ts'
+import { createLiveEngine } from './live-engine/create-live-engine.ts'
 import { defaultLimits, type SpeechEngineOptions } from './model-selection/engine-options.ts'
 import { createModelInstaller } from './model-selection/model-installer.ts'
 import {

@@ -9,7 +9,7 @@ import type {
   RecognizerInfo,
   Segment,
 } from './engines/recognizer.ts'
-import type { LiveEngine } from './live/live-engine.ts'
+import type { LiveEngine } from './live-engine/live-engine.ts'
 import type { RecognitionRequest } from './model-selection/recognition-request.ts'
 import type { LanguageIdentification, ModelSelection } from './model-selection/select-models.ts'
 

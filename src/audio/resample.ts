@@ -162,6 +162,7 @@ function concat(head: Float32Array, tail: Float32Array): Float32Array<ArrayBuffe
   return joined
 }
 
-function gcd(a: number, b: number): number {
+/** Returns the greatest common divisor. */
+export function gcd(a: number, b: number): number {
   return b === 0 ? a : gcd(b, a % b)
 }

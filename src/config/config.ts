@@ -104,7 +104,7 @@ export type Config = {
     retentionDays: number
     /** Accounts of whose jobs nothing is kept once their result was delivered. */
     zeroRetention: 'all' | string[]
-    /** Seconds that a result of theirs waits for whoever reads it. */
+    /** Seconds that their result is kept for its reader. */
     zeroRetentionWait: number
     /** Days that entries of the audit log are kept; 0 = forever. */
     auditDays: number

@@ -12,9 +12,9 @@ import {
   leaseDueDeliveries,
   renewDeliveries,
 } from '../storage/deliveries/delivery-leases.ts'
-import { disabledReason } from '../storage/deliveries/delivery-outbox.ts'
 import { syncConfiguredWebhooks } from '../storage/deliveries/endpoints/endpoint-removal.ts'
 import { type Endpoint, findEndpoint } from '../storage/deliveries/endpoints/endpoints.ts'
+import { disabledReason } from '../storage/deliveries/queue-deliveries.ts'
 import type { Storage } from '../storage/storage.ts'
 import { AttemptRunner, type DeliveryMetrics } from './attempts/attempt-runner.ts'
 import type { RetryDelays } from './attempts/retry-delay.ts'

@@ -5,7 +5,9 @@
 const MAX_PER_ENDPOINT = 16
 /** Until an endpoint has accepted something: it may be one of many that never answer. */
 const MAX_UNPROVEN = 4
-/** While an endpoint fails: enough to notice that it is back, few enough to hold up nobody. */
+/**
+ * While an endpoint fails: enough to notice its recovery, few enough to delay no other endpoint.
+ */
 const MAX_WHILE_FAILING = 2
 /** After this many failures in a row, an endpoint counts as failing. */
 const FAILING_AFTER = 5

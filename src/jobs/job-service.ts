@@ -74,16 +74,16 @@ export type JobServiceOptions = {
 
 type RefusedJob = { account: string; fileId: string | null; maxQueued: number }
 
-/** Seconds after which a rejected client may well succeed. */
+/** Seconds after which a rejected client is likely to succeed. */
 const RETRY_SOON = { retryAfter: 5 }
 
-/** What clients ask of recorded audio: uploads, jobs, retries of add-ons, deletion. */
+/** The operations of clients on recorded audio: uploads, jobs, retries of add-ons, deletion. */
 export class JobService {
   readonly #deps: PipelineDeps
   readonly #options: JobServiceOptions
   readonly #create: CreateJob
   readonly #closed = new AbortController()
-  /** By the parameters of requests: to choose their models takes longer than to look them up. */
+  /** By the parameters of requests: choosing models takes longer than looking them up. */
   readonly #warnings = new WeakMap<object, readonly string[]>()
   /** The number of uploads being fetched, by account. */
   readonly #fetching = new Map<string, number>()
@@ -154,7 +154,7 @@ export class JobService {
 
   /**
    * Finds the job that an earlier request with this key created. Fails with `idempotency_conflict`
-   * if that request asked for something else.
+   * if that request differed.
    */
   async findByIdempotencyKey(idempotency: IdempotencyKey): Promise<{ id: string } | undefined> {
     const earlier = await findByIdempotencyKey(this.#deps.db, idempotency, { now: wallNow() })

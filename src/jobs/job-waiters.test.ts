@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addJob, claim } from '../../test/support/jobs/test-jobs.ts'
 import { openTestStorage } from '../../test/support/storage/test-storage.ts'
-import { finishJob } from '../storage/jobs/end-job.ts'
+import { finishJob } from '../storage/jobs/finish-job.ts'
 import { JobWaiters } from './job-waiters.ts'
 
 /** So long that only `look` can end a wait. */

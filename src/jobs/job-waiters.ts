@@ -6,7 +6,7 @@ const POLL_MS = 1000
 
 type Wait = { id: string; resolve: () => void; reject: (error: unknown) => void }
 
-/** Those who wait until a job has ended. All of them share one statement. */
+/** The callers that wait until a job has ended. They share one statement. */
 export class JobWaiters {
   readonly #db: Db
   readonly #pollMs: number
@@ -40,7 +40,7 @@ export class JobWaiters {
     }
   }
 
-  /** Looks at the jobs now: one may have ended. */
+  /** Checks the jobs now: one may have ended. */
   check(): void {
     if (this.#isChecking) this.#isStale = true
     else if (this.#waits.size > 0) void this.#check()

@@ -12,7 +12,7 @@ import {
 import { deleteEvents } from '../storage/jobs/events.ts'
 import { deleteExpiredTokens } from '../storage/live/session-tokens.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
-import { deleteUnusedFiles } from '../storage/objects/recordings.ts'
+import { deleteUnusedRecordings } from '../storage/objects/recordings.ts'
 
 /** How often maintenance looks for expired data. */
 const INTERVAL_MS = 60_000
@@ -137,7 +137,7 @@ async function deleteOldUploads(
   const end = wallNow() - uploadTtl * 1000
   for (let removed = 0; removed < MAX_PER_PASS && !signal.aborted; ) {
     if (state.uploadsFrom >= end) return
-    const { ids, to } = await deleteUnusedFiles(db, { from: state.uploadsFrom, to: end })
+    const { ids, to } = await deleteUnusedRecordings(db, { from: state.uploadsFrom, to: end })
     removed += ids.length
     await db.deletions.delete(ids, { signal })
     if (ids.length > 0) log.info({ removed: ids.length }, 'deleted uploads that no job used')

@@ -14,7 +14,7 @@ import {
 } from '../storage/search/utterance-index.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
 
-/** What the index is made of, and what stops it. */
+/** The sources of the index, and what stops it. */
 export type SearchIndexOptions = {
   db: Db
   resultBuilder: Pick<ResultBuilder, 'searchable'>
@@ -33,7 +33,7 @@ const ERASED_TOGETHER = 20
 
 /**
  * Indexes what was said in finished jobs and sessions until aborted, so that searches find it:
- * those that end from now on, and those of before the index existed.
+ * those that end from now on, and those that ended before the index existed.
  */
 export async function runSearchIndex(options: SearchIndexOptions): Promise<void> {
   const { log, signal } = options
@@ -65,7 +65,7 @@ export async function indexFinishedJobs(options: SearchIndexOptions): Promise<vo
 
 async function eraseDeletedJobs({ db, signal }: SearchIndexOptions): Promise<void> {
   for (const jobId of await findRemoved(db, { limit: MAX_ERASED })) {
-    // Others write in between.
+    // Other writers get a turn in between.
     while (!signal.aborted && (await removeUtterances(db, jobId, { limit: ERASED_TOGETHER })));
     if (signal.aborted) return
   }
@@ -84,7 +84,7 @@ async function indexJob(
     const utterances = searched ? await resultBuilder.searchable(searched, { account, signal }) : []
     await indexUtterances(db, { id, account, version }, utterances)
   } catch (err) {
-    // Of a result that cannot be read nothing is found; the others must not wait for it.
+    // A result that cannot be read is not indexed, so that the others do not wait for it.
     if (signal.aborted || !(err instanceof AppError) || err.code !== 'internal') throw err
     log.error({ err, jobId: id }, 'cannot index the transcript of a job')
     await indexUtterances(db, { id, account, version }, [])

@@ -9,10 +9,10 @@ import { listSearchLanguages } from '../storage/search/utterance-index.ts'
 import { findHighlights, type ParsedQuery, parseSearchQuery } from '../text/search/search-query.ts'
 import { toNameTerm } from '../text/search/search-words.ts'
 
-/** What a client searches for: its own words, and the jobs in which. */
+/** A search: the words, and the jobs to search in. */
 export type SearchRequest = Omit<SearchFilter, 'query'> & {
   q: string
-  /** Who says it, as somebody named the speaker. */
+  /** Who says it: the name that a person gave the speaker. */
   speakerName?: string | undefined
 }
 
@@ -24,7 +24,7 @@ const MAX_LANGUAGES = 10
 
 /**
  * Finds what was said in finished jobs of an account, the latest job first. Fails with
- * `request_invalid` if no word is asked for.
+ * `request_invalid` if it contains no word.
  */
 export async function searchJobs(
   db: Db,
@@ -50,7 +50,9 @@ export async function searchJobs(
   return { hits: await Promise.all(highlighted), more }
 }
 
-/** Returns the query for what one person says; undefined if nobody can have that name. */
+/**
+ * Returns the query for the words of one named person; undefined if no speaker can have that name.
+ */
 function saidBy(name: string, query: ParsedQuery): ParsedQuery | undefined {
   const term = toNameTerm(name)
   if (term === undefined) return undefined

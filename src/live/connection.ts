@@ -54,7 +54,7 @@ export type ConnectionHandlers = {
 
 /**
  * One client of a session, seen from the session: the session pushes messages, and the owner of the
- * socket takes them out with `messages` and passes in what arrives. It ends with `closeCode`.
+ * socket takes them with `messages` and passes on what arrives. It ends with `closeCode`.
  */
 export class Connection {
   readonly #handlers: ConnectionHandlers

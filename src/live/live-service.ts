@@ -154,8 +154,8 @@ export class LiveService {
   }
 
   /**
-   * Connects a client to the session of its token. Resolves to a close code of the API when
-   * that is not possible, and to another node if the client has to go on there.
+   * Connects a client to the session of its token. Resolves to a close code of the API when that is
+   * not possible, and to another node if the client has to continue there.
    */
   async connect(
     token: string,
@@ -177,7 +177,7 @@ export class LiveService {
     // Where live recognition is off, the session fails below instead of waiting for a place.
     const isFirst = this.admission.isOffered && job.status === 'queued'
     if (isFirst && (await this.admission.findRefusal(job.account))) return 1013
-    // The session counts as begun: from here on it can end without a client.
+    // The session has begun: from here on it can end without a client.
     this.#connectTimeouts.remove(holder.job.id)
     const opened = await this.#active.open(holder.job)
     if (opened === 'ended') return 4410
@@ -218,8 +218,8 @@ export class LiveService {
   }
 
   /**
-   * Returns the node to which a client of a session has to go: the one that runs it or, when this
-   * one cannot, another that can.
+   * Returns the node that a client of a session has to connect to: the one that runs it or, when
+   * this one cannot, another that can.
    */
   async #findNodeOf(
     { job, owner }: TokenHolder,

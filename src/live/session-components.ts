@@ -1,9 +1,9 @@
-import type { LiveEngine } from '../asr/live/live-engine.ts'
+import type { LiveEngine } from '../asr/live-engine/live-engine.ts'
 import { countsOf } from '../asr/speakers/requested-counts.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import type { LiveConfig } from '../config/live.ts'
 import type { Log } from '../observability/log.ts'
-import type { JobFailure } from '../storage/jobs/end-job.ts'
+import type { JobFailure } from '../storage/jobs/finish-job.ts'
 import type { SessionStore } from '../storage/live/session-store.ts'
 import type { SessionText } from '../text/live/session-text.ts'
 import type { ResultFormat } from '../text/result/steps/envelope.ts'
@@ -26,7 +26,7 @@ import { diarizeSession } from './recognition/diarize-session.ts'
 import { RecognitionLoop, type RecognitionLoopOptions } from './recognition/recognition-loop.ts'
 import { createSessionLanguage } from './recognition/session-language.ts'
 import { wantsSpeakers } from './request/diarization-params.ts'
-import { endpointingOf, type LiveParams, requestOf } from './request/live-params.ts'
+import { endpointerOptionsOf, type LiveParams, requestOf } from './request/live-params.ts'
 import type { SessionMetrics } from './sessions/session-metrics.ts'
 
 /** Options of a session. */
@@ -174,7 +174,7 @@ function createRecognition(
       isDenoised: params.pre_processing.audio_enhancer,
       channels: options.channelPaths,
     },
-    endpointing: endpointingOf(params, config),
+    endpointing: endpointerOptionsOf(params, config),
     language: createSessionLanguage(params.language_config, {
       installed: options.speech.languages,
       decided: earlier?.snapshot?.language ?? null,

@@ -16,7 +16,7 @@ import {
   utterance,
 } from '../../test/support/live/sessions/test-session.ts'
 import type { RecognitionSettings } from '../asr/engines/recognizer.ts'
-import type { LiveEngine } from '../asr/live/live-engine.ts'
+import type { LiveEngine } from '../asr/live-engine/live-engine.ts'
 import { AppError } from '../errors.ts'
 import { createDiskSessionStore } from '../storage/live/disk-session-store.ts'
 import { viewLiveUtterance } from '../transcript/utterance-view.ts'

@@ -1,7 +1,7 @@
 import { frameBytes } from '../audio/audio-format.ts'
 import { wallNow } from '../clock.ts'
 import type { Log } from '../observability/log.ts'
-import type { JobFailure } from '../storage/jobs/end-job.ts'
+import type { JobFailure } from '../storage/jobs/finish-job.ts'
 import { Connection, type ConnectOptions } from './connection.ts'
 import type { AudioInput } from './input/audio-input.ts'
 import { BufferSpace } from './input/backpressure.ts'
@@ -41,7 +41,7 @@ const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
 const TRANSCRIPT_SHARE = 1 / 8
 /** How long a suspended session waits for the disk: its client keeps what was not acknowledged. */
 const SUSPEND_TIMEOUT_MS = 5000
-/** How long a client that reconnects waits for a full disk before it is told to come later. */
+/** How long a client that reconnects waits for a full disk before it is told to retry later. */
 const STORE_TIMEOUT_MS = 3000
 
 /** Close codes of a connection whose session ended, where that is not 1000. */

@@ -68,7 +68,7 @@ export type CatalogModel = {
   languages: readonly string[]
   /** SPDX id of the license. */
   license: string
-  /** Whom the license wants to be named, and what was changed. */
+  /** The attribution that the license requires, and what was changed. */
   credit?: string
   /** What a process that has loaded it takes, in bytes. */
   memoryBytes: number

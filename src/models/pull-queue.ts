@@ -51,7 +51,8 @@ const FAILURE_MS = 60_000
 
 /**
  * Pulls the models that requests or operators ask for, each once for all who wait for it, one after
- * the other. A pull goes on when nobody waits for it any more: the next request will need it.
+ * the other. A pull continues when no request waits for it any longer: the next request will need
+ * it.
  */
 export class PullQueue {
   readonly #options: PullQueueOptions

@@ -1,12 +1,13 @@
 import { isIP } from 'node:net'
 import type { AddressGuard } from './address-guard.ts'
 
-/** A refused address; the message gives the reason to whoever named it. */
+/** A refused address; the message gives the user the reason. */
 export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError'
 
   /**
-   * The message never contains the address itself: nobody must be able to map a network by probing.
+   * The message never contains the address itself: a client must not be able to map a network by
+   * probing.
    */
   constructor(message = 'it is not a public address') {
     super(message)

@@ -38,7 +38,7 @@ export function formatLogLine(line: string): string {
   return `${at} ${shown} ${text}${frames.join('')}\n`
 }
 
-/** Values with spaces or quotes are quoted, so that pairs can be told apart. */
+/** Values with spaces or quotes are quoted, so that pairs are distinct. */
 function formatValue(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return typeof value === 'string' && /[\s"=]/.test(text) ? JSON.stringify(text) : text

@@ -18,7 +18,7 @@ export function cpuSeconds(): number {
 
 /**
  * Returns the processor time of a process and its children in seconds; undefined where the system
- * does not tell it, such as outside Linux.
+ * does not report it, such as outside Linux.
  */
 export function cpuSecondsOf(pid: number): number | undefined {
   try {
@@ -38,7 +38,7 @@ export function cpuSecondsOf(pid: number): number | undefined {
 
 /**
  * Returns whether a thread of a process or of its children runs or waits for a core, or for the
- * disk; false where the system does not tell it.
+ * disk; false where the system does not report it.
  */
 export function isRunnable(pid: number): boolean {
   try {
@@ -71,7 +71,7 @@ function childrenOf(pid: number): number[] {
 
 /**
  * What a busy machine gives a process or thread. `read` resolves to the seconds of processor time
- * that it has used, undefined where they are unknown; `isRunnable` tells whether it wants more now.
+ * that it has used, undefined where they are unknown; `isRunnable` says whether it needs more now.
  */
 export type CpuUsage = { read(): Promise<number | undefined>; isRunnable(): boolean }
 

@@ -132,7 +132,7 @@ export async function checkLive(server: ClientServer, set: ClientSet): Promise<v
   const messages: Message[] = []
   const errors: Error[] = []
   const ended = new Promise<{ code: number }>((resolve) => session.once('ended', resolve))
-  const { promise: heard, resolve } = Promise.withResolvers<void>()
+  const { promise: transcribed, resolve } = Promise.withResolvers<void>()
   session.on('message', (message: Message) => {
     messages.push(message)
     if (message.type === 'transcript') resolve()
@@ -144,7 +144,7 @@ export async function checkLive(server: ClientServer, set: ClientSet): Promise<v
     for (let at = from; at < to; at += 6400) session.sendAudio(pcm.subarray(at, at + 6400))
   }
   send(0, WHILE_SPEAKING)
-  await heard
+  await transcribed
   send(WHILE_SPEAKING, pcm.length)
   session.stopRecording()
   assert.equal((await ended).code, 1000)

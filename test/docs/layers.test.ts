@@ -31,11 +31,14 @@ const allowed: Record<string, readonly string[]> = {
   transcript: [],
   net: [],
   models: ['net'],
-  llm: ['net', 'workers'],
+  'language-services': ['net', 'workers'],
   workers: [],
 }
 const builders = ['main', 'cli', 'app']
-const shared = ['clock', 'config', 'errors', 'observability', 'app (types)']
+const shared = [
+  ...['clock', 'config', 'errors', 'is-object', 'numbers', 'observability'],
+  'app (types)',
+]
 
 type Import = { file: string; module: string; target: string }
 

@@ -7,12 +7,12 @@ const root = join(import.meta.dirname, '../..')
 
 /** Code that names what only POSIX systems have, and what it does elsewhere. */
 const known: Record<string, string> = {
-  'src/asr/models/prepacked/prepacked-models.ts': 'prepacks models on Linux only',
+  'src/asr/model-files/prepacked/prepacked-models.ts': 'prepacks models on Linux only',
   'src/audio/decoder/sandbox/decoder-sandbox.ts':
     'tries it on platforms that have it only: `candidates`',
   'src/audio/decoder/decoder-process.ts': 'goes on without',
   'src/audio/decoder/sandbox/memory-watch.ts': 'reports no memory',
-  'src/llm/apertium/apertium.ts': 'Apertium is a program for POSIX systems',
+  'src/language-services/apertium/apertium.ts': 'Apertium is a program for POSIX systems',
   'src/net/dns/hosts-file.ts': 'has the path of Windows beside it',
   'src/net/dns/resolver.ts': 'a file that is not there has no search domains',
   'src/workers/cpu-time.ts': 'does not know the time of a process',

@@ -34,13 +34,13 @@ async function until(isTrue: () => boolean): Promise<void> {
 describe('notifications about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () => {
   test('reach other servers once per burst, and not the sender', async (t) => {
     const [first, second] = await openTwo(t)
-    const heard = await countNotifications(first)
+    const own = await countNotifications(first)
     const others = await countNotifications(second)
     for (let i = 0; i < 50; i++) first.jobNotifier!.notify()
     await until(() => others.count === 2)
     first.jobNotifier!.notify()
     await until(() => others.count === 3)
-    assert.equal(heard.count, 1)
+    assert.equal(own.count, 1)
   })
 
   test('reconnect after a lost connection, which counts as a notification', async (t) => {

@@ -5,10 +5,10 @@ import { createLog } from '../../src/observability/log.ts'
 import { type Db, inTransaction } from '../../src/storage/database/db.ts'
 import { recordOutcome } from '../../src/storage/deliveries/deliveries.ts'
 import { leaseDueDeliveries } from '../../src/storage/deliveries/delivery-leases.ts'
-import { queueLiveCallbacks } from '../../src/storage/deliveries/delivery-outbox.ts'
+import { queueLiveCallbacks } from '../../src/storage/deliveries/queue-deliveries.ts'
 import { createJobWriter } from '../../src/storage/jobs/create-job.ts'
-import { finishJob } from '../../src/storage/jobs/end-job.ts'
-import { deleteUnusedFiles } from '../../src/storage/objects/recordings.ts'
+import { finishJob } from '../../src/storage/jobs/finish-job.ts'
+import { deleteUnusedRecordings } from '../../src/storage/objects/recordings.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { addFile, addJob, claim } from '../support/jobs/test-jobs.ts'
 import { noPostgres, openTestPostgres } from '../support/storage/databases/test-postgres.ts'
@@ -73,7 +73,7 @@ describe('two servers on one database', { skip: noPostgres }, () => {
       const job = { id: randomUUID(), account: 'acme', params: {}, customMetadata: null, file }
       const creation = write({ ...job, createdAt: i, runAfter: 0 }, { maxQueued: 100 })
       const period = { from: 0, to: Number.MAX_SAFE_INTEGER }
-      const [created] = await Promise.all([creation, deleteUnusedFiles(other, period)])
+      const [created] = await Promise.all([creation, deleteUnusedRecordings(other, period)])
       const query = db.sql.selectFrom('files').select('id').where('id', '=', id)
       const isThere = (await query.executeTakeFirst()) !== undefined
       assert.equal(isThere, created === 'created')

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { LiveEngine } from '../../../src/asr/live/live-engine.ts'
+import type { LiveEngine } from '../../../src/asr/live-engine/live-engine.ts'
 import type { PcmFile } from '../../../src/asr/speech-engine.ts'
 import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'
 import {
@@ -10,12 +10,12 @@ import {
 } from '../../../src/live/recognition/adjacent-utterances.ts'
 import {
   createEndpointer,
+  type EndpointerOptions,
   type EndpointerState,
-  type EndpointingOptions,
   initialEndpointerState,
   segmentsOf,
   type UtteranceSegments,
-} from '../../../src/live/recognition/endpointing.ts'
+} from '../../../src/live/recognition/endpointer.ts'
 import type { Word } from '../../../src/transcript/transcript.ts'
 
 /** What a session hears of a recording, and how long each final took, in seconds. */
@@ -28,7 +28,7 @@ const signal = new AbortController().signal
 const settings = { model: 'moonshine-base', language: 'en', languages: [], vocabulary: [], signal }
 
 /** Settings of a session whose client gave none. */
-export const defaultEndpointing: EndpointingOptions = {
+export const defaultEndpointing: EndpointerOptions = {
   threshold: 0.6,
   hangover: 0.25,
   endpointing: 0.05,
@@ -69,7 +69,7 @@ export async function findUtterances(
     path,
     isDenoised,
     endpointing,
-  }: { path: string; isDenoised: boolean; endpointing: EndpointingOptions },
+  }: { path: string; isDenoised: boolean; endpointing: EndpointerOptions },
 ): Promise<(UtteranceSegments & { path: string })[]> {
   const format = { encoding: 's16' as const, sampleRate: SAMPLE_RATE, channels: 1 }
   const audio = { path: pcm.path, start: 0, format, isDenoised, channels: [path] }

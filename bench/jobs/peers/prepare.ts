@@ -8,7 +8,7 @@ import {
   type ModelPackage,
   moonshinePackage,
   vadPackage,
-} from '../../../src/asr/models/bundled-packages.ts'
+} from '../../../src/asr/model-files/bundled-packages.ts'
 import { readModel, writeModel } from '../../../src/asr/onnx/onnx.ts'
 
 /** A program to compare with, and the arguments of its process before the part and the files. */

@@ -42,13 +42,13 @@ export function UsagePage(): JSX.Element {
       <h1>{t.title}</h1>
       <p class="hint">{t.hint}</p>
       <div class="row filters">
-        <Choice
+        <LabeledSelect
           label={t.period}
           names={t.periods}
           value={period}
           onChange={(name) => setPeriod(name)}
         />
-        <Choice
+        <LabeledSelect
           label={t.by}
           names={allowedGroups()}
           value={group}
@@ -75,14 +75,14 @@ function allowedGroups(): Partial<typeof t.groups> {
   return hasScope('admin') ? t.groups : groups
 }
 
-type ChoiceProps<Name extends string> = {
+type LabeledSelectProps<Name extends string> = {
   label: string
   names: Partial<Record<Name, string>>
   value: Name
   onChange(name: Name): void
 }
 
-function Choice<Name extends string>(props: ChoiceProps<Name>): JSX.Element {
+function LabeledSelect<Name extends string>(props: LabeledSelectProps<Name>): JSX.Element {
   const { label, names, value, onChange } = props
   return (
     <label>
@@ -114,9 +114,9 @@ function Report({ usage }: { usage: ApiUsageReport }): JSX.Element {
             <TableHeads heads={{ group: t.groups[group], ...t.columns }} />
             <tbody>
               {usage.items.map((item, i) => (
-                <Row key={i} name={nameOf(item, group)} sums={item} most={most} />
+                <UsageRow key={i} name={nameOf(item, group)} sums={item} most={most} />
               ))}
-              <Row name={t.total} sums={usage.total} />
+              <UsageRow name={t.total} sums={usage.total} />
             </tbody>
           </table>
         )}
@@ -132,7 +132,11 @@ function nameOf({ day, key, kind, account }: ApiUsageItem, group: Group): string
 }
 
 /** A row; with the most that a row has, a bar shows its share of that. */
-function Row(props: { name: string; sums: ApiUsageReport['total']; most?: number }): JSX.Element {
+function UsageRow(props: {
+  name: string
+  sums: ApiUsageReport['total']
+  most?: number
+}): JSX.Element {
   const { name, sums, most } = props
   const { jobs, failed_jobs, audio_duration, billing_time, usage } = sums
   return (

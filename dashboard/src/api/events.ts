@@ -37,23 +37,23 @@ function update(): void {
 
 function open(): EventSource {
   const opened = new EventSource(addressOf('v2/events'))
-  // What happened before the stream began, it does not tell.
+  // The stream does not report what happened before it began.
   for (const name of ['open', 'job', 'session', 'delivery', 'model'])
-    opened.addEventListener(name, tell)
+    opened.addEventListener(name, notifyListeners)
   opened.addEventListener('error', () => {
     if (opened.readyState !== EventSource.CLOSED) return
     setTimeout(() => {
       if (source !== opened) return
       source = undefined
       update()
-      // Where the key is no longer accepted, what they request ends the sign-in.
-      tell()
+      // If the key is no longer accepted, the listeners' requests end the sign-in.
+      notifyListeners()
     }, REOPEN_MS)
   })
   return opened
 }
 
-function tell(): void {
+function notifyListeners(): void {
   clearTimeout(timer)
   timer = window.setTimeout(() => {
     for (const listener of listeners) listener()

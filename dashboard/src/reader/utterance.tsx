@@ -55,7 +55,7 @@ export const Utterance = memo((props: UtteranceProps): JSX.Element => {
       <div>
         {isCorrecting && isNear && !isEditing ? (
           <div class="tools">
-            <SpeakerField {...props} time={time} />
+            <SpeakerSelect {...props} time={time} />
             <button
               ref={opener}
               type="button"
@@ -130,17 +130,17 @@ function markedWord(
   word: string,
   { isEdited, isRedacted }: { isEdited: boolean; isRedacted: boolean },
 ): string | JSX.Element {
-  if (isEdited) return <Marked word={word} name="edited" title={texts.corrections.corrected} />
+  if (isEdited) return <MarkedWord word={word} name="edited" title={texts.corrections.corrected} />
   if (isRedacted && REDACTED.test(word)) {
-    return <Marked word={word} name="redacted" title={t.redactedWord} />
+    return <MarkedWord word={word} name="redacted" title={t.redactedWord} />
   }
   return word
 }
 
-type MarkedProps = { word: string; name: string; title: string }
+type MarkedWordProps = { word: string; name: string; title: string }
 
 /** The mark does not begin with the blank before the word. */
-function Marked({ word, name, title }: MarkedProps): JSX.Element {
+function MarkedWord({ word, name, title }: MarkedWordProps): JSX.Element {
   const trimmed = word.trimStart()
   return (
     <>
@@ -153,7 +153,7 @@ function Marked({ word, name, title }: MarkedProps): JSX.Element {
 }
 
 /** Who says an utterance; another one may. */
-function SpeakerField({
+function SpeakerSelect({
   utterance,
   speakers,
   apply,

@@ -146,17 +146,19 @@ function Control({ field, ...control }: FieldProps): JSX.Element | null {
         />
       )
     case 'choice':
-      return <Choice {...control} field={field} />
+      return <SelectField {...control} field={field} />
     case 'choices':
-      return <Choices {...control} field={field} />
+      return <MultiSelectField {...control} field={field} />
     default:
       return null
   }
 }
 
-type ChoiceProps<Kind> = Omit<FieldProps, 'field'> & { field: Extract<SchemaField, { kind: Kind }> }
+type SelectFieldProps<Kind> = Omit<FieldProps, 'field'> & {
+  field: Extract<SchemaField, { kind: Kind }>
+}
 
-function Choice({ field, says, id, value, set }: ChoiceProps<'choice'>): JSX.Element {
+function SelectField({ field, says, id, value, set }: SelectFieldProps<'choice'>): JSX.Element {
   return (
     <select
       id={id}
@@ -164,12 +166,18 @@ function Choice({ field, says, id, value, set }: ChoiceProps<'choice'>): JSX.Ele
       onChange={(event) => set(event.currentTarget.value || undefined)}
     >
       {field.usual === undefined && <option value="" />}
-      <Values values={field.values} names={says.values} />
+      <ValueOptions values={field.values} names={says.values} />
     </select>
   )
 }
 
-function Choices({ field, says, id, value, set }: ChoiceProps<'choices'>): JSX.Element {
+function MultiSelectField({
+  field,
+  says,
+  id,
+  value,
+  set,
+}: SelectFieldProps<'choices'>): JSX.Element {
   return (
     <select
       id={id}
@@ -180,7 +188,7 @@ function Choices({ field, says, id, value, set }: ChoiceProps<'choices'>): JSX.E
         set(chosen.length > 0 ? chosen : undefined)
       }}
     >
-      <Values
+      <ValueOptions
         values={field.values}
         names={says.values}
         chosen={(value as string[] | undefined) ?? []}
@@ -189,13 +197,13 @@ function Choices({ field, says, id, value, set }: ChoiceProps<'choices'>): JSX.E
   )
 }
 
-type ValuesProps = {
+type ValueOptionsProps = {
   values: readonly string[]
   names: Record<string, string> | undefined
   chosen?: readonly string[]
 }
 
-function Values({ values, names, chosen }: ValuesProps): JSX.Element {
+function ValueOptions({ values, names, chosen }: ValueOptionsProps): JSX.Element {
   return (
     <>
       {values.map((value) => (

@@ -126,7 +126,7 @@ function Hit({ hit }: { hit: ApiSearchHit }): JSX.Element {
         )}
         <p dir="auto" lang={language}>
           {before && <span class="context">{before} </span>}
-          <Marked hit={hit} />
+          <HighlightedText hit={hit} />
           {after && <span class="context"> {after}</span>}
         </p>
       </div>
@@ -135,7 +135,7 @@ function Hit({ hit }: { hit: ApiSearchHit }): JSX.Element {
 }
 
 /** The text with the words that were asked for marked. */
-function Marked({ hit: { text, highlights } }: { hit: ApiSearchHit }): JSX.Element {
+function HighlightedText({ hit: { text, highlights } }: { hit: ApiSearchHit }): JSX.Element {
   const parts: (string | JSX.Element)[] = []
   let at = 0
   for (const [start = 0, end = 0] of highlights) {

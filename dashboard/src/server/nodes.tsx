@@ -30,7 +30,7 @@ export function Nodes(): JSX.Element | null {
         <TableHeads heads={t.columns} />
         <tbody>
           {nodes.map((node) => (
-            <Row key={node.id} node={node} />
+            <NodeRow key={node.id} node={node} />
           ))}
         </tbody>
       </table>
@@ -38,7 +38,7 @@ export function Nodes(): JSX.Element | null {
   )
 }
 
-function Row({ node }: { node: ApiNode }): JSX.Element {
+function NodeRow({ node }: { node: ApiNode }): JSX.Element {
   const { host, pid, url, roles, state, version, started_at, live } = node
   return (
     <tr>

@@ -32,7 +32,7 @@ export function StoredModels(): JSX.Element {
         <TableHeads heads={t.columns} />
         <tbody>
           {models.map((model) => (
-            <Row key={model.name} model={model} onChange={load} />
+            <ModelRow key={model.name} model={model} onChange={load} />
           ))}
         </tbody>
       </table>
@@ -40,9 +40,9 @@ export function StoredModels(): JSX.Element {
   )
 }
 
-type RowProps = { model: ApiStoredModel; onChange: () => void }
+type ModelRowProps = { model: ApiStoredModel; onChange: () => void }
 
-function Row({ model, onChange }: RowProps): JSX.Element {
+function ModelRow({ model, onChange }: ModelRowProps): JSX.Element {
   const { name, kind, languages, bytes, memory_bytes, state, license, credit } = model
   return (
     <tr>
@@ -72,7 +72,7 @@ function Row({ model, onChange }: RowProps): JSX.Element {
   )
 }
 
-function Action({ model, onChange }: RowProps): JSX.Element | null {
+function Action({ model, onChange }: ModelRowProps): JSX.Element | null {
   const { name, pull, state } = model
   const path = `v2/models/${encodeURIComponent(name)}`
   const change = (promise: Promise<unknown>) => void promise.then(onChange, report)

@@ -84,26 +84,26 @@ function checkSubtitles(corrected: readonly Utterance[]): void {
 /** The same for any text and times that a result may have. */
 function captions(bytes: Buffer): void {
   const text = bytes.toString()
-  const said = text
+  const words = text
     .split(/\s+/)
     .filter((word) => word !== '')
     .slice(0, 200)
   const start = bytes.length > 0 ? bytes[0]! * 1000 : 0
-  if (said.length > 0)
+  if (words.length > 0)
     checkSubtitles([
       toUtterance(
-        applyEdits([utteranceOf(said.join(' '), { start })], readEdits([], []).state)[0]!,
+        applyEdits([utteranceOf(words.join(' '), { start })], readEdits([], []).state)[0]!,
       ),
     ])
 }
 
-const said = [
+const captionTexts = [
   'one --> two <v Ann> & 00:00:01,000 --> 00:00:02,000',
   'a\u2028b \u0085 NOTE x WEBVTT',
   'x'.repeat(300),
 ]
 await fuzzBytes(
   'edits',
-  { requests, captions: said.map((text) => Buffer.from(text)) },
+  { requests, captions: captionTexts.map((text) => Buffer.from(text)) },
   (bytes, kind) => (kind === 'requests' ? correct(bytes) : captions(bytes)),
 )

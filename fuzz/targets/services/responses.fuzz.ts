@@ -5,11 +5,16 @@ import { createRemoteRecognizer } from '../../../src/asr/engines/remote/remote-r
 import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'
 import { readResponseExcerpt } from '../../../src/delivery/http/response-excerpt.ts'
 import { AppError } from '../../../src/errors.ts'
-import { createChatClient, LlmFailure } from '../../../src/llm/chat-client.ts'
-import { moderateSentences } from '../../../src/llm/moderate.ts'
-import { extractData, runPrompt, summarizeTranscript } from '../../../src/llm/tasks.ts'
-import { translateTexts } from '../../../src/llm/translate.ts'
-import { unifyNames } from '../../../src/llm/unify-names.ts'
+import { createChatClient } from '../../../src/language-services/llm/chat-client.ts'
+import { moderateSentences } from '../../../src/language-services/llm/moderate.ts'
+import {
+  extractData,
+  runPrompt,
+  summarizeTranscript,
+} from '../../../src/language-services/llm/tasks.ts'
+import { translateTexts } from '../../../src/language-services/llm/translate.ts'
+import { unifyNames } from '../../../src/language-services/llm/unify-names.ts'
+import { ServiceFailure } from '../../../src/language-services/service-failure.ts'
 import { parseRetryAfter } from '../../../src/net/retry-after.ts'
 import type { ServiceClient } from '../../../src/net/service-client.ts'
 import { fuzzBytes } from '../../guided.ts'
@@ -114,7 +119,7 @@ async function chat(text: string): Promise<void> {
     try {
       await ask()
     } catch (error) {
-      assert.ok(error instanceof LlmFailure, (error as Error).stack)
+      assert.ok(error instanceof ServiceFailure, (error as Error).stack)
     }
   }
 }

@@ -67,7 +67,7 @@ test('a key is accepted until it expires and rejected from that moment on', asyn
   await use()
   await untilNoted(START + 89_999)
   clock.ms = START + 90_000
-  const message = 'Cannot accept the key any longer: it ended at 1970-01-01T00:18:10.000Z'
+  const message = 'Cannot accept an expired key: it ended at 1970-01-01T00:18:10.000Z'
   await assert.rejects(use(), { code: 'key_expired', message })
   clock.ms = START + 900_000
   await assert.rejects(use(), { code: 'key_expired' })

@@ -10,7 +10,7 @@ export function requireScope(
   { method, route }: { method: string; route: string },
 ): void {
   const missing = scopesOf(method, route).find((needed) => {
-    // Whoever may see to the keys of all accounts may do so for one.
+    // A key that may manage the keys of all accounts may manage those of one.
     return !scopes.includes(needed) && !(needed === 'keys' && scopes.includes('admin'))
   })
   if (missing === undefined) return

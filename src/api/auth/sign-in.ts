@@ -25,7 +25,7 @@ const READING = new Set(['GET', 'HEAD'])
 
 type Deps = Pick<App, 'config' | 'storage'> & { findKey: FindKey; now?: () => number }
 
-/** What a browser learns about its sign-in. Its secret is in the cookie only. */
+/** What the response says about a sign-in. Its secret is in the cookie only. */
 export type SignInState = {
   key: Key
   /** Milliseconds since 1970. */

@@ -49,7 +49,7 @@ export function checkMetadataLength(
  */
 export function toPageRequest({ cursor, offset }: ListQuery, limit: number): PageRequest {
   const place = cursor === undefined ? undefined : parseCursor(cursor)
-  // A client that changes the offset in a page's URL wants that offset.
+  // A client that changes the offset in a page's URL gets that offset.
   return { offset, limit, after: place?.offset === offset ? place : undefined }
 }
 

@@ -1,6 +1,6 @@
 /** Longer items are no names. */
 const MAX_ITEM_WORDS = 4
-/** More words cost time and are recognized where nobody said them. */
+/** More words cost time and are recognized where they were not spoken. */
 const MAX_ITEMS = 100
 const MAX_LENGTH = 100
 

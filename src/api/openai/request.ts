@@ -7,7 +7,7 @@ export type TranscriptionFormFields = ReadonlyMap<string, readonly string[]>
 
 const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const
 
-/** What a request wants: the job to create and the form of its response. */
+/** What a request asks for: the job to create and the form of its response. */
 export type TranscriptionRequest = {
   /** The body of a creation, without the recording. */
   creation: Record<string, unknown>

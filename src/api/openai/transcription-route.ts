@@ -113,13 +113,13 @@ async function untilEnded(
   try {
     return await jobs.service.whenEnded({ id, account }, signal)
   } catch (error) {
-    // Nobody gets its response. It may have ended meanwhile.
+    // The client is gone. The job may have ended meanwhile.
     if (signal.aborted) await jobs.service.cancel({ id, account }).catch(() => {})
     throw error
   }
 }
 
-/** Returns the transcript of a job that has ended, in the form that the client wants. */
+/** Returns the transcript of a job that has ended, in the form that the client requested. */
 async function writeTranscription(
   { jobs }: Pick<App, 'jobs'>,
   job: Job,

@@ -6,7 +6,7 @@ import { describeRoute } from './describe-route.ts'
 import { hoistComponents } from './hoist-components.ts'
 import { describeWebhooks } from './webhooks.ts'
 
-/** The settings that clients can notice. */
+/** The settings that affect clients. */
 export type DescribedSettings = Pick<Config, 'http' | 'requests' | 'storage' | 'media'>
 
 const tags = [

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { removeSpeakerModel } from '../../asr/models/install-speaker-model.ts'
+import { removeSpeakerModel } from '../../asr/model-files/install-speaker-model.ts'
 import { bundledModelList } from '../../models/bundled-models.ts'
 import { readCatalog } from '../../models/catalog.ts'
 import { removeStoredModel } from '../../models/install/install.ts'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import ort from 'onnxruntime-node'
 import { createRandom } from '../../../test/support/random/random.ts'
 import type { Word } from '../../transcript/transcript.ts'
-import { bundledModels } from '../models/bundled-packages.ts'
+import { bundledModels } from '../model-files/bundled-packages.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { opensWord, tokensToText } from './moonshine/tokens.ts'
 import { createMoonshine } from './moonshine.ts'
@@ -77,15 +77,15 @@ test('vocabulary entries are preferred during decoding, also in batches', async 
   const model = await tiny()
   const audio = speech
   const other = audio.subarray(0, 5 * 16_000)
-  const hear = async (segments: Float32Array[], vocabulary: string[]) => {
+  const recognizeWith = async (segments: Float32Array[], vocabulary: string[]) => {
     const options = { language: 'en', languages: [], vocabulary, isUrgent: true, signal }
-    const heard = await model.recognize(segments, options)
-    return heard.map(({ words }) => words.map(({ text }) => text).join(' '))
+    const recognitions = await model.recognize(segments, options)
+    return recognitions.map(({ words }) => words.map(({ text }) => text).join(' '))
   }
-  const plain = await hear([audio, other], [])
+  const plain = await recognizeWith([audio, other], [])
   assert.match(plain[0]!, /The best ematic is that/)
-  assert.deepEqual(await hear([audio, other], ['Kubernetes', 'Grafana']), plain)
-  for (const text of await hear([audio, other], ['Bestematic']))
+  assert.deepEqual(await recognizeWith([audio, other], ['Kubernetes', 'Grafana']), plain)
+  for (const text of await recognizeWith([audio, other], ['Bestematic']))
     assert.match(text, /^The bestematic is that/)
   const options = { language: 'en', languages: [], vocabulary: ['Bestematic'], signal }
   const open = await model.recognizePartial(audio, { ...options, draft: [] })

@@ -1,7 +1,8 @@
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
+import { mean } from '../../numbers.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
-import { alignByAttention } from '../recognition/attention-alignment.ts'
+import { alignByAttention, mostAttendedFrame } from '../recognition/attention-alignment.ts'
 import { memoizeBias } from '../recognition/vocabulary-bias.ts'
 import { alignToEnergy, energyLevels } from '../recognition/word-boundaries.ts'
 import {
@@ -16,6 +17,7 @@ import { loadMoonshine, type MoonshineDecoder } from './moonshine/decoding/decod
 import type { MoonshineDimensions } from './moonshine/dimensions.ts'
 import { textToTokens, tokenPieces } from './moonshine/tokens.ts'
 import { groupTokensIntoWords } from './moonshine/words.ts'
+import { padAudio } from './pad-audio.ts'
 import type {
   DraftText,
   PartialRecognition,
@@ -63,7 +65,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
       const encoded: Float32Array[] = []
       for (const audio of segments) {
         signal.throwIfAborted()
-        encoded.push(await model.encode(padded(audio)))
+        encoded.push(await model.encode(padAudio(audio, MIN_SAMPLES)))
       }
       const minTokens = forceNonEmpty ? 1 : 0
       const bias = biasTo(vocabulary)
@@ -77,7 +79,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
       if (!isUrgent && !bias && !forceNonEmpty) {
         for (const [i, { states, bounds }] of pieces.entries()) {
           const greedy = decodings[i]!
-          if (meanOf(greedy.logProbs) >= CERTAIN_LOG_PROB) continue
+          if (mean(greedy.logProbs) >= CERTAIN_LOG_PROB) continue
           const piece = { states, greedy, maxTokens: bounds.maxTokens }
           decodings[i] = (await model.decodeBeams(piece, signal)) ?? greedy
         }
@@ -86,7 +88,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
     },
     async recognizePartial(audio, { draft, forceNonEmpty = false, vocabulary, signal }) {
       signal.throwIfAborted()
-      const states = await model.encode(padded(audio))
+      const states = await model.encode(padAudio(audio, MIN_SAMPLES))
       const bias = biasTo(vocabulary)
       const minTokens = forceNonEmpty ? 1 : 0
       const bounds = { maxTokens: maxTokensFor(audio), minTokens, ...(bias && { bias }) }
@@ -141,13 +143,6 @@ function maxTokensFor(audio: Float32Array): number {
   return Math.ceil((audio.length / SAMPLE_RATE) * TOKENS_PER_SECOND) + SPARE_TOKENS
 }
 
-function padded(audio: Float32Array): Float32Array {
-  if (audio.length >= MIN_SAMPLES) return audio
-  const longer = new Float32Array(MIN_SAMPLES)
-  longer.set(audio)
-  return longer
-}
-
 function toRecognition(
   decoding: MoonshineDecoding,
   audio: Float32Array,
@@ -164,7 +159,7 @@ function toRecognition(
             alignByAttention(attention, { heads: dimensions.alignmentHeads, frames }),
           ),
     language: 'en',
-    logProbability: meanOf(logProbs),
+    logProbability: mean(logProbs),
     complete: stopped === 'end',
     warnings: [],
   }
@@ -184,14 +179,14 @@ function toOpenRecognition(
   const seconds = audio.length / SAMPLE_RATE
   let latest = 0
   const starts = attention.map((row) => {
-    latest = Math.max(latest, loudestFrame(row, dimensions.alignmentHeads, frames))
+    latest = Math.max(latest, mostAttendedFrame(row, dimensions.alignmentHeads, frames))
     return Math.min(latest * FRAME, seconds)
   })
   if (starts.length === tokens.length) starts.push(seconds)
   const rough = groupTokensIntoWords(tokens, starts)
   const differs = tokens.findIndex((token, i) => token !== draft[i])
   const same = differs < 0 ? tokens.length : differs
-  const logProbability = meanOf(logProbs)
+  const logProbability = mean(logProbs)
   const words = rough.map(({ text, start, end, tokens: { first, last } }) => {
     return {
       text,
@@ -202,18 +197,6 @@ function toOpenRecognition(
   })
   const agreed = rough.filter((word) => word.tokens.last < same).length
   return { words, agreed, language: 'en', logProbability, tokens }
-}
-
-/** Returns the frame that gets the most attention, summed over all heads. */
-function loudestFrame(row: Float32Array, heads: number, frames: number): number {
-  let best = 0
-  let max = 0
-  for (let t = 0; t < frames; t++) {
-    let sum = 0
-    for (let head = 0; head < heads; head++) sum += row[head * frames + t]!
-    if (sum > max) [best, max] = [t, sum]
-  }
-  return best
 }
 
 function timedWords(
@@ -231,11 +214,7 @@ function timedWords(
     return {
       text,
       ...spans[i]!,
-      confidence: wordConfidence(logProbs.slice(first, last + 1), meanOf(logProbs)),
+      confidence: wordConfidence(logProbs.slice(first, last + 1), mean(logProbs)),
     }
   })
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

@@ -1,10 +1,12 @@
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Device } from '../../config/config.ts'
 import type { LocalModel } from '../../models/install/installed-models.ts'
+import { mean } from '../../numbers.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { memoizeBias } from '../recognition/vocabulary-bias.ts'
+import { padAudio } from './pad-audio.ts'
 import { describeParakeet, parakeetThresholds } from './parakeet/capabilities.ts'
-import { decodePieces, type TimedToken } from './parakeet/decode.ts'
+import { decodePieces } from './parakeet/decode.ts'
 import { createFeatureExtractor } from './parakeet/features.ts'
 import { loadParakeet, type ParakeetNetwork } from './parakeet/network.ts'
 import { wordsFromTokens } from './parakeet/words.ts'
@@ -37,7 +39,7 @@ export async function createParakeet(
     const encoded = []
     for (const audio of segments) {
       options.signal.throwIfAborted()
-      encoded.push(await network.encode(extract(padded(audio))))
+      encoded.push(await network.encode(extract(padAudio(audio, MIN_SAMPLES))))
     }
     const { signal, vocabulary } = options
     return decodePieces(network, encoded, { bias: biasTo(vocabulary), signal })
@@ -55,7 +57,7 @@ export async function createParakeet(
         return {
           words: wordsOfTokens.map(({ lastToken: _, ...word }) => word),
           language: languageOf(options),
-          logProbability: meanLogProbability(tokens),
+          logProbability: mean(tokens.map(({ logProb }) => logProb)),
           complete: true,
           warnings: [],
         }
@@ -70,7 +72,7 @@ export async function createParakeet(
         words: wordsOfTokens.map(({ lastToken: _, ...word }) => word),
         agreed: wordsOfTokens.filter(({ lastToken }) => lastToken < same).length,
         language: languageOf(options),
-        logProbability: meanLogProbability(tokens),
+        logProbability: mean(tokens.map(({ logProb }) => logProb)),
         tokens: tokens.map(({ token }) => token),
       }
     },
@@ -98,16 +100,4 @@ async function measureCost(
   }
   await measureOnce() // The first call of a session allocates its memory.
   return measureOnce()
-}
-
-function padded(audio: Float32Array): Float32Array {
-  if (audio.length >= MIN_SAMPLES) return audio
-  const longer = new Float32Array(MIN_SAMPLES)
-  longer.set(audio)
-  return longer
-}
-
-function meanLogProbability(tokens: readonly TimedToken[]): number {
-  if (tokens.length === 0) return 0
-  return tokens.reduce((sum, { logProb }) => sum + logProb, 0) / tokens.length
 }

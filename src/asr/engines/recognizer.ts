@@ -37,8 +37,8 @@ export type RecognizerInfo = {
 }
 
 /**
- * How far the results of a recognizer are believed, tuned for each model. Log probabilities are
- * means over the tokens of a text.
+ * When the results of a recognizer are trusted, tuned for each model. Log probabilities are means
+ * over the tokens of a text.
  */
 export type RecognizerThresholds = {
   /** The result of a retry is accepted only at this log probability. */
@@ -102,7 +102,7 @@ export type LanguageProbability = { language: string; probability: number }
 export type RecognizerCosts = { encode: number; perToken: number }
 
 /**
- * What speech probably says: the `text` at its beginning, as any recognizer writes it, and the
+ * The probable text of speech: the `text` at its beginning, as any recognizer writes it, and the
  * tokens that follow, by the vocabulary of the recognizer `model`.
  */
 export type DraftText = { text: string; model?: string | undefined; tokens: readonly number[] }
@@ -112,8 +112,8 @@ export type RecognizeOptions = Omit<RecognitionSettings, 'model' | 'fusedWith'> 
   /** Forbids an empty result: for speech that came back without words. */
   forceNonEmpty?: boolean
   /**
-   * What a single segment may say. A recognizer that can check it writes the text at less cost;
-   * others ignore it.
+   * The probable text of a single segment. A recognizer that can verify it needs less time; others
+   * ignore it.
    */
   draft?: DraftText | undefined
   /** The text is needed at once: searches that take several times as long are left out. */

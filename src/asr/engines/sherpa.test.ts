@@ -126,12 +126,12 @@ test('without token probabilities, confidence comes from a second pass', {
 test('Canary transcribes in the language it is given', { skip }, async (t) => {
   const recognizer = await open(t, writeCanary, ['en', 'de'])
   assert.equal(recognizer.capabilities.wordTimes, false)
-  const hear = async (language: string) => {
+  const recognizeIn = async (language: string) => {
     const [found] = await recognizer.recognize([sound], { ...options, language })
     return [found!.language, textOf(found!)]
   }
-  assert.deepEqual(await hear('de'), ['de', 'Hallo Welt'])
-  assert.deepEqual(await hear('en'), ['en', 'Hello world'])
+  assert.deepEqual(await recognizeIn('de'), ['de', 'Hallo Welt'])
+  assert.deepEqual(await recognizeIn('en'), ['en', 'Hello world'])
 })
 
 test('a streaming model continues open utterances without processing audio twice', {
@@ -146,10 +146,10 @@ test('a streaming model continues open utterances without processing audio twice
     const audio = sound.slice(0, seconds * 16_000)
     // What was heard is not looked at again.
     audio.fill(0, 0, draft[1] ?? 0)
-    const heard = await recognizer.recognizePartial(audio, { ...options, draft })
-    assert.equal(heard.agreed, texts.at(-1)?.split(' ').length ?? 0)
-    texts.push(textOf(heard))
-    draft = heard.tokens
+    const recognized = await recognizer.recognizePartial(audio, { ...options, draft })
+    assert.equal(recognized.agreed, texts.at(-1)?.split(' ').length ?? 0)
+    texts.push(textOf(recognized))
+    draft = recognized.tokens
   }
   assert.deepEqual(texts, ['hello', 'hello new', 'hello new york'])
   const same = await recognizer.recognizePartial(sound.slice(0, draft[1]), { ...options, draft })

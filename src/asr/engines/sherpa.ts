@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Device } from '../../config/config.ts'
 import type { LocalModel } from '../../models/install/installed-models.ts'
+import { mean } from '../../numbers.ts'
 import type {
   LanguageProbability,
   RecognizeOptions,
@@ -18,7 +19,7 @@ import type { SherpaText } from './sherpa/sherpa-protocol.ts'
 import { type SherpaProcess, startSherpa } from './sherpa/start-sherpa.ts'
 import { interpolateWordTimes, type SherpaWord, wordsFromSherpaText } from './sherpa/words.ts'
 
-/** How far these models are believed: not tuned, since their weights were not at hand. */
+/** When results of these models are trusted; not tuned, since no weights were available. */
 const sherpaThresholds: RecognizerThresholds = {
   minRetryLogProb: -0.8,
   minLogProb: -1,
@@ -30,7 +31,7 @@ const sherpaThresholds: RecognizerThresholds = {
 
 /** Shorter audio is padded: some networks end their process where it has too few frames. */
 const MIN_SAMPLES = SAMPLE_RATE
-/** Half a frame of the slowest model: a second look at the same sound. */
+/** Half a frame of the slowest model: the shift for a second recognition of the same sound. */
 const DELAY = Math.round(0.03 * SAMPLE_RATE)
 /** Shorter speech is not halved to identify its language. */
 const HALVED_SECONDS = 2
@@ -264,9 +265,4 @@ function delayed(audio: Float32Array): Float32Array {
   const later = new Float32Array(audio.length + DELAY)
   later.set(audio, DELAY)
   return later
-}
-
-function mean(values: readonly number[]): number {
-  if (values.length === 0) return 0
-  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

@@ -30,9 +30,9 @@ import {
 import { approximateWords, timedWords } from './whisper/words.ts'
 
 /**
- * How far Whisper base is believed. Of 97 segments of clear speech in six languages one was below
- * -0.9 and nearly all were above -0.6; text invented on music had -1.8. The other values are those
- * of Moonshine.
+ * When results of Whisper base are trusted. Of 97 segments of clear speech in six languages one was
+ * below -0.9 and nearly all were above -0.6; text invented on music had -1.8. The other values are
+ * those of Moonshine.
  */
 const whisperThresholds: RecognizerThresholds = {
   minRetryLogProb: -0.8,
@@ -96,7 +96,7 @@ function toRecognition(
   }
 }
 
-/** Somebody speaks there, so an empty text is wrong. */
+/** There is speech, so an empty text is wrong. */
 async function translate(
   model: WhisperModel,
   segments: readonly Float32Array[],

@@ -14,12 +14,12 @@ const languages = ['de', 'fr'].map((language) => {
 })
 
 /** A part of a segment: its seconds, what it sounds like and how probably. */
-type Heard = [seconds: number, language: string, probability: number]
+type SpokenPart = [seconds: number, language: string, probability: number]
 
 /** Plans segments that were heard like this, and returns the language and seconds of each part. */
-async function plan(segments: readonly (readonly Heard[])[]) {
+async function plan(segments: readonly (readonly SpokenPart[])[]) {
   let at = 0
-  const heard = segments.map((parts) => {
+  const spans = segments.map((parts) => {
     return parts.map(([seconds, language, probability]): LanguageSpan => {
       const start = at
       at += seconds * SECOND
@@ -31,10 +31,10 @@ async function plan(segments: readonly (readonly Heard[])[]) {
       return { start, end: at, seconds, probabilities }
     })
   })
-  const whole = heard.map((parts) => ({ start: parts[0]!.start, end: parts.at(-1)!.end }))
+  const whole = spans.map((parts) => ({ start: parts[0]!.start, end: parts.at(-1)!.end }))
   const batch = { channel: 0, path: 'a.pcm', segments: whole, ...settings('de') }
   const identification = { model: 'm', languages, perUtterance: true }
-  const identify = async () => heard
+  const identify = async () => spans
   const batches = await identifyLanguages([batch], identification, { identify, limit: 1, signal })
   return batches
     .flatMap(({ language, segments: batchSegments }) =>

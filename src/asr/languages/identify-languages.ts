@@ -32,7 +32,7 @@ const VOTER_SECONDS = 3
 const CLEAR_SECONDS = 1.5
 const CLEAR_PROBABILITY = 0.5
 const CLEAR_IF_SHORT = 0.95
-/** The language changes within a segment, where nobody pauses, only if this probable. */
+/** Within a segment, without a pause, the language changes only if it is this probable. */
 const CLEAR_CHANGE = 0.8
 
 type LocatedSegment = { channel: number; path: string; segment: Segment }
@@ -168,8 +168,8 @@ function inheritLanguages(
 }
 
 /**
- * Joins parts of a segment that turned out to be in one language; the longer one tells how
- * probable.
+ * Joins parts of a segment that turned out to be in one language; the longer one gives the
+ * probability.
  */
 function joinSpans<S extends ChannelLanguageSpan & { language: string; probability: number }>(
   spans: readonly S[],

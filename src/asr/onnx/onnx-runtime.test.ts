@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { bundledModels } from '../models/bundled-packages.ts'
+import { bundledModels } from '../model-files/bundled-packages.ts'
 import { knownDevices, loadModel } from './onnx-runtime.ts'
 
 test('an unsupported STENO_DEVICE is named in the error', async () => {

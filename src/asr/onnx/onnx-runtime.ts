@@ -44,8 +44,8 @@ export async function loadModel(
   } as const
   if (device === 'cpu') return ort.InferenceSession.create(file, options)
   try {
-    // What the device cannot compute, the processor does. It must not stand in the list: then a
-    // device that is missing would be left out without an error.
+    // The processor computes what the device cannot. It must not be in the list: then a device that
+    // is missing would be left out without an error.
     return await ort.InferenceSession.create(file, { ...options, executionProviders: [device] })
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause)

@@ -94,3 +94,15 @@ function warp(score: Float32Array, tokens: number, frames: number): number[] {
   }
   return starts
 }
+
+/** Returns the frame that gets the most attention, summed over all heads. */
+export function mostAttendedFrame(row: Float32Array, heads: number, frames: number): number {
+  let best = 0
+  let max = 0
+  for (let t = 0; t < frames; t++) {
+    let sum = 0
+    for (let head = 0; head < heads; head++) sum += row[head * frames + t]!
+    if (sum > max) [best, max] = [t, sum]
+  }
+  return best
+}

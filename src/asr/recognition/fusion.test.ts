@@ -4,7 +4,7 @@ import type { Word } from '../../transcript/transcript.ts'
 import { fuseRecognitions } from './fusion.ts'
 
 /** Words of half a second each; `word/0.9` states a confidence, `-` leaves half a second out. */
-function heard(text: string): { words: Word[]; model: string } {
+function recognition(text: string): { words: Word[]; model: string } {
   const words = text.split(' ').flatMap((part, i) => {
     const [word = '', confidence = '0.8'] = part.split('/')
     if (word === '-' || word === '') return []
@@ -14,7 +14,7 @@ function heard(text: string): { words: Word[]; model: string } {
 }
 
 function joinTexts(...texts: string[]): string {
-  const words = fuseRecognitions(texts.map(heard))
+  const words = fuseRecognitions(texts.map(recognition))
   return words.map(({ text }) => text).join(' ')
 }
 
@@ -69,13 +69,13 @@ test('numbers in digits and in words are not mixed', () => {
 })
 
 test('agreement raises confidence and disagreement lowers it', () => {
-  const [same, other] = fuseRecognitions([heard('a/0.8 b/0.8'), heard('a/0.6 c/0.6')])
+  const [same, other] = fuseRecognitions([recognition('a/0.8 b/0.8'), recognition('a/0.6 c/0.6')])
   assert.ok(Math.abs(same!.confidence - (0.4 + 0.6 * 0.7)) < 1e-9)
   assert.ok(Math.abs(other!.confidence - (0.2 + 0.6 * 0.8)) < 1e-9)
 })
 
 test('a repeated word is matched by its time', () => {
-  const words = fuseRecognitions([heard('no - - - - no'), heard('- - - - - no')])
+  const words = fuseRecognitions([recognition('no - - - - no'), recognition('- - - - - no')])
   assert.deepEqual(
     words.map(({ start }) => start),
     [0, 2.5],

@@ -1,3 +1,4 @@
+import { mean } from '../../numbers.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { RecognizedSegment } from '../speech-engine.ts'
 
@@ -191,7 +192,7 @@ function voteWords(place: AlignmentSlot, writesWell: readonly boolean[]): Word[]
   }
   let [best, max] = [[] as number[], -1]
   for (const agreeing of voters.values()) {
-    const confidence = meanOf(agreeing.map((i) => readingConfidence(place[i]!)))
+    const confidence = mean(agreeing.map((i) => readingConfidence(place[i]!)))
     const weight = weightOf(agreeing.length / place.length, confidence)
     if (weight > max) [best, max] = [agreeing, weight]
   }
@@ -200,7 +201,7 @@ function voteWords(place: AlignmentSlot, writesWell: readonly boolean[]): Word[]
   return written.map((word, i) => {
     const readings = best.map((j) => place[j]!)
     const sameLength = readings.every((reading) => reading.length === written.length)
-    const confidence = meanOf(
+    const confidence = mean(
       readings.map((reading) => (sameLength ? reading[i]!.confidence : readingConfidence(reading))),
     )
     return { ...word, confidence: weightOf(share, confidence) }
@@ -213,7 +214,7 @@ function weightOf(share: number, confidence: number): number {
 
 function readingConfidence(reading: readonly Word[]): number {
   if (reading.length === 0) return SILENCE_CONFIDENCE
-  return meanOf(reading.map(({ confidence }) => confidence))
+  return mean(reading.map(({ confidence }) => confidence))
 }
 
 /** Words that overlap meet in the middle; starts never go back. */
@@ -248,9 +249,5 @@ function isWrittenOut({ text }: Word): boolean {
 }
 
 function middleTime(words: readonly Word[]): number {
-  return meanOf(words.map(({ start, end }) => (start + end) / 2))
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
+  return mean(words.map(({ start, end }) => (start + end) / 2))
 }

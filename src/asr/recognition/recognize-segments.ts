@@ -1,4 +1,5 @@
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
+import { mean } from '../../numbers.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { RecognizeOptions } from '../engines/recognizer.ts'
 import { joinRanges, keptRanges, type Range, restoreWordTimes } from '../segmentation/pauses.ts'
@@ -84,6 +85,5 @@ async function recognizeAlone(
 }
 
 function meanConfidence(words: readonly Word[]): number {
-  if (words.length === 0) return 0
-  return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length
+  return mean(words.map(({ confidence }) => confidence))
 }

@@ -296,9 +296,9 @@ test('pieces with and without the vocabulary keep their order', async () => {
   }
   const pieces = [new Float32Array(second), new Float32Array(second + 1)]
   const listed = { ...options, vocabulary: ['Kubernetes'] }
-  const heard = await recognizeWithRepair({ recognizer, detector }, pieces, listed)
+  const recognized = await recognizeWithRepair({ recognizer, detector }, pieces, listed)
   assert.deepEqual(
-    heard.map(({ words }) => textOf(words)),
+    recognized.map(({ words }) => textOf(words)),
     ['first', 'second'],
   )
 })

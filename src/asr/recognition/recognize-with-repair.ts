@@ -1,4 +1,5 @@
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
+import { mean } from '../../numbers.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type {
   Recognition,
@@ -16,6 +17,7 @@ import {
 } from '../segmentation/pauses.ts'
 import type { Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
+import { shiftWords } from './shift-words.ts'
 import {
   dropRepeatedPhrases,
   extendLongNumbers,
@@ -74,7 +76,7 @@ export async function recognizeWithRepair(
   options: RecognizeOptions,
 ): Promise<RecognizedAudio[]> {
   const first = await recognizeWithVocabulary(models, segments, options)
-  // What is recognized again is doubtful: there, listed words would be heard in anything.
+  // Only doubtful audio is recognized again, and listed words would be found in any such audio.
   const unlisted = { ...options, vocabulary: [], draft: undefined }
   const recognized: RecognizedAudio[] = []
   for (const [i, recognition] of first.entries()) {
@@ -91,7 +93,7 @@ export async function recognizeWithRepair(
   return recognized
 }
 
-/** Recognizes pieces, with the vocabulary where the VAD is sure that somebody speaks. */
+/** Recognizes pieces, with the vocabulary where the VAD is sure that there is speech. */
 async function recognizeWithVocabulary(
   { recognizer, detector }: RecognitionModels,
   segments: readonly Float32Array[],
@@ -311,14 +313,6 @@ function voicedSeconds(speech: Float32Array, { start, end }: TimeSpan): number {
     speech.subarray(Math.floor(start / frame), Math.ceil(end / frame)).filter((p) => p >= 0.5)
       .length * frame
   )
-}
-
-function mean(values: Float32Array): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
-}
-
-function shiftWords(words: readonly Word[], seconds: number): Word[] {
-  return words.map((word) => ({ ...word, start: word.start + seconds, end: word.end + seconds }))
 }
 
 /** Returns the sample in the middle half of `audio` around which 100 ms have the least energy. */

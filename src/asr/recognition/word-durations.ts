@@ -1,7 +1,7 @@
 import type { Word } from '../../transcript/transcript.ts'
 
 /**
- * Nobody speaks a sound in less than this, in seconds: the three 10 ms frames that speech aligners
+ * No speech sound is shorter than this, in seconds: the three 10 ms frames that speech aligners
  * such as HTK and Kaldi give each phone at least.
  */
 const MIN_PHONE_SECONDS = 0.03

@@ -1,8 +1,6 @@
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Segment } from '../engines/recognizer.ts'
-import { findNoise } from './noise.ts'
 import { findPauses, omittedSamples, type Range } from './pauses.ts'
-import type { Vad } from './vad.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /**
@@ -10,14 +8,6 @@ import { VAD_FRAME } from './vad-frames.ts'
  * may hide it, else 0 (`findNoise`).
  */
 export type DetectedSpeech = { probabilities: Float32Array; noisy: Uint8Array }
-
-/** Detects the speech of `audio`, and the noise that may hide it. */
-export async function detectSpeechInRange(
-  detector: Pick<Vad, 'detect'>,
-  audio: Float32Array,
-): Promise<DetectedSpeech> {
-  return { probabilities: await detector.detect(audio), noisy: findNoise(audio) }
-}
 
 /** When speech begins and ends; all times in seconds. */
 type SpeechBounds = {

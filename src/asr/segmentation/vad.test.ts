@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '../../config/config.ts'
-import { bundledModels } from '../models/bundled-packages.ts'
+import { bundledModels } from '../model-files/bundled-packages.ts'
 import { loadVad } from './vad.ts'
 import { CONTEXT_SAMPLES, VAD_FRAME } from './vad-frames.ts'
 

@@ -5,6 +5,8 @@ import {
   type OnnxSession,
   type Tensor,
 } from '../onnx/onnx-runtime.ts'
+import { findNoise } from './noise.ts'
+import type { DetectedSpeech } from './segments.ts'
 import { CONTEXT_SAMPLES, VAD_FRAME, WARM_UP_FRAMES } from './vad-frames.ts'
 
 /** Frames of a recording per call of the model (8 s): with more, a call is no faster. */
@@ -23,7 +25,7 @@ export type Vad = {
    * silence.
    */
   detect(audio: Float32Array): Promise<Float32Array>
-  /** Opens a stream with a fresh state. */
+  /** Opens a stream, with the state after silence. */
   stream(): VadStream
   close(): Promise<void>
 }
@@ -44,6 +46,14 @@ export async function loadVad(file: string): Promise<Vad> {
     stream: () => streamFrames(session, settled),
     close: () => session.release(),
   }
+}
+
+/** Detects the speech of `audio`, and the noise that may hide it. */
+export async function detectSpeechAndNoise(
+  detector: Pick<Vad, 'detect'>,
+  audio: Float32Array,
+): Promise<DetectedSpeech> {
+  return { probabilities: await detector.detect(audio), noisy: findNoise(audio) }
 }
 
 async function detect(next: VadStream, audio: Float32Array): Promise<Float32Array> {

@@ -19,7 +19,7 @@ import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-
 import { createLog } from '../../observability/log.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
-import { installSpeakerModel } from '../models/install-speaker-model.ts'
+import { installSpeakerModel } from '../model-files/install-speaker-model.ts'
 import type { CacheEmbeddings, PcmFile, SpeakerCounts, SpeechEngine } from '../speech-engine.ts'
 import { readEmbeddings } from './embedding/embedding-files.ts'
 import { chooseSpeakerModel } from './embedding/speaker-model.ts'

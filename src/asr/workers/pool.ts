@@ -88,7 +88,7 @@ type WorkerResponse = Extract<FromWorker, { type: 'result' | 'error' }>
  * Worker processes for recognition, one per core, and the queue in front of them. A worker is
  * loading until its models are in memory, then idle, and busy while it has a task. When one
  * crashes, exceeds its timeout or does not stop a canceled task, its task is rejected with
- * `engine_failed` and another process replaces it; the server notices nothing else.
+ * `engine_failed` and another process replaces it, with no other effect on the server.
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions

@@ -2,9 +2,9 @@ import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import { AppError } from '../../errors.ts'
 import type { RecognitionSettings, RecognizeOptions, Recognizer } from '../engines/recognizer.ts'
 import { identifyLanguageSpans } from '../languages/language-spans.ts'
-import { measureFinals, measurePartial } from '../live/capacity.ts'
-import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts'
-import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
+import { measureFinals, measurePartial } from '../live-engine/capacity.ts'
+import { recognizeFinal, recognizePartial } from '../live-engine/recognize-utterance.ts'
+import type { UtteranceEmbedder } from '../live-engine/utterance-embedder.ts'
 import { recognizeSegments } from '../recognition/recognize-segments.ts'
 import { recognizeWithRepair } from '../recognition/recognize-with-repair.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
@@ -12,8 +12,8 @@ import { groupChannels } from '../segmentation/group-channels.ts'
 import { NOISE_REACH } from '../segmentation/noise.ts'
 import { pausesOf } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
-import { type DetectedSpeech, detectSpeechInRange } from '../segmentation/segments.ts'
-import type { Vad } from '../segmentation/vad.ts'
+import type { DetectedSpeech } from '../segmentation/segments.ts'
+import { detectSpeechAndNoise, type Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME, WARM_UP_FRAMES } from '../segmentation/vad-frames.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
 import type { Batch, RecognizedSegment, TranslateTask } from '../speech-engine.ts'
@@ -175,7 +175,7 @@ async function detect(
   const to = Math.min(samples, end + NOISE_REACH * VAD_FRAME)
   const audio = normalizeLevel(readSamples(path, start - before * VAD_FRAME, to))
   const frames = Math.ceil((end - start) / VAD_FRAME)
-  const { probabilities, noisy } = await detectSpeechInRange(detector, audio)
+  const { probabilities, noisy } = await detectSpeechAndNoise(detector, audio)
   const range = [before, before + frames] as const
   return { probabilities: probabilities.slice(...range), noisy: noisy.slice(...range) }
 }

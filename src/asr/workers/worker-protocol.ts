@@ -1,7 +1,7 @@
 import type { PlainError } from '../../errors.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { DraftText, RecognitionSettings } from '../engines/recognizer.ts'
-import type { MeasuredCosts } from '../live/capacity.ts'
+import type { MeasuredCosts } from '../live-engine/capacity.ts'
 import type {
   DetectRequest,
   FinalResult,
@@ -9,8 +9,8 @@ import type {
   LiveUtterance,
   PartialResult,
   SpeechFrames,
-} from '../live/live-engine.ts'
-import type { PartialUtterance } from '../live/recognize-utterance.ts'
+} from '../live-engine/live-engine.ts'
+import type { PartialUtterance } from '../live-engine/recognize-utterance.ts'
 import type { DetectedSpeech } from '../segmentation/segments.ts'
 import type { EmbedTask } from '../speakers/diarizer.ts'
 import type {

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { sum } from '../../numbers.ts'
 import { MAX_TRACKS } from '../audio-limits.ts'
 import type { ByteSource } from './byte-source.ts'
 import { type Box, readBoxes } from './mp4-boxes.ts'
@@ -137,8 +138,4 @@ function readUint32(source: ByteSource, { start, end }: Box, offset: number): nu
 
 function tooMany(what: string, fileBytes: number): AppError {
   return new AppError('media_unsupported', `${what} declared in ${fileBytes} bytes`)
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

@@ -81,8 +81,8 @@ export function decodeFile(
 
 /**
  * Returns what a file holds, with its samples if it is short. Samples that cannot be decoded are
- * left out: whoever needs them decodes the file by itself, and gets the error. Runs in the decoder
- * process.
+ * left out: a caller that needs them decodes the file again, and gets the error. Runs in the
+ * decoder process.
  */
 export function probeAndDecodeShort(
   request: ShortRequest,

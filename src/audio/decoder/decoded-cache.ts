@@ -15,7 +15,7 @@ type CacheEntry = { decoded: DecodedSamples; characters: number; expiry: NodeJS.
 const cacheEntries = new Map<string, CacheEntry>()
 let characters = 0
 
-/** Keeps the samples of a short file in memory for a moment, until somebody takes them. */
+/** Keeps the samples of a short file in memory for a moment, until a caller takes them. */
 export function keepDecoded(file: string, decoded: DecodedSamples): void {
   takeDecoded(file)
   const length = decoded.channels.reduce((sum, { pcm }) => sum + pcm.length, 0)

@@ -160,7 +160,7 @@ type MeasuredTracks = {
  * Measures the tracks of recordings that do not state the length of their audio, such as those of
  * browsers, bare streams and many films. It reads their packets, which takes a second for hours of
  * audio, and decodes none. It stops reading a stream that is too long. Pictures take longer to
- * read: they are needed to learn whether a film is cut off, and when H.264 in Matroska starts.
+ * read: they show whether a film is cut off, and when H.264 in Matroska starts.
  */
 async function measureTracks(
   path: string,

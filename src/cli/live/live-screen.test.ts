@@ -95,7 +95,7 @@ test('with several channels each line names its own, and partials are redrawn', 
 test('session messages go to stderr, and control characters are replaced', () => {
   const { screen, written } = openScreen({ isTTY: true, writesFinals: false })
   screen.show(printed(' a\u001b[31mb'))
-  screen.say('connection lost')
+  screen.printLine('connection lost')
   screen.show(printed(' ab', { is_final: true }))
   const { stdout, stderr } = written()
   assert.ok(stderr.includes(`1:05  a?[31mb`))
@@ -105,6 +105,6 @@ test('session messages go to stderr, and control characters are replaced', () =>
 
 test('control characters in session messages are replaced', () => {
   const { screen, written } = openScreen()
-  screen.say('a\u001b[2J: refused\nof two lines')
+  screen.printLine('a\u001b[2J: refused\nof two lines')
   assert.equal(written().stderr, 'a?[2J: refused\nof two lines\n')
 })

@@ -9,7 +9,7 @@ export type LiveScreen = {
   /** Prints a translation, below its final unless others came between. */
   translated(translation: TranslationData): void
   /** Prints a line about the session that is not part of its transcript. */
-  say(line: string): void
+  printLine(line: string): void
   /** Removes the moving line. */
   clear(): void
 }
@@ -74,7 +74,7 @@ export function createLiveScreen(
       stdout.write(`${printable(`[${target_language}]`)} ${text}\n`)
       draw()
     },
-    say(line) {
+    printLine(line) {
       clear()
       stderr.write(`${sanitizeLines(line)}\n`)
       draw()

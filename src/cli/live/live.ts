@@ -91,11 +91,11 @@ async function streamAudio({
       watch.received(message, at)
       recognized.add(message)
     },
-    onLost: (code) => screen.say(`connection lost (${code}), trying again`),
+    onLost: (code) => screen.printLine(`connection lost (${code}), trying again`),
   })
   const stop = AbortSignal.any([terminal.signal, abortedBy(live.ended)])
   const sayStopping = () => {
-    screen.say('Stopping: the last words are on their way. Ctrl-C again leaves at once.')
+    screen.printLine('Stopping: the last words are on their way. Ctrl-C again leaves at once.')
   }
   terminal.signal.addEventListener('abort', sayStopping, { once: true })
 
@@ -119,7 +119,7 @@ async function streamAudio({
     return end.code === 1006 ? null : (await server.uninterrupted.findLive(session.id)).result
   })
   const problem = problemOf(end)
-  if (problem) screen.say(`${sanitize(name)}: ${problem}`)
+  if (problem) screen.printLine(`${sanitize(name)}: ${problem}`)
   if (result) await deliver(result, { options, screen, terminal })
   const isAtItsPace = options.source.kind !== 'file' || !options.source.isFast
   terminal.stderr.write(
@@ -142,7 +142,7 @@ async function deliver(
   const { name, format, output } = options
   if (output !== undefined) {
     await writeFile(output, formatResult(result, format))
-    screen.say(`${sanitize(name)}: written to ${sanitize(output)}`)
+    screen.printLine(`${sanitize(name)}: written to ${sanitize(output)}`)
   } else if (format !== 'txt') {
     terminal.stdout.write(formatResult(result, format))
   } else {
@@ -151,10 +151,10 @@ async function deliver(
     terminal.stdout.write(sanitizeLines(formatAddOns(written)))
   }
   const leftOut = describeLeftOut(result, { format, isTranslated: false })
-  if (leftOut !== undefined) screen.say(`${sanitize(name)}: ${leftOut}`)
-  for (const failure of describeFailures(result)) screen.say(`${sanitize(name)}: ${failure}`)
+  if (leftOut !== undefined) screen.printLine(`${sanitize(name)}: ${leftOut}`)
+  for (const failure of describeFailures(result)) screen.printLine(`${sanitize(name)}: ${failure}`)
   for (const warning of result.metadata.warnings ?? []) {
-    screen.say(`${sanitize(name)}: warning: ${warning}`)
+    screen.printLine(`${sanitize(name)}: warning: ${warning}`)
   }
 }
 
@@ -186,16 +186,16 @@ function createRecognized(screen: LiveScreen) {
         return
       case 'translation':
         if (message.data) screen.translated(message.data)
-        else if (message.error) screen.say(`translation: ${message.error.message}`)
+        else if (message.error) screen.printLine(`translation: ${message.error.message}`)
         return
       case 'post_final_transcript':
         last = message.data
         return
       case 'error':
-        screen.say(message.data.message)
+        screen.printLine(message.data.message)
         return
       case 'audio_chunk':
-        if (!message.acknowledged) screen.say(`audio refused: ${message.error?.message}`)
+        if (!message.acknowledged) screen.printLine(`audio refused: ${message.error?.message}`)
     }
   }
 

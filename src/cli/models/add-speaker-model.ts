@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { installSpeakerModel } from '../../asr/models/install-speaker-model.ts'
+import { installSpeakerModel } from '../../asr/model-files/install-speaker-model.ts'
 import { readConfig } from '../../config/config.ts'
 import {
   readInstalledModel,

@@ -13,7 +13,7 @@ export async function checkSpeakerModels(
   try {
     const added = await findWhole(folder)
     if (added.length === 0) return { state: 'ok', text: 'models for speakers: built in' }
-    const { checkModels } = await import('../../asr/models/model-check.ts')
+    const { checkModels } = await import('../../asr/model-files/model-check.ts')
     const pathOf = (kind: string) => added.find((model) => model.kind === kind)?.path
     const [embedding, segmentation] = ['speaker-embedding', 'speaker-segmentation'].map(pathOf)
     const files = { ...(embedding && { embedding }), ...(segmentation && { segmentation }) }

@@ -5,7 +5,7 @@ import type { CheckResult } from '../operations/doctor/checks.ts'
 // check.
 
 /**
- * Checks whether every byte of the models of the store is as installed, and tells their languages.
+ * Checks whether every byte of the models of the store is as installed, and prints their languages.
  */
 export async function checkStoredModels(
   { models: { folder, memory } }: Pick<Config, 'models'>,

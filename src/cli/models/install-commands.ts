@@ -34,7 +34,7 @@ export async function pullModels(
   const { folder, sources } = readSettings(readConfig, env).models
   const progress = createProgressDisplay(stderr)
   for (const model of models) {
-    const onRetry = (problem: string) => progress.say(`${model.id}: ${problem}; trying again`)
+    const onRetry = (problem: string) => progress.printLine(`${model.id}: ${problem}; trying again`)
     await showing(model.id, progress, (onStep) => {
       return pullModel(folder, model, { conversions, sources, signal, onStep, onRetry })
     })
@@ -66,11 +66,11 @@ async function importKnown(
   const { folder } = readSettings(readConfig, env).models
   const progress = createProgressDisplay(stderr)
   const catalog = names.length > 0 ? names.map(findModel) : readCatalog()
-  progress.say(`Looking for models in ${source}`)
+  progress.printLine(`Looking for models in ${source}`)
   const models = await findModels(source, { catalog, signal })
   for (const { model, missing } of models) {
     if (missing.length === 0) continue
-    progress.say(`${model.id} is not complete there: it lacks ${missing.join(', ')}`)
+    progress.printLine(`${model.id} is not complete there: it lacks ${missing.join(', ')}`)
   }
   const complete = models.filter(({ missing }) => missing.length === 0)
   for (const candidate of complete) await importOne(folder, candidate, { progress, signal })
@@ -133,7 +133,7 @@ async function showing(
   try {
     const isNew = await install(showInstallation(name, progress))
     progress.end(name)
-    progress.say(isNew ? `${name} is installed.` : `${name} was installed already.`)
+    progress.printLine(isNew ? `${name} is installed.` : `${name} was installed already.`)
   } finally {
     progress.end(name)
     progress.clear()
@@ -142,7 +142,7 @@ async function showing(
 
 /** Some licenses want the makers named wherever a model is passed on. */
 function sayCredit({ license, credit }: CatalogModel, progress: ProgressDisplay): void {
-  if (credit !== undefined) progress.say(`  ${credit} (${license})`)
+  if (credit !== undefined) progress.printLine(`  ${credit} (${license})`)
 }
 
 function findModel(name: string): CatalogModel {

@@ -10,7 +10,7 @@ test('the download shows its fraction, speed and remaining time', (t) => {
   const progress: ProgressDisplay = {
     show: (_, step) => void shown.push(step),
     end() {},
-    say() {},
+    printLine() {},
     clear() {},
   }
   const show = showInstallation('base', progress)

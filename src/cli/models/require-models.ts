@@ -1,4 +1,4 @@
-import { findDamage, isInstallCurrent } from '../../asr/models/bundled-record.ts'
+import { findDamage, isInstallCurrent } from '../../asr/model-files/bundled-record.ts'
 import type { Config } from '../../config/config.ts'
 import { isPackage, REINSTALL_MODELS } from '../../config/installation.ts'
 import { makeFolder, refusedFolder } from '../../models/files/make-folder.ts'
@@ -6,7 +6,7 @@ import { withModelLock } from '../../models/install/lock.ts'
 
 type ReportOptions = {
   /** Gets a line about each step of an installation. */
-  say: (line: string) => void
+  printLine: (line: string) => void
   signal: AbortSignal
 }
 
@@ -33,20 +33,20 @@ export async function requireModels(
  */
 export async function installBundledModels(
   folder: string,
-  { say, signal }: ReportOptions,
+  { printLine, signal }: ReportOptions,
 ): Promise<void> {
   if (await isInstallCurrent(folder)) return
   try {
     await makeFolder(folder)
-    const onWait = () => say('Waiting for another process that installs the speech models')
+    const onWait = () => printLine('Waiting for another process that installs the speech models')
     await withModelLock(folder, { id: 'embedded', signal, onWait }, async () => {
-      const { installModels } = await import('../../asr/models/install-bundled.ts')
-      await installModels(folder, say)
+      const { installModels } = await import('../../asr/model-files/install-bundled.ts')
+      await installModels(folder, printLine)
     })
   } catch (error) {
     if ((await findDamage(folder, { hashes: false })).length > 0)
       throw explainMissingModels(error, folder)
-    say(`The speech models are those of an earlier version: ${(error as Error).message}`)
+    printLine(`The speech models are those of an earlier version: ${(error as Error).message}`)
   }
 }
 

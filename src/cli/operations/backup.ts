@@ -91,10 +91,10 @@ async function runTakeBackup(
     const options = { folder, target, key, keep, zeroRetention, signal, onProgress }
     const { snapshot, objects, size, copied, missing } = await takeBackup(options)
     progress.end(folder)
-    progress.say(
+    progress.printLine(
       `Snapshot ${snapshot}: ${objects} recordings and results, ${inMegabytes(size)} in all, of which ${copied.objects} (${inMegabytes(copied.size)}) were new`,
     )
-    for (const id of missing) progress.say(`The data folder has lost the object ${id}`)
+    for (const id of missing) progress.printLine(`The data folder has lost the object ${id}`)
     return missing.length > 0 ? 1 : 0
   } finally {
     progress.end(folder)
@@ -112,11 +112,11 @@ async function check({ target, key }: BackupTarget, { stderr, signal }: Terminal
       ...{ target, key, signal, onProgress },
     })
     progress.end(target)
-    for (const problem of problems) progress.say(problem)
+    for (const problem of problems) progress.printLine(problem)
     const read = `${snapshots} snapshots, ${files} files, ${inMegabytes(size)}`
-    progress.say(problems.length === 0 ? `${read}: all as written` : `${read}: damaged`)
+    progress.printLine(problems.length === 0 ? `${read}: all as written` : `${read}: damaged`)
     if (unlisted > 0) {
-      progress.say(
+      progress.printLine(
         `The next backup copies ${unlisted} recordings and results again, if the data folder has them`,
       )
     }

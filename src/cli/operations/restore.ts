@@ -52,10 +52,11 @@ export const restoreCommand: Command = {
       const options = { source, key, folder, snapshot, account, signal, onProgress }
       const restored = await restoreBackup(options)
       progress.end(folder)
-      progress.say(
+      progress.printLine(
         `Restored ${folder} as of ${formatDateTime(restored.takenAt)}, with ${restored.objects} recordings and results`,
       )
-      for (const id of restored.missing) progress.say(`The backup does not have the object ${id}`)
+      for (const id of restored.missing)
+        progress.printLine(`The backup does not have the object ${id}`)
       return restored.missing.length > 0 ? 1 : 0
     } finally {
       progress.end(folder)

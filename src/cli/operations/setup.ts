@@ -64,7 +64,10 @@ export const setupCommand: Command = {
 /** A package gets the bundled models here or at its first use, a checkout by `npm ci`. */
 async function installBundled(folder: string, { stderr, signal }: Terminal): Promise<void> {
   const progress = createProgressDisplay(stderr)
-  await installBundledModels(folder, { say: (stage) => progress.show('steno', { stage }), signal })
+  await installBundledModels(folder, {
+    printLine: (stage) => progress.show('steno', { stage }),
+    signal,
+  })
   progress.end('steno')
 }
 

@@ -70,7 +70,7 @@ async function encrypt({ env, stderr, signal }: Terminal): Promise<number> {
   try {
     const outcome = await encryptStore({ db, stored, keys, signal, onProgress })
     progress.end(folder)
-    progress.say(
+    progress.printLine(
       `${outcome.encrypted} of ${outcome.total} recordings and results were encrypted anew; all have the key ${keys.current.id} now, others may be removed.`,
     )
     return 0
@@ -109,7 +109,7 @@ async function migrate(
     progress.end(folder)
   }
   const parts = [...(database ? ['steno.sqlite*'] : []), ...(objectStore ? ['objects'] : [])]
-  progress.say(
+  progress.printLine(
     `Everything was copied and compared. Move ${parts.join(' and ')} out of ${folder}, as a backup, ` +
       'and start the server with the same settings.',
   )

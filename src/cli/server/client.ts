@@ -101,7 +101,7 @@ function serverRequests({ json, once }: Transport) {
       await json('/v2/pre-recorded?limit=1')
       return true
     },
-    /** The limits of one recording; undefined where an older server does not tell. */
+    /** The limits of one recording; undefined where an older server does not report them. */
     async limits(): Promise<RecordingLimits | undefined> {
       return (await json<{ limits?: RecordingLimits }>('/v2/capabilities')).limits
     },

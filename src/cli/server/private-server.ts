@@ -22,7 +22,7 @@ type StartOptions = {
   /** Whether live sessions are served too. */
   live?: boolean
   /** Gets a line about each step when the models are installed first. */
-  say: (line: string) => void
+  printLine: (line: string) => void
   signal: AbortSignal
 }
 
@@ -32,10 +32,10 @@ type StartOptions = {
  */
 export async function startPrivateServer(
   env: Record<string, string | undefined>,
-  { live = false, say, signal }: StartOptions,
+  { live = false, printLine, signal }: StartOptions,
 ): Promise<PrivateServer> {
   const config = readSettings(readConfig, env)
-  await requireModels(config, { say, signal })
+  await requireModels(config, { printLine, signal })
   const folder = await mkdtemp(join(tmpdir(), 'steno-'))
   // An interruption ends the process without a `close`; a decoder may still write for a moment.
   const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

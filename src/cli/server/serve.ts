@@ -52,7 +52,8 @@ export async function serve(
   const log = createServerLog(config)
   for (const name of unknownSettings(env)) log.warn({ name }, 'unknown setting ignored')
   for (const exposure of findExposures(config)) log.warn(exposure, 'this server is exposed')
-  if (!overrides.speech) await requireModels(config, { say: (line) => log.info(line), signal })
+  if (!overrides.speech)
+    await requireModels(config, { printLine: (line) => log.info(line), signal })
   // Runs before the data folder is created: a failed start leaves nothing behind.
   await tryListening(config.http).catch((error) => refuseAddress(config, error))
   await requireDataFolder(config)

@@ -36,12 +36,12 @@ export async function connectServer(
   const started = await startPrivateServer(terminal.env, {
     live,
     signal: terminal.signal,
-    say: (stage) => progress.show('steno', { stage }),
+    printLine: (stage) => progress.show('steno', { stage }),
   })
   progress.end('steno')
   async function close(): Promise<void> {
-    // After an interruption nobody waits for jobs to end: they end with the process. Sessions have
-    // ended.
+    // After an interruption the command does not wait for jobs to end: they end with the process.
+    // Sessions have ended.
     if (live || !terminal.signal.aborted) await started.close()
   }
   return { ...clientsOf(started), isPrivate: true, [Symbol.asyncDispose]: close }

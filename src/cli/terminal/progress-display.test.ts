@@ -56,7 +56,7 @@ test('on a terminal messages are written above the progress line', () => {
   const progress = createProgressDisplay(screen)
   progress.show('b.mp3', { stage: 'decode' })
   screen.text()
-  progress.say('a.mp3: done')
+  progress.printLine('a.mp3: done')
   assert.equal(screen.text(), `${ERASE}a.mp3: done\n${ERASE}b.mp3: decode`)
 })
 
@@ -98,7 +98,7 @@ for (const columns of [undefined, 80]) {
     const screen = createScreen(columns)
     const progress = createProgressDisplay(screen)
     progress.show('a\n\u001b[31m.mp3', { stage: 'decode' })
-    progress.say('b: \u001b[2J\nof two lines')
+    progress.printLine('b: \u001b[2J\nof two lines')
     const written = screen.text().replaceAll(ERASE, '')
     assert.match(written, /^a\?\?\[31m\.mp3: decode\n?b: \?\[2J\nof two lines\n/)
   })

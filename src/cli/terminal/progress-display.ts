@@ -16,7 +16,7 @@ export type ProgressDisplay = {
   /** Stops showing the recording. */
   end(name: string): void
   /** Prints a line that stays, or several lines of a message, each safe to print. */
-  say(line: string): void
+  printLine(line: string): void
   /** Removes the moving line, before other output. */
   clear(): void
 }
@@ -50,7 +50,7 @@ function createMovingLine(stderr: Output): ProgressDisplay {
       steps.delete(name)
       draw()
     },
-    say(line) {
+    printLine(line) {
       clear()
       stderr.write(`${sanitizeLines(line)}\n`)
       draw()
@@ -70,7 +70,7 @@ function createPlainLines(stderr: Output): ProgressDisplay {
       stderr.write(`${describeStep(name, step)}\n`)
     },
     end: (name) => void shown.delete(name),
-    say: (line) => void stderr.write(`${sanitizeLines(line)}\n`),
+    printLine: (line) => void stderr.write(`${sanitizeLines(line)}\n`),
     clear() {},
   }
 }

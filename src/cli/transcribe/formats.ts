@@ -18,7 +18,7 @@ export type Format = (typeof formats)[number]
 /** Endings of formats that are not written; a file of that name would hold something else. */
 const OTHER_FORMATS = /^(?:pdf|doc|odt|rtf|html?|xml|csv|tsv|xlsx?|ttml|sbv|ass|ssa|lrc)$/
 
-/** Reads `--format` and `--json`. Without them the name of the output tells the format. */
+/** Reads `--format` and `--json`. Without them the name of the output decides the format. */
 export function readFormat({
   format,
   json = false,

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isMediaName } from '../../audio/containers/media-names.ts'
+import { decodePart } from '../../net/decode-part.ts'
 import { UsageError } from '../arguments.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 
@@ -46,15 +47,7 @@ export function expandFolders(args: readonly string[]): string[] {
 function nameOfUrl(text: string): string {
   const { pathname, hostname } = new URL(text)
   const last = pathname.split('/').findLast((part) => part !== '')
-  return last === undefined ? hostname : decodeUriPart(last).replace(/[/\\\0]/g, '_')
-}
-
-function decodeUriPart(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return last === undefined ? hostname : decodePart(last).replace(/[/\\\0]/g, '_')
 }
 
 /** An opened recording; `size` is unknown for standard input. */

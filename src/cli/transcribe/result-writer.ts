@@ -14,8 +14,8 @@ export type ResultWriter = {
 }
 
 /**
- * Creates the writer of a format. Several results are told apart: texts by a line with the name,
- * and JSON by an array with one entry per recording, `{"file", "result"}` or `{"file", "error"}`.
+ * Creates the writer of a format. Several results are separated: texts by a line with the name, and
+ * JSON by an array with one entry per recording, `{"file", "result"}` or `{"file", "error"}`.
  */
 export function createResultWriter(
   stdout: Output,

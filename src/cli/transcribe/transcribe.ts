@@ -97,7 +97,9 @@ type Deps = Surroundings & {
 /** Names the jobs that go on at the server when the command is interrupted. */
 function nameRunning(running: ReadonlyMap<string, string>, progress: ProgressDisplay): void {
   for (const [id, name] of running) {
-    progress.say(`${sanitize(name)}: job ${id} continues; to stop it: steno jobs cancel ${id}`)
+    progress.printLine(
+      `${sanitize(name)}: job ${id} continues; to stop it: steno jobs cancel ${id}`,
+    )
   }
 }
 
@@ -180,10 +182,10 @@ async function settle(
   async function write(file: string, text: string | Uint8Array): Promise<boolean> {
     try {
       await writeFile(file, text)
-      progress.say(`${name}: written to ${sanitize(file)}`)
+      progress.printLine(`${name}: written to ${sanitize(file)}`)
       return true
     } catch (error) {
-      progress.say(`${name}: ${explainWriting(file, error)}`)
+      progress.printLine(`${name}: ${explainWriting(file, error)}`)
       return false
     }
   }
@@ -208,21 +210,21 @@ async function settle(
       // A translation that failed is reported below.
       if (content !== undefined && !(await write(file.path, content))) failed++
     }
-    if (result.transcription.utterances.length === 0) progress.say(`${name}: no speech found`)
+    if (result.transcription.utterances.length === 0) progress.printLine(`${name}: no speech found`)
     for (const warning of result.metadata.warnings ?? [])
-      progress.say(`${name}: warning: ${warning}`)
+      progress.printLine(`${name}: warning: ${warning}`)
     const isTranslated = subtitles.some(({ language }) => language !== undefined)
     const leftOut = describeLeftOut(result, { format, isTranslated })
-    if (leftOut !== undefined) progress.say(`${name}: ${leftOut}`)
+    if (leftOut !== undefined) progress.printLine(`${name}: ${leftOut}`)
     const failures = describeFailures(result)
-    for (const failure of failures) progress.say(`${name}: ${failure}`)
+    for (const failure of failures) progress.printLine(`${name}: ${failure}`)
     for (const addOn of keepsJobs ? retriableAddOns(result) : []) {
-      progress.say(`${name}: to try ${addOn} again: steno jobs retry ${id} ${addOn}`)
+      progress.printLine(`${name}: to try ${addOn} again: steno jobs retry ${id} ${addOn}`)
     }
     return failures.length + failed === 0
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    progress.say(`${name}: ${message}`)
+    progress.printLine(`${name}: ${message}`)
     if (path === undefined) results.write(recording, { error: message })
     return false
   }

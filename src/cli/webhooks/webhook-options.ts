@@ -1,4 +1,4 @@
-import { type WebhookEvent, webhookEvents } from '../../storage/deliveries/delivery-outbox.ts'
+import { type WebhookEvent, webhookEvents } from '../../storage/deliveries/queue-deliveries.ts'
 import { UsageError } from '../arguments.ts'
 
 /** Reads the address of a webhook, and returns its normalized form. */

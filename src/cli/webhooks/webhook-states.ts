@@ -2,7 +2,6 @@ import { readConfig } from '../../config/config.ts'
 import { recordAudit } from '../../storage/accounts/audit-log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { failEndpointDeliveries } from '../../storage/deliveries/deliveries.ts'
-import { disabledReason } from '../../storage/deliveries/delivery-outbox.ts'
 import { removeEndpoint } from '../../storage/deliveries/endpoints/endpoint-removal.ts'
 import {
   disableEndpoint,
@@ -10,6 +9,7 @@ import {
   enableEndpoint,
   findEndpoint,
 } from '../../storage/deliveries/endpoints/endpoints.ts'
+import { disabledReason } from '../../storage/deliveries/queue-deliveries.ts'
 import { commandActor } from '../accounts/command-actor.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { runHere } from '../../../test/support/cli/run-here.ts'
 import { makeFolder, openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { queueJobEnd, queueWebhooks } from '../../storage/deliveries/delivery-outbox.ts'
 import { disableEndpoint, findEndpoint } from '../../storage/deliveries/endpoints/endpoints.ts'
 import { signingSecrets } from '../../storage/deliveries/endpoints/signing-secrets.ts'
+import { queueJobEnd, queueWebhooks } from '../../storage/deliveries/queue-deliveries.ts'
 
 const URL = 'https://a.example/hook'
 const HOUR = 3_600_000

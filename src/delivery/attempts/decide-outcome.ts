@@ -8,7 +8,7 @@ export type Decision =
   | { outcome: 'retry'; nextAt: number; reason: string }
   | { outcome: 'failed'; reason: string; endsSequence?: boolean }
 
-/** The status of a receiver that wants no more deliveries. */
+/** The status by which a receiver refuses all further deliveries. */
 export const HTTP_GONE = 410
 
 /** After so many attempts a `Retry-After` no longer shortens the delay. */

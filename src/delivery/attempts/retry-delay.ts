@@ -20,7 +20,7 @@ const defaultDelays: RetryDelays = {
 /**
  * Returns the milliseconds until the next attempt, after `attemptsSinceQueued` failed ones;
  * undefined after the last. The usual delay is multiplied by a random factor from 0.5 to 1.5, so
- * that a receiver that comes back is not hit by all retries at once.
+ * that a receiver that recovers is not hit by all retries at once.
  */
 export function retryDelay(
   { kind, attemptsSinceQueued }: Pick<Delivery, 'kind' | 'attemptsSinceQueued'>,

@@ -15,7 +15,7 @@ const KEEP_ALIVE_MS = 4000
 const CONNECT_TIMEOUT_MS = 10_000
 /** The head of the response decides; the rest is only for the log. */
 const EXCERPT_TIMEOUT_MS = 250
-/** Four times what most proxies forward; nobody sends more headers with a response. */
+/** Four times what most proxies forward: real responses have fewer headers. */
 const MAX_HEADER_BYTES = 32 * 1024
 /** Further headers are dropped: thousands of empty ones fit into the byte limit. */
 const MAX_HEADERS = 200

@@ -22,7 +22,7 @@ export async function ensureRecording(
   const { id, source } = job.file
   if (source === null) return
   if (await findRecording(deps.db, { id, account: job.account })) return
-  // Counts the bytes until the row of the file does.
+  // Counts the bytes until the row of the recording counts them.
   using reservation = deps.space.open(job.account, 'accepted')
   const { epoch } = job.lease
   const fetched = { id, epoch, account: job.account, source, signal, reservation }

@@ -28,9 +28,9 @@ type ReceiveOptions = {
 
 /**
  * Passes on the bytes of a recording. Gives up on a source that trickles, which would hold its slot
- * until the last second. Where the connection breaks off, it goes on from there with another
- * one, if the source can send a part (RFC 9110, section 14) and confirms that it is of the same
- * recording.
+ * until the last second. If the connection breaks off, continues from there with another one,
+ * provided that the source can send a part (RFC 9110, section 14) and confirms that it is of the
+ * same recording.
  */
 export async function* receiveBody({
   response,

@@ -36,7 +36,7 @@ function findResponseRefusal(
   return undefined
 }
 
-/** Returns whether a source that refuses a request says that it takes it later. */
+/** Returns whether a source that refuses a request asks for a later one. */
 function asksToRepeat({
   statusCode,
   headers,

@@ -34,7 +34,7 @@ export function assembleTranscript(
   return { utterances: utterances.sort((a, b) => startOf(a) - startOf(b) || a.channel - b.channel) }
 }
 
-/** The first segment of a run stands for its confidence in the language. */
+/** A run has the language confidence of its first segment. */
 function isAlike(a: WordRun['source'], b: WordRun['source']): boolean {
   return a.channel === b.channel && a.language === b.language && a.model === b.model
 }

@@ -4,8 +4,8 @@ import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 const TOLERANCE = { seconds: 1, share: 0.01 }
 
 /**
- * Warns of a recording whose audio ends before the file says, as when its copy was interrupted, or
- * that goes on after it, as when two files were joined byte by byte.
+ * Warns of a recording whose audio ends before the file states, as when its copy was interrupted,
+ * or that continues after it, as when two files were joined byte by byte.
  */
 export function warnOfDuration(media: DecodedMedia): string[] {
   const { duration, statedSeconds = 0, unreadSeconds = 0 } = media

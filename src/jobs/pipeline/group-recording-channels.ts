@@ -16,7 +16,7 @@ type GroupRecordingOptions = {
 
 /**
  * Decides which channels of a recording are recognized together, as the job requests. The decision
- * is a checkpoint, so that the next attempt makes no other.
+ * is a checkpoint, so that the next attempt does not decide differently.
  */
 export async function groupRecordingChannels(
   { speech, space }: Pick<PipelineDeps, 'speech' | 'space'>,
@@ -40,8 +40,8 @@ export async function groupRecordingChannels(
 }
 
 /**
- * Returns where films have their dialog: the third channel of six or eight (left, right, center,
- * ...), or the equal one that stands for it; undefined for other recordings.
+ * Returns the channel that holds the dialog of films: the third of six or eight (left, right,
+ * center, ...), or the equal one that replaces it; undefined for other recordings.
  */
 function centerOf(channels: DecodedMedia['channels']): number | undefined {
   if (channels.length !== 6 && channels.length !== 8) return undefined

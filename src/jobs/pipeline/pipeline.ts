@@ -8,6 +8,7 @@ import type { Batch, ChannelPcm, SpeechEngine } from '../../asr/speech-engine.ts
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Config } from '../../config/config.ts'
+import { sum } from '../../numbers.ts'
 import type { JobUsage } from '../../storage/accounts/usage/usage.ts'
 import type { JobProgress } from '../../storage/jobs/queue/progress.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
@@ -120,7 +121,7 @@ export async function runPipeline(
   if (!wantsRedactedAudio(job.params)) return { result: text, usage }
 
   progress.enter('redact audio')
-  // Last of all: once it is stored, the code that ends the job has to keep or delete it.
+  // Comes last: once it is stored, the code that ends the job has to keep or delete it.
   const { redacted } = built
   const redacting = { redacted, recognized: channels, signal, account: job.account }
   const redactedAudio = await metrics.stage('redact audio', async () => {
@@ -229,8 +230,8 @@ async function buildTranscript(
 type BuildContext = { channels: readonly ChannelPcm[]; slot: JobSlot; metrics: AttemptMetrics }
 
 /**
- * Builds the result. A step that changes the words may have to ask a service first; the build is
- * then repeated with its responses.
+ * Builds the result. A step that changes the words may need a service first; the build is then
+ * repeated with its responses.
  */
 async function build(
   deps: PipelineDeps,
@@ -262,7 +263,7 @@ async function build(
 
 /**
  * Returns the JSON text of the result with the add-ons that need a service, and what language
- * models took for them. They see the words of the result only, so that no service gets what was
+ * models took for them. They receive the words of the result only, so that no service gets what was
  * redacted.
  */
 async function addServiceAddOns(
@@ -393,8 +394,4 @@ function joinWarnings(selected: readonly string[], batches: readonly RecognizedB
 /** Returns the number of samples of speech in a batch. */
 function batchLength({ segments }: Batch): number {
   return sum(segments.map(({ start, end }) => end - start))
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

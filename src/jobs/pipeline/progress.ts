@@ -29,8 +29,8 @@ export type Progress = {
   /** Begins a stage, of which an earlier attempt has finished the fraction `done`. */
   enter(stage: ProgressStage, done?: number): void
   /**
-   * Records how much of the current stage is done, 0 to 1, and the seconds left of the job where
-   * the stage knows.
+   * Records how much of the current stage is done, 0 to 1, and the seconds left of the job if the
+   * stage knows them.
    */
   advance(fraction: number, secondsLeft?: number | null): void
 }

@@ -41,8 +41,8 @@ type Redaction = {
 
 /**
  * Stores a WAV file of the decoded channels with a tone in place of the `redacted` spans. A span
- * applies to every channel that carries the same speech. The caller has to get the object
- * referenced or deleted.
+ * applies to every channel that carries the same speech. The caller must store a reference to the
+ * object, or delete it.
  */
 export async function storeRedactedAudio(
   { db, space }: { db: Db; space: Pick<StorageLimits, 'checkQuota' | 'reserveBytes'> },

@@ -3,7 +3,7 @@ import type { StorageLimits } from '../../storage/data-folder/storage-limits.ts'
 
 /**
  * The result of hours of speech with every add-on is a tenth of this. Results are served from
- * memory, and a longer one comes only from texts made to grow.
+ * memory, and only texts that are made to grow give a longer one.
  */
 const MAX_RESULT_BYTES = 128 * 1024 * 1024
 /** A result up to this size is stored whatever its account already uses: the job was accepted. */

@@ -3,7 +3,7 @@ import { steadyNow, wallNow } from '../../clock.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
-import { failJob, finishJob, hasFinished, type JobFailure } from '../../storage/jobs/end-job.ts'
+import { failJob, finishJob, hasFinished, type JobFailure } from '../../storage/jobs/finish-job.ts'
 import { releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
 import { type JobProgress, recordProgress } from '../../storage/jobs/queue/progress.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
@@ -43,7 +43,7 @@ const MAX_SPACE_WAIT_MS = 24 * 3_600_000
 /** Delay before retrying to write the end of a job that the database refused. */
 const WRITE_PAUSE_MS = 1000
 
-/** Failures of the machinery, not of the recording: another attempt may succeed. */
+/** Failures of the server, not of the recording: another attempt may succeed. */
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['engine_failed'])
 
 /** The dependencies of an attempt. */
@@ -141,7 +141,8 @@ async function completeAttempt(
       throw error
     }
   }
-  // A full disk fails the job; a store that is away, or briefly locked by another, does not.
+  // A full disk fails the job; a store that is unavailable, or briefly locked by another process,
+  // does not.
   const isFatal = (error: unknown) => {
     return error instanceof AppError && !STORES.has(error.code)
   }

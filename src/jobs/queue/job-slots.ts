@@ -13,7 +13,7 @@ const NEWEST_SHARE = 0.2
 /** Seconds that a short recording lasts at most. */
 const SHORT_SECONDS = 30
 /**
- * So many short recordings take a slot: their segments are recognized four at a time in each worker
+ * This many short recordings share a slot: each worker recognizes their segments four at a time
  * (`createBatchingRunner`), and as many wait there while others are read and written.
  */
 const SHORT_PER_SLOT = 8
@@ -91,7 +91,7 @@ export class JobSlots {
 
   /** Returns whether such a job could start now. */
   hasSlotFor({ account, hasLocalAudio }: Pick<ClaimedJob, 'account' | 'hasLocalAudio'>): boolean {
-    // Asked for each new job; most come while all slots are taken.
+    // Called for each new job; most arrive while all slots are taken.
     if (!(hasLocalAudio ? this.#isFree() : this.#canFetch())) return false
     const ofAccount = this.#all().filter((attempt) => attempt.account === account)
     return ofAccount.length < this.#limits.maxPerAccount

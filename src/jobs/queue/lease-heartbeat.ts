@@ -66,7 +66,7 @@ async function renewLeaseLoop(
 ): Promise<void> {
   try {
     for await (const _ of ticks(renewIntervalMs, undefined, { signal: closed })) {
-      // A renewal that cannot be written loses nothing: nobody else has taken the job.
+      // A renewal that cannot be written loses nothing: no other process has taken the job.
       const isLeased = await renewLease(db, lease, { leaseMs: LEASE_MS }).catch((error) => {
         log.warn({ err: error }, 'lease not renewed')
         return true

@@ -1,7 +1,7 @@
 import { steadyNow, wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { outcomeOf } from '../../observability/metrics.ts'
-import type { JobFailure } from '../../storage/jobs/end-job.ts'
+import type { JobFailure } from '../../storage/jobs/finish-job.ts'
 import { type ClaimedJob, claimJob } from '../../storage/jobs/queue/queue.ts'
 import {
   failExhaustedJobs,
@@ -19,7 +19,7 @@ import { LEASE_MS } from './lease-heartbeat.ts'
 /** Pause of the queue after the database refused a statement. */
 const ERROR_PAUSE_MS = 1000
 
-/** The queue is polled at least this often where other servers create and leave jobs. */
+/** The queue is polled at least this often where other servers create jobs and give them back. */
 const SHARED_POLL_MS = 2000
 
 /** The dependencies of the queue loop. */
@@ -66,9 +66,7 @@ export class QueueLoop {
     this.#loop = this.#run()
   }
 
-  /**
-   * Has the queue polled now because a job was created, unless it could neither start nor time out.
-   */
+  /** Polls the queue now because a job was created, unless it could neither start nor time out. */
   wake(job: Pick<ClaimedJob, 'account' | 'hasLocalAudio'>): void {
     if (this.#slots.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
   }
@@ -195,7 +193,9 @@ export class QueueLoop {
     }
   }
 
-  /** Requeues the jobs of dead owners, and those whose owner has stood still for too long. */
+  /**
+   * Requeues the jobs of dead owners, and those whose owner has not renewed its lease for too long.
+   */
   async #returnJobs(): Promise<void> {
     const { db, log } = this.#options
     const now = steadyNow()

@@ -65,7 +65,7 @@ export class JobRunner {
     ])
   }
 
-  /** Looks for a job to run now: one of this account was queued. */
+  /** Polls the queue now: a job of this account was queued. */
   wake(queued: { account: string; hasLocalAudio: boolean }): void {
     this.#queue.wake(queued)
   }
@@ -85,7 +85,7 @@ export class JobRunner {
     return this.#queue.idle()
   }
 
-  /** Starts no more jobs, lets running ones end for a moment, and requeues the rest. */
+  /** Starts no more jobs, gives running ones a moment to end, and requeues the rest. */
   drain(): Promise<void> {
     return this.#queue.close()
   }

@@ -15,7 +15,7 @@ import type { EditOperation } from '../../text/edits/plan-edits.ts'
 import type { PipelineDeps } from '../pipeline/pipeline-deps.ts'
 import { type DoneJob, findDoneJob } from './done-job.ts'
 
-/** Corrections of one transcript: weeks of work on it. */
+/** Most corrections of one transcript: weeks of work on it. */
 const MAX_VERSIONS = 10_000
 const MAX_BYTES = 8 * 1024 * 1024
 
@@ -23,7 +23,7 @@ const NO_EDITS = '{"words":[],"speakers":[],"joined":[],"names":[],"ignored":fal
 
 type Deps = Pick<PipelineDeps, 'db' | 'resultBuilder'>
 
-/** What corrects a transcript: operations, or a version to bring back. */
+/** A correction of a transcript: operations, or a version to restore. */
 export type Correction = {
   /** The version that the client has seen. */
   baseVersion: number
@@ -35,7 +35,7 @@ export type TranscriptEdits = {
   version: number
   /** Newest first. */
   versions: TranscriptVersion[]
-  /** JSON text: what all corrections add up to. */
+  /** JSON text: the sum of all corrections. */
   effective: string
 }
 

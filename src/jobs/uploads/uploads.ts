@@ -18,7 +18,7 @@ export type Upload = {
   signal: AbortSignal
 }
 
-/** A recording that a client wants fetched at once. */
+/** A recording that a client asks the server to fetch at once. */
 export type RemoteUpload = { source: string; signal: AbortSignal }
 
 /** The dependencies of storing an upload. */

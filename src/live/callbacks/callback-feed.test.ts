@@ -108,7 +108,7 @@ function createWriter(
   let before = emptyChunk
   let count = 0
 
-  function tell(text: string): string {
+  function logMessage(text: string): string {
     if (isSelected(text)) expected.push(text)
     return noteMessage(text)
   }
@@ -129,12 +129,14 @@ function createWriter(
     if (dice < 0.45) return `seen ${count}`
     if (dice < 0.5) return `utterance [0,${count},null]`
     if (dice < 0.6) {
-      return tell(message(session, { type: 'speech_start', data: { time: count, channel: 0 } }))
+      return logMessage(
+        message(session, { type: 'speech_start', data: { time: count, channel: 0 } }),
+      )
     }
-    return tell(transcript(session, text, dice < 0.8))
+    return logMessage(transcript(session, text, dice < 0.8))
   }
 
-  return { expected, line, tell }
+  return { expected, line, logMessage }
 }
 
 test('each message is queued once and in order, however often the feed restarts', async (t) => {
@@ -146,7 +148,7 @@ test('each message is queued once and in order, however often the feed restarts'
     }
     const session = await openSession(t, { flags })
     const writer = createWriter(session, { flags, random })
-    await session.append(writer.tell(session.startText))
+    await session.append(writer.logMessage(session.startText))
     let feed = await session.openFeed()
     for (let step = 0; step < 40; step++) {
       const dice = random()
@@ -162,7 +164,7 @@ test('each message is queued once and in order, however often the feed restarts'
         feed = await session.openFeed()
       }
     }
-    await session.append(writer.tell(message(session, { type: 'end_session' })))
+    await session.append(writer.logMessage(message(session, { type: 'end_session' })))
     await feed.close()
     feed = await session.openFeed()
     assert.ok(await session.end(feed))

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
-import { type LiveCallback, liveCallbackBody } from '../../storage/deliveries/delivery-outbox.ts'
+import { type LiveCallback, liveCallbackBody } from '../../storage/deliveries/queue-deliveries.ts'
 import {
   commitOrDelete,
   dropResult,
@@ -62,8 +62,8 @@ const SHORT_CHARACTERS = MAX_INLINE_RESULT_BYTES / 3
 /**
  * Queues a session's messages for its callback. The feed reads from the session's log, as far as it
  * is on the disk, so that the session never waits, and memory holds no more than a position in it.
- * The n-th selected message has the number n: a process that resumes after a crash learns from the
- * last number where to continue, and queues nothing twice.
+ * The n-th selected message has the number n: a process that resumes after a crash finds out from
+ * the last number where to continue, and queues nothing twice.
  */
 export class CallbackFeed {
   readonly #options: CallbackFeedOptions

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import { lastLiveCallback } from '../../storage/deliveries/delivery-outbox.ts'
+import { lastLiveCallback } from '../../storage/deliveries/queue-deliveries.ts'
 import { createCallbackQueue } from '../../storage/live/live-callbacks.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { formatOf } from '../input/format-params.ts'

@@ -7,12 +7,12 @@ import type { MessageOutbox } from '../messages/message-outbox.ts'
 import { ackHead } from '../messages/server-messages.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import { acknowledgmentOf } from './acknowledgment.ts'
+import { ChunkPositions, type ChunkPositionsOptions, readChunks } from './chunk-positions.ts'
 import { secondsOfAudio } from './format-params.ts'
-import { ReceivedChunks, type ReceivedChunksOptions, readChunks } from './received-chunks.ts'
 import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
 
 /** Options of the audio input of a session. */
-export type AudioInputOptions = ReceivedChunksOptions & {
+export type AudioInputOptions = ChunkPositionsOptions & {
   sessionId: string
   store: SessionStore
   journal: Journal
@@ -43,28 +43,28 @@ type HeldBytes = {
 }
 
 /**
- * Accepts the chunks of a session: counts them, has them stored, and acknowledges them when they
- * are. The first chunks of a resumed connection are held until it is clear whether they repeat what
- * had arrived.
+ * Accepts the chunks of a session: counts them, passes them on to be stored, and acknowledges them
+ * once they are stored. The first chunks of a resumed connection are held until it is clear whether
+ * they repeat what had arrived.
  */
 export class AudioInput {
   readonly #options: AudioInputOptions
-  readonly #receivedChunks: ReceivedChunks
+  readonly #chunkPositions: ChunkPositions
   #held: HeldBytes | undefined
 
   constructor(options: AudioInputOptions) {
     this.#options = options
-    this.#receivedChunks = new ReceivedChunks(options)
+    this.#chunkPositions = new ChunkPositions(options)
   }
 
   /** Bytes of audio accepted. */
   get audio(): number {
-    return this.#receivedChunks.audio
+    return this.#chunkPositions.audio
   }
 
   /** Seconds of audio accepted. */
   get seconds(): number {
-    return roundTo(secondsOfAudio(this.#receivedChunks.audio, this.#options.format), 6)
+    return roundTo(secondsOfAudio(this.#chunkPositions.audio, this.#options.format), 6)
   }
 
   /**
@@ -73,14 +73,14 @@ export class AudioInput {
    */
   async resume(offset: number | undefined): Promise<boolean> {
     this.dropHeld()
-    const receivedChunks = this.#receivedChunks
-    receivedChunks.continueAt(receivedChunks.received)
+    const chunkPositions = this.#chunkPositions
+    chunkPositions.continueAt(chunkPositions.received)
     if (offset !== undefined) {
-      if (offset > receivedChunks.received) return false
-      receivedChunks.continueAt(offset)
+      if (offset > chunkPositions.received) return false
+      chunkPositions.continueAt(offset)
       return true
     }
-    const repeatable = receivedChunks.repeatable()
+    const repeatable = chunkPositions.repeatable()
     if (repeatable.chunks.length === 0) return true
     const { store, journal } = this.#options
     await journal.flushed()
@@ -116,8 +116,8 @@ export class AudioInput {
   }
 
   /**
-   * Decides where the held chunks belong, if that is still open. Empty chunks decide nothing: they
-   * are acknowledged, and what follows them may still repeat.
+   * Decides where the held chunks belong, if that is still undecided. Empty chunks decide nothing:
+   * they are acknowledged, and what follows them may still repeat.
    */
   settle(): void {
     const held = this.#held
@@ -144,7 +144,7 @@ export class AudioInput {
   end(): void {
     this.settle()
     this.dropHeld()
-    const stored = this.#receivedChunks.end(wallNow())
+    const stored = this.#chunkPositions.end(wallNow())
     if (!stored) return
     const { audio, chunk } = stored
     this.#options.journal.append({ audio, lines: [formatLogRecord({ kind: 'chunk', chunk })] })
@@ -154,14 +154,14 @@ export class AudioInput {
     const { chunks, timer } = this.#held!
     clearTimeout(timer)
     this.#held = undefined
-    this.#receivedChunks.continueAt(place)
+    this.#chunkPositions.continueAt(place)
     for (const chunk of chunks) this.#store(chunk)
   }
 
   #store({ bytes, arrivedAt }: ArrivedChunk): void {
     const { sessionId, journal, outbox, metrics = noMetrics } = this.#options
     const at = wallNow()
-    const acceptedChunk = this.#receivedChunks.take(bytes, at)
+    const acceptedChunk = this.#chunkPositions.add(bytes, at)
     if ('problem' in acceptedChunk) {
       const error = { status_code: 400, exception: 'InvalidChunk', message: acceptedChunk.problem }
       outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })

@@ -1,4 +1,4 @@
-/** Where a client is paused that sends more than can be stored and recognized. */
+/** When a client is paused that sends more than can be stored and recognized. */
 export type BufferSpaceOptions = {
   /** The fill level; 1 = full. */
   fill(): number

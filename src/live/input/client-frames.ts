@@ -1,3 +1,5 @@
+import { isObject } from '../../is-object.ts'
+
 /** The content of one client frame. */
 export type ClientFrame =
   | { type: 'audio'; bytes: Uint8Array }
@@ -91,8 +93,4 @@ function parseFrameJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

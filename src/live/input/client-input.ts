@@ -5,7 +5,7 @@ import type { AudioInput } from './audio-input.ts'
 import { readFrame } from './client-frames.ts'
 import { UnreadableFrames } from './unreadable-frames.ts'
 
-/** The parts that take what clients send, and answer it. */
+/** The parts that process what clients send, and answer it. */
 export type ClientInputOptions = {
   audioInput: AudioInput
   outbox: MessageOutbox
@@ -24,7 +24,7 @@ const stopRefused: ServerMessage = {
   data: null,
 }
 
-/** Reads the frames of a session's clients: takes their audio, and refuses what is wrong. */
+/** Reads the frames of a session's clients: accepts their audio, and refuses invalid frames. */
 export class ClientInput {
   readonly #options: ClientInputOptions
   #unreadable = new UnreadableFrames()
@@ -39,8 +39,8 @@ export class ClientInput {
   }
 
   /**
-   * Handles a frame; `isOpen`: the session still accepts audio. Returns what it brought: audio, or
-   * the request to stop.
+   * Handles a frame; `isOpen`: the session still accepts audio. Returns what it contained: audio,
+   * or the request to stop.
    */
   receive(
     data: Uint8Array,

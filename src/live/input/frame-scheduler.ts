@@ -28,7 +28,7 @@ const FREE_BYTES = 1600
  * (128 samples) sends 750 at 96 kHz.
  */
 const SMALL_PER_SECOND = 800
-/** What a client buffered through a minute without a connection arrives at once. */
+/** A client may send at once what it buffered during a minute without a connection. */
 const SMALL_AT_ONCE = 3000
 /** All frames together block the event loop for some milliseconds at most. */
 const FRAMES_PER_TURN = 64
@@ -161,7 +161,7 @@ class SocketQueue {
     return this.#queue.length
   }
 
-  /** Has a frame handled, now or in its turn after the frames before it. */
+  /** Handles a frame, now or in its turn after the frames before it. */
   push(frame: SocketFrame): void {
     if (this.#isClosed) return
     const { scheduler, credit } = this.#options

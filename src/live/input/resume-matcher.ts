@@ -1,4 +1,4 @@
-/** What a lost connection left, from session byte `from` on. */
+/** The bytes that arrived before a connection was lost, from session byte `from` on. */
 export type ReceivedBytes = {
   from: number
   /** Bytes as the client sent them, with headers. */
@@ -17,7 +17,7 @@ export type ResumeMatcher = {
    * end = nothing was repeated); undefined: more bytes are needed to decide.
    */
   write(bytes: Uint8Array): number | undefined
-  /** Decides on what has arrived: no more arrives in time. */
+  /** Decides by what has arrived, since no more arrives in time. */
   decide(): number
 }
 

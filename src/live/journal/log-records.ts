@@ -1,4 +1,4 @@
-import type { SpeakersState } from '../../asr/live/session-speakers.ts'
+import type { SpeakersState } from '../../asr/live-engine/session-speakers.ts'
 import type { AddOnError } from '../../text/result/steps/envelope.ts'
 import type { AddOnGroup, AddOnResults } from '../messages/realtime-add-ons.ts'
 import { headOf, type MessageHead } from '../messages/server-messages.ts'
@@ -8,7 +8,7 @@ import type {
   EndpointerState,
   UtteranceSegments,
   UtteranceSpan,
-} from '../recognition/endpointing.ts'
+} from '../recognition/endpointer.ts'
 
 /**
  * A line of a session's log: enough to resume the session after a crash, and to list in its result
@@ -32,7 +32,7 @@ export type LogRecord =
   /** The outcome of the prompts, likewise. */
   | { kind: 'prompted'; prompted: ServiceEnvelope }
   | { kind: 'answer'; answer: ResponseRecord }
-  /** The result lacks something, in the words that its reader gets. */
+  /** A warning about what the result lacks, as its reader gets it. */
   | { kind: 'warning'; text: string }
   | { kind: 'stop'; reason: StopReason }
 

@@ -1,6 +1,6 @@
 import type { SessionStore } from '../../storage/live/session-store.ts'
 import type { OutgoingMessage } from '../connection.ts'
-import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/received-chunks.ts'
+import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/chunk-positions.ts'
 import { utteranceId } from '../messages/live-utterance.ts'
 import type { EarlierMessages } from '../messages/message-outbox.ts'
 import type { AddOnGroup } from '../messages/realtime-add-ons.ts'
@@ -53,14 +53,14 @@ export type AlreadySent = {
   utteranceBytes: number
   /** Messages about the session as a whole, by type. */
   onceMessages: Map<string, string>
-  /** Utterances that a group of add-ons has not answered yet, by both. */
+  /** Utterances that a group of add-ons has not processed yet, by utterance and group. */
   pendingAddOns: Map<string, { utterance: UtteranceRecord; group: AddOnGroup }>
   /** The last response of the add-ons, and how many of its messages were sent. */
   lastResults: { utterance: UtteranceRecord; found: AddOnRecord; sent: number } | undefined
   /** The outcome of the summary, and that of the prompts. */
   summary: ServiceEnvelope | undefined
   prompted: ServiceEnvelope | undefined
-  /** What services answered for what is not logged yet. */
+  /** Responses of services for results that are not logged yet. */
   responses: LoggedResponses
 }
 
@@ -136,7 +136,7 @@ export async function recoverSession(
   }
 }
 
-/** What was read of a log so far. */
+/** The state read from a log so far. */
 type RecoveryState = Omit<RecoveredSession, 'chunks' | 'messages'> &
   EarlierMessages & {
     options: ReadOptions
@@ -145,7 +145,7 @@ type RecoveryState = Omit<RecoveredSession, 'chunks' | 'messages'> &
     seen: number
   }
 
-/** How each kind of record changes what is known of the session. */
+/** How each kind of record changes the restored state. */
 const readers: {
   [Kind in LogRecord['kind']]: (
     reading: RecoveryState,
@@ -272,7 +272,7 @@ function noteSent({ sent, chunks }: RecoveryState, { head, text }: LoggedMessage
   }
 }
 
-/** Creates a reader that collects from all chunks what `ReceivedChunks` needs. */
+/** Creates a reader that collects from all chunks what `ChunkPositions` needs. */
 function createChunkReader(keepMs: number) {
   let before: ChunkRecord = { at: 0, received: 0, audio: 0 }
   const recent: ChunkRecord[] = []

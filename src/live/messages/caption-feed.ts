@@ -9,16 +9,16 @@ export type LiveCaption = Pick<
   is_final: boolean
 }
 
-/** Who comes late reads this many finals: some minutes of speech. */
+/** A watcher that joins late gets this many finals: some minutes of speech. */
 const MAX_RECENT_FINALS = 50
-/** Further captions that wait for one watcher, by id: it does not read, and has to come again. */
+/** Most further captions that wait for one watcher, by id: beyond that, it has to reconnect. */
 const MAX_WAITING = 200
 
 type Watcher = { waiting: Map<string, LiveCaption>; wake: () => void }
 
 /**
- * The transcripts of a session for those who only watch: they get the last finals, then whatever
- * follows. Nothing is kept for one who leaves, and a slow one never holds up the session.
+ * The transcripts of a session for watchers: they get the last finals, then whatever follows.
+ * Nothing is kept for a watcher that leaves, and a slow one never delays the session.
  */
 export class CaptionFeed {
   readonly #recent = new Map<string, LiveCaption>()
@@ -42,12 +42,12 @@ export class CaptionFeed {
     }
   }
 
-  /** Whether somebody watches. */
+  /** Whether any client watches. */
   get isWatched(): boolean {
     return this.#watchers.size > 0
   }
 
-  /** The session is over, or goes on in another process: no more captions follow here. */
+  /** The session is over, or continues in another process: no more captions follow here. */
   end(): void {
     this.#isOver = true
     for (const { wake } of this.#watchers) wake()

@@ -29,7 +29,7 @@ export type FinishedSession = {
   audioBytes: number
   /** Seconds of audio. */
   duration: number
-  /** What language models took. */
+  /** Tokens that language models took. */
   llm?: TokenUsage | undefined
 }
 

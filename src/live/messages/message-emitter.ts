@@ -40,7 +40,7 @@ export type MessageEmitterOptions = {
   signal: AbortSignal
 }
 
-/** Makes what comes at the end of a session, if it was requested. */
+/** Creates a result for the end of a session, if it was requested. */
 type MakeAtEnd = (memoize: MemoizeResponse) => Promise<ServiceEnvelope | undefined>
 
 /** The causes of `error` messages. */
@@ -57,7 +57,7 @@ const errors = {
 export class MessageEmitter {
   readonly #options: MessageEmitterOptions
   readonly #addOns = new Set<Promise<void>>()
-  /** What services answer is sent in the order of the utterances of a channel. */
+  /** Responses of services are sent in the order of the utterances of a channel. */
   readonly #serviceAddOns = new Map<number, Promise<void>>()
 
   constructor(options: MessageEmitterOptions) {
@@ -284,7 +284,7 @@ function inputOf(utterance: UtteranceRecord): UtteranceWithId {
   return { id: utteranceId(utterance), utterance: JSON.parse(utterance.text!) as UtteranceView }
 }
 
-/** Counts what the partials of an utterance took with its final. */
+/** Adds the tokens that the partials of an utterance took to its final. */
 function withUsage(envelope: ServiceEnvelope, spent: TokenUsage): ServiceEnvelope {
   return { ...envelope, usage: sumUsage([envelope.usage, spent])! }
 }

@@ -78,7 +78,7 @@ export class MessageOutbox {
     return this.#connection !== undefined && routing.isForSocket(head)
   }
 
-  /** Returns whether a message like this is selected at all: others leave no trace. */
+  /** Returns whether a message like this is selected at all: others are not stored either. */
   isForAnybody(head: MessageHead): boolean {
     const { routing } = this.#options
     return routing.isForSocket(head) || routing.isForCallback(head)
@@ -131,7 +131,7 @@ export class MessageOutbox {
     if (this.#options.routing.isForSocket(ackHead)) this.#deliver({ text })
   }
 
-  /** Ends the connection, if there is one, once everything sent before is stored, and so there. */
+  /** Ends the connection, if there is one, once everything sent before is stored and passed on. */
   disconnect(code: number): void {
     const connection = this.#connection
     if (!connection) return

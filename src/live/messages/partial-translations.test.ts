@@ -14,7 +14,7 @@ const made: ServiceEnvelope = {
   usage,
 }
 
-function say(id: string, text: string): UtteranceWithId {
+function utteranceOf(id: string, text: string): UtteranceWithId {
   const words = text === '' ? [] : [{ text, start: 1, end: 2, confidence: 1 }]
   const utterance = { channel: 0, language: 'en', words }
   return { id, utterance: viewLiveUtterance(utterance, { start: 1, end: 2 }) }
@@ -42,13 +42,13 @@ function open() {
 
 test('partials are translated one at a time, the latest of each utterance', async () => {
   const { partials, asked, sent, texts } = open()
-  for (const text of ['', 'I', 'I would', 'I would like']) partials.offer(say('a', text))
-  partials.offer(say('b', 'Yes'))
+  for (const text of ['', 'I', 'I would', 'I would like']) partials.offer(utteranceOf('a', text))
+  partials.offer(utteranceOf('b', 'Yes'))
   assert.deepEqual(texts(), ['I'])
   asked[0]!.answer(made)
   await turn()
   assert.deepEqual([texts(), sent], [['I', 'I would like'], ['I']])
-  partials.offer(say('a', 'I would like'))
+  partials.offer(utteranceOf('a', 'I would like'))
   asked[1]!.answer(made)
   await turn()
   assert.deepEqual(texts(), ['I', 'I would like', 'Yes'])
@@ -63,9 +63,9 @@ test('partials are translated one at a time, the latest of each utterance', asyn
 
 test('a final cancels the translation of its partials only', async () => {
   const { partials, asked, sent, texts } = open()
-  partials.offer(say('a', 'I'))
-  partials.offer(say('a', 'I would'))
-  partials.offer(say('b', 'Yes'))
+  partials.offer(utteranceOf('a', 'I'))
+  partials.offer(utteranceOf('a', 'I would'))
+  partials.offer(utteranceOf('b', 'Yes'))
   partials.drop('a')
   assert.ok(asked[0]!.signal.aborted)
   await turn()
@@ -78,16 +78,16 @@ test('a final cancels the translation of its partials only', async () => {
 test('an utterance whose translation failed is skipped, and the end cancels all', async () => {
   const { partials, asked, sent, texts } = open()
   const error = { status_code: 429, exception: 'ServiceFailed', message: 'too many' }
-  partials.offer(say('a', 'I'))
-  partials.offer(say('a', 'I would'))
+  partials.offer(utteranceOf('a', 'I'))
+  partials.offer(utteranceOf('a', 'I would'))
   asked[0]!.answer(failedEnvelope('translation', error))
   await turn()
-  partials.offer(say('a', 'I would like'))
+  partials.offer(utteranceOf('a', 'I would like'))
   assert.deepEqual(texts(), ['I'])
-  partials.offer(say('b', 'Yes'))
+  partials.offer(utteranceOf('b', 'Yes'))
   partials.end()
   assert.ok(asked[1]!.signal.aborted)
-  partials.offer(say('c', 'No'))
+  partials.offer(utteranceOf('c', 'No'))
   await turn()
   assert.deepEqual([texts(), sent], [['I', 'Yes'], []])
 })

@@ -7,9 +7,9 @@ import type { MemoizeResponse } from './session-services.ts'
 export type LoggedResponses = Map<string, Map<string, unknown>>
 
 /**
- * Returns what logs each response of a service, so that none is asked and paid for twice when a
- * process is killed before it logs what the responses are for: an utterance, or an add-on at the
- * end.
+ * Returns a function that logs each response of a service, so that none is requested and paid for
+ * twice when a process is killed before it logs what the responses are for: an utterance, or an
+ * add-on at the end.
  */
 export function cacheServiceResponses(
   purpose: string,

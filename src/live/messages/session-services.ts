@@ -29,7 +29,7 @@ export type SessionCallOptions = { signal: AbortSignal; memoize: MemoizeResponse
 export type SessionServices = {
   /** Translates one utterance into all target languages; `results` has one entry for each. */
   translate(utterance: UtteranceView, options: SessionCallOptions): Promise<ServiceEnvelope>
-  /** Translates an utterance that goes on, in less time. */
+  /** Translates an open utterance, in less time. */
   translatePartial(utterance: UtteranceView, signal: AbortSignal): Promise<ServiceEnvelope>
   /** Summarizes a session; absent without a service for it. */
   summarize?(
@@ -43,7 +43,7 @@ export type SessionServices = {
   ): Promise<ServiceEnvelope>
 }
 
-/** What a summary is made of: an utterance without its words. */
+/** The input of a summary: an utterance without its words. */
 type UtteranceText = Pick<UtteranceView, 'start' | 'end' | 'channel' | 'language' | 'text'>
 
 /** A session on whose behalf services are called. */
@@ -53,7 +53,7 @@ export type ServiceSession = {
   params: Readonly<Record<string, unknown>>
 }
 
-/** Seconds that the translation of a final may take; later, readers have moved on. */
+/** Seconds that the translation of a final may take; later, readers no longer need it. */
 const TRANSLATION_LIMIT = 20
 /** Seconds that the translation of a partial may take; later, there are newer partials. */
 const PARTIAL_LIMIT = 5
@@ -128,8 +128,8 @@ export function createSessionServices(
 const callThrough: MemoizeResponse = (_part, make) => make()
 
 /**
- * The words of hours of speech would take long to read. Their text is needed, and for the sources
- * of answers when it was said: each word has the times of its utterance.
+ * Reading the words of hours of speech would take long. Only their text is needed, and for the
+ * sources of answers the time: each word has the times of its utterance.
  */
 function withRoughTimes({ text, start, end, ...utterance }: UtteranceText): Utterance {
   const words = text.trim().split(separatorOf(utterance.language))

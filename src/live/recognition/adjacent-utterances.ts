@@ -1,6 +1,7 @@
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
+import { lettersAndDigits } from '../../transcript/letters-and-digits.ts'
 import type { Word } from '../../transcript/transcript.ts'
-import type { UtteranceSegments } from './endpointing.ts'
+import type { UtteranceSegments } from './endpointer.ts'
 
 /** The last word that was recognized on a channel; `end` in seconds. */
 export type LastWord = Pick<Word, 'text' | 'end'>
@@ -91,11 +92,6 @@ export function withoutOverlap(words: readonly Word[], last: LastWord | null): r
   const [first, ...rest] = words
   if (!first || !last || first.start >= last.end || first.end <= last.end) return words
   return [{ ...first, start: last.end }, ...rest]
-}
-
-/** Keeps letters and digits only: a cut changes case and punctuation. */
-function lettersAndDigits(text: string): string {
-  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { DraftText } from '../../asr/engines/recognizer.ts'
-import type { FinalResult, LiveEngine } from '../../asr/live/live-engine.ts'
-import type { SessionSpeakers } from '../../asr/live/session-speakers.ts'
+import type { FinalResult, LiveEngine } from '../../asr/live-engine/live-engine.ts'
+import type { SessionSpeakers } from '../../asr/live-engine/session-speakers.ts'
 import { type ModelSelection, settingsFor } from '../../asr/model-selection/select-models.ts'
 import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
@@ -24,7 +24,7 @@ import {
   segmentsOf,
   type UtteranceSegments,
   type UtteranceSpan,
-} from './endpointing.ts'
+} from './endpointer.ts'
 import type { FinalOrder } from './final-order.ts'
 import { allowsSpeculativeFinals, partialIntervals } from './load/load-shedding.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
@@ -107,7 +107,7 @@ type LastPartial = { number: number; text: string; draft: DraftText; lastSpeech:
 export class ChannelRecognizer {
   readonly #options: ChannelOptions
   readonly #endpointer: EndpointerState
-  /** First sample that no utterance took. */
+  /** First sample that belongs to no utterance. */
   #lastEnd: number
   #ended: OrderedUtterance[] = []
   /** The words of the last ended utterance with words, and the last of those already emitted. */
@@ -369,7 +369,7 @@ export class ChannelRecognizer {
     const draft = { tokens: [], ...last?.draft, text: contextText(context, wordsBefore) }
     const utterance = { path: this.#options.path, segment, context }
     let attempts = 0
-    // The language that decides may still be on its way.
+    // The language that decides may not be known yet.
     const isDecided = selection.identification?.perUtterance === false
     const decided = isDecided ? ((await clear) ?? undefined) : undefined
     const began = performance.now()

@@ -1,5 +1,8 @@
-import type { LiveAudio, LiveEngine } from '../../asr/live/live-engine.ts'
-import { createSessionSpeakers, type SessionSpeakers } from '../../asr/live/session-speakers.ts'
+import type { LiveAudio, LiveEngine } from '../../asr/live-engine/live-engine.ts'
+import {
+  createSessionSpeakers,
+  type SessionSpeakers,
+} from '../../asr/live-engine/session-speakers.ts'
 import type { ModelSelection } from '../../asr/model-selection/select-models.ts'
 import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
 import type { SpeakerCounts } from '../../asr/speech-engine.ts'
@@ -8,7 +11,7 @@ import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { PendingUtterance, Snapshot } from '../journal/log-records.ts'
 import { type ChannelEvent, ChannelRecognizer } from './channel-recognizer.ts'
-import { createEndpointer, type EndpointingOptions, initialEndpointerState } from './endpointing.ts'
+import { createEndpointer, type EndpointerOptions, initialEndpointerState } from './endpointer.ts'
 import { EventQueue } from './event-queue.ts'
 import { createFinalOrder } from './final-order.ts'
 import { AudioPace } from './load/audio-pace.ts'
@@ -22,7 +25,7 @@ export type RecognitionLoopOptions = {
   /** The recognizers of the session. */
   selection: ModelSelection
   audio: LiveAudio
-  endpointing: EndpointingOptions
+  endpointing: EndpointerOptions
   language: SessionLanguage
   applyTransforms: SessionText['applyTransforms']
   /** Requests speaker labels, with the number of speakers as the client states it. */
@@ -34,7 +37,7 @@ export type RecognitionLoopOptions = {
   warn(text: string): void
   /** Returns whether the account exceeds its share, so that its work gets low priority. */
   isOverShare?: (() => boolean) | undefined
-  /** Returns whether any consumer wants partials now. */
+  /** Returns whether any consumer needs partials now. */
   wantsPartials(): boolean
   log: Log
   signal: AbortSignal

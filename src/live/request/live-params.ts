@@ -7,7 +7,7 @@ import type { TextSession } from '../../text/live/session-text.ts'
 import type { FormatParams } from '../input/format-params.ts'
 import { type AddOnParams, textParams } from '../messages/realtime-add-ons.ts'
 import type { MessageFlags } from '../messages/server-messages.ts'
-import type { EndpointingOptions } from '../recognition/endpointing.ts'
+import type { EndpointerOptions } from '../recognition/endpointer.ts'
 import type { LanguageConfig } from '../recognition/session-language.ts'
 import type { DiarizationParams } from './diarization-params.ts'
 
@@ -27,7 +27,10 @@ export type LiveParams = FormatParams &
   }
 
 /** Returns the endpointing options of a session's parameters. */
-export function endpointingOf(params: LiveParams, { vadHangover }: LiveConfig): EndpointingOptions {
+export function endpointerOptionsOf(
+  params: LiveParams,
+  { vadHangover }: LiveConfig,
+): EndpointerOptions {
   return {
     threshold: params.pre_processing.speech_threshold,
     hangover: vadHangover,

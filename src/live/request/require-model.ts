@@ -2,7 +2,7 @@ import type { RecognitionRequest } from '../../asr/model-selection/recognition-r
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import { AppError } from '../../errors.ts'
 
-/** Where the end of a pull cannot be told. */
+/** If the end of a pull cannot be estimated. */
 const DEFAULT_WAIT_SECONDS = 30
 const MAX_WAIT_SECONDS = 300
 

@@ -4,8 +4,8 @@ import { wavHeader } from '../../audio/containers/wav-header.ts'
 import { wallNow } from '../../clock.ts'
 import type { Log } from '../../observability/log.ts'
 import { type Metrics, outcomeOf } from '../../observability/metrics.ts'
-import type { LiveCallback } from '../../storage/deliveries/delivery-outbox.ts'
-import { hasFinished, type JobFailure } from '../../storage/jobs/end-job.ts'
+import type { LiveCallback } from '../../storage/deliveries/queue-deliveries.ts'
+import { hasFinished, type JobFailure } from '../../storage/jobs/finish-job.ts'
 import type { Lease } from '../../storage/jobs/queue/lease.ts'
 import { commitOrDelete, dropResult, storeResultText } from '../../storage/jobs/results.ts'
 import { type DiskSessionStore, storeRecording } from '../../storage/live/disk-session-store.ts'
@@ -198,7 +198,7 @@ async function keepAudio(
 ): Promise<RecordedAudio | undefined> {
   if (audioBytes === 0) return undefined
   const { channels } = format
-  // What was heard counts as used, also if it is not kept.
+  // Recognized audio counts as used, even if it is not kept.
   if (job.zeroRetention) return { size: 0, duration, channels }
   const header = wavHeader(format, audioBytes)
   const { size } = await storeRecording(store, objects, { id: job.fileId, epoch, header })

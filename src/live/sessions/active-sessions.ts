@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { LiveEngine } from '../../asr/live/live-engine.ts'
+import type { LiveEngine } from '../../asr/live-engine/live-engine.ts'
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
@@ -9,7 +9,7 @@ import type { Log } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { noTracing, type TraceSpan, type Tracing } from '../../observability/tracing.ts'
 import type { Db } from '../../storage/database/db.ts'
-import type { JobFailure } from '../../storage/jobs/end-job.ts'
+import type { JobFailure } from '../../storage/jobs/finish-job.ts'
 import { findEndedJobs } from '../../storage/jobs/jobs.ts'
 import type { Lease } from '../../storage/jobs/queue/lease.ts'
 import type { DiskSessionStore } from '../../storage/live/disk-session-store.ts'
@@ -297,7 +297,7 @@ export class ActiveSessions {
         ...this.#sessionOptions(job, engine),
         ...{ store, unread, text, earlier, feed, captions, lost: heldLease.lost },
         audioFile: { path: store.audioPath, start: store.audioStart },
-        // Its client learns of the end at once, and may open the next session.
+        // Its client is notified of the end at once, and may open the next session.
         finish: async (outcome, signal) => {
           heldLease.end()
           await ending.finish(outcome, signal)

@@ -22,7 +22,7 @@ export type AdmissionOptions = {
   active: () => ActiveLoads
 }
 
-/** What admission has to know of the running sessions. */
+/** The data on running sessions that admission needs. */
 export type ActiveLoads = {
   size: number
   loads: Load[]
@@ -90,7 +90,7 @@ export class Admission {
     const refusal = this.#isHere ? await this.findRefusal(account) : undefined
     if (this.#isHere && !refusal) return
     if (this.isShared && (await this.#findOther())) return
-    // A restart may enable live sessions, but nobody knows when.
+    // A restart may enable live sessions, but the time is unknown.
     if (!refusal) {
       throw new AppError('live_unavailable', 'this server offers no live sessions', {
         retryAfter: MAX_WAIT,

@@ -67,7 +67,7 @@ export class LiveLeases {
       })
       for (const leaseEntry of lost) this.#lose(leaseEntry)
     } catch (error) {
-      // A renewal that cannot be written loses nothing: nobody else has taken the session.
+      // A renewal that cannot be written loses nothing: no other process has taken the session.
       this.#log.warn({ err: error }, 'cannot renew the leases of live sessions')
     }
   }

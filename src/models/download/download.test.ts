@@ -48,8 +48,8 @@ async function download(
   { isHasty = false, ...change }: Partial<Download> & { isHasty?: boolean } = {},
 ) {
   server.next.push(...manners)
-  const told = { bytes: [] as number[], retries: [] as string[] }
-  server.arrived = () => told.bytes.at(-1) ?? 0
+  const reported = { bytes: [] as number[], retries: [] as string[] }
+  server.arrived = () => reported.bytes.at(-1) ?? 0
   const file = { url: `${server.url}/weights`, headers: {}, bytes: content.length, sha256, path }
   await downloadFile(
     { ...file, ...change },
@@ -57,14 +57,14 @@ async function download(
       client: isHasty ? hastyClient : client,
       limits: isHasty ? hasty : limits,
       signal: AbortSignal.timeout(60_000),
-      onBytes: (bytes) => void told.bytes.push(bytes),
-      onRetry: (problem) => void told.retries.push(problem),
+      onBytes: (bytes) => void reported.bytes.push(bytes),
+      onRetry: (problem) => void reported.retries.push(problem),
     },
   )
   assert.ok(readFileSync(path).equals(content), 'the file is whole')
   assert.equal(existsSync(`${path}.part`), false)
-  assert.equal(told.bytes.at(-1), content.length)
-  return told
+  assert.equal(reported.bytes.at(-1), content.length)
+  return reported
 }
 
 function ranges() {

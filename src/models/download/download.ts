@@ -233,7 +233,7 @@ function refuseSize(announced: string | string[] | undefined, bytes: number): vo
   throw new DownloadError(problem, { isTransient: true })
 }
 
-/** Ends a body that nobody reads any more. */
+/** Ends a body that is no longer read. */
 function discardBody(body: Dispatcher.ResponseData['body']): void {
   body.on('error', () => {}) // It is cut off in the middle, which is what was wanted.
   body.destroy()

@@ -28,7 +28,8 @@ export async function requireSpace(downloads: string, model: CatalogModel): Prom
   )
 }
 
-function inGigabytes(bytes: number): string {
+/** Formats bytes as gigabytes. */
+export function inGigabytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(1)} GB`
 }
 

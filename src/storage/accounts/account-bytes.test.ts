@@ -11,9 +11,9 @@ import {
 import { databaseFile } from '../data-folder/data-folder.ts'
 import type { Db } from '../database/db.ts'
 import { deleteEndedJob } from '../jobs/deletion/delete-job.ts'
-import { finishJob } from '../jobs/end-job.ts'
+import { finishJob } from '../jobs/finish-job.ts'
 import { replacePostSessionMetadata } from '../jobs/jobs.ts'
-import { deleteUnusedFiles, insertRecording } from '../objects/recordings.ts'
+import { deleteUnusedRecordings, insertRecording } from '../objects/recordings.ts'
 import { countHeldBytes, listKeyAccounts, measureOldResults } from './account-bytes.ts'
 
 const account = 'acme'
@@ -38,7 +38,7 @@ test('a file counts while its row exists', async (t) => {
     total: 1507,
     largest: 1500,
   })
-  await deleteUnusedFiles(db, { from: 0, to: 10 })
+  await deleteUnusedRecordings(db, { from: 0, to: 10 })
   assert.deepEqual(await countHeldBytes(db, 'a'), { accountBytes: 0, total: 0, largest: 0 })
 })
 

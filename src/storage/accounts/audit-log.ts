@@ -17,10 +17,10 @@ export const auditActions = [
 /** One kind of entry. */
 export type AuditAction = (typeof auditActions)[number]
 
-/** What did it: a request, a command on the machine, the retention time, or a server itself. */
+/** The cause: a request, a command on the machine, the retention time, or a server itself. */
 export const auditSources = ['api', 'command', 'retention', 'server'] as const
 
-/** Who did it: of a request the key and the address, of a command the user of the system. */
+/** The actor: the key and address of a request, or the system user of a command. */
 export type Actor = {
   source: AuditRow['source']
   keyId?: string | undefined

@@ -21,7 +21,7 @@ export type StoredKey = {
   /** The SHA-256 of the key in hex. */
   hash: string
   account: string
-  /** The beginning of the key: what a person may see of it, and its id in commands. */
+  /** The beginning of the key, which people may see; it is the id in commands. */
   prefix: string
   name: string | null
   scopes: readonly Scope[]
@@ -36,7 +36,7 @@ export type NewKey = Pick<StoredKey, 'hash' | 'account' | 'prefix' | 'createdAt'
 
 /** Only the database: keys have nothing in the objects. */
 /**
- * Stores a key by its hash, and notes in the audit log who made it; the key itself never reaches
+ * Stores a key by its hash, and notes in the audit log who created it; the key itself never reaches
  * the database.
  */
 export async function insertKey(

@@ -10,7 +10,7 @@ import type { Seal } from './sealed-bytes.ts'
 /** The size of content in bytes, and its fingerprint in hex. */
 export type Content = { size: number; digest: string }
 
-/** Returns whether what a file says of content can be true. */
+/** Returns whether a value read from a file can describe content. */
 export function isContent({ size, digest }: { size: unknown; digest: unknown }): boolean {
   const isSize = Number.isSafeInteger(size) && (size as number) >= 0
   return isSize && typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest)
@@ -31,7 +31,7 @@ export async function* readLazily(
   yield* createReadStream(path, { highWaterMark: READ_BYTES, ...end })
 }
 
-/** Passes content on, and measures it. */
+/** Passes content on, and measures its size and fingerprint. */
 export async function* measureContent(
   content: AsyncIterable<Uint8Array>,
   seal: Seal,
@@ -48,7 +48,7 @@ export async function* measureContent(
   onEnd({ size, digest: digest.digest('hex') })
 }
 
-/** Does what writes to a folder; a full disk is reported with the folder and what to do. */
+/** Runs `work`, which writes to a folder; reports a full disk with the folder and the remedy. */
 export async function reportFullDisk<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -65,7 +65,7 @@ function isFullDisk(error: unknown): boolean {
   return error instanceof Error && isFullDisk(error.cause)
 }
 
-/** Writes a whole file as `writeDurably` does, and makes its folder. */
+/** Writes a whole file as `writeDurably` does, and creates its folder. */
 export async function writeAtomically(
   path: string,
   content: AsyncIterable<Uint8Array>,

@@ -39,7 +39,7 @@ export async function createBackupFolder(
   await makeDataFolder(path)
   const names = await readdir(path)
   if (names.includes(HEAD)) return openBackupFolder(path, { key })
-  // A kill may have left the file in the making.
+  // A killed process may have left an incomplete file.
   const otherNames = names.filter(
     (name) => name !== `${HEAD}.part` && !name.startsWith('server.lock'),
   )
@@ -54,7 +54,7 @@ export async function createBackupFolder(
   return { path, seal: sealOf(head, path, key) }
 }
 
-/** Lets no other process write into the folder; throws if one does. */
+/** Locks the folder against other writers; throws if another process has it locked. */
 export function lockBackupFolder(path: string): { release(): void } {
   try {
     return lockFolder(path)

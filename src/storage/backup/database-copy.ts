@@ -4,7 +4,7 @@ import { SQLITE_VERSION } from '../database/sqlite/migrate.ts'
 
 /** Since this version rows have the sizes of all objects. */
 const MIN_VERSION = 8
-/** In one step, so that what a server writes meanwhile does not make it begin anew. */
+/** In one step, so that concurrent writes of a server do not restart it. */
 const ALL_PAGES = 2 ** 31 - 1
 
 /** An object that rows refer to, and its size in bytes if they have it. */

@@ -20,7 +20,7 @@ export type Manifest = {
   files: ManifestEntry[]
   /** The objects that the database refers to, by their ids. */
   objects: ManifestEntry[]
-  /** Objects that were lost already when it was taken. */
+  /** Objects that were already lost when it was taken. */
   missing: string[]
 }
 

@@ -10,11 +10,11 @@ import type { BackupFolder } from './backup-folder.ts'
 export type ObjectIndex = {
   /** Returns what an object of the folder holds; undefined unless it is there as a whole. */
   find(id: string): Promise<Content | undefined>
-  /** Notes an object that was copied. A kill before it costs a copy, not a wrong entry. */
+  /** Records a copied object. If the process is killed before that, the object is copied again. */
   add(id: string, content: Content): Promise<void>
-  /** Forgets all objects but these. */
+  /** Removes the entries of all objects but these. */
   keep(ids: ReadonlySet<string>): Promise<void>
-  /** Forgets these objects: the next backup copies them again. */
+  /** Removes the entries of these objects: the next backup copies them again. */
   remove(ids: ReadonlySet<string>): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export async function openObjectIndex({ path, seal }: BackupFolder): Promise<Obj
     const entry = parseIndexLine(line)
     if (entry) contentById.set(entry.id, entry.content)
   }
-  // A kill may have left half a line.
+  // A killed process may have left half a line.
   if (text !== '' && !text.endsWith('\n')) await appendFile(file, '\n')
 
   async function removeWhere(isRemoved: (id: string) => boolean): Promise<void> {

@@ -11,7 +11,7 @@ import { checkDatabaseCopy, readReferences } from './database-copy.ts'
 import { deleteOtherAccounts } from './deletion/delete-other-accounts.ts'
 import { DATABASE, listSnapshots, readManifest } from './manifest.ts'
 
-/** A backup, and the data folder that it becomes. */
+/** A backup, and the data folder to restore it to. */
 export type RestoreOptions = {
   /** The folder of backups. */
   source: string
@@ -36,8 +36,8 @@ export type RestoreOutcome = {
 }
 
 /**
- * Makes a data folder of a snapshot. Everything is compared with the manifest as it is written. The
- * database comes last: no server starts on a folder that has objects without one.
+ * Restores a snapshot to a data folder. Everything is compared with the manifest as it is written.
+ * The database comes last: no server starts on a folder that has objects without one.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreOutcome> {
   return reportFullDisk(options.folder, () => restore(options))

@@ -7,10 +7,10 @@ import {
   splitHead,
 } from '../objects/encryption/encrypted-chunks.ts'
 
-/** How a backup writes and reads its files, and what it compares their content by. */
+/** How a backup seals, opens and fingerprints its files. */
 export type Seal = {
   readonly isEncrypted: boolean
-  /** Turns content into what is stored under a name; only that name opens it again. */
+  /** Seals content for storage under a name; it can be opened only under that name. */
   close(name: string, content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   /** Reverses `close`; fails with `DamagedFile` unless all of it is there, unchanged. */
   open(name: string, stored: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>

@@ -29,10 +29,10 @@ import {
 } from './manifest.ts'
 import { backupObjectPath, type ObjectIndex, openObjectIndex } from './object-index.ts'
 
-/** What a backup does right now. */
+/** The current step of a backup. */
 export type BackupStage = 'copying the database' | 'copying objects' | 'removing old snapshots'
 
-/** A data folder, where its backup goes, and who watches. */
+/** A data folder, where its backup goes, and the receiver of its progress. */
 export type BackupOptions = {
   /** The data folder, on which a server may be running. */
   folder: string
@@ -42,7 +42,7 @@ export type BackupOptions = {
   key: Uint8Array | undefined
   /** Accounts whose uploads are left out, as are all jobs of which nothing is kept. */
   zeroRetention?: 'all' | readonly string[]
-  /** How many snapshots stay. */
+  /** How many snapshots are kept. */
   keep: number
   signal: AbortSignal
   /** For tests: how many objects are copied at once. */
@@ -56,7 +56,7 @@ export type BackupOutcome = {
   snapshot: string
   objects: number
   size: number
-  /** What an earlier backup did not have yet. */
+  /** Objects that no earlier backup had. */
   copied: { objects: number; size: number }
   /** Objects that rows refer to but that are lost. */
   missing: string[]
@@ -70,7 +70,7 @@ type Task = BackupOptions & {
   backup: BackupFolder
   index: ObjectIndex
   live: BackupSource
-  /** The folder of the snapshot in the making. */
+  /** The folder of the unfinished snapshot. */
   unfinished: string
   copied: BackupOutcome['copied']
 }
@@ -78,8 +78,8 @@ type Task = BackupOptions & {
 /**
  * Adds a snapshot of a data folder to a folder of backups: a copy of the database as of one moment,
  * then the objects that the copy refers to and that are not there yet. An object that was deleted
- * in between is no longer referred to: then the database is copied once more. What was killed
- * begins anew with the objects that it had copied.
+ * in between is no longer referred to: then the database is copied once more. A backup that was
+ * killed begins again, and keeps the objects that it had copied.
  */
 export async function takeBackup(options: BackupOptions): Promise<BackupOutcome> {
   refuseInside(options.folder, options.target)
@@ -158,7 +158,7 @@ async function takeSnapshot(task: Task): Promise<Omit<BackupOutcome, 'copied'> |
 
 type SnapshotFile = { snapshot: string; name: string; file: string; size?: number | undefined }
 
-/** Copies a file of the data folder, up to a size, into the snapshot in the making. */
+/** Copies a file of the data folder, up to a size, into the unfinished snapshot. */
 async function storeFile(
   { backup: { seal }, unfinished, signal }: Task,
   { snapshot, name, file, size }: SnapshotFile,
@@ -192,7 +192,7 @@ async function storeSession(
       stored.push(await store(`live/${id}/${part}`, file, size))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      // A session that has lost its files fails when a server takes it up.
+      // A session without its files fails when a server resumes it.
       return live.isOpenSession(id) ? [] : 'gone'
     }
   }
@@ -222,14 +222,14 @@ async function storeObjects(
       onProgress?.('copying objects', Math.min(done, total), total)
     }
   }
-  // Nothing is written any more when the first failure is reported.
+  // No write is in progress when the first failure is reported.
   const ended = await Promise.allSettled(Array.from({ length: atOnce }, run))
   for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason
   if (isDeleted) return undefined
   return { objects: entries.sort((a, b) => (a.name < b.name ? -1 : 1)), missing: missing.sort() }
 }
 
-/** Copies an object unless the backup has it; undefined if it is not there any more. */
+/** Copies an object unless the backup has it; undefined if it no longer exists. */
 async function storeObject(
   { folder, backup: { path, seal }, index, signal, copied }: Task,
   id: string,

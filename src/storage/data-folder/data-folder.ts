@@ -25,7 +25,7 @@ export function liveCopyFolder(folder: string, owner: string): string {
   return join(folder, 'live-copies', owner)
 }
 
-/** Removes the copies of sessions that processes have left which are no more. */
+/** Removes the copies of sessions that dead processes have left. */
 export async function removeDeadCopies(folder: string, alive: readonly string[]): Promise<void> {
   const names = await readdir(liveCopyFolder(folder, '.')).catch(() => [])
   for (const name of names) {
@@ -51,12 +51,12 @@ export async function makeDataFolder(path: string): Promise<void> {
   }
 }
 
-/** A file that says that a restoration of the folder has not ended; it may begin anew. */
+/** A file that marks an unfinished restoration of the folder; the restoration may begin again. */
 export const RESTORING = 'restoring'
 
 /**
  * Throws if a data folder has objects or live sessions but no database, or a part of a restored
- * one: a new one would know none of them, so they would be deleted.
+ * one: a new database would not refer to them, so they would be deleted.
  */
 export async function refuseMissingDatabase(folder: string): Promise<void> {
   if (existsSync(join(folder, RESTORING))) {
@@ -73,7 +73,7 @@ export async function refuseMissingDatabase(folder: string): Promise<void> {
 
 /**
  * Throws if a data folder that is used with a shared database has one of its own: the shared one
- * knows none of its recordings, so they would be moved away.
+ * does not refer to its recordings, so they would be moved away.
  */
 export async function refuseOtherDatabase(folder: string): Promise<void> {
   const file = databaseFile(folder)
@@ -84,7 +84,9 @@ export async function refuseOtherDatabase(folder: string): Promise<void> {
   )
 }
 
-/** Throws if a data folder has objects or live sessions, which an empty database does not know. */
+/**
+ * Throws if a data folder has objects or live sessions, which an empty database does not refer to.
+ */
 export async function refuseEmptyDatabase(folder: string): Promise<void> {
   const heldData = await whatIsHeld(folder)
   if (!heldData) return
@@ -93,7 +95,7 @@ export async function refuseEmptyDatabase(folder: string): Promise<void> {
   )
 }
 
-/** Throws if an object store has objects, which an empty database does not know. */
+/** Throws if an object store has objects, which an empty database does not refer to. */
 export async function refuseUnknownObjects(objects: Objects): Promise<void> {
   for await (const _ of objects.list()) {
     throw new Error(

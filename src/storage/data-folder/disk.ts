@@ -7,8 +7,8 @@ export type Disk = { free: number; size: number }
 export type MeasureDisk = () => Promise<Disk>
 
 /**
- * Milliseconds for which a measurement holds: too few for a disk to fill, and enough for a thousand
- * new jobs a second to share some.
+ * Milliseconds for which a measurement holds: too short for a disk to fill, and long enough for a
+ * thousand new jobs a second to share it.
  */
 const HOLDS_MS = 10
 

@@ -37,13 +37,13 @@ export type SpaceState = Pick<StoredBytes, 'total' | 'largest'> & {
 }
 
 /**
- * The part of the reserve that accepted work leaves: for rows, journals and live sessions, which
- * cannot wait.
+ * The part of the reserve that accepted work leaves free: for rows, journals and live sessions,
+ * which cannot wait.
  */
 const LAST_PART = 0.25
 /** The disk is measured again after at most this many bytes of one stream. */
 const STEP_BYTES = 1024 * 1024
-/** It is also measured at least so many times while one stream fills the reserve. */
+/** It is also measured at least this many times while one stream fills the reserve. */
 const STEPS_OF_RESERVE = 8
 const MIN_STEP_BYTES = 64 * 1024
 /** Seconds after which a refused client may succeed: jobs end, the operator frees space. */
@@ -86,7 +86,7 @@ export class StorageLimits {
 
   /** Fails with `quota_exceeded` if `bytes` more would exceed the account's share. */
   async checkQuota(account: string, bytes = 0): Promise<void> {
-    // Most accounts are alone, and this is asked often.
+    // Most accounts are the only one, and this is called often.
     if (!(await this.#hasLimit())) return
     const { held, limit = Number.POSITIVE_INFINITY } = await this.readQuota(account)
     // An account at its limit exceeds it with anything more.
@@ -150,7 +150,7 @@ export class StorageLimits {
     if (isLow) throw new AppError('storage_low', `${free} bytes are free, ${reserve} stay reserved`)
   }
 
-  /** Changes with the size of the disk, which hardly ever does. */
+  /** Changes only with the size of the disk. */
   #step = MIN_STEP_BYTES
 
   async #measure(): Promise<Pick<SpaceState, 'free' | 'reserve' | 'isLow'>> {

@@ -5,15 +5,17 @@ import type { Objects } from '../objects/objects.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 
-/** Tells servers of one database that jobs may wait. Only a hint: a lost one costs a poll. */
+/** Notifies servers of one database that jobs may wait. Only a hint: a lost one costs a poll. */
 export type JobNotifier = {
-  /** Tells the others, soon; call it after the transaction. */
+  /** Notifies the others, soon; call it after the transaction. */
   notify(): void
-  /** Calls `onNotify` when another server notifies, or may have; returns what ends that. */
+  /**
+   * Calls `onNotify` when another server notifies, or may have; returns a function that ends that.
+   */
   listen(onNotify: () => void): () => void
 }
 
-/** An open database: where rows are, and how it words statements. */
+/** An open database: its rows, and the wording of its statements. */
 export type Database = {
   readonly sql: Kysely<Tables>
   /** For queries that may take long: only other such queries wait for them. */
@@ -41,7 +43,7 @@ export type DialectQueryable = Pick<Database, 'sql' | 'dialect'>
  */
 export type Db = Database & {
   readonly objects: Objects
-  /** Deletes objects that no row refers to, also if their store is away at the moment. */
+  /** Deletes objects that no row refers to, even if their store is unavailable at the moment. */
   readonly deletions: ObjectDeletions
   /** The id under which this process claims what it works on. */
   readonly owner: string
@@ -58,7 +60,7 @@ const PAUSE_MS = 10
 /**
  * Runs `work` as one transaction, or as part of the one that `db` is. On SQLite nothing else
  * reaches the connection until it has ended. On PostgreSQL others run beside it, so `work` runs
- * again when they prevented its end.
+ * again if they prevented its commit.
  */
 export async function inTransaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
   if (db.sql.isTransaction) return work(db)
@@ -75,7 +77,7 @@ export async function inTransaction<T>(db: Db, work: (tx: Db) => Promise<T>): Pr
 
 /** Runs `work` when no other such work of the same name runs, in any process. */
 export async function withLock<T>(db: Db, name: string, work: (tx: Db) => Promise<T>): Promise<T> {
-  // Where one transaction runs at a time, so does a statement.
+  // If one transaction runs at a time, so does each statement.
   if (!db.dialect.lock) return work(db)
   return inTransaction(db, async (tx) => {
     await tx.dialect.lock?.(tx, name)

@@ -12,7 +12,7 @@ export type SearchDialect = {
   /** About how many a query finds; may stop counting where there are many. */
   estimate(db: Transaction, owner: string, query: TermQuery): Promise<number>
   /**
-   * Has the planner choose between the index of terms and those of the jobs, and sort; for a
+   * Lets the planner choose between the index of terms and those of the jobs, and sort; for a
    * transaction on the connections for lists, which only walk indexes in order.
    */
   choosePlan?(tx: Transaction): Promise<void>
@@ -41,14 +41,14 @@ export type Dialect = {
   /** A column whose own index is not to be used, because another finds fewer rows. */
   withoutIndex(column: string): RawBuilder<unknown>
   /**
-   * Whether a connection takes statements while earlier ones run, and runs them in their order.
-   * Outside a transaction such a connection holds nothing that must be given back.
+   * Whether a connection accepts statements while earlier ones run, and runs them in order. Outside
+   * a transaction such a connection holds nothing that must be released.
    */
   readonly isPipelined?: boolean
   /** Reads a selected condition. */
   toBoolean(value: unknown): boolean
   /**
-   * Has the transactions that lock the same name wait for each other, this one until it ends.
+   * Locks a name until the transaction ends: transactions that lock the same name run one by one.
    * Undefined, like what follows, where only one transaction runs at a time.
    */
   lock?(tx: Transaction, name: string): Promise<void>

@@ -23,7 +23,8 @@ export async function openDirect(
     return { sql, dialect: sqliteDialect, close: () => sql.destroy() }
   }
   const { openPostgres } = await import('./postgres/postgres.ts')
-  // An empty database may get its tables, as an empty folder does; another version is left alone.
+  // An empty database may get its tables, as an empty folder does; a database of another version is
+  // left unchanged.
   const version = options.create ? 'create' : 'same'
   return openPostgres({ ...database, connections: 2 }, { version, signal: options.signal })
 }

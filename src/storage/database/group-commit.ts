@@ -14,7 +14,7 @@ export type GroupOptions<T, R> = {
   orderBy?: (request: T) => string
   /**
    * Whether statements of other requests may come between those of this one: they are then sent
-   * together, where the database takes them so.
+   * together, if the database supports that.
    */
   mayOverlap?: (request: T) => boolean
   /**
@@ -25,10 +25,10 @@ export type GroupOptions<T, R> = {
 }
 
 /**
- * Returns a function that has `write` run in a transaction. Requests that arrive during a
- * transaction share the next one, in their order, and with it one disk sync. A call resolves when
- * its request is on disk. If a shared transaction fails, each of its requests is repeated in one
- * of its own, so that a problem with one fails none of the others.
+ * Returns a function that runs `write` in a transaction. Requests that arrive during a transaction
+ * share the next one, in their order, and with it one disk sync. A call resolves when its request
+ * is on disk. If a shared transaction fails, each of its requests is repeated in one of its own, so
+ * that a problem with one fails none of the others.
  */
 export function createGroupCommit<T, R>(
   db: Db,

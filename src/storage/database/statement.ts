@@ -3,7 +3,7 @@ import type { Database } from './db.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 
-/** Stands for a value in a statement that is built without it. */
+/** A placeholder for a value in a statement that is built without it. */
 class Placeholder {
   readonly name: string
 

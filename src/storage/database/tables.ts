@@ -338,7 +338,7 @@ export type TranscriptEditsRow = {
   changes: string
 }
 
-/** A row of `shares`: a link that shows a job to whoever has it. */
+/** A row of `shares`: a link that shows a job to anyone who has it. */
 export type ShareRow = {
   /** The SHA-256, in hex, of the secret in the link. */
   hash: string

@@ -1,7 +1,7 @@
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../database/db.ts'
 import type { DeliveryRow } from '../database/tables.ts'
-import { isPending, lockSequence, makeNextDue } from './delivery-outbox.ts'
+import { isPending, lockSequence, makeNextDue } from './queue-deliveries.ts'
 
 /**
  * The delivery of one event to one endpoint: pending, delivered or failed. Times are milliseconds
@@ -33,11 +33,11 @@ export type Delivery = {
   /** When the next attempt is due; null while it waits for another delivery. */
   nextAt: number | null
   endedAt: number | null
-  /** The number of its lease: what an attempt under an older one brings is dropped. */
+  /** The number of its lease: the outcome of an attempt under an older lease is dropped. */
   leaseEpoch: number
 }
 
-/** An endpoint with something to send, now or later. */
+/** An endpoint with a delivery to send, now or later. */
 export type DueEndpoint = {
   endpointId: string
   account: string
@@ -147,8 +147,8 @@ export type Settlement = {
 
 /**
  * Records how an attempt ended, and makes the next delivery of its sequence due, in one
- * transaction. An attempt whose delivery was deleted meanwhile, or went to another sender, leaves
- * nothing.
+ * transaction. An attempt whose delivery was deleted meanwhile, or went to another sender, is not
+ * recorded.
  */
 export function recordOutcome(db: Db, settlement: Settlement): Promise<void> {
   return inTransaction(db, (tx) => settle(tx, settlement))
@@ -228,7 +228,7 @@ export async function insertAttempt(
  * unknown. More than the longest delay between two attempts.
  */
 export const MAX_GAP_MS = 20 * 3_600_000
-/** While all goes well, an endpoint's last success is recorded at most this often. */
+/** While deliveries succeed, an endpoint's last success is recorded at most this often. */
 const HEALTH_INTERVAL_MS = 60_000
 
 async function noteHealth(
@@ -301,7 +301,7 @@ export async function failSomeDeliveries(
   return numUpdatedRows >= BATCH
 }
 
-/** What deleting deliveries leaves to do: the objects that nothing refers to any more. */
+/** The cleanup after deleting deliveries: the objects that nothing refers to any more. */
 export type DeletedDeliveries = { deleted: number; objects: string[] }
 
 /** Deletes all deliveries of a job, in the transaction that deletes the job. */

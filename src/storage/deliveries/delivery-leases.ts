@@ -16,7 +16,7 @@ export type TakeOptions = {
 }
 
 /**
- * Nobody sends it: its lease has ended, or its owner is dead, or it is this process, which knows
+ * No process sends it: its lease has ended, or its owner is dead, or is this process, which tracks
  * what it has in flight: an attempt that was cut off needs no other write.
  */
 function isUnleasedDelivery({ dialect, owner }: Db, inFlight: readonly string[]) {
@@ -47,7 +47,7 @@ export async function leaseDueDeliveries(
     .orderBy('next_at')
     .orderBy('created_at')
     .limit(limit)
-  // An endpoint with nothing to take costs no write.
+  // An endpoint without a delivery to lease costs no write.
   if (!(await due.executeTakeFirst())) return []
   const rows = await db.sql
     .updateTable('deliveries')
@@ -83,7 +83,7 @@ export async function renewDeliveries(
     .execute()
 }
 
-/** Returns the first time at which something is due for an endpoint that nobody sends. */
+/** Returns the first time at which a delivery is due for an endpoint that no process sends to. */
 export async function findNextDueDelivery(
   db: Db,
   { endpointId, inFlight }: Pick<TakeOptions, 'endpointId' | 'inFlight'>,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../database/db.ts'
 import type { DeliveryId } from './delivery-log.ts'
-import { lockSequence, makeNextDue } from './delivery-outbox.ts'
+import { lockSequence, makeNextDue } from './queue-deliveries.ts'
 
 /**
  * Resends a delivery, starting over with the first attempt of its schedule; one that waits for a

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { recordJobUsage, usageColumns } from '../accounts/usage/usage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
-import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
-import { ended, type JobFailure } from './end-job.ts'
+import { endedJobColumns, queueJobEnd } from '../deliveries/queue-deliveries.ts'
+import { ended, type JobFailure } from './finish-job.ts'
 import type { JobId } from './jobs.ts'
 
 /**

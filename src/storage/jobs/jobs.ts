@@ -134,7 +134,9 @@ export function toJob(row: ViewedRow): Job {
 
 type FileColumn = 'id' | 'filename' | 'source' | 'duration' | 'channels'
 
-/** Returns what the job knows of its recording. For a URL that is little until it is fetched. */
+/**
+ * Returns what the job's row says of its recording. For a URL that is little until it is fetched.
+ */
 export function toJobFile(row: Pick<JobRow, `file_${FileColumn}`>): JobFile | null {
   if (!row.file_id) return null
   return {

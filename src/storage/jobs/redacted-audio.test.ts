@@ -11,7 +11,7 @@ import {
 import { type Db, inTransaction } from '../database/db.ts'
 import { findRecording } from '../objects/recordings.ts'
 import { deleteEndedJob } from './deletion/delete-job.ts'
-import { finishJob } from './end-job.ts'
+import { finishJob } from './finish-job.ts'
 import { findJob } from './jobs.ts'
 
 const account = 'acme'

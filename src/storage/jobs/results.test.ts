@@ -9,7 +9,7 @@ import {
 } from '../../../test/support/storage/test-storage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import { deleteEndedJob } from './deletion/delete-job.ts'
-import { finishJob, hasFinished } from './end-job.ts'
+import { finishJob, hasFinished } from './finish-job.ts'
 import { findJob } from './jobs.ts'
 import {
   dropResult,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../database/db.ts'
 
-/** A link that shows one job to whoever has it. Times are milliseconds since 1970. */
+/** A link that shows one job to anyone who has it. Times are milliseconds since 1970. */
 export type Share = {
   id: string
   account: string

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { wallNow } from '../../clock.ts'
 import type { Db } from '../database/db.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
-import { type LiveCallback, queueLiveCallbacks } from '../deliveries/delivery-outbox.ts'
+import { type LiveCallback, queueLiveCallbacks } from '../deliveries/queue-deliveries.ts'
 import type { Lease } from '../jobs/queue/lease.ts'
 
 /**

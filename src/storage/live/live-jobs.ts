@@ -13,8 +13,8 @@ import {
   liveCallbackBody,
   queueLiveCallbacks,
   queueWebhooks,
-} from '../deliveries/delivery-outbox.ts'
-import { ended, type JobFailure } from '../jobs/end-job.ts'
+} from '../deliveries/queue-deliveries.ts'
+import { ended, type JobFailure } from '../jobs/finish-job.ts'
 import { type JobStatus, readRequestWarnings } from '../jobs/jobs.ts'
 import { type Lease, whereLeased } from '../jobs/queue/lease.ts'
 import type { SessionMessage } from '../jobs/queue/queue.ts'
@@ -81,15 +81,13 @@ export async function findLiveJobByToken(
   return { job: row && toLiveJob(row), ended: !isOpen, keyHash: session.key_hash, owner }
 }
 
-/**
- * Whether nobody runs a session: no owner that lives, or one that renewed its lease too long ago.
- */
+/** Whether no process runs a session: its owner is dead, or renewed its lease too long ago. */
 function isUnleasedJob({ dialect }: Db) {
   return sql<boolean>`(${isAbandoned} or lease_until < ${dialect.now()})`
 }
 
 /**
- * Returns every session that has not ended and that nobody runs, oldest first: those that a new
+ * Returns every session that has not ended and that no process runs, oldest first: those that a new
  * server resumes.
  */
 export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
@@ -150,7 +148,7 @@ export async function releaseLiveJob(db: Db, lease: Lease): Promise<void> {
   await whereLeased(db, lease).set({ lease_owner: null, lease_until: null }).execute()
 }
 
-/** Returns who runs each of these sessions that have not ended; undefined where nobody does. */
+/** Returns the owner of each of these sessions that have not ended; undefined if it has none. */
 export async function findLiveOwners(
   db: Db,
   ids: readonly string[],
@@ -168,7 +166,7 @@ export async function findLiveOwners(
   return new Map(rows.map(({ id, owner }) => [id, owner ?? undefined]))
 }
 
-/** Returns who runs a session; undefined if nobody does. */
+/** Returns the owner that runs a session; undefined if there is none. */
 export async function findLiveOwner(db: Db, id: string): Promise<string | undefined> {
   return (await findLiveOwners(db, [id])).get(id)
 }
@@ -219,7 +217,7 @@ export type LiveFailure = {
   at: number
   /** The message that notifies its callback of the end, if the callback wants it. */
   endMessage?: SessionMessage | undefined
-  /** Ends it only if nobody has connected yet, or if this lease was not lost. */
+  /** Ends it only if no client has connected yet, or if this lease was not lost. */
   only?: 'queued' | Lease | undefined
 }
 

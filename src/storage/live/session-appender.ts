@@ -147,13 +147,14 @@ export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
       this.#storedLogBytes = sizes.logBytes
       return sizes
     } catch (cause) {
-      // Linux forgets what it could not write: a second sync would succeed without those bytes.
+      // Linux drops data that it could not write: a second sync would succeed without those bytes.
       this.#end ??= { error: storageError(cause) }
       throw this.#end.error
     }
   }
 }
 
-async function settled(promise: Promise<unknown>): Promise<void> {
+/** Waits for a promise, whether it resolves or rejects. */
+export async function settled(promise: Promise<unknown>): Promise<void> {
   await promise.catch(() => {})
 }

@@ -9,6 +9,7 @@ import {
   openDiskSessionStore,
   removeDiskSessionStore,
 } from './disk-session-store.ts'
+import { settled } from './session-appender.ts'
 import {
   type BatchOutcome,
   type BatchWriter,
@@ -72,7 +73,7 @@ export async function openSharedStore(
   }
 }
 
-/** Copies a session whose lease nobody has; undefined if nothing is stored of it. */
+/** Copies a session that is not leased; undefined if nothing is stored of it. */
 export async function copyAbandonedSession(
   session: Pick<SharedSessionOptions, 'db' | 'jobId' | 'folder'>,
 ): Promise<DiskSessionStore | undefined> {
@@ -275,10 +276,6 @@ function linesToBytes(lines: readonly string[]): Buffer {
 
 function logLines(log: Buffer): string[] {
   return log.length === 0 ? [] : log.toString('utf8').slice(0, -1).split('\n')
-}
-
-async function settled(promise: Promise<unknown>): Promise<void> {
-  await promise.catch(() => {})
 }
 
 /**

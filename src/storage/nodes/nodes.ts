@@ -8,7 +8,7 @@ import { isDead, type OwnerInfo } from './owners.ts'
 /** The live sessions of a node, in sessions of continuous speech. */
 export type NodeLoad = { capacity: number; load: number; sessions: number }
 
-/** What a node tells the others about itself. */
+/** What a node reports to the others about itself. */
 export type NodeState = {
   roles: readonly Role[]
   version: string
@@ -20,7 +20,7 @@ export type NodeState = {
   live?: NodeLoad
 }
 
-/** A process on this database, as its row tells. */
+/** A process on this database, as its row describes it. */
 export type Node = NodeState & {
   id: string
   host: string

@@ -82,7 +82,7 @@ export async function registerOwner(
 
 /**
  * Renews the heartbeat of this process, and returns when that was by the clock of the database. An
- * owner that was taken for dead, as after a long sleep of the machine, enters itself again.
+ * owner that was considered dead, as after a long sleep of the machine, registers again.
  */
 export async function renewOwner(db: Db, node: Pick<OwnerInfo, 'row'>): Promise<number> {
   const now = db.dialect.now()

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { addFile, addJob } from '../../../test/support/jobs/test-jobs.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { inTransaction } from '../database/db.ts'
-import { deleteUnusedFiles, findRecording } from './recordings.ts'
+import { deleteUnusedRecordings, findRecording } from './recordings.ts'
 
 test('a file is found only by its own account', async (t) => {
   const { db } = await openTestStorage(t)
@@ -21,7 +21,7 @@ test('only unused files of the period are deleted', async (t) => {
   const used = await addFile(db, { createdAt: 150 })
   const after = await addFile(db, { createdAt: 200 })
   await addJob(db, { fileId: used })
-  const deleted = await deleteUnusedFiles(db, { from: 100, to: 200 })
+  const deleted = await deleteUnusedRecordings(db, { from: 100, to: 200 })
   assert.deepEqual(deleted, { ids: [unused], to: 200 })
   const left = await db.sql.selectFrom('files').select('id').execute()
   assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([before, used, after]))
@@ -35,7 +35,7 @@ test('a long period is processed in parts without missing files', async (t) => {
   let deleted = 0
   let parts = 0
   for (let from = 0; from < 500; parts++) {
-    const { ids, to } = await deleteUnusedFiles(db, { from, to: 500 })
+    const { ids, to } = await deleteUnusedRecordings(db, { from, to: 500 })
     deleted += ids.length
     from = to
   }

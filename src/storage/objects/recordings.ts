@@ -18,16 +18,16 @@ export type StoredRecording = {
   createdAt: number
 }
 
-/** Registers a stored object as a file of its account. */
-export async function insertRecording(db: Db, file: StoredRecording): Promise<void> {
-  const { createdAt, ...columns } = file
+/** Registers a stored object as a recording of its account. */
+export async function insertRecording(db: Db, recording: StoredRecording): Promise<void> {
+  const { createdAt, ...columns } = recording
   await db.sql
     .insertInto('files')
     .values({ ...columns, created_at: createdAt })
     .execute()
 }
 
-/** Finds a file of one account; treats another account's file as missing. */
+/** Finds a recording of one account; treats another account's recording as missing. */
 export async function findRecording(
   db: Db,
   { id, account }: Pick<StoredRecording, 'id' | 'account'>,
@@ -38,27 +38,28 @@ export async function findRecording(
     .where('id', '=', id)
     .where('account', '=', account)
     .executeTakeFirst()
-  return row && toFile(row)
+  return row && toRecording(row)
 }
 
-/** The period in which files were stored; the end is not included. */
+/** The period in which recordings were stored; the end is not included. */
 export type Period = { from: number; to: number }
 
-/** Files checked per statement, so that others can write in between. */
-const FILES_PER_STATEMENT = 1000
+/** Recordings checked per statement, so that others can write in between. */
+const RECORDINGS_PER_STATEMENT = 1000
 
 /**
- * Deletes the rows of a period's files that no job uses, from its start up to the time `to` that it
- * returns, with their ids. A job created at the same time either keeps its file or finds it gone.
+ * Deletes the rows of a period's recordings that no job uses, from its start up to the time `to`
+ * that it returns, with their ids. A job created at the same time either keeps its recording or
+ * finds it gone.
  */
-export async function deleteUnusedFiles(
+export async function deleteUnusedRecordings(
   db: Db,
   { from, to }: Period,
 ): Promise<{ ids: string[]; to: number }> {
   const { rows: ends } = await sql<{ created_at: number }>`
     select created_at from files where created_at >= ${from} and created_at < ${to}
-    order by created_at limit 1 offset ${FILES_PER_STATEMENT}`.execute(db.sql)
-  // Files with the same timestamp are never separated, or the next period would miss some.
+    order by created_at limit 1 offset ${RECORDINGS_PER_STATEMENT}`.execute(db.sql)
+  // Recordings with the same timestamp are never separated, or the next period would miss some.
   const end = ends[0] ? Math.max(ends[0].created_at, from + 1) : to
   const isUnused = sql<SqlBool>`(created_at >= ${from} and created_at < ${end}
     and not exists (select 1 from jobs where jobs.file_id = files.id))`
@@ -72,11 +73,11 @@ export async function deleteUnusedFiles(
 }
 
 /**
- * Deletes the row of a file unless a job still uses it; returns whether nothing uses it now. A job
- * with a redacted recording still stores the id of the original, but does not keep it; nor does a
- * zero-retention job that has ended.
+ * Deletes the row of a recording unless a job still uses it; returns whether nothing uses it now. A
+ * job with a redacted recording still stores the id of the original, but does not keep it; nor does
+ * a zero-retention job that has ended.
  */
-export async function deleteFileWithoutJobs(tx: Db, id: string): Promise<boolean> {
+export async function deleteRecordingWithoutJobs(tx: Db, id: string): Promise<boolean> {
   await tx.dialect.lockRows?.(tx, 'files', sql`id = ${id}`)
   const { rows } = await sql<{ used: number }>`
     select count(*) as used from jobs
@@ -135,6 +136,6 @@ export async function findReleasedRecordings(db: Db, ids: readonly string[]): Pr
   return new Set(rows.map(({ id }) => id))
 }
 
-function toFile({ created_at, ...columns }: FileRow): StoredRecording {
+function toRecording({ created_at, ...columns }: FileRow): StoredRecording {
   return { ...columns, createdAt: created_at }
 }

@@ -45,7 +45,7 @@ export function toTsVector(owner: string, terms: readonly string[]): string {
   return [`'${ownerTerm(owner)}'`, ...placed].join(' ')
 }
 
-/** No word has a colon, so none is taken for an owner. */
+/** No word has a colon, so none is mistaken for an owner. */
 function ownerTerm(owner: string): string {
   return `owner:${owner}`
 }

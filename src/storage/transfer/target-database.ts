@@ -12,7 +12,7 @@ export type TargetDatabase = {
   close(): Promise<void>
 }
 
-/** What tells one move from another, and whether what it copied before is removed first. */
+/** What identifies a move, and whether what it copied before is removed first. */
 export type TransferIdentity = { source: string; isRestarted: boolean }
 
 /**

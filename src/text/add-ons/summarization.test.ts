@@ -182,9 +182,12 @@ test('a summary is never longer than the transcript and contains only its words'
 })
 
 test('whole sentences are preferred over fragments, and a final comma is removed', () => {
-  const said = transcriptOf('The repair of the roof in Leipzig was late,')
-  assert.equal(summarize(said), 'The repair of the roof in Leipzig was late')
-  assert.equal(summarize(said, 'bullet_points'), '- The repair of the roof in Leipzig was late')
+  const transcript = transcriptOf('The repair of the roof in Leipzig was late,')
+  assert.equal(summarize(transcript), 'The repair of the roof in Leipzig was late')
+  assert.equal(
+    summarize(transcript, 'bullet_points'),
+    '- The repair of the roof in Leipzig was late',
+  )
   const [part, whole] = [
     'the leaking roof of the old warehouse in Leipzig needs a repair,',
     'The leaking roof of the old warehouse in Leipzig needs repair.',

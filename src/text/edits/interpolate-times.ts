@@ -1,4 +1,5 @@
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
+import { toMilliseconds } from '../formats/captions/timing.ts'
 import type { WordIndexRange } from './edit-state.ts'
 
 type Words = UtteranceView['words']
@@ -18,10 +19,10 @@ export function timeFor(
   { from, to, words: now }: WordIndexRange & { words: readonly string[] },
 ): MillisecondSpan {
   const covered = words.slice(from, to)
-  const start = milliseconds(covered[0]!.start)
-  const end = covered.reduce((latest, word) => Math.max(latest, milliseconds(word.end)), start)
+  const start = toMilliseconds(covered[0]!.start)
+  const end = covered.reduce((latest, word) => Math.max(latest, toMilliseconds(word.end)), start)
   const next = words[to]
-  const limit = next ? Math.max(end, milliseconds(next.start)) : end
+  const limit = next ? Math.max(end, toMilliseconds(next.start)) : end
   return { start, end: Math.max(end, Math.min(limit, start + COMFORTABLE_MS * now.length)) }
 }
 
@@ -44,8 +45,4 @@ export function interpolateTimes(
     at = Math.min(Math.max(fair, at + 1), end - (words.length - 1 - i))
     return { start: begin, end: at }
   })
-}
-
-function milliseconds(seconds: number): number {
-  return Math.round(seconds * 1000)
 }

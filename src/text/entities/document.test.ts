@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { documentsOf, tokensWithin } from './document.ts'
 
-function say(text: string, given: Partial<Utterance> = {}): Utterance {
+function utteranceOf(text: string, given: Partial<Utterance> = {}): Utterance {
   const words = text.split(' ').map((word, i) => {
     return { text: word, start: i, end: i + 0.5, confidence: 0.9 }
   })
@@ -11,7 +11,11 @@ function say(text: string, given: Partial<Utterance> = {}): Utterance {
 }
 
 test('a document joins the utterances of a channel across those of others', () => {
-  const utterances = [say('My name'), say('Yes?', { channel: 1 }), say('is Lena.')]
+  const utterances = [
+    utteranceOf('My name'),
+    utteranceOf('Yes?', { channel: 1 }),
+    utteranceOf('is Lena.'),
+  ]
   const documents = documentsOf({ utterances })
   assert.deepEqual(
     documents.map(({ channel, text }) => [channel, text]),
@@ -31,20 +35,30 @@ test('a document joins the utterances of a channel across those of others', () =
 })
 
 test('a document ends at a change of language, and joins without spaces where needed', () => {
-  const utterances = [say('Hello there'), say('你 好', { language: 'zh' }), say('again')]
+  const utterances = [
+    utteranceOf('Hello there'),
+    utteranceOf('你 好', { language: 'zh' }),
+    utteranceOf('again'),
+  ]
   const texts = documentsOf({ utterances }).map(({ language, text }) => `${language} ${text}`)
   assert.deepEqual(texts, ['en Hello there', 'zh 你好', 'en again'])
 })
 
 test('a document records what another channel said just before an answer', () => {
-  const requested = say('Your name?', { channel: 1 })
-  const utterances = [say('Hello.'), say('Hi.'), requested, say('Lena.'), say('Lena Ray.')]
+  const requested = utteranceOf('Your name?', { channel: 1 })
+  const utterances = [
+    utteranceOf('Hello.'),
+    utteranceOf('Hi.'),
+    requested,
+    utteranceOf('Lena.'),
+    utteranceOf('Lena Ray.'),
+  ]
   const interjections = documentsOf({ utterances }).map((document) => document.interjections)
   assert.deepEqual(interjections, [[{ at: 11, text: 'Your name?' }], [{ at: 0, text: 'Hi.' }]])
 })
 
 test('tokensWithin returns the words that a span touches', () => {
-  const [document] = documentsOf({ utterances: [say('one two three')] })
+  const [document] = documentsOf({ utterances: [utteranceOf('one two three')] })
   const touched = (from: number, to: number) => {
     return tokensWithin(document!, { from, to }).map(({ text }) => text)
   }

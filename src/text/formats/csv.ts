@@ -10,9 +10,9 @@ export type CsvRow = {
 const columns = ['start', 'end', 'speaker', 'language', 'text'] as const
 
 /**
- * Writes a table as RFC 4180 wants it. It begins with a byte order mark, without which Excel reads
- * no UTF-8; programs find the same in JSON. Text that a spreadsheet would take for a formula gets
- * an apostrophe in front: what somebody said must not compute.
+ * Writes a table in the form of RFC 4180. It begins with a byte order mark, without which Excel
+ * reads no UTF-8; programs find the same in JSON. Text that a spreadsheet would take for a formula
+ * gets an apostrophe in front: spoken text must not become a formula.
  */
 export function formatCsv(rows: readonly CsvRow[]): string {
   const lines = rows.map((row) => columns.map((name) => field(row[name])).join())

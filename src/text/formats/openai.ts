@@ -1,4 +1,5 @@
 import { deflateSync } from 'node:zlib'
+import { mean } from '../../numbers.ts'
 import { logprobOf, toLogprobs } from '../../transcript/logprobs.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
@@ -95,7 +96,7 @@ function toWord({ word, start, end }: UtteranceView['words'][number]) {
 }
 
 /**
- * The model does not tell `tokens` and `no_speech_prob`: they have the values of certain speech.
+ * The model does not give `tokens` and `no_speech_prob`: they have the values of certain speech.
  */
 function toSegment({ text, start, end, words }: UtteranceView, id: number) {
   const trimmed = text.trim()
@@ -107,7 +108,7 @@ function toSegment({ text, start, end, words }: UtteranceView, id: number) {
     text: ` ${trimmed}`,
     tokens: [],
     temperature: 0,
-    avg_logprob: mean(words.map(logprobOf)),
+    avg_logprob: roundTo(mean(words.map(logprobOf)), 4),
     compression_ratio: roundTo(Buffer.byteLength(trimmed) / deflateSync(trimmed).byteLength, 3),
     no_speech_prob: 0,
   }
@@ -128,9 +129,4 @@ function toTurns(utterances: readonly UtteranceView[]) {
 function speakerName(speaker: number): string {
   const last = String.fromCharCode(65 + (speaker % 26))
   return speaker < 26 ? last : speakerName(Math.floor(speaker / 26) - 1) + last
-}
-
-function mean(values: readonly number[]): number {
-  if (values.length === 0) return 0
-  return roundTo(values.reduce((sum, value) => sum + value, 0) / values.length, 4)
 }

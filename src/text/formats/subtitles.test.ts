@@ -54,19 +54,19 @@ test('lines end with the requested line ending', () => {
 })
 
 test('speakers are named by voice tags in vtt, at changes in srt', () => {
-  const said = (text: string, start: number, speaker?: number, channel = 0) => {
+  const utterance = (text: string, start: number, speaker?: number, channel = 0) => {
     const words = [{ text, start, end: start + 0.5, confidence: 1 }]
     return { channel, language: 'en', words, ...(speaker !== undefined && { speaker }) }
   }
   const rowsOf = (file: string) => file.split('\n').filter((row) => /[a-z]/.test(row))
-  const talk = [said('hello', 0, 0), said('there', 1, 0), said('hi', 2, 1)]
+  const talk = [utterance('hello', 0, 0), utterance('there', 1, 0), utterance('hi', 2, 1)]
   assert.deepEqual(rowsOf(formatWithVoices(talk, 'vtt')), [
     ...['<v Speaker 1>hello', '<v Speaker 1>there', '<v Speaker 2>hi'],
   ])
   assert.deepEqual(rowsOf(formatWithVoices(talk, 'srt')), [
     ...['Speaker 1: hello', 'there', 'Speaker 2: hi'],
   ])
-  const call = [said('hello', 0), said('hi', 2, undefined, 1)]
+  const call = [utterance('hello', 0), utterance('hi', 2, undefined, 1)]
   assert.deepEqual(rowsOf(formatWithVoices(call, 'srt')), ['Channel 1: hello', 'Channel 2: hi'])
   for (const format of ['srt', 'vtt'] as const) {
     assert.ok(!formatWithVoices(talk.slice(0, 2), format).includes('Speaker'))
@@ -74,13 +74,13 @@ test('speakers are named by voice tags in vtt, at changes in srt', () => {
 })
 
 test('in srt each caption of simultaneous speech names its channel', () => {
-  const said = (text: string, channel: number) => {
+  const utterance = (text: string, channel: number) => {
     const words = text.split(' ').map((word, i) => {
       return { text: word, start: channel + i, end: channel + i + 0.9, confidence: 1 }
     })
     return { channel, language: 'en', words }
   }
-  const both = [said('one two three. four five six.', 0), said('a b c d. e f g h.', 1)]
+  const both = [utterance('one two three. four five six.', 0), utterance('a b c d. e f g h.', 1)]
   const limits = { maxCharactersPerRow: 26, maxRows: 1 }
   const rows = formatWithVoices(both, 'srt', { limits })
     .split('\n')

@@ -4,8 +4,8 @@
  */
 import { parentPort } from 'node:worker_threads'
 import type { Params } from '../add-ons/add-on.ts'
+import { type PreparedTransform, prepareTransform, runLiveAddOn } from './run-live-steps.ts'
 import type { TransformStep } from './step-names.ts'
-import { type PreparedTransform, prepareTransform, runLiveAddOn } from './steps.ts'
 import type { FromTextThread, ToThread } from './text-thread.ts'
 
 type SessionSteps = { params: Params; changes: Map<TransformStep, PreparedTransform> }

@@ -126,7 +126,7 @@ function typeOf(
   digits: string,
   requestedTypes: ReadonlySet<EntityType>,
 ): EntityType | undefined {
-  // The count from one to ten is nobody's number.
+  // Counting from one to ten is not a personal number.
   if (digits.startsWith('12345678910')) return undefined
   if (digits.length >= MIN_DIGITS_NEAR_CUE) {
     for (const { types, words } of cues) {

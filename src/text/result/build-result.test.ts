@@ -10,7 +10,7 @@ type BuiltResult = Record<string, Envelope> & {
   transcription: { full_transcript: string; sentences?: Envelope[]; subtitles?: unknown[] }
 }
 
-function say(...lines: string[]): Transcript {
+function transcriptOf(...lines: string[]): Transcript {
   const utterances = lines.map((line, i) => {
     const [language, ...texts] = line.split(' ')
     const words = texts.map((text, k) => {
@@ -43,25 +43,25 @@ function built(
 }
 
 test('a requested add-on has an envelope, others have no key', () => {
-  const { count, ...others } = built(say('en one', 'en two'), { count: true })
+  const { count, ...others } = built(transcriptOf('en one', 'en two'), { count: true })
   const envelope = { success: true, is_empty: false, exec_time: 0.25, error: null, results: 2 }
   assert.deepEqual(count, envelope)
   assert.deepEqual(Object.keys(others), ['metadata', 'transcription'])
-  assert.deepEqual(Object.keys(built(say('en one'), { count: false })), [
+  assert.deepEqual(Object.keys(built(transcriptOf('en one'), { count: false })), [
     'metadata',
     'transcription',
   ])
 })
 
 test('an empty transcript is not a failure', () => {
-  const { count } = built(say(), { count: true })
+  const { count } = built(transcriptOf(), { count: true })
   const envelope = { success: true, is_empty: true, exec_time: 0.25, error: null, results: 0 }
   assert.deepEqual(count, envelope)
 })
 
 test('an add-on gets utterances in its languages, and fails if there are none', () => {
-  assert.equal(built(say('fr un', 'en one'), { count: true }).count!.results, 1)
-  const { error, success } = built(say('fr un', 'de eins'), { count: true }).count!
+  assert.equal(built(transcriptOf('fr un', 'en one'), { count: true }).count!.results, 1)
+  const { error, success } = built(transcriptOf('fr un', 'de eins'), { count: true }).count!
   const message = 'count knows en; the recording is in fr, de'
   assert.deepEqual(error, { status_code: 422, exception: 'LanguageNotSupported', message })
   assert.equal(success, false)
@@ -84,7 +84,7 @@ test('an add-on that throws fails alone, and its error text is not exposed', () 
   }
   const params = { broken: true, refusing: true, count: true }
   const addOns = [broken, refusing, counter]
-  const result = built(say('en one'), params, { addOns })
+  const result = built(transcriptOf('en one'), params, { addOns })
   assert.equal(result.broken!.error?.exception, 'AddonFailed')
   assert.equal(result.refusing!.error?.exception, 'TooLong')
   assert.equal(result.count!.results, 1)
@@ -96,7 +96,7 @@ test('a step given as failed is not run, and its error is reported', () => {
   const onStep = (name: string) => void ran.push(name)
   const why = { status_code: 504, exception: 'AddonTimeout', message: 'late' }
   const options = { onStep, failedSteps: { count: why } }
-  const { count } = built(say('en one'), { count: true }, options)
+  const { count } = built(transcriptOf('en one'), { count: true }, options)
   assert.deepEqual([count!.error, count!.results, ran], [why, null, ['count']])
 })
 
@@ -107,10 +107,10 @@ test('transforms are applied before add-ons', () => {
     apply: ({ utterances }: Transcript) => ({ transcript: { utterances: utterances.slice(1) } }),
   }
   const params = { shorten: true, count: true }
-  const result = built(say('en one', 'en two'), params, { transforms: [shorten] })
+  const result = built(transcriptOf('en one', 'en two'), params, { transforms: [shorten] })
   assert.equal(result.count!.results, 1)
   assert.equal(result.transcription.full_transcript, 'two')
-  const same = built(say('en one', 'en two'), { count: true }, { transforms: [shorten] })
+  const same = built(transcriptOf('en one', 'en two'), { count: true }, { transforms: [shorten] })
   assert.equal(same.count!.results, 2)
 })
 
@@ -128,7 +128,7 @@ test('an add-on gets the rounded times of the result and the redacted entities',
     ...{ name: 'redact', languages: 'all' },
     apply: ({ utterances }) => ({ transcript: { utterances, hidden } }),
   }
-  const [late, early] = say('en late', 'en early').utterances as [Utterance, Utterance]
+  const [late, early] = transcriptOf('en late', 'en early').utterances as [Utterance, Utterance]
   late.words[0] = { text: 'late', start: 2.00049, end: 2.7777, confidence: 0.12349 }
   early.words[0] = { text: 'early', start: 1.0004, end: 1.9996, confidence: 0.8765 }
   const options = { transforms: [redacting], addOns: [witness] }
@@ -140,7 +140,7 @@ test('an add-on gets the rounded times of the result and the redacted entities',
 
 test('an add-on without its engine fails with NotConfigured', () => {
   const params = { translation: true, audio_to_llm: true }
-  const result = built(say('en one'), params)
+  const result = built(transcriptOf('en one'), params)
   for (const name of Object.keys(params)) {
     assert.equal(result[name]!.error?.status_code, 501)
     assert.equal(result[name]!.error?.exception, 'NotConfigured')
@@ -156,10 +156,10 @@ test('a failed diarization has an envelope, a successful one only speakers', () 
     diarizationError: error,
     diarizationSeconds: 2,
   }
-  const failed = buildResult(say('en one'), requested).result.diarization as Envelope
+  const failed = buildResult(transcriptOf('en one'), requested).result.diarization as Envelope
   assert.deepEqual([failed.success, failed.error, failed.results], [false, error, []])
   assert.equal(failed.exec_time, 2)
-  assert.ok(!('diarization' in built(say('en one'), { diarization: true })))
+  assert.ok(!('diarization' in built(transcriptOf('en one'), { diarization: true })))
 })
 
 test('sentences are listed twice, and subtitles without an envelope', () => {
@@ -169,12 +169,12 @@ test('sentences are listed twice, and subtitles without an envelope', () => {
     { name: 'subtitles', languages: 'all', make: make([{ format: 'srt', subtitles: '' }]) },
   ]
   const params = { sentences: true, subtitles: true }
-  const result = built(say('en One.'), params, { addOns })
+  const result = built(transcriptOf('en One.'), params, { addOns })
   assert.deepEqual(result.transcription.sentences, [result.sentences])
   assert.deepEqual(result.transcription.subtitles, [{ format: 'srt', subtitles: '' }])
   assert.ok(!('subtitles' in result))
   const given = { subtitles: { status_code: 500, exception: 'AddonFailed', message: 'oops' } }
-  const failed = built(say('en One.'), params, { addOns, failedSteps: given })
+  const failed = built(transcriptOf('en One.'), params, { addOns, failedSteps: given })
   assert.deepEqual(failed.transcription.subtitles, [])
 })
 
@@ -189,8 +189,8 @@ test('unexpected errors of add-ons are logged, intended failures are not', () =>
   })
   const why = { status_code: 413, exception: 'TooLong', message: 'too long' }
   const addOns = [throwing('broken', oops), throwing('refusing', new AddOnFailure(why))]
-  const telling: TranscriptTransform = {
-    name: 'telling',
+  const reporting: TranscriptTransform = {
+    name: 'reporting',
     languages: 'all',
     reports: true,
     apply() {
@@ -199,10 +199,10 @@ test('unexpected errors of add-ons are logged, intended failures are not', () =>
   }
   const reported: unknown[] = []
   const onFault = (name: string, error: unknown) => void reported.push([name, error])
-  const params = { broken: true, refusing: true, telling: true }
-  built(say('en one'), params, { addOns, transforms: [telling], onFault })
+  const params = { broken: true, refusing: true, reporting: true }
+  built(transcriptOf('en one'), params, { addOns, transforms: [reporting], onFault })
   assert.deepEqual(reported, [
-    ['telling', oops],
+    ['reporting', oops],
     ['broken', oops],
   ])
 })
@@ -223,7 +223,8 @@ test('the result format is passed to add-ons and their failures', () => {
     const sentiment = { ...forms, name: 'sentiment_analysis' }
     const options = { addOns: [forms, sentiment], transforms: [] }
     const given = { failedSteps: { sentiment_analysis: why } }
-    const made = buildResult(say('en one'), result, { ...options, ...given }).result as BuiltResult
+    const made = buildResult(transcriptOf('en one'), result, { ...options, ...given })
+      .result as BuiltResult
     assert.deepEqual([made.forms!.results, made.sentiment_analysis!.results], [format, empty])
     const late: AddOn = {
       ...sentiment,
@@ -231,7 +232,7 @@ test('the result format is passed to add-ons and their failures', () => {
         throw new AddOnFailure(why)
       },
     }
-    const refused = buildResult(say('en one'), result, { ...options, addOns: [late] })
+    const refused = buildResult(transcriptOf('en one'), result, { ...options, addOns: [late] })
     assert.deepEqual((refused.result as BuiltResult).sentiment_analysis!.results, empty)
   }
 })

@@ -65,7 +65,7 @@ export type Services = {
   readonly translators?: readonly TranslatorInfo[]
   /**
    * Returns the answer to a request: plain JSON, not undefined. Settles in limited time, and soon
-   * after `signal` aborts. Rejects with `AddOnFailure` to tell the user why it failed.
+   * after `signal` aborts. Rejects with `AddOnFailure`, whose message tells the user why it failed.
    */
   call(request: ServiceRequest, options: ServiceCallOptions): Promise<unknown>
 }

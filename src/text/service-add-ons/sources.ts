@@ -5,7 +5,7 @@ import { normalizeUnicode } from '../words/normalize.ts'
 
 /**
  * Finds where each text was spoken first, within one utterance; letter case, punctuation and
- * accents do not matter. Texts that nobody said have no source.
+ * accents do not matter. Texts that were not spoken have no source.
  */
 export function findSources(transcript: Transcript, texts: readonly string[]): Source[] {
   if (texts.length === 0) return []
@@ -29,7 +29,7 @@ export function findSources(transcript: Transcript, texts: readonly string[]): S
   })
 }
 
-/** Returns what stands in quotation marks. */
+/** Returns the texts in quotation marks. */
 export function quotesIn(text: string): string[] {
   const quotes = text.matchAll(/"([^"\n]+)"|“([^”\n]+)”|„([^“\n]+)“|«([^»\n]+)»|「([^」\n]+)」/g)
   return [...quotes].map((found) => found.slice(1).find((quote) => quote !== undefined)!)

@@ -40,7 +40,7 @@ test('in another language the same letters are kept', () => {
 })
 
 test('speakers are renumbered by their first remaining words', () => {
-  const said = (speaker: number, texts: string[], start: number) => {
+  const utterance = (speaker: number, texts: string[], start: number) => {
     const words = texts.map((text, i) => ({
       text,
       start: start + i,
@@ -50,10 +50,10 @@ test('speakers are renumbered by their first remaining words', () => {
     return { channel: 0, language: 'en', speaker, words }
   }
   const speech = [
-    said(0, ['Um,', 'um,', 'um,', 'um,', 'yes.'], 0),
-    said(1, ['Hello.'], 2),
-    said(2, ['Hmm.'], 6),
-    said(3, ['Bye.'], 7),
+    utterance(0, ['Um,', 'um,', 'um,', 'um,', 'yes.'], 0),
+    utterance(1, ['Hello.'], 2),
+    utterance(2, ['Hmm.'], 6),
+    utterance(3, ['Bye.'], 7),
   ]
   const { utterances } = removeFillers({ utterances: speech })
   const numbered = utterances.map(({ speaker, words }) => `${speaker} ${words[0]!.text}`)

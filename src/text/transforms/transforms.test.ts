@@ -90,12 +90,12 @@ test('name changes are hidden if the transcript is redacted', () => {
 })
 
 test('number, filler and profanity styles are applied last, also after redaction', () => {
-  const said = say('um Anna paid twenty five damn dollars')
+  const transcript = say('um Anna paid twenty five damn dollars')
   const params = {
     ...{ pii_redaction: true, pii_redaction_config: { entity_types: 'NAME' } },
     ...{ number_formatting: true, filler_removal: true, profanity_filter: true },
   }
-  const { transcription } = built(said, params).result as {
+  const { transcription } = built(transcript, params).result as {
     transcription: { full_transcript: string }
   }
   assert.equal(transcription.full_transcript, '[NAME_1] paid 25 d*** dollars')

@@ -13,9 +13,9 @@ import { isCommonWord, isFunctionWord } from './common-words.ts'
 import {
   type CustomVocabularyConfig,
   countTooLong,
+  foldedLetters,
   type Index,
   indexVocabulary,
-  lettersAndDigits,
 } from './entries.ts'
 import { hasSounds, phonesOf } from './phones.ts'
 
@@ -89,7 +89,7 @@ function prepareWord(
     const lower = foldWord(parts.core)
     recognized = {
       parts,
-      letters: lettersAndDigits(parts.core),
+      letters: foldedLetters(parts.core),
       phones: hasPhones(parts.core, language) ? phonesOf(parts.core, language) : [],
       hasDigit: /\p{N}/u.test(lower),
       isCommon: isCommonWord(lower),

@@ -48,7 +48,7 @@ export type Index = {
   maxWords: number
 }
 
-/** A phrase of more words is not searched for: nobody says it in one breath. */
+/** A phrase of more words is not searched for: speakers pause within it. */
 const MAX_WORDS = 8
 /** By how many words the recognized text of a phrase may exceed the phrase. */
 const EXTRA_WORDS = 2
@@ -74,12 +74,12 @@ export function indexVocabulary(config: CustomVocabularyConfig, language: string
       ...options
     } = typeof entry === 'string' ? { value: entry } : entry
     const written = value.trim()
-    if (isTooLong(written) || lettersAndDigits(written) === '') continue
+    if (isTooLong(written) || foldedLetters(written) === '') continue
     const intensity = options.intensity ?? config.default_intensity ?? 0.5
     const spoken = options.language ?? language
     for (const text of [written, ...pronunciations]) {
       if (isTooLong(text)) continue
-      const letters = lettersAndDigits(text)
+      const letters = foldedLetters(text)
       const words = text.trim().split(/\s+/u).length
       if (letters === '' || words > MAX_WORDS) continue
       if (!hasSigns(text) && !byLetters.has(letters)) byLetters.set(letters, written)
@@ -94,7 +94,7 @@ export function indexVocabulary(config: CustomVocabularyConfig, language: string
   return { byLetters, byEnds, threshold, maxWords }
 }
 
-/** Returns whether a pronunciation is too long to read: nobody says it. */
+/** Returns whether a pronunciation is too long to read: no one pronounces it. */
 function isTooLong(text: string): boolean {
   return text.length > MAX_REPLACEMENT
 }
@@ -107,8 +107,8 @@ export function countTooLong({ vocabulary }: CustomVocabularyConfig): number {
   }).length
 }
 
-/** Returns the letters and digits of a text in lower case, without spaces and punctuation. */
-export function lettersAndDigits(text: string): string {
+/** Returns the letters, marks and digits of a text, with folded case. */
+export function foldedLetters(text: string): string {
   return foldCase(text).replace(/[^\p{L}\p{M}\p{N}]/gu, '')
 }
 

@@ -1,5 +1,5 @@
 /**
- * Nobody writes so many combining marks on one letter (Unicode Standard Annex 15, stream-safe
+ * No language uses so many combining marks on one letter (Unicode Standard Annex 15, stream-safe
  * text).
  */
 const MAX_MARKS = 30

@@ -110,13 +110,16 @@ test('an admin key pulls a catalog model and sees its progress or failure', asyn
     signal: gone.signal,
   })
   const texts = events.body!.pipeThrough(new TextDecoderStream() as never) as ReadableStream<string>
-  let told = ''
+  let received = ''
   for await (const text of texts) {
-    told += text
-    if (told.includes('"status":"pulling"')) go.resolve()
-    if (told.includes('"status":"failed"')) break
+    received += text
+    if (received.includes('"status":"pulling"')) go.resolve()
+    if (received.includes('"status":"failed"')) break
   }
-  assert.match(told, /event: model\ndata: \{"name":"whisper-tiny","status":"pulling","fraction":0,/)
+  assert.match(
+    received,
+    /event: model\ndata: \{"name":"whisper-tiny","status":"pulling","fraction":0,/,
+  )
   const failed = (await find('whisper-tiny'))!
   assert.equal(failed.pull, null)
   assert.match(failed.failure!, /403/)

@@ -205,7 +205,7 @@ test('the private server of a command traces nothing', async (t) => {
   setEnvironment(t, env)
   const server = await startPrivateServer(
     { ...env, STENO_WORKERS: '1' },
-    { say() {}, signal: t.signal },
+    { printLine() {}, signal: t.signal },
   )
   await fetch(`${server.url}/health`)
   await server.close()

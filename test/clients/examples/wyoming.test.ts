@@ -119,8 +119,8 @@ test('several clients are transcribed concurrently, and silence yields no text',
 })
 
 test('an invalid request gets an error, and the connection ends', async (t) => {
-  const told: string[] = []
-  const connectClient = await startAdapter(t, { onError: (message) => told.push(message) })
+  const problems: string[] = []
+  const connectClient = await startAdapter(t, { onError: (message) => problems.push(message) })
   const wrong: [(client: ReturnType<typeof connectClient>) => void, RegExp][] = [
     [(client) => client.speak({ ...FORMAT, rate: 22_050 }), /400: sample_rate must be one of/],
     [(client) => client.send('audio-stop'), /without audio/],
@@ -135,7 +135,7 @@ test('an invalid request gets an error, and the connection ends', async (t) => {
     assert.match(String(event.data.text), expected)
     assert.deepEqual(others, [])
   }
-  assert.equal(told.length, wrong.length)
+  assert.equal(problems.length, wrong.length)
 })
 
 test('a wrong key and an unreachable server are reported', async (t) => {

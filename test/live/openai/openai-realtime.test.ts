@@ -95,8 +95,8 @@ test('server-detected turns are transcribed', async (t) => {
   assert.deepEqual([first.transcript, second.transcript], ['Hello there.', 'Hello there.'])
   assert.equal((first.logprobs as unknown[]).length, 2)
   assert.notEqual(first.item_id, second.item_id)
-  const told = client.events.filter(({ type }) => !type.startsWith('session.'))
-  const ofFirst = told.filter((event) => {
+  const turnEvents = client.events.filter(({ type }) => !type.startsWith('session.'))
+  const ofFirst = turnEvents.filter((event) => {
     return [event.item_id, (event.item as Event)?.id].includes(first.item_id!)
   })
   const kinds = ofFirst.map(({ type }) => type).filter((type) => type !== DELTA)

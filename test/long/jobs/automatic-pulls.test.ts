@@ -141,8 +141,12 @@ test('jobs in a missing language wait for its model, which is pulled once', asyn
     assert.equal(utterance!.model, 'german@r1')
   }
   assert.equal(folders.mirror.seen.length, 1)
-  const said = (text: string) => server.lines.filter(({ msg }: LogLine) => msg === text).length
-  assert.deepEqual([said('model is being pulled'), said('model is installed')], [1, 1])
+  const countLogLines = (text: string) =>
+    server.lines.filter(({ msg }: LogLine) => msg === text).length
+  assert.deepEqual(
+    [countLogLines('model is being pulled'), countLogLines('model is installed')],
+    [1, 1],
+  )
 })
 
 test('a failed pull fails the job with the command to run, and the next job retries', async (t) => {

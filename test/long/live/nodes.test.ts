@@ -50,11 +50,11 @@ async function startNodes(t: TestContext) {
   }
   const start = async () => (await startChild(t, folder, { env }))!
   const nodes = await Promise.all(Array.from({ length: NODES }, start))
-  const tell = () => balancer.setTargets(nodes.map((node) => node.url))
-  tell()
+  const updateBalancer = () => balancer.setTargets(nodes.map((node) => node.url))
+  updateBalancer()
   async function replace(at: number): Promise<void> {
     nodes[at] = await start()
-    tell()
+    updateBalancer()
   }
   return { nodes, balancer, replace }
 }

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { findTestWeights } from '../../../scripts/tests/test-tools/test-weights.ts'
 import { bareEnvironment } from '../../../src/audio/decoder/sandbox/bare-environment.ts'
-import type { AskOptions } from '../../../src/llm/ask.ts'
+import type { AskOptions } from '../../../src/language-services/llm/ask.ts'
 import {
   createEmbeddedModel,
   type EmbeddedModelOptions,
-} from '../../../src/llm/embedded/embedded-model.ts'
-import { extractData, runPrompt } from '../../../src/llm/tasks.ts'
-import { unifyNames } from '../../../src/llm/unify-names.ts'
+} from '../../../src/language-services/llm/embedded/embedded-model.ts'
+import { extractData, runPrompt } from '../../../src/language-services/llm/tasks.ts'
+import { unifyNames } from '../../../src/language-services/llm/unify-names.ts'
 
 const weights = findTestWeights('smollm2-135m')
 const hasPackage = isThere('node-llama-cpp')

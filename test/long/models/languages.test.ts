@@ -60,11 +60,11 @@ async function transcribe(server: TestServer, spoken: readonly Spoken[], fields:
   assert.equal(job.body.status, 'done', JSON.stringify(job.body))
   const { metadata, transcription } = job.body.result
   // The last word of each utterance is the process of the model.
-  const heard = transcription.utterances.map(({ language, text }) => {
+  const beginnings = transcription.utterances.map(({ language, text }) => {
     return `${language}: ${text.split(' ').slice(0, 2).join(' ')}`
   })
   const processes = transcription.utterances.map(({ text }) => Number(text.split(' ')[2]))
-  return { ...metadata, ...transcription, heard, processes }
+  return { ...metadata, ...transcription, beginnings, processes }
 }
 
 const pause = { seconds: 1.5 }
@@ -73,8 +73,8 @@ const switching = { language_config: { code_switching: true } }
 
 test('in a recording of four languages each part uses the model of its language', async (t) => {
   const { server } = await start(t, [many])
-  const { heard, languages, warnings } = await transcribe(server, four, switching)
-  assert.deepEqual(heard, ['en: en bundled', 'fr: fr many', 'de: de many', 'es: es many'])
+  const { beginnings, languages, warnings } = await transcribe(server, four, switching)
+  assert.deepEqual(beginnings, ['en: en bundled', 'fr: fr many', 'de: de many', 'es: es many'])
   assert.deepEqual(languages.toSorted(), ['de', 'en', 'es', 'fr'])
   assert.deepEqual(warnings, [])
 })
@@ -83,7 +83,7 @@ test('only requested languages are considered, and a single one is not identifie
   const { server } = await start(t, [many])
   const french = { language_config: { languages: ['fr'], code_switching: true } }
   const alone = await transcribe(server, four, french)
-  assert.deepEqual(new Set(alone.heard), new Set(['fr: garbled many', 'fr: fr many']))
+  assert.deepEqual(new Set(alone.beginnings), new Set(['fr: garbled many', 'fr: fr many']))
   const two = { language_config: { languages: ['fr', 'de'], code_switching: true } }
   const { languages } = await transcribe(server, four, two)
   assert.deepEqual(languages.toSorted(), ['de', 'fr'])
@@ -92,8 +92,8 @@ test('only requested languages are considered, and a single one is not identifie
 test('without code switching one language is chosen for the whole recording', async (t) => {
   const { server } = await start(t, [many])
   const spoken = ['de', 'fr', 'de', 'de'].flatMap((language) => [{ language, seconds: 4 }, pause])
-  const { heard } = await transcribe(server, spoken)
-  assert.deepEqual(heard, ['de: de many', 'de: garbled many', 'de: de many', 'de: de many'])
+  const { beginnings } = await transcribe(server, spoken)
+  assert.deepEqual(beginnings, ['de: de many', 'de: garbled many', 'de: de many', 'de: de many'])
 })
 
 test('short speech gets the language of its neighbor', async (t) => {
@@ -105,9 +105,9 @@ test('short speech gets the language of its neighbor', async (t) => {
     pause,
     { language: 'de', seconds: 4 },
   ]
-  const { heard } = await transcribe(server, spoken, switching)
+  const { beginnings } = await transcribe(server, spoken, switching)
   assert.deepEqual(
-    heard.map((text) => text.slice(0, 2)),
+    beginnings.map((text) => text.slice(0, 2)),
     ['fr', 'fr', 'de'],
   )
 })
@@ -118,8 +118,8 @@ test('a language change within long speech is detected', async (t) => {
     { language: 'fr', seconds: 5 },
     { language: 'de', seconds: 6 },
   ]
-  const { heard, utterances } = await transcribe(server, spoken, switching)
-  assert.deepEqual(heard, ['fr: fr many', 'de: de many'])
+  const { beginnings, utterances } = await transcribe(server, spoken, switching)
+  assert.deepEqual(beginnings, ['fr: fr many', 'de: de many'])
   assert.ok(Math.abs(utterances[1]!.start - 5) < 1, `${utterances[1]!.start}`)
 })
 
@@ -162,8 +162,8 @@ test('stt-3 uses the most accurate model, and stt-fusion two', async (t) => {
 
 test('with only English installed no language is identified', async (t) => {
   const { server } = await start(t, [])
-  const { heard, warnings } = await transcribe(server, [{ language: 'en', seconds: 3 }])
-  assert.deepEqual([heard, warnings], [['en: en bundled'], []])
+  const { beginnings, warnings } = await transcribe(server, [{ language: 'en', seconds: 3 }])
+  assert.deepEqual([beginnings, warnings], [['en: en bundled'], []])
 })
 
 test('a model installed or removed at run time is used or dropped', async (t) => {
@@ -174,8 +174,8 @@ test('a model installed or removed at run time is used or dropped', async (t) =>
   assert.equal(refused.status, 422)
   assert.match(refused.body.message, /whisper-tiny does, but needs \d+ bytes/)
   await installTones(folder, many)
-  const { heard, processes } = await transcribe(server, spoken, german)
-  assert.deepEqual(heard, ['de: de many'])
+  const { beginnings, processes } = await transcribe(server, spoken, german)
+  assert.deepEqual(beginnings, ['de: de many'])
   await ended(processes[0]!)
   const again = await transcribe(server, spoken, german)
   assert.notEqual(again.processes[0], processes[0])

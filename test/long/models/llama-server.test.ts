@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { openChatModel } from '../../../src/app/language-model.ts'
 import { checkLanguageServices } from '../../../src/cli/operations/doctor/check-language-services.ts'
 import { readConfig } from '../../../src/config/config.ts'
-import type { ChatModel } from '../../../src/llm/chat-client.ts'
+import type { ChatModel } from '../../../src/language-services/llm/chat-client.ts'
 import { createLog } from '../../../src/observability/log.ts'
 import {
   type LlamaServer,
@@ -77,9 +77,9 @@ test('a text that is too long for llama.cpp is reported', { skip }, async () => 
 })
 
 test('llama.cpp rejects a wrong key', { skip }, async (t) => {
-  const stranger = open({ STENO_LLM_API_KEY: 'wrong' })
-  t.after(() => stranger.close())
-  await assert.rejects(stranger.complete(asked), /refused the request with 401/)
+  const withWrongKey = open({ STENO_LLM_API_KEY: 'wrong' })
+  t.after(() => withWrongKey.close())
+  await assert.rejects(withWrongKey.complete(asked), /refused the request with 401/)
 })
 
 test('doctor compares the context of llama.cpp with the settings', { skip }, async () => {

@@ -48,7 +48,7 @@ test('the package contains exactly the program, data, pages and license', () => 
     ...['LICENSE', 'NOTICE', 'README.md', 'bin/steno.mjs', 'docs/configuration.md'],
     ...['lib/main.js', 'lib/cli/server/sample.flac', 'lib/models/catalog.json'],
     ...['dashboard/dist/index.html', 'guide/dist/index.html', 'reference/dist/scalar.js'],
-    ...['lib/asr/models/recipe.txt', 'lib/asr/speakers/embedding/model/xvector-8k.onnx'],
+    ...['lib/asr/model-files/recipe.txt', 'lib/asr/speakers/embedding/model/xvector-8k.onnx'],
   ]
   assert.deepEqual(
     needed.filter((name) => !files.includes(name)),

@@ -198,9 +198,10 @@ for (const fault of faults) {
       jobs.map(({ status, error_code }) => [status, error_code ?? null]),
       ids.map(() => ['done', null]),
     )
-    const told = () => new Set(receiver.at('/callback').map((one) => one.headers['webhook-id']))
-    while (told().size < ids.length) await delay(50)
+    const deliveryIds = () =>
+      new Set(receiver.at('/callback').map((one) => one.headers['webhook-id']))
+    while (deliveryIds().size < ids.length) await delay(50)
     await delay(500)
-    assert.equal(told().size, ids.length)
+    assert.equal(deliveryIds().size, ids.length)
   })
 }

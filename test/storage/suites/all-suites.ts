@@ -1,7 +1,7 @@
 import { auditTests } from './audit.ts'
 import { deliveryTests } from './deliveries/deliveries.ts'
-import { deliveryOutboxTests } from './deliveries/delivery-outbox.ts'
 import { endpointListTests } from './deliveries/endpoint-list.ts'
+import { deliveryOutboxTests } from './deliveries/queue-deliveries.ts'
 import { resendingTests } from './deliveries/resending.ts'
 import { eventTests } from './jobs/events.ts'
 import { jobCreationTests } from './jobs/job-creation.ts'

@@ -10,7 +10,7 @@ import { deleteKey, insertKey } from '../../../src/storage/accounts/keys.ts'
 import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
 import { deleteExpiredJobs } from '../../../src/storage/jobs/deletion/retention.ts'
-import { failJob } from '../../../src/storage/jobs/end-job.ts'
+import { failJob } from '../../../src/storage/jobs/finish-job.ts'
 import { addJob, claim } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 

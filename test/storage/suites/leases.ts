@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Db } from '../../../src/storage/database/db.ts'
-import { failJob, finishJob } from '../../../src/storage/jobs/end-job.ts'
+import { failJob, finishJob } from '../../../src/storage/jobs/finish-job.ts'
 import { findJob } from '../../../src/storage/jobs/jobs.ts'
 import {
   type Lease,

@@ -25,7 +25,7 @@ import {
   releaseLiveJob,
 } from '../../../src/storage/live/live-jobs.ts'
 import { deleteExpiredTokens, findLiveSession } from '../../../src/storage/live/session-tokens.ts'
-import { deleteUnusedFiles, findRecording } from '../../../src/storage/objects/recordings.ts'
+import { deleteUnusedRecordings, findRecording } from '../../../src/storage/objects/recordings.ts'
 import { addFile, addJob, claim, returnLost } from '../../support/jobs/test-jobs.ts'
 import {
   addLiveJob,
@@ -188,7 +188,7 @@ test('the end of a session sets its result, recording and time at once', async (
   const file = await findRecording(db, { id: job.file!.id, account })
   const shape = { filename: null, source: null, extension: 'wav', createdAt: 9000 }
   assert.deepEqual(file, { id: job.file!.id, account, ...shape, ...end.file })
-  const kept = await deleteUnusedFiles(db, { from: 0, to: 10_000 })
+  const kept = await deleteUnusedRecordings(db, { from: 0, to: 10_000 })
   assert.deepEqual(kept.ids, [])
   assert.equal(await finishLiveJob(db, lease, end), false, 'only once')
 })

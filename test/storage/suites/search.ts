@@ -36,7 +36,11 @@ function find(...phrases: string[]): TermQuery {
 }
 
 /** Returns an utterance that says `text` in its `n`-th second; its terms are its words. */
-function says(text: string, n = 0, change: Partial<IndexedUtterance> = {}): IndexedUtterance {
+function utteranceOf(
+  text: string,
+  n = 0,
+  change: Partial<IndexedUtterance> = {},
+): IndexedUtterance {
   const place = {
     start: n,
     end: n + 1,
@@ -76,10 +80,11 @@ async function textsOf(db: Db, query: TermQuery, change: Partial<SearchFilter> =
 }
 
 test('old words of a job are searchable until the new ones are indexed', async ({ db }) => {
-  const id = await addIndexed(db, [says('red house')])
+  const id = await addIndexed(db, [utteranceOf('red house')])
   let isIndexing = true
   const indexing = (async () => {
-    for (let n = 0; n < 20; n++) await indexUtterances(db, { id, account }, [says('red house')])
+    for (let n = 0; n < 20; n++)
+      await indexUtterances(db, { id, account }, [utteranceOf('red house')])
     isIndexing = false
   })()
   const indexed = () => db.reader.selectFrom('utterances').select('text').execute()
@@ -88,7 +93,11 @@ test('old words of a job are searchable until the new ones are indexed', async (
 })
 
 test('search supports terms, phrases, prefixes and exclusions', async ({ db }) => {
-  await addIndexed(db, [says('the red house'), says('the house is red'), says('a redder house')])
+  await addIndexed(db, [
+    utteranceOf('the red house'),
+    utteranceOf('the house is red'),
+    utteranceOf('a redder house'),
+  ])
   assert.deepEqual(await textsOf(db, find('red', 'house')), ['the red house', 'the house is red'])
   assert.deepEqual(await textsOf(db, find('red house')), ['the red house'])
   assert.deepEqual(await textsOf(db, find('red*')), [
@@ -108,7 +117,7 @@ test('terms of any script are found, and none is parsed as an operator', async (
   const texts = ['naïve café', 'не или', 'हिन्दी में', 'or and not near', '日 本 語', '3 5 kg']
   await addIndexed(
     db,
-    texts.map((text, n) => says(text, n)),
+    texts.map((text, n) => utteranceOf(text, n)),
   )
   for (const text of texts) assert.deepEqual(await textsOf(db, find(text)), [text])
   for (const bad of [`a'b`, 'a"b', 'a:b', 'a b) OR (c', '', '*'])
@@ -116,11 +125,11 @@ test('terms of any script are found, and none is parsed as an operator', async (
 })
 
 test('search is limited to its account and the filtered jobs', async ({ db }) => {
-  await addIndexed(db, [says('hello from us')], { createdAt: 1000, metadata: { team: 'a' } })
-  await addIndexed(db, [says('hello from them')], { account: 'other', createdAt: 2000 })
+  await addIndexed(db, [utteranceOf('hello from us')], { createdAt: 1000, metadata: { team: 'a' } })
+  await addIndexed(db, [utteranceOf('hello from them')], { account: 'other', createdAt: 2000 })
   await addIndexed(
     db,
-    [says('hello twice', 0, { speaker: 1, language: 'de' }), says('hello again', 1)],
+    [utteranceOf('hello twice', 0, { speaker: 1, language: 'de' }), utteranceOf('hello again', 1)],
     { createdAt: 3000 },
   )
   const hello = find('hello')
@@ -139,7 +148,7 @@ test('search is limited to its account and the filtered jobs', async ({ db }) =>
 test('hits are returned in pages with surrounding text', async ({ db }) => {
   const id = await addIndexed(
     db,
-    Array.from({ length: 450 }, (_, n) => says(`line ${n}`, n)),
+    Array.from({ length: 450 }, (_, n) => utteranceOf(`line ${n}`, n)),
   )
   const page = (offset: number) =>
     searchUtterances(db, { account, query: find('line') }, { offset, limit: 3 })
@@ -165,7 +174,10 @@ test('hits in many jobs are sorted newest first, for frequent and rare words', a
   for (let n = 0; n < jobs; n++) {
     const team = n % 2 === 0 ? 'a' : 'b'
     const words = n < 3 ? 'often rare' : 'often'
-    const spoken = [says(`${words} ${n} first`), says(`${words} ${n} last`, 1, { speaker: n % 4 })]
+    const spoken = [
+      utteranceOf(`${words} ${n} first`),
+      utteranceOf(`${words} ${n} last`, 1, { speaker: n % 4 }),
+    ]
     await addIndexed(db, spoken, { createdAt: 1000 + n, metadata: { team } })
   }
   const { estimate } = db.dialect.search
@@ -211,8 +223,8 @@ test('hits in many jobs are sorted newest first, for frequent and rare words', a
 })
 
 test('jobs without the requested speaker or language are not searched', async ({ db }) => {
-  await addIndexed(db, [says('often said', 0, { speaker: 0, speakerName: 'Zoë' })])
-  await addIndexed(db, [says('oft gesagt often', 0, { speaker: 1, language: 'de' })])
+  await addIndexed(db, [utteranceOf('often said', 0, { speaker: 0, speakerName: 'Zoë' })])
+  await addIndexed(db, [utteranceOf('oft gesagt often', 0, { speaker: 1, language: 'de' })])
   const searched: number[] = []
   const { search } = db.dialect
   const counting: typeof search = {
@@ -249,15 +261,18 @@ test('finished jobs are queued for indexing, and deleted ones leave nothing', as
   await finish(db, id)
   const waiting = async () => (await findUnindexed(db, { limit: 10 })).map((job) => job.id)
   assert.deepEqual(await waiting(), [id])
-  await indexUtterances(db, { id, account }, [says('gone tomorrow'), says('gone today', 1)])
+  await indexUtterances(db, { id, account }, [
+    utteranceOf('gone tomorrow'),
+    utteranceOf('gone today', 1),
+  ])
   assert.deepEqual(await waiting(), [])
-  await indexUtterances(db, { id, account }, [says('gone tomorrow')])
+  await indexUtterances(db, { id, account }, [utteranceOf('gone tomorrow')])
   assert.deepEqual(await textsOf(db, find('gone', 'tomorrow')), ['gone tomorrow'], 'only once')
 
   await inTransaction(db, (tx) => deleteEndedJob(tx, { id, account }))
   assert.deepEqual(await textsOf(db, find('gone')), [])
-  await indexUtterances(db, { id, account }, [says('gone tomorrow')])
-  await indexUtterances(db, { id: unfinished, account }, [says('gone tomorrow')])
+  await indexUtterances(db, { id, account }, [utteranceOf('gone tomorrow')])
+  await indexUtterances(db, { id: unfinished, account }, [utteranceOf('gone tomorrow')])
   for (const removed of await findRemoved(db, { limit: 10 }))
     while (await removeUtterances(db, removed, { limit: 1 }));
   assert.deepEqual(await findRemoved(db, { limit: 10 }), [])

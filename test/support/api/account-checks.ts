@@ -117,7 +117,7 @@ function assertReceived(
     assert.equal(path, isWebhook ? WEBHOOK_PATH : `/callback/${n}`)
     assert.equal(method, isWebhook ? 'POST' : wishes[n]!.method)
   }
-  if (isUnheard(job)) return
+  if (isNeverConnected(job)) return
   const bodies = isWebhook ? webhookBodies(job) : callbackBodies(job)
   try {
     assert.deepEqual(
@@ -134,10 +134,8 @@ function assertReceived(
   }
 }
 
-/**
- * A session to which nobody came, because its address was lost: there is no result to compare with.
- */
-function isUnheard({ kind, status }: ReceivedJob): boolean {
+/** A session without a client, because its address was lost: there is no result to compare with. */
+function isNeverConnected({ kind, status }: ReceivedJob): boolean {
   return kind === 'live' && status === 'error'
 }
 

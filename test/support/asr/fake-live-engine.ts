@@ -5,13 +5,13 @@ import {
   rmsOf,
   roundedFrames,
   writeChannel,
-} from '../../../src/asr/live/detection/audio-conversion.ts'
+} from '../../../src/asr/live-engine/detection/audio-conversion.ts'
 import {
   type LiveEngine,
   type LiveUtterance,
   MAX_DETECT_FRAMES,
-} from '../../../src/asr/live/live-engine.ts'
-import type { FinalEmbedding } from '../../../src/asr/live/utterance-embedder.ts'
+} from '../../../src/asr/live-engine/live-engine.ts'
+import type { FinalEmbedding } from '../../../src/asr/live-engine/utterance-embedder.ts'
 import { readSamples } from '../../../src/asr/segmentation/read-samples.ts'
 import { VAD_FRAME } from '../../../src/asr/segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'

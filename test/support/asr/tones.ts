@@ -65,9 +65,9 @@ export function describeTones(model: LocalModel): RecognizerInfo {
 /** A model for tests: its words are the language that it hears, its id and its process. */
 export function loadTones(model: LocalModel): Recognizer {
   const textOf = (audio: Float32Array, language: string | undefined) => {
-    const [heard] = languagesOf(audio, [])
-    const isKnown = heard!.language === (language ?? model.languages[0])
-    return `${isKnown ? heard!.language : 'garbled'} ${model.id} ${process.pid}`
+    const [identified] = languagesOf(audio, [])
+    const isKnown = identified!.language === (language ?? model.languages[0])
+    return `${isKnown ? identified!.language : 'garbled'} ${model.id} ${process.pid}`
   }
   const wordsOf = (audio: Float32Array, language: string | undefined) => {
     const texts = textOf(audio, language).split(' ')

@@ -110,18 +110,18 @@ export async function startCluster(
   }
   const servers = await Promise.all(places.map(start))
   const nodes = places.map(({ host }, i) => ({ host, server: servers[i]! }))
-  const tell = (all: readonly ClusterNode[]) => {
+  const setTargets = (all: readonly ClusterNode[]) => {
     balancer.setTargets(all.map((node) => node.server.url))
   }
-  tell(nodes)
+  setTargets(nodes)
   const server = { url: balancer.url, key: servers[0]!.key }
   const replace = async (node: ClusterNode) => {
     node.server = await start(places[nodes.indexOf(node)]!)
-    tell(nodes)
+    setTargets(nodes)
   }
   const end = async (node: ClusterNode) => {
     await kill(node.server)
-    tell(nodes.filter((one) => one !== node))
+    setTargets(nodes.filter((one) => one !== node))
   }
   t.after(async () => {
     for (const node of nodes) {

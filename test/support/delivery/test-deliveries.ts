@@ -8,7 +8,7 @@ import {
   recordOutcome,
   toDelivery,
 } from '../../../src/storage/deliveries/deliveries.ts'
-import { failJob, finishJob } from '../../../src/storage/jobs/end-job.ts'
+import { failJob, finishJob } from '../../../src/storage/jobs/finish-job.ts'
 import type { JobResult } from '../../../src/storage/jobs/results.ts'
 import { addJob, claim, type TestJob } from '../jobs/test-jobs.ts'
 

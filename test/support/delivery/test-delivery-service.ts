@@ -14,7 +14,7 @@ import {
   toDelivery,
 } from '../../../src/storage/deliveries/deliveries.ts'
 import { findAttempts } from '../../../src/storage/deliveries/delivery-log.ts'
-import { queueLiveCallbacks } from '../../../src/storage/deliveries/delivery-outbox.ts'
+import { queueLiveCallbacks } from '../../../src/storage/deliveries/queue-deliveries.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
 import { openTestStorage } from '../storage/test-storage.ts'
 import { openReceiver, type Receiver, type Response } from './receiver.ts'

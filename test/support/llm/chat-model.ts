@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
-import type { AskOptions } from '../../../src/llm/ask.ts'
-import { createChatClient } from '../../../src/llm/chat-client.ts'
+import type { AskOptions } from '../../../src/language-services/llm/ask.ts'
+import { createChatClient } from '../../../src/language-services/llm/chat-client.ts'
 import { createServiceClient } from '../../../src/net/service-client.ts'
 import { type ChatCall, type ChatReply, startChatProvider } from './chat-provider.ts'
 

@@ -14,24 +14,24 @@ import {
 import { blockThread } from '../workers/block-thread.ts'
 
 parentPort!.on('message', ({ id, task, failedSteps, step }: ResultTask) => {
-  const tell = (message: FromResultThread) => parentPort!.postMessage(message)
+  const post = (message: FromResultThread) => parentPort!.postMessage(message)
   const fault = { name: 'RangeError', frames: ['    at here.ts:1:1'] }
   for (const name of stepsOf(task)) {
     if (failedSteps[name] && name.startsWith('required')) {
-      return tell({ id, kind: 'refused', message: failedSteps[name].message })
+      return post({ id, kind: 'refused', message: failedSteps[name].message })
     }
     if (failedSteps[name]) continue
     noteStep(step, name)
-    tell({ id, kind: 'step', name })
+    post({ id, kind: 'step', name })
     if (name.endsWith('hang')) blockThread()
     if (name.endsWith('crash')) process.exit(1)
-    if (name.endsWith('throw')) return tell({ id, kind: 'failed', fault })
-    if (name.endsWith('fault')) tell({ id, kind: 'fault', name, fault })
+    if (name.endsWith('throw')) return post({ id, kind: 'failed', fault })
+    if (name.endsWith('fault')) post({ id, kind: 'fault', name, fault })
   }
   const text = stepsOf(task).includes('tell thread')
     ? String(threadId)
     : JSON.stringify(failedSteps)
-  tell({ id, kind: 'done', response: { text, redacted: [], prepared: [] } })
+  post({ id, kind: 'done', response: { text, redacted: [], prepared: [] } })
 })
 
 function stepsOf(task: BuilderTask): string[] {

@@ -29,29 +29,34 @@ export function AddOns({ job, play, reload }: AddOnsProps): JSX.Element {
     <>
       {warnings.length > 0 && <Warnings warnings={warnings} />}
       {summarization && (
-        <AddOn {...section} name="summarization" title={t.summary} error={summarization.error}>
+        <AddOnSection
+          {...section}
+          name="summarization"
+          title={t.summary}
+          error={summarization.error}
+        >
           <p class="lines" dir="auto">
             {summarization.results}
           </p>
-        </AddOn>
+        </AddOnSection>
       )}
       {chapters && (
-        <AddOn {...section} name="chapters" title={t.chapters} error={chapters.error}>
+        <AddOnSection {...section} name="chapters" title={t.chapters} error={chapters.error}>
           <Chapters chapters={chapters.results ?? []} play={play} />
-        </AddOn>
+        </AddOnSection>
       )}
       {named_entity_recognition && (
-        <AddOn
+        <AddOnSection
           {...section}
           name="named_entity_recognition"
           title={t.entities}
           error={named_entity_recognition.error}
         >
           <Entities entities={named_entity_recognition.results ?? []} play={play} />
-        </AddOn>
+        </AddOnSection>
       )}
       {sentiment_analysis && (
-        <AddOn
+        <AddOnSection
           {...section}
           name="sentiment_analysis"
           title={t.sentiment}
@@ -62,26 +67,31 @@ export function AddOns({ job, play, reload }: AddOnsProps): JSX.Element {
             seconds={result.metadata.audio_duration}
             play={play}
           />
-        </AddOn>
+        </AddOnSection>
       )}
       {prompts && (
-        <AddOn {...section} name="audio_to_llm" title={t.answers} error={prompts.error}>
+        <AddOnSection {...section} name="audio_to_llm" title={t.answers} error={prompts.error}>
           <Answers answers={prompts.results} />
-        </AddOn>
+        </AddOnSection>
       )}
       {translation && (
-        <AddOn {...section} name="translation" title={t.translations} error={translation.error}>
+        <AddOnSection
+          {...section}
+          name="translation"
+          title={t.translations}
+          error={translation.error}
+        >
           <Translations translations={translation.results} />
-        </AddOn>
+        </AddOnSection>
       )}
     </>
   )
 }
 
-type AddOnProps = FailureProps & { error: ApiAddOnError | null }
+type AddOnSectionProps = FailureProps & { error: ApiAddOnError | null }
 
 /** The part of the page for one add-on. */
-function AddOn({ children, ...addOn }: RenderableProps<AddOnProps>): JSX.Element {
+function AddOnSection({ children, ...addOn }: RenderableProps<AddOnSectionProps>): JSX.Element {
   const { title, error } = addOn
   return (
     <section class="card">

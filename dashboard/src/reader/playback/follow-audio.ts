@@ -27,11 +27,11 @@ export function followAudio(
         nextRow?.scrollIntoView({ block: 'center', behavior: 'instant' })
     }
     const words = utterances[index]?.words ?? []
-    const heard = nextRow?.querySelectorAll('[data-start]')[lastStarted(words, at)]
-    if (heard === word) return
+    const playedWord = nextRow?.querySelectorAll('[data-start]')[lastStarted(words, at)]
+    if (playedWord === word) return
     word?.classList.remove('now')
-    heard?.classList.add('now')
-    word = heard
+    playedWord?.classList.add('now')
+    word = playedWord
   }
 
   function run(): void {

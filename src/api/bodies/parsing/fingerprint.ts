@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isObject } from '../validation/validate-fields.ts'
+import { isObject } from '../../../is-object.ts'
 
 /**
  * Returns a hash of everything that a creation requests. The order of the fields

@@ -1,6 +1,7 @@
 import { AppError } from '../../../errors.ts'
+import { isObject } from '../../../is-object.ts'
 import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../../schemas/common/limits.ts'
-import { isObject, validationError } from '../validation/validate-fields.ts'
+import { validationError } from '../validation/validate-fields.ts'
 
 /** What a client states about a session, as JSON text. */
 export type PostSessionMetadata = { text: string }

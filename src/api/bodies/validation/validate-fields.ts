@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { Config } from '../../../config/config.ts'
 import { AppError } from '../../../errors.ts'
+import { isObject } from '../../../is-object.ts'
 import { parseDateTime } from '../../lists/date-time.ts'
 import { isCursor } from '../../lists/list-query.ts'
 import { canonicalLanguage } from '../../schemas/models/language-codes.ts'
@@ -310,11 +311,6 @@ function isOfType(value: unknown, type: string | undefined): boolean {
   if (type === 'integer') return Number.isSafeInteger(value)
   if (type === 'number') return Number.isFinite(value)
   return typeof value === type
-}
-
-/** Returns whether a JSON value is an object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isDateOrDateTime(text: string): boolean {

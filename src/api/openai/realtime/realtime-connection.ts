@@ -8,6 +8,7 @@ import { toOpenAiError } from '../errors.ts'
 import { createRateDoubler } from './double-rate.ts'
 import {
   defaultSettings,
+  invalidRequest,
   type RealtimeSettings,
   type RealtimeVersion,
   toLiveBody,
@@ -99,7 +100,7 @@ export class RealtimeConnection implements SocketConnection {
     const id = typeof eventId === 'string' ? eventId : null
     try {
       if (!event || typeof type !== 'string')
-        throw unreadable('the event is not a JSON object with a type')
+        throw invalidRequest('the event is not a JSON object with a type')
       this.#handle(type, event, id)
     } catch (error) {
       this.#fail(error, id)
@@ -110,7 +111,7 @@ export class RealtimeConnection implements SocketConnection {
     switch (type) {
       case 'session.update':
       case 'transcription_session.update':
-        if (this.#session) throw unreadable('the session has already received audio')
+        if (this.#session) throw invalidRequest('the session has already received audio')
         this.#update(event.session, id)
         break
       case 'input_audio_buffer.append':
@@ -124,7 +125,7 @@ export class RealtimeConnection implements SocketConnection {
         this.#emit({ type: 'input_audio_buffer.cleared' })
         break
       default:
-        throw unreadable(`this server only transcribes: ${type.slice(0, 60)} is unknown here`)
+        throw invalidRequest(`this server only transcribes: ${type.slice(0, 60)} is unknown here`)
     }
   }
 
@@ -146,7 +147,8 @@ export class RealtimeConnection implements SocketConnection {
   }
 
   #append(base64: unknown): void {
-    if (typeof base64 !== 'string' || !BASE64.test(base64)) throw unreadable('audio must be base64')
+    if (typeof base64 !== 'string' || !BASE64.test(base64))
+      throw invalidRequest('audio must be base64')
     const bytes = Buffer.from(base64, 'base64')
     if (bytes.length === 0) return
     this.#session ??= this.#open()
@@ -160,7 +162,7 @@ export class RealtimeConnection implements SocketConnection {
     const session = this.#session
     if (!session?.finals) {
       if (this.#settings.silenceMs !== null) return // The server ends turns; it does so anyway.
-      throw unreadable('the buffer holds no audio')
+      throw invalidRequest('the buffer holds no audio')
     }
     this.#session = undefined
     void session.opening.then((connection) => connection?.receive(STOP, false))
@@ -313,8 +315,4 @@ function parseEvent(text: string): Fields | undefined {
   } catch {
     return undefined
   }
-}
-
-function unreadable(problem: string): AppError {
-  return new AppError('request_invalid', undefined, { validationErrors: [problem] })
 }

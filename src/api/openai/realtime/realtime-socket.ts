@@ -101,7 +101,7 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
     })
   }
 
-  // Those with a session hear from it that the server stops.
+  // A session itself tells its client that the server stops.
   http.addHook('preClose', async () => {
     for (const connection of connections) if (!connection.hasSession) connection.end(1012)
   })

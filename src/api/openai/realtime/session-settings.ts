@@ -66,7 +66,7 @@ export function updateSettings(before: RealtimeSettings, session: unknown): Real
 
 function readText(value: unknown, name: string): string | undefined {
   if (value === undefined || value === null) return undefined
-  if (typeof value !== 'string') throw invalid(`${name} must be a string`)
+  if (typeof value !== 'string') throw invalidRequest(`${name} must be a string`)
   return value
 }
 
@@ -74,9 +74,9 @@ function readFormat(value: unknown): RealtimeFormat {
   const { type, rate } = asFields(value)
   const name = typeof value === 'string' ? value : type
   const format = typeof name === 'string' ? formatNames[name] : undefined
-  if (!format) throw invalid('format must be audio/pcm, audio/pcmu or audio/pcma')
+  if (!format) throw invalidRequest('format must be audio/pcm, audio/pcmu or audio/pcma')
   if (format === 'pcm16' && rate !== undefined && rate !== 24_000) {
-    throw invalid('rate must be 24000')
+    throw invalidRequest('rate must be 24000')
   }
   return format
 }
@@ -86,11 +86,11 @@ function readSilence(detection: unknown, before: number | null): number | null {
   if (detection === null) return null
   const { type, silence_duration_ms: silence } = asFields(detection)
   if (type !== undefined && type !== 'server_vad' && type !== 'semantic_vad') {
-    throw invalid('turn_detection.type must be server_vad or semantic_vad')
+    throw invalidRequest('turn_detection.type must be server_vad or semantic_vad')
   }
   if (silence === undefined || silence === null) return before ?? SILENCE_MS
   if (typeof silence !== 'number') {
-    throw invalid('turn_detection.silence_duration_ms must be a number')
+    throw invalidRequest('turn_detection.silence_duration_ms must be a number')
   }
   return Math.min(MAX_SILENCE_MS, Math.max(MIN_SILENCE_MS, silence))
 }
@@ -165,6 +165,7 @@ function asFields(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }
 
-function invalid(problem: string): AppError {
+/** Returns the error of a request with a problem. */
+export function invalidRequest(problem: string): AppError {
   return new AppError('request_invalid', undefined, { validationErrors: [problem] })
 }

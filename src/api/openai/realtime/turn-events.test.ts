@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { RealtimeTurns } from './turn-events.ts'
 
-const heard = (text: string) => {
+const recognized = (text: string) => {
   const words = text.split(' ').map((word, i) => {
     return { word: `${i > 0 ? ' ' : ''}${word}`, start: i, end: i + 1, confidence: 1 }
   })
@@ -15,12 +15,12 @@ const deltasOf = (events: { type: string }[]) => {
 test('a word is sent once two partials agree on it, and the rest with the transcript', () => {
   const turns = new RealtimeTurns({ dialect: 'ga', logprobs: false })
   turns.started(1)
-  assert.deepEqual(deltasOf(turns.partial(heard('good'))), [])
-  assert.deepEqual(deltasOf(turns.partial(heard('good morning'))), ['good'])
-  assert.deepEqual(deltasOf(turns.partial(heard('good mourning all'))), [])
-  assert.deepEqual(deltasOf(turns.partial(heard('good mourning all of'))), [' mourning all'])
+  assert.deepEqual(deltasOf(turns.partial(recognized('good'))), [])
+  assert.deepEqual(deltasOf(turns.partial(recognized('good morning'))), ['good'])
+  assert.deepEqual(deltasOf(turns.partial(recognized('good mourning all'))), [])
+  assert.deepEqual(deltasOf(turns.partial(recognized('good mourning all of'))), [' mourning all'])
   // The transcript differs from what was sent: no delta can mend that.
-  const events = turns.final(heard('Good morning, all of you.'))
+  const events = turns.final(recognized('Good morning, all of you.'))
   assert.deepEqual(deltasOf(events), [])
   assert.equal((events.at(-1) as { transcript?: string }).transcript, 'Good morning, all of you.')
   assert.equal('logprobs' in events.at(-1)!, false)
@@ -29,17 +29,17 @@ test('a word is sent once two partials agree on it, and the rest with the transc
 test('a turn that was split continues as a new item, which names the previous one', () => {
   const turns = new RealtimeTurns({ dialect: 'beta', logprobs: false })
   const [started] = turns.started(0)
-  const [committed] = turns.final(heard('one'))
+  const [committed] = turns.final(recognized('one'))
   assert.equal(committed!.type, 'input_audio_buffer.committed')
-  const [next, created] = turns.final(heard('two'))
+  const [next, created] = turns.final(recognized('two'))
   assert.equal(next!.previous_item_id, started!.item_id)
   assert.equal(created!.type, 'conversation.item.created')
 })
 
 test('the tokens of log probabilities make up the transcript', () => {
   const turns = new RealtimeTurns({ dialect: 'ga', logprobs: true })
-  const said = (text: string) => ({ ...heard(text), text: ` ${text}` })
-  const parts = [said('good morning'), said('all')].map((part) => {
+  const spaced = (text: string) => ({ ...recognized(text), text: ` ${text}` })
+  const parts = [spaced('good morning'), spaced('all')].map((part) => {
     return { ...part, words: part.words.map((one) => ({ ...one, word: ` ${one.word.trim()}` })) }
   })
   type Completed = { transcript: string; logprobs: { token: string }[] }

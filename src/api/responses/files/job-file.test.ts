@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addFile, addJob, claim } from '../../../../test/support/jobs/test-jobs.ts'
 import { openTestStorage } from '../../../../test/support/storage/test-storage.ts'
-import { finishJob } from '../../../storage/jobs/end-job.ts'
+import { finishJob } from '../../../storage/jobs/finish-job.ts'
 import { findJob } from '../../../storage/jobs/jobs.ts'
 import { findJobFile } from './job-file.ts'
 

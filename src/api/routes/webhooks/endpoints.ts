@@ -3,7 +3,6 @@ import type { App } from '../../../app/app-type.ts'
 import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import { failEndpointDeliveries } from '../../../storage/deliveries/deliveries.ts'
-import { disabledReason } from '../../../storage/deliveries/delivery-outbox.ts'
 import { pageEndpoints } from '../../../storage/deliveries/endpoints/endpoint-list.ts'
 import {
   disableEndpoint,
@@ -11,6 +10,7 @@ import {
   enableEndpoint,
   findEndpoint,
 } from '../../../storage/deliveries/endpoints/endpoints.ts'
+import { disabledReason } from '../../../storage/deliveries/queue-deliveries.ts'
 import {
   accountFilterOf,
   type ResourceRequest,

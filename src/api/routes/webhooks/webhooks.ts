@@ -5,7 +5,6 @@ import { wallNow } from '../../../clock.ts'
 import { sendTestEvent } from '../../../delivery/send-test-event.ts'
 import { AppError } from '../../../errors.ts'
 import { recordAudit } from '../../../storage/accounts/audit-log.ts'
-import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
 import { createWebhook } from '../../../storage/deliveries/endpoints/create-webhook.ts'
 import { removeEndpoint } from '../../../storage/deliveries/endpoints/endpoint-removal.ts'
 import {
@@ -13,6 +12,7 @@ import {
   type Endpoint,
   findEndpoint,
 } from '../../../storage/deliveries/endpoints/endpoints.ts'
+import { webhookEvents } from '../../../storage/deliveries/queue-deliveries.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { accountFilterOf, type ResourceRequest } from '../../auth/require-account.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'

@@ -81,7 +81,7 @@ export const MAX_EDIT_INDEX = 10_000_000
 /** Numbers of speakers, with those that people add. */
 export const MAX_EDIT_SPEAKER = 999
 
-/** A name stands before words in files, in one row of a subtitle. */
+/** Files show a name before the words, in one row of a subtitle. */
 export const MAX_SPEAKER_NAME_CHARS = 80
 
 /** Versions of a transcript that are listed at once. */

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
+import { webhookEvents } from '../../../storage/deliveries/queue-deliveries.ts'
 import { AnyOf, listPageSchema, OtherAccount, pageFields } from '../common/list-query.ts'
 import { Type } from '../common/type.ts'
 import { DateTime, Nullable, OneOf } from '../common/values.ts'

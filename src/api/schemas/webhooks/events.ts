@@ -1,4 +1,4 @@
-import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
+import { webhookEvents } from '../../../storage/deliveries/queue-deliveries.ts'
 import { Type } from '../common/type.ts'
 import { FreeObject, OneOf, Uuid } from '../common/values.ts'
 import { PreRecordedResult } from '../jobs/job-results.ts'

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
+import { webhookEvents } from '../../../storage/deliveries/queue-deliveries.ts'
 import { Type } from '../common/type.ts'
 import { Nullable, OneOf } from '../common/values.ts'
 import { HttpUrl } from '../jobs/add-on-configs.ts'

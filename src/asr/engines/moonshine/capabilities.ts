@@ -1,10 +1,10 @@
-import { moonshinePackage } from '../../models/bundled-packages.ts'
+import { moonshinePackage } from '../../model-files/bundled-packages.ts'
 import type { RecognizerInfo, RecognizerThresholds } from '../recognizer.ts'
 
 /** The sizes of Moonshine for English. */
 export type MoonshineSize = 'base' | 'tiny'
 
-/** How far Moonshine is believed, tuned on recordings with reference transcripts. */
+/** When results of Moonshine are trusted, tuned on recordings with reference transcripts. */
 export const moonshineThresholds: RecognizerThresholds = {
   minRetryLogProb: -0.8,
   minLogProb: -1,

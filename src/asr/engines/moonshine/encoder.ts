@@ -3,7 +3,7 @@ import { floats, floatsOf, loadOptimizedModel, type Tensor } from '../../onnx/on
 /** Samples between two frames of the encoder's first convolution: the width of an input row. */
 export const ENCODER_ROW = 64
 
-/** Loads an encoder (see `asr/models/graphs/write-moonshine-encoder.ts`). */
+/** Loads an encoder (see `asr/model-files/graphs/write-moonshine-encoder.ts`). */
 export async function loadEncoder(file: string) {
   const session = await loadOptimizedModel(file)
   return {

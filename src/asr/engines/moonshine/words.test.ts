@@ -32,10 +32,11 @@ test('lone punctuation joins the word before it', () => {
 test('symbols alone, such as music notes, form no word', () => {
   const notes = [0xe2, 0x99, 0xaa].map((byte) => byte + 3)
   const starts = Array.from({ length: 12 }, (_, i) => i / 10)
-  const said = (...tokens: number[]) => groupTokensIntoWords(tokens, starts).map(({ text }) => text)
-  assert.deepEqual(said(...ids('_'), ...notes, ...notes), [])
-  assert.deepEqual(said(...ids('_ok', '_'), ...notes, ...ids('_here')), ['ok', 'here'])
-  assert.deepEqual(said(...ids('_ok'), 0xc3 + 3, 0xa9 + 3), ['oké'])
+  const wordTexts = (...tokens: number[]) =>
+    groupTokensIntoWords(tokens, starts).map(({ text }) => text)
+  assert.deepEqual(wordTexts(...ids('_'), ...notes, ...notes), [])
+  assert.deepEqual(wordTexts(...ids('_ok', '_'), ...notes, ...ids('_here')), ['ok', 'here'])
+  assert.deepEqual(wordTexts(...ids('_ok'), 0xc3 + 3, 0xa9 + 3), ['oké'])
 })
 
 test('byte tokens form UTF-8 characters', () => {

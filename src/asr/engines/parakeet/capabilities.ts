@@ -1,7 +1,7 @@
 import type { LocalModel } from '../../../models/install/installed-models.ts'
 import type { RecognizerInfo, RecognizerThresholds } from '../recognizer.ts'
 
-/** How far Parakeet is believed: not tuned, since its weights were not at hand. */
+/** When results of Parakeet are trusted; not tuned, since its weights were not available. */
 export const parakeetThresholds: RecognizerThresholds = {
   minRetryLogProb: -0.8,
   minLogProb: -1,

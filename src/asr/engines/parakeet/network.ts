@@ -18,7 +18,9 @@ export type EncodedFrames = { data: Float32Array; frames: number; size: number }
 /** The state of the prediction network after some tokens, of one text. Never changed. */
 export type TextState = readonly [Float32Array, Float32Array]
 
-/** One text that goes on: the encoder frame to look at, the last token, and the state before it. */
+/**
+ * One text in progress: the encoder frame to read next, the last token, and the state before it.
+ */
 export type JointInput = { frame: Float32Array; token: number; state: TextState }
 
 /** Scores of all tokens, the blank last, then of all durations; and the state after the token. */

@@ -13,7 +13,7 @@ export type RemoteResponse = {
   hasWordTimes: boolean | undefined
 }
 
-/** What words have where the server does not say how sure it is. */
+/** The confidence of words if the server states none. */
 const DEFAULT_CONFIDENCE = 0.8
 /**
  * Text of a segment with this little chance of speech and of its words is invented
@@ -21,7 +21,7 @@ const DEFAULT_CONFIDENCE = 0.8
  */
 const NO_SPEECH = 0.6
 const MIN_LOG_PROBABILITY = -1
-/** More words than this in a second are a loop of the model: nobody speaks so fast. */
+/** More words than this per second come from a loop of the model: people do not speak so fast. */
 const MAX_WORDS_PER_SECOND = 25
 
 type Fields = Record<string, unknown>

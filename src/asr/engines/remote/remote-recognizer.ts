@@ -3,8 +3,9 @@ import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import { AppError } from '../../../errors.ts'
 import { readCatalog } from '../../../models/catalog.ts'
 import { createFairSemaphore } from '../../../workers/fair-semaphore.ts'
-import type { FinalResult, LiveUtterance } from '../../live/live-engine.ts'
-import { wordsWithin } from '../../live/recognize-utterance.ts'
+import type { FinalResult, LiveUtterance } from '../../live-engine/live-engine.ts'
+import { wordsWithin } from '../../live-engine/recognize-utterance.ts'
+import { shiftWords } from '../../recognition/shift-words.ts'
 import type { Batch, IdentifyTask, LanguageSpan, RecognizedSegment } from '../../speech-engine.ts'
 import type { LanguageProbability, RecognizerInfo, Segment } from '../recognizer.ts'
 import { type ResponseFormat, responseFormats, writeMultipartForm } from './form.ts'
@@ -67,11 +68,11 @@ const MAX_SECONDS = 30
 /** Servers refuse shorter audio; silence is added to it. */
 const MIN_SAMPLES = SAMPLE_RATE / 2
 const TRIES: Record<RemoteUse, number> = { batch: 4, live: 2 }
-/** Seconds that one request of a live session may take: somebody waits for the text. */
+/** Seconds that one request of a live session may take: a person waits for the text. */
 const LIVE_TIMEOUT = 15
 /** The middle of a longer segment suffices to identify its language; in seconds. */
 const IDENTIFIED_SECONDS = 10
-/** Where the server does not say how probable the language is. */
+/** The confidence of a language if the server states none. */
 const DEFAULT_PROBABILITY = 0.9
 /** A prompt of Whisper has room for 224 tokens. */
 const MAX_PROMPT_CHARS = 600
@@ -124,7 +125,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
           ...{ languages, wordTimes: features.wordTimes ?? true, maxSeconds: MAX_SECONDS },
           ...{ vocabulary: true, identifiesLanguages: features.languages ?? true },
         },
-        // Who configures a server wants it used.
+        // An operator who configures a server expects its use.
         estimate: { wer: 0, realTimeFactor: 0 },
       }
     },
@@ -132,7 +133,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
       return Promise.all(
         segments.map(async (segment) => {
           const answer = await ask({ path, segment, ...settings }, call)
-          const words = shiftWords(answer.words, segment.start)
+          const words = shiftWords(answer.words, segment.start / SAMPLE_RATE)
           const uncovered = words.length > 0 ? 0 : spokenSeconds(segment)
           return { segment, words, uncovered, ...recognized(answer, settings, modelInfo) }
         }),
@@ -140,7 +141,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
     },
     async recognizeFinal({ path, segment, context = segment }, settings, call) {
       const answer = await ask({ path, segment: context, ...settings }, call)
-      const within = wordsWithin(shiftWords(answer.words, context.start), segment)
+      const within = wordsWithin(shiftWords(answer.words, context.start / SAMPLE_RATE), segment)
       return { ...within, ...recognized(answer, settings, modelInfo) }
     },
     identify({ path, segments, languages: allowed }, call) {
@@ -279,7 +280,7 @@ function promptOf(vocabulary: readonly string[]): string {
   return prompt.replaceAll(/[\r\n]+/g, ' ')
 }
 
-/** Where a model hears nothing, it may repeat its prompt: at least three words, and no others. */
+/** A model that finds no speech may repeat its prompt: at least three words, and no others. */
 function isEchoOfPrompt({ words }: RemoteResponse, prompt: string): boolean {
   if (prompt === '' || words.length < 3) return false
   const text = comparableText(words.map((word) => word.text).join(' '))
@@ -321,9 +322,4 @@ function middleOf(segment: Segment): Segment {
 function spokenSeconds({ start, end, pauses = [] }: Segment): number {
   const silent = pauses.reduce((sum, pause) => sum + pause.end - pause.start, 0)
   return (end - start - silent) / SAMPLE_RATE
-}
-
-function shiftWords(words: RemoteResponse['words'], samples: number): RemoteResponse['words'] {
-  const offset = samples / SAMPLE_RATE
-  return words.map((word) => ({ ...word, start: word.start + offset, end: word.end + offset }))
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../../errors.ts'
 import type { Log } from '../../../observability/log.ts'
-import type { FinalResult, PartialResult } from '../../live/live-engine.ts'
+import type { FinalResult, PartialResult } from '../../live-engine/live-engine.ts'
 import type { PoolTaskOptions, TaskRunner } from '../../workers/pool.ts'
 import type { WorkerTask } from '../../workers/worker-protocol.ts'
 import { REMOTE } from './remote-id.ts'

@@ -1,9 +1,10 @@
 import type { Word } from '../../../transcript/transcript.ts'
 
 /**
- * Gives words a confidence where a model returns none: how much of a word comes back when the model
- * decodes the audio a second time, a little later in its frames. Of n letters of which k come back
- * the confidence is (k + 1) / (n + 2), the rule of succession, so no word is certain.
+ * Gives words a confidence where a model returns none: how much of a word is recognized again when
+ * the model decodes the audio a second time, a little later in its frames. If k of n letters are
+ * recognized again, the confidence is (k + 1) / (n + 2), the rule of succession, so no word is
+ * certain.
  */
 export function withConfidence<T extends Word>(words: readonly T[], second: string): T[] {
   const letters = words.flatMap(({ text }, word) => {

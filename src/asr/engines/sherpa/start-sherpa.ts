@@ -104,7 +104,7 @@ function createWorker(setup: SherpaSetup) {
       const reason = problem ?? `sherpa-onnx ended with ${cause}${lastErrorLine(errors)}`
       if (state === 'loading') ready.reject(new Error(reason))
       ready = Promise.withResolvers()
-      // Somebody listens while it loads, and not always afterwards.
+      // A caller handles the error while the model loads, but not always later.
       ready.promise.catch(() => {})
     },
   })

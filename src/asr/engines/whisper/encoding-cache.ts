@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { floatsOf, type Tensors } from '../../onnx/onnx-runtime.ts'
 import type { MelFeatures } from './features.ts'
 
-/** Encoded chunks that are soon needed again, of at most so many bytes; the oldest go first. */
+/** Encoded chunks that are soon needed again, within a number of bytes; the oldest are removed. */
 export type EncodingCache = {
   keep(features: MelFeatures, chunk: Tensors): void
-  /** Returns what is kept of a chunk, and forgets it. */
+  /** Returns the encoding of a chunk, if kept, and removes it. */
   take(features: MelFeatures): Tensors | undefined
 }
 

@@ -29,9 +29,9 @@ function prefixesOf(fed: readonly number[][]): number[][] {
 }
 
 test('the likeliest language is chosen, among the allowed ones if given', async () => {
-  const heard = { 12: 1, 13: 3 }
+  const firstLogits = { 12: 1, 13: 3 }
   const languages = async (options: Partial<WhisperOptions>) => {
-    const { model } = modelOf([[1, 2]], { heard })
+    const { model } = modelOf([[1, 2]], { firstLogits })
     const found = await transcribeSegments(model, [new Float32Array(16_000)], {
       ...wanted,
       ...options,
@@ -44,8 +44,8 @@ test('the likeliest language is chosen, among the allowed ones if given', async 
 })
 
 test('if no language is likely, detection is repeated with audio padded to 30 s', async () => {
-  const framesOf = async (heard: Record<number, number>) => {
-    const { model } = modelOf([[1, 2]], { heard })
+  const framesOf = async (firstLogits: Record<number, number>) => {
+    const { model } = modelOf([[1, 2]], { firstLogits })
     const { encode, config } = model.network
     const languages = { ...config.languages, fr: 21 }
     const frames: number[] = []
@@ -65,7 +65,7 @@ test('if no language is likely, detection is repeated with audio padded to 30 s'
 })
 
 test('an unlikely text is discarded where the model detects no speech', async () => {
-  const unsure = { certainty: 1, heard: { [tokens.noSpeech]: 9 } }
+  const unsure = { certainty: 1, firstLogits: { [tokens.noSpeech]: 9 } }
   const { model, fed } = modelOf([[1, 2]], unsure)
   const [found] = await transcribeSegments(model, [new Float32Array(16_000)], wanted)
   assert.deepEqual(found?.decoding.tokens, [])
@@ -77,7 +77,7 @@ test('an unlikely text is discarded where the model detects no speech', async ()
     forced,
   )
   assert.deepEqual(kept?.decoding.tokens, [1, 2])
-  const sure = modelOf([[1, 2]], { heard: unsure.heard })
+  const sure = modelOf([[1, 2]], { firstLogits: unsure.firstLogits })
   const [spoken] = await transcribeSegments(sure.model, [new Float32Array(16_000)], wanted)
   assert.deepEqual(spoken?.decoding.tokens, [1, 2])
 })
@@ -96,16 +96,16 @@ test('an unlikely text is decoded again, with a deterministic result', async () 
 test('the vocabulary is given as a prompt, unless the text becomes unusable with it', async () => {
   const second = new Float32Array(16_000)
   const vocabulary = ['one', 'two']
-  const heard = { 13: 5 }
-  const good = modelOf([[3, 4]], { heard })
+  const firstLogits = { 13: 5 }
+  const good = modelOf([[3, 4]], { firstLogits })
   await transcribeSegments(good.model, [second], { ...wanted, vocabulary })
   assert.deepEqual(
     prefixesOf(good.fed).map(([first]) => first),
     [tokens.startOfPrevious],
   )
-  const cyrillic = modelOf([[7]], { heard })
+  const cyrillic = modelOf([[7]], { firstLogits })
   await transcribeSegments(cyrillic.model, [second], { ...wanted, vocabulary })
-  const few = modelOf([[3]], { heard })
+  const few = modelOf([[3]], { firstLogits })
   await transcribeSegments(few.model, [new Float32Array(5 * 16_000)], { ...wanted, vocabulary })
   for (const { fed } of [cyrillic, few]) {
     assert.deepEqual(

@@ -28,7 +28,7 @@ export type WhisperOptions = Omit<DecodeOptions, 'prompt'> & {
   languages: readonly string[]
   /** Words to prefer. */
   vocabulary: readonly string[]
-  /** Keeps text even where the model hears no speech. */
+  /** Keeps text even where the model detects no speech. */
   forceNonEmpty: boolean
 }
 

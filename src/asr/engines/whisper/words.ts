@@ -1,5 +1,5 @@
 import type { Word } from '../../../transcript/transcript.ts'
-import { alignByAttention } from '../../recognition/attention-alignment.ts'
+import { alignByAttention, mostAttendedFrame } from '../../recognition/attention-alignment.ts'
 import { alignToEnergy, energyLevels } from '../../recognition/word-boundaries.ts'
 import { MIN_WORD_SECONDS } from '../../recognition/word-durations.ts'
 import { wordConfidence } from './decoding/confidence.ts'
@@ -50,7 +50,7 @@ export function approximateWords(
   const { decoding, heads } = text
   let latest = 0
   const frames = decoding.attention.map((row) => {
-    latest = Math.max(latest, loudestFrame(row, heads, decoding.frames))
+    latest = Math.max(latest, mostAttendedFrame(row, heads, decoding.frames))
     return latest
   })
   const rough = wordSpans(tokenizer, text, frames)
@@ -103,15 +103,4 @@ function withConfidence(
   return words.map(({ text, first, last }) => {
     return { text, confidence: wordConfidence(decoding.logProbs.slice(first, last + 1), segment) }
   })
-}
-
-function loudestFrame(row: Float32Array, heads: number, frames: number): number {
-  let best = 0
-  let max = 0
-  for (let t = 0; t < frames; t++) {
-    let sum = 0
-    for (let head = 0; head < heads; head++) sum += row[head * frames + t]!
-    if (sum > max) [best, max] = [t, sum]
-  }
-  return best
 }

@@ -1,3 +1,4 @@
+import { lettersAndDigits } from '../../../transcript/letters-and-digits.ts'
 import type { Word } from '../../../transcript/transcript.ts'
 
 /** A word on two channels is the same if it begins on both within this time, in seconds. */
@@ -38,8 +39,4 @@ function countShared(words: readonly Word[], otherWords: readonly Word[]): numbe
     }
   }
   return shared
-}
-
-function lettersAndDigits(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
 }

@@ -1,3 +1,4 @@
+import { sum } from '../../../numbers.ts'
 import type { SpeakerCounts } from '../../speech-engine.ts'
 import type { ChannelSpeakers } from './cluster-speakers.ts'
 import { dot } from './vectors.ts'
@@ -87,8 +88,4 @@ function lowest(values: readonly (number | undefined)[]): number | undefined {
     if (value !== undefined && (best === undefined || value < values[best]!)) best = i
   }
   return best
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

@@ -16,7 +16,9 @@ export type Visible = {
   folder: string | undefined
 }
 
-/** The new root is built here: nobody needs what it hides, and `mount` needs `/proc` until then. */
+/**
+ * The new root is built here: nothing needs what it hides, and `mount` needs `/proc` until then.
+ */
 const ROOT = '/sys'
 /** Folders of the system; where all are in `/usr`, most of them are links. */
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64']

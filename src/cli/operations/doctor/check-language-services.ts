@@ -97,7 +97,7 @@ async function checkApertium(
   signal: AbortSignal,
 ): Promise<CheckResult | undefined> {
   if (file === undefined) return undefined
-  const { createApertium } = await import('../../../llm/apertium/apertium.ts')
+  const { createApertium } = await import('../../../language-services/apertium/apertium.ts')
   try {
     const pairs = [...(await createApertium(file, bareEnvironment()).pairs({ signal })).keys()]
     if (pairs.length > 0) return { state: 'ok', text: `Apertium: ${pairs.toSorted().join(', ')}` }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Config, readConfig, unknownSettings } from '../../../config/config.ts'
 import { REINSTALL, REINSTALL_MODELS } from '../../../config/installation.ts'
+import { inGigabytes } from '../../../models/install/require-space.ts'
 import { createLog } from '../../../observability/log.ts'
 import { diskOf, reserveOf } from '../../../storage/data-folder/disk.ts'
 import { listenError, localUrl, tryListening } from '../../server/server-url.ts'
@@ -49,7 +50,7 @@ export function checkSettings(env: Record<string, string | undefined>): CheckRes
 
 /** Checks whether every byte of the models is as installed. */
 export async function checkModelFiles({ models: { folder } }: Config): Promise<CheckResult> {
-  const { findDamage } = await import('../../../asr/models/bundled-record.ts')
+  const { findDamage } = await import('../../../asr/model-files/bundled-record.ts')
   const damaged = await findDamage(folder, { hashes: true })
   if (damaged.length === 0) return { state: 'ok', text: `models in ${folder}, checksums match` }
   const text = `models in ${folder}: missing or damaged: ${damaged.join(', ')}`
@@ -72,7 +73,7 @@ export async function checkDevice({ models }: Config): Promise<CheckResult | und
   const { device, folder } = models
   if (device === 'cpu') return undefined
   const { knownDevices, loadModel } = await import('../../../asr/onnx/onnx-runtime.ts')
-  const { bundledModels } = await import('../../../asr/models/bundled-packages.ts')
+  const { bundledModels } = await import('../../../asr/model-files/bundled-packages.ts')
   try {
     const session = await loadModel(bundledModels(folder).vad, { device })
     await session.release()
@@ -188,10 +189,6 @@ export async function checkObjectStore({ storage }: Config): Promise<CheckResult
   } catch (error) {
     return { state: 'fail', text: messageOf(error) }
   }
-}
-
-function inGigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(1)} GB`
 }
 
 async function nearestExisting(path: string): Promise<string> {

@@ -21,11 +21,6 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** Returns whether a value is an object with keys, so neither a list nor null. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Returns whether a value is a list of texts. */
 export function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((member) => typeof member === 'string')

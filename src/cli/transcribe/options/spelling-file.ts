@@ -1,6 +1,7 @@
+import { isObject } from '../../../is-object.ts'
 import { UsageError } from '../../arguments.ts'
 import { sanitize } from '../../terminal/sanitize-terminal.ts'
-import { isObject, isStrings, readJsonFile } from './json-file.ts'
+import { isStrings, readJsonFile } from './json-file.ts'
 
 const expectation = 'must map each spelling to a list of the words it replaces'
 

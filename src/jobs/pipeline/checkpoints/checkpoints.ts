@@ -13,6 +13,7 @@ import type {
 import type { DecodedMedia } from '../../../audio/decoder/decoder-messages.ts'
 import { throwStorageError } from '../../../storage/database/sqlite/storage-error.ts'
 import { syncFile, syncFolder, writeDurably } from '../../../storage/objects/disk/durable-file.ts'
+import { ignoreMissingFile } from '../../../storage/objects/disk/missing-file.ts'
 import { type CheckpointFile, hashOfJson, openCheckpointFile } from './checkpoint-file.ts'
 import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
@@ -27,7 +28,7 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
  */
 export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
-  /** Keeps how the channels were taken; `folder` gets the files to recognize. */
+  /** Stores how the channels were grouped; `folder` gets the files to recognize. */
   channelGroups(
     work: (folder: string) => Promise<ChannelToRecognize[]>,
   ): Promise<ChannelToRecognize[]>
@@ -188,8 +189,4 @@ async function openResponses(file: string): Promise<CheckpointFile<unknown>> {
 async function readJsonCheckpoint<T>(path: string): Promise<T | undefined> {
   const text = await readFile(path, 'utf8').catch(ignoreMissingFile)
   return text === undefined ? undefined : (JSON.parse(text) as T)
-}
-
-function ignoreMissingFile(error: { code?: unknown }): undefined {
-  if (error.code !== 'ENOENT') throw error
 }

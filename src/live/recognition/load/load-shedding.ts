@@ -1,4 +1,4 @@
-import { BUSY_PARTIAL_INTERVALS } from '../../../asr/live/live-engine.ts'
+import { BUSY_PARTIAL_INTERVALS } from '../../../asr/live-engine/live-engine.ts'
 
 /** Load from which partials become rarer, and from which on they are rarest. */
 const SHEDDING_LOAD = 0.4

@@ -37,7 +37,7 @@ export class ForwardedClients {
       )
       for (const client of clients) {
         const { jobId, nodeId } = client
-        // Not there: it has ended, and its node tells the client.
+        // The session is missing: it has ended, and its node tells the client.
         if (!owners.has(jobId) || owners.get(jobId) === nodeId || !this.#clients.has(client))
           continue
         this.#log.info(

@@ -5,7 +5,7 @@ import type { Db } from '../../database/db.ts'
 /** What an account used this month, in seconds of audio times channels. */
 export type MonthUsage = {
   used: number
-  /** What jobs and sessions that have not ended are going to use, as far as that is known. */
+  /** Expected use of jobs and sessions that have not ended, as far as it is known. */
   inProgress: number
   /** When the next month begins, in milliseconds since 1970. */
   resetsAt: number
@@ -60,7 +60,7 @@ export type QuotaQuery = {
 
 /**
  * Returns the error that refuses new work of an account that has used up its month, or would by
- * this; undefined where it may go on. What is in progress counts, so that many requests at a time
+ * this; undefined if it may proceed. Work in progress counts, so that many requests at a time
  * exceed the limit no further than one.
  */
 export async function findSpentQuota(

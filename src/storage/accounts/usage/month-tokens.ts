@@ -4,7 +4,7 @@ import { monthOf } from './month-quota.ts'
 
 /** What language models took for an account this month. */
 export type MonthTokens = {
-  /** Prompt and answer tokens of what has ended. */
+  /** Prompt and completion tokens of ended jobs and sessions. */
   used: number
   /** Which of the given jobs and sessions have not ended: what they took is not in `used` yet. */
   open: ReadonlySet<string>

@@ -37,8 +37,8 @@ const columns = { account: 'account', day: 'day', key: 'key_id', kind: 'kind' } 
 const MICROSECONDS = 1e6
 
 /**
- * Adds up what was used, ordered by the fields of the group in their given order. Without any there
- * is one sum, also of nothing.
+ * Adds up what was used, ordered by the fields of the group in their given order. Without fields
+ * there is one sum, even if nothing was used.
  */
 export async function reportUsage(
   { reader }: Pick<Db, 'reader'>,

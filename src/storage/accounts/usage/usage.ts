@@ -34,7 +34,7 @@ const DAY_MS = 86_400_000
 
 /**
  * Counts a job that ends, in the transaction that ends it: exactly once, whatever happens to the
- * server. Of a failed job the add-ons do not count; what it took otherwise does.
+ * server. The add-ons of a failed job do not count; the rest of its use does.
  */
 export function recordJobUsage(tx: Db, job: UsageJob, used?: JobUsage): Promise<void> {
   const isDone = job.status === 'done'
@@ -49,7 +49,7 @@ export function recordJobUsage(tx: Db, job: UsageJob, used?: JobUsage): Promise<
   return addUsageAmounts(tx, { ...job, at: job.completed_at! }, amounts)
 }
 
-/** Counts what a language model took after the end of a job, for an add-on that is made again. */
+/** Counts what a language model took after the end of a job, for an add-on that is retried. */
 export function recordTokenUsage(
   tx: Db,
   job: Pick<UsageJob, 'account' | 'kind' | 'key_id'> & { at: number },
@@ -86,7 +86,7 @@ async function addUsageAmounts(
 ): Promise<void> {
   const day = startOfDay(at)
   const owner = { account, kind, key_id: key_id ?? '', day }
-  // In one order, so that transactions of several servers lock the rows in the same one.
+  // Always in the same order, so that transactions of several servers do not deadlock.
   const rows = [...amounts]
     .filter(([, amount]) => amount > 0)
     .sort(([a], [b]) => (a < b ? -1 : 1))

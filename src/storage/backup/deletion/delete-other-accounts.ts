@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 const common = ['schema_version', 'owners', 'utterance_terms', 'object_keys']
 /** Erases words from their index one by one, which takes hours for those of many accounts. */
 const unindexing = 'unindex_utterance'
-/** Whom the rows of other tables belong to, by the first of these columns that they have. */
+/** The owner of a row of other tables: the first of these columns that the table has. */
 const owned = [
   { column: 'account', condition: 'account is not :account' },
   { column: 'job_id', condition: 'job_id not in (select id from jobs)' },
@@ -61,7 +61,7 @@ function rulesOf(database: DatabaseSync): { table: string; condition: string }[]
       name: string
     }[]
     const rule = owned.findIndex(({ column }) => columns.some(({ name }) => name === column))
-    // A copy that still held the data of others would be worse than none.
+    // No copy is better than one that still holds the data of others.
     if (rule === -1) throw new Error(`Cannot restore one account: the table ${table} has no rule`)
     return [{ table, rule }]
   })

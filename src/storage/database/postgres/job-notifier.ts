@@ -6,7 +6,7 @@ import type { JobNotifier } from '../db.ts'
 import type { Tables } from '../tables.ts'
 
 const CHANNEL = 'steno_jobs'
-/** Jobs of this time are announced together. */
+/** Jobs within this time are announced together. */
 const TOGETHER_MS = 20
 /** Pause before another try to listen. */
 const RETRY_MS = 1000
@@ -16,7 +16,7 @@ const CHECK_MS = 15_000
 const LIMIT_MS = 5000
 
 /**
- * Tells other servers of one database about waiting jobs, with NOTIFY. It is sent after the
+ * Notifies other servers of one database of waiting jobs, with NOTIFY. It is sent after the
  * transaction and beside it: PostgreSQL lets one transaction at a time commit a notification.
  */
 export function createJobNotifier(
@@ -32,7 +32,7 @@ export function createJobNotifier(
   async function send(): Promise<void> {
     await delay(TOGETHER_MS, undefined, { signal: closed.signal }).catch(() => {})
     announcement = undefined
-    // Whoever misses it polls.
+    // A server that misses it polls.
     await sql`select pg_notify(${CHANNEL}, ${self})`.execute(main).catch(() => {})
   }
   const hint = () => {

@@ -33,8 +33,8 @@ export type OnMigration = (versions: { from: number; to: number }) => void
 
 /**
  * Migrates the tables to the version of this code, in one transaction under a lock: of several
- * processes that start together one migrates, and the others wait. What is killed or aborted in
- * between leaves the database as it was.
+ * processes that start together one migrates, and the others wait. A migration that is killed or
+ * aborted leaves the database as it was.
  */
 export async function migrate<T>(
   database: Kysely<T>,

@@ -42,7 +42,7 @@ export const postgresDialect: Omit<Dialect, 'eraseDeletedRows'> = {
       const inJobs = sql`(select * from utterances where job_id = any(${jobIds}) offset 0)`
       return { from: sql`${inJobs} u`, where }
     },
-    // What the planner knows of frequent terms: to count them takes as long as to find them.
+    // The planner's statistics of frequent terms: counting them takes as long as finding them.
     async estimate({ sql: database }, owner, query) {
       const { rows } = await sql<{ 'QUERY PLAN': string }>`explain (format json)
         select 1 from utterances where terms @@ ${toTsQuery(owner, query)}::tsquery`.execute(

@@ -25,7 +25,7 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
 const AWAY_TEXT =
   /^(Connection terminated|Client has encountered a connection error|Query read timeout|timeout e|Client was closed|This socket has been ended)/
 
-/** Seconds after which a refused request may succeed: connections are made anew at once. */
+/** Seconds after which a refused request may succeed: new connections are made at once. */
 const RETRY_AFTER = 2
 
 function postgresCode(error: unknown): string {
@@ -43,7 +43,7 @@ export function isUnavailable(error: unknown): boolean {
 
 /** Whether the connection of a failed statement can be used again. */
 export function isBroken(error: unknown): boolean {
-  // A server that responds with an error of a statement is there.
+  // A server that responds with the error of a statement is available.
   const isResponse = ['57014', '55P03', '53300', '25006'].includes(postgresCode(error))
   return isUnavailable(error) && !isResponse
 }

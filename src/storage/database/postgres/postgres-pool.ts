@@ -19,14 +19,14 @@ export type PostgresPoolOptions = {
 const CONNECT_MS = 10_000
 /** How long an unused connection stays open. */
 const IDLE_MS = 60_000
-/** A transaction that stands still for this long is ended: others may wait for its locks. */
+/** A transaction that is idle for this long is ended: others may wait for its locks. */
 const STANDSTILL_MS = 15_000
 /**
- * After this much more than the limit of a statement its connection is given up: the server that
- * would have ended it cannot be reached.
+ * After this much more than the limit of a statement its connection is closed: the server that
+ * would have ended the statement cannot be reached.
  */
 const UNREACHABLE_MS = 5000
-/** A lost connection is replaced so many times more: the other ones may be lost as well. */
+/** A lost connection is replaced this many more times: the other ones may be lost as well. */
 const MAX_RECONNECTS = 3
 
 /** Object ids of types (pg_type.dat) that are read as numbers: counts, sums and times. */
@@ -48,7 +48,7 @@ const rowTypes = {
 const DEFAULTS = {
   // Statements are short; compiling one takes longer than running it.
   jit: 'off',
-  // What is guaranteed beyond this level, locks guarantee.
+  // Locks give the guarantees beyond this level.
   default_transaction_isolation: 'read\\ committed',
   idle_in_transaction_session_timeout: String(STANDSTILL_MS),
 }
@@ -74,7 +74,7 @@ export function createPool(options: PostgresPoolOptions): PostgresPool {
     types: rowTypes as typeof types,
     ...(limitMs > 0 && { query_timeout: limitMs + UNREACHABLE_MS }),
   })
-  // A connection that breaks while nobody uses it is replaced by the next use.
+  // A connection that breaks while idle is replaced at its next use.
   pool.on('error', (error) => onIdleError?.(error))
   return {
     options: pool.options,
@@ -95,7 +95,7 @@ async function connect(pool: Pool): Promise<PoolClient> {
   }
 }
 
-/** A `select` that reads only: it may be repeated whatever became of the first try. */
+/** A `select` that reads only: it may be repeated whatever the outcome of the first try. */
 const READS = /^\s*(select|with\s+(recursive\s+)?\w+\s*(\([^)]*\))?\s+as\s*\(\s*select)\b/i
 const WRITES = /\b(insert|update|delete|nextval|pg_advisory_\w+)\b/i
 

@@ -28,15 +28,15 @@ import { createVacuum } from './vacuum.ts'
 export type OpenPostgresOptions = {
   /**
    * Only a server may change tables (`migrate`). A command needs those of its own version (`same`),
-   * or makes them in an empty database (`create`); a check accepts older ones (`known`). Only what
-   * moves a data folder there opens a database before the move has ended (`move`).
+   * or creates them in an empty database (`create`); a check accepts older ones (`known`). Only
+   * what moves a data folder there opens a database before the move has ended (`move`).
    */
   version: 'migrate' | 'create' | 'same' | 'known' | 'move'
   signal?: AbortSignal | undefined
   /** Called when the database cannot be reached and another try follows. */
   onWait?: ((reason: { database: string; error: string }) => void) | undefined
   onMigration?: OnMigration | undefined
-  /** Called before tables are made in an empty database. */
+  /** Called before tables are created in an empty database. */
   onEmpty?: (() => Promise<void>) | undefined
   /** Called with errors of connections that no statement uses. */
   onIdleError?: ((error: Error) => void) | undefined
@@ -184,7 +184,7 @@ async function refuseTransfer(main: Kysely<Tables>): Promise<void> {
 /** Rows that are added up at a time. */
 const BYTE_CHANGES = 20_000
 
-/** Replaces the changes of what accounts store by their sums; who reads meanwhile sees either. */
+/** Replaces the changes of what accounts store by their sums; a concurrent reader sees either. */
 async function addUpBytes(main: Kysely<Tables>): Promise<void> {
   await sql`with gone as (
       delete from account_byte_changes where ctid in (
@@ -194,7 +194,7 @@ async function addUpBytes(main: Kysely<Tables>): Promise<void> {
       select account, sum(bytes) from gone group by account having sum(bytes) <> 0`.execute(main)
 }
 
-/** Returns host, port and name of a database: what may be shown of its address. */
+/** Returns host, port and name of a database: the parts of its address that may be shown. */
 export function databaseAddress(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url)
   const host = hostname || searchParams.get('host') || 'localhost'

@@ -1,6 +1,6 @@
 /**
- * How the tables are made: what SQLite's first ten versions add up to. `migrations.ts` has what
- * follows them.
+ * The first schema, which equals the sum of SQLite's first ten versions. `migrations.ts` has the
+ * later ones.
  */
 
 const TEXTS = ['request_params', 'custom_metadata', 'post_session_metadata', 'result']
@@ -118,8 +118,7 @@ const jobs = [
     key_hash ${TEXT}
   )`,
   `create index live_sessions_by_end on live_sessions (ended_at) where ended_at is not null`,
-  // A row per change, added up now and then: transactions of one account do not wait for each
-  // other.
+  // A row per change, summed now and then: transactions of one account do not wait for each other.
   `create table account_byte_changes (
     account ${TEXT} not null,
     bytes bigint not null

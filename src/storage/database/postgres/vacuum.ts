@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
 
-/** Frees the space of deleted rows sooner than the database does by itself. */
+/** Frees the space of deleted rows sooner than the database does on its own. */
 export type Vacuum = {
-  /** Notes that rows were deleted of which nothing is to be left. */
+  /** Records that rows were deleted whose data must be erased. */
   note(): void
-  /** Vacuums in the background, if that was noted and the last time is long enough ago. */
+  /** Vacuums in the background, if that was recorded and the last vacuum is long enough ago. */
   runIfDue(): void
   /** Ends a vacuum that runs; what it has freed stays freed. */
   close(): Promise<void>

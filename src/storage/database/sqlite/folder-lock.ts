@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 /** SQLite result code (sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5
 
-/** A server holds the folder. */
+/** A server has locked the folder. */
 export class FolderInUse extends Error {
   constructor(folder: string, options: ErrorOptions) {
     super(`Cannot open the data folder: another server is using ${folder}`, options)

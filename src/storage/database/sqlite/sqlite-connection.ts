@@ -45,7 +45,7 @@ type PendingStatement = PromiseWithResolvers<StatementOutcome>
  * Opens a connection in a thread. SQLite blocks its caller for the length of a sync or a long
  * query, and that must not be the event loop, which serves everyone. The thread does not keep the
  * process alive; a pending statement does. It is no `SupervisedWorker`: statements are sent without
- * waiting for those before, and another thread could not go on with an open transaction.
+ * waiting for those before, and another thread could not continue an open transaction.
  *
  * A message between threads costs more than a short statement, so those of one turn of the event
  * loop share one.
@@ -131,7 +131,7 @@ function sendTogether(
 
 type ReadRow = (values: readonly unknown[]) => Record<string, unknown>
 
-/** Makes rows the objects that callers read. */
+/** Converts rows to the objects that callers read. */
 export function toOutcome({ columns, rows, changes }: StatementRows): StatementOutcome {
   return { rows: rows.length > 0 ? rows.map(rowReader(columns)) : [], changes }
 }

@@ -46,7 +46,7 @@ function createDriver({ writer, reader }: SqliteConnections): Driver {
         inTransaction = value
       },
       async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-        // Outside a transaction a reader sees what was committed, which is all it may see.
+        // Outside a transaction a reader sees committed data only, as it should.
         const isSearch = !inTransaction && /^\s*select\b/i.test(sql)
         while (busy && !inTransaction && !isSearch) await busy.promise
         const connection = isSearch ? reader : writer

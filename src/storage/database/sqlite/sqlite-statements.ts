@@ -13,7 +13,7 @@ const BUSY_TIMEOUT_MS = 5000
  * Creations fill the usual 1000 each second, and change many pages again that are then copied once.
  */
 const CHECKPOINT_PAGES = 4000
-/** KiB of pages that the writer remembers: by default 2000, fewer than its indexes change. */
+/** KiB of pages that the writer caches; the default of 2000 is less than its indexes change. */
 const WRITER_CACHE_KIB = 16_000
 /** Our statements are a few dozen texts; those of lists vary with their filters. */
 const MAX_PREPARED = 200
@@ -72,7 +72,7 @@ export function openStatements(
         return { columns, rows: statement.all(...values) as unknown as unknown[][], changes: 0 }
       }
       const { changes } = statement.run(...values)
-      // What `*` stands for may be something else now.
+      // The columns of `*` may have changed.
       if (changesTables) prepared.clear()
       return { ...NOTHING, changes: Number(changes) }
     },

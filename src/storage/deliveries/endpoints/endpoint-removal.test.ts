@@ -3,7 +3,7 @@ import test from 'node:test'
 import { sql } from 'kysely'
 import { openTestStorage } from '../../../../test/support/storage/test-storage.ts'
 import type { Db } from '../../database/db.ts'
-import { queueWebhooks } from '../delivery-outbox.ts'
+import { queueWebhooks } from '../queue-deliveries.ts'
 import { removeEndpoint, syncConfiguredWebhooks } from './endpoint-removal.ts'
 import {
   disableEndpoint,

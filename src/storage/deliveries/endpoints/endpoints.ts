@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Queryable } from '../../database/db.ts'
 import type { EndpointRow } from '../../database/tables.ts'
-import type { WebhookEvent } from '../delivery-outbox.ts'
+import type { WebhookEvent } from '../queue-deliveries.ts'
 import { endpointIdOf } from './endpoint-id.ts'
 
 /** A receiver of an account's events, and its health. Times are milliseconds. */

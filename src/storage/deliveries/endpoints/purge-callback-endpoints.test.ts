@@ -5,7 +5,7 @@ import { openTestStorage } from '../../../../test/support/storage/test-storage.t
 import { type Db, inTransaction } from '../../database/db.ts'
 import type { EndpointRow } from '../../database/tables.ts'
 import { MAX_GAP_MS } from '../deliveries.ts'
-import { queueLiveCallbacks } from '../delivery-outbox.ts'
+import { queueLiveCallbacks } from '../queue-deliveries.ts'
 import { purgeCallbackEndpoints } from './purge-callback-endpoints.ts'
 
 const NOW = 1e12

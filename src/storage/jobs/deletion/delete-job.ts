@@ -4,7 +4,7 @@ import type { Db } from '../../database/db.ts'
 import type { JobRow } from '../../database/tables.ts'
 import { deleteJobDeliveries } from '../../deliveries/deliveries.ts'
 import { recordSessionEnd } from '../../live/session-tokens.ts'
-import { deleteFileWithoutJobs } from '../../objects/recordings.ts'
+import { deleteRecordingWithoutJobs } from '../../objects/recordings.ts'
 import type { JobId } from '../jobs.ts'
 import { metadataTokens } from '../lists/metadata-tokens.ts'
 import { deleteSharesOfJob } from '../shares.ts'
@@ -40,7 +40,7 @@ export async function deleteEndedJob(
   const { objects } = await deleteJobDeliveries(tx, id)
   if (job.result_object) objects.push(job.result_object)
   if (job.redacted_object) objects.push(job.redacted_object)
-  if (job.file_id && (await deleteFileWithoutJobs(tx, job.file_id))) objects.push(job.file_id)
+  if (job.file_id && (await deleteRecordingWithoutJobs(tx, job.file_id))) objects.push(job.file_id)
   return { objects }
 }
 

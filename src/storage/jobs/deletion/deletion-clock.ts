@@ -15,7 +15,8 @@ const HOUR_MS = 3_600_000
 /** Servers are off for a weekend or a week; a wrong clock is wrong by months or years. */
 const MAX_LEAP_MS = 7 * 24 * HOUR_MS
 /**
- * How long an operator has to notice. A server that really was off for long deletes a day later.
+ * How long an operator has to notice a wrong clock. A server that really was off for long deletes a
+ * day later.
  */
 const CONFIRM_MS = 24 * HOUR_MS
 /** How often the newest time is written: leaps are measured in days, so this is enough. */

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../../database/db.ts'
-import { isPending } from '../../deliveries/delivery-outbox.ts'
-import { deleteFileWithoutJobs } from '../../objects/recordings.ts'
+import { isPending } from '../../deliveries/queue-deliveries.ts'
+import { deleteRecordingWithoutJobs } from '../../objects/recordings.ts'
 import type { JobId } from '../jobs.ts'
 import { deleteEndedJob } from './delete-job.ts'
 
@@ -15,7 +15,7 @@ const RESULT_EVENTS = [
   'live.post_final_transcript',
 ] as const
 
-/** Which jobs to look at, and since when results wait that are deleted though nobody read them. */
+/** Which jobs to check, and the time before which unread results are deleted too. */
 export type ConsumedJobOptions = {
   /** One job; all when absent. */
   id?: string | undefined
@@ -95,7 +95,7 @@ export async function deleteEndedRecordings(
       and exists (select 1 from files where files.id = jobs.file_id)`.execute(db.sql)
   let deleted = 0
   for (const { file } of rows) {
-    if (!(await inTransaction(db, (tx) => deleteFileWithoutJobs(tx, file)))) continue
+    if (!(await inTransaction(db, (tx) => deleteRecordingWithoutJobs(tx, file)))) continue
     await db.deletions.delete([file])
     deleted++
   }

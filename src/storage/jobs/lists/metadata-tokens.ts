@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isObject } from '../../../is-object.ts'
 
 /** An accidental match would need 2^64 keys of one account. */
 const TOKEN_BYTES = 16
@@ -36,8 +37,4 @@ function describeWhole(value: unknown): unknown {
   if (!isObject(value)) return comparableValue(value)
   const keys = Object.keys(value).sort()
   return { keys, values: keys.map((key) => describeWhole(value[key])) }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

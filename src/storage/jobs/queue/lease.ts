@@ -48,7 +48,7 @@ export async function releaseJob(
   return result.numUpdatedRows === 1n
 }
 
-/** The columns to clear when nobody works on a job. */
+/** The columns to clear when no process works on a job. */
 export const idle = {
   lease_owner: null,
   lease_until: null,

@@ -26,7 +26,7 @@ export async function recordProgress(db: Db, lease: Lease, progress: JobProgress
     .execute()
 }
 
-/** The state of a job, and its progress while somebody works on it. */
+/** The state of a job, and its progress while a process works on it. */
 export type JobState = { status: JobStatus; progress: JobProgress | undefined }
 
 type StateRow = Pick<

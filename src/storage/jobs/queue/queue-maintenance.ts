@@ -6,9 +6,9 @@ import {
   usageColumns,
 } from '../../accounts/usage/usage.ts'
 import { type Db, inTransaction } from '../../database/db.ts'
-import { type EndedJob, endedJobColumns, queueJobEnd } from '../../deliveries/delivery-outbox.ts'
+import { type EndedJob, endedJobColumns, queueJobEnd } from '../../deliveries/queue-deliveries.ts'
 import { isAbandoned } from '../../nodes/owners.ts'
-import type { JobFailure } from '../end-job.ts'
+import type { JobFailure } from '../finish-job.ts'
 import { MAX_INTERRUPTIONS } from './queue.ts'
 
 /** Makes every waiting job due: for a start, as the clock may have been turned back since. */

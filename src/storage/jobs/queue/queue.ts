@@ -7,7 +7,7 @@ import {
   liveCallbackBody,
   queueLiveCallbacks,
   queueWebhooks,
-} from '../../deliveries/delivery-outbox.ts'
+} from '../../deliveries/queue-deliveries.ts'
 import { type JobFile, type JobKind, readRequestWarnings, toJobFile } from '../jobs.ts'
 import { metadataTokens } from '../lists/metadata-tokens.ts'
 import type { Lease } from './lease.ts'
@@ -149,7 +149,7 @@ const counted = {
   live: sql`(status = 'queued' or status = 'processing')`,
 }
 
-/** `file` selects what the job knows of its recording. */
+/** `file` selects the job's columns of its recording. */
 function insertion(kind: JobKind, values: JobValues, { file }: { file: RawBuilder<unknown> }) {
   const { id, account, createdAt, maxQueued } = values
   return sql<InsertedJob>`

@@ -12,7 +12,7 @@ import {
 } from '../../../../test/support/storage/objects/objects-conformance.ts'
 import { makeFolder, openFolder } from '../../../../test/support/storage/test-storage.ts'
 import type { Db } from '../../database/db.ts'
-import { finishJob } from '../../jobs/end-job.ts'
+import { finishJob } from '../../jobs/finish-job.ts'
 import { findJob } from '../../jobs/jobs.ts'
 import type { JobResult } from '../../jobs/results.ts'
 import { insertRecording } from '../recordings.ts'

@@ -6,6 +6,7 @@ import { storageError, throwStorageError } from '../../database/sqlite/storage-e
 import { checkedSource } from '../checked-source.ts'
 import { isObjectId, LIST_SIZE, type Objects, type WriteOptions } from '../objects.ts'
 import { linkOrCopy, syncFolder } from './durable-file.ts'
+import { isMissingFile } from './missing-file.ts'
 
 /**
  * Stores objects as files below `folder`, spread over folders named by the first two digits of the
@@ -62,7 +63,7 @@ export function objectPath(folder: string, id: string): string {
 
 /** Yields the ids of all objects below `folder`, which may be missing, `LIST_SIZE` at a time. */
 export async function* listDiskObjects(folder: string): AsyncGenerator<string[]> {
-  const names = await readdir(folder).catch(ignoreMissingFile)
+  const names = await readdir(folder).catch(ignoreMissingObject)
   for (const name of names ?? []) {
     if (name.length !== 2) continue
     const ids = (await readdir(join(folder, name))).filter(isObjectId)
@@ -115,7 +116,7 @@ async function removeFile(path: string): Promise<void> {
     await unlink(path)
     await syncFolder(dirname(path))
   } catch (error) {
-    ignoreMissingFile(error)
+    ignoreMissingObject(error)
   }
 }
 
@@ -149,6 +150,6 @@ async function makeFolder(path: string): Promise<void> {
   if (await mkdir(path, { recursive: true })) await syncFolder(dirname(path))
 }
 
-function ignoreMissingFile(error: unknown): undefined {
-  if ((error as { code?: unknown }).code !== 'ENOENT') throw storageError(error)
+function ignoreMissingObject(error: unknown): undefined {
+  if (!isMissingFile(error)) throw storageError(error)
 }

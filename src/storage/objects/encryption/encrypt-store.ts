@@ -12,7 +12,7 @@ export type EncryptStoreOptions = {
   /** As they are stored, without decryption. */
   stored: Objects
   keys: ObjectKeys
-  /** Objects that were looked at, of all. */
+  /** Objects checked so far, and their total. */
   onProgress?(done: number, total: number): void
   signal: AbortSignal
 }

@@ -47,7 +47,7 @@ export function keyOfObject(
   return deriveObjectKey(key.secret, salt, objectId)
 }
 
-/** Only under its own id does an object open: nobody can put another in its place. */
+/** An object decrypts only under its own id, so no other object can replace it. */
 function deriveObjectKey(secret: Uint8Array, salt: Uint8Array, objectId: string): Uint8Array {
   return Buffer.from(hkdfSync('sha256', secret, salt, `steno object ${objectId}`, 32))
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { AppError } from '../../../errors.ts'
 import { linkOrCopy, syncFolder } from '../disk/durable-file.ts'
+import { ignoreMissingFile, isMissingFile } from '../disk/missing-file.ts'
 import { isObjectId, LIST_SIZE, type Objects, type OrphanObjects } from '../objects.ts'
 
 /**
@@ -91,14 +91,4 @@ function openLocalOrphans(folder: string, objects: Objects): Orphans {
       return deleted
     },
   }
-}
-
-/** Whether an object is gone: before it was looked for, or since then. */
-function isMissingFile(error: unknown): boolean {
-  const { code } = error as { code?: unknown }
-  return code === 'ENOENT' || (error instanceof AppError && code === 'file_not_found')
-}
-
-function ignoreMissingFile(error: unknown): undefined {
-  if (!isMissingFile(error)) throw error
 }

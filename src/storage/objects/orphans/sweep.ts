@@ -26,7 +26,8 @@ export async function beginSweep(
   const { db } = options
   const living = await findLiving(db)
   const { clockMarginMs } = db.objects
-  // Listing a bucket takes minutes too; there, a time tells what dead processes have left.
+  // Listing a bucket takes minutes too; there, the age of a file shows what dead processes have
+  // left.
   if (clockMarginMs !== undefined) {
     const before = living.since - clockMarginMs
     return { done: finishSweep(options, () => sweepByTime({ ...options, before }, living)) }

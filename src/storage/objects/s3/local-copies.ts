@@ -12,13 +12,13 @@ type LocalObjectCopy = {
   expiry?: NodeJS.Timeout
 }
 
-/** How long a copy is kept that nobody uses: other nodes delete objects, too. */
+/** How long an unused copy is kept: other nodes delete objects, too. */
 const KEPT_MS = 5 * 60_000
 
 /**
- * Files with the bytes of objects, for programs that need a path. Copies that nobody uses are kept
- * for `keptMs`, and up to `maxBytes` together; the ones used longest ago go first. The folder is
- * for one process.
+ * Files with the bytes of objects, for programs that need a path. Unused copies are kept for
+ * `keptMs`, and up to `maxBytes` together; the ones used longest ago go first. The folder is for
+ * one process.
  */
 export class LocalCopies {
   readonly #folder: string
@@ -51,7 +51,10 @@ export class LocalCopies {
     await this.#shrink()
   }
 
-  /** Removes the copies of versions that begin with `start`; one in use when nobody uses it. */
+  /**
+   * Removes the copies of versions that begin with `start`; one in use is removed after its last
+   * use.
+   */
   async remove(start: string): Promise<void> {
     for (const [version, copy] of [...this.#copies]) {
       if (version.startsWith(start)) await this.#remove(version, copy)

@@ -24,7 +24,7 @@ const IDLE_MS = 30_000
 const MAX_SOCKETS = 64
 /**
  * A request that moves little takes no longer, all its tries together: a server that takes
- * connections and never responds holds nobody.
+ * connections and never responds delays no one for long.
  */
 const SHORT_REQUEST_MS = 20_000
 const SHORT_REQUESTS: ReadonlySet<string> = new Set([

@@ -85,7 +85,7 @@ export async function withKey<T>(
   } catch (error) {
     if (!isMissingObject(error)) return throwS3Error(error)
   }
-  // Also tells a missing bucket from a missing object.
+  // Also distinguishes a missing bucket from a missing object.
   const newest = (await findKeys(s3, 'objects', id)).at(-1)
   if (!newest) throw new AppError('file_not_found')
   return request(newest.key).catch(throwS3Error)

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { S3 } from './s3-client.ts'
-import { s3Error } from './s3-error.ts'
+import { s3Error, throwS3Error } from './s3-error.ts'
 
 /** Times that a broken answer is continued without a byte in between. */
 const MAX_TRIES = 5
@@ -40,7 +40,7 @@ export async function openRead(s3: S3, key: string, range: ReadRange): Promise<O
       }
       await delay(PAUSE_MS * 2 ** (tries - 1))
       const nextRange = { key, range: { start: at, end }, etag: first.etag }
-      current = (await requestObject(s3, nextRange).catch(throwMapped)).body
+      current = (await requestObject(s3, nextRange).catch(throwS3Error)).body
       if (body.destroyed) current.destroy()
     }
   }
@@ -65,8 +65,4 @@ async function requestObject(
   const { Body, ContentLength = 0, ContentRange, ETag } = await client.send(get)
   const [, totalSize] = /\/(\d+)$/.exec(ContentRange ?? '') ?? []
   return { size: Number(totalSize ?? ContentLength), etag: ETag, body: Body as Readable }
-}
-
-function throwMapped(error: unknown): never {
-  throw s3Error(error)
 }

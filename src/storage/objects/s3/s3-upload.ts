@@ -17,7 +17,7 @@ const LAST_PAUSE_MS = 2000
 /** An upload to one key, and what stops it. */
 export type UploadTarget = { key: string; signal: AbortSignal }
 
-/** What was stored; the `etag` tells versions under one key apart. */
+/** What was stored; the `etag` distinguishes versions under one key. */
 export type UploadResult = { size: number; etag: string | undefined }
 
 /**

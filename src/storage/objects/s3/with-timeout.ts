@@ -2,7 +2,7 @@ type ObjectResponse = { output: { Body?: { destroy?(): void } } }
 
 /**
  * Returns the response to a request if it begins within `ms`; rejects with a `TimeoutError`
- * otherwise. Nobody reads the body of a response that begins too late, so it is destroyed.
+ * otherwise. A response that begins too late is not read, so its body is destroyed.
  */
 export async function withTimeout<T extends { output: object }>(
   response: Promise<T>,

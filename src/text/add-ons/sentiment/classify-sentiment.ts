@@ -1,3 +1,4 @@
+import { sum } from '../../../numbers.ts'
 import type { Emotion } from './emotions.ts'
 import { findHits, type Hit } from './hits.ts'
 import { splitClauses } from './split-clauses.ts'
@@ -91,8 +92,4 @@ function matches(valence: number, sentiment: Sentiment['sentiment']): boolean {
   if (sentiment === 'positive') return valence > 0
   if (sentiment === 'negative') return valence < 0
   return sentiment === 'mixed' ? valence !== 0 : valence === 0
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

@@ -25,7 +25,9 @@ export function stemmedTerms(text: string, language: string): string[] {
   return words.filter((word) => !isEmpty(word)).map(stem)
 }
 
-/** Dictated digits and spelled letters, as of a phone number or a name, tell nothing. */
+/**
+ * Dictated digits and spelled letters, as of a phone number or a name, say nothing about the topic.
+ */
 function isEmpty(word: string): boolean {
   return /^[\p{L}\p{N}]$/u.test(word) || STOP_WORDS.has(word.replace(/['’].*/, ''))
 }

@@ -23,7 +23,7 @@ bus company wants a deposit before the trip. Pupils who get sick on the bus sit 
 rain coat for the beach. The trip ends on Friday with a boat to the seal island. The boat goes only if the sea is calm.`
 
 /** Sentences of a speaker, six seconds each, without pauses. */
-function say(...texts: string[]): Sentence[] {
+function sentencesOf(...texts: string[]): Sentence[] {
   const words: Word[] = []
   for (const sentence of texts.flatMap((text) => text.split(/(?<=\.)\s+/))) {
     const from = words.at(-1)?.end ?? 0
@@ -43,7 +43,7 @@ test('splitTopics splits where the vocabulary changes', () => {
     [TRIP, ROOF, LUNCH],
     [LUNCH, TRIP],
   ]) {
-    const topics = splitTopics(say(...texts))
+    const topics = splitTopics(sentencesOf(...texts))
     const begins = topics.map(([first]) => first!.text)
     assert.deepEqual(
       begins,
@@ -53,13 +53,13 @@ test('splitTopics splits where the vocabulary changes', () => {
 })
 
 test('splitTopics does not split one topic or a short text', () => {
-  assert.equal(splitTopics(say(ROOF)).length, 1)
-  assert.equal(splitTopics(say('Hello. This is a test. The end.')).length, 1)
+  assert.equal(splitTopics(sentencesOf(ROOF)).length, 1)
+  assert.equal(splitTopics(sentencesOf('Hello. This is a test. The end.')).length, 1)
   assert.deepEqual(splitTopics([]), [])
 })
 
 test('topics cover all sentences and last at least 45 seconds', () => {
-  const sentences = say(ROOF, LUNCH, TRIP, LUNCH, ROOF)
+  const sentences = sentencesOf(ROOF, LUNCH, TRIP, LUNCH, ROOF)
   const topics = splitTopics(sentences)
   assert.deepEqual(topics.flat(), sentences)
   for (const topic of topics) assert.ok(topic.at(-1)!.end - topic[0]!.start >= 45)
@@ -68,6 +68,6 @@ test('topics cover all sentences and last at least 45 seconds', () => {
 test('three hours are split into at most 24 topics in limited time', () => {
   const day = Array.from({ length: 50 }, () => [ROOF, LUNCH, TRIP]).flat()
   const startedAt = performance.now()
-  assert.ok(splitTopics(say(...day)).length <= 24)
+  assert.ok(splitTopics(sentencesOf(...day)).length <= 24)
   assert.ok(performance.now() - startedAt < 10_000)
 })

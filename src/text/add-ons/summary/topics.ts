@@ -8,7 +8,7 @@ const BLOCK = 10
 /** A topic has at least these seconds and sentences. */
 const MIN_SECONDS = 45
 const MIN_SENTENCES = 4
-/** Long recordings have longer topics: nobody reads a list of a hundred. */
+/** Long recordings have longer topics: a list of a hundred would not be read. */
 const MAX_TOPICS = 24
 /** What a sentence that announces a topic counts, beside similarity from 0 to 1. */
 const ANNOUNCEMENT = 0.3

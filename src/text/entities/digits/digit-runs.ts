@@ -1,7 +1,7 @@
 import { isLuhn } from './checksums.ts'
 import { type Lexeme, readDigits } from './spoken-digits.ts'
 
-/** A row of spoken or written digits. `from` and `to` (exclusive) are offsets in the text. */
+/** Spoken or written digits in a row. `from` and `to` (exclusive) are offsets in the text. */
 export type DigitRun = {
   from: number
   to: number

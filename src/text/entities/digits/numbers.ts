@@ -169,7 +169,7 @@ function byShape(run: DigitRun): { type: EntityType; score: number } | undefined
   const { digits, groups, plus, spoken } = run
   const length = digits.length
   const shape = groups.join('-')
-  // The count from one to ten is nobody's number.
+  // Counting from one to ten is not a personal number.
   if (digits.startsWith('12345678910')) return undefined
   if (plus && length >= 8 && length <= 15) return { type: 'PHONE_NUMBER', score: 0.95 }
   if (length === 9 && shape === '3-2-4' && isSsn(digits)) return { type: 'SSN', score: 0.95 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readMarkers } from './markers.ts'
 
-function say(text: string) {
+function transcriptOf(text: string) {
   const words = text.split(' ').map((text, i) => {
     return { text, start: i, end: i + 0.5, confidence: 1 }
   })
@@ -10,12 +10,15 @@ function say(text: string) {
 }
 
 test('readMarkers returns the type and times of redaction markers', () => {
-  assert.deepEqual(readMarkers(say("Hi ([NAME_GIVEN_1]), it's [EMAIL_2]'s. [NOTHING_1] [NAME]")), [
-    { type: 'NAME_GIVEN', text: '[NAME_GIVEN_1]', start: 1, end: 1.5 },
-    { type: 'EMAIL_ADDRESS', text: '[EMAIL_2]', start: 3, end: 3.5 },
-  ])
+  assert.deepEqual(
+    readMarkers(transcriptOf("Hi ([NAME_GIVEN_1]), it's [EMAIL_2]'s. [NOTHING_1] [NAME]")),
+    [
+      { type: 'NAME_GIVEN', text: '[NAME_GIVEN_1]', start: 1, end: 1.5 },
+      { type: 'EMAIL_ADDRESS', text: '[EMAIL_2]', start: 3, end: 3.5 },
+    ],
+  )
 })
 
 test('masks do not reveal their type', () => {
-  assert.deepEqual(readMarkers(say('My name is ####.')), [])
+  assert.deepEqual(readMarkers(transcriptOf('My name is ####.')), [])
 })

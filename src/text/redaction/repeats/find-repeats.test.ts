@@ -124,7 +124,7 @@ test('passwords are found in any case, and codes in any grouping', () => {
     '[PASSWORD_1], right?',
   )
   for (const again of ['BMW317', 'b m w three one seven']) {
-    const said = second('My license plate is B M W 3 1 7.', `Thank you, ${again}.`)
-    assert.match(said, /^Thank you, \[VEHICLE_ID_\d\]\.$/)
+    const text = second('My license plate is B M W 3 1 7.', `Thank you, ${again}.`)
+    assert.match(text, /^Thank you, \[VEHICLE_ID_\d\]\.$/)
   }
 })

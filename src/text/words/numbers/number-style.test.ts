@@ -4,7 +4,7 @@ import type { Utterance } from '../../../transcript/transcript.ts'
 import { formatNumbers } from './number-style.ts'
 
 /** Returns words of a second each. */
-function said(text: string, language = 'en'): Utterance {
+function utterance(text: string, language = 'en'): Utterance {
   const words = text.split(' ').map((word, i) => {
     return { text: word, start: i, end: i + 1, confidence: i % 2 }
   })
@@ -12,7 +12,7 @@ function said(text: string, language = 'en'): Utterance {
 }
 
 function written(text: string, style: 'digits' | 'words', language?: string): string {
-  const { utterances } = formatNumbers({ utterances: [said(text, language)] }, { style })
+  const { utterances } = formatNumbers({ utterances: [utterance(text, language)] }, { style })
   return utterances[0]!.words.map((word) => word.text).join(' ')
 }
 
@@ -132,7 +132,7 @@ test('style words begins a sentence with a capital, and goes on after an abbrevi
 })
 
 test('a merged number spans its words, and split ones share their time', () => {
-  const [spoken, digits] = [said('Say twenty five now'), said('Say 125 now')]
+  const [spoken, digits] = [utterance('Say twenty five now'), utterance('Say 125 now')]
   assert.deepEqual(formatNumbers({ utterances: [spoken] }).utterances[0]!.words[1], {
     ...{ text: '25', start: 1, end: 3, confidence: 0.5 },
   })

@@ -2,7 +2,7 @@ import type { Transcript, Utterance, Word } from '../../../transcript/transcript
 import { capitalize } from '../letter-case.ts'
 import { abbreviationOf } from '../sentences/abbreviations.ts'
 import { mergeWords, type WordParts, wordPartsOf } from '../word-parts.ts'
-import { rowPartAt } from './digit-rows.ts'
+import { dictatedDigitsAt } from './dictated-digits.ts'
 import {
   parseSpokenNumber,
   type SpokenNumber,
@@ -58,7 +58,7 @@ const FIRST_ORDINAL = 10
 function toDigits(words: readonly Word[]): Word[] {
   const written: Word[] = []
   for (let at = 0; at < words.length; ) {
-    const spokenNumber = rowPartAt(words, at) ?? spokenNumberAt(words, at)
+    const spokenNumber = dictatedDigitsAt(words, at) ?? spokenNumberAt(words, at)
     if (!spokenNumber) {
       written.push(words[at++]!)
       continue

@@ -5,7 +5,7 @@ import type { Utterance } from '../../../transcript/transcript.ts'
 import { joinSentences } from './join-sentences.ts'
 
 /** Returns utterances with words of 0.3 s, and 1 s between the utterances. */
-function said(texts: readonly string[], whose: Partial<Utterance> = {}): Utterance[] {
+function utterancesOf(texts: readonly string[], whose: Partial<Utterance> = {}): Utterance[] {
   let at = 0
   return texts.map((text) => {
     const words = text.split(' ').map((word) => {
@@ -22,7 +22,7 @@ function textsOf(utterances: readonly Utterance[]): string[] {
 }
 
 function join(...texts: string[]): string[] {
-  return textsOf(joinSentences({ utterances: said(texts) }).utterances)
+  return textsOf(joinSentences({ utterances: utterancesOf(texts) }).utterances)
 }
 
 test('an indirect question is joined to its verb without a question mark', () => {
@@ -51,7 +51,7 @@ test('the pronoun I gets its capital in text that has capitals', () => {
     "This is fine I'm talking and (i) I think, I'll go, i.e. now",
   ])
   assert.deepEqual(join("so i'm here"), ["so i'm here"])
-  const polish = said(['Ala i kot'], { language: 'pl' })
+  const polish = utterancesOf(['Ala i kot'], { language: 'pl' })
   assert.deepEqual(textsOf(joinSentences({ utterances: polish }).utterances), ['Ala i kot'])
 })
 
@@ -71,7 +71,9 @@ test('a lowercase letter after a full stop is capitalized', () => {
   ])
   assert.deepEqual(join('That is right.', 'please go on.'), ['That is right.', 'Please go on.'])
   assert.deepEqual(
-    textsOf(joinSentences({ utterances: said(['Ja. gut.'], { language: 'de' }) }).utterances),
+    textsOf(
+      joinSentences({ utterances: utterancesOf(['Ja. gut.'], { language: 'de' }) }).utterances,
+    ),
     ['Ja. Gut.'],
   )
   const unchanged = [
@@ -102,7 +104,7 @@ test('repeated punctuation is collapsed', () => {
 test('a sentence continues across a short pause, but not across speakers or channels', () => {
   const texts = ['It was the first', 'of many.']
   assert.deepEqual(join(...texts), ['It was the first of many.'])
-  const [first, second] = said(texts) as [Utterance, Utterance]
+  const [first, second] = utterancesOf(texts) as [Utterance, Utterance]
   const late = second.words.map((word) => ({ ...word, start: word.start + 1, end: word.end + 1 }))
   const others = [
     { ...second, words: late },
@@ -121,7 +123,7 @@ test('joined utterances are limited in length', () => {
 })
 
 test('after a full stop the next utterance begins with a capital, also of another speaker', () => {
-  const [first, second] = said(['I like it best.', 'in a case of need.'])
+  const [first, second] = utterancesOf(['I like it best.', 'in a case of need.'])
   for (const [change, expected] of [
     [{ speaker: 1 }, 'In a case of need.'],
     [{ language: 'fr' }, 'In a case of need.'],
@@ -132,7 +134,7 @@ test('after a full stop the next utterance begins with a capital, also of anothe
     ]
     assert.deepEqual(textsOf(joinSentences({ utterances }).utterances)[1], expected)
   }
-  const interrupted = said(['I like', 'in a case of need.', 'The rest.'])
+  const interrupted = utterancesOf(['I like', 'in a case of need.', 'The rest.'])
   interrupted[1]!.speaker = 1
   assert.equal(
     textsOf(joinSentences({ utterances: interrupted }).utterances)[1],
@@ -163,7 +165,7 @@ test('joining changes only case, punctuation and boundaries', () => {
   }
   fc.assert(
     fc.property(texts, (rows) => {
-      const before = said(rows)
+      const before = utterancesOf(rows)
       const { utterances } = joinSentences({ utterances: before })
       assert.deepEqual(bare(utterances), bare(before))
     }),

@@ -47,14 +47,14 @@ async function texts(page: Page, selector: string): Promise<string[]> {
 test('the reader shows translations, a sentiment chart and redaction marks', {
   skip,
 }, async (t) => {
-  const said = [
+  const utterances = [
     utteranceOf('I love this [NAME_1] so much', { speaker: 0 }),
     utteranceOf('I hate waiting', { start: 6, speaker: 1 }),
   ]
   const { page, problems } = await openServer(t, async (server) => {
-    const id = await addDoneJob(server, said)
+    const id = await addDoneJob(server, utterances)
     const french = ['J’adore [NAME_1].', 'Je déteste attendre.'].map((text, i) => {
-      return { ...said[i]!, language: 'fr', text, words: [] }
+      return { ...utterances[i]!, language: 'fr', text, words: [] }
     })
     const moods = [
       { text: 'I love this', sentiment: 'positive', emotion: 'joy', start: 0, end: 2, channel: 0 },

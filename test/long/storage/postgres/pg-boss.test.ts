@@ -14,7 +14,7 @@ import {
 } from '../../../../scripts/tests/test-tools/test-postgres.ts'
 import { createLog } from '../../../../src/observability/log.ts'
 import { inTransaction } from '../../../../src/storage/database/db.ts'
-import { finishJob } from '../../../../src/storage/jobs/end-job.ts'
+import { finishJob } from '../../../../src/storage/jobs/finish-job.ts'
 import { type Lease, renewLease } from '../../../../src/storage/jobs/queue/lease.ts'
 import type { JobResult } from '../../../../src/storage/jobs/results.ts'
 import { openStorage } from '../../../../src/storage/storage.ts'

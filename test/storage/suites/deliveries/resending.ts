@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { inTransaction } from '../../../../src/storage/database/db.ts'
 import { recordOutcome } from '../../../../src/storage/deliveries/deliveries.ts'
-import { queueLiveCallbacks } from '../../../../src/storage/deliveries/delivery-outbox.ts'
+import { queueLiveCallbacks } from '../../../../src/storage/deliveries/queue-deliveries.ts'
 import { resendDelivery, resendFailed } from '../../../../src/storage/deliveries/resending.ts'
 import {
   addWebhook,

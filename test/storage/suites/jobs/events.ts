@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '../../../../src/storage/database/db.ts'
 import { inTransaction } from '../../../../src/storage/database/db.ts'
-import { failJob } from '../../../../src/storage/jobs/end-job.ts'
 import {
   deleteEvents,
   type EventCursor,
@@ -10,6 +9,7 @@ import {
   readEventsAfter,
   type StoredEvent,
 } from '../../../../src/storage/jobs/events.ts'
+import { failJob } from '../../../../src/storage/jobs/finish-job.ts'
 import { addJob, claim } from '../../../support/jobs/test-jobs.ts'
 import { createSuite } from '../suite.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { failJob } from '../../../../src/storage/jobs/end-job.ts'
+import { failJob } from '../../../../src/storage/jobs/finish-job.ts'
 import { findJobState, recordProgress } from '../../../../src/storage/jobs/queue/progress.ts'
 import { addJob, claim } from '../../../support/jobs/test-jobs.ts'
 import { createSuite } from '../suite.ts'

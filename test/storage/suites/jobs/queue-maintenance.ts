@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { finishJob } from '../../../../src/storage/jobs/end-job.ts'
+import { finishJob } from '../../../../src/storage/jobs/finish-job.ts'
 import { findJob } from '../../../../src/storage/jobs/jobs.ts'
 import {
   failExhaustedJobs,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Db } from '../../../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../../../src/storage/jobs/deletion/delete-job.ts'
-import { finishJob } from '../../../../src/storage/jobs/end-job.ts'
+import { finishJob } from '../../../../src/storage/jobs/finish-job.ts'
 import {
   deleteShare,
   findShare,

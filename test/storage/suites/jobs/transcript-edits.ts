@@ -3,7 +3,7 @@ import { countHeldBytes } from '../../../../src/storage/accounts/account-bytes.t
 import type { Db } from '../../../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../../../src/storage/jobs/deletion/delete-job.ts'
 import { deleteExpiredJobs } from '../../../../src/storage/jobs/deletion/retention.ts'
-import { finishJob } from '../../../../src/storage/jobs/end-job.ts'
+import { finishJob } from '../../../../src/storage/jobs/finish-job.ts'
 import {
   findEditedSize,
   insertTranscriptVersion,

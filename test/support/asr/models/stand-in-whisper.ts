@@ -40,12 +40,16 @@ const config: WhisperConfig = {
 }
 
 /**
- * A network that writes a given text for each piece, and tells what it was fed. `certainty` is how
- * far the logit of the next token is above the others; `heard` are logits before any text.
+ * A network that writes a given text for each piece, and records what it was fed. `certainty` is
+ * how far the logit of the next token is above the others; `firstLogits` are logits before any
+ * text.
  */
 export function standInNetwork(
   texts: readonly (readonly number[])[],
-  { certainty = 10, heard = {} }: { certainty?: number; heard?: Record<number, number> } = {},
+  {
+    certainty = 10,
+    firstLogits = {},
+  }: { certainty?: number; firstLogits?: Record<number, number> } = {},
 ): { network: WhisperNetwork; fed: number[][] } {
   const fed: number[][] = []
   const network: WhisperNetwork = {
@@ -89,7 +93,7 @@ export function standInNetwork(
     const written = from < 0 ? [] : read.slice(from + 1)
     const next = from < 0 ? undefined : (texts[item]![written.length] ?? tokens.end)
     return Array.from({ length: VOCABULARY }, (_, id) => {
-      if (from < 0) return heard[id] ?? 0
+      if (from < 0) return firstLogits[id] ?? 0
       return id === next ? above : 0
     })
   }

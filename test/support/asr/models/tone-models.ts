@@ -123,11 +123,14 @@ export function writeSenseVoice(folder: string): void {
       languages[place(piece) * size + place(tag)] = 1
     }
     const loudest = graph.node('ReduceMax', [frames], { axes: [1], keepdims: 1 })
-    const heard = graph.node('MatMul', [
+    const languageScores = graph.node('MatMul', [
       loudest,
       graph.floats('languages', [size, size], languages),
     ])
-    const first = graph.node('Mul', [heard, graph.floats('many', [1], Float32Array.of(1000))])
+    const first = graph.node('Mul', [
+      languageScores,
+      graph.floats('many', [1], Float32Array.of(1000)),
+    ])
     const fixed = new Float32Array(3 * size)
     for (const [row, tag] of tags.slice(2).entries()) fixed[row * size + place(tag)] = 1000
     const rest = graph.floats('rest', [1, 3, size], fixed)
@@ -221,8 +224,8 @@ export function writeTransducer(folder: string, { isStreaming }: { isStreaming: 
   })
   addMetadata(file('decoder'), { vocab_size: size, context_size: 2 })
   write(file('joiner'), (graph) => {
-    const heard = scores(graph, 'encoder_out', pieces, weightsOf(pieces, usual))
-    graph.nodeTo(['logit'], 'Add', [heard, 'decoder_out'])
+    const audioScores = scores(graph, 'encoder_out', pieces, weightsOf(pieces, usual))
+    graph.nodeTo(['logit'], 'Add', [audioScores, 'decoder_out'])
     graph.finish(
       [describeValue('encoder_out', ['N', BANDS]), describeValue('decoder_out', ['N', size])],
       [describeValue('logit', ['N', size])],
@@ -326,9 +329,9 @@ export function writeCanary(folder: string): void {
   for (const word of ['▁world', '▁Welt']) follow('▁Hello', word, 10)
   for (const word of ['▁world', '▁Welt']) follow('▁Hallo', word, 10)
   for (const word of ['▁world', '▁Welt']) follow(word, '<|endoftext|>', 20)
-  const told = new Float32Array(size * size)
-  for (const word of ['▁Hallo', '▁Welt']) told[place('<|de|>') * size + place(word)] = 1
-  for (const word of ['▁Hello', '▁world']) told[place('<|en|>') * size + place(word)] = 1
+  const wordsOfLanguage = new Float32Array(size * size)
+  for (const word of ['▁Hallo', '▁Welt']) wordsOfLanguage[place('<|de|>') * size + place(word)] = 1
+  for (const word of ['▁Hello', '▁world']) wordsOfLanguage[place('<|en|>') * size + place(word)] = 1
   write(join(folder, 'decoder.int8.onnx'), (graph) => {
     const token = graph.node('Gather', ['decoder_input_ids', graph.integers(0)], { axis: 1 })
     const unit = Float32Array.from({ length: size * size }, (_, i) =>
@@ -338,7 +341,10 @@ export function writeCanary(folder: string): void {
     graph.nodeTo(['new_mems_0'], 'Concat', ['mems_0', embedded], { axis: 1 })
     const seen = graph.node('ReduceMax', ['new_mems_0'], { axes: [1], keepdims: 1 })
     const after = graph.node('MatMul', [embedded, graph.floats('next', [size, size], next)])
-    const language = graph.node('MatMul', [seen, graph.floats('told', [size, size], told)])
+    const language = graph.node('MatMul', [
+      seen,
+      graph.floats('told', [size, size], wordsOfLanguage),
+    ])
     graph.nodeTo(['logits'], 'Add', [after, language])
     graph.finish(
       [

@@ -1,6 +1,6 @@
 /** A worker process with the models of `tones.ts`; what is loud is speech. */
 
-import { createLiveVad } from '../../../../src/asr/live/detection/live-vad.ts'
+import { createLiveVad } from '../../../../src/asr/live-engine/detection/live-vad.ts'
 import { VAD_FRAME } from '../../../../src/asr/segmentation/vad-frames.ts'
 import { createDiarizer } from '../../../../src/asr/speakers/diarizer.ts'
 import {

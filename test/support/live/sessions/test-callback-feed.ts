@@ -18,7 +18,7 @@ import { openDeliveryBody } from '../../../../src/storage/deliveries/delivery-bo
 import {
   lastLiveCallback,
   liveCallbackBody,
-} from '../../../../src/storage/deliveries/delivery-outbox.ts'
+} from '../../../../src/storage/deliveries/queue-deliveries.ts'
 import { createDiskSessionStore } from '../../../../src/storage/live/disk-session-store.ts'
 import {
   createCallbackQueue,

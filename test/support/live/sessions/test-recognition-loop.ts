@@ -1,5 +1,5 @@
 import type { DraftText } from '../../../../src/asr/engines/recognizer.ts'
-import { type LiveEngine, MAX_DETECT_FRAMES } from '../../../../src/asr/live/live-engine.ts'
+import { type LiveEngine, MAX_DETECT_FRAMES } from '../../../../src/asr/live-engine/live-engine.ts'
 import type { SpeakerCounts } from '../../../../src/asr/speech-engine.ts'
 import type { Snapshot } from '../../../../src/live/journal/log-records.ts'
 import type { ChannelEvent } from '../../../../src/live/recognition/channel-recognizer.ts'

@@ -15,7 +15,7 @@ const STORE_FILE =
   /\/(migrations\/.*|postgres\/(schema|later-versions)|(disk-)?objects|object-(place|header)|encrypted-chunks|(live-|session-|shared-live-)?files|data-folder|session-log)\.ts$/
 /** What the files of the bundled models depend on. */
 const MODEL_PATHS = [
-  ...['src/asr/models', 'src/asr/onnx', 'src/asr/onnx-runtime.ts'],
+  ...['src/asr/models', 'src/asr/model-files', 'src/asr/onnx', 'src/asr/onnx-runtime.ts'],
   'scripts/install-models.ts',
 ]
 const MAIN = 'src/main.ts'

@@ -5,9 +5,11 @@ import { hasSignInCookie } from '../../../auth/sign-in.ts'
 import { sendAboutPage } from './about-page.ts'
 import { readDashboardPage } from './page-files.ts'
 
-/** What stands in the built page where the nonce of its styles belongs. */
+/** The placeholder in the built page for the nonce of its styles. */
 const NONCE_MARK = 'STYLE_NONCE'
-/** What stands there where the page learns whether it is worth asking who is signed in. */
+/**
+ * The placeholder there for whether a sign-in may exist, so that the page asks who is signed in.
+ */
 const SIGN_IN_MARK = 'SIGNED_IN'
 
 /** Returns whether a browser asks: programs do not name HTML among the types that they accept. */

@@ -61,7 +61,7 @@ export async function openBatch(
   return { decoder, memory, width, encoded, caches, read: 0 }
 }
 
-/** Reads further tokens, as many of each row, and returns what the decoder makes of them. */
+/** Reads further tokens, equally many of each row, and returns the decoder's outputs. */
 export async function readTokens(
   batch: DecodingBatch,
   tokens: readonly (readonly number[])[],

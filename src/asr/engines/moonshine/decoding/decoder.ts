@@ -57,7 +57,7 @@ export type MoonshineDecoder = {
   close(): Promise<void>
 }
 
-/** Loads the three graphs of `folder` (see `asr/models/write-moonshine-*.ts`). */
+/** Loads the three graphs of `folder` (see `asr/model-files/graphs/write-moonshine-*.ts`). */
 export async function loadMoonshine(
   folder: string,
   dimensions: MoonshineDimensions,
@@ -184,7 +184,7 @@ async function verifyDraft(
     chooseToken(row, outputs, right)
     if (!row.open || tokens.at(-1) !== drafted[right]) break
   }
-  // What was read after a wrong token is forgotten.
+  // Drops what was read after a wrong token.
   if (row.open && tokens.length < batch.read) {
     batch.read = tokens.length
     batch.caches = truncateCache(batch.caches, batch.read)

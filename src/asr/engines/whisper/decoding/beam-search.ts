@@ -61,7 +61,7 @@ export async function decodeBeams(
   }
 }
 
-/** What is e^-20 as likely as the best does not count. */
+/** Tokens e^-20 times as likely as the best are ignored. */
 const NEGLIGIBLE = -20
 
 /** Returns the likeliest tokens with their log probabilities among the allowed ones. */

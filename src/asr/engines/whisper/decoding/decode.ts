@@ -1,8 +1,9 @@
+import { mean } from '../../../../numbers.ts'
 import { findRepetition } from '../../../recognition/repetition.ts'
 import type { DecoderOutput, EncodedAudio, WhisperDecoder, WhisperNetwork } from '../network.ts'
 import type { WhisperConfig } from '../whisper-config.ts'
 
-/** Write what was said, or say it in English. */
+/** Write the text in the spoken language, or in English. */
 export type WhisperTask = 'transcribe' | 'translate'
 
 /** What the model finds before it writes: how likely there is no speech, and each language. */
@@ -44,7 +45,7 @@ export type WhisperDecoding = {
 
 /** What all texts of a batch share. */
 export type DecodeOptions = {
-  /** Tokens that stand before the text, as if they had been said. */
+  /** Tokens before the text, as if they had been recognized. */
   prompt: readonly number[]
   task: WhisperTask
   signal: AbortSignal
@@ -170,7 +171,7 @@ export async function decodeDraft(
 
 /** The mean over the tokens of a text and its end. */
 export function meanLogProbability({ logProbs }: Pick<WhisperDecoding, 'logProbs'>): number {
-  return logProbs.reduce((sum, value) => sum + value, 0) / Math.max(1, logProbs.length)
+  return mean(logProbs)
 }
 
 /** Returns the tokens before a text. */
@@ -284,7 +285,7 @@ function createTokenSampler(config: WhisperConfig): Choice {
     const sum = (heat: number, stopAt = Number.POSITIVE_INFINITY) => {
       let total = 0
       for (let id = 0; id <= tokens.end; id++) {
-        // What is e^-20 as likely does not count.
+        // Tokens e^-20 times as likely as the best are ignored.
         const below = (logits[id]! - max) / heat
         if (below < -20 || masked[id]) continue
         total += Math.exp(below)

@@ -1,15 +1,15 @@
 import { describeValue } from '../../../onnx/onnx-graph.ts'
 import type { WhisperConfig } from '../whisper-config.ts'
 import { type GraphContext, normalized } from './layers.ts'
-import { normalizedProducts, rowProducts } from './row-products.ts'
+import { normalizedProducts, rowQuantizedProducts } from './row-quantized-products.ts'
 
 /** Convolutions see three frames; the second one halves the rate. */
 const KERNEL = 3
 
 /**
- * Writes the encoder of a Whisper model (https://arxiv.org/abs/2212.04356): `features` f32
- * [1, mels, frames] of log-mel features to `states` f32 [1, positions, hidden], a position per two
- * frames, and to what cross-attention makes of them in each decoder layer: `key.0`, `value.0` …
+ * Writes the encoder of a Whisper model (https://arxiv.org/abs/2212.04356): `features` f32 [1,
+ * mels, frames] of log-mel features to `states` f32 [1, positions, hidden], a position per two
+ * frames, and to the keys and values of cross-attention in each decoder layer: `key.0`, `value.0` …
  * f32 [1, heads, positions, head size]. Shorter input uses the first positions only.
  */
 export async function writeEncoder(context: GraphContext, config: WhisperConfig): Promise<void> {
@@ -31,7 +31,7 @@ export async function writeEncoder(context: GraphContext, config: WhisperConfig)
   const final = normalized(context, states, 'encoder/layer_norm')
   graph.nodeTo(['states'], 'Identity', [final])
   const outputs = [describeValue('states', [1, 'positions', hidden])]
-  const multiply = rowProducts(context, final)
+  const multiply = rowQuantizedProducts(context, final)
   const shape = graph.integers(0, 0, heads, hidden / heads)
   for (let layer = 0; layer < decoderLayers; layer++) {
     for (const [part, name] of ['key', 'value'].entries()) {
@@ -82,12 +82,18 @@ function selfAttention(
   const weights = { norm: `${name}/layer_norm`, name: `${name}/linear_0`, parts }
   const sources = normalizedProducts(context, input, weights)
   const attended = context.graph.node('MultiHeadAttention', sources, { num_heads: heads })
-  return context.graph.node('Add', [input, rowProducts(context, attended)(`${name}/linear_1`)])
+  return context.graph.node('Add', [
+    input,
+    rowQuantizedProducts(context, attended)(`${name}/linear_1`),
+  ])
 }
 
 function feedForward(context: GraphContext, input: string, layer: string): string {
   const name = `${layer}/ffn`
   const weights = { norm: `${name}/layer_norm`, name: `${name}/linear_0`, parts: [undefined] }
   const active = context.graph.node('Gelu', normalizedProducts(context, input, weights))
-  return context.graph.node('Add', [input, rowProducts(context, active)(`${name}/linear_1`)])
+  return context.graph.node('Add', [
+    input,
+    rowQuantizedProducts(context, active)(`${name}/linear_1`),
+  ])
 }

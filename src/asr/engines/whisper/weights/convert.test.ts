@@ -212,11 +212,11 @@ test('without configured alignment heads, those of the last half of layers are u
 })
 
 test('conversion reports progress up to 1 and can be aborted', async () => {
-  const told: number[] = []
-  const onProgress = (done: number) => told.push(done)
+  const progress: number[] = []
+  const onProgress = (done: number) => progress.push(done)
   const source = join(folder, 'ctranslate2')
   await convertWhisper(source, join(folder, 'told'), { signal, onProgress })
-  assert.deepEqual(told, [0.25, 0.5, 0.75, 1])
+  assert.deepEqual(progress, [0.25, 0.5, 0.75, 1])
   const controller = new AbortController()
   const aborted = convertWhisper(source, join(folder, 'aborted'), {
     signal: controller.signal,

@@ -117,7 +117,7 @@ function asWhisper(entries: Map<string, ArrayEntry>, folder: string): Omit<Weigh
   }
   const sizes = (name: string): readonly number[] | undefined => {
     const [first = '', ...others] = huggingFaceNames(name)
-    // The keys have no bias, so the first of several arrays tells whether there are any.
+    // The keys have no bias, so the first of several arrays shows whether there are any.
     const entry = entries.get(first) ?? entries.get(others.at(-1) ?? '')
     return entry && [(entry.sizes[0] ?? 1) * (1 + others.length), ...entry.sizes.slice(1)]
   }

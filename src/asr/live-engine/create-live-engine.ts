@@ -1,0 +1,246 @@
+import { availableParallelism } from 'node:os'
+import { SAMPLE_RATE } from '../../audio/pcm.ts'
+import type { Log } from '../../observability/log.ts'
+import type { RecognitionSettings } from '../engines/recognizer.ts'
+import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
+import type { WorkerRole } from '../workers/worker-protocol.ts'
+import { type CapacityOptions, joinCosts, type LiveCapacity, measureCapacity } from './capacity.ts'
+import { fuseFinals } from './fuse-finals.ts'
+import { identifyUtterance } from './identify-utterance.ts'
+import {
+  BUSY_PARTIAL_INTERVALS,
+  type FinalResult,
+  type LiveEngine,
+  type LiveUtterance,
+  type PartialResult,
+} from './live-engine.ts'
+import { createLoadMeter } from './load-meter.ts'
+import { createPartialLimiter, type PartialLimiter } from './partial-limiter.ts'
+
+/**
+ * Seconds after which a process that has not answered is considered hung; a busy machine is slower
+ * than a fast core.
+ */
+const DETECT_TIMEOUT = 60
+const RECOGNIZE_TIMEOUT = 60
+const RECOGNIZE_TIMEOUT_PER_SECOND = 2
+
+/**
+ * Lower runs first: finals must be sent, the first partial of an utterance comes before further
+ * ones, and measuring is for idle times.
+ */
+const priority = {
+  check: -1,
+  final: 0,
+  firstPartial: 1,
+  finalBehind: 2,
+  partial: 3,
+  partialBehind: 4,
+  measure: 5,
+}
+
+/** Dependencies of the live processes. */
+export type LiveEngineOptions = {
+  start(role: Extract<WorkerRole, 'live' | 'partials' | 'vad'>, workers: number): WorkerPool
+  /** Returns the processes that have a model; `usual` have the bundled ones. */
+  processesOf(model: string, usual: WorkerPool): TaskRunner
+  workers: number
+  /** Seconds between two partials of an utterance, on a machine that is not busy. */
+  partialInterval: number
+  /** Called when the first session sends audio. */
+  onUsed(): void
+  log: Log
+}
+
+/** Live recognition, and what its owner controls. */
+export type LiveEngineClient = LiveEngine & {
+  checkReady(options: { signal: AbortSignal; timeout: number }): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Starts the processes of live sessions: `workers` that recognize utterances that have ended, one
+ * more than half as many for open ones, and one that converts audio and detects speech. The first
+ * words of an utterance then wait for a small model at most, and no process holds both models.
+ * Batches have processes of their own, and the operating system prefers the live ones once they are
+ * used: a batch holds its worker for longer than a live session may wait.
+ */
+export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
+  const { workers, partialInterval, log } = options
+  const cores = Math.min(workers, availableParallelism())
+  const finals = options.start('live', workers)
+  const partials = options.start('partials', Math.floor(workers / 2) + 1)
+  const vadPool = options.start('vad', 1)
+  const pools = [finals, partials, vadPool]
+  const meter = createLoadMeter(cores)
+  const limiter = createPartialLimiter(cores)
+  const closing = new AbortController()
+  let isUsed = false
+
+  /** Counts a task as load, unless it yields to others: they do not wait for it. */
+  function counted<T>(task: Promise<T>, { isLowPriority }: { isLowPriority: boolean }): Promise<T> {
+    return isLowPriority ? task : meter.during(task)
+  }
+
+  const measuring = startMeasuring([finals, partials], {
+    ...{ cores, log, signal: closing.signal },
+    interval: partialInterval * BUSY_PARTIAL_INTERVALS,
+    // A session would wait for the process that measures.
+    mayRepeat: () => !isUsed,
+  })
+
+  return {
+    get capacity() {
+      return measuring.latest?.sessions
+    },
+    get withoutPartials() {
+      return measuring.latest?.withoutPartials ?? 1
+    },
+    get load() {
+      return meter.load
+    },
+    detectSpeech(audio, request, { signal, isLowPriority = false }) {
+      if (!isUsed) options.onUsed()
+      isUsed = true
+      const taskOptions = { signal, timeout: DETECT_TIMEOUT, priority: isLowPriority ? 1 : 0 }
+      return counted(vadPool.run({ kind: 'vad', audio, request }, taskOptions), { isLowPriority })
+    },
+    recognizeFinal(utterance, requested) {
+      const processesOf = (model: string) => options.processesOf(model, finals)
+      const final = recognizeFinal(utterance, requested, { processesOf, counted })
+      return requested.isLowPriority ? final : limiter.during(final)
+    },
+    recognizePartial(utterance, requested) {
+      const processes = options.processesOf(requested.model, partials)
+      return recognizePartial(utterance, requested, { processes, limiter, counted })
+    },
+    async checkReady({ signal, timeout }) {
+      const taskOptions = { signal, timeout, priority: priority.check }
+      await Promise.all(pools.map((pool) => pool.run({ kind: 'check' }, taskOptions)))
+    },
+    async close() {
+      closing.abort()
+      await Promise.all([...pools.map((pool) => pool.close()), measuring.ended])
+    },
+  }
+}
+
+type MeasureOptions = Pick<CapacityOptions, 'cores' | 'mayRepeat' | 'signal'> & {
+  /** Seconds between two partials. */
+  interval: number
+  log: Log
+}
+
+/** Measures how many sessions fit, in the background. */
+function startMeasuring(
+  pools: readonly WorkerPool[],
+  { interval, log, ...options }: MeasureOptions,
+): { latest: LiveCapacity | undefined; ended: Promise<void> } {
+  const { signal } = options
+  const measure = () => measureCosts(pools, interval, signal)
+  async function run(): Promise<void> {
+    try {
+      for await (const fit of measureCapacity({ ...options, measure })) {
+        const isNew = fit.sessions !== measuring.latest?.sessions
+        measuring.latest = fit
+        if (isNew) log.info(fit, 'measured how many live sessions fit')
+      }
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: error }, 'cannot measure how many live sessions fit')
+    }
+  }
+  const measuring = { latest: undefined as LiveCapacity | undefined, ended: Promise.resolve() }
+  measuring.ended = run()
+  return measuring
+}
+
+async function measureCosts(
+  pools: readonly WorkerPool[],
+  interval: number,
+  signal: AbortSignal,
+): Promise<ReturnType<typeof joinCosts>> {
+  const taskOptions = { signal, timeout: RECOGNIZE_TIMEOUT, priority: priority.measure }
+  return joinCosts(
+    await Promise.all(pools.map((pool) => pool.run({ kind: 'measure' }, taskOptions))),
+    interval,
+  )
+}
+
+function partialPriority({
+  isFirst,
+  isLowPriority,
+}: {
+  isFirst: boolean
+  isLowPriority: boolean
+}): number {
+  if (isLowPriority) return priority.partialBehind
+  return isFirst ? priority.firstPartial : priority.partial
+}
+
+type Finals = {
+  /** Returns the processes that have a model. */
+  processesOf(model: string): TaskRunner
+  counted<T>(task: Promise<T>, options: { isLowPriority: boolean }): Promise<T>
+}
+
+/** Recognizes an utterance that has ended: by one model, or by two, whose words are fused. */
+async function recognizeFinal(
+  utterance: LiveUtterance,
+  requested: Parameters<LiveEngine['recognizeFinal']>[1],
+  { processesOf, counted }: Finals,
+): Promise<FinalResult> {
+  const { signal, isLowPriority = false, wantsEmbedding = false, draft } = requested
+  const rank = isLowPriority ? priority.finalBehind : priority.final
+  const taskOptions = {
+    ...{ signal, timeout: timeoutFor(utterance), priority: rank },
+    // Its session is already late, and this would hold a worker for up to a second.
+    isPreemptible: isLowPriority,
+  }
+  const { identification, languageBefore } = requested
+  const identified =
+    identification &&
+    (await identifyUtterance(utterance, identification, {
+      identify: (task) => processesOf(task.model).run({ kind: 'identify', ...task }, taskOptions),
+      languageBefore,
+    }))
+  const chosen = identified?.settings ?? requested
+  const task = { kind: 'final' as const, utterance, draft, wantsEmbedding, ...settingsOf(chosen) }
+  const first = counted(processesOf(task.model).run(task, taskOptions), { isLowPriority })
+  const { fusedWith } = chosen
+  if (fusedWith === undefined) return { ...(await first), ...identified?.found }
+  const otherTask = { ...task, model: fusedWith, wantsEmbedding: false }
+  const second = (signal: AbortSignal) => {
+    return counted(processesOf(fusedWith).run(otherTask, { ...taskOptions, signal }), {
+      isLowPriority,
+    })
+  }
+  return { ...(await fuseFinals({ first, second, signal })), ...identified?.found }
+}
+
+type Partials = Pick<Finals, 'counted'> & { processes: TaskRunner; limiter: PartialLimiter }
+
+/** Recognizes an open utterance: its first partial at once, further ones through the limiter. */
+function recognizePartial(
+  utterance: LiveUtterance,
+  requested: Parameters<LiveEngine['recognizePartial']>[1],
+  { processes, limiter, counted }: Partials,
+): Promise<PartialResult> {
+  const { signal, draft = [], isFirst = false, isLowPriority = false } = requested
+  const rank = partialPriority({ isFirst, isLowPriority })
+  const timeout = timeoutFor(utterance)
+  const taskOptions = { signal, timeout, priority: rank, isPreemptible: isLowPriority }
+  const open = { utterance, draft, isFirst }
+  const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
+  const start = () => counted(processes.run(task, taskOptions), { isLowPriority })
+  // What yields to others leaves its process to them by itself.
+  return isFirst || isLowPriority ? start() : limiter.whenFree(start, signal)
+}
+
+function timeoutFor({ segment: { start, end } }: LiveUtterance): number {
+  return RECOGNIZE_TIMEOUT + (RECOGNIZE_TIMEOUT_PER_SECOND * (end - start)) / SAMPLE_RATE
+}
+
+function settingsOf(settings: RecognitionSettings): RecognitionSettings {
+  const { model, language, languages, vocabulary } = settings
+  return { model, language, languages, vocabulary }
+}

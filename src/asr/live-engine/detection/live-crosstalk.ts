@@ -1,0 +1,102 @@
+import {
+  CROSSTALK_BLOCK,
+  type CrosstalkMeasurement,
+  type CrosstalkPath,
+  createCrosstalkGate,
+  createCrosstalkMeter,
+  createMeasurement,
+  type FrameBands,
+  findCrosstalk,
+  frameBands,
+} from '../../../audio/channels/crosstalk.ts'
+import { SPECTRUM_HOP, SPECTRUM_SAMPLES } from '../../../audio/channels/spectra.ts'
+import type { PlanarSamples } from '../../../audio/pcm.ts'
+import { VAD_FRAME } from '../../segmentation/vad-frames.ts'
+
+/** Frames between two spectra, and between two searches for crosstalk paths (0.25 s). */
+const HOP_FRAMES = SPECTRUM_HOP / VAD_FRAME
+const SEARCH_FRAMES = 8
+
+/**
+ * Crosstalk is found up to a second after it begins, and may have been taken for speech until then:
+ * this many frames (2 s) are examined again.
+ */
+const LOOK_BACK = 62
+/** Frames on either side (0.2 s) whose energy decides whether a frame is silenced. */
+const NEARBY_FRAMES = 6
+
+/** Which channels hold only what leaks from another. */
+export type CrosstalkFrames = {
+  now: boolean[]
+  /** Earlier frames that held nothing else, of channels whose crosstalk was found only now. */
+  earlier: { channel: number; frame: number }[]
+}
+
+/** Takes the frames of all channels in order. */
+export type LiveCrosstalk = (frame: number, samples: PlanarSamples) => CrosstalkFrames
+
+/**
+ * Creates the crosstalk detection of a session. It looks back over the current block and the one
+ * before, at most 10.5 s: its output depends on audio and position alone once it has taken
+ * `LEVEL_FRAMES` frames.
+ */
+export function createLiveCrosstalk(channels: number): LiveCrosstalk {
+  if (channels === 1) return () => ({ now: [false], earlier: [] })
+  const isCrosstalk = createCrosstalkGate(channels)
+  const measureCrosstalk = createCrosstalkMeter({ findsEarlier: false })
+  const recent: PlanarSamples = Array.from(
+    { length: channels },
+    () => new Float32Array(SPECTRUM_SAMPLES),
+  )
+  const before: FrameBands[][] = []
+  let blocks: CrosstalkMeasurement[] = [createMeasurement()]
+  let paths = findCrosstalk(blocks)
+  return (frame, samples) => {
+    if (frame % CROSSTALK_BLOCK === 0) blocks = [createMeasurement(), blocks[0]!]
+    for (const [channel, latest] of recent.entries()) {
+      latest.copyWithin(0, VAD_FRAME)
+      latest.set(samples[channel]!, SPECTRUM_SAMPLES - VAD_FRAME)
+    }
+    if (frame % HOP_FRAMES === 0) measureCrosstalk(blocks[0]!, recent)
+    const earlier: CrosstalkFrames['earlier'] = []
+    if (frame % SEARCH_FRAMES === 0) {
+      const earlierPaths = paths
+      paths = findCrosstalk(blocks)
+      const newPaths = paths.filter(
+        (path) => !earlierPaths.some((earlierPath) => isSamePair(earlierPath, path)),
+      )
+      for (const channel of new Set(newPaths.map(({ target }) => target))) {
+        const newFrames = findEarlier(before, { channel, paths })
+        earlier.push(...newFrames.map((n) => ({ channel, frame: frame - before.length + n })))
+      }
+    }
+    const bands = samples.map(frameBands)
+    before.push(bands)
+    if (before.length > LOOK_BACK) before.shift()
+    return { now: isCrosstalk(bands, paths), earlier }
+  }
+}
+
+function isSamePair(a: CrosstalkPath, b: CrosstalkPath): boolean {
+  return a.source === b.source && a.target === b.target
+}
+
+/**
+ * Returns the frames in which a channel held only crosstalk, unless its own speech is the louder
+ * part around: cutting words does more harm than crosstalk.
+ */
+function findEarlier(
+  frames: readonly FrameBands[][],
+  { channel, paths }: { channel: number; paths: readonly CrosstalkPath[] },
+): number[] {
+  const isCrosstalk = createCrosstalkGate(frames[0]?.length ?? 0)
+  // Positive where a frame is crosstalk.
+  const signed = frames.map((bands) => {
+    const energy = bands[channel]!.reduce((sum, bandEnergy) => sum + bandEnergy, 0)
+    return isCrosstalk(bands, paths)[channel] ? energy : -energy
+  })
+  return signed.flatMap((energy, n) => {
+    const near = signed.slice(Math.max(0, n - NEARBY_FRAMES), n + NEARBY_FRAMES + 1)
+    return energy > 0 && near.reduce((sum, signedEnergy) => sum + signedEnergy, 0) > 0 ? [n] : []
+  })
+}

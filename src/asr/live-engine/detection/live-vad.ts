@@ -1,0 +1,244 @@
+import type { PlanarSamples } from '../../../audio/pcm.ts'
+import { LEVEL_FRAMES, liveGain } from '../../segmentation/gain.ts'
+import type { Vad, VadStream } from '../../segmentation/vad.ts'
+import { CONTEXT_SAMPLES, VAD_FRAME, WARM_UP_FRAMES } from '../../segmentation/vad-frames.ts'
+import {
+  type DetectRequest,
+  type LiveAudio,
+  MAX_DETECT_FRAMES,
+  type SpeechFrames,
+} from '../live-engine.ts'
+import { decibels, rmsOf, roundedFrames, writeChannel } from './audio-conversion.ts'
+import { type CrosstalkFrames, createLiveCrosstalk, type LiveCrosstalk } from './live-crosstalk.ts'
+import { openSamples } from './open-samples.ts'
+import type { SampleSource } from './sample-source.ts'
+
+/**
+ * The detector resets every so many frames (16 s), except for `WARM_UP` frames of lead-in: its
+ * output depends on audio and position alone, so that a restart in between changes nothing.
+ */
+const RESET_INTERVAL_FRAMES = 500
+/** Frames of each channel per request at least: the resampler reads a margin around them. */
+const MIN_DETECT_FRAMES = 8
+/**
+ * Number of audio streams whose state is kept; one that returns after eviction is processed again
+ * from its grid point.
+ */
+const MAX_KEPT = 128
+
+/**
+ * Detects speech in many audio streams in turn, each from where it stopped or from any other
+ * position.
+ */
+export type LiveVad = {
+  detect(audio: LiveAudio, request: DetectRequest): Promise<SpeechFrames>
+}
+
+/** The state of an audio stream between two requests. */
+type StreamState = {
+  frame: number
+  samples: SampleSource
+  channels: Channel[]
+  crosstalk: LiveCrosstalk
+}
+
+type Channel = {
+  stream: VadStream
+  /** Samples before the next frame, which the detector gets with it. */
+  context: Float32Array
+  /** The detector's input for the last `WARM_UP` frames. */
+  inputs: Float32Array[]
+  /** Peaks of the last `LEVEL_FRAMES` frames. */
+  peaks: number[]
+}
+
+/** Creates a live VAD; its state is lost with the process, which affects only speed. */
+export function createLiveVad(detector: Pick<Vad, 'stream'>): LiveVad {
+  const keptStreams = new Map<string, StreamState>()
+  return {
+    async detect(audio, request) {
+      const key = JSON.stringify(audio)
+      const keptStream = keptStreams.get(key)
+      // Not in the map while in use: a request that fails must not leave a half-finished step
+      // behind.
+      keptStreams.delete(key)
+      const isNext = keptStream?.frame === request.from
+      if (!isNext) keptStream?.samples.close()
+      const state = isNext ? keptStream : await start(audio, request)
+      try {
+        if (!isNext) await rebuild(detector, { audio, request, state })
+        const speech = await advanceDetector(detector, { audio, request, state })
+        const isOver = request.isEnd && speech.probabilities[0]!.length === 0
+        if (isOver) state.samples.close()
+        else keptStreams.set(key, state)
+        dropOldest(keptStreams)
+        return speech
+      } catch (error) {
+        state.samples.close()
+        throw error
+      }
+    },
+  }
+
+  async function start(audio: LiveAudio, request: DetectRequest): Promise<StreamState> {
+    const first = Math.max(0, gridBefore(request.from) - WARM_UP_FRAMES - LEVEL_FRAMES)
+    const samples = await openSamples(audio, first * VAD_FRAME)
+    const channels = audio.channels.map(() => newChannel(detector))
+    return { frame: first, samples, channels, crosstalk: createLiveCrosstalk(channels.length) }
+  }
+}
+
+function dropOldest(keptStreams: Map<string, StreamState>): void {
+  for (const [oldest, { samples }] of keptStreams) {
+    if (keptStreams.size <= MAX_KEPT) return
+    samples.close()
+    keptStreams.delete(oldest)
+  }
+}
+
+function newChannel(detector: Pick<Vad, 'stream'>): Channel {
+  return {
+    stream: detector.stream(),
+    context: new Float32Array(CONTEXT_SAMPLES),
+    inputs: Array.from(
+      { length: WARM_UP_FRAMES },
+      () => new Float32Array(CONTEXT_SAMPLES + VAD_FRAME),
+    ),
+    peaks: [],
+  }
+}
+
+function gridBefore(frame: number): number {
+  return frame - (frame % RESET_INTERVAL_FRAMES)
+}
+
+/**
+ * Brings a fresh state to `request.from`, as if all frames had been processed in order. It reads
+ * what precedes the grid point (warm-up, and the loudness before that), and writes the samples it
+ * passes again.
+ */
+async function rebuild(detector: Pick<Vad, 'stream'>, step: DetectionStep): Promise<void> {
+  const { request, state } = step
+  const detectFrom = gridBefore(request.from)
+  while (state.frame < request.from) {
+    const before = state.frame
+    await advanceDetector(detector, { ...step, limit: request.from - before, detectFrom })
+    if (state.frame === before) return
+  }
+}
+
+type DetectionStep = {
+  audio: LiveAudio
+  request: DetectRequest
+  state: StreamState
+  limit?: number
+  /** Frames before this one are prepared for the detector, but not run through it. */
+  detectFrom?: number
+}
+
+/**
+ * Processes up to `limit` further frames of all channels, as many in all as of one channel: eight
+ * channels take eight times as long, and other sessions wait meanwhile.
+ */
+async function advanceDetector(
+  detector: Pick<Vad, 'stream'>,
+  { audio, request, state, limit = MAX_DETECT_FRAMES, detectFrom = 0 }: DetectionStep,
+): Promise<SpeechFrames> {
+  const start = state.frame * VAD_FRAME
+  const perChannel = Math.floor(MAX_DETECT_FRAMES / audio.channels.length)
+  const count = Math.min(limit, Math.max(MIN_DETECT_FRAMES, perChannel))
+  const planes = state.samples.read(request, { from: start, to: start + count * VAD_FRAME })
+  const frames = request.isEnd
+    ? Math.ceil(planes[0]!.length / VAD_FRAME)
+    : Math.floor(planes[0]!.length / VAD_FRAME)
+  const crosstalk = findCrosstalkFrames(state, planes, frames)
+  const speech: SpeechFrames = { probabilities: [], levels: [] }
+  for (const [i, plane] of planes.entries()) {
+    const samples = roundedFrames(plane.subarray(0, frames * VAD_FRAME), VAD_FRAME)
+    writeChannel(audio.channels[i]!, start, samples)
+    const channel = state.channels[i]!
+    const levels = new Float32Array(frames)
+    const inputs = Array.from(levels, (_, n) => {
+      const frame = samples.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME)
+      levels[n] = decibels(rmsOf(frame))
+      return toDetectorSamples(channel, frame)
+    })
+    const run = { first: state.frame, inputs, detectFrom }
+    const probabilities = await detectFrames(detector, channel, run)
+    for (const [n, { now }] of crosstalk.entries()) if (now[i]) probabilities[n] = 0
+    speech.probabilities.push(probabilities)
+    speech.levels.push(levels)
+  }
+  // Finals are recognized from the files: what was taken for speech there must not become words.
+  for (const { channel, frame } of crosstalk.flatMap(({ earlier }) => earlier)) {
+    writeChannel(audio.channels[channel]!, frame * VAD_FRAME, new Int16Array(VAD_FRAME))
+  }
+  state.frame += frames
+  return speech
+}
+
+/** Returns for each frame the channels that hold only what leaks from another. */
+function findCrosstalkFrames(
+  { frame, crosstalk: isCrosstalk }: StreamState,
+  planes: PlanarSamples,
+  frames: number,
+): CrosstalkFrames[] {
+  return Array.from({ length: frames }, (_, n) => {
+    const framePlanes = planes.map((plane) => {
+      const samples = new Float32Array(VAD_FRAME)
+      samples.set(plane.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME))
+      return samples
+    })
+    return isCrosstalk(frame + n, framePlanes)
+  })
+}
+
+/**
+ * Builds the detector's input for a frame: the samples before it and its own, amplified when the
+ * audio is quiet.
+ */
+function toDetectorSamples(channel: Channel, samples: Int16Array): Float32Array {
+  const { context, peaks } = channel
+  let peak = 0
+  const input = new Float32Array(CONTEXT_SAMPLES + VAD_FRAME)
+  input.set(context)
+  for (let i = 0; i < samples.length; i++) {
+    const sample = samples[i]! / 32_768
+    input[CONTEXT_SAMPLES + i] = sample
+    peak = Math.max(peak, Math.abs(sample))
+  }
+  channel.context = input.slice(-CONTEXT_SAMPLES)
+  peaks.push(peak)
+  if (peaks.length > LEVEL_FRAMES) peaks.shift()
+  const gain = liveGain(peaks)
+  if (gain > 1) {
+    for (let i = 0; i < input.length; i++) input[i] = Math.max(-1, Math.min(1, input[i]! * gain))
+  }
+  return input
+}
+
+type FrameRun = { first: number; inputs: readonly Float32Array[]; detectFrom: number }
+
+/** Detects speech in frames of a channel, all up to the next grid point in one call. */
+async function detectFrames(
+  detector: Pick<Vad, 'stream'>,
+  channel: Channel,
+  { first, inputs, detectFrom }: FrameRun,
+): Promise<Float32Array> {
+  const probabilities = new Float32Array(inputs.length)
+  for (let n = 0; n < inputs.length; ) {
+    const frame = first + n
+    const end = frame < detectFrom ? detectFrom : gridBefore(frame) + RESET_INTERVAL_FRAMES
+    const part = inputs.slice(n, end - first)
+    if (frame >= detectFrom) {
+      if (frame % RESET_INTERVAL_FRAMES === 0) {
+        channel.stream = detector.stream()
+        await channel.stream(channel.inputs)
+      }
+      probabilities.set(await channel.stream(part), n)
+    }
+    channel.inputs = [...channel.inputs, ...part].slice(-WARM_UP_FRAMES)
+    n += part.length
+  }
+  return probabilities
+}

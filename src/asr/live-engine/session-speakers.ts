@@ -1,0 +1,132 @@
+import { dot, meanDirection } from '../speakers/clustering/vectors.ts'
+import type { SpeakerCounts } from '../speech-engine.ts'
+import type { SpeakerEmbedding } from './live-engine.ts'
+
+/** Less speech than this, in seconds, is not enough evidence for a new speaker. */
+const SURE_SECONDS = 1
+/**
+ * An utterance less similar than this to all speakers so far belongs to a new one (cosine): the
+ * similarity at which groups of windows are merged when a recording is diarized. Two different
+ * speakers have about 0.2.
+ */
+const SAME_SPEAKER_SIMILARITY = 0.35
+/** The threshold for a speaker known from less than a second only. */
+const SIMILAR_TO_SHORT = 0.25
+/** Maximum number of speakers of a session, unless the counts give one. */
+const MAX_SPEAKERS = 20
+
+/** A speaker of a session: the sum of its embeddings, weighted by their seconds. */
+type SessionSpeaker = { channel: number; seconds: number; sum: Float32Array }
+
+/**
+ * The speakers of a session as plain data; `sum` is base64. The speaker number is the index in the
+ * list.
+ */
+export type SpeakersState = {
+  speakers: { channel: number; seconds: number; sum: string }[]
+  /** The last speaker on each channel. */
+  last: (number | null)[]
+}
+
+/**
+ * Assigns speakers while a session is running, to each utterance once and for good: the nearest
+ * speaker of its channel, or a new one (leader clustering). The result depends on the utterances so
+ * far and their order alone.
+ */
+export type SessionSpeakers = {
+  /**
+   * Returns the speaker, numbered from 0 by first appearance; undefined when there is neither an
+   * embedding nor an earlier speaker on the channel.
+   */
+  speakerOf(channel: number, speaker: SpeakerEmbedding | undefined): number | undefined
+  /** Another process can resume from it. */
+  readonly state: SpeakersState
+}
+
+/**
+ * No speaker is on two channels, and each channel has one. A single channel has as many as are
+ * detected, within the counts; of several channels each has one, like the sides of a call, unless
+ * the counts ask for more.
+ */
+export function createSessionSpeakers(
+  { channels, counts }: { channels: number; counts: SpeakerCounts },
+  from?: SpeakersState,
+): SessionSpeakers {
+  const max = maxSpeakers(channels, counts)
+  const speakers = (from?.speakers ?? []).map(readSpeaker)
+  const last = [...(from?.last ?? Array<null>(channels).fill(null))]
+
+  /**
+   * Whether one more speaker is allowed, with one still reserved for each channel without speech so
+   * far.
+   */
+  function hasSpace(): boolean {
+    const channelsWithSpeaker = new Set(speakers.map(({ channel }) => channel)).size
+    return speakers.length + channels - channelsWithSpeaker < max
+  }
+
+  function speakerAmong(channel: number, { embedding, seconds }: SpeakerEmbedding): number {
+    const { nearest, similarity } = nearestOf(speakers, { channel, embedding })
+    if (nearest === undefined)
+      return speakers.push({ channel, ...newSpeaker(embedding, seconds) }) - 1
+    const nearestSpeaker = speakers[nearest]!
+    const isThin = nearestSpeaker.seconds < SURE_SECONDS
+    const isAlike = similarity >= (isThin ? SIMILAR_TO_SHORT : SAME_SPEAKER_SIMILARITY)
+    const isSure = seconds >= SURE_SECONDS
+    if (!isAlike && isSure && hasSpace()) {
+      return speakers.push({ channel, ...newSpeaker(embedding, seconds) }) - 1
+    }
+    if (isAlike && (isSure || isThin)) updateSpeaker(nearestSpeaker, embedding, seconds)
+    return nearest
+  }
+
+  return {
+    speakerOf(channel, speaker) {
+      if (!speaker) return last[channel] ?? undefined
+      last[channel] = speakerAmong(channel, speaker)
+      return last[channel]
+    },
+    get state() {
+      return { speakers: speakers.map(writeSpeaker), last: [...last] }
+    },
+  }
+}
+
+function maxSpeakers(channels: number, { exact = 0, min = 0, max = 0 }: SpeakerCounts): number {
+  if (exact > 0) return exact
+  const limit = channels > 1 ? Math.max(min, channels) : MAX_SPEAKERS
+  return max > 0 ? Math.min(max, limit) : limit
+}
+
+function nearestOf(
+  speakers: readonly SessionSpeaker[],
+  { channel, embedding }: { channel: number; embedding: Float32Array },
+): { nearest: number | undefined; similarity: number } {
+  let [nearest, similarity] = [undefined as number | undefined, Number.NEGATIVE_INFINITY]
+  for (const [i, speaker] of speakers.entries()) {
+    if (speaker.channel !== channel) continue
+    const cosine = dot(meanDirection([speaker.sum], [1]), embedding)
+    if (cosine > similarity) [nearest, similarity] = [i, cosine]
+  }
+  return { nearest, similarity }
+}
+
+function newSpeaker(embedding: Float32Array, seconds: number): Omit<SessionSpeaker, 'channel'> {
+  return { seconds, sum: embedding.map((x) => seconds * x) }
+}
+
+function updateSpeaker(speaker: SessionSpeaker, embedding: Float32Array, seconds: number): void {
+  speaker.seconds += seconds
+  // In single precision, as it is stored: the result must not depend on how often it was stored.
+  for (let i = 0; i < speaker.sum.length; i++) speaker.sum[i]! += seconds * embedding[i]!
+}
+
+function writeSpeaker({ sum, ...speaker }: SessionSpeaker): SpeakersState['speakers'][number] {
+  const bytes = Buffer.from(sum.buffer, sum.byteOffset, sum.byteLength)
+  return { ...speaker, sum: bytes.toString('base64') }
+}
+
+function readSpeaker({ sum, ...speaker }: SpeakersState['speakers'][number]): SessionSpeaker {
+  const bytes = new Uint8Array(Buffer.from(sum, 'base64')) // Copied for alignment.
+  return { ...speaker, sum: new Float32Array(bytes.buffer) }
+}

@@ -1,0 +1,121 @@
+import { dirname } from 'node:path'
+import { keepsHidden } from '../hidden-text.ts'
+import { ServiceFailure } from '../service-failure.ts'
+import { ProgramFailed, runProgram } from './run-program.ts'
+
+/** A translator with rules and dictionaries, run as a program of its own for each request. */
+export type Apertium = {
+  /**
+   * Returns the pairs that are installed, as `en-es`, with the names that the program gives them.
+   */
+  pairs(options: { signal: AbortSignal }): Promise<Map<string, string>>
+  /** Translates texts one for one; rejects with `ServiceFailure`. */
+  translate(task: ApertiumTask, options: { signal: AbortSignal }): Promise<string[]>
+}
+
+/** Texts in one language. `pair` is a name that `pairs` returned. */
+export type ApertiumTask = { pair: string; target: string; texts: readonly string[] }
+
+/** A request has a few thousand characters, which take a tenth of a second. Seconds. */
+const LIMIT = 30
+const LIST_LIMIT = 10
+/** Translations are at most a few times as long as their text. */
+const GROWTH = 8
+const FRAME_BYTES = 64 * 1024
+/** Keeps texts apart: Apertium passes on blank lines as they are, and ends a sentence there. */
+const BETWEEN = '\n\n'
+const HIDDEN = /\[[A-Z][A-Z_]*_\d+\]/g
+const PLACEHOLDER = /Qx([a-z]+)q/g
+
+/**
+ * Creates a translator of the program `file`: a path, or a name to be found in the usual folders.
+ */
+export function createApertium(file: string, env: Record<string, string>): Apertium {
+  const path = [dirname(file), '/usr/local/bin', '/usr/bin', '/bin'].filter((one) => one !== '.')
+  const settings = { env: { ...env, PATH: path.join(':'), LC_ALL: 'C.UTF-8' } }
+
+  async function run(
+    args: string[],
+    input: string,
+    { seconds, signal }: { seconds: number; signal: AbortSignal },
+  ): Promise<string> {
+    const maxBytes = GROWTH * Buffer.byteLength(input) + FRAME_BYTES
+    try {
+      const limitMs = seconds * 1000
+      return await runProgram(file, args, { ...settings, input, limitMs, maxBytes, signal })
+    } catch (cause) {
+      if (!(cause instanceof ProgramFailed)) throw cause
+      throw new ServiceFailure(`Apertium ${cause.message}`, { status: 503, cause })
+    }
+  }
+
+  async function translateOne(pair: string, text: string, signal: AbortSignal): Promise<string> {
+    return await run(['-u', pair], text, { seconds: LIMIT, signal })
+  }
+
+  return {
+    async pairs({ signal }) {
+      const listed = await run(['-l'], '', { seconds: LIST_LIMIT, signal })
+      return readPairs(listed)
+    },
+    async translate({ pair, target, texts }, { signal }) {
+      const coveredTexts = texts.map(coverHidden)
+      let output = (await translateOne(pair, coveredTexts.join(BETWEEN), signal)).split(BETWEEN)
+      if (output.length !== coveredTexts.length) {
+        output = []
+        for (const text of coveredTexts) output.push(await translateOne(pair, text, signal))
+      }
+      return output.map((text, i) => {
+        const translation = restoreHidden(normalizeSpacing(text, target), texts[i]!)
+        if (!keepsHidden(translation, texts[i]!)) {
+          throw new ServiceFailure('Apertium did not translate the text')
+        }
+        return translation
+      })
+    },
+  }
+}
+
+/** Reads lines such as `eng-spa`; pairs with a variant (`spa-eng_US`) are left out. */
+function readPairs(listed: string): Map<string, string> {
+  const pairs = new Map<string, string>()
+  for (const line of listed.split('\n')) {
+    const [, name, from, to] = /^\s*(([a-z]{2,3})-([a-z]{2,3}))\s*$/.exec(line) ?? []
+    if (name) pairs.set(`${apertiumCode(from!)}-${apertiumCode(to!)}`, name)
+  }
+  return pairs
+}
+
+/** Returns our code of a language: two letters where there are (`spa` is `es`). */
+function apertiumCode(name: string): string {
+  const [code = name] = Intl.getCanonicalLocales(name)
+  return code === 'nb' ? 'no' : code
+}
+
+/** Returns a text as one line, in which words that no dictionary has replace the hidden ones. */
+function coverHidden(text: string): string {
+  let n = 0
+  // Control characters have no meaning in speech.
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
+  return line.replace(HIDDEN, () => `Qx${lettersOfNumber(n++)}q`)
+}
+
+function restoreHidden(translation: string, text: string): string {
+  const hidden = text.match(HIDDEN) ?? []
+  const byLetters = new Map(hidden.map((marker, n) => [lettersOfNumber(n), marker]))
+  return translation.replace(
+    PLACEHOLDER,
+    (placeholder, letters) => byLetters.get(letters) ?? placeholder,
+  )
+}
+
+/** Returns a number as letters, so that nothing takes the word for a number. */
+function lettersOfNumber(n: number): string {
+  return [...String(n)].map((digit) => 'bcdfghjkmn'[Number(digit)]!).join('')
+}
+
+/** Removes the blanks that Apertium leaves where it moved words; French has some of its own. */
+function normalizeSpacing(text: string, target: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return target === 'fr' ? line.replace(/ ([.,])/g, '$1') : line.replace(/ ([.,;:!?])/g, '$1')
+}

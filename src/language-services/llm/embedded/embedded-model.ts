@@ -1,0 +1,145 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { SupervisedWorker, type WorkerExit } from '../../../workers/supervised-worker.ts'
+import { processStarter } from '../../../workers/transports.ts'
+import { ServiceFailure } from '../../service-failure.ts'
+import type { ChatModel, ChatRequest, ChatResponse } from '../chat-client.ts'
+import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './llama-protocol.ts'
+
+/** Most tokens of a text without a schema: a small model that goes on for longer repeats itself. */
+const MAX_TEXT_TOKENS = 512
+
+/** A canceled task ends between two batches of its prompt; loading the model anew takes longer. */
+const CANCEL_SECONDS = 15
+
+/** A model file on this machine, and how it is run. */
+export type EmbeddedModelOptions = {
+  /** Returns the path of the GGUF file; undefined when it is not installed. */
+  findFile(): string | undefined
+  /** What the user reads when it is not there. */
+  missing: string
+  contextTokens: number
+  usesGpu: boolean
+  /** Seconds from the turn of a request until its response begins, and between chunks of it. */
+  timeout: number
+  /** Seconds that a whole response may take. */
+  answerTimeout: number
+  /** Seconds after which the process of an idle model ends; -1 = never. */
+  idleSeconds: number
+  env: Record<string, string>
+  /** Seconds that a canceled request may take to end. For tests. */
+  cancelSeconds?: number
+}
+
+/**
+ * Runs a GGUF model with llama.cpp in a process of its own, one request after the other. The
+ * process starts with the first request and ends when it is idle.
+ */
+export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
+  const { findFile, missing, contextTokens, usesGpu, idleSeconds, env } = options
+  const { timeout, answerTimeout, cancelSeconds = CANCEL_SECONDS } = options
+  const worker = new SupervisedWorker<LlamaResponse | LlamaProgress>({
+    start: processStarter(() => startProcess(env), { mayIdle: true }),
+  })
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  let idle: NodeJS.Timeout | undefined
+  let id = 0
+
+  async function run(request: ChatRequest): Promise<LlamaResponse> {
+    const { signal } = request
+    signal.throwIfAborted()
+    const file = findFile()
+    if (file === undefined) throw new ServiceFailure(missing, { status: 501 })
+    const requestId = ++id
+    const task = toTask(request, { id: requestId, model: { file, contextTokens, usesGpu } })
+    const endsAt = performance.now() + answerTimeout * 1000
+    const outcome = await worker.run<LlamaResponse>(task, {
+      ...{ timeout: Math.min(timeout, answerTimeout), signal },
+      cancel: { message: { cancels: requestId } satisfies LlamaCancel, timeout: cancelSeconds },
+      receive(message) {
+        if (message.id !== requestId) return undefined
+        if (!('isWriting' in message)) return message
+        const remainingSeconds = Math.max(0, (endsAt - performance.now()) / 1000)
+        if (!signal.aborted) worker.watch(Math.min(timeout, remainingSeconds))
+        return undefined
+      },
+    })
+    signal.throwIfAborted()
+    if ('response' in outcome) return outcome.response
+    const isLate = performance.now() >= endsAt
+    throw new ServiceFailure(describeLoss(outcome.lost, { ...options, isLate }), { status: 503 })
+  }
+
+  /** Runs requests in their order; ends the process some time after the last one. */
+  function inOrder(request: ChatRequest): Promise<LlamaResponse> {
+    clearTimeout(idle)
+    waiting++
+    const response = last
+      .then(() => run(request))
+      .finally(() => {
+        if (--waiting > 0 || idleSeconds < 0) return
+        idle = setTimeout(() => void worker.close(), idleSeconds * 1000).unref()
+      })
+    last = response.catch(() => {})
+    return response
+  }
+
+  return {
+    contextTokens,
+    async complete(request) {
+      const response = await inOrder(request)
+      if ('problem' in response)
+        throw new ServiceFailure(`the language model failed: ${response.problem}`)
+      return toCompletion(response)
+    },
+    async close() {
+      clearTimeout(idle)
+      await worker.close()
+    },
+  }
+}
+
+function startProcess(env: Record<string, string>): ChildProcess {
+  return fork(new URL('process.ts', import.meta.url), {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+}
+
+function toTask(
+  { system, user, cacheKey, schema, maxTokens }: ChatRequest,
+  { id, model }: Pick<LlamaTask, 'id' | 'model'>,
+): LlamaTask {
+  return {
+    ...{ id, model, system, user, cacheKey },
+    schema: schema?.schema,
+    maxTokens: schema ? maxTokens : Math.min(maxTokens, MAX_TEXT_TOKENS),
+  }
+}
+
+function toCompletion({
+  text,
+  isCut,
+  promptTokens,
+  completionTokens,
+}: Exclude<LlamaResponse, { problem: string }>): ChatResponse {
+  const usage = {
+    requests: 1,
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+  }
+  return { text: text.trim(), usage, isCut }
+}
+
+function describeLoss(
+  { reason, cause }: WorkerExit,
+  {
+    timeout,
+    answerTimeout,
+    isLate,
+  }: Pick<EmbeddedModelOptions, 'timeout' | 'answerTimeout'> & { isLate: boolean },
+): string {
+  if (reason !== 'hung') return `the language model ended with ${cause}`
+  if (isLate) return `the language model took longer than ${answerTimeout} s`
+  return `the language model wrote nothing for ${timeout} s`
+}

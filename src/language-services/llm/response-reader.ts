@@ -1,0 +1,185 @@
+import type { ReadOutcome } from '../../net/service-client.ts'
+import { createEventReader, type StreamEvent } from './event-stream.ts'
+
+type Fields = Record<string, unknown>
+
+/** What a provider answered. */
+export type ProviderResponse = {
+  content: string
+  /** Letters of thoughts that came beside the content. */
+  reasoningChars: number
+  /** It was ended at the most tokens, by a filter, or because it had no end. */
+  isCut: boolean
+  /** Whether its end was seen; if not, it broke off. */
+  isWhole: boolean
+  /** What the provider counted; undefined when it did not. */
+  usage: Fields | undefined
+}
+
+/**
+ * A reader of one response. `response` is what it read so far, or what is wrong with it; the last
+ * line is read when a line end follows.
+ */
+export type ResponseReader = {
+  read(chunk: string): ReadOutcome
+  response(): ProviderResponse | { problem: string }
+}
+
+type ReaderOptions = {
+  /** A response of more letters is ended; one with thoughts may have several times as many. */
+  maxChars: number
+  /** Whether the counts of tokens come after the text. */
+  awaitsUsage: boolean
+}
+
+/** What a provider that does not stream may send. */
+const MAX_JSON_CHARS = 1024 * 1024
+/** Each token is an event of up to 400 letters: a response of 10,000 has 4 million. */
+const MAX_STREAM_CHARS = 16 * 1024 * 1024
+/** Models that are bound to a schema may write blanks for ever. */
+const MAX_BLANKS = 500
+const REASONING_SHARE = 5
+
+const noJson = { problem: 'the answer of the language model is not JSON' }
+const tooLarge = { problem: 'the answer of the language model is too large' }
+const endedByError = { problem: 'the language model ended its answer with an error' }
+const noText = { problem: 'the language model returned no text' }
+
+/**
+ * Creates a reader of what a chat API answers: events of a stream, or the one JSON of a provider
+ * that does not stream, whatever the content type says.
+ */
+export function createResponseReader(options: ReaderOptions): ResponseReader {
+  let start = ''
+  let reader: ResponseReader | undefined
+  let ended: ReadOutcome | undefined
+  return {
+    read(chunk) {
+      if (ended !== undefined) return ended
+      if (!reader) {
+        start = `${start}${chunk}`.trimStart()
+        if (start === '') return 'waiting'
+        // Lines of events begin with data, event, id or retry; comments with a colon.
+        reader = /^[deir:]/.test(start) ? createStreamReader(options) : createJsonReader()
+      }
+      const reading = reader.read(start || chunk)
+      start = ''
+      if (reading === 'done' || typeof reading === 'object') ended = reading
+      return reading
+    },
+    response: () => (typeof ended === 'object' ? ended : (reader?.response() ?? noJson)),
+  }
+}
+
+function createJsonReader(): ResponseReader {
+  let text = ''
+  return {
+    read(chunk) {
+      text += chunk
+      return text.length > MAX_JSON_CHARS ? tooLarge : 'waiting'
+    },
+    response() {
+      const completion = parseFields(text)
+      if (!completion) return noJson
+      if (isError(completion)) return endedByError
+      const choice = firstChoice(completion)
+      const { content } = fieldsOf(choice.message)
+      if (typeof content !== 'string') return noText
+      const usage = usageIn(completion)
+      return { content, reasoningChars: 0, isCut: isCutBy(choice), isWhole: true, usage }
+    },
+  }
+}
+
+function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): ResponseReader {
+  const response: ProviderResponse = {
+    ...{ content: '', reasoningChars: 0, isCut: false, isWhole: false, usage: undefined },
+  }
+  const readEvents = createEventReader()
+  let chars = 0
+  let blanks = 0
+  let reasons = false
+
+  function readText({ delta }: Fields): ReadOutcome {
+    const { content, reasoning, reasoning_content } = fieldsOf(delta)
+    const text = textOrEmpty(content)
+    const thought = textOrEmpty(reasoning_content) || textOrEmpty(reasoning)
+    response.content += text
+    response.reasoningChars += thought.length
+    if (text !== '') blanks = text.trim() === '' ? blanks + text.length : 0
+    reasons ||=
+      thought !== '' || (response.content.length < 100 && /^\s*<think>/.test(response.content))
+    const max = maxChars * (reasons ? REASONING_SHARE : 1)
+    if (response.content.length + response.reasoningChars > max || blanks > MAX_BLANKS) {
+      response.isCut = true
+      response.isWhole = true
+      return 'done'
+    }
+    return text.length + thought.length > 0 ? 'progress' : 'waiting'
+  }
+
+  function readEvent({ type, data }: StreamEvent): ReadOutcome {
+    if (data === '[DONE]') {
+      response.isWhole = true
+      return 'done'
+    }
+    const event = parseFields(data)
+    if (type === 'error' || (event && isError(event))) return endedByError
+    if (!event) return noJson
+    response.usage = usageIn(event) ?? response.usage
+    const choice = firstChoice(event)
+    const reading = readText(choice)
+    if (textOrEmpty(choice.finish_reason) !== '') {
+      response.isWhole = true
+      response.isCut ||= isCutBy(choice)
+    }
+    return response.isWhole && (response.usage || !awaitsUsage) ? 'done' : reading
+  }
+
+  function read(chunk: string): ReadOutcome {
+    chars += chunk.length
+    const events = chars > MAX_STREAM_CHARS ? undefined : readEvents(chunk)
+    let progress: ReadOutcome = 'waiting'
+    for (const event of events ?? []) {
+      const reading = readEvent(event)
+      if (reading === 'done' || typeof reading === 'object') return reading
+      if (reading === 'progress') progress = reading
+    }
+    return events ? progress : tooLarge
+  }
+
+  return { read, response: () => response }
+}
+
+function parseFields(json: string): Fields | undefined {
+  try {
+    return fieldsOf(JSON.parse(json))
+  } catch {
+    return undefined
+  }
+}
+
+function firstChoice({ choices }: Fields): Fields {
+  const all: unknown[] = Array.isArray(choices) ? choices : []
+  return fieldsOf(all.find((one) => (fieldsOf(one).index ?? 0) === 0))
+}
+
+function isError({ error, object }: Fields): boolean {
+  return (error ?? null) !== null || object === 'error'
+}
+
+function isCutBy({ finish_reason: reason }: Fields): boolean {
+  return reason === 'length' || reason === 'content_filter'
+}
+
+function usageIn({ usage }: Fields): Fields | undefined {
+  return typeof usage === 'object' && usage !== null ? (usage as Fields) : undefined
+}
+
+function textOrEmpty(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+}

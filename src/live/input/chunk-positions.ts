@@ -1,0 +1,218 @@
+import type { AudioFormat } from '../../audio/audio-format.ts'
+import { createHeaderFilter, type HeaderFilter } from '../../audio/containers/header-filter.ts'
+import type { ChunkRecord } from '../journal/log-records.ts'
+import { secondsOfAudio } from './format-params.ts'
+
+/** An accepted chunk: the content of its acknowledgment, and what is to be stored of it. */
+export type AcceptedChunk = {
+  byteRange: [number, number]
+  timeRange: [number, number]
+  /** Absent if all of it was already stored. */
+  stored?: { audio: Uint8Array; chunk: ChunkRecord } | undefined
+}
+
+/** The chunks that an earlier process accepted. */
+export type EarlierChunks = {
+  /** Those that a client may repeat, and the last one before them. */
+  recent: ChunkRecord[]
+  before: ChunkRecord
+  /** Bytes that may yet become a header, see `HeaderFilter`. */
+  pending: Uint8Array
+  /** The ends of chunks that were repeated. */
+  ackBoundaries: AckBoundary[]
+}
+
+/** A session byte at which an acknowledgment ended, though no stored chunk does. */
+export type AckBoundary = { at: number; received: number }
+
+/** `keepSeconds`: how far back a client may repeat what it sent. */
+export type ChunkPositionsOptions = {
+  format: AudioFormat
+  keepSeconds: number
+  earlier: EarlierChunks | undefined
+}
+
+/**
+ * Repeats are not searched further back than this: it is more than a client sends at once. Repeated
+ * bytes are compared in memory, which therefore holds at most twice as much for them.
+ */
+const MAX_REPEATED_BYTES = 64 * 1024 * 1024
+
+/**
+ * Gives each chunk its range in the session, in bytes and seconds, and removes WAV headers. A chunk
+ * that repeats what has arrived, as the first ones of a resumed connection do, gets its original
+ * range, and is stored once.
+ */
+export class ChunkPositions {
+  readonly #format: AudioFormat
+  readonly #keepMs: number
+  readonly #filter: HeaderFilter
+  /** Chunks that a client may repeat, and the one before them. */
+  readonly #recent: ChunkRecord[]
+  #before: ChunkRecord
+  readonly #ackBoundaries: AckBoundary[]
+  #received: number
+  #audio: number
+  /** Session byte at which the next chunk belongs. */
+  #next: number
+
+  constructor({ format, keepSeconds, earlier }: ChunkPositionsOptions) {
+    const { recent = [], before = nothing, ackBoundaries = [], pending } = earlier ?? {}
+    const { received, audio } = recent.at(-1) ?? before
+    this.#format = format
+    this.#keepMs = keepSeconds * 1000
+    this.#filter = createHeaderFilter(format, pending)
+    this.#recent = recent
+    this.#before = before
+    this.#ackBoundaries = ackBoundaries
+    this.#received = received
+    this.#audio = audio
+    this.#next = received
+  }
+
+  /** Bytes received, including headers but not repeats. */
+  get received(): number {
+    return this.#received
+  }
+
+  /** Bytes of audio. */
+  get audio(): number {
+    return this.#audio
+  }
+
+  add(bytes: Uint8Array, at: number): AcceptedChunk | { problem: string } {
+    const from = this.#next
+    const to = from + bytes.length
+    const isRepeated = bytes.length > 0 && to <= this.#received
+    const fresh = bytes.subarray(Math.max(0, this.#received - from))
+    if (isRepeated || bytes.length === 0) {
+      this.#next = to
+      if (isRepeated) this.#ackBoundaries.push({ at, received: to })
+      return { byteRange: [from, to], timeRange: [this.#timeAt(from), this.#timeAt(to)] }
+    }
+    const start = this.#timeAt(from)
+    const filtered = this.#filter.write(fresh)
+    if ('problem' in filtered) return filtered
+    const { audio, held, released } = filtered
+    const { pending } = this.#filter
+    this.#received = to
+    this.#audio += audio.length
+    this.#next = to
+    const chunk: ChunkRecord = {
+      at,
+      received: to,
+      audio: this.#audio,
+      ...(held.length > 0 && { held: Buffer.from(held).toString('base64') }),
+      ...(released > 0 && { released }),
+      ...(fresh.length < bytes.length && { isPart: true as const }),
+      ...(pending.length > 0 && { pending: pending.length }),
+    }
+    this.#record(chunk)
+    const timeRange: [number, number] = [start, this.#timeAt(to)]
+    return { byteRange: [from, to], timeRange, stored: { audio, chunk } }
+  }
+
+  /** Ends the input: bytes held back as the start of a possible header are audio after all. */
+  end(at: number): AcceptedChunk['stored'] {
+    const audio = this.#filter.end()
+    if (audio.length === 0) return undefined
+    this.#audio += audio.length
+    const released = audio.length
+    // It was acknowledged when it arrived.
+    const chunk = {
+      at,
+      received: this.#received,
+      audio: this.#audio,
+      released,
+      isPart: true as const,
+    }
+    this.#record(chunk)
+    return { audio, chunk }
+  }
+
+  /** Sets the session byte at which the next chunk belongs. */
+  continueAt(next: number): void {
+    this.#next = next
+  }
+
+  /** Returns where a client may resume, oldest first, and the chunks there; see `readChunks`. */
+  repeatable(): { from: ChunkRecord; chunks: ChunkRecord[]; boundaries: number[] } {
+    const first = this.#received - MAX_REPEATED_BYTES
+    const places = [this.#before, ...this.#recent]
+    const start = places.findIndex(({ received }) => received >= first)
+    const from = places[start]!
+    const chunks = places.slice(start + 1)
+    const ends = [...chunks, ...this.#ackBoundaries].map(({ received }) => received)
+    const within = ends.filter((end) => end > from.received && end < this.#received)
+    const boundaries = [...new Set([from.received, ...within])].sort((a, b) => a - b)
+    return { from, chunks, boundaries }
+  }
+
+  #record(chunk: ChunkRecord): void {
+    this.#recent.push(chunk)
+    const since = chunk.at - this.#keepMs
+    this.#before = dropOlder(this.#recent, since) ?? this.#before
+    dropOlder(this.#ackBoundaries, since)
+  }
+
+  /** Returns the seconds of audio before a session byte. */
+  #timeAt(byte: number): number {
+    return secondsOfAudio(this.#audioAt(byte), this.#format)
+  }
+
+  #audioAt(byte: number): number {
+    if (byte >= this.#received) return this.#audio
+    const { received, audio } = this.#before
+    // The positions of headers in older bytes are no longer known: most sessions have one header,
+    // or none.
+    if (byte < received) return byte * (audio / received)
+    const after = firstBehind(this.#recent, byte)
+    const chunk = this.#recent[after]!
+    const before = this.#recent[after - 1] ?? this.#before
+    return Math.max(before.audio, chunk.audio - (chunk.received - byte))
+  }
+}
+
+/**
+ * Drops entries older than `since` from the start of `list`, all at once: after a pause there may
+ * be tens of thousands. Returns the last one dropped.
+ */
+export function dropOlder<T extends { at: number }>(list: T[], since: number): T | undefined {
+  const firstKept = list.findIndex(({ at }) => at >= since)
+  if (firstKept === 0) return undefined
+  return list.splice(0, firstKept === -1 ? list.length : firstKept).at(-1)
+}
+
+/** Returns the index of the first chunk that ends after a session byte. */
+function firstBehind(chunks: readonly ChunkRecord[], byte: number): number {
+  let [low, high] = [0, chunks.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (chunks[middle]!.received > byte) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** The position before the first chunk. */
+const nothing: ChunkRecord = { at: 0, received: 0, audio: 0 }
+
+/**
+ * Rebuilds the bytes of chunks as the client sent them, with headers; `readAudio(from, to)`
+ * reads stored audio by byte offset.
+ */
+export async function readChunks(
+  { from, chunks }: { from: ChunkRecord; chunks: readonly ChunkRecord[] },
+  readAudio: (from: number, to: number) => Promise<Uint8Array>,
+): Promise<Uint8Array> {
+  const audio = await readAudio(from.audio, chunks.at(-1)?.audio ?? from.audio)
+  let before = from
+  const parts: Uint8Array[] = []
+  for (const chunk of chunks) {
+    const fromByte = before.audio + (chunk.released ?? 0) - from.audio
+    if (chunk.held) parts.push(Buffer.from(chunk.held, 'base64'))
+    parts.push(audio.subarray(fromByte, chunk.audio - from.audio))
+    before = chunk
+  }
+  return Buffer.concat(parts)
+}

@@ -1,0 +1,11 @@
+/** Returns the sum of numbers. */
+export function sum(numbers: Iterable<number>): number {
+  let total = 0
+  for (const number of numbers) total += number
+  return total
+}
+
+/** Returns the mean of numbers; 0 if there are none. */
+export function mean(numbers: readonly number[] | Float32Array): number {
+  return sum(numbers) / Math.max(1, numbers.length)
+}

@@ -1,0 +1,64 @@
+import type { Word } from '../../../transcript/transcript.ts'
+import { wordPartsOf } from '../word-parts.ts'
+import { parseSpokenNumber } from './number-words.ts'
+
+const REPEATS: Record<string, number> = { double: 2, triple: 3, treble: 3 }
+
+/**
+ * Returns the digits that words stand for only where digits are dictated: "oh" for 0, "double
+ * seven" for 77; and how many words they replace. Elsewhere both are ordinary words: oh well, a
+ * double six.
+ */
+export function dictatedDigitsAt(
+  words: readonly Word[],
+  at: number,
+): { text: string; count: number } | undefined {
+  const { core, possessive, after } = wordPartsOf(words[at]!.text)
+  if (possessive !== '') return undefined
+  const times = after === '' ? (REPEATS[core.toLowerCase()] ?? 0) : 0
+  if (times > 0) {
+    const digit = digitOf(words[at + 1])
+    const isAfterNumber = /^hundred$/i.test(wordPartsOf(words[at - 1]?.text ?? '').core)
+    const isInRun =
+      isAfterNumber || digitOf(words[at - 1]) !== undefined || isDigitAt(words, at + 2)
+    return digit !== undefined && isInRun ? { text: digit.repeat(times), count: 2 } : undefined
+  }
+  if (core.toLowerCase() !== 'oh') return undefined
+  return isZero(words, at) ? { text: '0', count: 1 } : undefined
+}
+
+/** Whether "oh" is a zero: nine oh two, nine oh. and oh seven nine, but not oh five people. */
+function isZero(words: readonly Word[], at: number): boolean {
+  const isAfterDigit = digitOf(words[at - 1]) !== undefined && isUnmarked(words[at - 1]!)
+  const next = words[at + 1]
+  if (!next || !isUnmarked(words[at]!)) return isAfterDigit
+  if (!isDigitAt(words, at + 1)) return false
+  if (isAfterDigit || digitOf(next) === undefined) return true
+  const second = words[at + 2]
+  if (!second || !isUnmarked(next)) return false
+  return (
+    isDigitAt(words, at + 2) ||
+    parseSpokenNumber(wordPartsOf(second.text).core.split('-')) !== undefined
+  )
+}
+
+/** Whether a digit, or a repeated one, stands at an index. */
+function isDigitAt(words: readonly Word[], at: number): boolean {
+  if (digitOf(words[at]) !== undefined) return true
+  const { core, after } = wordPartsOf(words[at]?.text ?? '')
+  const repeats = after === '' && core.toLowerCase() in REPEATS
+  return repeats && digitOf(words[at + 1]) !== undefined
+}
+
+function digitOf(word: Word | undefined): string | undefined {
+  const core = wordPartsOf(word?.text ?? '').core.toLowerCase()
+  if (/^\d$/.test(core)) return core
+  if (core === 'oh') return '0'
+  const number = parseSpokenNumber([core])
+  return number && !number.isOrdinal && number.value < 10 ? String(number.value) : undefined
+}
+
+function isUnmarked({ text }: Word): boolean {
+  const { possessive, after } = wordPartsOf(text)
+  return possessive + after === ''
+}
