@@ -65,10 +65,10 @@ const COLLAPSE_SECONDS = 5
  * Recognizes pieces of one channel together and repairs typical errors of encoder-decoders: it
  * recognizes text that loops, or that has next to no words for its speech, again in two halves,
  * retries speech that came back empty without its pauses, then with an empty result forbidden, then
- * in halves, recognizes voiced gaps between words separately, and drops words that the VAD does not support,
- * or that are unlikely in noise. Words too short to have been spoken give way to what is recognized
- * in their place, and are dropped where they do not fit. Speech that stays without words counts as
- * `uncovered`.
+ * in halves, recognizes voiced gaps between words separately, and drops words that the VAD does not
+ * support, or that are unlikely in noise. Words too short to have been spoken give way to what is
+ * recognized in their place, and are dropped where they do not fit. Speech that stays without words
+ * counts as `uncovered`.
  */
 export async function recognizeWithRepair(
   models: RecognitionModels,

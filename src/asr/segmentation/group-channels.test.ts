@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { ChannelMode } from '../../audio/channels/channel-groups.ts'
 import { groupChannels } from './group-channels.ts'
 
 const SECONDS = 18
@@ -40,13 +41,22 @@ function energy(samples: Int16Array, [from, to]: [number, number]): number {
   return part.reduce((total, sample) => total + sample * sample, 0)
 }
 
-for (const { title, echo, offset, gain = 1 } of [
+type Call = { title: string; echo: number; offset: number; gain?: number; mode?: ChannelMode }
+
+for (const { title, echo, offset, gain = 1, mode = 'auto' } of [
   { title: 'crosstalk without delay', echo: 0, offset: 0 },
   { title: 'an echo after 300 ms', echo: 4800, offset: 0 },
   { title: 'crosstalk into a channel that lags by 200 ms', echo: 0, offset: 3200 },
   { title: 'crosstalk into a channel recorded 14 dB louder', echo: 0, offset: 0, gain: 5 },
   { title: 'crosstalk into a channel recorded 20 dB quieter', echo: 0, offset: 0, gain: 0.1 },
-]) {
+  {
+    title: 'crosstalk into a channel recorded 14 dB louder, of separate channels,',
+    echo: 0,
+    offset: 0,
+    gain: 5,
+    mode: 'separate',
+  },
+] satisfies Call[] as Call[]) {
   test(`${title} is removed in both directions throughout; turns are kept`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'steno-channels-'))
     t.after(() => rmSync(folder, { recursive: true }))
@@ -63,7 +73,7 @@ for (const { title, echo, offset, gain = 1 } of [
       writeFileSync(path, pcm)
       return { channel, path, samples: SAMPLES }
     })
-    const task = { channels, mode: 'auto' as const, folder: join(folder, 'out') }
+    const task = { channels, mode, folder: join(folder, 'out') }
     const files = await groupChannels(detector, task, new AbortController().signal)
     assert.deepEqual(
       files.map(({ channel, sourceChannels }) => [channel, sourceChannels.toSorted()]),
@@ -82,6 +92,47 @@ for (const { title, echo, offset, gain = 1 } of [
         const isOwn = turn % 2 === channel
         assert.ok(isOwn ? kept > 0.99 : kept < 0.05, `channel ${channel}, turn ${turn}: ${kept}`)
       }
+    }
+  })
+}
+
+/** A detector that hears whatever is not silent. */
+const loudness = {
+  detect: async (samples: Float32Array) => {
+    return Float32Array.from({ length: Math.ceil(samples.length / 512) }, (_, frame) => {
+      const energy = samples.subarray(frame * 512, (frame + 1) * 512).reduce((sum, one) => {
+        return sum + one * one
+      }, 0)
+      return energy > 0.01 ? 1 : 0
+    })
+  },
+}
+
+for (const mode of ['auto', 'separate'] as const) {
+  test(`of one party beside the sum of both, each is kept once (${mode})`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'steno-channels-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const [agent, customer] = [voice(0), voice(1)]
+    const planes = [agent, sum(agent, customer, 1)]
+    const channels = planes.map((plane, channel) => {
+      const path = join(folder, `in${channel}.pcm`)
+      writeFileSync(
+        path,
+        Int16Array.from(plane, (sample) => Math.round(32_000 * sample)),
+      )
+      return { channel, path, samples: SAMPLES }
+    })
+    const task = { channels, mode, folder: join(folder, 'out') }
+    const files = await groupChannels(loudness, task, new AbortController().signal)
+    assert.equal(files.length, 2)
+    const [first, second] = files.map(({ path }) => {
+      return new Int16Array(new Uint8Array(readFileSync(path)).buffer)
+    })
+    for (let turn = 0; turn < SECONDS / 3; turn++) {
+      const range: [number, number] = [turn * 3 + 0.6, turn * 3 + 2.6]
+      const [own, other] = turn % 2 === 0 ? [first!, second!] : [second!, first!]
+      assert.ok(energy(own, range) > 1e9, `turn ${turn} is kept`)
+      assert.ok(energy(other, range) < 0.05 * energy(own, range), `turn ${turn} is kept once`)
     }
   })
 }

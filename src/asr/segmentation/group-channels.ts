@@ -49,11 +49,10 @@ export async function groupChannels(
   const middle = channels.findIndex(({ channel }) => channel === center)
   const analysis = createChannelAnalysis(channels.length, middle < 0 ? undefined : middle)
   const samples = channels[0]!.samples
-  if (mode !== 'separate') {
-    for (const start of excerptStarts(samples)) {
-      signal.throwIfAborted()
-      await analyzeExcerpt(detector, channels, { start, analysis })
-    }
+  // Separate channels too: what leaks is found by the gains of the parties.
+  for (const start of excerptStarts(samples)) {
+    signal.throwIfAborted()
+    await analyzeExcerpt(detector, channels, { start, analysis })
   }
   const groups = analysis.result(mode)
   rmSync(folder, { recursive: true, force: true })

@@ -146,7 +146,7 @@ function joinFragments(
   return rows.flatMap((row) => joinRow(row, longest))
 }
 
-/** Joins the regions of a row of fragments to as few segments as possible, of about equal length. */
+/** Joins the regions of a row of fragments to as few segments as possible, about equally long. */
 function joinRow(row: readonly SpokenRegion[], longest: number): SpeechRegion[] {
   const longestSpoken = toFrames(MAX_JOINED_SECONDS)
   const total = row.reduce((sum, { spoken }) => sum + spoken, 0)

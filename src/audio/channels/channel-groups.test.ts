@@ -176,10 +176,12 @@ test('a delayed copy is aligned before it is mixed', () => {
   ])
 })
 
-test('one voice 200 ms apart is one group, of which one channel is used', () => {
+test('one voice up to a second apart is one group, of which one channel is used', () => {
   for (const delays of [
     [0, 3200],
     [3200, 0],
+    [0, 11_200],
+    [15_000, 0],
   ] as const) {
     const groups = groupsOf(({ voice, other, noise }) => {
       const said = mix([voice, 1], [other, 1])
@@ -334,7 +336,7 @@ test('parties beside a mix of all are recognized from the mix, though it is nois
   assert.equal(groups[0]!.sources[0]!.channel, 3)
 })
 
-test('a call that becomes mono in the middle loses no party', () => {
+test('a call that becomes mono in the middle has separate parties', () => {
   let turn = 0
   const silence = new Float32Array(SAMPLES)
   const record = ({ voice, other, noise }: Turn) => {
@@ -346,7 +348,9 @@ test('a call that becomes mono in the middle loses no party', () => {
     return parties.map((party) => mix([party, 1], [noise(0.002), 1]))
   }
   const isHeard = (plane: Float32Array) => plane.some((sample) => sample > 0.1)
-  assert.deepEqual(sourcesOf(groupsOf(record, { turns: 9, isHeard })), [[0, 1]])
+  assert.deepEqual(channelsOf(groupsOf(record, { turns: 9, isHeard })), [[0], [1]])
+  turn = 0
+  assert.deepEqual(sourcesOf(groupsOf(record, { turns: 9, isHeard, mode: 'mix' })), [[0, 1]])
 })
 
 test('what leaks from a third channel does not make two parties one', () => {

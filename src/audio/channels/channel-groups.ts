@@ -1,7 +1,8 @@
 import type { PlanarSamples } from '../pcm.ts'
 import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
-import { isCopy } from './loudness.ts'
-import { comparePair, type SpectralFrame } from './pair-comparison.ts'
+import { addLoudness, isCopy } from './loudness.ts'
+import { createOwnSpeech } from './own-speech.ts'
+import { comparePair, framesAt, pairIndex, pairsOf, type SpectralFrame } from './pair-comparison.ts'
 import {
   addPairSpectra,
   coherenceOf,
@@ -61,7 +62,7 @@ type Window = { pairs: (Pair | null)[]; hasSpeech: boolean[] }
 
 /**
  * Groups the channels of a recording that carry the same speech, with other levels, delays up to
- * 450 ms and reverberation. It compares the channels in windows, where someone speaks, by the
+ * a second and reverberation. It compares the channels in windows, where someone speaks, by the
  * magnitude-squared coherence of the speech band (Carter, Knapp, Nuttall 1973) and by the levels of
  * single voices; it decides for the whole recording. `write` takes `WINDOW_SAMPLES` of each channel
  * and the probability of speech per frame. The spectra of one window are in memory. `center` is the
@@ -73,6 +74,7 @@ export function createChannelAnalysis(channels: number, center?: number) {
   const levels = pairsOf(channels).map(createLevelHistogram)
   const noise = Array.from({ length: channels }, () => ({ energy: 0, count: 0 }))
   const loudness = Array.from({ length: channels }, (): number[] => [])
+  const ownSpeech = createOwnSpeech()
 
   function write(planes: PlanarSamples, speech: readonly Float32Array[]): void {
     const frames: SpectralFrame[] = []
@@ -86,13 +88,7 @@ export function createChannelAnalysis(channels: number, center?: number) {
         isSpeech: speech.map((probabilities) => isSpeechAt(probabilities, at)),
       })
     }
-    for (const [i, values] of loudness.entries()) {
-      // No spectrum begins in the last hops of a window; times must add up.
-      for (let at = 0; at < planes[0]!.length; at += SPECTRUM_HOP) {
-        const frame = frames[Math.min(at / SPECTRUM_HOP, frames.length - 1)]
-        values.push(frame ? Math.sqrt(frame.spectra[i]!.energy) : 0)
-      }
-    }
+    addLoudness(loudness, frames, planes[0]!.length)
     const pairs = pairsOf(channels).map((pair, i) => {
       const { unmoved, best } = comparePair(
         frames.map((frame) => withoutThird(frame, pair)),
@@ -100,24 +96,32 @@ export function createChannelAnalysis(channels: number, center?: number) {
       )
       addPairSpectra(totals[i]!, unmoved.sums)
       for (const cell of best.cells) levels[i]!.add(cell)
+      const isSame = coherenceOf(best.sums) >= MIN_COHERENCE
+      if (channels === 2) ownSpeech.add(framesAt(frames, isSame ? best.lag : 0), isSame)
       return best.sums.count < MIN_SPEECH ? null : measure(best.sums)
     })
     const spoken = (channel: number) => frames.filter(({ isSpeech }) => isSpeech[channel]).length
     windows.push({ pairs, hasSpeech: planes.map((_, i) => spoken(i) >= MIN_SPEECH) })
   }
 
+  function gatherFacts(): Facts {
+    const floors = noise.map(({ energy, count }) => (count > 0 ? energy / count : 0))
+    return { channels, center, windows, levels, totals, floors, loudness }
+  }
+
   return {
     write,
     /** Returns the groups, in the order of their lowest channels. */
     result(mode: ChannelMode): ChannelGroup[] {
-      const floors = noise.map(({ energy, count }) => (count > 0 ? energy / count : 0))
-      const facts = { channels, center, windows, levels, totals, floors, loudness }
+      const facts = gatherFacts()
       const groups =
         mode === 'separate'
           ? Array.from({ length: channels }, (_, channel) => [channel])
           : mode === 'mix'
             ? [Array.from({ length: channels }, (_, channel) => channel)]
-            : findGroups(facts)
+            : ownSpeech.balance(facts) === undefined
+              ? findGroups(facts)
+              : [[0], [1]]
       return groups.map((group) => ({
         channels: group,
         sources: group.length > 1 ? chooseSources(group, mode, facts) : alone(group[0]!),
@@ -125,7 +129,8 @@ export function createChannelAnalysis(channels: number, center?: number) {
     },
     /** Returns by how many decibels the second channel was recorded louder; 0 if unknown. */
     balance(first: number, second: number): number {
-      const pairBalance = levels[pairIndex(first, second)]!.balance()
+      const pairBalance =
+        ownSpeech.balance(gatherFacts()) ?? levels[pairIndex(first, second)]!.balance()
       return first < second ? pairBalance : -pairBalance
     },
   }
@@ -173,17 +178,6 @@ function withoutThird(frame: SpectralFrame, [a, b]: readonly [number, number]): 
   const loudest = LEAK_RATIO * Math.max(spectra[a]!.energy, spectra[b]!.energy)
   const isThird = spectra.some(({ energy }, i) => isSpeech[i] && energy > loudest)
   return isThird ? { spectra, isSpeech: isSpeech.map(() => false) } : frame
-}
-
-/** All pairs of channels, the lower one first. */
-function pairsOf(channels: number): [number, number][] {
-  const numbers = Array.from({ length: channels }, (_, i) => i)
-  return numbers.flatMap((b) => numbers.slice(0, b).map((a): [number, number] => [a, b]))
-}
-
-function pairIndex(a: number, b: number): number {
-  const [low, high] = a < b ? [a, b] : [b, a]
-  return (high * (high - 1)) / 2 + low
 }
 
 function measure(sum: PairSpectra): Pair {

@@ -74,20 +74,21 @@ test('crosstalk under hum of the mains is detected', () => {
   assert.ok(share > 0.8, `${share}`)
 })
 
-test('line echo is detected at delays up to 450 ms', () => {
+test('line echo is detected at delays up to a second', () => {
   const source = voice(1)
-  for (const delay of [2000, 3000, 4500, 5500, 7100]) {
+  for (const delay of [2000, 3000, 4500, 5500, 7100, 9600, 13_000, 16_500]) {
     for (const findsEarlier of [false, true]) {
       const echo = attenuate(source, { decibels: -12, delay })
       const share = crosstalkShare(source, echo, findsEarlier)
-      assert.ok(share > 0.85, `${share} at a delay of ${delay}`)
+      const filled = 1 - delay / SAMPLES
+      assert.ok(share > 0.9 * filled, `${share} at a delay of ${delay}`)
     }
   }
 })
 
 test('in recordings, crosstalk that precedes its source is detected', () => {
   const source = voice(1)
-  for (const delay of [-1000, -2500, -5000, -7000]) {
+  for (const delay of [-1000, -2500, -5000, -7000, -12_000]) {
     const share = crosstalkShare(source, attenuate(source, { decibels: -12, delay }), true)
     assert.ok(share > 0.8, `${share} at a delay of ${delay}`)
   }

@@ -30,15 +30,17 @@ const MIN_COHERENCE = 0.25
 const MAX_DELAY = 1600
 /**
  * Spectra are also compared at these lags, in hops of 64 ms, so that crosstalk is found that comes
- * 450 ms later: an echo through a mobile or Internet line. It comes earlier than its source where
- * the channels were recorded apart and put together with an offset.
+ * 1.05 s later: an echo through a mobile, Internet or satellite line. It comes earlier than its
+ * source where the channels were recorded apart and put together with an offset.
  */
-const LAGS = [0, 2, 4, 6]
-const EARLIER = [-2, -4, -6]
+const LAGS = [0, 2, 4, 6, 8, 10, 12, 14, 16]
+const EARLIER = LAGS.slice(1).map((lag) => -lag)
+/** At longer lags than this every second spectrum is compared: they are rare. */
+const DENSE_LAG = 6
 /** With a lag, only the delays that no other lag shows better. */
 const MAX_LAGGED_DELAY = 1024
-/** Frames by which crosstalk may come later than its source, or earlier (480 ms). */
-export const CROSSTALK_FRAMES = 15
+/** Frames by which crosstalk may come later than its source, or earlier (1.12 s). */
+export const CROSSTALK_FRAMES = 35
 /**
  * A frame holds speech of its own when 30% of its energy exceeds three times (5 dB) what leaks: the
  * energy of crosstalk varies so much with reverberation.
@@ -71,8 +73,11 @@ export function createMeasurement(): CrosstalkMeasurement {
   return new Map()
 }
 
-/** Adds the next spectrum of each channel to a measurement. */
-export type CrosstalkMeter = (measurement: CrosstalkMeasurement, planes: PlanarSamples) => void
+/** Adds the next spectrum of each channel to a measurement, and returns these spectra. */
+export type CrosstalkMeter = (
+  measurement: CrosstalkMeasurement,
+  planes: PlanarSamples,
+) => readonly Spectrum[]
 
 /**
  * Creates a meter that gets its spectra in order, every `SPECTRUM_HOP` samples. Only what is louder
@@ -88,13 +93,15 @@ export function createCrosstalkMeter({
 }): CrosstalkMeter {
   const lags = findsEarlier ? [...LAGS, ...EARLIER] : LAGS
   const history: { spectra: Spectrum[]; bands: Float64Array[] }[] = []
+  let isOdd = false
   return (measurement, planes) => {
+    isOdd = !isOdd
     const spectra = speechSpectra(planes)
     history.unshift({ spectra, bands: spectra.map(spectrumBands) })
     if (history.length > LAGS.at(-1)! + 1) history.pop()
     for (const lag of lags) {
       const [from, to] = [history[Math.max(0, lag)], history[Math.max(0, -lag)]]
-      if (!from || !to) continue
+      if (!from || !to || (isOdd && Math.abs(lag) > DENSE_LAG)) continue
       for (const [s, source] of from.spectra.entries()) {
         if (source.energy < MIN_SPEECH_ENERGY) continue
         for (const [t, target] of to.spectra.entries()) {
@@ -105,6 +112,7 @@ export function createCrosstalkMeter({
         }
       }
     }
+    return spectra
   }
 }
 

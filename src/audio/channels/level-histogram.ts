@@ -17,6 +17,9 @@ const MAX_BETWEEN = 0.05
 export type LevelHistogram = {
   /** Adds some spectra, close in time: a cell for each band. */
   add(sums: PairSpectra): void
+  /** Adds what another histogram holds. */
+  merge(other: LevelHistogram): void
+  readonly weights: Readonly<Float64Array>
   /** Returns the difference below which lies this share of the weight. */
   quantile(share: number): number
   /**
@@ -34,6 +37,10 @@ export type LevelHistogram = {
 export function createLevelHistogram(): LevelHistogram {
   const weights = new Float64Array(2 * MAX_DECIBELS * BINS_PER_DECIBEL + 1)
   return {
+    weights,
+    merge(other) {
+      for (const [bin, weight] of other.weights.entries()) weights[bin]! += weight
+    },
     add(sums) {
       for (const band of SPEECH_BANDS) {
         const coherence = coherenceOf(sums, band)

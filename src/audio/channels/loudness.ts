@@ -1,3 +1,6 @@
+import type { SpectralFrame } from './pair-comparison.ts'
+import { SPECTRUM_HOP } from './spectra.ts'
+
 /** Values by which one channel may lag behind another: 10 s of one each 64 ms. */
 const MAX_LAG = 156
 /** Half an hour tells enough; to compare 12 hours takes eight seconds. */
@@ -37,4 +40,19 @@ function correlationAt(first: readonly number[], second: readonly number[], lag:
   // A lag that leaves less than half of a short recording proves nothing.
   if (2 * count < first.length || !(product > 0)) return 0
   return (xy - (x * y) / count) / Math.sqrt(product)
+}
+
+/** Adds the loudness of each channel throughout one window. */
+export function addLoudness(
+  loudness: readonly number[][],
+  frames: readonly SpectralFrame[],
+  samples: number,
+): void {
+  for (const [i, values] of loudness.entries()) {
+    // No spectrum begins in the last hops of a window; times must add up.
+    for (let at = 0; at < samples; at += SPECTRUM_HOP) {
+      const frame = frames[Math.min(at / SPECTRUM_HOP, frames.length - 1)]
+      values.push(frame ? Math.sqrt(frame.spectra[i]!.energy) : 0)
+    }
+  }
 }

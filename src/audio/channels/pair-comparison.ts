@@ -10,13 +10,16 @@ import {
 /** The spectra of all channels at one time, and in which of them someone speaks. */
 export type SpectralFrame = { spectra: readonly Spectrum[]; isSpeech: readonly boolean[] }
 
-/** Two channels while someone speaks: `sums` of whole `cells`. */
-export type Comparison = { sums: PairSpectra; cells: PairSpectra[] }
+/**
+ * Two channels while someone speaks: `sums` of whole `cells`. The second was moved ahead by `lag`
+ * spectra.
+ */
+export type Comparison = { sums: PairSpectra; cells: PairSpectra[]; lag: number }
 
 /** Spectra of one cell: 0.45 s, so short that one voice dominates most bands. */
 const CELL_SPECTRA = 4
-/** Spectra by which a channel may lag behind another: 450 ms. */
-const MAX_LAG = 7
+/** Spectra by which a channel may lag behind another: 1.09 s. */
+const MAX_LAG = 17
 
 /**
  * Compares two channels as they are, and moved so that their loudness rises and falls together.
@@ -49,11 +52,14 @@ function compareAt(
     cells.push(cell)
     cell = createPairSpectra()
   }
-  return { sums, cells }
+  return { sums, cells, lag }
 }
 
 /** Pairs each frame with the one that is `lag` later, or earlier. */
-function framesAt(frames: readonly SpectralFrame[], lag: number): [SpectralFrame, SpectralFrame][] {
+export function framesAt(
+  frames: readonly SpectralFrame[],
+  lag: number,
+): [SpectralFrame, SpectralFrame][] {
   return frames.flatMap((frame, n): [SpectralFrame, SpectralFrame][] => {
     const otherFrame = frames[n + lag]
     return otherFrame ? [[frame, otherFrame]] : []
@@ -85,4 +91,16 @@ function correlationOf(pairs: readonly (readonly [number, number])[]): number {
     xy += (x - meanX) * (y - meanY)
   }
   return xx * yy > 0 ? xy / Math.sqrt(xx * yy) : 0
+}
+
+/** All pairs of channels, the lower one first. */
+export function pairsOf(channels: number): [number, number][] {
+  const numbers = Array.from({ length: channels }, (_, i) => i)
+  return numbers.flatMap((b) => numbers.slice(0, b).map((a): [number, number] => [a, b]))
+}
+
+/** Returns the place of a pair, in either order, among all pairs. */
+export function pairIndex(a: number, b: number): number {
+  const [low, high] = a < b ? [a, b] : [b, a]
+  return (high * (high - 1)) / 2 + low
 }

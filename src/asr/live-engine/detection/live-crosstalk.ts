@@ -1,5 +1,7 @@
 import {
+  type Balance,
   CROSSTALK_BLOCK,
+  CROSSTALK_FRAMES,
   type CrosstalkMeasurement,
   type CrosstalkPath,
   createCrosstalkGate,
@@ -9,7 +11,8 @@ import {
   findCrosstalk,
   frameBands,
 } from '../../../audio/channels/crosstalk.ts'
-import { SPECTRUM_HOP, SPECTRUM_SAMPLES } from '../../../audio/channels/spectra.ts'
+import { BALANCE_BLOCKS, createRecentBalance } from '../../../audio/channels/recent-balance.ts'
+import { SPECTRUM_HOP, SPECTRUM_SAMPLES, type Spectrum } from '../../../audio/channels/spectra.ts'
 import type { PlanarSamples } from '../../../audio/pcm.ts'
 import { VAD_FRAME } from '../../segmentation/vad-frames.ts'
 
@@ -19,9 +22,9 @@ const SEARCH_FRAMES = 8
 
 /**
  * Crosstalk is found up to a second after it begins, and may have been taken for speech until then:
- * this many frames (2 s) are examined again.
+ * this many frames (2 s), and what may have leaked into the first, are examined again.
  */
-const LOOK_BACK = 62
+const LOOK_BACK = 62 + CROSSTALK_FRAMES
 /** Frames on either side (0.2 s) whose energy decides whether a frame is silenced. */
 const NEARBY_FRAMES = 6
 
@@ -36,14 +39,23 @@ export type CrosstalkFrames = {
 export type LiveCrosstalk = (frame: number, samples: PlanarSamples) => CrosstalkFrames
 
 /**
- * Creates the crosstalk detection of a session. It looks back over the current block and the one
- * before, at most 10.5 s: its output depends on audio and position alone once it has taken
- * `LEVEL_FRAMES` frames.
+ * Returns from which frame on the detection must take all frames so that its output from `frame` on
+ * depends on audio and position alone. It looks back over the current block and the one before, and
+ * for the gains over the blocks before those; the first block begins in the middle of a spectrum.
  */
+export function crosstalkStart(frame: number): number {
+  const block = Math.floor(frame / CROSSTALK_BLOCK) - BALANCE_BLOCKS - 3
+  return Math.max(0, block * CROSSTALK_BLOCK)
+}
+
+/** Creates the crosstalk detection of a session. */
 export function createLiveCrosstalk(channels: number): LiveCrosstalk {
   if (channels === 1) return () => ({ now: [false], earlier: [] })
-  const isCrosstalk = createCrosstalkGate(channels)
-  const measureCrosstalk = createCrosstalkMeter({ findsEarlier: false })
+  const recentBalance = createRecentBalance(channels)
+  const { balance } = recentBalance
+  const isCrosstalk = createCrosstalkGate(channels, { balance })
+  const measureCrosstalk = createCrosstalkMeter({ findsEarlier: false, balance })
+  let spectra: (readonly Spectrum[])[] = []
   const recent: PlanarSamples = Array.from(
     { length: channels },
     () => new Float32Array(SPECTRUM_SAMPLES),
@@ -52,12 +64,16 @@ export function createLiveCrosstalk(channels: number): LiveCrosstalk {
   let blocks: CrosstalkMeasurement[] = [createMeasurement()]
   let paths = findCrosstalk(blocks)
   return (frame, samples) => {
-    if (frame % CROSSTALK_BLOCK === 0) blocks = [createMeasurement(), blocks[0]!]
+    if (frame % CROSSTALK_BLOCK === 0) {
+      blocks = [createMeasurement(), blocks[0]!]
+      if (spectra.length > 0) recentBalance.add(spectra)
+      spectra = []
+    }
     for (const [channel, latest] of recent.entries()) {
       latest.copyWithin(0, VAD_FRAME)
       latest.set(samples[channel]!, SPECTRUM_SAMPLES - VAD_FRAME)
     }
-    if (frame % HOP_FRAMES === 0) measureCrosstalk(blocks[0]!, recent)
+    if (frame % HOP_FRAMES === 0) spectra.push(measureCrosstalk(blocks[0]!, recent))
     const earlier: CrosstalkFrames['earlier'] = []
     if (frame % SEARCH_FRAMES === 0) {
       const earlierPaths = paths
@@ -66,7 +82,7 @@ export function createLiveCrosstalk(channels: number): LiveCrosstalk {
         (path) => !earlierPaths.some((earlierPath) => isSamePair(earlierPath, path)),
       )
       for (const channel of new Set(newPaths.map(({ target }) => target))) {
-        const newFrames = findEarlier(before, { channel, paths })
+        const newFrames = findEarlier(before, { channel, paths, balance })
         earlier.push(...newFrames.map((n) => ({ channel, frame: frame - before.length + n })))
       }
     }
@@ -87,9 +103,13 @@ function isSamePair(a: CrosstalkPath, b: CrosstalkPath): boolean {
  */
 function findEarlier(
   frames: readonly FrameBands[][],
-  { channel, paths }: { channel: number; paths: readonly CrosstalkPath[] },
+  {
+    channel,
+    paths,
+    balance,
+  }: { channel: number; paths: readonly CrosstalkPath[]; balance: Balance },
 ): number[] {
-  const isCrosstalk = createCrosstalkGate(frames[0]?.length ?? 0)
+  const isCrosstalk = createCrosstalkGate(frames[0]?.length ?? 0, { balance })
   // Positive where a frame is crosstalk.
   const signed = frames.map((bands) => {
     const energy = bands[channel]!.reduce((sum, bandEnergy) => sum + bandEnergy, 0)

@@ -175,3 +175,37 @@ test('crosstalk from another channel is not speech, but speech of the channel is
   const start = half * VAD_FRAME
   assert.deepEqual(written.subarray(start), later.subarray(start))
 })
+
+test('crosstalk into a channel that was recorded louder is not speech once both have spoken', async () => {
+  const turns = [speech, speech.toReversed(), speech, speech.subarray(0, 6 * 16_000).toReversed()]
+  const length = turns.reduce((sum, turn) => sum + turn.length, 0)
+  const [quiet, loud] = [new Int16Array(length), new Int16Array(length)]
+  let at = 0
+  const starts = turns.map((turn, n) => {
+    const [own, crosstalk] = n % 2 === 0 ? [0.25, 0.3] : [0.075, 1]
+    quiet.set(
+      turn.map((sample) => own * sample),
+      at,
+    )
+    loud.set(
+      turn.map((sample) => crosstalk * sample),
+      at,
+    )
+    at += turn.length
+    return Math.floor((at - turn.length) / VAD_FRAME)
+  })
+  const audio = audioOf('balance', [quiet, loud])
+  const { probabilities, samples } = await recognize(audio)
+  const voiced = (channel: number, turn: number) => {
+    return speechFrames(probabilities[channel]!.slice(starts[turn]! + 32, starts[turn + 1]))
+  }
+  assert.ok(voiced(0, 2) > 150, `${voiced(0, 2)} frames of the quiet party`)
+  assert.ok(voiced(1, 2) < 10, `${voiced(1, 2)} frames of what leaks from it`)
+  assert.ok(voiced(1, 3) > 60, `${voiced(1, 3)} frames of the loud party`)
+  assert.ok(voiced(0, 3) < 10, `${voiced(0, 3)} frames of what leaks from it`)
+  const restarted = await recognize(audio, { step: 50_000, restart: 7 })
+  assert.deepEqual(restarted.samples, samples)
+  for (const [channel, found] of restarted.probabilities.entries()) {
+    assert.ok(found.every((one, n) => Math.abs(one - probabilities[channel]![n]!) < 1e-5))
+  }
+})

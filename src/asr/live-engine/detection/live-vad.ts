@@ -9,7 +9,12 @@ import {
   type SpeechFrames,
 } from '../live-engine.ts'
 import { decibels, rmsOf, roundedFrames, writeChannel } from './audio-conversion.ts'
-import { type CrosstalkFrames, createLiveCrosstalk, type LiveCrosstalk } from './live-crosstalk.ts'
+import {
+  type CrosstalkFrames,
+  createLiveCrosstalk,
+  crosstalkStart,
+  type LiveCrosstalk,
+} from './live-crosstalk.ts'
 import { openSamples } from './open-samples.ts'
 import type { SampleSource } from './sample-source.ts'
 
@@ -81,7 +86,8 @@ export function createLiveVad(detector: Pick<Vad, 'stream'>): LiveVad {
   }
 
   async function start(audio: LiveAudio, request: DetectRequest): Promise<StreamState> {
-    const first = Math.max(0, gridBefore(request.from) - WARM_UP_FRAMES - LEVEL_FRAMES)
+    const levelsFrom = firstWritten(request.from)
+    const first = audio.channels.length === 1 ? levelsFrom : crosstalkStart(levelsFrom)
     const samples = await openSamples(audio, first * VAD_FRAME)
     const channels = audio.channels.map(() => newChannel(detector))
     return { frame: first, samples, channels, crosstalk: createLiveCrosstalk(channels.length) }
@@ -112,17 +118,25 @@ function gridBefore(frame: number): number {
   return frame - (frame % RESET_INTERVAL_FRAMES)
 }
 
+/** The first frame that a fresh state writes again, and whose loudness it needs. */
+function firstWritten(from: number): number {
+  return Math.max(0, gridBefore(from) - WARM_UP_FRAMES - LEVEL_FRAMES)
+}
+
 /**
  * Brings a fresh state to `request.from`, as if all frames had been processed in order. It reads
- * what precedes the grid point (warm-up, and the loudness before that), and writes the samples it
- * passes again.
+ * what precedes the grid point (warm-up, the loudness before that, and of several channels what
+ * tells their gains), and writes the samples it passes again from the loudness on.
  */
 async function rebuild(detector: Pick<Vad, 'stream'>, step: DetectionStep): Promise<void> {
   const { request, state } = step
   const detectFrom = gridBefore(request.from)
+  const writeFrom = firstWritten(request.from)
   while (state.frame < request.from) {
     const before = state.frame
-    await advanceDetector(detector, { ...step, limit: request.from - before, detectFrom })
+    const isWritten = before >= writeFrom
+    const limit = (isWritten ? request.from : writeFrom) - before
+    await advanceDetector(detector, { ...step, limit, detectFrom, isWritten })
     if (state.frame === before) return
   }
 }
@@ -134,6 +148,7 @@ type DetectionStep = {
   limit?: number
   /** Frames before this one are prepared for the detector, but not run through it. */
   detectFrom?: number
+  isWritten?: boolean
 }
 
 /**
@@ -142,7 +157,14 @@ type DetectionStep = {
  */
 async function advanceDetector(
   detector: Pick<Vad, 'stream'>,
-  { audio, request, state, limit = MAX_DETECT_FRAMES, detectFrom = 0 }: DetectionStep,
+  {
+    audio,
+    request,
+    state,
+    limit = MAX_DETECT_FRAMES,
+    detectFrom = 0,
+    isWritten = true,
+  }: DetectionStep,
 ): Promise<SpeechFrames> {
   const start = state.frame * VAD_FRAME
   const perChannel = Math.floor(MAX_DETECT_FRAMES / audio.channels.length)
@@ -155,7 +177,7 @@ async function advanceDetector(
   const speech: SpeechFrames = { probabilities: [], levels: [] }
   for (const [i, plane] of planes.entries()) {
     const samples = roundedFrames(plane.subarray(0, frames * VAD_FRAME), VAD_FRAME)
-    writeChannel(audio.channels[i]!, start, samples)
+    if (isWritten) writeChannel(audio.channels[i]!, start, samples)
     const channel = state.channels[i]!
     const levels = new Float32Array(frames)
     const inputs = Array.from(levels, (_, n) => {
@@ -171,6 +193,7 @@ async function advanceDetector(
   }
   // Finals are recognized from the files: what was taken for speech there must not become words.
   for (const { channel, frame } of crosstalk.flatMap(({ earlier }) => earlier)) {
+    if (!isWritten) break
     writeChannel(audio.channels[channel]!, frame * VAD_FRAME, new Int16Array(VAD_FRAME))
   }
   state.frame += frames
