@@ -63,6 +63,8 @@ test('a long number extends over the time before it, then over that after it', (
     [word('call', 0, 0.3), word('555-0123', 2, 2.5), word('now', 6, 6.4), word('2', 7, 7.1)],
     9,
   )
+  const invented = [word('call', 0, 0.3), word('2008.', 2, 2.02)]
+  assert.deepEqual(extendLongNumbers(invented, 9), invented)
   assert.deepEqual(timesOf(wide), [
     [0, 0.3],
     [0.3, 4.5],

@@ -104,6 +104,8 @@ const SECONDS_PER_DIGIT = 0.6
  */
 export function extendLongNumbers(words: readonly Word[], seconds: number): Word[] {
   return words.map((word, i) => {
+    // The alignment finds no place for a number that was never said.
+    if (isTooShort(word)) return word
     const longest = longNumberDigits(word.text) * SECONDS_PER_DIGIT
     const missing = Math.max(0, longest - (word.end - word.start))
     const before = Math.min(missing, word.start - (words[i - 1]?.end ?? 0))

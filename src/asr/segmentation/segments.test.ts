@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { fileSegments, type SegmentOptions, splitSegments } from './segments.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
-/** Speech that is too long to be a fragment. */
-const SENTENCE = '#'.repeat(40)
+/** Speech that is too long to be a fragment, or short. */
+const SENTENCE = '#'.repeat(60)
 
 /** One character per 32 ms frame: `#` is speech, `-` is doubtful, `.` is silence. */
 function cut(
@@ -26,7 +26,7 @@ function cut(
 }
 
 test('a segment spans speech and closes after the pause', () => {
-  assert.deepEqual(cut(`..${SENTENCE}..##....${SENTENCE}..`), ['2-46', '50-90'])
+  assert.deepEqual(cut(`..${SENTENCE}..##....${SENTENCE}..`), ['2-66', '70-130'])
 })
 
 test('frames of medium probability continue speech but do not start it', () => {
@@ -39,8 +39,8 @@ test('a click shorter than the minimum speech is not a segment', () => {
 
 test('in noise, segments bridge longer pauses and have wider edges', () => {
   const speech = `${'.'.repeat(40)}${SENTENCE}${'.'.repeat(20)}${SENTENCE}${'.'.repeat(40)}`
-  assert.deepEqual(cut(speech), ['40-80', '100-140'])
-  assert.deepEqual(cut(speech, { isNoisy: true }), ['27.5-155.625'])
+  assert.deepEqual(cut(speech), ['40-100', '120-180'])
+  assert.deepEqual(cut(speech, { isNoisy: true }), ['27.5-195.625'])
 })
 
 test('in noise, frames of medium probability are speech', () => {
@@ -52,7 +52,7 @@ test('adjacent segments share a gap that is too short for the padding of both', 
   const options = { padBefore: 0.32, padAfter: 0.32 }
   const silence = '.'.repeat(12)
   const speech = `${silence}${SENTENCE}....${SENTENCE}${silence}`
-  assert.deepEqual(cut(speech, options), ['2-54', '54-106'])
+  assert.deepEqual(cut(speech, options), ['2-74', '74-146'])
 })
 
 test('long speech is split at its weakest point', () => {
@@ -86,7 +86,7 @@ test('fragments with pauses between them are joined, and their pauses recorded',
 test('sentences and distant fragments are not joined', () => {
   const digit = '#'.repeat(12)
   for (const [speech, count] of [
-    [`${SENTENCE}${'.'.repeat(30)}${digit}`, 2],
+    [`${SENTENCE}${'.'.repeat(40)}${digit}`, 2],
     [`${digit}${'.'.repeat(130)}${digit}`, 2],
   ] as const) {
     const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
@@ -97,6 +97,21 @@ test('sentences and distant fragments are not joined', () => {
       segments.map(({ pauses = [] }) => pauses.length),
       Array.from({ length: count }, () => 0),
     )
+  }
+})
+
+test('short speech is joined with the sentence beside it, unless the pause is long', () => {
+  const words = '#'.repeat(44)
+  for (const [speech, count] of [
+    [`${SENTENCE}${'.'.repeat(25)}${words}`, 1],
+    [`${words}${'.'.repeat(25)}${SENTENCE}`, 1],
+    [`${SENTENCE}${'.'.repeat(40)}${words}`, 2],
+    [`${SENTENCE}${'.'.repeat(25)}${SENTENCE}`, 2],
+  ] as const) {
+    const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
+    const options = { ...fileSegments, maxSeconds: 15 }
+    const quiet = { probabilities, noisy: new Uint8Array(speech.length) }
+    assert.equal(splitSegments(quiet, speech.length * VAD_FRAME, options).length, count)
   }
 })
 

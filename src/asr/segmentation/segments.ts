@@ -49,13 +49,18 @@ const MAX_FRAGMENT_SECONDS = 1.2
 const MAX_FRAGMENT_PAUSE = 4
 /** Most seconds of speech in joined fragments. */
 const MAX_JOINED_SECONDS = 8
+/** A region with fewer seconds of speech is recognized with the one beside it. */
+const SHORT_REGION_SECONDS = 1.5
+/** Most seconds between a short region and the one that it is recognized with. */
+const MAX_ATTACHED_PAUSE = 1
 
 /** A range of frames with speech, and the pauses between the fragments in it. */
 type SpeechRegion = { from: number; to: number; pauses?: Range[] }
 
 /**
  * Turns the speech of a whole recording into segments: speech ends at a pause, and longer speech is
- * cut at its quietest point. Fragments, such as digits with pauses between them, are joined.
+ * cut at its quietest point. Fragments, such as digits with pauses between them, are joined, and
+ * short speech is joined with what is beside it.
  * Segments ascend and do not overlap; where paddings would meet, they share the gap.
  */
 export function splitSegments(
@@ -143,11 +148,44 @@ function joinFragments(
     if (row && goesOn) row.push(region)
     else rows.push([region])
   }
-  return rows.flatMap((row) => joinRow(row, longest))
+  return attachShortRegions(
+    rows.flatMap((row) => joinRow(row, longest)),
+    longest,
+  )
+}
+
+/**
+ * Joins a short region with the one before it, or after it, if the pause between them is short: of
+ * "Ask not." alone the recognizer makes "As not.". Rows of fragments stay as they are.
+ */
+function attachShortRegions(regions: readonly SpokenRegion[], longest: number): SpeechRegion[] {
+  const attached: SpokenRegion[] = []
+  const isShort = ({ spoken }: SpokenRegion) => spoken < toFrames(SHORT_REGION_SECONDS)
+  const isRow = ({ pauses }: SpokenRegion) => pauses !== undefined && pauses.length > 0
+  for (const region of regions) {
+    const last = attached.at(-1)
+    if (
+      last &&
+      (isShort(last) || isShort(region)) &&
+      !isRow(last) &&
+      !isRow(region) &&
+      region.from - last.to <= toFrames(MAX_ATTACHED_PAUSE) &&
+      region.to - last.from <= longest
+    ) {
+      attached[attached.length - 1] = {
+        from: last.from,
+        to: region.to,
+        spoken: last.spoken + region.spoken,
+      }
+    } else {
+      attached.push(region)
+    }
+  }
+  return attached
 }
 
 /** Joins the regions of a row of fragments to as few segments as possible, about equally long. */
-function joinRow(row: readonly SpokenRegion[], longest: number): SpeechRegion[] {
+function joinRow(row: readonly SpokenRegion[], longest: number): SpokenRegion[] {
   const longestSpoken = toFrames(MAX_JOINED_SECONDS)
   const total = row.reduce((sum, { spoken }) => sum + spoken, 0)
   const length = row.at(-1)!.to - row[0]!.from
