@@ -25,15 +25,16 @@ import { requireHost } from './responses/urls.ts'
 import { isLiveUpgrade } from './sockets/live-socket.ts'
 
 /**
- * The largest upload fits at 2.3 Mbit/s; a request that takes longer to arrive only holds
- * resources.
+ * The time in which a request must arrive: the largest upload at 2.3 Mbit/s. A slower request only
+ * wastes resources.
  */
 const REQUEST_TIMEOUT_MS = 3_600_000
 /**
- * Headers arrive in one packet or a few. By default, Node checks for late ones every half minute.
+ * Headers arrive in one or a few packets. By default, Node checks for late ones only every half
+ * minute.
  */
 const HEADER_TIMEOUTS = { headersTimeout: 20_000, connectionsCheckingInterval: 5000 }
-/** Longer than the minute for which most proxies keep an idle connection for reuse. */
+/** Longer than one minute, for which most proxies keep an idle connection for reuse. */
 const IDLE_TIMEOUT_MS = 72_000
 /** A connection without traffic for this long is dead. */
 const SILENCE_TIMEOUT_MS = 300_000
@@ -42,8 +43,8 @@ const SILENCE_TIMEOUT_MS = 300_000
 export type ServerDeps = Pick<App, 'config' | 'log' | 'metrics' | 'tracing'>
 
 /**
- * Creates the framework instance that the API needs, before any route: an id for each
- * request, one form for every error on every path, JSON bodies, no work accepted during shutdown.
+ * Creates the Fastify instance of the API, without routes. It gives each request an id, returns
+ * errors in one form on all paths, reads JSON bodies, and refuses work during shutdown.
  */
 export function createFastify(app: ServerDeps): FastifyInstance {
   const { config } = app
@@ -64,12 +65,12 @@ export function createFastify(app: ServerDeps): FastifyInstance {
   http.server.on('connect', (_request, socket: Socket) =>
     refuse(socket, 'this server is not a proxy'),
   )
-  // An unknown expectation is no reason to refuse a request.
+  // An unknown expectation in a header is not a reason to refuse a request.
   http.server.on('checkExpectation', (request, response) => http.routing(request, response))
 
   http.setValidatorCompiler(compileQueryReader)
-  // Responses are built to their schema, and tests check them against the published one; nothing is
-  // stripped here.
+  // Responses are built to match their schemas, and tests compare them with the published schemas.
+  // Serialization does not remove fields.
   http.setSerializerCompiler(() => JSON.stringify)
   acceptJson(http, { maxBytes: config.http.maxJsonBytes, setting: 'STENO_MAX_JSON_BYTES' })
   http.setErrorHandler<FastifyError>(async (error, request, reply) => {
@@ -103,7 +104,7 @@ function newFastify(
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery },
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
-    // The default responses of Node and the framework here lack the body of an API error.
+    // The default responses of Node and Fastify do not have the form of API errors.
     http: {
       ...HEADER_TIMEOUTS,
       requireHostHeader: false,
@@ -133,7 +134,10 @@ type RequestChecks = {
   isStopping: () => boolean
 }
 
-/** Names each request, limits the time of its body, and checks its host, before its route runs. */
+/**
+ * Before the route of a request runs: gives the request an id, limits the time of its body, and
+ * checks its host.
+ */
 function checkRequests(http: FastifyInstance, checks: RequestChecks): void {
   const { config, idHeaders, isStopping } = checks
   const bodies = watchBodies(http.server)
@@ -141,7 +145,8 @@ function checkRequests(http: FastifyInstance, checks: RequestChecks): void {
     const { id, raw, routeOptions } = request
     setRequestId(reply, id, idHeaders)
     bodies.add(raw, () => Boolean(request.account))
-    // Probes and scrapers beside the server may use any host name; their responses contain no URL.
+    // Probes and scrapers near the server may use any host name; their responses do not contain
+    // URLs.
     const isProbe = routeOptions.url === '/health' || routeOptions.url === '/metrics'
     requireHost(raw, isProbe ? { ...config.http, allowedHosts: [] } : config.http)
     if (isStopping() && routeOptions.url !== '/health') throw new AppError('server_stopping')

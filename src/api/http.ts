@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { App } from '../app/app-type.ts'
 import { FrameScheduler } from '../live/input/frame-scheduler.ts'
-import type { Key } from './auth/auth.ts'
 import { createAuthenticator } from './auth/authenticator.ts'
+import type { Key } from './auth/find-key.ts'
 import { requireScope } from './auth/scopes.ts'
 import { BodyReader } from './bodies/body-reader.ts'
 import { createFastify } from './fastify.ts'
@@ -47,17 +47,20 @@ import { webhookRoutes } from './routes/webhooks/webhooks.ts'
 import { createLiveSocketServer } from './sockets/live-socket.ts'
 
 declare module 'fastify' {
-  // Only an interface can extend a declaration of another package.
+  // Only an interface can extend a type of another package.
   interface FastifyRequest {
     /** The account of the request's key. */
     account: string
     /** The scopes of that key. */
     scopes: Key['scopes']
-    /** Identifies that key. */
+    /** The hash of that key. */
     keyHash: string
-    /** Its id, as logs and reports show it. */
+    /** The id of that key in logs and reports. */
     keyId: string
-    /** Whether the key, or the sign-in of the browser, is still valid; long responses check it. */
+    /**
+     * Returns whether the key, or the sign-in of the browser, is still valid; long responses check
+     * it.
+     */
     isStillAllowed(): Promise<boolean>
   }
 }
@@ -77,14 +80,14 @@ export type HttpDeps = Pick<
   | 'delivery'
 >
 
-/** Builds the HTTP server with all its routes; it does not listen yet. */
+/** Builds the HTTP server with all routes; it does not listen yet. */
 export async function createHttp(deps: HttpDeps): Promise<FastifyInstance> {
   const http = createFastify(deps)
   const bodies = new BodyReader(deps)
   http.addHook('onClose', () => bodies.close())
   const app = { ...deps, bodies }
   const { roles } = app.config.node
-  // Pages can read what unknown routes respond, too.
+  // Pages must be able to read the responses of unknown routes, too.
   await allowOrigins(http, app.config.http)
   handleUnknownRoutes(http)
   await describeApi(http, app.config)
@@ -111,7 +114,7 @@ export async function createHttp(deps: HttpDeps): Promise<FastifyInstance> {
   return http
 }
 
-/** Registers what only nodes of the role `api` serve. */
+/** Registers the routes that only nodes of the role `api` serve. */
 async function registerApi(
   http: FastifyInstance,
   app: HttpDeps & { bodies: BodyReader; clientSecrets: ClientSecrets; captions: CaptionStreams },
@@ -150,7 +153,7 @@ async function registerApi(
   })
 }
 
-/** Rejects requests without a key, or the cookie of one, that may do what they ask for. */
+/** Rejects requests without a key or cookie that permits them. */
 function requireKeys(
   http: FastifyInstance,
   authenticator: ReturnType<typeof createAuthenticator>,
@@ -169,7 +172,7 @@ function requireKeys(
     request.keyId = id
     request.isStillAllowed = () => authenticator.isStillAllowed(request)
   })
-  // A key in a header of its own is no reason for a proxy to keep a response to itself.
+  // A proxy may treat a response as public because the key is in a header that it does not know.
   http.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
     reply.header('x-content-type-options', 'nosniff')

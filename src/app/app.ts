@@ -22,10 +22,10 @@ import { openStorage } from '../storage/storage.ts'
 import { LiveText } from '../text/live/live-text.ts'
 import { ResultBuilder } from '../text/result/result-builder.ts'
 import type { App } from './app-type.ts'
+import { openLanguageServices } from './language-services.ts'
 import { createPullQueue } from './models/model-pulls.ts'
 import { createModelStore } from './models/model-store.ts'
 import { remoteOptions } from './remote-asr.ts'
-import { openServices } from './services.ts'
 
 /** Parts that replace the defaults, as in tests. */
 export type Overrides = {
@@ -77,7 +77,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (builder) => builder.close())
   const liveText = overrides.liveText ?? made.adopt(new LiveText({ log }), (text) => text.close())
 
-  const services = await openServices(config, { log, metrics, speech, db: storage.db })
+  const services = await openLanguageServices(config, { log, metrics, speech, db: storage.db })
   made.defer(() => services.close())
 
   const { clock, delays } = overrides

@@ -77,7 +77,7 @@ function openEmbedded(
       const stored = readStoredModels(folder).find((model) => model.id === name)
       return stored?.kind === 'language-model' ? join(stored.folder, 'model.gguf') : undefined
     },
-    missing: isFile
+    missingMessage: isFile
       ? 'the file of the language model is missing'
       : `the language model ${name} is not installed: 'steno models pull ${name}' installs it`,
     ...{ contextTokens, timeout, answerTimeout, idleSeconds, usesGpu: device !== 'cpu' },

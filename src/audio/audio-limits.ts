@@ -1,21 +1,23 @@
 import { AppError } from '../errors.ts'
 
 /**
- * Live sessions support eight channels too; files with more are ambisonics or damaged, not speech.
+ * The most channels of a recording, as of a live session. A file with more holds ambisonics or is
+ * damaged.
  */
 export const MAX_CHANNELS = 8
-/** Lower rates hold no speech; the highest rate that recorders write is 768 kHz. */
+/** A lower rate cannot hold speech. The highest rate that recorders write is 768 kHz. */
 const [MIN_RATE, MAX_RATE] = [1000, 768_000]
-/** A film has a dozen tracks, with its fonts some fifty. */
+/** A film has about a dozen tracks; with its embedded fonts, about fifty. */
 export const MAX_TRACKS = 100
 
 /** The shortest frames, of Opus, last 2.5 ms. */
 const MAX_PACKETS_PER_SECOND = 1000
-/** Read in less than a second, so they need no check. */
-const FREE_PACKETS = 100_000
+/** This many packets are read in less than a second, so a file with fewer is not checked. */
+const UNCHECKED_PACKETS = 100_000
 
 /**
- * Rejects formats that no recording has: such headers are damaged, or made to exhaust the decoder.
+ * Rejects formats that no recording has: such a header is damaged, or crafted to exhaust the
+ * decoder.
  */
 export function checkAudioFormat({
   channels,
@@ -37,8 +39,8 @@ export function checkAudioFormat({
 }
 
 /**
- * Rejects a header that declares more than one second per byte of the file: no codec is that dense,
- * even where it omits silence; a damaged or hostile header is.
+ * Rejects a header that declares more than one second per byte of the file. No codec is that dense,
+ * even one that omits silence: such a header is damaged or hostile.
  */
 export function checkDeclaredDuration(seconds: number, bytes: number): void {
   if (seconds <= Math.max(bytes, 1)) return
@@ -56,7 +58,7 @@ export function checkLength(seconds: number, maxSeconds: number): void {
  * Rejects a stream of packets that hold next to no audio: counting millions of them takes minutes.
  */
 export function checkPacketRate(packets: number, seconds: number): void {
-  if (packets <= FREE_PACKETS || packets <= seconds * MAX_PACKETS_PER_SECOND) return
+  if (packets <= UNCHECKED_PACKETS || packets <= seconds * MAX_PACKETS_PER_SECOND) return
   const problemText = `${packets} packets for ${Math.round(seconds)} s of audio`
   throw new AppError('media_unsupported', problemText)
 }

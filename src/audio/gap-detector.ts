@@ -2,10 +2,11 @@
  * A shorter gap is jitter of coarse time stamps; a longer one is missing audio. ffmpeg uses the
  * same limit.
  */
-const GAP = 0.1
+const MIN_GAP_SECONDS = 0.1
 
 /**
- * Returns the seconds of silence that belong before a frame of `length` seconds stamped `start`.
+ * Returns the seconds of silence to insert before a frame that lasts `length` seconds and has the
+ * time stamp `start`.
  */
 export type GapDetector = (start: number | undefined, length: number) => number
 
@@ -24,11 +25,11 @@ export function createGapDetector(duration: number): GapDetector {
       due = start
     }
     const missing = start - due
-    if (missing > GAP && start + length - first <= duration + 1) {
+    if (missing > MIN_GAP_SECONDS && start + length - first <= duration + 1) {
       due = start + length
       return missing
     }
-    if (Math.abs(missing) > GAP) {
+    if (Math.abs(missing) > MIN_GAP_SECONDS) {
       first += missing
       due = start
     }

@@ -11,7 +11,7 @@ import type { DecodedMedia, DecodedSamples, MediaInfo } from './decoder/decoder-
 import { decodeShortFile, MAX_SECONDS } from './decoder/decoder-pool.ts'
 import { SAMPLE_RATE } from './pcm.ts'
 
-/** Prior information on a file, and the signal that cancels the work. */
+/** What is known about a file, and the signal that cancels the work. */
 export type MediaOptions = {
   /** The original name of the file; it only decides between encodings without a header. */
   nameHint?: string | undefined
@@ -35,18 +35,22 @@ export type ProbeMediaOptions = MediaOptions & {
   mayRefuse?: boolean
 }
 
-/** Options of all media work, the limits, and the receiver of the progress (0 to 1). */
+/** Options of all media work, its limits, and a callback for the progress (0 to 1). */
 export type DecodeMediaOptions = MediaOptions & {
   /** A longer file is rejected. */
   maxSeconds: number
-  /** The length of the file, if it is known: a short one is read by a process that is there. */
+  /**
+   * The length of the file, if known. A short file is read by a process that is already running.
+   */
   seconds?: number | null | undefined
   onProgress?: (fraction: number) => void
 }
 
-/** Files of one account that may wait for a probe: minutes of work, and as many open requests. */
+/**
+ * Most files of one account that wait for a probe. They mean minutes of work and as many requests.
+ */
 const MAX_WAITING = 100
-/** Nearly any short recording is smaller. */
+/** Nearly all short recordings are smaller. */
 const MAX_SMALL_BYTES = 6_000_000
 /** Seconds after which a retry of a rejected client is likely to succeed. */
 const RETRY_AFTER = 10
@@ -58,10 +62,10 @@ const decoding = createFairSemaphore({ total: cores, perAccount: cores, maxWaiti
  * Short probes of a file must not wait behind long recordings, nor behind the files of another
  * account: none has more than half of the slots.
  */
-const probePlaces = Math.max(2, cores)
+const probeSlots = Math.max(2, cores)
 const probing = createFairSemaphore({
-  total: probePlaces,
-  perAccount: Math.floor(probePlaces / 2),
+  total: probeSlots,
+  perAccount: Math.floor(probeSlots / 2),
   maxWaiting: MAX_WAITING,
 })
 
@@ -86,7 +90,7 @@ async function isSmall(file: string): Promise<boolean> {
   return fileStat?.isFile() === true && fileStat.size <= MAX_SMALL_BYTES
 }
 
-/** Decodes a short file in a process that has read others; undefined where that cannot be. */
+/** Decodes a short file in a process that has read other files; undefined if there is none. */
 async function decodeShort(
   file: string,
   { nameHint, signal, account = '', maxSeconds, seconds }: DecodeMediaOptions,
@@ -96,7 +100,10 @@ async function decodeShort(
   return (await decoding(read, { account, signal }))?.decoded
 }
 
-/** The name decides how a file without a header is read. */
+/**
+ * Returns the key of a decoded file. It contains the name, which decides how a file without a
+ * header is read.
+ */
 function decodedKey(file: string, nameHint: string | undefined): string {
   return JSON.stringify([file, nameHint])
 }
@@ -120,8 +127,8 @@ export async function decodeMedia(
   const { nameHint, signal, account = '', maxSeconds, onProgress } = options
   const request = { task: 'decode' as const, file, nameHint, folder, maxSeconds }
   try {
-    // The folder must exist before the decoder, which can write only there; the decoder reports a
-    // failure.
+    // The folder must exist before the decoder starts, which can write only there. The decoder
+    // reports an error if the folder could not be created.
     await mkdir(folder, { recursive: true }).catch(() => {})
     const ready = takeDecoded(decodedKey(file, nameHint)) ?? (await decodeShort(file, options))
     if (ready && ready.samples <= maxSeconds * SAMPLE_RATE) {

@@ -1,6 +1,6 @@
 import { decodeALaw, decodeMuLaw } from './containers/g711.ts'
 
-/** Samples per second of all audio that leaves this module. */
+/** The sample rate of decoded audio. */
 export const SAMPLE_RATE = 16_000
 
 /** How one sample is stored: unsigned, signed, float (all little endian), or G.711 companded. */
@@ -36,7 +36,7 @@ export function decodePcm(
 
 type InterleavedSamples = { view: DataView; encoding: SampleEncoding; offset: number; step: number }
 
-/** One loop per encoding: a test inside the loop would cost more than the conversion. */
+/** Has one loop per encoding: a test inside the loop would take longer than the conversion. */
 function decodeChannel(
   samples: Float32Array,
   { view, encoding, offset, step }: InterleavedSamples,
@@ -59,10 +59,12 @@ function decodeChannel(
       for (let i = 0; i < count; i++, at += step) samples[i] = view.getInt32(at, true) / 2 ** 31
       break
     case 'f32':
-      for (let i = 0; i < count; i++, at += step) samples[i] = finite(view.getFloat32(at, true))
+      for (let i = 0; i < count; i++, at += step)
+        samples[i] = zeroIfNotFinite(view.getFloat32(at, true))
       break
     case 'f64':
-      for (let i = 0; i < count; i++, at += step) samples[i] = finite(view.getFloat64(at, true))
+      for (let i = 0; i < count; i++, at += step)
+        samples[i] = zeroIfNotFinite(view.getFloat64(at, true))
       break
     case 'alaw':
       for (let i = 0; i < count; i++, at += step) samples[i] = decodeALaw(view.getUint8(at))
@@ -72,12 +74,15 @@ function decodeChannel(
   }
 }
 
-/** One NaN would silence a whole file in every filter after it; damaged float files hold some. */
-function finite(value: number): number {
+/**
+ * Replaces NaN and infinity, which damaged files contain: one such value would spread through every
+ * filter to the end.
+ */
+function zeroIfNotFinite(value: number): number {
   return Math.abs(value) <= 1e6 ? value : 0
 }
 
-/** Rounds samples to 16 bits and clips those beyond full scale; 16-bit input is unchanged. */
+/** Rounds samples to 16 bits and clips them at full scale; 16-bit input is unchanged. */
 export function toInt16(samples: Float32Array): Int16Array<ArrayBuffer> {
   const rounded = new Int16Array(samples.length)
   for (let i = 0; i < samples.length; i++) {

@@ -1,7 +1,7 @@
 /** A streaming resampler: takes samples of any rate, returns samples at the target rate. */
 export type Resampler = {
   write(samples: Float32Array): Float32Array<ArrayBuffer>
-  /** Returns the samples that waited for further input; nothing may be written after it. */
+  /** Returns the remaining output; nothing may be written afterwards. */
   flush(): Float32Array<ArrayBuffer>
 }
 
@@ -80,7 +80,8 @@ export function createResampler(from: number, to: number): Resampler {
 }
 
 /**
- * Four sums keep the processor's adders busy; their order never depends on how the input was split.
+ * Uses four sums, which the processor adds in parallel. Their order does not depend on how the
+ * input is split.
  */
 function convolve(
   rows: Float32Array,
@@ -102,9 +103,7 @@ function convolve(
 
 type Kernel = { half: number; phases: number; rows: Float32Array }
 
-/**
- * Live sessions of one rate share a kernel; the few hundred kilobytes of each ratio stay in memory.
- */
+/** The kernels by ratio, which live sessions share. Each takes a few hundred kilobytes. */
 const kernels = new Map<string, Kernel>()
 
 function kernelFor(from: number, to: number): Kernel {
@@ -116,7 +115,7 @@ function kernelFor(from: number, to: number): Kernel {
   return kernel
 }
 
-/** One row of filter taps per position of an output sample between two input samples. */
+/** Returns the filter taps: one row per position of an output sample between two input samples. */
 function buildKernel(from: number, to: number): Kernel {
   const lower = Math.min(from, to)
   const width = (HALF_WIDTH * from) / lower

@@ -1,16 +1,16 @@
 import { type PlanarSamples, SAMPLE_RATE } from './pcm.ts'
 
-/** Longest block created at once: hours of silence must not fill the memory. */
-const BLOCK = 16_000
+/** The longest block of silence: hours of silence must not fill the memory. */
+const BLOCK_SAMPLES = 16_000
 
 /** Yields silence of `samples` (rounded) on every channel, in blocks. */
 export function* silentPlanes(samples: number, channels: number): Generator<PlanarSamples> {
   for (
     let remainingSamples = Math.round(samples);
     remainingSamples > 0;
-    remainingSamples -= BLOCK
+    remainingSamples -= BLOCK_SAMPLES
   ) {
-    const length = Math.min(remainingSamples, BLOCK)
+    const length = Math.min(remainingSamples, BLOCK_SAMPLES)
     yield Array.from({ length: channels }, () => new Float32Array(length))
   }
 }

@@ -37,49 +37,49 @@ import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
 import { beginSweep, removeUnfinished } from './objects/orphans/sweep.ts'
 
 /**
- * Everything that a server stores: recordings and results as objects, below a folder or in
- * S3-compatible storage, rows in a database there or in a shared one.
+ * Everything that a server stores: recordings and results as objects, in a folder or in
+ * S3-compatible storage, and rows in a database, in the folder or shared.
  */
 export type Storage = {
   db: Db
   objects: Objects
-  /** Which account may still store how much. */
+  /** The limits of what accounts may store. */
   space: StorageLimits
-  /** Objects that nothing refers to; undefined if they are not kept. */
+  /** Unreferenced objects; undefined if they are not kept. */
   orphans: Orphans | undefined
-  /** Checked before anything is deleted because of its age. */
+  /** Tells whether the clock may be trusted; checked before old data is deleted. */
   deletionClock: DeletionClock
-  /** What this process reports to others on the same database. */
+  /** This process as a node, for others on the same database. */
   node: OwnNode
-  /** Resolves when objects that nothing refers to have been moved away from the others. */
+  /** Resolves when unreferenced objects have been moved away. */
   swept: Promise<void>
   close(): Promise<void>
 }
 
-/** How a data folder is opened, and its limits. */
+/** The options of a data folder, and its limits. */
 export type StorageOptions = SpaceSettings & {
   folder: string
   /** A PostgreSQL database, which any number of servers share, instead of SQLite in the folder. */
   database?: DatabaseConfig | undefined
   /** S3-compatible storage of objects, instead of files in the folder. */
   objectStore?: ObjectStoreConfig | undefined
-  /** Where the keys come from that objects are encrypted with; by default they are not. */
+  /** The source of the keys of objects; by default, objects are not encrypted. */
   objectKeys?: KeySource | undefined
   log: Log
-  /** Aborts an opening that migrates the database, which then stays as it was. */
+  /** Aborts a migration of the database, which then stays unchanged. */
   signal?: AbortSignal | undefined
-  /** False deletes objects that nothing refers to, instead of keeping them as orphans. */
+  /** False deletes unreferenced objects instead of keeping them as orphans. */
   keepOrphans?: boolean
   /**
-   * Lets other processes have the folder open too, as on a database of several servers. Without it
-   * the folder is locked, and an earlier server is known to be gone.
+   * Whether other processes may have the folder open, too, as with a shared database. Otherwise the
+   * folder is locked, and an earlier server is known to be dead.
    */
   isShared?: boolean
-  /** What this process reports to others on the same database at first. */
+  /** The first state that this process reports to others on the same database. */
   node?: NodeState | undefined
   /** For tests: milliseconds between heartbeats. */
   heartbeatMs?: number | undefined
-  /** Trusts a clock that is far ahead of the last run. */
+  /** Whether to trust a clock that is far ahead of the last run. */
   trustClock?: boolean
   /** For tests: replaces the objects on disk. */
   objects?: Objects | undefined
@@ -89,16 +89,15 @@ export type StorageOptions = SpaceSettings & {
   connect?: ConnectSqlite | undefined
 }
 
-/** Where objects are. */
+/** The store of the objects. */
 export type ObjectStoreOptions = Pick<
   StorageOptions,
   'folder' | 'objects' | 'objectStore' | 'log' | 'signal'
 >
 
 /**
- * Opens the data folder: creates it if needed, closes it to other users and locks it for this
- * process. Starts moving away the objects that an earlier process stored but that nothing refers
- * to.
+ * Opens the data folder: creates it if needed, denies other users access, and locks it for this
+ * process. Starts to move away unreferenced objects of earlier processes.
  */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { folder, log } = options
@@ -162,7 +161,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   })
   const swept = Promise.all([done, closed]).then(() => {})
   background.add(swept)
-  // The share of a disk says nothing about a bucket.
+  // The size of the disk is irrelevant for a bucket.
   const accountMaxBytes = options.accountMaxBytes ?? (options.objectStore ? 0 : undefined)
   const disk = options.disk ?? diskOf(folder)
   const space = new StorageLimits({ ...options, accountMaxBytes, db, disk })
@@ -171,7 +170,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   return { db, objects, space, orphans, deletionClock, node, swept, close }
 }
 
-/** Opens the objects as they are stored, encrypted or not. */
+/** Opens the store of the objects, without encryption. */
 export async function openObjects(options: ObjectStoreOptions, owner: string): Promise<Objects> {
   const { folder, objects, objectStore: settings, log, signal } = options
   if (objects) return objects

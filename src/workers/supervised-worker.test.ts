@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { type Exit, processStarter, type StartWorker, threadStarter } from './start-worker.ts'
 import { SupervisedWorker, type WorkerExit, type WorkerOptions } from './supervised-worker.ts'
-import { type Exit, processStarter, type StartWorker, threadStarter } from './transports.ts'
 
 const entry = new URL('../../test/support/workers/misbehaving-task-worker.ts', import.meta.url)
 

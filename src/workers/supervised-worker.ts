@@ -1,6 +1,6 @@
 import type { Transferable } from 'node:worker_threads'
 import { watchStarvation } from './cpu-time.ts'
-import type { Exit, RunningWorker, StartWorker } from './transports.ts'
+import type { Exit, RunningWorker, StartWorker } from './start-worker.ts'
 
 /** The options of `SupervisedWorker`. */
 export type WorkerOptions<Message> = {

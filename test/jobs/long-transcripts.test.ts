@@ -1,7 +1,7 @@
 /** Three hours of speech for a language model with a small context: what leaves the server fits. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { openServices } from '../../src/app/services.ts'
+import { openLanguageServices } from '../../src/app/language-services.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
@@ -59,7 +59,7 @@ async function open(t: TestContext) {
     ...{ STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny' },
     STENO_LLM_CONTEXT_TOKENS: String(CONTEXT),
   })
-  const services = await openServices(config, {
+  const services = await openLanguageServices(config, {
     ...{ log: createLog('silent'), metrics: createMetrics() },
     speech: { translatedLanguages: [], translate: assert.fail },
     db: {} as never,

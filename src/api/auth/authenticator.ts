@@ -2,20 +2,20 @@ import type { FastifyRequest } from 'fastify'
 import type { App } from '../../app/app-type.ts'
 import { AppError } from '../../errors.ts'
 import { isOpenAiPath } from '../openai/errors.ts'
-import { createAuthenticate, createFindKey, type Key, sha256 } from './auth.ts'
 import { clientAddressOf, networkOf } from './client-address.ts'
+import { createAuthenticate, createFindKey, type Key, sha256 } from './find-key.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { createSignIns, type SignIns } from './sign-in.ts'
 
-/** What authentication needs of a request, and its log, which then names the account. */
+/** The parts of a request that authentication reads, and its log, which gets the account. */
 export type AuthRequest = Pick<FastifyRequest, 'headers' | 'raw' | 'log'> & {
   routeOptions: Pick<FastifyRequest['routeOptions'], 'url'>
 }
 
-/** A key, with the id by which logs and reports show it. */
+/** A key, with the id that logs and reports contain. */
 export type AuthenticatedKey = Key & { id: string }
 
-/** Authenticates a request by its key or its cookie, or rejects. */
+/** Authenticates a request by its key or cookie; rejects if it has no valid one. */
 export type Authenticate = (request: AuthRequest) => Promise<AuthenticatedKey>
 
 /** Authenticates requests, and signs browsers in. */
@@ -23,7 +23,10 @@ export type Authenticator = {
   authenticate: Authenticate
   /** Whether the key or the sign-in of an authenticated request is still valid. */
   isStillAllowed(request: AuthRequest): Promise<boolean>
-  /** Finds the key that `find` yields, or whose hash it does; a failure counts as a wrong key. */
+  /**
+   * Returns the key that `find` yields, or the key with the hash that it yields. A failure counts
+   * as a wrong key.
+   */
   identify(request: AuthRequest, find: () => Promise<Key | Buffer>): Promise<AuthenticatedKey>
   signIns: SignIns
 }
@@ -45,7 +48,7 @@ export function createAuthenticator(app: Deps): Authenticator {
   const takeTry =
     http.authFailureLimit &&
     createRateLimit(http.authFailureLimit, {
-      of: 'with wrong keys from one address',
+      subject: 'with wrong keys from one address',
       setting: 'STENO_AUTH_FAILURE_LIMIT',
     })
   const configured = keys.map(({ key }, i) => [sha256(key).toString('hex'), `settings-${i + 1}`])
@@ -66,7 +69,7 @@ export function createAuthenticator(app: Deps): Authenticator {
   }
 
   function find({ headers, raw, routeOptions }: AuthRequest): Promise<Key> {
-    // OpenAI's API is for programs; a socket of it could not carry the token of a browser.
+    // OpenAI's API is for programs. A socket of it cannot carry the CSRF token of a browser.
     const takesBearer = isOpenAiPath(routeOptions.url ?? '')
     const hasKey = http.authHeaderNames.some((name) => headers[name] !== undefined)
     const isBrowser = !hasKey && !takesBearer && signIns.isSignedIn(raw)

@@ -19,7 +19,7 @@ export function clientAddressOf(
   return readAddress(last!) ?? plainAddress(socket.remoteAddress ?? 'unknown')
 }
 
-/** Some proxies add a port, and brackets to IPv6. */
+/** Reads an address as a proxy writes it, which may have a port, or brackets around IPv6. */
 function readAddress(text: string): string | undefined {
   const trimmed = text.trim()
   const [, inBrackets] = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed) ?? []
@@ -28,14 +28,18 @@ function readAddress(text: string): string | undefined {
   return isIP(address) ? plainAddress(address) : undefined
 }
 
-/** A socket that listens on IPv6 shows IPv4 as `::ffff:192.0.2.1`. */
+/**
+ * Returns IPv4 addresses in their usual form: a socket that listens on IPv6 shows
+ * `::ffff:192.0.2.1`.
+ */
 function plainAddress(address: string): string {
   const inner = address.replace(/^::ffff:/i, '')
   return isIP(inner) === 4 ? inner : address
 }
 
 /**
- * Returns the network that counts as one client: one subscriber gets an IPv6 network of 64 bits.
+ * Returns the network of a client, for limits: a subscriber usually gets an IPv6 network of 64
+ * bits.
  */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address

@@ -3,11 +3,11 @@ import { wallNow } from '../../clock.ts'
 import type { Actor } from '../../storage/accounts/audit-log.ts'
 import { insertKey, type NewKey } from '../../storage/accounts/keys.ts'
 import type { Db } from '../../storage/database/db.ts'
-import { sha256 } from './auth.ts'
+import { sha256 } from './find-key.ts'
 
-/** Shows people, and scanners for leaked secrets, what this text is. */
-const MARK = 'steno_'
-/** Enough letters that no two keys begin alike; 208 random bits stay hidden. */
+/** Tells people, and scanners for leaked secrets, that a text is a key. */
+const KEY_PREFIX = 'steno_'
+/** Enough characters that no two keys begin with the same ones; 208 random bits stay secret. */
 const SHOWN_LETTERS = 8
 
 /**
@@ -19,8 +19,8 @@ export async function generateKey(
   options: Omit<NewKey, 'hash' | 'prefix' | 'createdAt'>,
   by?: Actor,
 ): Promise<{ key: string; id: string }> {
-  const key = `${MARK}${randomBytes(32).toString('base64url')}`
-  const id = key.slice(0, MARK.length + SHOWN_LETTERS)
+  const key = `${KEY_PREFIX}${randomBytes(32).toString('base64url')}`
+  const id = key.slice(0, KEY_PREFIX.length + SHOWN_LETTERS)
   const hash = sha256(key).toString('hex')
   await insertKey(db, { ...options, hash, prefix: id, createdAt: wallNow() }, by)
   return { key, id }

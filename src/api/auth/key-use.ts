@@ -3,10 +3,10 @@ import { recordKeyUse, type StoredKey } from '../../storage/accounts/keys.ts'
 import type { Db } from '../../storage/database/db.ts'
 
 /**
- * Users want to know the day on which a key was last used; a write for each request would cost a
- * disk sync.
+ * The shortest interval between two records for one key: users need to know only the day, and each
+ * write costs a disk sync.
  */
-const NOTE_EVERY_MS = 60_000
+const RECORD_INTERVAL_MS = 60_000
 
 /**
  * Creates a function that records the use of a key: at most once a minute, and in the background of
@@ -14,13 +14,13 @@ const NOTE_EVERY_MS = 60_000
  */
 export function createKeyUse({ db, log }: { db: Db; log: Log }) {
   /**
-   * When this process last recorded each key, even if that failed; there are as few entries as
-   * keys.
+   * When this process last tried to record each key, in milliseconds. There is at most one entry
+   * per key.
    */
-  const noted = new Map<string, number>()
+  const recordedAt = new Map<string, number>()
   return ({ hash, lastUsedAt }: StoredKey, at: number): void => {
-    if (at - (noted.get(hash) ?? lastUsedAt ?? 0) < NOTE_EVERY_MS) return
-    noted.set(hash, at)
+    if (at - (recordedAt.get(hash) ?? lastUsedAt ?? 0) < RECORD_INTERVAL_MS) return
+    recordedAt.set(hash, at)
     recordKeyUse(db, { hash, at }).catch((err) =>
       log.warn({ err }, 'cannot record the use of a key'),
     )

@@ -6,14 +6,16 @@ export type TakeToken = (key: string) => void
 
 /** Maximum number of keys or addresses; beyond it, the oldest are dropped. */
 const MAX_BUCKETS = 10_000
-/** Times are sums of fractions: a difference this small does not count as early. */
+/** Times are sums of fractions, so a smaller difference is not considered early. */
 const ROUNDING_MS = 0.01
 
-/** `of` names in messages what is limited, and `setting` the variable of the limit. */
+/**
+ * `subject` states in messages what is limited, and `setting` is the variable that sets the limit.
+ */
 export type RateLimitOptions = {
   now?: () => number
   fullAt?: Map<string, number>
-  of?: string
+  subject?: string
   setting?: string
 }
 
@@ -27,7 +29,7 @@ export function createRateLimit(
   {
     now = () => performance.now(),
     fullAt = new Map<string, number>(),
-    of = 'with one key',
+    subject = 'with one key',
     setting = 'STENO_RATE_LIMIT',
   }: RateLimitOptions = {},
 ): TakeToken {
@@ -46,7 +48,7 @@ export function createRateLimit(
     const full = Math.max(fullAt.get(key) ?? at, at) + perToken
     const wait = full - (at + burst * perToken)
     if (wait > ROUNDING_MS) {
-      const detail = `${perMinute} a minute ${of}, ${burst} at once (${setting})`
+      const detail = `${perMinute} a minute ${subject}, ${burst} at once (${setting})`
       throw new AppError('rate_limited', detail, { retryAfter: Math.ceil(wait / 1000) })
     }
     fullAt.delete(key)

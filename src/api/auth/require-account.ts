@@ -2,8 +2,8 @@ import { AppError } from '../../errors.ts'
 import type { Scope } from '../../storage/accounts/keys.ts'
 
 /**
- * Returns the account that a request names; undefined for `*`, all of them. Only `admin` opens
- * others than the own one, which is the default.
+ * Returns the account that a request names, by default its own; undefined for `*`, which means all.
+ * Only the scope `admin` allows other accounts.
  */
 export function requireAccount(
   { account: requestedAccount }: { account?: string | undefined },
@@ -17,10 +17,12 @@ export function requireAccount(
   return requestedAccount === '*' ? undefined : requestedAccount
 }
 
-/** A request for one thing of an account. */
+/** A request for a resource of an account. */
 export type ResourceRequest = { params: { id: string }; account: string; scopes: readonly Scope[] }
 
-/** Returns the account whose things a request reaches by their ids; undefined for all. */
+/**
+ * Returns the account to which the resources of a request must belong; undefined for any account.
+ */
 export function accountFilterOf({ account, scopes }: ResourceRequest): string | undefined {
   return scopes.includes('admin') ? undefined : account
 }

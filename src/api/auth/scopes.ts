@@ -1,16 +1,13 @@
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../../storage/accounts/keys.ts'
 
-/**
- * Throws `scope_missing` unless `scopes` include what a request with this method to this route
- * needs.
- */
+/** Throws `scope_missing` unless `scopes` include the scope that this method and route require. */
 export function requireScope(
   scopes: readonly Scope[],
   { method, route }: { method: string; route: string },
 ): void {
   const missing = scopesOf(method, route).find((needed) => {
-    // A key that may manage the keys of all accounts may manage those of one.
+    // A key that may manage the keys of all accounts may manage those of its own account.
     return !scopes.includes(needed) && !(needed === 'keys' && scopes.includes('admin'))
   })
   if (missing === undefined) return
@@ -37,7 +34,7 @@ function scopeOf(method: string, route: string): Scope {
   if (adminRoutes.includes(route)) return 'admin'
   if (route === '/v2/keys' || route.startsWith('/v2/keys/')) return 'keys'
   if (method === 'GET' || method === 'HEAD') return 'read'
-  // These concern the transcript, whatever it was made of.
+  // These routes are for transcripts of any kind of job.
   if (/\/:id\/(?:transcript|shares?)\b/.test(route)) return 'write'
   const isLive = ['/v2/live', '/v1/realtime'].some((path) => `${route}/`.startsWith(`${path}/`))
   return isLive ? 'live' : 'write'

@@ -12,25 +12,28 @@ import {
   insertSignIn,
 } from '../../storage/accounts/sign-ins.ts'
 import { baseUrlOf, originOf } from '../responses/urls.ts'
-import { type FindKey, type Key, sha256 } from './auth.ts'
+import { type FindKey, type Key, sha256 } from './find-key.ts'
 
 const COOKIE = 'steno_sign_in'
 const DAY_MS = 86_400_000
-/** How long a browser stays signed in. */
+/** How long a sign-in of a browser lasts. */
 const BROWSER_MS = 14 * DAY_MS
-/** How long the link of a first start works. */
+/** How long the link of the first start is valid. */
 const LINK_MS = DAY_MS
-/** Methods that change nothing. */
-const READING = new Set(['GET', 'HEAD'])
+/** Methods that do not change anything. */
+const SAFE_METHODS = new Set(['GET', 'HEAD'])
 
 type Deps = Pick<App, 'config' | 'storage'> & { findKey: FindKey; now?: () => number }
 
-/** What the response says about a sign-in. Its secret is in the cookie only. */
+/** The response to a sign-in. Its secret is in the cookie only. */
 export type SignInState = {
   key: Key
   /** Milliseconds since 1970. */
   expiresAt: number
-  /** Which writing requests repeat in `x-csrf-token`. Other pages cannot read it. */
+  /**
+   * The value that requests which change something must send as `x-csrf-token`. Other sites cannot
+   * read it.
+   */
   csrfToken: string
 }
 
@@ -38,8 +41,8 @@ export type SignInState = {
 export type SignIns = ReturnType<typeof createSignIns>
 
 /**
- * Creates the sign-ins of browsers: a cookie holds 256 random bits, which the database knows by
- * their hash, with the key whose rights they give. A sign-in ends with its key.
+ * Creates the sign-ins of browsers. A cookie holds 256 random bits. The database stores their hash
+ * and the key whose rights they give. A sign-in ends when its key does.
  */
 export function createSignIns({
   config: { http },
@@ -70,26 +73,29 @@ export function createSignIns({
       return { key, expiresAt, csrfToken: csrfTokenOf(secret), cookie }
     },
 
-    /** Finds the key of a link and uses the link up; rejects with `sign_in_ended`. */
+    /** Returns the key of a link, which then is no longer valid; rejects with `sign_in_ended`. */
     async consumeLink(secret: string): Promise<Key> {
       const keyHash = await consumeLink(db, sha256(secret).toString('hex'), { now: now() })
       if (!keyHash) throw new AppError('sign_in_ended', 'the link was used or has expired')
       return findKey(Buffer.from(keyHash, 'hex'))
     },
 
-    /** Whether a request has the cookie of a sign-in. */
+    /** Returns whether a request has the cookie of a sign-in. */
     isSignedIn: hasSignInCookie,
 
     find,
 
-    /** Finds the key of a request; one that writes needs the token as well. */
+    /** Returns the key of a request. A request that changes something needs the CSRF token, too. */
     async authenticate(request: IncomingMessage): Promise<Key> {
       const { key, csrfToken } = await find(request)
-      if (!READING.has(request.method!)) requireToken(request, csrfToken)
+      if (!SAFE_METHODS.has(request.method!)) requireToken(request, csrfToken)
       return key
     },
 
-    /** Ends a sign-in, or all with its key; resolves to the cookie that removes it. */
+    /**
+     * Ends a sign-in, or all sign-ins with its key; resolves to the cookie that removes the old
+     * one.
+     */
     async close(
       request: IncomingMessage,
       { everywhere }: { everywhere: boolean },
@@ -103,7 +109,7 @@ export function createSignIns({
   }
 }
 
-/** Makes a link's secret, which signs one browser in with a key within a day. */
+/** Creates the secret of a link that signs one browser in with a key, within a day. */
 export async function createLink({ db }: Pick<App['storage'], 'db'>, key: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url')
   const now = wallNow()
@@ -112,7 +118,7 @@ export async function createLink({ db }: Pick<App['storage'], 'db'>, key: string
   return secret
 }
 
-/** Whether a request has the cookie of a sign-in, which may have ended. */
+/** Returns whether a request has the cookie of a sign-in, which may have ended. */
 export function hasSignInCookie(request: IncomingMessage): boolean {
   return cookieOf(request) !== undefined
 }
@@ -125,7 +131,10 @@ function cookieOf({ headers }: IncomingMessage): string | undefined {
 
 type CookieOptions = { maxAge: number; request: IncomingMessage; http: Config['http'] }
 
-/** The path is that of a proxy's prefix: other services of its host do not get the cookie. */
+/**
+ * Returns the cookie header. Its path is the prefix of the proxy, so that other services of the
+ * host do not get the cookie.
+ */
 function cookieText(secret: string, { maxAge, request, http }: CookieOptions): string {
   const base = new URL(baseUrlOf(request, http))
   const path = base.pathname.replace(/\/$/, '') || '/'
@@ -144,9 +153,9 @@ function requireToken({ headers }: IncomingMessage, expected: string): void {
 }
 
 /**
- * Throws `request_forged` when a browser says that another origin makes the request. Another port
- * of the same host is one, although it gets the same cookies. Schemes are not compared: a proxy may
- * end TLS.
+ * Throws `request_forged` if a browser states that another origin makes the request. Another port
+ * of the host is another origin, although it gets the same cookies. Schemes are not compared,
+ * because a proxy may end TLS.
  */
 export function requireSameOrigin(request: IncomingMessage, http: Config['http']): void {
   const { origin, 'sec-fetch-site': site = 'same-origin' } = request.headers

@@ -11,25 +11,29 @@ import {
   createBodyParser,
 } from './parsing/parse-body.ts'
 
-/** Shorter bodies, nearly all, take a millisecond at most to parse and validate. */
+/**
+ * A body up to this length takes at most a millisecond to parse and validate; nearly all are
+ * shorter.
+ */
 export const SHORT_BYTES = 16 * 1024
 
 /**
- * Maximum of waiting long bodies per account: more than a key can send at once, and 128 MB at most.
+ * The most long bodies of an account that wait: more than a key can send at once, and at most 128
+ * MB.
  */
 const MAX_WAITING = 128
 
 /** Options of the body reader. */
 export type BodyReaderOptions = { config: Pick<Config, 'models' | 'requests'>; log: Log }
 
-/** The account of a body, and its bytes, as `acceptJson` leaves them. */
+/** The account of a request, and the bytes of its body, as `acceptJson` provides them. */
 export type BodyRequest = Pick<FastifyRequest, 'account'> & { body: unknown }
 
 /**
- * Reads the bodies of requests: short ones at once, long ones in a thread, since a megabyte of JSON
- * takes a tenth of a second, for which the event loop must not block. Only one long body of each
- * account is in the thread, or in its queue, at a time, so that each request waits for at most one
- * body of every other account.
+ * Reads the bodies of requests. Short ones are read at once, long ones in a thread: a megabyte of
+ * JSON takes a tenth of a second, which must not block the event loop. At most one long body per
+ * account is in the thread or its queue, so that each request waits for at most one body of every
+ * other account.
  */
 export class BodyReader {
   readonly #read: ReturnType<typeof createBodyParser>

@@ -12,7 +12,7 @@ export function* groupByAttempts<T extends Pick<LoggedDelivery, 'attempts'>>(
   let group: T[] = []
   let load = 0
   for (const delivery of deliveries) {
-    // A delivery without an attempt counts too: it may have one meanwhile.
+    // A delivery without attempts counts as one attempt, because it may get one in the meantime.
     const attempts = Math.max(1, Math.min(delivery.attempts, KEPT_ATTEMPTS))
     if (load + attempts > KEPT_ATTEMPTS) {
       yield group

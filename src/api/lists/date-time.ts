@@ -1,21 +1,21 @@
 const DAY = /^(\d{4})-(\d\d)-(\d\d)/
 const TIME = /^[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?/i
-/** A plus sign that a client did not encode arrives as a space. */
+/** A time zone. The plus sign may be a space, because clients do not always encode it. */
 const ZONE = /^(?:z|([+ -])(\d\d):?(\d\d)?)$/i
 
 /** The length of a day, in milliseconds. */
 export const DAY_MS = 86_400_000
 
 /**
- * Parses an ISO 8601 date or date-time: milliseconds since 1970, or undefined when it is neither. A
- * date means its midnight; without a time zone, UTC applies.
+ * Parses an ISO 8601 date or date-time. Returns milliseconds since 1970, or undefined if it is
+ * neither. A date means its midnight; the default time zone is UTC.
  */
 export function parseDateTime(text: string): number | undefined {
   const day = DAY.exec(text)
   if (!day) return undefined
   const [, year, month, date] = day.map(Number)
   const midnight = Date.UTC(year!, month! - 1, date)
-  // Date.UTC takes February 31 for March 3, and years below 100 for others.
+  // Date.UTC would turn February 31 into March 3, and change years below 100.
   if (!new Date(midnight).toISOString().startsWith(day[0])) return undefined
   const timeText = text.slice(day[0].length)
   if (timeText === '') return midnight
@@ -45,13 +45,13 @@ export function toDateTime(milliseconds: number | null): string | null {
   return `${day.text}${digits[hours]}:${digits[minutes]}:${digits[seconds]}.${fraction}Z`
 }
 
-/** The day of the last time that was formatted: its date takes longer than the rest. */
+/** The day of the last formatted time: formatting a date takes longer than the rest. */
 let day = { start: Number.NaN, text: '' }
 
-/** Numbers below 60 with two digits. */
+/** The numbers from 0 to 59 with two digits. */
 const digits = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, '0'))
 
-/** Returns minutes east of Greenwich. */
+/** Returns the offset from UTC in minutes; positive east of Greenwich. */
 function parseZone(text: string): number | undefined {
   if (text === '') return 0
   const zone = ZONE.exec(text)

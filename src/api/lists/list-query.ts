@@ -5,7 +5,7 @@ import type { JobFilter, ListCursor, PageRequest } from '../../storage/jobs/list
 import type { ListQuery } from '../schemas/common/list-query.ts'
 import { DAY_MS, parseDateTime } from './date-time.ts'
 
-/** Returns the filter of a query, without the account and the kind that its route implies. */
+/** Returns the filter of a query, without the account and the kind, which depend on the route. */
 export function toFilter(query: ListQuery): Omit<JobFilter, 'account'> {
   const { status, kind, custom_metadata } = query
   return {
@@ -31,7 +31,9 @@ export function periodOf({
   }
 }
 
-/** Rejects metadata that no job could have; a search for it would cost as much as any other. */
+/**
+ * Rejects metadata that no job can have. Otherwise a search for it would cost as much as any other.
+ */
 export function checkMetadataLength(
   { custom_metadata = {} }: ListQuery,
   { maxMetadataChars }: Pick<Config['requests'], 'maxMetadataChars'>,
@@ -44,18 +46,18 @@ export function checkMetadataLength(
 }
 
 /**
- * Returns the requested part of the list: from where the previous page ended, if the query states
- * it, else by counting.
+ * Returns the position of a page: after the end of the previous page, if the query states it, else
+ * by counting.
  */
 export function toPageRequest({ cursor, offset }: ListQuery, limit: number): PageRequest {
   const place = cursor === undefined ? undefined : parseCursor(cursor)
-  // A client that changes the offset in a page's URL gets that offset.
+  // A client that changed the offset in the URL of a page gets that offset.
   return { offset, limit, after: place?.offset === offset ? place : undefined }
 }
 
 /**
- * Returns the end of a page, for the URL of the next one: jobs that arrive meanwhile then shift
- * nothing. It is valid for one offset, which is included for people and for clients that count.
+ * Returns a cursor for the URL of the next page, so that new jobs do not shift the page. It
+ * contains the offset, which people and some clients read; with another offset it is invalid.
  */
 export function formatCursor({ createdAt, id }: ListCursor, offset: number): string {
   return `${offset}.${createdAt}.${id}`
@@ -76,8 +78,8 @@ function parseCursor(text: string): (ListCursor & { offset: number }) | undefine
 export type PageQuery = Pick<ListQuery, 'offset' | 'limit' | 'cursor'> & Record<string, unknown>
 
 /**
- * Returns the part of the query that a page's URL repeats: the filters, lists as repeated
- * parameters, metadata as JSON.
+ * Returns the query parameters that the URL of a page repeats: the filters. A list becomes repeated
+ * parameters; metadata becomes JSON.
  */
 export function filterParams(query: PageQuery): URLSearchParams {
   const { offset: _, limit: __, cursor: ___, ...filters } = query

@@ -1,13 +1,13 @@
-/** A batch has at most this many items, and fewer where items are long. */
+/** The most items of a batch; it has fewer if they are long. */
 const MAX_ITEMS = 20
 
 /**
- * About how many bytes a batch has. One job has up to a million; writing that much holds the event
- * loop for some milliseconds.
+ * The approximate bytes of a batch. A job may have a million, and writing a million blocks the
+ * event loop for some milliseconds.
  */
 const MAX_BYTES = 256 * 1024
 
-/** Yields the items that `rows` stand for, some at a time: as many as `MAX_BYTES` hold. */
+/** Yields the items of `rows` in batches of up to `MAX_BYTES`. */
 export async function* loadInBatches<Place extends { bytes: number }, Item>(
   rows: readonly Place[],
   load: (some: Place[]) => Promise<Item[]>,

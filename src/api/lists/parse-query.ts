@@ -1,13 +1,13 @@
-/** The value of a query parameter: text, several texts, or what brackets build. */
+/** The value of a query parameter: a text, a list, or an object built with brackets. */
 export type QueryValue = string | QueryValue[] | { [key: string]: QueryValue }
 
-/** No client needs more; each level is a step of recursion. */
+/** The deepest nesting. No client needs more, and each level is a recursive call. */
 const MAX_DEPTH = 20
 
 /**
  * Parses a query string with the bracket notations that clients use: `a=1&a=2` and `a[]=1&a[]=2`
- * are lists, `a[b][c]=1` nests, and below the top level `a[b][0]=1&a[b][1]=2` is a list too. A name
- * deeper than `MAX_DEPTH` stays a plain name. Objects have no prototype that a key could reach.
+ * are lists, `a[b][c]=1` is nested and, below the top level, `a[b][0]=1&a[b][1]=2` is a list, too.
+ * A name deeper than `MAX_DEPTH` is not split. Objects have no prototype that a key could change.
  */
 export function parseQuery(text: string): Record<string, QueryValue> {
   const query = createObject()
@@ -29,7 +29,7 @@ function createObject(): QueryObject {
   return Object.create(null) as QueryObject
 }
 
-/** A second value for a key makes a list of both. */
+/** Sets a value. A second value for the same key makes a list of both. */
 function putValue(target: QueryObject, key: string, value: QueryValue): void {
   const earlierValue = target[key]
   if (earlierValue === undefined) target[key] = value
@@ -64,7 +64,7 @@ function nest(path: readonly string[], value: string): QueryValue {
   return object
 }
 
-/** Turns `{0: …, 1: …}` into a list. */
+/** Converts `{0: …, 1: …}` to a list. */
 function withLists(value: QueryValue): QueryValue {
   if (typeof value === 'string') return value
   if (Array.isArray(value)) return value.map(withLists)

@@ -10,8 +10,8 @@ import type { QueryValue } from './parse-query.ts'
 type QuerySchema = { properties: Record<string, { type?: string }> }
 
 /**
- * Makes the framework read query parameters by their schema. Paths and bodies pass: the code that
- * looks up an id or reads a body validates them. Parameters that no schema names are ignored.
+ * Makes Fastify read query parameters by their schema. Paths and bodies are not validated here, but
+ * where ids are looked up and bodies are read. Parameters without a schema are ignored.
  */
 export const compileQueryReader: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   if (httpPart !== 'querystring') return () => true
@@ -31,8 +31,8 @@ export const compileQueryReader: FastifySchemaCompiler<TSchema> = ({ schema, htt
 }
 
 /**
- * Returns one error for each parameter, by its name alone: its values may have been given without
- * indexes.
+ * Returns one error for each parameter, without indexes, because the values may have been given
+ * without them.
  */
 function parameterErrors(errors: readonly FieldError[]): FieldError[] {
   const firsts = new Map<string, FieldError>()
@@ -44,8 +44,8 @@ function parameterErrors(errors: readonly FieldError[]): FieldError[] {
 }
 
 /**
- * Parses the text of a parameter into a value of its type. An empty value counts as absent; what
- * cannot be parsed stays as it is, for the reader to reject.
+ * Parses the text of a parameter as a value of its type. An empty text means absent. A text that
+ * cannot be parsed stays unchanged, so that the reader rejects it.
  */
 function fromText(value: QueryValue, type: string | undefined): unknown {
   if (type === 'array') return toList(value)
@@ -56,13 +56,13 @@ function fromText(value: QueryValue, type: string | undefined): unknown {
   return value
 }
 
-/** A number larger than any list is as good as the largest exact integer. */
+/** Parses an integer. One beyond the largest exact integer becomes that. */
 function toInteger(digits: string): number {
   const { MAX_SAFE_INTEGER, MIN_SAFE_INTEGER } = Number
   return Math.max(MIN_SAFE_INTEGER, Math.min(Number(digits), MAX_SAFE_INTEGER))
 }
 
-/** A list is given by repetition, with brackets or with commas. */
+/** Parses a list, which may be repeated parameters, or use brackets or commas. */
 function toList(value: QueryValue): unknown {
   if (typeof value === 'object' && !Array.isArray(value)) {
     // `status[0]=done&status[1]=error`
@@ -77,7 +77,7 @@ function toList(value: QueryValue): unknown {
 
 function parseJson(text: string): unknown {
   try {
-    // A null would count as absent.
+    // JSON null would mean absent.
     return JSON.parse(text) ?? text
   } catch {
     return text

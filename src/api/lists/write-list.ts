@@ -2,12 +2,15 @@ import type { ListCursor } from '../../storage/jobs/lists/job-lists.ts'
 import { type JobJson, writeText } from '../responses/job-json.ts'
 import { filterParams, formatCursor, type PageQuery } from './list-query.ts'
 
-/** Whether more follows a page, and the positions of its items, where a list knows them. */
+/**
+ * Whether there is a next page, and the positions of the items of this page, if the list knows
+ * them.
+ */
 type ListPage = { more: boolean; rows?: readonly ListCursor[] }
 
 /**
  * Returns the URLs of the first, the current and the next page of a list; the last page has no next
- * one. All carry the filters; the next one also states where this page ended, if known.
+ * one. All contain the filters. That of the next page also states where this page ends, if known.
  */
 export function pageUrls(
   url: string,
@@ -34,15 +37,15 @@ export function pageUrls(
 export type PageUrls = ReturnType<typeof pageUrls>
 
 /**
- * Chunks of about this length are few enough for a thousand small jobs, and small enough for long
- * ones.
+ * The approximate length of a chunk: a thousand small jobs make few chunks, and long jobs do not
+ * make them too large.
  */
 const CHUNK_LENGTH = 64 * 1024
 
-/** An item that is opened in its turn; undefined when it has been deleted by then. */
+/** Returns an item when it is its turn; undefined if the item has been deleted. */
 export type LazyText = () => JobJson | undefined | Promise<JobJson | undefined>
 
-/** Yields a list as JSON while its items are loaded, some at a time. */
+/** Yields a list as JSON while its items are being loaded, some at a time. */
 export async function* writeList(
   urls: PageUrls,
   batches: AsyncIterable<readonly LazyText[]>,
@@ -52,7 +55,7 @@ export async function* writeList(
   for await (const items of batches) {
     for (const open of items) {
       const opened = open()
-      // Awaiting a value that is already there would cost more than writing it.
+      // Awaiting an available value would cost more than writing it.
       const item = opened instanceof Promise ? await opened : opened
       if (item === undefined) continue
       chunk += separator

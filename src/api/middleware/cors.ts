@@ -2,9 +2,9 @@ import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config/config.ts'
 
-/** How long a browser may remember what it may send, in seconds. */
+/** How long a browser may cache the result of a preflight request, in seconds. */
 const MAX_AGE = 600
-/** What pages may read beside the usual headers. */
+/** Response headers that pages may read, besides the usual ones. */
 const EXPOSED = [
   'x-request-id',
   'x-error-code',
@@ -15,8 +15,8 @@ const EXPOSED = [
 ]
 
 /**
- * Lets pages of the configured origins call the API from a browser, with a key in a header:
- * preflight requests are answered on every path. Cookies of a sign-in are not for other origins.
+ * Allows pages of the configured origins to call the API from a browser, with a key in a header.
+ * Preflight requests are answered on every path. Other origins cannot use the cookies of a sign-in.
  */
 export async function allowOrigins(
   http: FastifyInstance,

@@ -17,10 +17,10 @@ export type ErrorBody = {
   validation_errors?: readonly string[]
 }
 
-/** Default seconds after which a client may retry what was temporarily impossible. */
+/** The default seconds after which a client may retry a temporary failure. */
 const RETRY_AFTER = 5
 
-/** How long a client has to read the last response on a connection. */
+/** How long a client may take to read the last response on a connection. */
 const LINGER_MS = 2000
 
 /** Errors of the framework and of the HTTP parser, mapped to the error table. */
@@ -36,10 +36,7 @@ const foreignErrors = new Map<string, { code: ErrorCode; detail?: string }>([
   ['ERR_HTTP_REQUEST_TIMEOUT', { code: 'request_timeout' }],
 ])
 
-/**
- * Sends `error`; an unknown error that is not an `AppError` is logged and appears outside as a
- * plain 500.
- */
+/** Sends `error`. An error that is not an `AppError` is logged, and the client gets a plain 500. */
 export function sendError(
   error: FastifyError | AppError,
   request: FastifyRequest,
@@ -50,7 +47,7 @@ export function sendError(
   if (appError.status === 500) request.log.error({ err: error }, 'request failed')
   const retryAfter = appError.retryAfter ?? (appError.status === 503 ? RETRY_AFTER : undefined)
   if (retryAfter !== undefined) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
-  // The framework would close the connection after a refused body; this one was read to its end.
+  // Fastify would close the connection after a refused body, but this body was read to its end.
   if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
   const { url: path, id: requestId } = request
   const { status, body } = responseOf(appError, { path, requestId })
@@ -64,8 +61,8 @@ export function sendError(
 }
 
 /**
- * Responds to what the HTTP parser could not read. The connection ends: the start of the next
- * request is unknown.
+ * Responds to a request that the HTTP parser could not read. Then the connection ends, because the
+ * start of the next request is unknown.
  */
 export function sendClientError(
   error: NodeJS.ErrnoException,
@@ -95,11 +92,11 @@ export function sendClientError(
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-  // A client that keeps sending, or never closes, must not hold the connection.
+  // The connection must end even if the client keeps sending, or never closes it.
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
-/** Returns what an error becomes on a path: OpenAI's clients expect a form of their own. */
+/** Returns the response to an error on a path; that of OpenAI's API has its own form. */
 function responseOf(
   error: AppError,
   request: { path: string; requestId: string },

@@ -1,8 +1,8 @@
 type Turns = { running: number; waiting: (() => void)[] }
 
 /**
- * Creates a function that runs at most so many pieces of work of each name at once, the others in
- * the order of the calls, so that a client with a hundred long searches does not delay the others.
+ * Creates a function that runs at most `atOnce` tasks of each name at a time, and the others in the
+ * order of the calls, so that a client with a hundred long searches does not delay other clients.
  */
 export function limitConcurrency(atOnce = 1) {
   const names = new Map<string, Turns>()
@@ -15,7 +15,7 @@ export function limitConcurrency(atOnce = 1) {
     try {
       return await work()
     } finally {
-      // The next piece takes the place of this one.
+      // The next task takes this one's place.
       const next = turns.waiting.shift()
       if (next) next()
       else if (--turns.running === 0) names.delete(name)

@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
 
 /**
- * Responds 405 with `Allow` on the paths of the routes that follow, and 404 elsewhere. Both precede
- * authentication and any look at the body. Must be called before routes are added.
+ * Responds with 405 and `Allow` on the paths of the following routes, and with 404 elsewhere. Both
+ * responses come before authentication, and before the body is read. Must be called before routes
+ * are added.
  */
 export function handleUnknownRoutes(http: FastifyInstance): void {
   const methods = new Map<string, string[]>()
@@ -14,7 +15,7 @@ export function handleUnknownRoutes(http: FastifyInstance): void {
   http.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     if (!request.is404) return done()
     const path = request.url.split('?', 1)[0]!
-    // A client that writes a letter as %75 means the same path; the router agrees.
+    // A client that writes a letter as %75 means the same path, and so does the router.
     const decoded = decodePath(path)
     const allowed = [...methods].find(([route]) => matches(route, decoded))?.[1]
     if (!allowed) throw new AppError('route_not_found', path)
@@ -36,7 +37,7 @@ function matches(route: string, path: string): boolean {
   )
 }
 
-/** An encoded slash stays encoded: it separates nothing. */
+/** Decodes a path except for slashes, which do not separate segments when they are encoded. */
 function decodePath(path: string): string {
   try {
     return decodeURI(path)

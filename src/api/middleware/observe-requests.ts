@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { App } from '../../app/app-type.ts'
 import type { TraceSpan } from '../../observability/tracing.ts'
 
-/** The route label of requests without a route: a path may hold anything. */
+/** The route label of requests without a route, whose paths may be anything. */
 const UNKNOWN_ROUTE = 'unknown'
 
-/** Times and traces all requests, under the patterns of their routes. */
+/** Measures and traces all requests, labeled with the pattern of their route. */
 export function observeRequests(
   http: FastifyInstance,
   { metrics, tracing }: Pick<App, 'metrics' | 'tracing'>,

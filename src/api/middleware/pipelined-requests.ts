@@ -2,19 +2,22 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Maximum of waiting requests per connection. Hardly any client sends a request before the previous
- * response; one packet can hold two thousand requests.
+ * The most requests that wait on a connection. Few clients send a request before the previous
+ * response, but one packet can contain two thousand requests.
  */
 const MAX_WAITING = 64
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 type WaitingRequest = [IncomingMessage, ServerResponse]
 
-/** Handles the requests of each connection one after the other. */
+/** Handles the requests of each connection one after another. */
 export type PipelineQueue = {
-  /** The class of the requests; the server must be created with it. */
+  /** The class of requests with which the server must be created. */
   IncomingMessage: typeof IncomingMessage
-  /** Whether too many requests wait on a connection; the server must upgrade its next request. */
+  /**
+   * Returns whether too many requests wait on a connection; then the server must treat its next
+   * request as an upgrade.
+   */
   isFull(socket: Socket): boolean
   /**
    * Takes over the requests of a server: each is handled in its own turn of the event loop.
@@ -25,11 +28,9 @@ export type PipelineQueue = {
 }
 
 /**
- * Creates the turns of a server whose requests are of the class `Base`.
- *
- * Node parses all requests of a packet at once and stops only at one that upgrades the connection,
- * so the first request on a full connection is declared such a one: the rest of the packet is never
- * parsed.
+ * Creates the queue of a server whose requests are of the class `Base`. Node parses all requests of
+ * a packet at once and stops only at one that upgrades the connection. So the first request on a
+ * full connection is declared to be one, and the rest of the packet is not parsed.
  */
 export function serializePipelinedRequests(Base: typeof IncomingMessage): PipelineQueue {
   /** The requests after the current one; no entry where none is handled. */

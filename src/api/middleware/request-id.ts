@@ -3,11 +3,11 @@ import type { Config } from '../../config/config.ts'
 
 /** Returns a new request id in the documented form. */
 export function newRequestId(): string {
-  // The first eight digits are random, and the system is asked for many at a time.
+  // The first eight digits are random. Node requests many random bytes from the system at a time.
   return `G-${randomUUID().slice(0, 8)}`
 }
 
-/** Returns the lines of a response's head that name its request. */
+/** Returns the header lines of a response that contain the id of its request. */
 export function requestIdLines(
   requestId: string,
   { requestIdHeaderNames }: Pick<Config['http'], 'requestIdHeaderNames'>,

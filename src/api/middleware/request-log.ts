@@ -5,8 +5,8 @@ import type { Log } from '../../observability/log.ts'
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 
 /**
- * Returns the log of one request, with `bindings` in each line. To make a child of a log takes a
- * twentieth of a short request, so that happens with the first line that is written.
+ * Returns the log of one request, with `bindings` in each line. It creates the child log only when
+ * the first line is written, because that takes a twentieth of the time of a short request.
  */
 export function requestLog(parent: Log, bindings: Bindings): FastifyBaseLogger {
   return new LazyLog(parent, bindings) as unknown as FastifyBaseLogger

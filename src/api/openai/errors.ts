@@ -5,7 +5,7 @@ export type OpenAiError = {
   error: { message: string; type: string; param: string | null; code: string | null }
 }
 
-/** Whether a path answers in the form of OpenAI's API. */
+/** Returns whether the responses on a path have the form of OpenAI's API. */
 export function isOpenAiPath(path: string): boolean {
   return path.startsWith('/v1/')
 }
@@ -15,13 +15,16 @@ export function openAiStatusOf({ status }: AppError): number {
   return status === 415 ? 400 : status
 }
 
-/** Fields of a job that are made of a field with another name. */
+/** Fields of a job that come from a field with another name. */
 const origins = [
   [/^language_config\.\S+/, 'language'],
   [/^custom_vocabulary_config\.\S+/, 'prompt'],
 ] as const
 
-/** Returns an error in the form of OpenAI's API; the lines about single fields join its message. */
+/**
+ * Returns an error in the form of OpenAI's API; the errors of single fields become part of its
+ * message.
+ */
 export function toOpenAiError({ status, code, message, validationErrors }: AppError): OpenAiError {
   const lines = validationErrors?.map((line) =>
     origins.reduce((named, [field, origin]) => named.replace(field, origin), line),

@@ -1,14 +1,14 @@
-/** Longer items are no names. */
+/** An item with more words is not a name. */
 const MAX_ITEM_WORDS = 4
-/** More words cost time and are recognized where they were not spoken. */
+/** The most items: more would take time, and be recognized where they were not spoken. */
 const MAX_ITEMS = 100
 const MAX_LENGTH = 100
 
 /**
- * Returns the names in a prompt. OpenAI's models take a prompt as text that came before the
- * recording; what people put there are words that are hard to spell. A list of short items, between
- * commas, semicolons or line breaks, is taken as it is; of sentences, the words with a capital or a
- * digit, apart from the first of each.
+ * Returns the names in a prompt. OpenAI's models treat a prompt as text that precedes the
+ * recording, but people use it for words that are hard to spell. Short items, separated by commas,
+ * semicolons or line breaks, are names. In sentences, words with a capital or a digit are names,
+ * except for the first word.
  */
 export function vocabularyFromPrompt(prompt: string): string[] {
   const lines = prompt.split(/\n|(?<=[.!?])\s/).map((line) => itemsOf(line))
@@ -20,7 +20,7 @@ export function vocabularyFromPrompt(prompt: string): string[] {
   return [...new Set(usable)].slice(0, MAX_ITEMS)
 }
 
-/** Commas between digits separate nothing. */
+/** Splits a line into items. A comma between digits is not a separator. */
 function itemsOf(line: string): string[] {
   return line
     .split(/;|,(?!\d)/)

@@ -3,8 +3,8 @@ import { bareEnvironment } from '../../audio/decoder/sandbox/bare-environment.ts
 import type { Config } from '../../config/config.ts'
 import { PullQueue, type RunPull } from '../../models/pull-queue.ts'
 import type { Log } from '../../observability/log.ts'
+import { processStarter } from '../../workers/start-worker.ts'
 import { SupervisedWorker } from '../../workers/supervised-worker.ts'
-import { processStarter } from '../../workers/transports.ts'
 import type { FromPull, ToPull } from './pull-process.ts'
 
 /** Variables of the proxies and certificates that downloads honor. */

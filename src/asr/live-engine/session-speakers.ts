@@ -2,17 +2,17 @@ import { dot, meanDirection } from '../speakers/clustering/vectors.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
 import type { SpeakerEmbedding } from './live-engine.ts'
 
-/** Less speech than this, in seconds, is not enough evidence for a new speaker. */
-const SURE_SECONDS = 1
+/** From this many seconds of speech on, an utterance may become a new speaker. */
+const SUFFICIENT_SECONDS = 1
 /**
  * An utterance less similar than this to all speakers so far belongs to a new one (cosine): the
  * similarity at which groups of windows are merged when a recording is diarized. Two different
  * speakers have about 0.2.
  */
 const SAME_SPEAKER_SIMILARITY = 0.35
-/** The threshold for a speaker known from less than a second only. */
-const SIMILAR_TO_SHORT = 0.25
-/** Maximum number of speakers of a session, unless the counts give one. */
+/** The same threshold for a speaker with less than `SUFFICIENT_SECONDS` of speech so far. */
+const SAME_BRIEF_SPEAKER_SIMILARITY = 0.25
+/** The most speakers of a session, unless the counts give a number. */
 const MAX_SPEAKERS = 20
 
 /** A speaker of a session: the sum of its embeddings, weighted by their seconds. */
@@ -24,7 +24,7 @@ type SessionSpeaker = { channel: number; seconds: number; sum: Float32Array }
  */
 export type SpeakersState = {
   speakers: { channel: number; seconds: number; sum: string }[]
-  /** The last speaker on each channel. */
+  /** The speaker of the last utterance on each channel. */
   last: (number | null)[]
 }
 
@@ -38,8 +38,8 @@ export type SessionSpeakers = {
    * Returns the speaker, numbered from 0 by first appearance; undefined when there is neither an
    * embedding nor an earlier speaker on the channel.
    */
-  speakerOf(channel: number, speaker: SpeakerEmbedding | undefined): number | undefined
-  /** Another process can resume from it. */
+  speakerOf(channel: number, embedding: SpeakerEmbedding | undefined): number | undefined
+  /** The state from which another process can resume. */
   readonly state: SpeakersState
 }
 
@@ -57,33 +57,35 @@ export function createSessionSpeakers(
   const last = [...(from?.last ?? Array<null>(channels).fill(null))]
 
   /**
-   * Whether one more speaker is allowed, with one still reserved for each channel without speech so
-   * far.
+   * Returns whether one more speaker is allowed. One is reserved for each channel that has had no
+   * speech.
    */
   function hasSpace(): boolean {
     const channelsWithSpeaker = new Set(speakers.map(({ channel }) => channel)).size
     return speakers.length + channels - channelsWithSpeaker < max
   }
 
-  function speakerAmong(channel: number, { embedding, seconds }: SpeakerEmbedding): number {
+  function assignSpeaker(channel: number, { embedding, seconds }: SpeakerEmbedding): number {
     const { nearest, similarity } = nearestOf(speakers, { channel, embedding })
     if (nearest === undefined)
       return speakers.push({ channel, ...newSpeaker(embedding, seconds) }) - 1
     const nearestSpeaker = speakers[nearest]!
-    const isThin = nearestSpeaker.seconds < SURE_SECONDS
-    const isAlike = similarity >= (isThin ? SIMILAR_TO_SHORT : SAME_SPEAKER_SIMILARITY)
-    const isSure = seconds >= SURE_SECONDS
-    if (!isAlike && isSure && hasSpace()) {
+    const isNearestBrief = nearestSpeaker.seconds < SUFFICIENT_SECONDS
+    const isSimilar =
+      similarity >= (isNearestBrief ? SAME_BRIEF_SPEAKER_SIMILARITY : SAME_SPEAKER_SIMILARITY)
+    const isSufficient = seconds >= SUFFICIENT_SECONDS
+    if (!isSimilar && isSufficient && hasSpace()) {
       return speakers.push({ channel, ...newSpeaker(embedding, seconds) }) - 1
     }
-    if (isAlike && (isSure || isThin)) updateSpeaker(nearestSpeaker, embedding, seconds)
+    if (isSimilar && (isSufficient || isNearestBrief))
+      updateSpeaker(nearestSpeaker, embedding, seconds)
     return nearest
   }
 
   return {
-    speakerOf(channel, speaker) {
-      if (!speaker) return last[channel] ?? undefined
-      last[channel] = speakerAmong(channel, speaker)
+    speakerOf(channel, embedding) {
+      if (!embedding) return last[channel] ?? undefined
+      last[channel] = assignSpeaker(channel, embedding)
       return last[channel]
     },
     get state() {
@@ -117,7 +119,8 @@ function newSpeaker(embedding: Float32Array, seconds: number): Omit<SessionSpeak
 
 function updateSpeaker(speaker: SessionSpeaker, embedding: Float32Array, seconds: number): void {
   speaker.seconds += seconds
-  // In single precision, as it is stored: the result must not depend on how often it was stored.
+  // Adds in single precision, as the sum is stored: the result must not depend on how often it was
+  // stored.
   for (let i = 0; i < speaker.sum.length; i++) speaker.sum[i]! += seconds * embedding[i]!
 }
 

@@ -1,6 +1,6 @@
 import { fork, type StdioOptions } from 'node:child_process'
+import { processStarter } from '../../workers/start-worker.ts'
 import { SupervisedWorker } from '../../workers/supervised-worker.ts'
-import { processStarter } from '../../workers/transports.ts'
 
 /** Paths of speaker models that are to work together. */
 export type SpeakerModelFiles = { embedding?: string; segmentation?: string }

@@ -3,8 +3,8 @@ import { getPriority, setPriority } from 'node:os'
 import { bareEnvironment } from '../../audio/decoder/sandbox/bare-environment.ts'
 import { AppError, fromPlain } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
+import { processStarter } from '../../workers/start-worker.ts'
 import { SupervisedWorker, type WorkerExit } from '../../workers/supervised-worker.ts'
-import { processStarter } from '../../workers/transports.ts'
 import type { FromWorker, TaskResult, ToWorker, WorkerTask } from './worker-protocol.ts'
 
 /** The processes of a pool. */

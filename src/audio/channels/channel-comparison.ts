@@ -1,10 +1,11 @@
 import type { PlanarSamples } from '../pcm.ts'
 
-/** Finds channels with the same audio while it is being decoded. */
+/** Finds channels with the same audio during decoding. */
 export type ChannelComparison = {
   write(planes: PlanarSamples): void
   /**
-   * Returns for each channel the lowest one with the same audio, null when there is none below it.
+   * Returns for each channel the lowest channel with the same audio; null if no lower channel has
+   * it.
    */
   result(): (number | null)[]
 }

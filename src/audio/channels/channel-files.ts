@@ -9,11 +9,11 @@ export function channelFile(channel: number): string {
   return `ch${channel}.pcm`
 }
 
-/** Takes the samples of one recording. */
+/** Receives the samples of one recording. */
 export type ChannelOutput<T> = {
   readonly samples: number
   write(planes: PlanarSamples): void
-  /** Returns what was written, by channel; files are synced to disk. */
+  /** Returns the result for each channel; files are synced to disk. */
   finish(): T[]
   close(): void
 }

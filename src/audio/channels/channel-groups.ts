@@ -23,10 +23,10 @@ export type ChannelGroup = {
   sources: { channel: number; delay: number }[]
 }
 
-/** How the channels of a recording are taken: `auto` decides, see `createChannelAnalysis`. */
+/** How the channels of a recording are grouped; for `auto` see `createChannelAnalysis`. */
 export type ChannelMode = 'auto' | 'mix' | 'separate'
 
-/** Samples of one window of the decision: four seconds, a sentence or two. */
+/** Samples of one window of the analysis: four seconds, which is one or two sentences. */
 export const WINDOW_SAMPLES = 64_000
 
 /** Samples per probability of speech (32 ms). */
@@ -44,17 +44,19 @@ const MIN_COHERENCE = 0.25
  */
 const SAME_LEVEL = 8.7
 const LEAK_RATIO = 10 ** (SAME_LEVEL / 10)
-/** A party that has less than this share of the levels does not count. */
+/** The share of the level differences at either end that is ignored. */
 const TAIL = 0.1
-/** A channel with own speech in this share of the windows belongs to a party of its own. */
+/**
+ * A channel is not grouped with others if it has speech of its own in this share of the windows.
+ */
 const OWN_SHARE = 0.1
-/** Speech is 10 dB louder than what else is on a channel; music is as loud without speech. */
+/** Speech is 10 dB louder than the other sounds of a channel; music alone does not vary as much. */
 const MIN_SPEECH_RATIO = 10
 /** Adding a channel with more than three times the noise makes a mix worse. */
 const MAX_NOISE = 3
-/** Below this correlation, a sum cancels or combs. */
+/** Channels with a lower correlation cancel each other, or sound like a comb filter, when added. */
 const MIN_CORRELATION = 0.6
-/** 50 ms: sound travels 17 m. */
+/** The longest delay of sound between microphones: 50 ms, or 17 m. */
 const MAX_DELAY = 800
 
 type Pair = { count: number; coherence: number; first: number; second: number }
@@ -104,7 +106,7 @@ export function createChannelAnalysis(channels: number, center?: number) {
     windows.push({ pairs, hasSpeech: planes.map((_, i) => spoken(i) >= MIN_SPEECH) })
   }
 
-  function gatherFacts(): Facts {
+  function gatherFacts(): ChannelFacts {
     const floors = noise.map(({ energy, count }) => (count > 0 ? energy / count : 0))
     return { channels, center, windows, levels, totals, floors, loudness }
   }
@@ -136,7 +138,7 @@ export function createChannelAnalysis(channels: number, center?: number) {
   }
 }
 
-type Facts = {
+type ChannelFacts = {
   channels: number
   center: number | undefined
   windows: readonly Window[]
@@ -146,7 +148,7 @@ type Facts = {
   loudness: readonly (readonly number[])[]
 }
 
-/** Whether speech fills the middle of the spectrum that begins at `at`. */
+/** Returns whether the middle of the spectrum that begins at `at` is speech. */
 function isSpeechAt(probabilities: Float32Array, at: number): boolean {
   const frame = Math.floor(at / FRAME)
   let sum = 0
@@ -154,7 +156,7 @@ function isSpeechAt(probabilities: Float32Array, at: number): boolean {
   return sum >= 2
 }
 
-/** Whether there is no speech in the whole spectrum that begins at `at`. */
+/** Returns whether the whole spectrum that begins at `at` is without speech. */
 function isSilent(probabilities: Float32Array, at: number): boolean {
   const frame = Math.floor(at / FRAME)
   return probabilities
@@ -186,8 +188,10 @@ function measure(sum: PairSpectra): Pair {
   return { count, coherence: coherenceOf(sum), first: first / count, second: second / count }
 }
 
-/** Joins channels that share their speech, and adds those without any to a group of several. */
-function findGroups(facts: Facts): number[][] {
+/**
+ * Groups the channels that share their speech. Adds channels without any speech to a larger group.
+ */
+function findGroups(facts: ChannelFacts): number[][] {
   const { channels, center, windows } = facts
   const group = Array.from({ length: channels }, (_, channel) => channel)
   for (const [a, b] of pairsOf(channels)) {
@@ -222,7 +226,7 @@ function findGroups(facts: Facts): number[][] {
 }
 
 /** Returns the channel whose speech is loudest in a window; -1 when nobody speaks. */
-function loudestOf({ pairs, hasSpeech }: Window, { channels, floors }: Facts): number {
+function loudestOf({ pairs, hasSpeech }: Window, { channels, floors }: ChannelFacts): number {
   let [loudest, max] = [-1, 0]
   for (const [i, [a, b]] of pairsOf(channels).entries()) {
     const pair = pairs[i]
@@ -237,11 +241,11 @@ function loudestOf({ pairs, hasSpeech }: Window, { channels, floors }: Facts): n
   return loudest
 }
 
-/** What two channels have in common in one window: null when nobody speaks. */
+/** Returns what two channels have in common in one window; null if nobody speaks. */
 function relation(
   { pairs }: Window,
   [a, b]: [number, number],
-  { floors }: Facts,
+  { floors }: ChannelFacts,
 ): { isCoherent: boolean; level: number } | null {
   const pair = pairs[pairIndex(a, b)]
   if (!pair) return null
@@ -257,7 +261,7 @@ function relation(
  * parties, each is louder in its own channel: half of the difference is what leaks, whatever the
  * gains of the channels. If only one of them talks, it is louder in one channel.
  */
-function isShared(a: number, b: number, { windows, levels }: Facts): boolean {
+function isShared(a: number, b: number, { windows, levels }: ChannelFacts): boolean {
   const index = pairIndex(a, b)
   let coherent = 0
   for (const { pairs } of windows) {
@@ -269,8 +273,8 @@ function isShared(a: number, b: number, { windows, levels }: Facts): boolean {
   return coherent > 0 && difference < SAME_LEVEL
 }
 
-/** Whether the speech of a group is also in another channel, more quietly. */
-function leaks(group: readonly number[], otherChannel: number, facts: Facts): boolean {
+/** Returns whether another channel also has the speech of a group, at a lower level. */
+function leaks(group: readonly number[], otherChannel: number, facts: ChannelFacts): boolean {
   let [leaked, all] = [0, 0]
   for (const window of facts.windows) {
     const memberRelations = group.map((member) => relation(window, [member, otherChannel], facts))
@@ -281,7 +285,7 @@ function leaks(group: readonly number[], otherChannel: number, facts: Facts): bo
   return leaked > all / 2
 }
 
-function hasOwnSpeech(channel: number, group: readonly number[], facts: Facts): boolean {
+function hasOwnSpeech(channel: number, group: readonly number[], facts: ChannelFacts): boolean {
   let [ofVoice, all] = [0, 0]
   for (const window of facts.windows) {
     if (!window.hasSpeech[channel] && !group.some((member) => window.hasSpeech[member])) continue
@@ -297,8 +301,14 @@ function hasOwnSpeech(channel: number, group: readonly number[], facts: Facts): 
   return ofVoice > all * OWN_SHARE
 }
 
-/** Whether a channel ever has speech that the group does not share: tracks of a meeting do. */
-function hasUnsharedSpeech(channel: number, group: readonly number[], facts: Facts): boolean {
+/**
+ * Returns whether a channel ever has speech that the group lacks, as the tracks of a meeting have.
+ */
+function hasUnsharedSpeech(
+  channel: number,
+  group: readonly number[],
+  facts: ChannelFacts,
+): boolean {
   return unsharedSpeech(channel, group, facts) > 0
 }
 
@@ -306,7 +316,7 @@ function hasUnsharedSpeech(channel: number, group: readonly number[], facts: Fac
  * Returns in which share of the windows with speech a channel has some that the group does not
  * share, and that stands out from its other sounds: music that passes for speech does not.
  */
-function unsharedSpeech(channel: number, group: readonly number[], facts: Facts): number {
+function unsharedSpeech(channel: number, group: readonly number[], facts: ChannelFacts): number {
   const { windows, floors } = facts
   const unshared = windows.filter((window) => {
     if (!window.hasSpeech[channel]) return false
@@ -335,14 +345,14 @@ function energyOf(channel: number, otherChannel: number, { pairs }: Window): num
 function chooseSources(
   group: readonly number[],
   mode: ChannelMode,
-  facts: Facts,
+  facts: ChannelFacts,
 ): ChannelGroup['sources'] {
   const { floors, windows, totals, loudness } = facts
   const noises = new Map(group.map((channel) => [channel, noiseOf(channel)]))
   const spoken = group.map(
     (channel) => windows.filter(({ hasSpeech }) => hasSpeech[channel]).length,
   )
-  // A channel that is silent but for a moment has the least noise, and not the speech.
+  // A channel that is silent most of the time has the least noise, but lacks the speech.
   const able = group.filter((_, i) => 2 * spoken[i]! >= Math.max(...spoken))
   const lackedBy = (channel: number) => {
     const share = mode === 'mix' ? 0 : OWN_SHARE
@@ -369,7 +379,7 @@ function chooseSources(
   })
   return [...alone(best), ...otherChannels]
 
-  /** Noise, relative to the speech. */
+  /** Returns the energy of the noise of a channel, relative to that of its speech. */
   function noiseOf(channel: number): number {
     let [speech, count] = [0, 0]
     for (const { pairs } of windows) {

@@ -19,14 +19,14 @@ import {
 const FRAME = 512
 /** Frames of one block of measurements: 5 s. Crosstalk is measured in a block and its neighbors. */
 export const CROSSTALK_BLOCK = 156
-/** A source is at least 6 dB louder than what leaks from it. */
+/** A source is at least 6 dB louder than its crosstalk. */
 const MIN_SOURCE_GAIN = 4
-/** Below -60 dB there is no speech to measure. */
+/** At less than -60 dB there is too little speech to measure. */
 const MIN_SPEECH_ENERGY = 3
 /** Spectra that a measurement needs, and the coherence of crosstalk. */
 const MIN_SPECTRA = 6
 const MIN_COHERENCE = 0.25
-/** 100 ms: what one spectrum shows without a lag. */
+/** The longest delay that one spectrum shows without a lag: 100 ms. */
 const MAX_DELAY = 1600
 /**
  * Spectra are also compared at these lags, in hops of 64 ms, so that crosstalk is found that comes
@@ -35,9 +35,9 @@ const MAX_DELAY = 1600
  */
 const LAGS = [0, 2, 4, 6, 8, 10, 12, 14, 16]
 const EARLIER = LAGS.slice(1).map((lag) => -lag)
-/** At longer lags than this every second spectrum is compared: they are rare. */
+/** At longer lags than this, which are rare, only every second spectrum is compared. */
 const DENSE_LAG = 6
-/** With a lag, only the delays that no other lag shows better. */
+/** With a lag, only the delays up to this one are compared; other lags cover the longer ones. */
 const MAX_LAGGED_DELAY = 1024
 /** Frames by which crosstalk may come later than its source, or earlier (1.12 s). */
 export const CROSSTALK_FRAMES = 35
@@ -47,7 +47,7 @@ export const CROSSTALK_FRAMES = 35
  */
 const OWN_SPEECH_RATIO = 3
 const OWN_SHARE = 0.3
-/** The energy of an echo falls to 60% in a frame, or faster. */
+/** The energy of an echo falls to 60% or less from frame to frame. */
 const DECAY = 0.6
 /** The bands of speech as bins of a frame. */
 const FRAME_BANDS: readonly Band[] = [
@@ -60,9 +60,9 @@ const FRAME_BANDS: readonly Band[] = [
 const BANDS = FRAME_BANDS.length
 const transformFrame = createTransform(FRAME)
 type PairMeasurement = { spectra: PairSpectra; from: Float64Array; to: Float64Array }
-/** What was measured of one block, for each ordered pair of channels. */
+/** The measurements of one block, for each ordered pair of channels. */
 export type CrosstalkMeasurement = Map<string, PairMeasurement>
-/** From where to where speech leaks: `gains` are energies by band, `delay` is in frames. */
+/** The channels between which speech leaks. `gains` are energies by band; `delay` is in frames. */
 export type CrosstalkPath = { source: number; target: number; delay: number; gains: Float64Array }
 /** By how many decibels the second of two channels was recorded louder; 0 if that is unknown. */
 export type Balance = (first: number, second: number) => number
@@ -116,7 +116,10 @@ export function createCrosstalkMeter({
   }
 }
 
-/** The energy of a source, relative to what leaks, by the gains at which both were recorded. */
+/**
+ * Returns by how much a source must exceed its crosstalk in energy, corrected by the recording
+ * gains.
+ */
 function minSourceGain(balance: number): number {
   return MIN_SOURCE_GAIN * 10 ** (-balance / 10)
 }
@@ -166,7 +169,7 @@ function findCrosstalkOfPair(key: string, measurements: readonly CrosstalkMeasur
   }
   if (spectra.count < MIN_SPECTRA) return undefined
   const samples = delayOf(spectra, lag === 0 ? MAX_DELAY : MAX_LAGGED_DELAY)
-  // The part of a spectrum in which both channels hold the same sound; coherence falls with it.
+  // The share of a spectrum that holds the same sound on both channels; coherence falls with it.
   const overlap = (1 - Math.abs(samples) / SPECTRUM_SAMPLES) ** 2
   const isCertain = spectra.count >= MIN_SPECTRA / overlap
   const coherence = coherenceOf(spectra)
@@ -184,9 +187,9 @@ function spectrumBands({ re, im }: Spectrum): Float64Array {
 export type FrameBands = Float64Array
 
 /**
- * Returns what the gate compares of a frame. Hum below the bands would leak into them, since frames
- * are short and their ends are not faded. So each sample is taken minus the one before, which
- * weakens low tones, and the bins are raised again.
+ * Returns the energies of a frame, by band. Frames are short and not windowed, so hum below the
+ * bands would leak into them. A first-order difference weakens these low tones, and the bins are
+ * amplified again.
  */
 export function frameBands(frame: Float32Array): FrameBands {
   const re = Float64Array.from(frame, (sample, i) => sample - frame[Math.max(0, i - 1)]!)
@@ -228,7 +231,7 @@ export function createCrosstalkGate(channels: number, { ahead = 0, balance = eve
     history.unshift(frames)
     if (history.length > longest + 1) history.pop()
     const predicted = Array.from({ length: channels }, () => new Float64Array(BANDS))
-    /** The energy of the sources of each channel, in units of what a source needs at least. */
+    /** For each channel, the energy of its sources, in multiples of `minSourceGain`. */
     const louder = new Float64Array(channels)
     const seenKeys = new Set<string>()
     for (const { source, target, delay, gains } of paths) {

@@ -1,4 +1,4 @@
-/** A discrete Fourier transform in place: of complex numbers, as real and imaginary parts. */
+/** A discrete Fourier transform of complex numbers, in place. */
 export type FourierTransform = (real: Float64Array, imaginary: Float64Array) => void
 
 /** Creates the fast Fourier transform (radix 2) of `size` complex numbers, a power of two. */
@@ -159,7 +159,7 @@ function joinFives(
       const b3 = re[i3]! * s3 + im[i3]! * c3
       const a4 = re[i4]! * c4 - im[i4]! * s4
       const b4 = re[i4]! * s4 + im[i4]! * c4
-      // Sums and differences of the pairs that mirror each other.
+      // The sums and differences of the values that mirror each other.
       const [as, ad, at, au] = [a1 + a4, a1 - a4, a2 + a3, a2 - a3]
       const [bs, bd, bt, bu] = [b1 + b4, b1 - b4, b2 + b3, b2 - b3]
       const evenA1 = a0 + COS_1 * as + COS_2 * at

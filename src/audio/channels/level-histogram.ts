@@ -3,21 +3,28 @@ import { coherenceOf, energiesOf, type PairSpectra, SPEECH_BANDS } from './spect
 /** Levels from -40 to 40 dB, in bins of a quarter. */
 const MAX_DECIBELS = 40
 const BINS_PER_DECIBEL = 4
-/** Cells count by this power of their coherence, so that those of a single voice decide. */
+/**
+ * The weight of a cell is its coherence to this power, so that cells with a single voice dominate.
+ */
 const SHARPNESS = 4
-/** A voice less than 8.7 dB louder in one channel may have come from the other. */
+/** A voice less than 8.7 dB louder in one channel may have leaked from the other. */
 const SIMILAR = 8.7
-/** Of two parties, each is louder in its own channel: their levels are so many decibels apart. */
+/**
+ * Each of two parties is louder in its own channel. Their levels differ by at least this, in
+ * decibels.
+ */
 const MIN_DISTANCE = 17.4
-/** A party has this share of the weight, and at most as much lies between two parties. */
+/**
+ * A party has at least this share of the weight, and at most this share lies between two parties.
+ */
 const MIN_PARTY = 0.02
 const MAX_BETWEEN = 0.05
 
 /** The level differences of two channels, in decibels, with their weights. */
 export type LevelHistogram = {
-  /** Adds some spectra, close in time: a cell for each band. */
+  /** Adds spectra that are close in time, one cell for each band. */
   add(sums: PairSpectra): void
-  /** Adds what another histogram holds. */
+  /** Adds the weights of another histogram. */
   merge(other: LevelHistogram): void
   readonly weights: Readonly<Float64Array>
   /** Returns the difference below which lies this share of the weight. */
@@ -63,7 +70,7 @@ export function createLevelHistogram(): LevelHistogram {
       if (distance < MIN_DISTANCE || Math.min(share, 1 - share) < MIN_PARTY) return 0
       const center = (below + above) / 2
       const between = shareOf(weights, (level) => Math.abs(level - center) < distance / 4)
-      // A voice that is clearly louder in one channel is there at home, however loud the other is.
+      // A voice that is clearly louder in one channel belongs to that channel.
       const isSimilar = Math.min(Math.abs(below), Math.abs(above)) < SIMILAR
       return isSimilar && between <= MAX_BETWEEN ? center : 0
     },

@@ -1,9 +1,9 @@
 import type { SpectralFrame } from './pair-comparison.ts'
 import { SPECTRUM_HOP } from './spectra.ts'
 
-/** Values by which one channel may lag behind another: 10 s of one each 64 ms. */
+/** The longest lag of one channel behind another: 10 s, in values of 64 ms. */
 const MAX_LAG = 156
-/** Half an hour tells enough; to compare 12 hours takes eight seconds. */
+/** Half an hour is enough to decide. Comparing 12 hours would take eight seconds. */
 const MAX_VALUES = 28_125
 /**
  * The same sound, some seconds later, has a correlation of 0.95 or more; those who talk by turns or
@@ -23,7 +23,7 @@ export function isCopy(first: readonly number[], second: readonly number[]): boo
   return false
 }
 
-/** Pearson's correlation of two series of which the second is `lag` values later. */
+/** Returns Pearson's correlation of two series, of which the second is `lag` values later. */
 function correlationAt(first: readonly number[], second: readonly number[], lag: number): number {
   const [from, to] = [Math.max(0, -lag), Math.min(first.length, second.length - lag)]
   let [x, y, xx, yy, xy] = [0, 0, 0, 0, 0]
@@ -37,7 +37,7 @@ function correlationAt(first: readonly number[], second: readonly number[], lag:
   }
   const count = to - from
   const product = (xx - (x * x) / count) * (yy - (y * y) / count)
-  // A lag that leaves less than half of a short recording proves nothing.
+  // If less than half of the recording overlaps, the correlation is not reliable.
   if (2 * count < first.length || !(product > 0)) return 0
   return (xy - (x * y) / count) / Math.sqrt(product)
 }

@@ -1,15 +1,17 @@
 import type { LevelHistogram } from './level-histogram.ts'
 import type { SpectralFrame } from './pair-comparison.ts'
 
-/** Speech that the other channel lacks is 17 dB louder there: it does not even leak. */
+/** Speech belongs to one channel alone if it is 17 dB louder there than in the other one. */
 const MIN_RATIO = 50
-/** Speech is 10 dB louder than what else is on a channel; music is as loud without speech. */
+/** Speech is 10 dB louder than the other sounds of a channel; music alone does not vary as much. */
 const MIN_SPEECH_RATIO = 10
-/** A part of the speech that is less than this counts for a mistake of the detection. */
+/** A smaller share of the speech is considered an error of the speech detection. */
 const MIN_SHARE = 0.1
-/** What is mixed into another channel electrically has one level there, give or take 3 dB. */
+/**
+ * Speech that is mixed into another channel electrically has a constant level there, within 3 dB.
+ */
 const MAX_SPREAD = 6
-/** A level less than 8.7 dB from equal is no leak. */
+/** A level that differs by less than 8.7 dB is not a leak. */
 const SAME_LEVEL = 8.7
 /** A source is to be 6 dB louder, and here it may be 6 dB quieter: the channels hold the same. */
 const BALANCE = 12
@@ -40,7 +42,9 @@ export function createOwnSpeech(): OwnSpeech {
   const sums: [number, number] = [0, 0]
   let [spoken, same] = [0, 0]
 
-  /** The share of the speech that only this channel has, and that stands out from its floor. */
+  /**
+   * Returns the share of the speech that only this channel has, and that is louder than its floor.
+   */
   function share(channel: 0 | 1, floor: number): number {
     const count = counts[channel]
     return sums[channel] > MIN_SPEECH_RATIO * floor * count ? count / spoken : 0

@@ -55,7 +55,7 @@ function compareAt(
   return { sums, cells, lag }
 }
 
-/** Pairs each frame with the one that is `lag` later, or earlier. */
+/** Pairs each frame with the frame that is `lag` later, or earlier if it is negative. */
 export function framesAt(
   frames: readonly SpectralFrame[],
   lag: number,
@@ -93,13 +93,13 @@ function correlationOf(pairs: readonly (readonly [number, number])[]): number {
   return xx * yy > 0 ? xy / Math.sqrt(xx * yy) : 0
 }
 
-/** All pairs of channels, the lower one first. */
+/** Returns all pairs of channels, each with the lower channel first. */
 export function pairsOf(channels: number): [number, number][] {
   const numbers = Array.from({ length: channels }, (_, i) => i)
   return numbers.flatMap((b) => numbers.slice(0, b).map((a): [number, number] => [a, b]))
 }
 
-/** Returns the place of a pair, in either order, among all pairs. */
+/** Returns the index of a pair, in either order, among all pairs. */
 export function pairIndex(a: number, b: number): number {
   const [low, high] = a < b ? [a, b] : [b, a]
   return (high * (high - 1)) / 2 + low

@@ -3,19 +3,19 @@ import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
 import { comparePair } from './pair-comparison.ts'
 import type { Spectrum } from './spectra.ts'
 
-/** The gains of two parties are known from so many blocks: a minute. */
+/** The number of blocks from which the gains of two parties are measured: a minute. */
 export const BALANCE_BLOCKS = 12
-/** Below -60 dB there is no speech to compare. */
+/** At less than -60 dB there is too little speech to compare. */
 const MIN_SPEECH_ENERGY = 3
 
-/** How much louder than another each channel was recorded, from the latest blocks. */
+/** How much louder each channel was recorded than another one, measured over the latest blocks. */
 export type RecentBalance = {
-  /** Takes the spectra of all channels throughout one block. */
+  /** Adds the spectra of all channels for one block. */
   add(block: readonly (readonly Spectrum[])[]): void
   balance: Balance
 }
 
-/** Creates the balance of a session; 0 until two parties have shown it. */
+/** Creates the balance of a session. The balance is 0 until two parties have spoken. */
 export function createRecentBalance(channels: number): RecentBalance {
   const blocks: Map<string, LevelHistogram>[] = []
   let balances = new Map<string, number>()

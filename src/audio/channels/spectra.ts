@@ -74,7 +74,7 @@ function emptySpectrum(): Spectrum {
   return { re: new Float64Array(BINS), im: new Float64Array(BINS), energy: 0 }
 }
 
-/** The sums of the spectra of two channels, from which their coherence is estimated. */
+/** Sums over the spectra of two channels, from which their coherence is estimated. */
 export type PairSpectra = {
   count: number
   first: Float64Array

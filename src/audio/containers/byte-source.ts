@@ -13,8 +13,8 @@ export function bytesSource(bytes: Uint8Array): ByteSource {
 }
 
 /**
- * Reads from a file, synchronously: only the decoder process does so. Throws `storage_unreadable`
- * when the system cannot open or read it. The caller closes it.
+ * Reads from a file, synchronously: only decoder processes may do that. Throws `storage_unreadable`
+ * if the system cannot open or read it. The caller must close it.
  */
 export function openFileSource(path: string): ByteSource & { close(): void } {
   const descriptor = withReadErrors(() => openSync(path, 'r'))
@@ -38,7 +38,7 @@ export function openFileSource(path: string): ByteSource & { close(): void } {
   }
 }
 
-/** The system's message contains the path; the code says as much without it. */
+/** The system's message contains the path, so only its code is reported. */
 function withReadErrors<T>(read: () => T): T {
   try {
     return read()

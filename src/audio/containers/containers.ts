@@ -5,12 +5,14 @@ import { type ElementaryStream, findStream, syncedStream } from './frame-sync.ts
 /** The container of a file, detected from its bytes, and the reader for it. */
 export type Container =
   | { reader: 'wav'; extension: string }
-  /** Samples without any header: telephony, 8 kHz, one channel. */
+  /** Samples without a header, as in telephony: 8 kHz, one channel. */
   | { reader: 'raw'; extension: string; encoding: 'alaw' | 'mulaw' }
-  /** `demuxer` is forced on libav, so that it never guesses: it might guess a playlist. */
+  /**
+   * The demuxer that libav must use. Otherwise libav would guess, and it might guess a playlist.
+   */
   | { reader: 'libav'; extension: string; demuxer: string }
 
-/** How far to search for the first frame of a stream that starts with something else. */
+/** How far to search for the first frame when a stream starts with other bytes. */
 const HEAD_BYTES = 64 * 1024
 /** Maximum number of consecutive tags at the start of a file. */
 const MAX_TAGS = 8
@@ -29,7 +31,7 @@ export function detectContainer(source: ByteSource, nameHint = ''): Container {
   throw new AppError('media_unsupported', 'the file is not of a known audio or video container')
 }
 
-/** First bytes, `?` for any; then libav's demuxer and the extension, where that differs. */
+/** The first bytes, where `?` is any byte; libav's demuxer; and the extension, if that differs. */
 const magics: [magic: string, demuxer: string, extension?: string][] = [
   ['fLaC', 'flac'],
   ['RIFF????AVI ', 'avi'],
@@ -64,7 +66,7 @@ function detectMpeg(head: Uint8Array): Container | undefined {
     return [0, 1, 2, 3, 4].every((n) => head[at + n * size] === 0x47)
   }
   if (isPacket(0, 188)) return libav('mpegts', 'ts')
-  // Each packet follows a time stamp of four bytes.
+  // Each packet of 188 bytes follows a time stamp of four bytes.
   if (isPacket(4, 192)) return libav('mpegts', 'm2ts')
   const isPack = startsWith(latin1(head.subarray(0, 4)), '\x00\x00\x01\xba')
   // The bits after the start code are 01 in MPEG-2 and 0010 in MPEG-1 (ISO 13818-1, 2.5.3.3).
@@ -88,13 +90,16 @@ function detectMp4(text: string): Container | undefined {
   return libav('mov', knownBrand === 'm4b' ? 'm4a' : knownBrand)
 }
 
-/** EBML states its content in the DocType element (id 0x4282), within the first bytes. */
+/** An EBML file states its type in the DocType element (id 0x4282), within the first bytes. */
 function detectMatroska(text: string): Container | undefined {
   const [, kind] = /B\x82[\s\S]{1,8}?(webm|matroska)/.exec(text) ?? []
   return kind ? libav('matroska', kind === 'webm' ? 'webm' : 'mkv') : undefined
 }
 
-/** Detects streams of bare frames, after any ID3 tags: a tag may hold a picture of megabytes. */
+/**
+ * Detects streams of frames without a container. ID3 tags may precede them, with pictures of
+ * megabytes.
+ */
 function detectStream(source: ByteSource): Container | undefined {
   const start = skipTags(source)
   const head = source.read(start, HEAD_BYTES)
@@ -113,8 +118,8 @@ const streamDemuxers: Record<ElementaryStream, string> = {
 }
 
 /**
- * Returns the length of the tags. Ten bytes of header, the last four the length in seven bits each
- * (ID3v2.4, section 3.1).
+ * Returns the length of the tags. A tag has a header of ten bytes, of which the last four are its
+ * length, seven bits each (ID3v2.4, section 3.1).
  */
 function skipTags(source: ByteSource): number {
   let at = 0
@@ -127,7 +132,9 @@ function skipTags(source: ByteSource): number {
   return at
 }
 
-/** The bytes of such a file may be anything, so anything recognizably different is rejected. */
+/**
+ * Such a file may hold any bytes, so everything that is recognized as another format is rejected.
+ */
 function detectHeaderless(head: Uint8Array, name: string): Container | undefined {
   const [, extension = ''] = /\.(\w+)$/.exec(name) ?? []
   if (isForeign(head)) return undefined
@@ -145,9 +152,7 @@ function isGsm(head: Uint8Array): boolean {
   return true
 }
 
-/**
- * Pictures, documents, archives, programs, and what is left of the families above.
- */
+/** Pictures, documents, archives, programs, and further members of the families above. */
 const foreignMagics = [
   ...['\x89PNG', '\xff\xd8\xff', 'GIF8', '%PDF', 'PK\x03\x04', '\x1f\x8b', '\x7fELF', 'MZ'],
   ...['\x00\x00\x01\xba', 'G@', 'RIFF', '????ftyp', '\x1aE\xdf\xa3'],
@@ -158,9 +163,11 @@ function isForeign(head: Uint8Array): boolean {
   return foreignMagics.some((magic) => startsWith(start, magic)) || isText(head.subarray(0, 512))
 }
 
-/** Text is valid UTF-8 without control characters, which is never true of samples for long. */
+/**
+ * Returns whether bytes are text: valid UTF-8 without control characters. Long samples never are.
+ */
 function isText(bytes: Uint8Array): boolean {
-  // As a stream: a character cut in half at the end does not rule out text.
+  // Decoded as a stream, so that a character that is cut at the end does not rule out text.
   const text = new TextDecoder('utf-8').decode(bytes, { stream: true })
   return !/[\p{Cc}\ufffd]/u.test(text.replace(/[\t\n\f\r]/g, ' '))
 }

@@ -11,14 +11,14 @@ export function decodeALaw(byte: number): number {
 const muLaw = Float32Array.from({ length: 256 }, (_, byte) => expandMuLaw(byte) / 32_768)
 const aLaw = Float32Array.from({ length: 256 }, (_, byte) => expandALaw(byte) / 32_768)
 
-/** All bits are sent inverted: sign, three bits of exponent, four of mantissa; 132 is the bias. */
+/** Decodes inverted bits: a sign, three bits of exponent and four of mantissa; 132 is the bias. */
 function expandMuLaw(byte: number): number {
   const bits = ~byte & 0xff
   const magnitude = ((((bits & 0x0f) << 3) + 132) << ((bits >> 4) & 7)) - 132
   return bits & 0x80 ? -magnitude : magnitude
 }
 
-/** Every second bit is sent inverted (0x55); a set sign bit means positive. */
+/** Every second bit is inverted (0x55); a set sign bit means a positive sample. */
 function expandALaw(byte: number): number {
   const bits = byte ^ 0x55
   const exponent = (bits >> 4) & 7

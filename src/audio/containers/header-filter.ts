@@ -2,8 +2,8 @@ import type { AudioFormat } from '../audio-format.ts'
 import { contradiction } from './wav-header.ts'
 
 /**
- * Headers with a cue list or a description stay far below; anything longer is not the header of a
- * stream.
+ * A longer header than this is not that of a stream. Headers with cue lists or descriptions are
+ * shorter.
  */
 const MAX_HEADER_BYTES = 64 * 1024
 
@@ -14,7 +14,7 @@ export type FilteredChunk = {
    * header.
    */
   audio: Uint8Array
-  /** First bytes of the chunk, which are header or may become one. */
+  /** The first bytes of the chunk that are a header or may become one. */
   held: Uint8Array
   released: number
 }
@@ -30,10 +30,7 @@ export type HeaderFilter = {
    * too long. A rejected chunk leaves the filter unchanged.
    */
   write(chunk: Uint8Array): FilteredChunk | { problem: string }
-  /**
-   * Bytes held back, neither known to be audio nor a complete header; a filter is restored from
-   * them.
-   */
+  /** Bytes that may be the beginning of a header; a filter can be restored from them. */
   readonly pending: Uint8Array
   /** Ends the input: returns the pending bytes that are audio after all. */
   end(): Uint8Array
@@ -48,7 +45,7 @@ export function createHeaderFilter(
 ): HeaderFilter {
   let waiting: Uint8Array = pending
 
-  /** Appends `chunk` to `waiting`; the two belong together only if `waiting` begins a header. */
+  /** Filters a chunk together with the waiting bytes, which may begin a header. */
   function take(chunk: Uint8Array): FilteredChunk | { problem: string } {
     const bytes = joinBytes(waiting, chunk)
     const header = readHeader(bytes, format)
@@ -57,7 +54,7 @@ export function createHeaderFilter(
       waiting = bytes
       return { audio: nothing, held: chunk, released: 0 }
     }
-    // The waiting bytes were no header, but this chunk may begin one of its own.
+    // The waiting bytes were not a header, but this chunk may begin one.
     if (header === 0 && waiting.length > 0) return takeAlone(chunk)
     const headerBytes = chunk.subarray(0, header - waiting.length)
     waiting = nothing
@@ -130,7 +127,7 @@ function mayBegin(bytes: Uint8Array): boolean {
   return isAt(bytes, 'RIFF', 0) && isAt(bytes, 'WAVE', 8)
 }
 
-/** Returns whether `name` is at position `at`, as far as the bytes go. */
+/** Returns whether `name` is at position `at`, or its beginning if the bytes end there. */
 function isAt(bytes: Uint8Array, name: string, at: number): boolean {
   const end = Math.min(name.length, bytes.length - at)
   for (let i = 0; i < end; i++) if (bytes[at + i] !== name.charCodeAt(i)) return false

@@ -1,10 +1,10 @@
 const AUDIO =
   /\.(?:aac|ac3|aif[cf]?|amr|au|awb|caf|eac3|flac|g722|gsm|m4a|m4b|mka|mp2|mp3|oga|ogg|opus|spx|ulaw|alaw|w64|wav|wave|weba|wma|wv)$/i
 const VIDEO = /\.(?:3g2|3gp|asf|avi|f4v|flv|m2t|m2ts|m4v|mkv|mov|mp4|mpe?g|vob|webm|wmv)$/i
-/** Camcorders write it in capitals; in small letters it is a program in TypeScript, as is `.ts`. */
+/** Camcorders write this extension in capitals. In small letters it is TypeScript, like `.ts`. */
 const CAMCORDER = /\.MTS$/
 
-/** Returns whether a file of a folder is a recording, by its name. */
+/** Returns whether the name of a file is that of a recording. */
 export function isMediaName(name: string): boolean {
   // Mac OS writes a hidden `._talk.m4a` beside each file of a card or a stick.
   if (name.startsWith('.')) return false

@@ -12,11 +12,11 @@ const containers = new Set([
   ...['moov', 'trak', 'mdia', 'minf', 'stbl', 'edts', 'dinf', 'gmhd', 'clip', 'matt', 'tref'],
   ...['moof', 'traf', 'mvex', 'mfra', 'udta', 'sinf', 'schi', 'wave', 'iprp', 'ipco', 'rinf'],
 ])
-/** libav stops at the same depth. */
+/** The depth at which libav stops, too. */
 const MAX_DEPTH = 10
-/** Two hours in fragments of a tenth of a second have some 600,000. */
+/** Two hours in fragments of a tenth of a second have about 600,000 boxes. */
 const MAX_BOXES = 1_000_000
-/** Limit of a compressed index of QuickTime 3; the index of two hours stays far below. */
+/** Limit of a compressed index of QuickTime 3; the index of two hours is much smaller. */
 const MAX_INFLATED_BYTES = 32 * 1024 * 1024
 
 /**
@@ -80,7 +80,10 @@ function isHiddenIndex(source: ByteSource, { type, start }: Box): boolean {
   return inner === 'mvhd' || inner === 'cmov'
 }
 
-/** Four bytes of the inflated length, then a zlib stream (QuickTime File Format, 2001). */
+/**
+ * Reads the inflated length, four bytes, and the zlib stream after it (QuickTime File Format,
+ * 2001).
+ */
 function inflateIndex(source: ByteSource, { start, end }: Box): ByteSource | undefined {
   const deflated = source.read(start + 4, Math.min(end - start - 4, MAX_INFLATED_BYTES))
   try {

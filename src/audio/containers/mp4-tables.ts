@@ -10,10 +10,11 @@ import { type Box, readBoxes } from './mp4-boxes.ts'
  */
 const MAX_SAMPLES = 8_000_000
 /**
- * Copies that edits make of the samples they cover; a film cut from hundreds of pieces stays below.
+ * Limit of the samples that edits refer to, counted each time. A film of hundreds of pieces has
+ * fewer.
  */
 const MAX_EDITED_SAMPLES = 500_000_000
-/** Stored samples are indexed in chunks: libav takes this many or more at once. */
+/** libav indexes uncompressed samples in chunks of at least this many. */
 const CHUNK_SAMPLES = 512
 
 /** Minimum number of bytes of an entry in the file, after a 32-bit count. */
@@ -123,7 +124,7 @@ function indexedSamples({ isAudioTrack, isTicks, samples, chunks, runs }: Track)
   )
 }
 
-/** The flags state whether eight bytes precede the size of all and the count. */
+/** The flags state whether eight bytes precede the size and the count. */
 function readAuxiliarySamples(source: ByteSource, box: Box): number {
   const hasKind = (readUint32(source, box, 0) & 1) === 1
   return readUint32(source, box, hasKind ? 13 : 5)

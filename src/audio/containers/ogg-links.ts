@@ -6,11 +6,14 @@ export type OggRange = { start: number; end: number; links?: number }
 /** A page: 27 bytes of header with the number of its segments, and their sizes (RFC 3533). */
 const [HEADER, MAX_SEGMENTS] = [27, 255]
 const MAX_PAGE = HEADER + MAX_SEGMENTS + MAX_SEGMENTS * 255
-/** Two gigabytes of usual pages; a file of more tiny ones would keep the reader busy. */
+/**
+ * The pages of two gigabytes, at the usual page size. More and smaller pages would block the
+ * reader.
+ */
 const MAX_PAGES = 500_000
 /** Recordings of a radio station have a link per song. */
 const MAX_LINKS = 1000
-/** A link begins with a page per stream: sound, pictures, subtitles. */
+/** The most streams of a link, which begins with one page for each: sound, pictures, subtitles. */
 const MAX_STREAMS = 100
 /** Rate and channels are at the beginning of each codec's header. */
 const FORMAT_BYTES = 64
@@ -49,7 +52,7 @@ export function findOggLinks(source: ByteSource): OggRange[] {
   })
 }
 
-/** Every link has other serial numbers than the one before it. */
+/** Returns whether a second link follows: its serial numbers differ from those of the first. */
 function isChained(source: ByteSource): boolean {
   const from = Math.max(0, source.size - MAX_PAGE)
   const tail = Buffer.from(source.read(from, MAX_PAGE))

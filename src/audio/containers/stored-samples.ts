@@ -12,9 +12,9 @@ export type SampleLayout = {
   /** In bytes: the offset of the samples, and how many are actually there. */
   start: number
   length: number
-  /** How many bytes the file states; more than `length` if it is cut off. */
+  /** The bytes that the file declares; more than `length` if the file is truncated. */
   statedLength: number
-  /** How many bytes after the samples are no chunk of anything else: often another file. */
+  /** How many bytes after the samples belong to no chunk; they are often another file. */
   unreadLength: number
 }
 
@@ -51,7 +51,7 @@ export function secondsOfSamples(layout: SampleLayout, bytes: number): number {
   return Math.floor(bytes / (channels * bytesPerSample(encoding))) / sampleRate
 }
 
-/** libav's names, so that a codec has one name whichever reader was used. */
+/** libav's names of the codecs, so that a codec has the same name with either reader. */
 const codecNames: Record<SampleEncoding, string> = {
   u8: 'pcm_u8',
   s16: 'pcm_s16le',
@@ -77,7 +77,7 @@ export function* readStoredSamples(
   }
 }
 
-/** Reverses the bytes of each whole sample. */
+/** Reverses the byte order of each complete sample. */
 function swapBytes(bytes: Uint8Array, encoding: SampleEncoding): Uint8Array {
   const size = bytesPerSample(encoding)
   const swapped = new Uint8Array(Math.floor(bytes.length / size) * size)

@@ -4,14 +4,14 @@ import { bytesPerSample, type SampleEncoding } from '../pcm.ts'
 import type { ByteSource } from './byte-source.ts'
 import type { SampleLayout } from './stored-samples.ts'
 
-/** A file with more chunks before its samples is made to keep a reader busy. */
+/** A file with more chunks before its samples is crafted to block the reader. */
 const MAX_CHUNKS = 1000
 /**
- * The size field that a writer to a pipe leaves behind; RF64 files state the real size elsewhere.
+ * The size that a writer to a pipe leaves in the header. RF64 files state the real size elsewhere.
  */
 const UNKNOWN_SIZE = 0xffff_ffff
 /** Other such writers state the largest signed or unsigned number, or up to 1 MiB less. */
-const LIMITS = [2 ** 31, 2 ** 32]
+const UNKNOWN_SIZE_LIMITS = [2 ** 31, 2 ** 32]
 const LIMIT_MARGIN_BYTES = 2 ** 20
 
 /** A file, and the order of the bytes in its numbers: RIFX is RIFF with the highest byte first. */
@@ -61,7 +61,7 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
     throw new AppError('media_undecodable', 'WAVE without samples')
   }
   const { start, declared } = samples
-  const isStreamed = LIMITS.some(
+  const isStreamed = UNKNOWN_SIZE_LIMITS.some(
     (limit) => declared <= limit && declared > limit - LIMIT_MARGIN_BYTES,
   )
   const statedLength = isStreamed ? length : declared
@@ -70,12 +70,12 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
   return isLittleEndian ? layout : { ...layout, isBigEndian: true }
 }
 
-/** Counts the bytes from `at` to the end that are neither metadata nor the header of samples. */
+/** Returns how many bytes after `at` are neither metadata nor headers of samples. */
 function countUnread(file: Riff, at: number): number {
   const { source } = file
   for (let chunkCount = 0; at < source.size && chunkCount < MAX_CHUNKS; chunkCount++) {
     const chunk = isChunk(file, at) ? chunkAt(file, at) : undefined
-    if (!chunk || OUTER.includes(chunk.id)) return source.size - at
+    if (!chunk || FILE_IDS.includes(chunk.id)) return source.size - at
     const { id, size } = chunk
     if (id === 'data') return Math.min(size, source.size - at - 8)
     at = afterChunk(file, at + 8 + size, size)
@@ -83,8 +83,8 @@ function countUnread(file: Riff, at: number): number {
   return 0
 }
 
-/** What whole files start with. */
-const OUTER = ['RIFF', 'RIFX', 'RF64', 'BW64']
+/** The ids with which a whole file begins. */
+const FILE_IDS = ['RIFF', 'RIFX', 'RF64', 'BW64']
 
 type DataChunk = Riff & {
   start: number
@@ -103,7 +103,7 @@ function dataLength(declared: number, { start, riffSize, size64, ...file }: Data
   return wasStreamed ? remainingBytes : 0
 }
 
-/** Returns where the next chunk starts: a chunk of odd length has a pad byte, or should have. */
+/** Returns where the next chunk starts. After a chunk of odd length there should be a pad byte. */
 function afterChunk(file: Riff, end: number, length: number): number {
   return length % 2 === 0 || isChunk(file, end) ? end : end + 1
 }
@@ -131,7 +131,10 @@ function chunkName(header: Uint8Array): string {
   return Buffer.from(header.subarray(0, 4)).toString('latin1')
 }
 
-/** EBU Tech 3306: outer size, then the size of the data chunk, 64 bits each. */
+/**
+ * Reads the sizes of RF64 (EBU Tech 3306): that of the file, then that of the data chunk, 64 bits
+ * each.
+ */
 function readSize64(bytes: Uint8Array): number | undefined {
   if (bytes.length < 16) return undefined
   return Number(view(bytes).getBigUint64(8, true))

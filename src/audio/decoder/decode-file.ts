@@ -39,9 +39,9 @@ type Steps = {
 /** An opened recording: its description, and its audio in blocks of one rate. */
 type OpenedAudio = {
   info: MediaInfo
-  /** Seconds that the file states, whether they are there or not. */
+  /** The seconds that the file declares, even if its end is missing. */
   statedSeconds: number
-  /** Seconds after those that nothing reads. */
+  /** The seconds after the declared ones, which are not read. */
   unreadSeconds: number
   /** Size of the file. */
   bytes: number
@@ -49,7 +49,7 @@ type OpenedAudio = {
   blocks: AsyncIterable<PlanarSamples> | Iterable<PlanarSamples>
 }
 
-/** Returns what a file holds. Runs in the decoder process. */
+/** Returns the properties of a file. Runs in the decoder process. */
 export function probeFile(request: ProbeRequest, heartbeat: Heartbeat): Promise<MediaInfo> {
   return withAudio(request, heartbeat, async ({ info }) => info)
 }
@@ -131,13 +131,15 @@ async function withAudio<T>(
   }
 }
 
-/** Returns where our own reader finds the samples; undefined where libav has to decode them. */
+/**
+ * Returns the layout of samples that our own reader supports; undefined if libav must decode them.
+ */
 function layoutOf(container: Container, source: ByteSource): SampleLayout | undefined {
   if (container.reader === 'raw') return headerlessLayout(source, container.encoding)
   return container.reader === 'wav' ? readWavLayout(source) : undefined
 }
 
-/** Loads libav only for files that need it: it is the larger part of a decoder's start. */
+/** Loads libav only for files that need it: loading it is most of the startup time of a decoder. */
 async function withLibav<T>(
   { file, maxSeconds }: DecoderRequest,
   options: Omit<Parameters<typeof openLibavAudio>[1], 'maxSeconds'>,

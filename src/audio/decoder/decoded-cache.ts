@@ -4,9 +4,9 @@ import { channelFile, type DecodedChannel } from '../channels/channel-files.ts'
 import { SAMPLE_RATE } from '../pcm.ts'
 import type { DecodedMedia, DecodedSamples } from './decoder-messages.ts'
 
-/** Milliseconds for which the samples of an upload wait for its job. */
+/** Milliseconds for which the samples of an upload are kept for its job. */
 const KEPT_MS = 60_000
-/** Characters of base64 that are kept in all: eight minutes of one channel. */
+/** Characters of base64 that are kept in total: eight minutes of one channel. */
 const MAX_CHARACTERS = 20_000_000
 
 type CacheEntry = { decoded: DecodedSamples; characters: number; expiry: NodeJS.Timeout }
@@ -15,7 +15,7 @@ type CacheEntry = { decoded: DecodedSamples; characters: number; expiry: NodeJS.
 const cacheEntries = new Map<string, CacheEntry>()
 let characters = 0
 
-/** Keeps the samples of a short file in memory for a moment, until a caller takes them. */
+/** Keeps the samples of a short file in memory for `KEPT_MS`, or until a caller takes them. */
 export function keepDecoded(file: string, decoded: DecodedSamples): void {
   takeDecoded(file)
   const length = decoded.channels.reduce((sum, { pcm }) => sum + pcm.length, 0)
@@ -28,7 +28,7 @@ export function keepDecoded(file: string, decoded: DecodedSamples): void {
   }
 }
 
-/** Returns the samples of a file if they are still kept, which they then are no longer. */
+/** Returns and removes the samples of a file; undefined if they are not kept. */
 export function takeDecoded(file: string): DecodedSamples | undefined {
   const cacheEntry = cacheEntries.get(file)
   if (!cacheEntry) return undefined
@@ -38,7 +38,7 @@ export function takeDecoded(file: string): DecodedSamples | undefined {
   return cacheEntry.decoded
 }
 
-/** Writes the samples to `folder` as the decoder would: one file per channel, synced to disk. */
+/** Writes samples to `folder` as a decoder does: one file per channel, synced to disk. */
 export async function writeDecoded(
   { samples, statedSeconds, unreadSeconds, channels }: DecodedSamples,
   folder: string,

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { resolve as fullPath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError, fromPlain } from '../../errors.ts'
-import { processStarter, type RunningWorker } from '../../workers/transports.ts'
+import { processStarter, type RunningWorker } from '../../workers/start-worker.ts'
 import { type DecoderLimits, decoderLimitsOf } from './decoder-limits.ts'
 import type {
   DecodeRequest,
@@ -27,11 +27,22 @@ export type DecoderOptions = {
 
 const entry = fileURLToPath(new URL('./decoder-process.ts', import.meta.url))
 
-/** A healthy decoder reports four times a second; a disk may stall for much longer than that. */
+/** A decoder reports four times a second, but a disk may stall for much longer. */
 const TIMEOUT = 60
 
-/** Signals by which native code ends itself; others come from outside and do not blame the file. */
-const crashes = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP', 'SIGSYS'])
+/**
+ * The signals of a crash in native code; other signals come from outside and are not the file's
+ * fault.
+ */
+const crashSignals = new Set([
+  'SIGSEGV',
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGILL',
+  'SIGTRAP',
+  'SIGSYS',
+])
 
 /**
  * Runs one request in its own decoder process, which ends with it. The process is killed when
@@ -76,7 +87,7 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   return promise
 }
 
-/** A decoder may have another working directory. */
+/** Makes paths absolute, because a decoder may have another working directory. */
 function withFullPaths<Request extends ProbeRequest | DecodeRequest>(request: Request): Request {
   const file = fullPath(request.file)
   if (request.task === 'probe') return { ...request, file }
@@ -87,8 +98,8 @@ function withFullPaths<Request extends ProbeRequest | DecodeRequest>(request: Re
 let fillsCache = false
 
 /**
- * Starts a decoder process, confined as far as the system can. Without an input in its bounds it
- * has a pipe for content.
+ * Starts a decoder process with the strongest confinement that the system supports. A decoder whose
+ * bounds name no input receives its content through a pipe.
  */
 export function startDecoder(bounds: SandboxBounds): ChildProcess {
   const args = ['--disable-warning=ExperimentalWarning', entry]
@@ -96,7 +107,8 @@ export function startDecoder(bounds: SandboxBounds): ChildProcess {
   fillsCache = true
   const command = confine({ file: process.execPath, args }, bounds)
   return spawn(command.file, command.args, {
-    // A process group of its own: a Ctrl-C meant for the server must not look like a broken file.
+    // In a process group of its own: Ctrl-C in the terminal of the server must not look like a bad
+    // file.
     detached: true,
     env: bareEnvironment(),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc', bounds.input === undefined ? 'pipe' : 'ignore'],
@@ -113,7 +125,7 @@ type DecoderWatch = {
   close(): void
 }
 
-/** Kills a decoder that hangs or exceeds its limits, and remembers why. */
+/** Kills a decoder that hangs or exceeds its limits, and records the reason. */
 function watchDecoder(
   decoder: RunningWorker,
   { limits, timeout }: { limits: DecoderLimits; timeout: number },
@@ -129,7 +141,7 @@ function watchDecoder(
   const tooMuchMemory = `the decoder needed more than ${megabytes} MB of memory`
   const onExceeded = () => kill(tooMuchMemory)
   const memory = watchMemory(decoder.pid, { limitBytes: memoryBytes, onExceeded })
-  // Counted in ticks, not by the clock: the time of a system suspend does not count.
+  // Counts ticks instead of reading the clock, so that a system suspend does not count.
   const watchdog = setInterval(() => {
     if (++silence >= timeout) kill(`the decoder hung for ${timeout} s`)
     else if (++age >= wallSeconds) kill(`the decoder took more than ${wallSeconds} s`)
@@ -155,7 +167,7 @@ function watchDecoder(
 
 function earlyEnd(cause: string, stderr: string): AppError {
   const options = stderr ? { cause: new Error(stderr) } : {}
-  return crashes.has(cause)
+  return crashSignals.has(cause)
     ? new AppError('media_undecodable', `the decoder crashed (${cause})`, options)
     : new AppError('engine_failed', `the decoder was killed (${cause})`, options)
 }

@@ -4,10 +4,10 @@ import type { DecodeRequest, ProbeRequest } from './decoder-messages.ts'
 export type DecoderLimits = {
   /** Memory in use, checked a few times a second. */
   memoryBytes: number
-  /** Memory requested, which the system refuses at once where it can. */
+  /** Memory that may be requested; the system refuses more if it can. */
   dataBytes: number
   cpuSeconds: number
-  /** From start to end; on a loaded machine a second of work takes several. */
+  /** From start to end. On a busy machine, a second of processor time takes several. */
   wallSeconds: number
   /** Size of each file that is written. */
   fileBytes: number
@@ -24,7 +24,7 @@ const DATA_BYTES = 1536 * 1024 * 1024
 const PROBE_CPU_SECONDS = 30
 /** An hour of stereo mp3 takes 6 s on an idle machine, twice that on a busy one. */
 const [DECODE_CPU_SECONDS, DECODE_CPU_PER_SECOND] = [60, 0.1]
-/** A busy machine gives a decoder an eighth of a core. */
+/** On a busy machine, a decoder gets an eighth of a core. */
 const WALL_PER_CPU = 8
 /** How much larger than its audio a file may be. */
 const SPARE_BYTES = 1024 * 1024
@@ -32,8 +32,7 @@ const SPARE_BYTES = 1024 * 1024
 const BYTES_PER_SECOND = 32_000
 
 /**
- * Returns the limits of one request; those of decoding grow with the longest recording that is
- * accepted.
+ * Returns the limits of one request. Those of decoding grow with the longest accepted recording.
  */
 export function decoderLimitsOf(request: ProbeRequest | DecodeRequest): DecoderLimits {
   const isProbe = request.task === 'probe'

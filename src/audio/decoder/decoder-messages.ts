@@ -1,14 +1,14 @@
 import type { PlainError } from '../../errors.ts'
 import type { DecodedChannel } from '../channels/channel-files.ts'
 
-/** The requests of the server to a decoder process: one per process, or many short ones. */
+/** A request of the server to a decoder process, which serves one request, or many short ones. */
 export type ProbeRequest = {
   task: 'probe'
   file: string
   nameHint: string | undefined
   /**
-   * A stream whose length has to be counted is counted no further than this; undefined = to its
-   * end.
+   * Seconds after which counting the length of a stream stops; undefined = at the end of the
+   * stream.
    */
   maxSeconds?: number | undefined
 }

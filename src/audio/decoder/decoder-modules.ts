@@ -1,3 +1,3 @@
-/** Loads what decoders load, so that the cache of compiled modules holds it. */
+/** Loads the modules of decoders, so that the cache of compiled modules contains them. */
 import './decoder-process.ts'
 import '../libav/libav-audio.ts'

@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Writable } from 'node:stream'
+import { processStarter } from '../../workers/start-worker.ts'
 import { SupervisedWorker } from '../../workers/supervised-worker.ts'
-import { processStarter } from '../../workers/transports.ts'
 import { MAX_CHANNELS } from '../audio-limits.ts'
 import { SAMPLE_RATE } from '../pcm.ts'
 import { startDecoder } from './decoder-client.ts'
@@ -13,23 +13,25 @@ import { findConfinement } from './sandbox/decoder-sandbox.ts'
 import { INPUT_BYTES, INPUT_FOLDER } from './sandbox/isolated-root.ts'
 import { watchMemory } from './sandbox/memory-watch.ts'
 
-/** Longer recordings are decoded by a process of their own, for whose start they make up. */
+/** Longer recordings are decoded in a process of their own; its startup then hardly matters. */
 export const MAX_SECONDS = 30
 /** The descriptor of the pipe for content, see `decoder-process.ts`. */
-const CONTENT = 4
-/** Seconds after which a file is given to a process of its own. */
+const CONTENT_DESCRIPTOR = 4
+/** Seconds after which the file is decoded in a process of its own instead. */
 const TIMEOUT = 20
-/** A process that has read so many files is replaced: its limits hold for all of them together. */
+/**
+ * A process is replaced after this many files, because its limits apply to all of them together.
+ */
 const MAX_FILES = 50
 /** Milliseconds for which a process waits for another file. */
 const IDLE_MS = 5000
-/** Processes at a time; one takes 60 MB while it waits. */
+/** The most processes at a time; an idle process takes 60 MB. */
 const MAX_PROCESSES = Math.max(2, availableParallelism())
 
 const limits = decoderLimitsOf({ task: 'probe', file: '', nameHint: undefined })
 
 type Decoder = {
-  /** What a file is written to that the process does not see. */
+  /** The pipe for the content of a file, if the process cannot open the file. */
   content: Writable | undefined
   worker: SupervisedWorker<DecoderMessage>
   files: number
@@ -37,7 +39,7 @@ type Decoder = {
   idle?: NodeJS.Timeout
 }
 
-/** By account, the one that waited longest first. */
+/** The decoders by account, the one that has been idle longest first. */
 const decoders = new Map<string, Decoder>()
 
 /** A file to read, and the account whose files may share a process with it. */
@@ -87,10 +89,10 @@ export async function decodeShortFile(
   if (media && decoder.files < MAX_FILES) keep(account, decoder)
   else discardDecoder(account, decoder)
   signal.throwIfAborted()
-  return media && isSound(media) ? media : undefined
+  return media && isPlausible(media) ? media : undefined
 }
 
-/** Returns undefined when all processes are busy. */
+/** Returns a decoder; undefined if all processes are busy. */
 function openDecoder(account: string): Decoder | undefined {
   if (decoders.size >= MAX_PROCESSES) {
     const idle = [...decoders].find(([, { isBusy }]) => !isBusy)
@@ -106,12 +108,12 @@ function openDecoder(account: string): Decoder | undefined {
     isBusy: false,
   }
   function start(): ChildProcess {
-    // What it stores is its input.
+    // An isolated process stores only its input.
     const fileBytes = isIsolated() ? INPUT_BYTES : limits.fileBytes
     const bounds = { limits: { ...limits, fileBytes }, input: undefined, folder: undefined }
     const child = startDecoder(bounds)
-    decoder.content = child.stdio[CONTENT] as Writable
-    // Whatever ends it ends the run as well.
+    decoder.content = child.stdio[CONTENT_DESCRIPTOR] as Writable
+    // An error of the pipe is ignored: what breaks the pipe also ends the task.
     decoder.content.on('error', () => {})
     return child
   }
@@ -133,8 +135,8 @@ function discardDecoder(account: string, decoder: Decoder): void {
   void decoder.worker.close()
 }
 
-/** A file may have taken over the process: what it says must be possible. */
-function isSound({ decoded }: ShortMedia): boolean {
+/** Checks a response: a hostile file may control the process. */
+function isPlausible({ decoded }: ShortMedia): boolean {
   if (!decoded) return true
   const { samples, statedSeconds, unreadSeconds, channels } = decoded
   if (!Number.isFinite(statedSeconds) || !Number.isFinite(unreadSeconds)) return false

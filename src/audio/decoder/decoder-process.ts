@@ -6,9 +6,9 @@ import type { DecoderMessage, DecoderRequest } from './decoder-messages.ts'
 
 type DoneResult = Extract<DecoderMessage, { type: 'done' }>['result']
 
-/** The descriptor of the pipe that content comes through. */
-const CONTENT = 4
-/** Often enough for a progress bar and for the watchdog on the other side. */
+/** The descriptor of the pipe that delivers the content. */
+const CONTENT_DESCRIPTOR = 4
+/** The interval of reports, which drive the progress bar and the watchdog of the server. */
 const REPORT_MS = 250
 
 /**
@@ -50,11 +50,11 @@ async function runRequest(request: DecoderRequest): Promise<DecoderMessage> {
   }
 }
 
-/** Stores what comes through the pipe. Only this side reads from it, so it may wait. */
+/** Stores `bytes` bytes from the pipe. Reads synchronously, since nothing else runs here. */
 function receive(file: string, bytes: number): void {
   const content = Buffer.alloc(bytes)
   for (let filled = 0; filled < bytes; ) {
-    const count = readSync(CONTENT, content, { offset: filled })
+    const count = readSync(CONTENT_DESCRIPTOR, content, { offset: filled })
     if (count === 0) throw new Error('the content of the recording is incomplete')
     filled += count
   }

@@ -8,7 +8,7 @@ import { confine, findConfinement } from './sandbox/decoder-sandbox.ts'
 
 const modules = fileURLToPath(new URL('./decoder-modules.ts', import.meta.url))
 
-/** Far more than the modules take: they are our own. */
+/** Loose limits: only our own modules run here. */
 const limits = {
   ...{ memoryBytes: 1e9, dataBytes: 2e9, fileBytes: 1e8 },
   ...{ cpuSeconds: 60, wallSeconds: 60 },
@@ -38,6 +38,6 @@ export async function fillModuleCache(): Promise<void> {
   try {
     writeFileSync(filled, '')
   } catch {
-    // The next start tries again.
+    // The next start of the server tries again.
   }
 }

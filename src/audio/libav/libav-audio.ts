@@ -5,7 +5,7 @@ import { alignStart } from '../silence.ts'
 import { decodeTrack } from './libav-decode.ts'
 import { type MediaOpenOptions, openMedia } from './libav-open.ts'
 
-/** What libav reads of a file: its description, and its audio at 16 kHz. */
+/** The properties of a file, and its audio at 16 kHz, as libav reads them. */
 export type LibavAudio = { info: MediaInfo; blocks: AsyncIterable<PlanarSamples>; close(): void }
 
 /**

@@ -28,7 +28,8 @@ export async function* decodeTrack(
       resampler ??= createFrameResampler(frame, SAMPLE_RATE, channels)
       const { sampleRate } = frame
       firstRate ??= sampleRate
-      // Bare streams have time stamps in units of their first rate, wrong after a change.
+      // The time stamps of bare streams count samples of the first rate, so they are wrong after a
+      // change.
       const stamp = sampleRate === firstRate ? secondsOfStamp(frame.pts, track) : undefined
       const missing = missingBefore(stamp, frame.nbSamples / sampleRate)
       if (missing > 0) {

@@ -24,7 +24,7 @@ Log.setLevel(AV_LOG_QUIET)
 
 /** Consecutive errors after which a damaged file is considered to have ended. */
 const MAX_READ_ERRORS = 50
-/** Packets between two turns of the event loop: a few milliseconds. */
+/** Packets that are read between two turns of the event loop; they take a few milliseconds. */
 const PACKETS_PER_PULSE = 2000
 
 /**
@@ -47,7 +47,7 @@ export function openFormat(path: string, demuxer: string, part?: OggRange): Form
   const options = Dictionary.fromObject({
     protocol_whitelist: part ? 'file,subfile' : 'file',
     codec_whitelist: audioDecoders,
-    // One more than is supported, so that the file is rejected for its tracks.
+    // One more track than is supported, so that a file with too many is rejected for that.
     max_streams: `${MAX_TRACKS + 1}`,
   })
   const prefix = part ? `subfile,,start,${part.start},end,${part.end},,:` : ''
@@ -55,7 +55,7 @@ export function openFormat(path: string, demuxer: string, part?: OggRange): Form
   return format
 }
 
-/** What libav reports, in plain words. */
+/** Plain descriptions of libav's errors. */
 const REASONS: Readonly<Record<string, string>> = {
   'Invalid data found when processing input': 'the file is damaged, or cut off before its end',
   'End of file': 'the file is cut off before its end',
@@ -75,9 +75,7 @@ export function secondsOfStamp(stamp: bigint, stream: Stream): number | undefine
   return (Number(stamp) * num) / den
 }
 
-/**
- * Makes the demuxer skip all tracks but one: pictures are most of a film, and nothing uses them.
- */
+/** Makes the demuxer skip all other tracks: pictures are most of a film, and nothing needs them. */
 export function keepTrack(format: FormatContext, index: number): void {
   for (const stream of format.streams) {
     if (stream.index !== index) stream.discard = AVDISCARD_ALL

@@ -26,17 +26,17 @@ import {
   secondsOfStamp,
 } from './libav-format.ts'
 
-/** A file of which less than this share is there was cut off. */
-const LEAST_OF_STATED = 0.95
+/** A file with less than this share of the declared audio is truncated. */
+const MIN_STATED_SHARE = 0.95
 
 /** An opened file and the one audio track that is decoded. */
 export type OpenedMedia = {
   format: FormatContext
   track: Stream
   info: MediaInfo
-  /** Read to inspect it; `readPackets` yields those after it. */
+  /** The packet that the inspection read; `readPackets` yields the packets after it. */
   firstPacket: Packet
-  /** Seconds of silence before the audio: a film's time starts with its picture. */
+  /** Seconds of silence before the audio: the time of a film starts with its first picture. */
   lead: number
   /** Seconds at the start of the decoded audio that were never recorded. */
   delay: number
@@ -48,10 +48,10 @@ export type MediaOpenOptions = {
   demuxer: string
   extension: string
   bytes: number
-  /** Limit for audio whose length has to be counted; undefined = no limit. */
+  /** Limit in seconds for audio whose length must be counted; undefined = no limit. */
   maxSeconds: number | undefined
   heartbeat: Heartbeat
-  /** To read a part of the file as if it were a file. */
+  /** A part of the file that is read as if it were a file. */
   part?: OggRange
 }
 
@@ -62,7 +62,7 @@ export type MediaOpenOptions = {
 export async function openMedia(path: string, options: MediaOpenOptions): Promise<OpenedMedia> {
   const format = openFormat(path, options.demuxer, options.part)
   try {
-    // Values before libav reads any packets are declared; later ones may be guesses.
+    // Before libav reads packets, it knows only declared values; later its values may be guesses.
     const declared = declaredDuration(format)
     requireSuccess(format.findStreamInfoSync(null))
     const track = pickTrack(format)
@@ -78,7 +78,7 @@ export async function openMedia(path: string, options: MediaOpenOptions): Promis
     }
     checkAudioFormat({ sampleRate, channels })
 
-    // The length of a film may be that of its picture, that of a chain is that of its last link.
+    // For a film, libav may return the length of the picture; for a chain, that of the last link.
     const isFilm = format.streams.some(isPicture)
     const isMatroska = options.demuxer === 'matroska'
     const isChain = (options.part?.links ?? 1) > 1
@@ -89,9 +89,9 @@ export async function openMedia(path: string, options: MediaOpenOptions): Promis
           withPictures: isFilm && (isMatroska || declared.ofFile > 0),
         })
     const { lead, delay } = startOf(format, { track, codec, firstPacket, ...measured })
-    const isCut = measured && measured.end < LEAST_OF_STATED * declared.ofFile
+    const isCut = measured && measured.end < MIN_STATED_SHARE * declared.ofFile
     const ofTrack = measured ? (isCut ? 0 : measured.duration) : declared.ofTrack
-    // Matroska counts from the start of the file, where the sound may not begin yet.
+    // Matroska counts from the start of the file, which may be earlier than the first audio.
     const unused = isMatroska ? (secondsOfStamp(track.startTime, track) ?? 0) : 0
     const duration = lead + (ofTrack ? ofTrack - delay : Math.max(0, declared.ofFile - unused))
     checkDeclaredDuration(duration, options.bytes)
@@ -146,13 +146,13 @@ function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: num
   return { ofTrack: Math.max(0, ofTrack), ofFile: Math.max(0, ofFile) }
 }
 
-/** What the packets of a file say about its tracks, in seconds. */
+/** The lengths of tracks as their packets show them, in seconds. */
 type MeasuredTracks = {
-  /** How long the audio track is. */
+  /** The length of the audio track. */
   duration: number
-  /** When the last of the tracks ends. */
+  /** The end of the track that ends last. */
   end: number
-  /** When the first picture is shown; undefined when there is none. */
+  /** The time of the first picture; undefined if there is none. */
   pictureStart: number | undefined
 }
 
@@ -210,7 +210,7 @@ function startOf(
   const stated = format.streams
     .filter(isPicture)
     .flatMap((s) => secondsOfStamp(s.startTime, s) ?? [])
-  // Without a decoder of pictures, libav does not know when H.264 in Matroska starts.
+  // libav has no decoder for pictures here, so it does not know when H.264 in Matroska starts.
   const pictures = pictureStart === undefined ? stated : [...stated, pictureStart]
   return { lead: recording - Math.min(recording, ...pictures) + lostSeconds, delay }
 }

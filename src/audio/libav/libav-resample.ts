@@ -14,12 +14,14 @@ import { checkAudioFormat } from '../audio-limits.ts'
 import type { PlanarSamples } from '../pcm.ts'
 import { requireSuccess } from './libav-format.ts'
 
-/** libav's resampler, read once a second: each read costs as much as the resampling itself. */
+/**
+ * libav's resampler. Its output is read once a second: each read costs as much as the resampling.
+ */
 export type FrameResampler = {
   readonly channels: number
-  /** Takes a frame; yields the accumulated output once there is enough. */
+  /** Takes a frame; yields the collected output when there is a second of it. */
   write(frame: Frame): Generator<PlanarSamples>
-  /** Returns everything that is left; the next frame starts afresh. */
+  /** Returns the remaining output; the next frame begins a new stream. */
   flush(): PlanarSamples
   close(): void
 }
@@ -41,26 +43,26 @@ export function createFrameResampler(
   channels = first.channels,
 ): FrameResampler {
   nameChannels(first)
-  const keeps = channels === first.channels
-  const channelLayout = keeps ? first.channelLayout : avChannelLayoutDefault(channels)
+  const keepsChannels = channels === first.channels
+  const channelLayout = keepsChannels ? first.channelLayout : avChannelLayoutDefault(channels)
   checkAudioFormat(first) // the header may have declared another format
   const output = new Frame()
   output.alloc()
   let context: SoftwareResampleContext | undefined
-  let gathered = 0
+  let gatheredSeconds = 0
 
   function* write(frame: Frame): Generator<PlanarSamples> {
     nameChannels(frame)
     context ??= createContext(frame, { channelLayout, sampleRate })
-    gathered += frame.nbSamples / frame.sampleRate
-    const code = gathered < 1 ? context.convertFrame(null, frame) : convert(context, frame)
+    gatheredSeconds += frame.nbSamples / frame.sampleRate
+    const code = gatheredSeconds < 1 ? context.convertFrame(null, frame) : convert(context, frame)
     if (code === AVERROR_INPUT_CHANGED) {
       yield flush()
       yield* write(frame)
       return
     }
     requireSuccess(code)
-    if (gathered >= 1) yield takeOutput()
+    if (gatheredSeconds >= 1) yield takeOutput()
   }
 
   function flush(): PlanarSamples {
@@ -79,9 +81,9 @@ export function createFrameResampler(
     return to.convertFrame(output, frame)
   }
 
-  /** Copies: the frame's memory is reused for the next block. */
+  /** Returns a copy of the output: libav reuses the memory of the frame for the next block. */
   function takeOutput(): PlanarSamples {
-    gathered = 0
+    gatheredSeconds = 0
     const { data, nbSamples } = output
     if (!data || nbSamples === 0) return empty(channels)
     return data.slice(0, channels).map((plane) => {
@@ -101,7 +103,10 @@ export function createFrameResampler(
   return { channels, write, flush, close }
 }
 
-/** Names the channels of stored samples, which have no names; libav's resampler aborts on those. */
+/**
+ * Gives raw PCM, whose channels have no names, the default layout: without names libav's resampler
+ * aborts.
+ */
 function nameChannels(frame: Frame): void {
   if (frame.channelLayout.order !== AV_CHANNEL_ORDER_UNSPEC) return
   frame.channelLayout = avChannelLayoutDefault(frame.channels)

@@ -4,17 +4,20 @@ import { SAMPLE_RATE } from '../pcm.ts'
 export type SampleSpan = { start: number; end: number }
 
 /**
- * The tone that broadcasters put over words. Every telephone and every small loudspeaker reproduces
+ * The frequency of the tone, as broadcasters use it. Every telephone and small loudspeaker plays
  * it.
  */
-const PITCH = 1000
+const TONE_HZ = 1000
 /** -20 dB of full scale: about as loud as the speech around it. */
-const PEAK = 32_768 * 10 ** (-20 / 20)
-/** Samples over which the tone fades in and out: 8 ms, or it would begin and end with a click. */
-const EDGE = 0.008 * SAMPLE_RATE
-/** One period: hours of speech may contain many minutes of tone. */
-const tone = Float64Array.from({ length: SAMPLE_RATE / PITCH }, (_, i) => {
-  return PEAK * Math.sin((2 * Math.PI * PITCH * i) / SAMPLE_RATE)
+const TONE_PEAK = 32_768 * 10 ** (-20 / 20)
+/**
+ * Samples over which the tone fades in and out: without these 8 ms it would begin and end with a
+ * click.
+ */
+const FADE_SAMPLES = 0.008 * SAMPLE_RATE
+/** One period, which is computed once, because hours of speech may contain many minutes of tone. */
+const tone = Float64Array.from({ length: SAMPLE_RATE / TONE_HZ }, (_, i) => {
+  return TONE_PEAK * Math.sin((2 * Math.PI * TONE_HZ * i) / SAMPLE_RATE)
 })
 
 /**
@@ -32,9 +35,10 @@ export function beepOver(
   }
 }
 
-/** Returns the same value for a sample, however the channel is cut into blocks. */
+/** Returns a sample of the tone; it does not depend on how the channel is split into blocks. */
 function toneAt(i: number, { start, end }: SampleSpan): number {
   const fromEdge = Math.min(i - start, end - 1 - i)
-  const loudness = fromEdge < EDGE ? (1 - Math.cos((Math.PI * fromEdge) / EDGE)) / 2 : 1
+  const loudness =
+    fromEdge < FADE_SAMPLES ? (1 - Math.cos((Math.PI * fromEdge) / FADE_SAMPLES)) / 2 : 1
   return loudness * tone[i % tone.length]!
 }

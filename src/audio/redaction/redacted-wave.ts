@@ -8,10 +8,10 @@ import { beepOver, type SampleSpan } from './beep.ts'
 export type RedactedChannel = { path: string; spans: readonly SampleSpan[] }
 
 /**
- * A second: with the maximum number of channels, a millisecond of work and half a megabyte of
+ * A block of one second. With the most channels it takes a millisecond and half a megabyte of
  * memory.
  */
-const BLOCK = SAMPLE_RATE
+const BLOCK_SAMPLES = SAMPLE_RATE
 
 /**
  * Yields a WAVE file of the first `samples` samples of these channels in this order, block by
@@ -27,8 +27,8 @@ export async function* redactedWave(
     for (const { path } of channels) files.push(await open(path))
     const format = { encoding: 's16', sampleRate: SAMPLE_RATE, channels: channels.length } as const
     yield wavHeader(format, samples * channels.length * 2)
-    for (let at = 0; at < samples; at += BLOCK) {
-      const length = Math.min(BLOCK, samples - at)
+    for (let at = 0; at < samples; at += BLOCK_SAMPLES) {
+      const length = Math.min(BLOCK_SAMPLES, samples - at)
       const block = new Int16Array(length * channels.length)
       for (const [i, { spans }] of channels.entries()) {
         const plane = await readSamples(files[i]!, { at, length })

@@ -39,7 +39,7 @@ function createMovingLine(stderr: Output): ProgressDisplay {
     const otherSteps = steps.size > 1 ? ` (and ${steps.size - 1} more)` : ''
     // Leaves one column free: a full row would make the terminal open a new line.
     const width = Math.max(20, (stderr.columns || 80) - 1)
-    stderr.write(fit(first, { others: otherSteps, width }))
+    stderr.write(fitToWidth(first, { others: otherSteps, width }))
   }
   return {
     show(name, step) {
@@ -79,7 +79,7 @@ function createPlainLines(stderr: Output): ProgressDisplay {
 const MIN_NAME_CHARS = 8
 
 /** Describes a step in one row: first the others go, then the middle of the name. */
-function fit(
+function fitToWidth(
   [name, step]: [string, ProgressStep],
   { others, width }: { others: string; width: number },
 ) {
@@ -100,10 +100,10 @@ function describeStep(
   { stage, fraction, detail, secondsLeft }: ProgressStep,
 ): string {
   const percent = typeof fraction === 'number' ? ` ${Math.floor(fraction * 100)} %` : ''
-  const more = detail === undefined ? '' : ` ${sanitize(detail)}`
+  const detailText = detail === undefined ? '' : ` ${sanitize(detail)}`
   const timeLeft =
     typeof secondsLeft === 'number' ? `, about ${formatSeconds(secondsLeft)} left` : ''
-  return `${sanitize(name)}: ${sanitize(stage)}${percent}${more}${timeLeft}`
+  return `${sanitize(name)}: ${sanitize(stage)}${percent}${detailText}${timeLeft}`
 }
 
 /** Formats seconds for a person: `0 s`, `8 s`, `2 min 5 s`, `1 h 3 min`; less than one is one. */

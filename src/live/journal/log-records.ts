@@ -136,7 +136,7 @@ export function formatLogRecord(record: LogRecord): string {
     case 'begin':
       return `begin ${record.at}`
     case 'chunk':
-      return `chunk ${JSON.stringify(writeChunk(record.chunk))}`
+      return `chunk ${JSON.stringify(formatChunkRecord(record.chunk))}`
     case 'message': {
       const { type, variant } = record.head
       return `message ${variant ? `${type}.${variant}` : type} ${record.text}`
@@ -178,9 +178,9 @@ export function parseLogRecord(line: string): LogRecord {
     case 'begin':
       return { kind, at: Number(content) }
     case 'chunk':
-      return { kind, chunk: readChunk(content) }
+      return { kind, chunk: parseChunkRecord(content) }
     case 'message':
-      return readLogged(content)
+      return parseMessageRecord(content)
     case 'seen':
       return { kind, messages: Number(content) }
     case 'utterance': {
@@ -189,7 +189,7 @@ export function parseLogRecord(line: string): LogRecord {
       return { kind, utterance: { ...utterance, text: text === 'null' ? null : text! } }
     }
     case 'found': {
-      return { kind, found: readFound(content) }
+      return { kind, found: parseAddOnRecord(content) }
     }
     case 'snapshot':
       return { kind, snapshot: JSON.parse(content) as Snapshot }
@@ -230,7 +230,7 @@ export function recordKindOf(line: string): LogRecord['kind'] {
 }
 
 /** Reads a message; logs of older versions have no head before the text. */
-function readLogged(content: string): LoggedMessage {
+function parseMessageRecord(content: string): LoggedMessage {
   if (content.startsWith('{'))
     return { kind: 'message', head: headOf(JSON.parse(content)), text: content }
   const space = content.indexOf(' ')
@@ -246,7 +246,7 @@ function readLogged(content: string): LoggedMessage {
 }
 
 /** Logs of older versions do not say which group it was; only services translate. */
-function readFound(content: string): AddOnRecord {
+function parseAddOnRecord(content: string): AddOnRecord {
   type FoundLine = [number, number, AddOnResults, AddOnGroup?]
   const [channel, number, results, named] = JSON.parse(content) as FoundLine
   const group = named ?? (results.translation ? 'services' : 'own')
@@ -256,13 +256,13 @@ function readFound(content: string): AddOnRecord {
 type ChunkLine = [number, number, number, string?, number?, number?, number?]
 
 /** Writes three numbers for nearly all chunks: there may be half a million of them. */
-function writeChunk(chunk: ChunkRecord): ChunkLine {
+function formatChunkRecord(chunk: ChunkRecord): ChunkLine {
   const { at, received, audio, held = '', released = 0, isPart, pending = 0 } = chunk
   if (!held && !released && !isPart && !pending) return [at, received, audio]
   return [at, received, audio, held, released, isPart ? 1 : 0, pending]
 }
 
-function readChunk(text: string): ChunkRecord {
+function parseChunkRecord(text: string): ChunkRecord {
   const [at, received, audio, held, released, isPart, pending] = JSON.parse(text) as ChunkLine
   return {
     at,
@@ -290,7 +290,7 @@ export function audioAfter(line: string): number | undefined {
   if (!kinds.has(kind)) return Number.POSITIVE_INFINITY
   if (kind !== 'chunk') return undefined
   try {
-    return readChunk(line.slice(6)).audio
+    return parseChunkRecord(line.slice(6)).audio
   } catch {
     return Number.POSITIVE_INFINITY
   }

@@ -7,21 +7,21 @@ import { writeDurably } from '../objects/disk/durable-file.ts'
 import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
 import type { Seal } from './sealed-bytes.ts'
 
-/** The size of content in bytes, and its fingerprint in hex. */
+/** The size of a file in bytes, and its fingerprint in hex. */
 export type Content = { size: number; digest: string }
 
-/** Returns whether a value read from a file can describe content. */
+/** Returns whether a value from a manifest can be such a size and fingerprint. */
 export function isContent({ size, digest }: { size: unknown; digest: unknown }): boolean {
   const isSize = Number.isSafeInteger(size) && (size as number) >= 0
   return isSize && typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest)
 }
 
-/** Called with bytes as they are read or written. */
+/** Called with the number of bytes that were read or written. */
 export type OnBytes = (bytes: number) => void
 
 const READ_BYTES = 1024 * 1024
 
-/** Reads a file, or its first bytes. It is opened when the first of them are requested. */
+/** Reads a file, or its first bytes. The file is opened when the first bytes are requested. */
 export async function* readLazily(
   path: string,
   { size }: { size?: number } = {},
@@ -31,7 +31,7 @@ export async function* readLazily(
   yield* createReadStream(path, { highWaterMark: READ_BYTES, ...end })
 }
 
-/** Passes content on, and measures its size and fingerprint. */
+/** Passes bytes on, and measures their size and fingerprint. */
 export async function* measureContent(
   content: AsyncIterable<Uint8Array>,
   seal: Seal,
@@ -48,7 +48,10 @@ export async function* measureContent(
   onEnd({ size, digest: digest.digest('hex') })
 }
 
-/** Runs `work`, which writes to a folder; reports a full disk with the folder and the remedy. */
+/**
+ * Runs `work`, which writes to a folder. If the disk is full, the error names the folder and the
+ * remedy.
+ */
 export async function reportFullDisk<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -65,7 +68,7 @@ function isFullDisk(error: unknown): boolean {
   return error instanceof Error && isFullDisk(error.cause)
 }
 
-/** Writes a whole file as `writeDurably` does, and creates its folder. */
+/** Writes a whole file with `writeDurably`, and creates its folder. */
 export async function writeAtomically(
   path: string,
   content: AsyncIterable<Uint8Array>,
@@ -74,10 +77,16 @@ export async function writeAtomically(
   await writeDurably(path, content)
 }
 
-/** A stored file: its name, by which it was sealed, its path, and what it has to hold. */
+/**
+ * A stored file: the name with which it was sealed, its path, and its expected size and
+ * fingerprint.
+ */
 export type StoredFile = { name: string; path: string; expected: Content }
 
-/** Yields the content of a stored file; fails with `DamagedFile` unless it is what was written. */
+/**
+ * Yields the content of a stored file; fails with `DamagedFile` if it differs from what was
+ * written.
+ */
 export async function* readChecked(
   { name, path, expected }: StoredFile,
   seal: Seal,
@@ -88,7 +97,7 @@ export async function* readChecked(
     measuredContent = content
   }
   try {
-    yield* measureContent(seal.open(name, readLazily(path)), seal, { onBytes, onEnd })
+    yield* measureContent(seal.unseal(name, readLazily(path)), seal, { onBytes, onEnd })
   } catch (error) {
     if (error instanceof DamagedFile) throw new DamagedFile(`${name}: ${error.message}`)
     const { code } = error as NodeJS.ErrnoException

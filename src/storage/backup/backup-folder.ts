@@ -6,20 +6,20 @@ import { FolderInUse, lockFolder } from '../database/sqlite/folder-lock.ts'
 import { writeDurably } from '../objects/disk/durable-file.ts'
 import { deriveSealKey, plain, type Seal, sealWith } from './sealed-bytes.ts'
 
-/** A folder that holds backups: snapshots of a database, and the objects that they refer to. */
+/** A folder of backups: snapshots of a database, and the objects that they refer to. */
 export type BackupFolder = { path: string; seal: Seal }
 
-/** The form of the folder, which later versions may change. */
+/** The version of the format, which later versions of the program may change. */
 const FORMAT = 1
 const HEAD = 'backup.json'
 const HEX = /^[0-9a-f]{64}$/
-/** A key of fewer bytes could be guessed. */
+/** The shortest key in bytes; a shorter one could be guessed. */
 const MIN_KEY_BYTES = 32
 
-/** Salt and check of a key are in hex; without them nothing is encrypted. */
+/** The salt and the check value of the key, in hex; absent without encryption. */
 type Head = { format: number; salt?: string; check?: string }
 
-/** Opens a folder of backups, with the content of the key file if it is encrypted. */
+/** Opens a folder of backups; an encrypted one needs the content of the key file. */
 export async function openBackupFolder(
   path: string,
   { key }: { key: Uint8Array | undefined },
@@ -31,7 +31,7 @@ export async function openBackupFolder(
   return { path, seal: sealOf(parseHead(text, path), path, key) }
 }
 
-/** Opens a folder of backups; creates a missing one, encrypted if there is a key. */
+/** Opens a folder of backups. A missing one is created, encrypted if there is a key. */
 export async function createBackupFolder(
   path: string,
   { key }: { key: Uint8Array | undefined },

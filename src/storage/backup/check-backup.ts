@@ -10,21 +10,21 @@ export type BackupCheckOptions = {
   target: string
   key: Uint8Array | undefined
   signal: AbortSignal
-  /** Bytes that were read, of all. */
+  /** Called with the bytes that were read, and their total. */
   onProgress?(done: number, total: number): void
 }
 
-/** What was read, and what is wrong with it, a line each. */
+/** What was read, and the damage that was found, one line each. */
 export type CheckOutcome = {
   snapshots: number
   files: number
   size: number
   problems: string[]
-  /** How many damaged objects the next backup copies again. */
+  /** The number of damaged objects that the next backup copies again. */
   unlisted: number
 }
 
-/** How the names of objects begin, other than those of the files of one snapshot. */
+/** How the names of objects begin; the names of files in a snapshot begin differently. */
 const OBJECTS = 'objects/'
 
 /**
@@ -42,7 +42,7 @@ export async function checkBackup(options: BackupCheckOptions): Promise<CheckOut
     try {
       const manifest = await readManifest(backup, snapshot)
       for (const file of filesOf(backup, snapshot, manifest)) {
-        // Of one id there is one object, whichever snapshot refers to it.
+        // An id has one object, even if several snapshots refer to it.
         files.set(`${file.name} ${file.expected.digest}`, file)
       }
       for (const id of manifest.missing) {
@@ -73,8 +73,8 @@ export async function checkBackup(options: BackupCheckOptions): Promise<CheckOut
 }
 
 /**
- * Returns how many objects were unlisted: none where nothing can be written, or a backup is
- * running.
+ * Removes damaged objects from the index and returns how many. Returns 0 if the folder cannot be
+ * written, or a backup is running.
  */
 async function unlistObjects(backup: BackupFolder, damaged: ReadonlySet<string>): Promise<number> {
   if (damaged.size === 0) return 0
@@ -91,7 +91,7 @@ async function unlistObjects(backup: BackupFolder, damaged: ReadonlySet<string>)
   }
 }
 
-/** Returns all that a snapshot holds. */
+/** Returns all files and objects of a snapshot. */
 export function filesOf(
   { path }: Pick<BackupFolder, 'path'>,
   snapshot: string,

@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { SQLITE_VERSION } from '../database/sqlite/migrate.ts'
 
-/** Since this version rows have the sizes of all objects. */
+/** The version since which rows contain the sizes of all objects. */
 const MIN_VERSION = 8
-/** In one step, so that concurrent writes of a server do not restart it. */
+/** The copy is made in one step, because a concurrent write of a server would restart it. */
 const ALL_PAGES = 2 ** 31 - 1
 
-/** An object that rows refer to, and its size in bytes if they have it. */
+/** An object that rows refer to, and its size in bytes if a row contains it. */
 export type KnownObject = { id: string; size: number | null }
 
-/** The database of a data folder, on which a server may work, for reading only. */
+/** The database of a data folder, opened for reading; a server may be using it. */
 export type BackupSource = Disposable & {
-  /** Writes a copy as of one moment. */
+  /** Writes a copy of the database as it is at one moment. */
   copyTo(file: string): Promise<void>
-  /** Returns whether rows refer to an object now. */
+  /** Returns whether a row refers to an object now. */
   refersTo(id: string): boolean
   /** Returns whether a live session has not ended. */
   isOpenSession(id: string): boolean
@@ -28,7 +28,7 @@ const REFERENCES = `
 
 const OPEN_SESSIONS = `select id from jobs where kind = 'live' and status = 'processing'`
 
-/** Opens the database of a data folder; throws unless this program knows its version. */
+/** Opens the database of a data folder; throws if this program does not support its version. */
 export function openLiveDatabase(file: string): BackupSource {
   if (!existsSync(file)) throw new Error(`Cannot find a database: ${file} (STENO_DATA_DIR)`)
   const database = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
@@ -53,7 +53,7 @@ export function openLiveDatabase(file: string): BackupSource {
   }
 }
 
-/** Returns what a copy of a database refers to: objects, and open live sessions. */
+/** Returns the objects that a copy of a database refers to, and the open live sessions. */
 export function readReferences(file: string): { objects: KnownObject[]; sessions: string[] } {
   const database = new DatabaseSync(file)
   try {
@@ -70,7 +70,7 @@ export function readReferences(file: string): { objects: KnownObject[]; sessions
   }
 }
 
-/** Throws unless the pages of a database fit together. */
+/** Throws if the pages of a database are inconsistent. */
 export function checkDatabaseCopy(file: string): void {
   const database = new DatabaseSync(file)
   let found: string | undefined

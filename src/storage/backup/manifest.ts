@@ -7,20 +7,20 @@ import { isObjectId } from '../objects/objects.ts'
 import { type Content, isContent, writeAtomically } from './backup-files.ts'
 import type { BackupFolder } from './backup-folder.ts'
 
-/** A file or an object of a snapshot, by its path in the snapshot or its id. */
+/** A file or an object of a snapshot, with its path in the snapshot or its id. */
 export type ManifestEntry = Content & { name: string }
 
-/** What one snapshot holds. */
+/** The content of a snapshot. */
 export type Manifest = {
-  /** Milliseconds since 1970: the database is as it was then. */
+  /** The time of the snapshot, in milliseconds since 1970. */
   takenAt: number
-  /** The version of the program that wrote it. */
+  /** The version of the program that created it. */
   version: string
-  /** The database and the files of open live sessions, by their path in a data folder. */
+  /** The database and the files of open live sessions, by their path in the data folder. */
   files: ManifestEntry[]
   /** The objects that the database refers to, by their ids. */
   objects: ManifestEntry[]
-  /** Objects that were already lost when it was taken. */
+  /** Objects that were already missing when the snapshot was taken. */
   missing: string[]
 }
 
@@ -50,7 +50,7 @@ export async function listSnapshots(path: string): Promise<string[]> {
 
 const manifestName = (snapshot: string) => `${SNAPSHOTS}/${snapshot}/manifest`
 
-/** Writes the manifest of a snapshot into a folder that becomes its own. */
+/** Writes the manifest of a snapshot, in a folder that is renamed afterwards. */
 export async function writeManifest(
   { seal }: BackupFolder,
   { snapshot, folder }: { snapshot: string; folder: string },
@@ -67,11 +67,13 @@ export async function writeManifest(
     for (const { name, size, digest } of objects) yield write([name, size, digest])
     yield Buffer.from(`${JSON.stringify({ end: hash.digest('hex') })}\n`)
   }
-  const content = seal.close(manifestName(snapshot), lines())
+  const content = seal.seal(manifestName(snapshot), lines())
   await writeAtomically(join(folder, 'manifest'), content)
 }
 
-/** Reads the manifest of a snapshot; fails with `DamagedFile` unless it is as it was written. */
+/**
+ * Reads the manifest of a snapshot; fails with `DamagedFile` if it differs from what was written.
+ */
 export async function readManifest(
   { path, seal }: BackupFolder,
   snapshot: string,
@@ -86,7 +88,7 @@ export async function readManifest(
     const wholeManifest = (async function* () {
       yield stored as Uint8Array
     })()
-    return parseManifest(await buffer(seal.open(name, wholeManifest)))
+    return parseManifest(await buffer(seal.unseal(name, wholeManifest)))
   } catch (error) {
     const reason = error instanceof DamagedFile ? error.message : 'it is damaged'
     throw new DamagedFile(`${name}: ${reason}`)
@@ -110,7 +112,7 @@ function parseManifest(bytes: Buffer): Manifest {
     [...files, ...objects].every(isContent) &&
     missing.every((id) => typeof id === 'string' && isObjectId(id))
   if (!isHead) throw new DamagedFile('it is damaged')
-  // Names become paths.
+  // Names become paths, so they must be checked.
   const isKnown =
     files.every(({ name }) => FILES.test(name)) && objects.every(({ name }) => isObjectId(name))
   if (!isKnown || !files.some(({ name }) => name === DATABASE)) {

@@ -6,15 +6,15 @@ import { isObjectId } from '../objects/objects.ts'
 import { type Content, isContent } from './backup-files.ts'
 import type { BackupFolder } from './backup-folder.ts'
 
-/** The objects that a folder of backups has, so that none is copied or read again. */
+/** The index of the objects in a folder of backups, so that no object is copied or read again. */
 export type ObjectIndex = {
-  /** Returns what an object of the folder holds; undefined unless it is there as a whole. */
+  /** Returns the size and fingerprint of an object; undefined if it is missing or incomplete. */
   find(id: string): Promise<Content | undefined>
-  /** Records a copied object. If the process is killed before that, the object is copied again. */
+  /** Records a copied object. If the process is killed before, the object is copied again. */
   add(id: string, content: Content): Promise<void>
-  /** Removes the entries of all objects but these. */
+  /** Removes the entries of all other objects. */
   keep(ids: ReadonlySet<string>): Promise<void>
-  /** Removes the entries of these objects: the next backup copies them again. */
+  /** Removes the entries of these objects, so that the next backup copies them again. */
   remove(ids: ReadonlySet<string>): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export async function openObjectIndex({ path, seal }: BackupFolder): Promise<Obj
     const entry = parseIndexLine(line)
     if (entry) contentById.set(entry.id, entry.content)
   }
-  // A killed process may have left half a line.
+  // A killed process may have left an incomplete line.
   if (text !== '' && !text.endsWith('\n')) await appendFile(file, '\n')
 
   async function removeWhere(isRemoved: (id: string) => boolean): Promise<void> {

@@ -16,18 +16,18 @@ export type RestoreOptions = {
   /** The folder of backups. */
   source: string
   key: Uint8Array | undefined
-  /** The data folder, which must be empty or not exist. */
+  /** The data folder, which must be empty or missing. */
   folder: string
   /** The name of a snapshot; undefined = the newest. */
   snapshot: string | undefined
   /** The only account to restore; undefined = all. */
   account: string | undefined
   signal: AbortSignal
-  /** Bytes that were restored, of all. */
+  /** Called with the bytes that were restored, and their total. */
   onProgress?(done: number, total: number): void
 }
 
-/** What was restored; the time is in milliseconds since 1970. */
+/** The result of a restoration; the time is in milliseconds since 1970. */
 export type RestoreOutcome = {
   snapshot: string
   takenAt: number
@@ -108,7 +108,7 @@ async function chooseSnapshot(source: string, snapshotName: string | undefined):
   )
 }
 
-/** Creates the folder, or empties it of what an interrupted restoration left. */
+/** Creates the folder, or removes the remains of an interrupted restoration. */
 async function takeFolder(folder: string): Promise<void> {
   await makeDataFolder(folder)
   const names = await readdir(folder)

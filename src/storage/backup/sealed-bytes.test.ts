@@ -16,11 +16,11 @@ async function* inParts(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 function close(content: Uint8Array, by: Seal = seal): Promise<Buffer> {
-  return buffer(by.close('name', inParts(content)))
+  return buffer(by.seal('name', inParts(content)))
 }
 
 function open(stored: Uint8Array, { name = 'name', by = seal } = {}): Promise<Buffer> {
-  return buffer(by.open(name, inParts(stored)))
+  return buffer(by.unseal(name, inParts(stored)))
 }
 
 test('sealed content of any size round-trips with the predicted size', async () => {

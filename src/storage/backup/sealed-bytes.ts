@@ -7,27 +7,29 @@ import {
   splitHead,
 } from '../objects/encryption/encrypted-chunks.ts'
 
-/** How a backup seals, opens and fingerprints its files. */
+/** Encrypts, decrypts and fingerprints the files of a backup. */
 export type Seal = {
   readonly isEncrypted: boolean
-  /** Seals content for storage under a name; it can be opened only under that name. */
-  close(name: string, content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
-  /** Reverses `close`; fails with `DamagedFile` unless all of it is there, unchanged. */
-  open(name: string, stored: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
-  /** The stored size of content of this size, in bytes. */
+  /** Encrypts content for storage under a name; it can be decrypted only with that name. */
+  seal(name: string, content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+  /**
+   * Decrypts what `seal` returned; fails with `DamagedFile` unless it is complete and unchanged.
+   */
+  unseal(name: string, stored: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+  /** Returns the stored size of content of this size, in bytes. */
   storedSize(size: number): number
-  /** Starts a fingerprint of content, which reveals nothing about encrypted content. */
+  /** Creates a fingerprint of content; that of encrypted content reveals nothing about it. */
   digest(): Hash | Hmac
 }
 
 const HASH = 'sha256'
 const SALT = 32
 
-/** The files of a backup as they are. */
+/** The files of a backup without encryption. */
 export const plain: Seal = {
   isEncrypted: false,
-  close: (_name, content) => content,
-  open: (_name, stored) => stored,
+  seal: (_name, content) => content,
+  unseal: (_name, stored) => stored,
   storedSize: (size) => size,
   digest: () => createHash(HASH),
 }
@@ -40,14 +42,14 @@ export function sealWith(secret: Uint8Array): Seal {
   const digestKey = deriveSealKey(secret, Buffer.alloc(SALT), 'digest')
   return {
     isEncrypted: true,
-    close: (name, content) => encryptContent(secret, name, content),
-    open: (name, stored) => decrypt(secret, name, stored),
+    seal: (name, content) => encryptContent(secret, name, content),
+    unseal: (name, stored) => decrypt(secret, name, stored),
     storedSize: (size) => SALT + encryptedSize(size),
     digest: () => createHmac(HASH, digestKey),
   }
 }
 
-/** Derives 32 bytes for one purpose. */
+/** Derives a key of 32 bytes for one purpose. */
 export function deriveSealKey(secret: Uint8Array, salt: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync(HASH, secret, salt, `steno backup ${purpose}`, 32))
 }

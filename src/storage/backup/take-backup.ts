@@ -32,37 +32,37 @@ import { backupObjectPath, type ObjectIndex, openObjectIndex } from './object-in
 /** The current step of a backup. */
 export type BackupStage = 'copying the database' | 'copying objects' | 'removing old snapshots'
 
-/** A data folder, where its backup goes, and the receiver of its progress. */
+/** The data folder, the folder of backups, and how to report progress. */
 export type BackupOptions = {
-  /** The data folder, on which a server may be running. */
+  /** The data folder; a server may be running on it. */
   folder: string
   /** The folder of backups, which is created if it is missing. */
   target: string
   /** The content of the key file; undefined = not encrypted. */
   key: Uint8Array | undefined
-  /** Accounts whose uploads are left out, as are all jobs of which nothing is kept. */
+  /** Accounts whose uploads are left out; zero-retention jobs are always left out. */
   zeroRetention?: 'all' | readonly string[]
-  /** How many snapshots are kept. */
+  /** The number of snapshots to keep. */
   keep: number
   signal: AbortSignal
   /** For tests: how many objects are copied at once. */
   atOnce?: number
-  /** Bytes of objects. */
+  /** `done` and `total` are bytes of objects. */
   onProgress?(stage: BackupStage, done: number, total: number): void
 }
 
-/** What a backup did; sizes in bytes. */
+/** The result of a backup; sizes in bytes. */
 export type BackupOutcome = {
   snapshot: string
   objects: number
   size: number
   /** Objects that no earlier backup had. */
   copied: { objects: number; size: number }
-  /** Objects that rows refer to but that are lost. */
+  /** Objects that rows refer to but that are missing. */
   missing: string[]
 }
 
-/** The copies of the database that are made until one has all its objects. */
+/** The most copies of the database that are made until all objects of one exist. */
 const MAX_ROUNDS = 10
 const AT_ONCE = 4
 
@@ -111,8 +111,8 @@ async function addSnapshot(options: BackupOptions): Promise<BackupOutcome> {
 }
 
 /**
- * A backup inside the data folder would be lost with the same disk, and the server would restrict
- * the access to its files.
+ * Throws if the folder of backups is inside the data folder: it would be lost with the same disk,
+ * and the server would restrict the access to its files.
  */
 function refuseInside(folder: string, target: string): void {
   const path = relative(resolve(folder), resolve(target))
@@ -120,7 +120,7 @@ function refuseInside(folder: string, target: string): void {
   throw new Error(`Cannot back up into ${target}: it is inside the data folder ${folder}`)
 }
 
-/** Takes a snapshot; undefined if something was deleted before it was copied. */
+/** Takes a snapshot; undefined if an object was deleted before it was copied. */
 async function takeSnapshot(task: Task): Promise<Omit<BackupOutcome, 'copied'> | undefined> {
   const { folder, target, backup, live, unfinished, zeroRetention = [], onProgress } = task
   await rm(unfinished, { recursive: true, force: true })
@@ -158,7 +158,7 @@ async function takeSnapshot(task: Task): Promise<Omit<BackupOutcome, 'copied'> |
 
 type SnapshotFile = { snapshot: string; name: string; file: string; size?: number | undefined }
 
-/** Copies a file of the data folder, up to a size, into the unfinished snapshot. */
+/** Copies a file of the data folder, up to a size, to the unfinished snapshot. */
 async function storeFile(
   { backup: { seal }, unfinished, signal }: Task,
   { snapshot, name, file, size }: SnapshotFile,
@@ -171,13 +171,14 @@ async function storeFile(
   const source = measureContent(readLazily(file, size === undefined ? {} : { size }), seal, {
     ...{ onBytes, onEnd },
   })
-  await writeAtomically(join(unfinished, name), seal.close(`snapshots/${snapshot}/${name}`, source))
+  await writeAtomically(join(unfinished, name), seal.seal(`snapshots/${snapshot}/${name}`, source))
   return { name, ...content! }
 }
 
 /**
- * Copies the files of an open session: the log first, and as much as it has right now, so that the
- * audio that it reports follows. Returns `gone` if the session has ended meanwhile.
+ * Copies the files of an open session. The log comes first, up to its current size, so that the
+ * audio that it reports is in the copy, too. Returns `gone` if the session has ended in the
+ * meantime.
  */
 async function storeSession(
   { folder, live }: Task,
@@ -192,14 +193,14 @@ async function storeSession(
       stored.push(await store(`live/${id}/${part}`, file, size))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      // A session without its files fails when a server resumes it.
+      // A server that resumes a session without its files fails the session.
       return live.isOpenSession(id) ? [] : 'gone'
     }
   }
   return stored
 }
 
-/** Copies objects; undefined if one was deleted before it was copied, with its last row. */
+/** Copies objects; undefined if an object and its last row were deleted before it was copied. */
 async function storeObjects(
   task: Task,
   objects: readonly KnownObject[],
@@ -222,7 +223,7 @@ async function storeObjects(
       onProgress?.('copying objects', Math.min(done, total), total)
     }
   }
-  // No write is in progress when the first failure is reported.
+  // The first failure is reported when no write is in progress any more.
   const ended = await Promise.allSettled(Array.from({ length: atOnce }, run))
   for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason
   if (isDeleted) return undefined
@@ -235,7 +236,7 @@ async function storeObject(
   id: string,
 ): Promise<Content | undefined> {
   const storedContent = await index.find(id)
-  // Ids are never reused for other content once a row refers to them.
+  // Once a row refers to an id, the id is never reused for other content.
   if (storedContent) return storedContent
   let content: Content | undefined
   const onEnd = (measured: Content) => {
@@ -245,7 +246,7 @@ async function storeObject(
   try {
     const file = objectPath(join(folder, 'objects'), id)
     const source = measureContent(readLazily(file), seal, { onBytes, onEnd })
-    await writeAtomically(backupObjectPath(path, id), seal.close(`objects/${id}`, source))
+    await writeAtomically(backupObjectPath(path, id), seal.seal(`objects/${id}`, source))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error

@@ -18,14 +18,14 @@ export function liveFolder(folder: string): string {
 }
 
 /**
- * Returns the parent folder of the copies that a process keeps of sessions in a shared database:
- * what is in it of a process that has died may be deleted.
+ * Returns the parent folder of the local copies of sessions in a shared database. Copies of dead
+ * processes may be deleted.
  */
 export function liveCopyFolder(folder: string, owner: string): string {
   return join(folder, 'live-copies', owner)
 }
 
-/** Removes the copies of sessions that dead processes have left. */
+/** Removes the copies of sessions that dead processes left. */
 export async function removeDeadCopies(folder: string, alive: readonly string[]): Promise<void> {
   const names = await readdir(liveCopyFolder(folder, '.')).catch(() => [])
   for (const name of names) {
@@ -35,9 +35,8 @@ export async function removeDeadCopies(folder: string, alive: readonly string[])
 }
 
 /**
- * Creates the data folder, accessible only to its owner, and the folders above it. It creates them
- * one by one, because Node's own recursive mode never ends below /proc, where no folder can be
- * created.
+ * Creates the data folder, accessible only to its owner, and its parent folders. It creates them
+ * one by one: Node's recursive mode never ends below /proc, where no folder can be created.
  */
 export async function makeDataFolder(path: string): Promise<void> {
   try {
@@ -51,12 +50,12 @@ export async function makeDataFolder(path: string): Promise<void> {
   }
 }
 
-/** A file that marks an unfinished restoration of the folder; the restoration may begin again. */
+/** A file that marks an unfinished restoration, which may be started again. */
 export const RESTORING = 'restoring'
 
 /**
- * Throws if a data folder has objects or live sessions but no database, or a part of a restored
- * one: a new database would not refer to them, so they would be deleted.
+ * Throws if a data folder has objects or live sessions but no database, or only a part of a
+ * restored one: a new database would not refer to them, so they would be deleted.
  */
 export async function refuseMissingDatabase(folder: string): Promise<void> {
   if (existsSync(join(folder, RESTORING))) {
@@ -72,8 +71,8 @@ export async function refuseMissingDatabase(folder: string): Promise<void> {
 }
 
 /**
- * Throws if a data folder that is used with a shared database has one of its own: the shared one
- * does not refer to its recordings, so they would be moved away.
+ * Throws if a data folder has its own database but is used with a shared one, which does not refer
+ * to its recordings: they would be moved away.
  */
 export async function refuseOtherDatabase(folder: string): Promise<void> {
   const file = databaseFile(folder)

@@ -7,14 +7,14 @@ export type Disk = { free: number; size: number }
 export type MeasureDisk = () => Promise<Disk>
 
 /**
- * Milliseconds for which a measurement holds: too short for a disk to fill, and long enough for a
- * thousand new jobs a second to share it.
+ * Milliseconds for which a measurement is reused: too short for a disk to fill, and long enough for
+ * a thousand new jobs a second to share it.
  */
 const HOLDS_MS = 10
 
 /**
- * Creates a function that measures the disk that holds `folder`: what is free for this user, and
- * its size. `now` counts milliseconds and never goes back.
+ * Creates a function that measures the disk of `folder`: the free bytes for this user, and its
+ * size. `now` counts milliseconds and never goes back.
  */
 export function diskOf(
   folder: string,
@@ -39,12 +39,12 @@ export function diskOf(
   }
 }
 
-/** The largest default reserve: enough for the results and journals of a day of work. */
+/** The largest default reserve, enough for the results and journals of a day. */
 const MAX_DEFAULT_RESERVE = 1_000_000_000
-/** The share of the disk that is reserved on a small one. */
+/** The share of a small disk that is reserved. */
 const DEFAULT_RESERVE_SHARE = 0.05
 
-/** Returns the bytes that stay free for accepted work, unless the operator set a number. */
+/** Returns the bytes that stay free for accepted work; the operator may set them. */
 export function reserveOf({ size }: Pick<Disk, 'size'>, set: number | undefined): number {
   return set ?? Math.floor(Math.min(MAX_DEFAULT_RESERVE, size * DEFAULT_RESERVE_SHARE))
 }

@@ -5,9 +5,9 @@ import { type MeasureDisk, reserveOf } from './disk.ts'
 
 /** The operator's settings for disk space, in bytes. */
 export type SpaceSettings = {
-  /** What one account may store; 0 = no limit, undefined = a share of the disk. */
+  /** Limit of one account; 0 = no limit, undefined = a share of the disk. */
   accountMaxBytes?: number | undefined
-  /** What stays free for accepted work; undefined = depends on the size of the disk. */
+  /** Bytes that stay free for accepted work; undefined = depends on the size of the disk. */
   minFreeBytes?: number | undefined
   /** Accounts that have keys in the settings. */
   accounts?: readonly string[]
@@ -16,13 +16,16 @@ export type SpaceSettings = {
 /** The dependencies of `StorageLimits`. */
 export type StorageLimitsOptions = SpaceSettings & { db: Db; disk: MeasureDisk }
 
-/** New work is refused below the reserve; accepted work may use all of it but `LAST_PART`. */
+/**
+ * New work is refused below the reserve. Accepted work may use all of the reserve except for
+ * `URGENT_SHARE`.
+ */
 export type WorkKind = 'new' | 'accepted'
 
-/** Bytes being written for an account; they count as stored until it is closed. */
+/** Bytes that are being written for an account. They count as stored until it is closed. */
 export type DiskReservation = Disposable & {
   /**
-   * Counts bytes about to be written. Fails like `checkAccount`, or for accepted work with
+   * Counts bytes before they are written. Fails like `checkAccount` or, for accepted work, with
    * `storage_full`.
    */
   add(bytes: number): Promise<void>
@@ -37,33 +40,36 @@ export type SpaceState = Pick<StoredBytes, 'total' | 'largest'> & {
 }
 
 /**
- * The part of the reserve that accepted work leaves free: for rows, journals and live sessions,
- * which cannot wait.
+ * The part of the reserve that accepted work must not use: rows, journals and live sessions, which
+ * cannot wait, need it.
  */
-const LAST_PART = 0.25
-/** The disk is measured again after at most this many bytes of one stream. */
+const URGENT_SHARE = 0.25
+/** The most bytes of a stream between two measurements of the disk. */
 const STEP_BYTES = 1024 * 1024
-/** It is also measured at least this many times while one stream fills the reserve. */
+/** The fewest measurements while one stream fills the reserve. */
 const STEPS_OF_RESERVE = 8
 const MIN_STEP_BYTES = 64 * 1024
-/** Seconds after which a refused client may succeed: jobs end, the operator frees space. */
+/**
+ * Seconds after which a refused client may retry: jobs may have ended, or the operator may have
+ * freed space.
+ */
 const RETRY_AFTER = 60
 /** How long the list of accounts is cached. */
 const ACCOUNTS_FOR_MS = 10_000
 /**
- * With several accounts, one may store this share of what they all store plus what is available.
+ * The limit of one of several accounts: this share of what all of them store plus the free space.
  */
 const ACCOUNT_SHARE = 0.5
 
 /**
- * Keeps the disk from filling up: refuses new work below a reserve, holds back accepted work that
- * would not fit, and gives each account a share.
+ * Keeps the disk from filling up: refuses new work below a reserve, delays accepted work that would
+ * not fit, and gives each account a share.
  */
 export class StorageLimits {
   readonly #options: StorageLimitsOptions
   /** Bytes being written, by account. */
   readonly #incoming = new Map<string, number>()
-  /** Bytes that work in progress is still going to write. */
+  /** Bytes that current work is still going to write. */
   #planned = 0
   #accounts: { at: number; count: Promise<number> } | undefined
 
@@ -72,8 +78,8 @@ export class StorageLimits {
   }
 
   /**
-   * Fails unless an account may start something new that stores `bytes`: with `storage_low` below
-   * the reserve, with `quota_exceeded` beyond the account's share.
+   * Fails if an account may not start new work that stores `bytes`: with `storage_low` below the
+   * reserve, with `quota_exceeded` above the account's share.
    */
   async checkAccount(account: string, bytes = 0): Promise<void> {
     const { free, reserve, isLow } = await this.#measure()
@@ -86,16 +92,16 @@ export class StorageLimits {
 
   /** Fails with `quota_exceeded` if `bytes` more would exceed the account's share. */
   async checkQuota(account: string, bytes = 0): Promise<void> {
-    // Most accounts are the only one, and this is called often.
+    // Most servers have one account, and this is called often.
     if (!(await this.#hasLimit())) return
     const { held, limit = Number.POSITIVE_INFINITY } = await this.readQuota(account)
-    // An account at its limit exceeds it with anything more.
+    // At its limit, an account cannot store anything more.
     if (held + Math.max(1, bytes) <= limit) return
     const detail = `it holds ${held} of ${limit} bytes (STENO_ACCOUNT_MAX_BYTES); delete jobs to free space`
     throw new AppError('quota_exceeded', detail)
   }
 
-  /** Returns the bytes that an account holds, and how many it may; undefined = no limit. */
+  /** Returns the bytes that an account stores, and its limit; undefined = no limit. */
   async readQuota(account: string): Promise<{ held: number; limit: number | undefined }> {
     const { accountMaxBytes, db } = this.#options
     const { accountBytes, total } = await countHeldBytes(db, account)
@@ -104,13 +110,13 @@ export class StorageLimits {
     return { held: heldBytes, limit: accountMaxBytes ?? (await this.#shareOf(total)) }
   }
 
-  /** An account that is alone has the whole disk. */
+  /** The only account may use the whole disk. */
   async #hasLimit(): Promise<boolean> {
     const { accountMaxBytes } = this.#options
     return accountMaxBytes === undefined ? (await this.#countAccounts()) > 1 : accountMaxBytes > 0
   }
 
-  /** Starts counting what is written for an account. */
+  /** Starts counting the bytes that are written for an account. */
   open(account: string, kind: WorkKind): DiskReservation {
     let counted = 0
     let checkedAt = 0
@@ -125,8 +131,8 @@ export class StorageLimits {
   }
 
   /**
-   * Reserves space for bytes that accepted work is about to write, until disposed; fails with
-   * `storage_full` if there is none now.
+   * Reserves space for bytes that accepted work is about to write, until disposed. Fails with
+   * `storage_full` if there is not enough now.
    */
   async reserveBytes(bytes: number): Promise<Disposable> {
     await this.#checkCapacity(bytes)
@@ -150,7 +156,7 @@ export class StorageLimits {
     if (isLow) throw new AppError('storage_low', `${free} bytes are free, ${reserve} stay reserved`)
   }
 
-  /** Changes only with the size of the disk. */
+  /** Bytes of a stream between two measurements; depends only on the size of the disk. */
   #step = MIN_STEP_BYTES
 
   async #measure(): Promise<Pick<SpaceState, 'free' | 'reserve' | 'isLow'>> {
@@ -168,7 +174,7 @@ export class StorageLimits {
 
   async #checkCapacity(bytes: number): Promise<void> {
     const { free, reserve } = await this.#measure()
-    if (free - this.#planned - bytes >= reserve * LAST_PART) return
+    if (free - this.#planned - bytes >= reserve * URGENT_SHARE) return
     throw new AppError('storage_full', `${bytes} bytes are needed and too few are free`)
   }
 

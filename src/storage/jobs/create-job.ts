@@ -6,18 +6,21 @@ import { createGroupCommit } from '../database/group-commit.ts'
 import { findRecording } from '../objects/recordings.ts'
 import { enqueueJob, type NewJob, type QueueLimit } from './queue/queue.ts'
 
-/** What a client sends so that a repeated request is recognized. */
+/** The idempotency key of a request, by which a repetition is recognized. */
 export type IdempotencyKey = {
   account: string
   key: string
-  /** Represents everything that the request asked for. */
+  /** A hash of everything that the request contains. */
   fingerprint: string
 }
 
-/** How long the key of a request is remembered. */
+/** How long the key of a request is kept. */
 const REMEMBERED_MS = 24 * 3_600_000
 
-/** Finds the job that an earlier request with this key created, and what that request asked for. */
+/**
+ * Returns the job that an earlier request with this key created, and the fingerprint of that
+ * request.
+ */
 export async function findByIdempotencyKey(
   db: Db,
   { account, key }: IdempotencyKey,
@@ -33,12 +36,14 @@ export async function findByIdempotencyKey(
   return row && { jobId: row.job_id, fingerprint: row.fingerprint }
 }
 
-/** The job that an earlier request with the same key created, and what that request asked for. */
+/**
+ * The job that an earlier request with the same key created, and the fingerprint of that request.
+ */
 export type IdempotencyRecord = { jobId: string; fingerprint: string }
 
 /**
  * Returns the id of the job that an earlier request created. Throws `idempotency_conflict` if that
- * request asked for something else.
+ * request was different.
  */
 export function jobOfSameRequest(
   earlier: IdempotencyRecord,
@@ -49,21 +54,21 @@ export function jobOfSameRequest(
 }
 
 /**
- * The outcome of a creation: `refused` by the queue, or not needed because the same key came
- * `earlier`.
+ * The outcome of a creation: `refused` by the queue, or `earlier` if a request with the same key
+ * has already created the job.
  */
 export type CreateJobResult = 'created' | 'refused' | IdempotencyRecord
 
 /** The options of a creation. */
 export type CreationOptions = QueueLimit & {
   idempotency?: IdempotencyKey | undefined
-  /** What the account may use per month: seconds of audio times channels; 0 = no limit. */
+  /** The monthly limit of the account: seconds of audio times channels; 0 = no limit. */
   maxSecondsPerMonth?: number | undefined
 }
 
 /**
- * Queues a job together with its metadata index entries and its idempotency key, or writes none of
- * it. Fails with `quota_exceeded` when the account has used up its month.
+ * Queues a job with its metadata index and its idempotency key, or writes nothing. Rejects with
+ * `quota_exceeded` if the account has used up its month.
  */
 export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<CreateJobResult>
 
@@ -74,7 +79,7 @@ export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creat
 export function createJobWriter(db: Db): CreateJob {
   const write = createGroupCommit(db, insertNewJob, {
     orderBy: ({ job }) => job.account,
-    // What an earlier request has used up, or which key it had, is read before the job is written.
+    // The quota and the idempotency keys are read before the jobs are written.
     mayOverlap: ({ options }) => !options.idempotency && !options.maxSecondsPerMonth,
     findWritten: async (tx, { job }) => ((await hasJob(tx, job)) ? 'created' : undefined),
   })
@@ -90,7 +95,7 @@ async function hasJob(tx: Db, { id, account }: NewJob): Promise<boolean> {
   return (await query.where('account', '=', account).executeTakeFirst()) !== undefined
 }
 
-/** A refusal must not roll back the transaction: other creations share it. */
+/** A refusal must not roll back the transaction, which other creations share. */
 type CreateOutcome = CreateJobResult | { quotaError: AppError }
 
 async function insertNewJob(
@@ -98,7 +103,7 @@ async function insertNewJob(
   { job, options }: { job: NewJob; options: CreationOptions },
 ): Promise<CreateOutcome> {
   const { maxQueued, idempotency, maxSecondsPerMonth: maxSeconds } = options
-  // One account's jobs are counted and dated one after the other.
+  // The jobs of one account are counted and dated one after another.
   await tx.dialect.lock?.(tx, `jobs of ${job.account}`)
   const earlier = idempotency && (await recordKey(tx, idempotency, job))
   if (earlier) return earlier
@@ -109,7 +114,7 @@ async function insertNewJob(
 }
 
 /**
- * Checks the quota in the transaction that creates the job, so that of two requests one sees the
+ * Checks the quota in the transaction that creates the job, so that concurrent requests see each
  * other.
  */
 async function checkMonth(tx: Db, job: NewJob, { maxSeconds }: { maxSeconds: number }) {
@@ -129,7 +134,7 @@ async function deleteIdempotencyKey(tx: Db, { account, key }: IdempotencyKey): P
     .execute()
 }
 
-/** Records the key, or returns what it was used for before. Takes over an expired key. */
+/** Records the key, or returns its earlier use. An expired key is used again. */
 async function recordKey(
   tx: Db,
   { account, key, fingerprint }: IdempotencyKey,

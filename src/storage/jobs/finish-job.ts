@@ -8,11 +8,11 @@ import { idle, type Lease, whereLeased } from './queue/lease.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
 import { commitOrDelete, dropResult, storeResult, type WrittenResult } from './results.ts'
 
-/** What a job ends with. A redacted recording replaces the original. */
+/** The result with which a job ends. A redacted recording replaces the original. */
 export type JobEnd = {
   result: WrittenResult
   redactedAudio?: RedactedAudio | undefined
-  /** Whether nothing is kept of the job once it was delivered. */
+  /** Whether nothing is kept of the job after its result was delivered. */
   zeroRetention?: boolean
   usage?: JobUsage | undefined
   at: number
@@ -39,7 +39,7 @@ export async function finishJob(
 }
 
 /**
- * Returns whether a job is done under a lease: an earlier try of its holder succeeded, and only its
+ * Returns whether a job is done under a lease: an earlier attempt to finish it succeeded, but its
  * response was lost.
  */
 export async function hasFinished(db: Db, { id, epoch }: Lease): Promise<boolean> {
@@ -52,10 +52,10 @@ export async function hasFinished(db: Db, { id, epoch }: Lease): Promise<boolean
   return job?.status === 'done'
 }
 
-/** Why a job failed, as its client sees it. `reason` is for programs, where they need one. */
+/** Why a job failed, for its client. `reason` is for programs. */
 export type JobFailure = { code: number; message: string; reason?: 'cancelled' }
 
-/** Ends a job with the reason why it failed, likewise in one transaction under the lease. */
+/** Ends a job with the reason why it failed, in one transaction under the lease. */
 export async function failJob(
   db: Db,
   lease: Lease,
@@ -90,8 +90,8 @@ function endJob(
 }
 
 /**
- * The columns of a job that ends. A job created in a burst may have a creation time slightly ahead
- * of the clock; it never ends before it began.
+ * The columns of an ended job. The creation time of a job in a burst may be slightly ahead of the
+ * clock, but a job never ends before it begins.
  */
 export function ended(at: number) {
   const latest = sql<number>`case when created_at > ${at} then created_at else ${at} end`

@@ -6,31 +6,29 @@ import { type Db, inTransaction } from '../database/db.ts'
 import { storageError } from '../database/sqlite/storage-error.ts'
 import type { JobRow } from '../database/tables.ts'
 
-/** The result of a job as the API returns it. To this module it is only a JSON value. */
+/** The result of a job as the API returns it; here, any JSON value. */
 export type JobResult = Record<string, unknown>
 
-/** A result, or the JSON text of one that was serialized elsewhere. */
+/** A result, or its JSON text. */
 export type WrittenResult = JobResult | string
 
-/** The columns of a result: its text, or the object that holds it and the size of that in bytes. */
+/**
+ * The columns of a result: its text, or the object that contains it and the size of that object.
+ */
 export type ResultColumns = Pick<JobRow, 'result' | 'result_object' | 'result_size'>
 
 /**
- * A result up to this size is stored in its row; a longer one would make every list of jobs slow to
- * read.
+ * A result up to this size is stored in its row. Longer ones would make lists of jobs slow to read.
  */
 export const MAX_INLINE_RESULT_BYTES = 256 * 1024
 
 /**
- * Whether nothing may be left of a result once it is deleted: a database that others share keeps
- * what it deletes for a while, in its tables and in its log, so an object holds it.
+ * Whether nothing of a result may remain after its deletion. A shared database keeps deleted data
+ * for a while, in its tables and its log, so such a result is stored in an object.
  */
 export type StoreOptions = { isErasable?: boolean }
 
-/**
- * Writes a long result to an object of its own, never over another one; returns the columns of the
- * row.
- */
+/** Stores a result and returns the columns of its row. A long result gets a new object. */
 export function storeResult(
   db: Db,
   result: WrittenResult,
@@ -41,8 +39,8 @@ export function storeResult(
 }
 
 /**
- * Writes the JSON text of a long result from chunks, none of which ends within a character, and
- * returns the columns of the row. A long text is never in memory as a whole.
+ * Stores the JSON text of a result from chunks, and returns the columns of its row. No chunk may
+ * end within a character. A long text is never in memory as a whole.
  */
 export async function storeResultText(
   db: Db,
@@ -86,7 +84,7 @@ async function* once(text: string): AsyncGenerator<string> {
   yield text
 }
 
-/** Deletes what was stored for a row that then did not take it. */
+/** Deletes the object of a result whose row was not written. */
 export async function dropResult(
   db: Db,
   { result_object }: Pick<ResultColumns, 'result_object'>,
@@ -95,9 +93,9 @@ export async function dropResult(
 }
 
 /**
- * Has rows take objects that were stored for them: `take` resolves to false or undefined if they
- * did not, and then `drop` deletes the objects. Where the outcome is unknown they stay; what no row
- * refers to is deleted at the next start.
+ * Runs `take`, which writes rows that refer to new objects. If it resolves to false or undefined,
+ * nothing was written, and `drop` deletes the objects. If the outcome is unknown they stay; the
+ * next start deletes objects without a row.
  */
 export async function commitOrDelete<T>(
   db: Pick<Db, 'dialect'>,
@@ -117,10 +115,10 @@ export async function commitOrDelete<T>(
   }
 }
 
-/** Where the JSON text of a result is stored: in the row, or in an object of its own. */
+/** Where the JSON text of a result is stored: in the row, or in its own object. */
 export type ResultLocation = { text: string } | { object: string }
 
-/** Reads from a row where its result is stored; null while there is none. */
+/** Returns where the result of a row is stored; null if there is none. */
 export function resultLocation({
   result,
   result_object,
@@ -131,7 +129,7 @@ export function resultLocation({
 
 /**
  * Returns the JSON text of a result; undefined if its object is gone, because the job was deleted
- * after its row was read, or its result was replaced.
+ * or its result was replaced after the row was read.
  */
 export async function readResult(db: Db, stored: ResultLocation): Promise<string | undefined> {
   if ('text' in stored) return stored.text
@@ -144,7 +142,7 @@ export async function readResult(db: Db, stored: ResultLocation): Promise<string
   }
 }
 
-/** A result of a finished job, as its row was read. */
+/** The result of a finished job, as it was when its row was read. */
 export type ReadResult = { jobId: string; stored: ResultLocation }
 
 type ResultReplacement = {
@@ -169,9 +167,9 @@ async function replaceRow(
 }
 
 /**
- * Replaces a result that was read, in one statement, and counts what language models took for that
- * in its transaction. Returns false, and changes nothing, if the job was deleted meanwhile or
- * already has another result. Only the result of the job changes.
+ * Replaces a result that was read, in one statement, and counts the tokens that language models
+ * used in the same transaction. Returns false, and changes nothing, if the job was deleted or has
+ * another result in the meantime. Changes nothing else of the job.
  */
 export async function replaceResult(
   db: Db,

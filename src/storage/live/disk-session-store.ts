@@ -7,9 +7,9 @@ import { type LogLine, readAt, readLogLines, writeAt } from '../objects/disk/fil
 import type { Objects } from '../objects/objects.ts'
 import type { Orphans } from '../objects/orphans/orphans.ts'
 import { SessionAppender } from './session-appender.ts'
-import type { DurableSizes, SessionStore } from './session-store.ts'
+import type { SessionSizes, SessionStore } from './session-store.ts'
 
-/** A session store in a folder of its own: a file for the audio, and one for the log. */
+/** A session store in its own folder: one file for the audio, and one for the log. */
 export type DiskSessionStore = SessionStore & {
   /**
    * The file that holds the audio, from byte `audioStart` on. The bytes before that are reserved
@@ -25,14 +25,14 @@ export type DiskSessionStore = SessionStore & {
 const AUDIO_START = 44
 
 /**
- * Ends the name of a folder while it is created: a kill may leave it, with nothing acknowledged in
- * it.
+ * The suffix of a folder that is being created. A killed process may leave the folder; nothing in
+ * it was acknowledged.
  */
 const UNFINISHED = '.new'
 
 /**
- * Creates the folder of a new session. It exists as a whole or not at all, and its name is on disk
- * before this resolves. A folder that already has files is an error.
+ * Creates the folder of a new session, completely or not at all. Its name is durable when this
+ * resolves. Rejects if the folder already has files.
  */
 export async function createDiskSessionStore(folder: string): Promise<DiskSessionStore> {
   const parent = dirname(folder)
@@ -81,7 +81,7 @@ export async function openDiskSessionStore(
 
 function diskSessionStore(
   { folder, audio, log }: { folder: string; audio: FileHandle; log: FileHandle },
-  sizes: DurableSizes,
+  sizes: SessionSizes,
 ): DiskSessionStore {
   const appender = new SessionAppender({ audio, log, audioStart: AUDIO_START }, sizes)
   return {
@@ -110,7 +110,7 @@ function diskSessionStore(
         yield lines.map(({ text }) => text)
       }
     },
-    readDurableLines: (start) => readLogLines(log, { start, size: appender.storedLogBytes }),
+    readDurableLines: (start) => readLogLines(log, { start, size: appender.durableLogBytes }),
     readWrittenLines: (part) => readLogLines(log, part),
     async close() {
       await appender.close()
@@ -126,12 +126,13 @@ function pathsOf(folder: string): { audio: string; log: string } {
 }
 
 /**
- * Finds how far the log is valid, and how much audio it reports. A power loss can also leave zeros.
+ * Returns how far the log is valid, and how much audio it reports. After a power loss it may also
+ * end in zeros.
  */
 async function readSent(
   log: FileHandle,
   { audioAfter, audioSize }: { audioAfter(line: string): number | undefined; audioSize: number },
-): Promise<DurableSizes> {
+): Promise<SessionSizes> {
   const sent = { audioBytes: 0, logBytes: 0 }
   for await (const lines of readLogLines(log, { size: (await log.stat()).size })) {
     for (const { text, end } of lines) {
@@ -144,7 +145,7 @@ async function readSent(
   return sent
 }
 
-/** Truncates the file to `size`, durably: nothing of the rest may follow what is written next. */
+/** Truncates the file to `size`, durably, so that no old bytes can follow later writes. */
 async function cutTo(handle: FileHandle, size: number): Promise<void> {
   if ((await handle.stat()).size <= size) return
   await handle.truncate(size)
@@ -196,15 +197,12 @@ export async function listSessionFolders(parent: string): Promise<string[]> {
   })
 }
 
-/**
- * The job of a session: `open` if it continues, `ended`, or `unknown`, as after an older database
- * was restored.
- */
+/** The job of a session: `open`, `ended`, or `unknown`, as after an older database was restored. */
 export type SessionStatus = 'open' | 'ended' | 'unknown'
 
 /**
- * Removes from `parent` the folders of ended sessions. Turns folders whose audio may be all that is
- * left of a session into orphans; without `orphans`, removes these too.
+ * Removes the folders of ended sessions from `parent`. A folder that may have the only audio of a
+ * session becomes an orphan or, without `orphans`, is removed, too.
  */
 export async function removeStaleSessions(
   parent: string,

@@ -33,18 +33,18 @@ export function createCallbackQueue(db: Db, { maxQueued }: { maxQueued: number }
 }
 
 /**
- * Only these parameters: a vocabulary among the others may be a megabyte, which the event loop must
- * not parse ten times a second.
+ * Reads only these parameters. A vocabulary among the others may be a megabyte, which the event
+ * loop must not parse ten times a second.
  */
 const CALLBACK_PARAMS = ['callback', 'callback_config']
 
-/** A late write by an earlier process, or one for a job that has ended, matches no job. */
+/** A late write by an earlier process, or one for an ended job, matches no job. */
 async function queueHeld(
   tx: Db,
   { lease, messages }: CallbackRequest,
   { maxQueued }: { maxQueued: number },
 ): Promise<number | undefined> {
-  // Who takes the session over waits until these messages are queued.
+  // A process that takes the session over waits until these messages are queued.
   await tx.dialect.lockRows?.(tx, 'jobs', sql`id = ${lease.id}`)
   const params = tx.dialect.jsonFields('request_params', CALLBACK_PARAMS)
   const job = await tx.sql

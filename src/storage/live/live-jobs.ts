@@ -24,7 +24,7 @@ import { insertRecording } from '../objects/recordings.ts'
 import { deleteBatches } from './session-batches.ts'
 import { recordSessionEnd } from './session-tokens.ts'
 
-/** What a session needs to know about its job. */
+/** The job of a session, as far as the session needs it. */
 export type LiveJob = {
   id: string
   account: string
@@ -32,22 +32,22 @@ export type LiveJob = {
   createdAt: number
   params: Record<string, unknown>
   requestWarnings: readonly string[]
-  /** The object that its recording becomes. */
+  /** The object in which its recording is stored at the end. */
   fileId: string
-  /** Whether nothing is kept of it once its result was delivered, and no recording at all. */
+  /**
+   * Whether nothing is kept of it after its result was delivered; then its recording is not stored
+   * at all.
+   */
   zeroRetention: boolean
 }
 
-/**
- * The session that a token belongs to: its job, unless deleted, and whether it accepts no more
- * audio.
- */
+/** The session of a token: its job, unless deleted, and whether it still accepts audio. */
 export type TokenHolder = {
   job: LiveJob | undefined
   ended: boolean
   /** The hash of the key that created it; null if unknown. */
   keyHash: string | null
-  /** The process that runs it: its lease was renewed in time. */
+  /** The process that runs it, if its lease is still valid. */
   owner: string | undefined
 }
 
@@ -81,15 +81,12 @@ export async function findLiveJobByToken(
   return { job: row && toLiveJob(row), ended: !isOpen, keyHash: session.key_hash, owner }
 }
 
-/** Whether no process runs a session: its owner is dead, or renewed its lease too long ago. */
+/** The condition that no process runs a session: its owner is dead, or its lease is too old. */
 function isUnleasedJob({ dialect }: Db) {
   return sql<boolean>`(${isAbandoned} or lease_until < ${dialect.now()})`
 }
 
-/**
- * Returns every session that has not ended and that no process runs, oldest first: those that a new
- * server resumes.
- */
+/** Returns the open sessions that no process runs, oldest first; a new server resumes them. */
 export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
   const rows = await db.sql
     .selectFrom('jobs')
@@ -103,12 +100,16 @@ export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
   return rows.map(toLiveJob)
 }
 
-/** Who claims a session, and when. `onlyIfFree` leaves one alone that another process runs. */
+/**
+ * The process that claims a session, and the time. With `onlyIfFree`, a session that another
+ * process runs is not claimed.
+ */
 export type LiveClaim = { owner: string; at: number; onlyIfFree?: boolean }
 
 /**
- * Claims a session, when its first socket connects and again after a restart. Its previous owner
- * can write no more. Returns undefined if it has ended, is gone, or is another's.
+ * Claims a session, when its first client connects and after a restart. Its previous owner can no
+ * longer write. Returns undefined if the session has ended, is deleted, or belongs to another
+ * process.
  */
 export function beginLiveJob(db: Db, id: string, claim: LiveClaim): Promise<Lease | undefined> {
   return inTransaction(db, (tx) => claimSession(tx, id, claim))
@@ -141,14 +142,14 @@ async function claimSession(
 }
 
 /**
- * Gives a session back that stays open: any process may claim it at once. Changes nothing if the
- * lease was lost.
+ * Releases an open session: any process may claim it at once. Changes nothing if the lease was
+ * lost.
  */
 export async function releaseLiveJob(db: Db, lease: Lease): Promise<void> {
   await whereLeased(db, lease).set({ lease_owner: null, lease_until: null }).execute()
 }
 
-/** Returns the owner of each of these sessions that have not ended; undefined if it has none. */
+/** Returns the owner of each of these sessions that has not ended; undefined if it has none. */
 export async function findLiveOwners(
   db: Db,
   ids: readonly string[],
@@ -174,15 +175,15 @@ export async function findLiveOwner(db: Db, id: string): Promise<string | undefi
 /** The epoch of the first connection. */
 const FIRST_EPOCH = 1
 
-/** What was recorded of a session, in the object of its job. */
+/** The recorded audio of a session, in the object of its job. */
 export type RecordedAudio = { size: number; duration: number; channels: number }
 
-/** How a session ended: its stored result, and its recording unless nothing was recorded. */
+/** The end of a session: its stored result, and its recording if there is one. */
 export type LiveEnd = {
   result: ResultColumns
   file: RecordedAudio | undefined
   at: number
-  /** What language models took. */
+  /** The tokens that language models used. */
   llm?: LlmUsage | undefined
   /** The last messages for its callback. */
   callbacks?: readonly LiveCallback[]
@@ -210,21 +211,21 @@ export function finishLiveJob(
   })
 }
 
-/** Why a session failed, and its recording unless nothing was recorded. */
+/** Why a session failed, and its recording if there is one. */
 export type LiveFailure = {
   failure: JobFailure
   file?: RecordedAudio | undefined
   at: number
   /** The message that notifies its callback of the end, if the callback wants it. */
   endMessage?: SessionMessage | undefined
-  /** Ends it only if no client has connected yet, or if this lease was not lost. */
+  /** Fails the session only if no client has connected yet, or only under this lease. */
   only?: 'queued' | Lease | undefined
 }
 
 /**
- * Ends a session with the reason why it failed, next to anything a client has recorded about it.
- * Reason and recording appear together. Returns false, and changes nothing, if it has ended, is
- * gone, or is not in the state that `only` requires.
+ * Ends a session with the reason why it failed, in addition to the metadata of its client. Reason
+ * and recording appear together. Returns false, and changes nothing, if it has ended, is deleted,
+ * or is not in the state that `only` requires.
  */
 export function failLiveJob(
   db: Db,
@@ -263,7 +264,8 @@ export function failLiveJob(
 }
 
 /**
- * Sets a field of an object in JSON text; numbers beyond the precision of ours stay as they are.
+ * Sets a field of an object in JSON text. Numbers beyond the precision of JavaScript stay
+ * unchanged.
  */
 function withField(text: string, field: string, value: unknown): string {
   const exact = (_key: string, parsed: unknown, { source }: { source?: string }) => {
@@ -300,13 +302,13 @@ const endColumns = [
 ] as const satisfies (keyof JobRow)[]
 type EndColumn = (typeof endColumns)[number]
 
-/** What was recorded was recognized, also of a session that failed. */
+/** The recorded audio was recognized, even that of a session that failed. */
 function jobUsageOf(file: RecordedAudio | undefined): JobUsage {
   const { duration = 0, channels = 0 } = file ?? {}
   return { audioSeconds: duration, channelSeconds: duration * channels }
 }
 
-/** Runs in the transaction that ends a job: its token expires and its recording appears with it. */
+/** Must run in the transaction that ends a job: its token expires, and its recording appears. */
 async function recordEnd(
   tx: Db,
   { id, account, file_id, completed_at, lease_epoch, zero_retention }: Pick<JobRow, EndColumn>,

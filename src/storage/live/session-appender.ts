@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { storageError } from '../database/sqlite/storage-error.ts'
 import { writeAt } from '../objects/disk/file-io.ts'
-import type { DurableSizes, SessionStore } from './session-store.ts'
+import type { SessionSizes, SessionStore } from './session-store.ts'
 
 /** The arguments of one `write` call. */
 type PendingAppend = {
@@ -20,40 +20,40 @@ export type AppendedFiles = { audio: FileHandle; log: FileHandle; audioStart: nu
  */
 export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
   readonly #files: AppendedFiles
-  #sizes: DurableSizes
+  #sizes: SessionSizes
   #waiting: PendingAppend[] = []
   #isWriting = false
-  /** Settles with the last call of `write`. */
+  /** The promise of the last `write` call. */
   #lastWrite: Promise<void> = Promise.resolve()
-  /** The sync that has not begun yet, and the last one. */
-  #nextSync: Promise<DurableSizes> | undefined
+  /** The sync that is scheduled but has not begun, and the last sync. */
+  #nextSync: Promise<SessionSizes> | undefined
   #lastSync: Promise<unknown> = Promise.resolve()
-  /** Files whose bytes may not be on disk yet. */
+  /** The files with bytes that no sync has covered. */
   readonly #unsynced = new Set<FileHandle>()
-  /** A write that failed since the last sync. */
-  #failure: { error: unknown } | undefined
-  /** Why nothing works any more. */
-  #end: { error: unknown } | undefined
-  #storedLogBytes: number
+  /** The error of a write that failed since the last sync. */
+  #writeFailure: { error: unknown } | undefined
+  /** The error after which every call fails. */
+  #fatal: { error: unknown } | undefined
+  #durableLogBytes: number
 
-  constructor(files: AppendedFiles, sizes: DurableSizes) {
+  constructor(files: AppendedFiles, sizes: SessionSizes) {
     this.#files = files
     this.#sizes = sizes
-    this.#storedLogBytes = sizes.logBytes
+    this.#durableLogBytes = sizes.logBytes
   }
 
-  /** How many bytes of each file are valid. */
-  get sizes(): DurableSizes {
+  /** Bytes of each file that were written completely. */
+  get sizes(): SessionSizes {
     return { ...this.#sizes }
   }
 
-  /** Bytes of the log that survive a power loss. */
-  get storedLogBytes(): number {
-    return this.#storedLogBytes
+  /** Bytes of the log that a sync has made durable. */
+  get durableLogBytes(): number {
+    return this.#durableLogBytes
   }
 
   write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<void> {
-    if (this.#end) return Promise.reject(this.#end.error)
+    if (this.#fatal) return Promise.reject(this.#fatal.error)
     if (lines.some((line) => line.includes('\n'))) throw new TypeError('a line with a line break')
     const written = Promise.withResolvers<void>()
     this.#waiting.push({ audio, lines, written })
@@ -62,7 +62,7 @@ export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
     return written.promise
   }
 
-  sync(): Promise<DurableSizes> {
+  sync(): Promise<SessionSizes> {
     if (!this.#nextSync) {
       this.#nextSync = settled(this.#lastSync).then(() => this.#syncNow())
       this.#lastSync = this.#nextSync
@@ -70,16 +70,16 @@ export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
     return this.#nextSync
   }
 
-  /** Resolves when everything given to `write` is written, or has failed. */
+  /** Resolves when all earlier `write` calls have succeeded or failed. */
   settled(): Promise<void> {
     return settled(this.#lastWrite)
   }
 
-  /** Completes pending writes, and accepts nothing more. */
+  /** Waits for pending writes and syncs; later calls fail. */
   async close(): Promise<void> {
     await settled(this.#lastWrite)
     await settled(this.#lastSync)
-    this.#end ??= { error: new Error('the session is closed') }
+    this.#fatal ??= { error: new Error('the session is closed') }
   }
 
   async #writeWaiting(): Promise<void> {
@@ -93,7 +93,7 @@ export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
       } catch (cause) {
         const error = storageError(cause)
         await this.#truncate(error)
-        this.#failure = { error }
+        this.#writeFailure = { error }
         entries.push(...this.#waiting)
         this.#waiting = []
         for (const { written } of entries) written.reject(error)
@@ -119,24 +119,24 @@ export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
     this.#sizes = { audioBytes: audioBytes + audioLength, logBytes: logBytes + text.length }
   }
 
-  /** Removes the remains of a failed write: its lines would count after a crash. */
+  /** Removes the bytes of a failed write: after a crash, its lines would be read as valid. */
   async #truncate(error: unknown): Promise<void> {
     const { audio, log, audioStart } = this.#files
     try {
       await log.truncate(this.#sizes.logBytes)
       await audio.truncate(audioStart + this.#sizes.audioBytes)
     } catch {
-      this.#end ??= { error }
+      this.#fatal ??= { error }
     }
   }
 
-  async #syncNow(): Promise<DurableSizes> {
+  async #syncNow(): Promise<SessionSizes> {
     this.#nextSync = undefined
     await settled(this.#lastWrite)
-    if (this.#end) throw this.#end.error
-    if (this.#failure) {
-      const { error } = this.#failure
-      this.#failure = undefined
+    if (this.#fatal) throw this.#fatal.error
+    if (this.#writeFailure) {
+      const { error } = this.#writeFailure
+      this.#writeFailure = undefined
       throw error
     }
     const files = [...this.#unsynced]
@@ -144,12 +144,12 @@ export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
     this.#unsynced.clear()
     try {
       for (const file of files) await file.datasync()
-      this.#storedLogBytes = sizes.logBytes
+      this.#durableLogBytes = sizes.logBytes
       return sizes
     } catch (cause) {
-      // Linux drops data that it could not write: a second sync would succeed without those bytes.
-      this.#end ??= { error: storageError(cause) }
-      throw this.#end.error
+      // Linux drops data that it cannot write: a second sync would succeed without those bytes.
+      this.#fatal ??= { error: storageError(cause) }
+      throw this.#fatal.error
     }
   }
 }

@@ -5,30 +5,32 @@ import type { Db } from '../database/db.ts'
 /** A part of the audio and the log of a session, as it is stored in the shared database. */
 export type SessionBatch = {
   jobId: string
-  /** Counts the batches of a session from 0, without gaps. */
+  /** The number of the batch in its session, from 0, without gaps. */
   seq: number
   /** The process that writes it, and the epoch of its lease. */
   writer: string
   audio: Uint8Array
-  /** Whole lines, each with its line break. */
+  /** Complete lines with their line breaks. */
   log: Uint8Array
 }
 
-/** `taken`: another process has written a batch of this number, so it owns the session. */
+/**
+ * `taken`: another process has already written a batch with this number, so it owns the session.
+ */
 export type BatchOutcome = 'stored' | 'taken'
 
-/** Stores batches of all sessions of a process. */
+/** Stores the batches of all sessions of a process. */
 export type BatchWriter = {
   /**
-   * Resolves when the batch is stored. After a failure it is unknown whether it is: the same batch
-   * may be passed again.
+   * Resolves when the batch is stored. After a failure, the batch may or may not be stored; the
+   * same batch may be passed again.
    */
   append(batch: SessionBatch): Promise<BatchOutcome>
 }
 
-/** Milliseconds from one statement to the next: chunks are acknowledged after it. */
+/** Milliseconds between two statements; chunks are acknowledged after a statement. */
 const INTERVAL_MS = 50
-/** One statement holds this many bytes, and at least one batch. */
+/** The most bytes of one statement, which has at least one batch. */
 const MAX_BYTES = 8 * 1024 * 1024
 /** Batches that are read at once. */
 const PAGE = 64
@@ -86,7 +88,7 @@ export function createBatchWriter(
   }
 }
 
-/** Stores batches of different sessions; those whose number is taken change nothing. */
+/** Stores batches of different sessions. A batch whose number is taken changes nothing. */
 async function storeBatches(db: Db, batches: readonly SessionBatch[]): Promise<BatchOutcome[]> {
   const rows = batches.map(({ jobId, seq, writer, audio, log }) => {
     return { job_id: jobId, seq, writer, audio: asBuffer(audio), log: asBuffer(log) }
@@ -105,7 +107,7 @@ async function storeBatches(db: Db, batches: readonly SessionBatch[]): Promise<B
   return outcomes
 }
 
-/** Returns whether a batch is there, because an earlier attempt to store it succeeded after all. */
+/** Returns whether a batch is stored because an earlier attempt succeeded after all. */
 async function isOwn(db: Db, { jobId, seq, writer }: SessionBatch): Promise<boolean> {
   const foundRow = await db.sql
     .selectFrom('live_batches')
@@ -143,7 +145,7 @@ export async function deleteBatches(tx: Db, jobId: string): Promise<void> {
   await tx.sql.deleteFrom('live_batches').where('job_id', '=', jobId).execute()
 }
 
-/** Deletes the batches that a process wrote after its session had ended elsewhere. */
+/** Deletes the batches that a process wrote after another one had ended its session. */
 export async function deleteStaleBatches(db: Db): Promise<void> {
   await db.sql
     .deleteFrom('live_batches')

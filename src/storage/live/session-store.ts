@@ -1,7 +1,7 @@
 import type { LogLine } from '../objects/disk/file-io.ts'
 
-/** How many bytes of the audio and the log of a session are durable. */
-export type DurableSizes = { audioBytes: number; logBytes: number }
+/** Bytes of the audio and of the log of a session. */
+export type SessionSizes = { audioBytes: number; logBytes: number }
 
 /**
  * Where the audio and the log of one live session are stored; both are append-only, and one process
@@ -22,10 +22,10 @@ export type SessionStore = {
    */
   write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<void>
   /**
-   * Resolves when everything passed to `write` before is durable, to how much that is; fails if one
-   * of these writes failed since the last sync. Concurrent calls share a sync.
+   * Resolves when all earlier writes are durable, to the durable sizes; fails if one of these
+   * writes failed since the last sync. Concurrent calls share a sync.
    */
-  sync(): Promise<DurableSizes>
+  sync(): Promise<SessionSizes>
   /** Reads audio from byte `from` up to byte `to`, which must have been written. */
   readAudio(from: number, to: number): Promise<Uint8Array>
   /**
@@ -35,8 +35,8 @@ export type SessionStore = {
   readLines(): AsyncGenerator<string[]>
   /** Reads the lines that are durable, from byte `start` of the log, where a line must begin. */
   readDurableLines(start: number): AsyncGenerator<LogLine[]>
-  /** Waits for everything passed to `write`; from then on, nothing is written. */
+  /** Waits for all earlier writes; later ones fail. */
   close(): Promise<void>
-  /** Deletes what is stored, if anything is; the session must be closed. */
+  /** Deletes the stored data, if there is any; the session must be closed. */
   delete(): Promise<void>
 }

@@ -11,34 +11,34 @@ import {
 import { createBatchWriter } from './session-batches.ts'
 import { copyAbandonedSession, openSharedStore } from './shared-session-store.ts'
 
-/** How the log of a session is read, and what happens when another process takes it. */
+/**
+ * How to read the log of a session, and the callback when another process takes the session over.
+ */
 export type OpenStoreOptions = {
   audioAfter(line: string): number | undefined
   onTaken(): void
 }
 
 /**
- * Where the audio and the log of sessions are: in the data folder, or in the shared database, so
- * that any node can go on with them.
+ * Opens the audio and the log of sessions: in the data folder, or in the shared database, so that
+ * any node can continue them.
  */
 export type SessionStores = {
-  /** The folder of a session while it is open here; samples may be put beside its audio. */
+  /** The folder of a session that is open here; samples may be stored beside its audio. */
   folderOf(jobId: string): string
-  /** Opens a session under its lease; `isNew` if no process has before. */
+  /** Opens a session under its lease. `isNew`: no process has opened it before. */
   open(
     lease: Lease,
     options: OpenStoreOptions,
   ): Promise<{ store: DiskSessionStore; isNew: boolean }>
-  /**
-   * Opens what earlier processes left of a session, without a lease; undefined if that is nothing.
-   */
+  /** Opens the data of earlier processes without a lease; undefined if there is none. */
   openWithoutLease(
     jobId: string,
     options: Pick<OpenStoreOptions, 'audioAfter'>,
   ): Promise<DiskSessionStore | undefined>
 }
 
-/** Creates the part of a process that opens sessions below its data folder. */
+/** Creates the stores of a process, whose sessions have folders in its data folder. */
 export function createSessionStores(db: Db, folder: string): SessionStores {
   return db.isShared ? sharedSessions(db, folder) : localSessions(folder)
 }
@@ -75,10 +75,7 @@ function sharedSessions(db: Db, folder: string): SessionStores {
   }
 }
 
-/**
- * Opens the files that an earlier process left; one that was killed at the wrong moment may not
- * have created them.
- */
+/** Opens the files of an earlier process, which may have been killed before it created them. */
 async function openExisting(
   folder: string,
   options: Pick<OpenStoreOptions, 'audioAfter'>,

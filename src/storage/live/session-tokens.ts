@@ -1,14 +1,14 @@
 import type { Db } from '../database/db.ts'
 
-/** How long the token of an ended session is kept: its creation may be repeated for as long. */
+/** How long the token of an ended session is kept; for that long, its creation may be repeated. */
 const KEPT_MS = 24 * 3_600_000
 
 /** The response to the creation of a live session. */
 export type SessionToken = { id: string; createdAt: number; token: string }
 
 /**
- * Finds the session of a job, with its token, even if the job was deleted since; undefined if that
- * is long ago.
+ * Returns the session of a job with its token, even if the job was deleted; undefined if that is
+ * long ago.
  */
 export async function findLiveSession(db: Db, jobId: string): Promise<SessionToken | undefined> {
   const row = await db.sql
@@ -37,8 +37,8 @@ export async function deleteExpiredTokens(db: Db, { now }: { now: number }): Pro
 }
 
 /**
- * Returns the hash of the key that created the session of each job; jobs without a known key are
- * left out.
+ * Returns the hash of the key that created the session of each job. Jobs without a known key are
+ * omitted.
  */
 export async function findSessionKeys(
   db: Db,

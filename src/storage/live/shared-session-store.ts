@@ -17,16 +17,16 @@ import {
   readBatches,
   type SessionBatch,
 } from './session-batches.ts'
-import type { DurableSizes } from './session-store.ts'
+import type { SessionSizes } from './session-store.ts'
 
-/** A session whose audio and log are in the shared database, with a copy on this machine. */
+/** A session whose audio and log are in the shared database, with a local copy. */
 export type SharedSessionOptions = {
   db: Db
   writer: BatchWriter
   jobId: string
   /** The epoch of its lease. */
   epoch: number
-  /** The folder of the copy; what is in it is replaced. */
+  /** The folder of the copy, whose content is replaced. */
   folder: string
   /** The folder of a session that began before the database was shared. */
   earlierFolder: string
@@ -38,9 +38,9 @@ export type SharedSessionOptions = {
 /** The copy, and the number of the next batch. */
 type LocalSessionCopy = { local: DiskSessionStore; next: number }
 
-/** How often a session is read again because its last owner wrote more in the meantime. */
+/** How often a session is read again if its last owner wrote more in the meantime. */
 const MAX_READS = 20
-/** A batch that could not be stored is passed again after this time. */
+/** The pause before a batch that could not be stored is stored again. */
 const RETRY_MS = 500
 
 /**
@@ -73,7 +73,7 @@ export async function openSharedStore(
   }
 }
 
-/** Copies a session that is not leased; undefined if nothing is stored of it. */
+/** Copies a session that is not leased; undefined if nothing of it is stored. */
 export async function copyAbandonedSession(
   session: Pick<SharedSessionOptions, 'db' | 'jobId' | 'folder'>,
 ): Promise<DiskSessionStore | undefined> {
@@ -97,7 +97,7 @@ async function copySession(
   }
 }
 
-/** Appends the batches from number `from` on; returns the number after the last. */
+/** Appends the batches from number `from` on; returns the number after the last one. */
 async function copyBatches(
   { db, jobId }: Pick<SharedSessionOptions, 'db' | 'jobId'>,
   local: DiskSessionStore,
@@ -112,7 +112,7 @@ async function copyBatches(
   return next
 }
 
-/** Appends what a server stored on this machine before sessions were shared. */
+/** Appends the data that a server stored on this machine before sessions were shared. */
 async function importEarlier(
   { earlierFolder, audioAfter }: SharedSessionOptions,
   local: DiskSessionStore,
@@ -176,25 +176,25 @@ function sharedStore(
   }
 }
 
-/** What was written to the copy and is not in the database yet. */
+/** Data that is in the copy but not yet in the database. */
 type PendingWrites = { audio: Uint8Array[]; lines: string[] }
 
-/** Writes to the copy, and with each sync stores what was written as a batch of the database. */
+/** Writes to the copy, and with each sync stores the new data as a batch in the database. */
 class BatchSync {
-  /** The sizes of what is in the database. */
-  readonly durable: DurableSizes
+  /** The sizes of the data in the database. */
+  readonly durable: SessionSizes
   readonly #session: SharedSessionOptions
   readonly #local: DiskSessionStore
   readonly #closing = new AbortController()
   #seq: number
   #pending: PendingWrites = { audio: [], lines: [] }
   #lastWrite: Promise<void> = Promise.resolve()
-  #nextSync: Promise<DurableSizes> | undefined
+  #nextSync: Promise<SessionSizes> | undefined
   #lastSync: Promise<unknown> = Promise.resolve()
-  /** Whether a write failed since the copy was last known to work. */
+  /** Whether a write has failed since the copy last worked. */
   #isDoubtful = false
-  /** Why nothing works any more. */
-  #end: { error: unknown } | undefined
+  /** The error after which every call fails. */
+  #fatal: { error: unknown } | undefined
 
   constructor(session: SharedSessionOptions, { local, next }: LocalSessionCopy) {
     this.durable = { audioBytes: local.audioBytes, logBytes: local.logBytes }
@@ -204,13 +204,13 @@ class BatchSync {
   }
 
   write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<void> {
-    if (this.#end) return Promise.reject(this.#end.error)
+    if (this.#fatal) return Promise.reject(this.#fatal.error)
     const bytes = Buffer.from(audio ?? [])
     this.#lastWrite = this.#keep(this.#local.write(bytes, lines), bytes, [...lines])
     return this.#lastWrite
   }
 
-  /** Follows a write to the copy: what succeeds goes to the database with the next sync. */
+  /** Waits for a write to the copy; if it succeeds, the next sync stores it in the database. */
   async #keep(written: Promise<void>, audio: Uint8Array, lines: readonly string[]): Promise<void> {
     try {
       await written
@@ -222,7 +222,7 @@ class BatchSync {
     this.#pending.lines.push(...lines)
   }
 
-  sync(): Promise<DurableSizes> {
+  sync(): Promise<SessionSizes> {
     if (!this.#nextSync) {
       this.#nextSync = settled(this.#lastSync).then(() => this.#syncNow())
       this.#lastSync = this.#nextSync
@@ -230,10 +230,10 @@ class BatchSync {
     return this.#nextSync
   }
 
-  async #syncNow(): Promise<DurableSizes> {
+  async #syncNow(): Promise<SessionSizes> {
     this.#nextSync = undefined
     await settled(this.#lastWrite)
-    if (this.#end) throw this.#end.error
+    if (this.#fatal) throw this.#fatal.error
     if (this.#isDoubtful) {
       await this.#local.sync()
       this.#isDoubtful = false
@@ -249,13 +249,13 @@ class BatchSync {
     const written = { audio: Buffer.concat(audio), log: linesToBytes(lines) }
     const batch = { ...batchOf(this.#session, this.#seq), ...written }
     const outcome = await storeBatch(writer, batch, this.#closing.signal).catch((error) => {
-      this.#end ??= { error }
+      this.#fatal ??= { error }
       throw error
     })
     if (outcome === 'taken') {
-      this.#end = { error: new Error('another server has taken the session') }
+      this.#fatal = { error: new Error('another server has taken the session') }
       onTaken()
-      throw this.#end.error
+      throw this.#fatal.error
     }
     this.#seq++
     this.durable.audioBytes += batch.audio.length
@@ -266,7 +266,7 @@ class BatchSync {
     await settled(this.#lastWrite)
     this.#closing.abort()
     await settled(this.#lastSync)
-    this.#end ??= { error: new Error('the session is closed') }
+    this.#fatal ??= { error: new Error('the session is closed') }
   }
 }
 
@@ -278,9 +278,7 @@ function logLines(log: Buffer): string[] {
   return log.length === 0 ? [] : log.toString('utf8').slice(0, -1).split('\n')
 }
 
-/**
- * Waits for a database that is away, until `closing` aborts: nothing is acknowledged meanwhile.
- */
+/** Waits for an unavailable database until `closing` aborts; meanwhile nothing is acknowledged. */
 async function storeBatch(
   writer: BatchWriter,
   batch: SessionBatch,

@@ -5,18 +5,18 @@ import type { Log } from '../../observability/log.ts'
 import type { Db } from '../database/db.ts'
 import { isDead, type OwnerInfo } from './owners.ts'
 
-/** The live sessions of a node, in sessions of continuous speech. */
+/** The capacity and load of a node, counted in live sessions of continuous speech. */
 export type NodeLoad = { capacity: number; load: number; sessions: number }
 
 /** What a node reports to the others about itself. */
 export type NodeState = {
   roles: readonly Role[]
   version: string
-  /** It stops: nothing new is sent to it. */
+  /** Whether it is stopping; then it gets no new work. */
   isDraining: boolean
-  /** Where it keeps objects; see `findObjectStoreId`. */
+  /** The id of its object store; see `findObjectStoreId`. */
   objects?: string
-  /** Absent on a node that runs no live sessions. */
+  /** Absent if the node runs no live sessions. */
   live?: NodeLoad
 }
 
@@ -25,14 +25,14 @@ export type Node = NodeState & {
   id: string
   host: string
   pid: number
-  /** The address by which other nodes reach it; null while it does not listen. */
+  /** The address at which other nodes reach it; null while it does not listen. */
   url: string | null
   /** Both in milliseconds since 1970, by the clock of the database. */
   startedAt: number
   heartbeatAt: number
 }
 
-/** This process among the nodes: what it reports, the others read. */
+/** This process as a node; the other nodes read what it reports. */
 export class OwnNode implements OwnerInfo {
   readonly #log: Log
   #db: Db | undefined
@@ -45,7 +45,7 @@ export class OwnNode implements OwnerInfo {
     this.#log = log
   }
 
-  /** Its row, which is written with each heartbeat, too. */
+  /** The row of this process, which each heartbeat writes, too. */
   get row(): OwnerInfo['row'] {
     return {
       host: hostname(),
@@ -55,13 +55,13 @@ export class OwnNode implements OwnerInfo {
     }
   }
 
-  /** The row exists: from now on, changes are written to it. */
+  /** Called when the row exists; from now on, changes are written to it. */
   registered(db: Db): void {
     this.#db = db
     this.#written = JSON.stringify(this.row)
   }
 
-  /** Writes what has changed. A failure is only logged: the next heartbeat writes it. */
+  /** Writes changes. A failure is only logged, because the next heartbeat writes them, too. */
   async report({ url, ...state }: Partial<NodeState> & { url?: string }): Promise<void> {
     this.#state = { ...this.#state, ...state }
     this.#url = url ?? this.#url
@@ -77,7 +77,7 @@ export class OwnNode implements OwnerInfo {
   }
 }
 
-/** Returns all nodes whose heartbeat goes on, oldest first. */
+/** Returns all live nodes, oldest first. */
 export async function listNodes(db: Pick<Db, 'sql' | 'dialect'>): Promise<Node[]> {
   const rows = await db.sql
     .selectFrom('owners')
@@ -92,5 +92,5 @@ export async function listNodes(db: Pick<Db, 'sql' | 'dialect'>): Promise<Node[]
   })
 }
 
-/** The state of a process of an earlier version. */
+/** The state of a process of an earlier version, which reports none. */
 const unknownState: NodeState = { roles: [], version: '', isDraining: false }

@@ -3,33 +3,32 @@ import { followClock } from '../../clock.ts'
 import type { Log } from '../../observability/log.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 
-/** How often an owner says that it is alive. */
+/** The interval of the heartbeats of an owner. */
 const HEARTBEAT_MS = 10_000
-/** Two heartbeats may fail before an owner counts as dead. */
+/** An owner is considered dead after this time; two heartbeats may fail. */
 export const OWNER_TIMEOUT_MS = 3 * HEARTBEAT_MS
 
-/** What others read about an owner: the columns of `owners` that it decides itself. */
+/** The columns of `owners` that an owner sets, which others read. */
 export type OwnerInfo = {
   readonly row: { host: string; pid: number; url: string | null; state: string }
-  /** Called when it is entered. */
+  /** Called when the row of the owner exists. */
   registered(db: Db): void
 }
 
-/** Options of an owner: how it registers, and how it treats dead owners. */
+/** How an owner registers, and how it treats dead owners. */
 export type OwnerOptions = {
   log: Log
-  /** Nothing else can have the database open, so every earlier owner is dead. */
+  /** Nothing else can have the database open, so all earlier owners are dead. */
   isAlone: boolean
   /** Called when other owners have died. */
   onNodesLost: () => void
-  /** What others read about this process. */
+  /** The data of this process for other owners. */
   node: OwnerInfo
   heartbeatMs?: number | undefined
 }
 
 /**
- * Enters this process, as `db.owner`, among the owners, and keeps its heartbeat until the returned
- * function is called, which removes it.
+ * Registers this process, as `db.owner`, and keeps its heartbeat. The returned function removes it.
  */
 export async function registerOwner(
   db: Db,
@@ -68,7 +67,8 @@ export async function registerOwner(
 
   let beating: Promise<void> | undefined
   const timer = setInterval(() => {
-    // While the database stands still, a stop waits for one heartbeat and not for all that are due.
+    // While the database does not respond, a stop waits for one heartbeat, not for all that are
+    // due.
     beating ??= beat().finally(() => {
       beating = undefined
     })
@@ -81,8 +81,8 @@ export async function registerOwner(
 }
 
 /**
- * Renews the heartbeat of this process, and returns when that was by the clock of the database. An
- * owner that was considered dead, as after a long sleep of the machine, registers again.
+ * Renews the heartbeat of this process, and returns its time by the clock of the database. An owner
+ * that was considered dead, as after the machine slept, registers again.
  */
 export async function renewOwner(db: Db, node: Pick<OwnerInfo, 'row'>): Promise<number> {
   const now = db.dialect.now()
@@ -96,7 +96,7 @@ export async function renewOwner(db: Db, node: Pick<OwnerInfo, 'row'>): Promise<
   return heartbeat_at
 }
 
-/** Whether an owner has not renewed its heartbeat in time. */
+/** The condition that an owner has not renewed its heartbeat in time. */
 export function isDead({ dialect }: Pick<Db, 'dialect'>) {
   return sql<SqlBool>`heartbeat_at < ${dialect.now()} - ${OWNER_TIMEOUT_MS}`
 }
@@ -106,21 +106,21 @@ async function removeOwners(db: Db, condition: ReturnType<typeof sql<SqlBool>>):
   return Number(numDeletedRows)
 }
 
-/** The owners that are alive: their ids, and when the first of them started. */
+/** The live owners: their ids, and when the first of them started. */
 export type OwnerSnapshot = { ids: string[]; since: number }
 
-/** Returns the owners whose heartbeat goes on, this process among them. */
+/** Returns the live owners, including this process. */
 export async function findOwners(db: Db): Promise<OwnerSnapshot> {
   const rows = await db.sql.selectFrom('owners').select(['id', 'started_at']).execute()
   const started = rows.map(({ started_at }) => started_at)
   return { ids: rows.map(({ id }) => id), since: Math.min(...started) }
 }
 
-/** Returns whether this process is the only one that is alive. */
+/** Returns whether this process is the only live owner. */
 export async function isOnlyOwner(db: Db): Promise<boolean> {
   return (await findOwners(db)).ids.every((id) => id === db.owner)
 }
 
-/** Whether no live owner holds the lease of a row; for statements about `jobs` and `deliveries`. */
+/** The condition that no live owner holds the lease of a row, for `jobs` and `deliveries`. */
 export const isAbandoned = sql<SqlBool>`(lease_owner is null
   or not exists (select 1 from owners where owners.id = lease_owner))`

@@ -3,8 +3,8 @@ import { AppError } from '../../errors.ts'
 import type { WriteOptions } from './objects.ts'
 
 /**
- * Passes the bytes of `source` on while the limits of a write allow it. Fails with the reason of
- * the signal when that is aborted, even if the source never ends.
+ * Passes on the bytes of `source`, within the limits of a write. If the signal is aborted, fails
+ * with its reason, even if the source never ends.
  */
 export async function* checkedSource(
   source: AsyncIterable<Uint8Array>,
@@ -32,10 +32,7 @@ export async function* checkedSource(
   }
 }
 
-/**
- * A client that stops sending must not hold up an aborted write; a generator observes its own
- * signal.
- */
+/** Ends the wait for a client that has stopped sending when the signal is aborted. */
 function destroy(source: AsyncIterable<Uint8Array>): void {
   if (source instanceof Readable) source.destroy()
 }

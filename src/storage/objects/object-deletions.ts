@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../observability/log.ts'
 import type { Objects } from './objects.ts'
 
-/** How long objects wait for their store to be back. */
+/** The pause before deletions are retried when their store is unavailable. */
 const PAUSE_MS = 10_000
 
 /**
- * Deletes objects that no row refers to. While their store is away, it tries again until the server
- * stops; the next start then removes them.
+ * Deletes objects that no row refers to. While their store is unavailable, it retries until the
+ * server stops; the next start then removes them.
  */
 export class ObjectDeletions {
   readonly #objects: Pick<Objects, 'delete'>
@@ -23,9 +23,9 @@ export class ObjectDeletions {
     this.#pauseMs = options.pauseMs ?? PAUSE_MS
   }
 
-  /** Deletes objects at once if possible, or after `signal` aborts later; never rejects. */
+  /** Deletes objects at once or, after a failure or when `signal` aborts, later; never rejects. */
   async delete(ids: readonly string[], { signal }: { signal?: AbortSignal } = {}): Promise<void> {
-    // A store that is away would hold up each caller.
+    // An unavailable store would delay each caller.
     const remainingIds = this.#waiting.length > 0 ? ids : await this.#deleteAll(ids, signal)
     this.#waiting.push(...remainingIds)
     if (this.#waiting.length > 0) this.#retrying ??= this.#retry()
@@ -37,7 +37,7 @@ export class ObjectDeletions {
     await this.#retrying
   }
 
-  /** Returns the objects that are left after the first failure, the one that failed last. */
+  /** Deletes objects until the first failure; returns the rest, with the failed one last. */
   async #deleteAll(ids: readonly string[], signal = this.#closed.signal): Promise<string[]> {
     for (const [i, id] of ids.entries()) {
       if (signal.aborted) return ids.slice(i)

@@ -6,8 +6,8 @@ import type { Db } from '../database/db.ts'
 import { listNodes } from '../nodes/nodes.ts'
 
 /**
- * Identifies where a process keeps objects: a bucket and prefix, or a data folder, by a file in it
- * that is made once.
+ * Returns an id of the object store of a process: its bucket and prefix, or the content of a file
+ * in the data folder that is created once.
  */
 export async function findObjectStoreId(
   folder: string,
@@ -20,7 +20,7 @@ export async function findObjectStoreId(
   return `folder ${await readFolderId(join(folder, 'folder-id'))}`
 }
 
-/** Reads the file, which the first of several processes makes, with its content or not at all. */
+/** Reads the file, which the first of several processes creates, completely or not at all. */
 async function readFolderId(file: string): Promise<string> {
   const id = randomUUID()
   const unfinished = `${file}.${id}`
@@ -37,8 +37,8 @@ async function readFolderId(file: string): Promise<string> {
 }
 
 /**
- * Throws if another server on the database keeps its objects elsewhere: each would miss the
- * recordings and results of the other.
+ * Throws if another server on the database has another object store: each would lack the recordings
+ * and results of the other.
  */
 export async function requireSameObjectStore(db: Db, place: string): Promise<void> {
   const otherNodes = (await listNodes(db)).filter(({ id }) => id !== db.owner)

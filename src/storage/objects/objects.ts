@@ -1,24 +1,23 @@
 import type { Readable } from 'node:stream'
 
-/** The limit of one write, and what stops it. */
+/** The limits of one write, and the signal that stops it. */
 export type WriteOptions = {
   maxBytes: number
   signal: AbortSignal
   /** Called before this many bytes are written; if it fails, so does the write. */
   reserve?: ((bytes: number) => Promise<void>) | undefined
-  /** The epoch of the lease under which this is written, where several attempts write one id. */
+  /** The epoch of the lease of this write, if several attempts write the same id. */
   epoch?: number | undefined
-  /** The caller will need the object as a local file next. */
+  /** Whether the caller will need the object as a local file next. */
   isNeededHere?: boolean
 }
 
-/** A file on this machine; disposing of it ends its use. */
+/** A local file that may be deleted when it is disposed of. */
 export type LocalFile = { readonly path: string } & AsyncDisposable
 
 /**
- * Large values by id: recordings and long results. An object exists as a whole or not at all, on
- * disk or anywhere else. `test/support/storage/objects/objects-conformance.ts` tests every
- * implementation.
+ * A store of large values by id: recordings and long results. An object exists completely or not at
+ * all. `test/support/storage/objects/objects-conformance.ts` tests every implementation.
  */
 export type Objects = {
   /**
@@ -61,38 +60,44 @@ export type Objects = {
     id: string,
     range?: { start: number; end: number },
   ): Promise<{ size: number; body: Readable }>
-  /** Deletes an object, not one of a higher epoch than the given; a missing one is no error. */
+  /**
+   * Deletes an object, unless its epoch is higher than the given one. A missing object is not an
+   * error.
+   */
   delete(id: string, options?: Pick<WriteOptions, 'epoch'>): Promise<void>
-  /** Removes what writes left unfinished, except those of living owners. */
+  /** Removes the remains of writes that dead owners did not finish. */
   removeUnfinished(options: ActiveOwners): Promise<void>
   /** Yields every stored id, at most `LIST_SIZE` at a time. */
   list(): AsyncGenerator<string[]>
   /**
-   * Fails with `object_store_unavailable` unless the store answers; absent where it always does.
+   * Fails with `object_store_unavailable` if the store does not respond; absent if it is always
+   * available.
    */
   checkAvailable?(): Promise<void>
   /**
-   * How far its clock may be from that of the database, in milliseconds; absent where it is the
-   * same, and lists are quick.
+   * The greatest difference from the clock of the database, in milliseconds; absent if both have
+   * the same clock, and listing objects is fast.
    */
   readonly clockMarginMs?: number
-  /** Keeps objects that nothing refers to; absent where a folder of this machine does. */
+  /** The orphans, if the store keeps them itself; absent if a local folder does. */
   readonly orphans?: OrphanObjects
   close?(): Promise<void>
 }
 
-/** The processes that work on the database: their ids, and when the first of them started. */
+/** The live processes of the database: their ids, and when the first of them started. */
 export type ActiveOwners = { owners: readonly string[]; since: number }
 
-/** Objects that no row refers to, as a store keeps them beside the others. */
+/** Objects that no row refers to, which a store keeps apart from the others. */
 export type OrphanObjects = {
-  /** Moves an object there; its retention starts now. A missing object is not an error. */
+  /**
+   * Moves an object to the orphans, where its retention starts. A missing object is not an error.
+   */
   add(id: string, options: { signal: AbortSignal }): Promise<void>
-  /** Moves it back, unless there is an object with this id again. */
+  /** Moves an orphan back, unless there is an object with this id again. */
   restore(id: string): Promise<void>
   /** Yields all ids, at most `LIST_SIZE` at a time. */
   list(): AsyncGenerator<string[]>
-  /** Deletes what was moved there before a given time; resolves to how many. */
+  /** Deletes orphans that were added before a given time; returns how many. */
   deleteBefore(moment: number, options: { signal: AbortSignal }): Promise<number>
 }
 
@@ -101,7 +106,7 @@ export const LIST_SIZE = 500
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Returns whether a name is that of an object. */
+/** Returns whether a name can be the id of an object. */
 export function isObjectId(name: string): boolean {
   return UUID.test(name)
 }

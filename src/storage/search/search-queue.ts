@@ -1,6 +1,6 @@
 import type { Db } from '../database/db.ts'
 
-/** Has a job indexed anew: its words have changed. */
+/** Queues a job for indexing, because its words have changed. */
 export async function queueForSearch(tx: Db, jobId: string): Promise<void> {
   await tx.sql
     .insertInto('search_queue')

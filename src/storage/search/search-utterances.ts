@@ -6,7 +6,7 @@ import { hasMetadata, type JobFilter, type ListCursor, listJobs } from '../jobs/
 import type { TermQuery } from './term-query.ts'
 import { ownerOf } from './utterance-index.ts'
 
-/** What to search for, and in which jobs; all given conditions must hold. */
+/** The query, and the jobs to search; all given conditions must hold. */
 export type SearchFilter = Omit<JobFilter, 'statuses'> & {
   query: TermQuery
   language?: string | undefined
@@ -23,23 +23,23 @@ export type SearchHit = {
   end: number
   channel: number
   speaker: number | null
-  /** As a correction named the speaker or the channel. */
+  /** The name that a correction gave the speaker or the channel. */
   speakerName: string | null
   language: string
   text: string
-  /** What was said before and after it, in the order of the transcript. */
+  /** The utterances before and after it, in the order of the transcript. */
   before: string | null
   after: string | null
 }
 
-/** A part of all that is found. */
+/** A page of the utterances that were found. */
 type ResultWindow = { offset: number; limit: number }
 
-/** Jobs that are searched first, in some milliseconds. */
+/** The number of jobs that are searched first, in some milliseconds. */
 const FIRST_JOBS = 50
-/** Others search between two parts. */
+/** Other searches take their turn between two parts. */
 const MAX_JOBS = 800
-/** As many utterances are read and sorted in some tens of milliseconds. */
+/** The most utterances that are read and sorted at once, in some tens of milliseconds. */
 const FEW_UTTERANCES = 10_000
 
 /**
@@ -93,8 +93,8 @@ async function findIds(
 }
 
 /**
- * Returns the ids of the jobs that have the speaker and the language of a filter: to look these up
- * takes microseconds for each job, to look for its words takes some hundred.
+ * Returns the ids of the jobs with the speaker and the language of a filter. Looking these up takes
+ * microseconds for each job; looking up its words takes some hundred.
  */
 async function selectMatchingJobs(
   db: Db,
@@ -137,7 +137,7 @@ function countFound(db: Db, filter: SearchFilter, matchesSql: UtteranceMatchSql)
   })
 }
 
-/** Returns what follows `from` for the utterances that a filter allows among those found. */
+/** Returns `from` and its conditions for the utterances that match a query and a filter. */
 function matching(
   { account, language, speaker, kinds, from, before, metadata }: SearchFilter,
   found: UtteranceMatchSql,
@@ -155,7 +155,10 @@ function matching(
   return sql`${found.from} join jobs on jobs.id = u.job_id where ${sql.join(conditions, sql` and `)}`
 }
 
-/** Reads what was found, in the order of its ids. What was deleted meanwhile is left out. */
+/**
+ * Reads utterances in the order of the given ids. Utterances that were deleted meanwhile are
+ * omitted.
+ */
 async function readHits(db: Db, ids: readonly number[]): Promise<SearchHit[]> {
   if (ids.length === 0) return []
   const { rows } = await sql<SearchHit & { id: number }>`
@@ -170,7 +173,7 @@ async function readHits(db: Db, ids: readonly number[]): Promise<SearchHit[]> {
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** Runs a query where the planner may use the index of terms. */
+/** Runs a query for which the planner may use the index of terms. */
 async function withPlan<T>(
   { dialect, reader }: Db,
   query: (sql: Db['reader']) => Promise<T>,

@@ -1,16 +1,18 @@
-/** Terms that follow each other; the last one may be the beginning of a longer one. */
+/** Terms in sequence; the last one may be the beginning of a longer term. */
 export type TermPhrase = { terms: readonly string[]; isPrefix: boolean }
 
-/** The phrases that an utterance must have, and those that it must not have. */
+/** The phrases that an utterance must contain, and those that it must not contain. */
 export type TermClause = { must: readonly TermPhrase[]; not: readonly TermPhrase[] }
 
-/** Finds the utterances that any clause finds; each clause must ask for something. */
+/** Finds the utterances that match any clause; each clause must require a term. */
 export type TermQuery = readonly TermClause[]
 
-/** Terms have letters, digits and marks only, so no language of queries can misread them. */
+/**
+ * Terms contain only letters, digits and marks, which have no special meaning in query languages.
+ */
 const isTerm = /^[\p{L}\p{N}\p{M}\p{Co}]+$/u
 
-/** Words a query for FTS5, the full-text index of SQLite. */
+/** Returns a query for FTS5, the full-text index of SQLite. */
 export function toFts5(owner: string, query: TermQuery): string {
   const clauses = query.map(({ must, not }) => {
     const all = `(${must.map(fts5Phrase).join(' AND ')})`
@@ -23,7 +25,7 @@ function fts5Phrase({ terms, isPrefix }: TermPhrase): string {
   return `"${terms.map(checked).join(' ')}"${isPrefix ? ' *' : ''}`
 }
 
-/** Words a `tsquery` of PostgreSQL. */
+/** Returns a `tsquery` of PostgreSQL. */
 export function toTsQuery(owner: string, query: TermQuery): string {
   const clauses = query.map(({ must, not }) => {
     const all = must.map(tsPhrase).join(' & ')
@@ -38,14 +40,14 @@ function tsPhrase({ terms, isPrefix }: TermPhrase): string {
   return `(${quoted.join(' <-> ')})`
 }
 
-/** Words the `tsvector` of an utterance: its terms with their positions, and its owner. */
+/** Returns the `tsvector` of an utterance: its terms with their positions, and its owner. */
 export function toTsVector(owner: string, terms: readonly string[]): string {
-  // Positions end at 16,383; phrases beyond are found by their words only.
+  // The highest position is 16,383; words of phrases beyond are found without their order.
   const placed = terms.map((term, i) => `'${checked(term)}':${Math.min(i + 1, 16_383)}`)
   return [`'${ownerTerm(owner)}'`, ...placed].join(' ')
 }
 
-/** No word has a colon, so none is mistaken for an owner. */
+/** Words do not contain a colon, so no word is mistaken for an owner. */
 function ownerTerm(owner: string): string {
   return `owner:${owner}`
 }

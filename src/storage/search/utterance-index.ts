@@ -16,12 +16,12 @@ export type IndexedUtterance = {
   terms: readonly string[]
 }
 
-/** Rows of one statement: others can write between two of them. */
+/** Rows of one statement; others can write between two statements. */
 const ROWS = 200
-/** To erase a row takes longer. */
+/** The same for deletions, which take longer. */
 const ERASED_TOGETHER = 20
 
-/** Returns some of the finished jobs that are not indexed yet, newest first. */
+/** Returns some finished jobs that are not indexed yet, newest first. */
 export async function findUnindexed(db: Db, { limit }: { limit: number }): Promise<UnindexedJob[]> {
   const rows = await db.sql
     .selectFrom('search_queue')
@@ -32,7 +32,7 @@ export async function findUnindexed(db: Db, { limit }: { limit: number }): Promi
   return rows
 }
 
-/** A job whose words are to be indexed. */
+/** A job to index. */
 export type UnindexedJob = { id: string; account: string; kind: JobKind }
 
 /**
@@ -56,7 +56,7 @@ export async function indexUtterances(
     const rows = utterances.slice(from, from + ROWS)
     const isThere = await inTransaction(db, async (tx) => {
       if (rows.length > 0 && !(await isDone(tx, id))) return false
-      // Together with the new ones, so that none are missing in between.
+      // In the same transaction as the new utterances, so that none are missing in between.
       if (from === 0) await deleteSome(tx, id, ERASED_TOGETHER)
       if (rows.length > 0) await insertUtterances(tx, { id, account, from }, rows)
       return true
@@ -114,7 +114,7 @@ async function insertUtterances(
     values ${sql.join(rows)} on conflict do nothing`.execute(tx.sql)
 }
 
-/** Returns some of the deleted jobs whose words are still in the index. */
+/** Returns some deleted jobs whose words are still in the index. */
 export async function findRemoved(db: Db, { limit }: { limit: number }): Promise<string[]> {
   const { rows } = await sql<{ job_id: string }>`select job_id from search_queue
     where not exists (select 1 from jobs where jobs.id = search_queue.job_id)
@@ -123,8 +123,8 @@ export async function findRemoved(db: Db, { limit }: { limit: number }): Promise
 }
 
 /**
- * Erases some utterances of a deleted job from the index, and takes the job out of the queue behind
- * the last. Returns whether more are left.
+ * Deletes some utterances of a deleted job from the index; after the last, removes the job from the
+ * queue. Returns whether more are left.
  */
 export function removeUtterances(
   db: Db,
@@ -138,7 +138,7 @@ export function removeUtterances(
   })
 }
 
-/** Returns the languages that an account's recordings have or had. */
+/** Returns the languages of an account's current and past recordings. */
 export async function listSearchLanguages(db: Db, account: string): Promise<string[]> {
   const rows = await db.reader
     .selectFrom('search_languages')
@@ -149,7 +149,7 @@ export async function listSearchLanguages(db: Db, account: string): Promise<stri
   return rows.map(({ language }) => language)
 }
 
-/** A term that stands for an account: its name may have any characters. */
+/** Returns a term that stands for an account, whose name may contain any characters. */
 export function ownerOf(account: string): string {
   return createHash('sha256').update(account).digest('hex').slice(0, 32)
 }

@@ -17,27 +17,27 @@ import {
 import { copyObjects, countDifferentObjects, type ObjectTransfer } from './transfer-objects.ts'
 import { copyRows, findDifferences, type RowTransfer } from './transfer-rows.ts'
 
-/** What a move does right now. */
+/** The current step of a move. */
 export type TransferStage =
   | 'copying rows'
   | 'copying objects'
   | 'comparing rows'
   | 'comparing objects'
 
-/** A data folder, where it moves to, and who watches. */
+/** The data folder to move, its targets, and how to report progress. */
 export type TransferOptions = {
   folder: string
   database: DatabaseConfig | undefined
   objectStore: ObjectStoreConfig | undefined
-  /** Removes what an earlier move of this folder copied. */
+  /** Whether to remove what an earlier move of this folder copied. */
   isRestarted: boolean
   signal: AbortSignal
-  /** Rows, or bytes of objects. */
+  /** `done` and `total` count rows, or bytes of objects. */
   onProgress(stage: TransferStage, done: number, total: number): void
 }
 
-/** What `--restart` is for. */
-const CHANGED =
+/** The end of the error after a comparison that found differences. */
+const DIFFERENCE_HINT =
   "differ: the folder or its copies changed during the move; run the command again with '--restart'"
 
 /**
@@ -61,13 +61,14 @@ export async function transferStore(options: TransferOptions): Promise<void> {
     if (bucket) await transferObjects(options, bucket)
     if (target) await transferRows(options, { source, target })
   }
-  // Each step can be repeated: a kill between them leaves a move that only has to be closed.
-  await bucket?.noteCompared()
+  // Each step can be repeated. A process killed between them leaves a move that must only be
+  // closed.
+  await bucket?.markCompared()
   if (database) await closeTarget(database)
   await bucket?.finish()
 }
 
-/** A folder is known by its place: another one must not continue its move. */
+/** Returns an id of a folder, from its host and path. Only the same folder may continue a move. */
 async function identityOf(folder: string): Promise<string> {
   const place = `${hostname()}:${await realpath(folder)}`
   return createHash('sha256').update(place).digest('hex').slice(0, 32)
@@ -75,7 +76,7 @@ async function identityOf(folder: string): Promise<string> {
 
 type TargetBucket = Awaited<ReturnType<typeof openBucket>>
 
-/** Opens the place that objects move to; throws if it is in use. */
+/** Opens the bucket to which the objects move; throws if it is in use. */
 async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: TransferIdentity) {
   const { openS3Objects } = await import('../objects/s3/s3-objects.ts')
   const { openMoveMark } = await import('../objects/s3/s3-move-mark.ts')
@@ -102,7 +103,7 @@ async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: 
       await mark.write({ source, isCompared })
     }
     const noteCompared = () => mark.write({ source, isCompared: true })
-    return { objects, isCompared, noteCompared, finish: mark.remove, close }
+    return { objects, isCompared, markCompared: noteCompared, finish: mark.remove, close }
   } catch (error) {
     await close()
     throw error
@@ -120,7 +121,7 @@ async function transferObjects(
   }
   await copyObjects(transferOf('copying objects'))
   const differing = await countDifferentObjects(transferOf('comparing objects'))
-  if (differing > 0) throw new Error(`${differing} objects ${CHANGED}`)
+  if (differing > 0) throw new Error(`${differing} objects ${DIFFERENCE_HINT}`)
 }
 
 type Databases = { source: SourceDatabase; target: TargetDatabase }
@@ -135,5 +136,6 @@ async function transferRows(
   }
   await copyRows(transferOf('copying rows'), target.position, savePosition)
   const differing = await findDifferences(transferOf('comparing rows'))
-  if (differing.length > 0) throw new Error(`The rows of ${differing.join(', ')} ${CHANGED}`)
+  if (differing.length > 0)
+    throw new Error(`The rows of ${differing.join(', ')} ${DIFFERENCE_HINT}`)
 }

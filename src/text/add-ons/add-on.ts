@@ -5,11 +5,11 @@ import { AddOnFailure, type AddOnOutput, type ResultFormat } from '../result/ste
 export type Params = Readonly<Record<string, unknown>>
 
 /**
- * An add-on: it computes results from a finished transcript, which it never changes. It is pure:
- * the same transcript gives the same results, byte for byte.
+ * An add-on computes results from a finished transcript and does not change the transcript. The
+ * same transcript gives the same results, byte for byte.
  */
 export type AddOn = {
-  /** The switch that requests it and, for most, its key in the result. */
+  /** The name of the request parameter that enables it and, for most, its key in the result. */
   name: string
   /** Languages that it supports; `all` where the language does not matter. */
   languages: 'all' | readonly string[]
@@ -17,7 +17,10 @@ export type AddOn = {
   make(transcript: Transcript, params: Params, options: { format: ResultFormat }): AddOnOutput
 }
 
-/** Runs an add-on on the utterances in languages that it supports. Throws when there are none. */
+/**
+ * Runs an add-on on the utterances whose languages it supports. Throws `AddOnFailure` if there are
+ * none.
+ */
 export function makeFromTranscript(
   addOn: AddOn,
   transcript: Transcript,
@@ -29,8 +32,8 @@ export function makeFromTranscript(
 }
 
 /**
- * Returns the utterances in languages that an add-on supports. Throws `AddOnFailure` when there is
- * speech, but none of it is in such a language.
+ * Returns the utterances whose languages an add-on supports. Throws `AddOnFailure` if there is
+ * speech, but none in such a language.
  */
 export function knownUtterances(
   { name, languages }: Pick<AddOn, 'name' | 'languages'>,

@@ -8,7 +8,7 @@ import { sentiment, languages as sentimentLanguages } from './sentiment.ts'
 import { type SubtitlesConfig, subtitles } from './subtitles.ts'
 import { type SummaryType, summarize } from './summarization.ts'
 
-/** All add-ons, in the order of the result. A new one needs its file, and a line here. */
+/** All add-ons, in the order of the result. */
 export const addOns: readonly AddOn[] = [
   {
     name: 'summarization',
@@ -32,7 +32,7 @@ export const addOns: readonly AddOn[] = [
     languages: sentimentLanguages,
     make(transcript, _params, { format }) {
       const sentimentResult = sentiment(transcript)
-      // The text of an array, not an array: the API defines it so.
+      // The API defines this field as the JSON text of an array.
       const results = format === 'native' ? sentimentResult : JSON.stringify(sentimentResult)
       return { results, isEmpty: sentimentResult.length === 0 }
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { entityTypes } from '../entities/entity-types.ts'
-import { withoutEngine } from '../result/steps/not-configured.ts'
+import { serviceOnlyAddOns } from '../result/steps/not-configured.ts'
 import { transforms } from '../transforms/transforms.ts'
 import { addOns } from './add-ons.ts'
 import { textCapabilities } from './capabilities.ts'
@@ -16,7 +16,7 @@ test('every add-on of the registries is reported once', () => {
   const [changing, made] = [transforms, addOns].map((list) => list.map(({ name }) => name))
   assert.deepEqual(
     reported.map(({ name }) => name),
-    [...changing!, 'diarization', ...made!, ...withoutEngine],
+    [...changing!, 'diarization', ...made!, ...serviceOnlyAddOns],
   )
   assert.equal(new Set(reported.map(({ name }) => name)).size, reported.length)
 })

@@ -1,17 +1,17 @@
 import { type EntityCapability, entityCapabilities } from '../entities/capabilities.ts'
 import { entityGroups } from '../entities/entity-types.ts'
-import { withoutEngine } from '../result/steps/not-configured.ts'
+import { serviceOnlyAddOns } from '../result/steps/not-configured.ts'
 import { isRepeatable } from '../result/steps/retry-add-on.ts'
 import { transforms } from '../transforms/transforms.ts'
 import { addOns } from './add-ons.ts'
 
-/** The description of one add-on, by the switch that requests it. */
+/** The description of one add-on, by the parameter that enables it. */
 export type AddOnCapability = {
   name: string
-  /** Whether it changes the words, or is computed from them. */
+  /** A transform changes words; an add-on computes results from them. */
   kind: 'transform' | 'add-on'
   isConfigured: boolean
-  /** Whether it can be retried from a result. */
+  /** Whether it can be run again on a stored result. */
   isRepeatable: boolean
   languages: 'all' | readonly string[]
 }
@@ -20,11 +20,11 @@ export type AddOnCapability = {
 export type TextCapabilities = {
   addOns: AddOnCapability[]
   entityTypes: EntityCapability[]
-  /** The single types behind each group name. */
+  /** The entity types of each group. */
   entityGroups: Readonly<Record<string, readonly string[]>>
 }
 
-/** Returns the contents of the registries, in their order. */
+/** Describes the add-ons and entity types in the order of their lists. */
 export function textCapabilities(): TextCapabilities {
   const changing = transforms.map(({ name, languages }) => {
     return { name, kind: 'transform' as const, isConfigured: true, languages }
@@ -33,7 +33,7 @@ export function textCapabilities(): TextCapabilities {
     return { name, kind: 'add-on' as const, isConfigured: true, languages }
   })
   const diarization = { name: 'diarization', kind: 'add-on' as const, isConfigured: true }
-  const missing = withoutEngine.map((name) => {
+  const missing = serviceOnlyAddOns.map((name) => {
     return { name, kind: 'add-on' as const, isConfigured: false, languages: [] }
   })
   const all = [

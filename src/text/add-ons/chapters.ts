@@ -14,7 +14,7 @@ export type Chapter = {
   /** One sentence. */
   gist: string
   summary: string
-  /** The words that distinguish the chapter from the others, most telling first. */
+  /** The words that distinguish the chapter from the others, the most distinctive first. */
   keywords: string[]
   start: number
   end: number
@@ -25,8 +25,8 @@ const MAX_KEYWORDS = 5
 const MIN_KEYWORD_CHARS = 3
 
 /**
- * Chapters of a transcript, cut where the topic changes. Their texts are sentences of the
- * transcript, word for word; with a language model it writes them (`service-add-ons/chapters.ts`).
+ * Chapters of a transcript, split where the topic changes. Their texts are sentences of the
+ * transcript; a language model writes better ones (`service-add-ons/chapters.ts`).
  */
 export const chapters: AddOn = {
   name: 'chapters',
@@ -37,7 +37,7 @@ export const chapters: AddOn = {
   },
 }
 
-/** Returns the chapters of a transcript, with sentences of it as their texts. */
+/** Returns the chapters of a transcript, whose texts are sentences of it. */
 export function extractChapters(transcript: Transcript): Chapter[] {
   const topics = topicsOf(transcript)
   const frequency = frequencyIn(topics)
@@ -64,7 +64,7 @@ function spanOf(sentences: readonly Sentence[]): { start: number; end: number } 
   return { start: roundTo(sentences[0]!.start, 3), end: roundTo(end, 3) }
 }
 
-/** Returns the sentences as a transcript of their own, an utterance for each. */
+/** Returns a transcript with one utterance per sentence. */
 function transcriptOf(sentences: readonly Sentence[]): Transcript {
   return {
     utterances: sentences.map(({ channel, language, speaker, words }) => {
@@ -73,13 +73,13 @@ function transcriptOf(sentences: readonly Sentence[]): Transcript {
   }
 }
 
-/** Cuts a text between words. */
+/** Shortens a text at the end of a word. */
 function shorten(text: string): string {
   const bare = text.replace(/[.。]$/u, '')
   if (bare.length <= MAX_HEADLINE_CHARS) return bare
   const cut = bare.slice(0, MAX_HEADLINE_CHARS)
   const space = cut.lastIndexOf(' ')
-  // Never between the halves of a letter.
+  // Does not split a surrogate pair.
   const wholeWords = space > 0 ? cut.slice(0, space) : cut.replace(/[\uD800-\uDBFF]$/, '')
   return `${wholeWords.replace(/[,;:、，]$/u, '')}…`
 }
@@ -101,7 +101,7 @@ function keywordsOf(sentences: readonly Sentence[], { frequency, topics }: Among
   for (const { text, language } of sentences) {
     const isShort = separatorOf(language) === ''
     for (const term of stemmedTerms(text, language)) {
-      // Numbers, and the markers of hidden words.
+      // Excludes numbers, and the markers of redacted words.
       if (/[\d_]/.test(term) || (!isShort && term.length < MIN_KEYWORD_CHARS)) continue
       counts.set(term, (counts.get(term) ?? 0) + 1)
     }
@@ -109,7 +109,7 @@ function keywordsOf(sentences: readonly Sentence[], { frequency, topics }: Among
   const weighed = [...counts].map(([term, count]) => {
     return { term, weight: count * Math.log(1 + topics / frequency.get(term)!) }
   })
-  // Of equal ones the first that was said: the order of a map.
+  // Among equal weights, the term that was said first comes first: the sort is stable.
   weighed.sort((a, b) => b.weight - a.weight)
   return weighed.slice(0, MAX_KEYWORDS).map(({ term }) => term)
 }

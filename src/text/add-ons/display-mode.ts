@@ -4,12 +4,12 @@ import type { AddOn } from './add-on.ts'
 
 /** A silence longer than this, in seconds, begins a paragraph. */
 const PAUSE = 3
-/** The most sentences that a reader takes for one thought. */
+/** The most sentences of a paragraph. */
 const MAX_SENTENCES = 5
 
 /**
- * A transcript to read: one string for each paragraph. A paragraph is the speech of one speaker on
- * one channel in one language, up to a change of speaker, a pause of 3 s or five sentences.
+ * The transcript as paragraphs. A paragraph is the speech of one speaker on one channel in one
+ * language. It ends at a change of speaker, at a pause of 3 s, or after five sentences.
  */
 export const displayMode: AddOn = {
   name: 'display_mode',

@@ -7,8 +7,8 @@ import { markers } from '../redaction/markers/markers.ts'
 export { languages } from '../entities/entity-types.ts'
 
 /**
- * An entity in the form of the API: its text, and the seconds of its first and last
- * word.
+ * An entity in the form of the API: its text, the start of its first word and the end of its last
+ * word, in seconds.
  */
 export type NamedEntity = { entity_type: string; text: string; start: number; end: number }
 
@@ -29,8 +29,8 @@ export function findNamedEntities(transcript: Transcript): NamedEntity[] {
 }
 
 /**
- * Returns a test for whether a span of a redacted text touches a marker or a mask: those are no
- * names, though they look like some.
+ * Returns a function that tells whether a span of a redacted text overlaps a marker or a mask,
+ * which are not names although they look like some.
  */
 function readRedacted({ text }: Document): (span: { from: number; to: number }) => boolean {
   const places = new Uint8Array(text.length)

@@ -45,7 +45,7 @@ type CategorizedSentence = Pick<ModerationItem, 'text' | 'start' | 'end' | 'chan
   categories: readonly ModerationCategory[]
 }
 
-/** Returns the results about sentences with their categories: an item for each category of each. */
+/** Writes the results: one item for each category of each sentence. */
 export function writeModeration(sentences: readonly CategorizedSentence[]): Moderation {
   const items = sentences.flatMap(({ text, start, end, channel, categories }) => {
     const times = { start: roundTo(start, 3), end: roundTo(end, 3) }

@@ -12,7 +12,7 @@ export type SentenceSentiment = Sentiment & {
   speaker?: number
 }
 
-/** The lexicon is English. */
+/** The languages of the lexicon. */
 export const languages: readonly string[] = ['en']
 
 /**

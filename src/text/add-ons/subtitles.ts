@@ -11,15 +11,19 @@ export type SubtitlesConfig = {
   maximum_characters_per_row?: number
   maximum_rows_per_caption?: number
   style?: 'default' | 'compliance'
-  /** An extension: names speakers, or else channels, where there are several. */
+  /**
+   * An extension of the API: whether captions name the speakers, or else the channels, if there are
+   * several.
+   */
   speakers?: boolean
 }
 
 /**
- * A day of speech has a third of this; one caption per letter has a hundred times the transcript.
+ * Limit of all files. A day of speech has a third of this, but captions of one letter each would
+ * have a hundred times the length of the transcript.
  */
 const MAX_CHARACTERS = 16_000_000
-/** Of the style `compliance`. */
+/** The longest row of the style `compliance`. */
 const MAX_COMPLIANT_COLUMNS = 42
 
 /** One subtitle file in the form of the API. */

@@ -9,21 +9,19 @@ import { areMostlyDigits, stemmedTerms } from './summary/terms.ts'
 export type SummaryType = 'general' | 'bullet_points' | 'concise'
 
 /**
- * Half an hour to an hour of speech. Of longer recordings this many sentences, evenly spread, are
- * ranked.
+ * The most sentences that are ranked, which is half an hour to an hour of speech. Of longer
+ * recordings, this many evenly spread sentences are ranked.
  */
 const MAX_SENTENCES = 1500
-/** A transcript this short is its own summary. */
+/** A transcript with at most this many sentences is its own summary. */
 const SHORT_TRANSCRIPT = 3
-/** What a part of a sentence counts, beside whole ones. */
+/** The weight of a part of a sentence, relative to whole ones. */
 const PART_WEIGHT = 0.5
 /** A shorter sentence has too little content to stand alone. */
 const MIN_TERMS = 4
-/**
- * The lambda of MMR: how much relevance counts against similarity to the sentences chosen before.
- */
+/** The lambda of MMR: the weight of relevance against similarity to the sentences chosen before. */
 const RELEVANCE = 0.7
-/** From this cosine on two sentences count as the same. */
+/** From this cosine on, two sentences are considered the same. */
 const SAME_SENTENCE_COSINE = 0.6
 
 type Candidate = { sentence: Sentence; vector: Vector; score: number; order: number }
@@ -45,12 +43,12 @@ export function summarize(transcript: Transcript, type: SummaryType = 'general')
     : asProse(chosen)
 }
 
-/** Returns a sentence as it stands alone: a comma after its last word leads nowhere. */
+/** Returns a sentence without the comma after its last word. */
 function sentenceText({ text }: Sentence): string {
   return text.replace(/[,;:、，]$/u, '')
 }
 
-/** Returns whether a sentence is complete: marks, not pauses, delimit it. */
+/** Returns whether punctuation, not a pause, delimits a sentence at both ends. */
 function isWholeSentence({ text, opens }: Sentence): boolean {
   return opens && /[.!?…。！？。।؟]["'”’»」』)\]]*$/u.test(text)
 }
@@ -63,24 +61,24 @@ function chooseSentences(sentences: readonly Sentence[], type: SummaryType): Sen
   const chosen: Candidate[] = []
   while (chosen.length < targetCount && candidates.length > 0) {
     const next = mostInformative(candidates, { chosen, best: best.score })
-    candidates = candidates.filter((candidate) => !tellsTheSame(candidate, next))
+    candidates = candidates.filter((candidate) => !isNearlySame(candidate, next))
     chosen.push(next)
   }
   return chosen.sort((a, b) => a.order - b.order).map(({ sentence }) => sentence)
 }
 
 /**
- * Compares the texts too: where all sentences are the same, their words are too common to have any
- * weight.
+ * Returns whether two sentences are nearly the same. Compares the texts too: if all sentences are
+ * the same, their words are too common to have any weight.
  */
-function tellsTheSame(candidate: Candidate, otherCandidate: Candidate): boolean {
+function isNearlySame(candidate: Candidate, otherCandidate: Candidate): boolean {
   return (
     candidate.sentence.text === otherCandidate.sentence.text ||
     cosine(candidate.vector, otherCandidate.vector) >= SAME_SENTENCE_COSINE
   )
 }
 
-/** Returns at most a third of the sentences: a summary must leave something out. */
+/** Returns how many sentences the summary has: at most a third of all. */
 function sentenceCount(type: SummaryType, sentences: number): number {
   if (type === 'concise') return sentences < 12 ? 1 : 2
   return Math.min(6, Math.max(2, Math.round(sentences / 3)))

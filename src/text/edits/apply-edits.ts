@@ -7,7 +7,10 @@ import { bareWords } from './machine-words.ts'
 
 type WordView = UtteranceView['words'][number]
 
-/** A word of a corrected transcript. `source` is the machine's word that it begins with. */
+/**
+ * A word of a corrected transcript. `source` is the index of its word in the machine's transcript,
+ * or of the first word that it replaces.
+ */
 export type EditedWord = WordView & { source: number; edited?: true }
 
 /**
@@ -32,17 +35,17 @@ export function applyEdits(
   return edited.sort((a, b) => a.start - b.start || a.channel - b.channel)
 }
 
-/** A word with the end of the range that it stands for, and who says it. */
-type Item = { word: EditedWord; to: number; speaker: number | undefined }
+/** A word, the end of the range of original words it replaces, and its speaker. */
+type SpokenWord = { word: EditedWord; to: number; speaker: number | undefined }
 
 function editUtterance(
   view: UtteranceView,
   utterance: number,
   state: EditState,
 ): EditedUtterance[] {
-  const isWhole = !state.words.has(utterance) && !state.speakers.has(utterance)
-  if (isWhole) return [keepUtterance(view, utterance, state)]
-  const turns: Item[][] = []
+  const isUntouched = !state.words.has(utterance) && !state.speakers.has(utterance)
+  if (isUntouched) return [keepUtterance(view, utterance, state)]
+  const turns: SpokenWord[][] = []
   for (const item of itemsOf(view, utterance, state)) {
     const turn = turns.at(-1)
     if (turn && turn[0]!.speaker === item.speaker) turn.push(item)
@@ -56,19 +59,19 @@ function keepUtterance(
   utterance: number,
   { joined }: EditState,
 ): EditedUtterance {
-  const now = view.speaker === undefined ? undefined : joined.get(view.speaker)
-  const { speaker_confidence: _sure, ...rest } = view
+  const joinedSpeaker = view.speaker === undefined ? undefined : joined.get(view.speaker)
+  const { speaker_confidence: _speakerConfidence, ...rest } = view
   return {
-    ...(now === undefined ? view : { ...rest, speaker: now }),
+    ...(joinedSpeaker === undefined ? view : { ...rest, speaker: joinedSpeaker }),
     words: view.words.map((word, source) => ({ ...word, source })),
     source: { utterance, from: 0, to: view.words.length },
   }
 }
 
-function itemsOf(view: UtteranceView, utterance: number, state: EditState): Item[] {
+function itemsOf(view: UtteranceView, utterance: number, state: EditState): SpokenWord[] {
   const replaced = state.words.get(utterance) ?? []
   const bare = bareWords(view)
-  const items: Item[] = []
+  const items: SpokenWord[] = []
   const whoSays = (word: number) => speakerAt(state, { utterance, word }, view.speaker)
   let next = 0
   for (let i = 0; i < view.words.length; ) {
@@ -99,16 +102,20 @@ function newWords(view: UtteranceView, replacement: WordReplacement): EditedWord
   })
 }
 
-function viewTurn(view: UtteranceView, utterance: number, items: readonly Item[]): EditedUtterance {
+function viewTurn(
+  view: UtteranceView,
+  utterance: number,
+  items: readonly SpokenWord[],
+): EditedUtterance {
   const space = separatorOf(view.language)
-  // In sessions every word begins with its space, also the first.
+  // In sessions every word begins with a space, even the first one.
   const first = space !== '' && view.words[0]!.word.startsWith(space) ? space : ''
   const words = items.map(({ word }, i) => ({
     ...word,
     word: (i === 0 ? first : space) + word.word,
   }))
   const { speaker } = items[0]!
-  const { speaker: foundSpeaker, speaker_confidence: sure, ...rest } = view
+  const { speaker: foundSpeaker, speaker_confidence: speakerConfidence, ...rest } = view
   const confidence = words.reduce((sum, word) => sum + word.confidence, 0) / words.length
   return {
     ...rest,
@@ -116,7 +123,8 @@ function viewTurn(view: UtteranceView, utterance: number, items: readonly Item[]
     end: words.at(-1)!.end,
     confidence: roundTo(confidence, 3),
     ...(speaker !== undefined && { speaker }),
-    ...(speaker === foundSpeaker && sure !== undefined && { speaker_confidence: sure }),
+    ...(speaker === foundSpeaker &&
+      speakerConfidence !== undefined && { speaker_confidence: speakerConfidence }),
     text: words.map(({ word }) => word).join(''),
     words,
     source: { utterance, from: items[0]!.word.source, to: items.at(-1)!.to },

@@ -1,17 +1,18 @@
 /**
- * New words in place of the words `from` to `to` (exclusive) of an utterance; none deletes them.
+ * New words that replace the words `from` to `to` (exclusive) of an utterance; an empty list
+ * deletes them.
  */
 export type WordReplacement = { from: number; to: number; words: readonly string[] }
 
 /** The speaker of the words `from` to `to` (exclusive) of an utterance. */
 export type Assignment = { from: number; to: number; speaker: number }
 
-/** Whom a name is for: a speaker, or without diarization, a channel. */
+/** The speaker that has a name; without diarization, the channel. */
 export type SpeakerOrChannel = { speaker: number } | { channel: number }
 
 /**
  * A correction as it is stored. Indexes count from 0 in the machine's transcript, which never
- * changes. A change of words takes the place of all earlier ones in its range.
+ * changes. A replacement of words overrides all earlier ones in its range.
  */
 export type EditChange =
   | {
@@ -25,9 +26,9 @@ export type EditChange =
   | { kind: 'join'; speaker: number; into: number }
   | ({ kind: 'name'; name: string } & SpeakerOrChannel)
 
-/** What all corrections of a transcript add up to. */
+/** The combined effect of all corrections of a transcript. */
 export type EditState = {
-  /** By utterance: ranges in order that do not overlap. */
+  /** The replacements of each utterance, in order and without overlaps. */
   words: Map<number, WordReplacement[]>
   speakers: Map<number, Assignment[]>
   /** The speaker that each detected speaker was merged into. */
@@ -90,7 +91,9 @@ function putRanges<T extends WordIndexRange>(
     )
 }
 
-/** The words of a speaker become those of another one, also the words given to it by hand. */
+/**
+ * Assigns the words of a speaker to another one, even words that a person assigned to the speaker.
+ */
 function joinSpeakers(
   { speakers, joined, speakerNames }: EditState,
   { speaker, into }: { speaker: number; into: number },
@@ -114,7 +117,7 @@ function setName(names: Map<number, string>, id: number, name: string): void {
   else names.set(id, name)
 }
 
-/** Returns the speaker of a word of an utterance; the machine found `found`. */
+/** Returns the speaker of a word of an utterance; `found` is the speaker that diarization found. */
 export function speakerAt(
   { speakers, joined }: Pick<EditState, 'speakers' | 'joined'>,
   { utterance, word }: { utterance: number; word: number },

@@ -4,36 +4,36 @@ import { applyChange, createEditState, type EditChange, type EditState } from '.
 import { hashWords, textOfRange } from './machine-words.ts'
 import { EditError, type EditOperation, planEdits } from './plan-edits.ts'
 
-/** The JSON text of a result, the stored corrections of its transcript, and what is to be added. */
+/** The JSON text of a result, the stored corrections of its transcript, and the new operations. */
 export type EditTask = {
   result: string
-  /** Earlier operations, as an edit returned them, oldest first. */
+  /** The changes that earlier edits stored, oldest first. */
   stored: readonly string[]
   operations?: readonly EditOperation[]
 }
 
 /**
- * The JSON text of all corrections (`effective`), and of the new ones to store (`changes`); or why
- * an operation is refused.
+ * The JSON text of all corrections (`effective`), and of the new ones to store (`changes`), or the
+ * reason why an operation is refused.
  */
 export type EditResult =
   | { effective: string; changes: string | undefined }
   | { problem: { code: EditError['code']; detail: string } }
 
-/** Changes that were stored together, and the hash of the words that they are for. */
+/** Changes that were stored together, and the hash of the words to which they apply. */
 type StoredChanges = { words: string; changes: EditChange[] }
 
-/** All corrections, in terms of operations that would make them. */
+/** All corrections, as the operations that would make them. */
 type EffectiveEdits = {
   words: { utterance: number; from: number; to: number; expected: string; text: string }[]
   speakers: { utterance: number; from: number; to: number; expected: string; speaker: number }[]
   joined: { speaker: number; into: number }[]
   names: ({ name: string } & ({ speaker: number } | { channel: number }))[]
-  /** Whether they are for other words than those of the result, and so are left out. */
+  /** Whether they are ignored because they apply to other words than those of the result. */
   ignored: boolean
 }
 
-/** Adds corrections to those that are stored, and describes them all. */
+/** Adds corrections to the stored ones, and describes all of them. */
 export function editTranscript({ result, stored, operations }: EditTask): EditResult {
   const { utterances } = (JSON.parse(result) as EditableResult).transcription
   const { state, isIgnored } = readEdits(utterances, stored)
@@ -55,8 +55,7 @@ export function editTranscript({ result, stored, operations }: EditTask): EditRe
 type EditableResult = { transcription: { utterances: UtteranceView[] } }
 
 /**
- * Adds up stored corrections. Those for other words than the ones given are ignored: then there are
- * none.
+ * Combines stored corrections. If they apply to other words than the given ones, they are ignored.
  */
 export function readEdits(
   utterances: readonly UtteranceView[],

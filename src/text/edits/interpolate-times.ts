@@ -4,15 +4,15 @@ import type { WordIndexRange } from './edit-state.ts'
 
 type Words = UtteranceView['words']
 
-/** Whole milliseconds. */
+/** A span in whole milliseconds. */
 export type MillisecondSpan = { start: number; end: number }
 
-/** With less time per word in milliseconds, new words also take the pause after them. */
+/** If new words have less time than this per word, they also get the pause after them. */
 const COMFORTABLE_MS = 50
 
 /**
- * Returns the time that words in place of a range have, in milliseconds: that of the range, and if
- * this is short, as much of the pause after it as they need.
+ * Returns the span for words that replace a range, in milliseconds. It is the span of the range
+ * and, if that is short, as much of the pause after it as the words need.
  */
 export function timeFor(
   words: Words,
@@ -27,8 +27,8 @@ export function timeFor(
 }
 
 /**
- * Spreads words over a time in proportion to their characters. Each lasts at least a millisecond if
- * the time has as many; they follow each other without pauses.
+ * Distributes words over a span in proportion to their characters, without pauses. Each word gets
+ * at least a millisecond, if the span is long enough.
  */
 export function interpolateTimes(
   words: readonly string[],

@@ -8,7 +8,7 @@ export function bareWords({ language, words }: Pick<UtteranceView, 'language' | 
   return words.map(({ word }) => (isSpaced ? word.trim() : word))
 }
 
-/** Returns the text of a range of words, as people copy it from the transcript. */
+/** Returns the text of a range of words, as copied from the transcript. */
 export function textOfRange(
   { words }: Pick<UtteranceView, 'words'>,
   { from, to }: { from: number; to: number },
@@ -17,7 +17,7 @@ export function textOfRange(
   return cleanSpaces(text.join(''))
 }
 
-/** Replaces control characters and runs of spaces by one space, and drops them at both ends. */
+/** Replaces control characters and runs of spaces by one space, and trims both ends. */
 export function cleanSpaces(text: string): string {
   return text
     .toWellFormed()
@@ -25,7 +25,10 @@ export function cleanSpaces(text: string): string {
     .trim()
 }
 
-/** Returns a hash of the words and of where utterances begin: corrections hold for these only. */
+/**
+ * Returns a hash of the words and of the starts of utterances; corrections apply only to the same
+ * ones.
+ */
 export function hashWords(utterances: readonly UtteranceView[]): string {
   const hash = createHash('sha256')
   for (const { words } of utterances) {

@@ -1,9 +1,9 @@
-/** At most this many pairs of words are compared; between longer texts nothing is found equal. */
+/** The most pairs of words that are compared. Longer texts are treated as entirely different. */
 const MAX_PAIRS = 250_000
 
 /**
- * Returns for each word of `now` the index of the same word in `old`, or -1: as many as possible
- * in the same order.
+ * Returns for each word of `now` the index of the same word in `old`, or -1. It matches as many
+ * words as possible in the same order.
  */
 export function matchWords(old: readonly string[], now: readonly string[]): number[] {
   const matches = new Array<number>(now.length).fill(-1)
@@ -28,7 +28,7 @@ export function matchWords(old: readonly string[], now: readonly string[]): numb
 function longestCommon(old: readonly string[], now: readonly string[]): [number, number][] {
   if (old.length * now.length > MAX_PAIRS) return []
   const width = now.length + 1
-  // How long the longest one of the rests from `i` and `k` is.
+  // The length of the longest common subsequence of the words from `i` and from `k` on.
   const lengths = new Uint32Array((old.length + 1) * width)
   for (let i = old.length - 1; i >= 0; i--) {
     for (let k = now.length - 1; k >= 0; k--) {

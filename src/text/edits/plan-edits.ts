@@ -15,7 +15,7 @@ import { replaceWords } from './replace-words.ts'
  */
 type WordRange = { utterance: number; from?: number; to?: number; expected: string }
 
-/** A correction as a client asks for it. Indexes count from 0 in the machine's transcript. */
+/** A correction as a client requests it. Indexes count from 0 in the machine's transcript. */
 export type EditOperation =
   | ({ op: 'replace_words'; text: string } & WordRange)
   | ({ op: 'delete_words' } & WordRange)
@@ -128,12 +128,12 @@ function planWords(
   return { kind: 'words', utterance, from, to, replaced }
 }
 
-/** Whether a range goes on over an index. */
+/** Returns whether a range contains both an index and the one before it. */
 function contains({ from, to }: { from: number; to: number }, index: number): boolean {
   return from < index && index < to
 }
 
-/** Returns who speaks in the corrected transcript. */
+/** Returns the speakers of the corrected transcript. */
 function speakersOf(utterances: readonly UtteranceView[], state: EditState): Set<number> {
   const speakers = new Set<number>()
   for (const [utterance, { speaker: foundSpeaker, words }] of utterances.entries()) {

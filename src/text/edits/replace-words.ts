@@ -49,7 +49,10 @@ function split(text: string): string[] {
   return text === '' ? [] : text.split(' ')
 }
 
-/** A word of the machine may hold spaces, such as `10 000`: it stays if all its parts do. */
+/**
+ * Compares texts in languages with spaces. A word of the machine may contain spaces, such as `10
+ * 000`; it stays if all its parts do.
+ */
 function compareSpaced(words: readonly string[], text: string): ChangedRange[] {
   const parts = words.map((word) => split(cleanSpaces(word)))
   const starts: number[] = []
@@ -77,7 +80,10 @@ function compareSpaced(words: readonly string[], text: string): ChangedRange[] {
   return changes
 }
 
-/** Words are cut differently by everyone: only those at both ends are compared. */
+/**
+ * Compares texts in languages without spaces. People split words differently, so only those at both
+ * ends are compared.
+ */
 function compareUnspaced(
   words: readonly string[],
   text: string,
@@ -98,7 +104,7 @@ function compareUnspaced(
   return [{ from, to, words: segment(text.slice(begin, end), language) }]
 }
 
-/** Cuts text into words; punctuation and spaces stay with the word before them. */
+/** Splits text into words; punctuation and spaces stay with the word before them. */
 function segment(text: string, language: string): string[] {
   const words: string[] = []
   for (const { segment: part, isWordLike } of segmenterOf(language).segment(text)) {
@@ -112,7 +118,10 @@ function segmenterOf(language: string): Intl.Segmenter {
   return new Intl.Segmenter(language, { granularity: 'word' })
 }
 
-/** What is only inserted has no time: it shares that of the word before it, or of the first one. */
+/**
+ * Inserted words have no time of their own, so they share that of the word before, or of the first
+ * word.
+ */
 function withNeighbors(changes: readonly ChangedRange[], words: readonly string[]): ChangedRange[] {
   const wide: ChangedRange[] = []
   for (const change of changes) {

@@ -2,11 +2,11 @@ import { type EntityType, entityTypes, languages } from './entity-types.ts'
 
 /**
  * How a type is found: `strong` by checksum or shape; `cue` only near words that announce it;
- * `list` as far as closed or open word lists go; `none` not at all.
+ * `list` by word lists, which may be incomplete; `none` not at all.
  */
 export type EntitySupport = 'strong' | 'cue' | 'list' | 'none'
 
-/** The description of one type, to decide whether to rely on it. */
+/** The description of one type, which shows how reliably it is found. */
 export type EntityCapability = {
   type: EntityType
   support: EntitySupport

@@ -54,7 +54,7 @@ const patterns: EntityPattern[] = [
     'MONTH',
     '\\b(?:in|since|until|by|of|before|after|during|last|next|this|mid|late|early) (?<e>May|March)\\b(?! [a-z]{2,} on\\b)',
   ),
-  // May and March within a date, for requests of months or years alone.
+  // May and March within a date, for requests that name only the types month or year.
   datePattern('MONTH', `\\b(?:May|March)(?=,? (?:the )?${dayOfMonth})`),
   datePattern('MONTH', `\\b${dayOfMonth}(?: day)?(?: of)? (?<e>May|March)\\b`),
   datePattern('YEAR', `\\b${month}(?:,? (?:the )?${dayOfMonth})?,? (?:of )?(?<e>${year})`),
@@ -95,7 +95,7 @@ const patterns: EntityPattern[] = [
 
 const birthWords = `(?:born(?: on(?: the)?| in)?|date of birth|birth ?date|birthday|d\\.? ?o\\.? ?b\\.?)(?!\\p{L})`
 const birth = new RegExp(`\\b${birthWords}${lead}`, 'iu')
-/** A birthday is asked for together with a name, which comes first. */
+/** A question for a name and a birthday; the response begins with the name. */
 const birthAsked = /\b(?:date of birth|birth ?date|birthday)\b[^?]{0,20}\?[^?\d]{0,60}$/i
 
 function isFirstAsked(text: string, from: number): boolean {
@@ -106,7 +106,7 @@ function isFirstAsked(text: string, from: number): boolean {
   )
 }
 
-/** The words between the question for a birthday and its digits. */
+/** The words between a question for a birthday and the digits of the response. */
 const birthLead = `(?:[\\s,.:?]|\\b(?:is|was|it's|that's|that would be|it would be|sure|yes|yeah|please|okay|uh|um)\\b)*`
 const birthDigits = new RegExp(
   `\\b(?:date of birth|birth ?date|d ?o ?b|birthday|born on)${birthLead}(?<e>\\d{1,2}[/.-]\\d{1,2}(?!\\d)|(?:oh|zero|${ten}|${teen}|${unit}|\\d{1,4})(?:[\\s,/.-]+(?:oh|zero|hundred|${ten}|${teen}|${unit}|slash|dash|\\d{1,4})\\b){2,11})`,
@@ -114,19 +114,22 @@ const birthDigits = new RegExp(
 )
 
 const shortYear = `(?:${ten}(?:[ -]${unit})?|${teen}|(?:oh|nought) ${unit}|['’]?\\d\\d(?!\\d))`
-/** A year alone: "born in ninety one", "What year were you born? Nineteen ninety one, March." */
+/**
+ * A year without a date: "born in ninety one", "What year were you born? Nineteen ninety one,
+ * March."
+ */
 const birthYear = new RegExp(
   `\\b(?:born(?= in\\b)|(?:year|when) (?:were|was) [\\w ]{2,25} born)(?: in\\b)?${birthLead}(?<e>(?:${year}|${shortYear}\\b)(?:,? ${month})?)(?! (?:years?|months?|weeks?|days?|minutes?|hours?)\\b)`,
   'gi',
 )
-/** What follows a birthday whose year has two digits: "May third, um, ninety one". */
+/** A year of two digits after a birthday: "May third, um, ninety one". */
 const yearBehind = new RegExp(
   `^,? (?:u[hm],? )?(?:of )?${shortYear}\\b(?! (?:years?|months?|weeks?|days?|minutes?|hours?|people|percent|dollars)\\b)`,
   'i',
 )
 /**
- * "The fifth of the sixth, eighty four": only for birthdays, because elsewhere it may mean
- * anything.
+ * "The fifth of the sixth, eighty four": only as a birthday, because elsewhere it may mean
+ * something else.
  */
 const shortBirth: EntityPattern = {
   type: 'DOB',
@@ -155,7 +158,7 @@ const lastDay = new RegExp(
   `^${dayRange}(?:\\d{1,2}(?:st|nd|rd|th)\\b|${ordinal}\\b|[0-3]?\\d(?![\\w:]|[.,]\\d)(?=[.,;?!]|$))(?:,? (?:of )?${year})?(?! (?:of )?${month})`,
 )
 
-/** Returns a date with the other day of its range: "the 5th to 7th of May", "May 5th to 7th". */
+/** Extends a date to a range of days: "the 5th to 7th of May", "May 5th to 7th". */
 function withDays(text: string, entity: Entity): Entity {
   const date = text.slice(entity.from, entity.to)
   const [first = ''] =
@@ -194,8 +197,8 @@ const named =
   /\b(?:(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?=s?\b)/g
 
 /**
- * Returns a text as the patterns of dates expect it: numbers that begin a sentence in small
- * letters, and where a recognizer writes small letters only, months and days with a capital.
+ * Converts a text to the form that the patterns of dates expect: numbers that begin a sentence in
+ * lower case and, if a recognizer writes only lower case, months and days with a capital.
  */
 function withUsualCase(text: string): string {
   const lowered = text.replace(opening, (word) => word.toLowerCase())

@@ -2,8 +2,8 @@ import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 
 /**
- * One word and its place in a document. Times are seconds; `from` and `to` are offsets in its text,
- * `to` exclusive.
+ * A word and its position in a document. Times are seconds; `from` and `to` (exclusive) are offsets
+ * in the text of the document.
  */
 export type Token = {
   text: string
@@ -14,12 +14,13 @@ export type Token = {
   to: number
 }
 
-/** The words of another channel right before the word at the offset `at` of a document. */
+/** The words of another channel just before the word at offset `at` of a document. */
 export type Interjection = { at: number; text: string }
 
 /**
  * The speech of one channel in one language as one text, so that an entity may span utterances.
- * `interjections` are ordered by offset: a response does not repeat the question it answers.
+ * `interjections` are ordered by offset; they are needed because a response does not repeat its
+ * question.
  */
 export type Document = {
   channel: number
@@ -30,8 +31,8 @@ export type Document = {
 }
 
 /**
- * Returns the documents of a transcript, by channel. The words of a channel make one document until
- * its language changes, whatever others say in between.
+ * Returns the documents of a transcript, by channel. Each is the words of a channel until its
+ * language changes, regardless of speech on other channels.
  */
 export function documentsOf({ utterances }: Transcript): Document[] {
   const documents: Document[] = []
@@ -76,7 +77,7 @@ function append(document: Document, { words, language }: Utterance): void {
   }
 }
 
-/** Returns the words that a span of the text touches. */
+/** Returns the words that a span of the text overlaps. */
 export function tokensWithin(
   { tokens }: Pick<Document, 'tokens'>,
   { from, to }: { from: number; to: number },
@@ -89,8 +90,8 @@ export function tokensWithin(
 }
 
 /**
- * Returns the index of the first token after an offset. It searches by halves, because a document
- * may have as many entities as words.
+ * Returns the index of the first token after an offset, by binary search, because a document may
+ * have as many entities as words.
  */
 function firstBehind(tokens: readonly Token[], offset: number): number {
   let [low, high] = [0, tokens.length]

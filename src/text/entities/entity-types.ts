@@ -99,9 +99,8 @@ export const entityGroups: Readonly<Record<string, Types>> = {
 }
 
 /**
- * Returns the single types that `entity_types` of a request names, with groups expanded; without
- * it, or with an empty list, all of them. Throws a RangeError for a name that is neither a type nor
- * a group.
+ * Returns the types that `entity_types` of a request names, with groups expanded; all types without
+ * it, or with an empty list. Throws a RangeError for a name that is neither a type nor a group.
  */
 export function expandTypes(names: string | readonly string[] | undefined): Set<EntityType> {
   const named = typeof names === 'string' ? [names] : (names ?? [])

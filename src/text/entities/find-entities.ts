@@ -18,16 +18,16 @@ import { findMedical } from './names/medical-words.ts'
 import { findNames } from './names/names.ts'
 import { findPlaces, joinAddresses } from './names/places.ts'
 
-/** The input of the search: a text, and what others said in between where that is known. */
-export type Readable = Pick<Document, 'text'> & Partial<Pick<Document, 'interjections'>>
+/** The text to search, and the speech of others within it, if known. */
+export type SearchableText = Pick<Document, 'text'> & Partial<Pick<Document, 'interjections'>>
 
 /**
- * Returns the entities of a document by place, without overlaps. With `requestedTypes`, it searches
- * for these types only, and then also finds an entity inside a longer one of another type.
- * Questions on other channels count as cues.
+ * Returns the entities of a document by position, without overlaps. With `requestedTypes`, it
+ * searches for these types only, and then also finds an entity inside a longer one of another type.
+ * Questions on other channels are cues.
  */
 export function findEntities(
-  document: Readable,
+  document: SearchableText,
   requestedTypes?: ReadonlySet<EntityType>,
 ): Entity[] {
   const candidates = findCandidates(document)
@@ -35,10 +35,10 @@ export function findEntities(
 }
 
 /**
- * Returns everything that a rule takes for an entity in a document, in no order. The same place may
- * yield several.
+ * Returns every entity that some rule finds in a document, unordered. Several may have the same
+ * position.
  */
-export function findCandidates(document: Readable): Entity[] {
+export function findCandidates(document: SearchableText): Entity[] {
   const { text, toOriginal } = withQuestions(
     foldDigits(document.text),
     document.interjections ?? [],
@@ -62,7 +62,7 @@ export function findCandidates(document: Readable): Entity[] {
   return [...foundEntities, ...joinAddresses(document.text, foundEntities)]
 }
 
-/** Trims punctuation and a possessive. */
+/** Removes punctuation around an entity, and a possessive. */
 function trimmed(text: string, entity: Entity): Entity {
   const phrase = text.slice(entity.from, entity.to)
   if (entity.type === 'PASSWORD') return entity

@@ -10,9 +10,8 @@ export type CsvRow = {
 const columns = ['start', 'end', 'speaker', 'language', 'text'] as const
 
 /**
- * Writes a table in the form of RFC 4180. It begins with a byte order mark, without which Excel
- * reads no UTF-8; programs find the same in JSON. Text that a spreadsheet would take for a formula
- * gets an apostrophe in front: spoken text must not become a formula.
+ * Writes a table as CSV (RFC 4180). It begins with a byte order mark, because without one Excel
+ * does not read UTF-8. An apostrophe precedes text that a spreadsheet would treat as a formula.
  */
 export function formatCsv(rows: readonly CsvRow[]): string {
   const lines = rows.map((row) => columns.map((name) => field(row[name])).join())

@@ -8,16 +8,16 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 export type OpenAiFormat = {
   shape: 'text' | 'json' | 'verbose_json' | 'diarized_json'
   task: 'transcribe' | 'translate'
-  /** `verbose_json` holds the words, and the segments. */
+  /** Whether `verbose_json` contains the words, in addition to the segments. */
   words: boolean
   segments: boolean
-  /** `json` holds the logarithm of each word's confidence. */
+  /** Whether `json` contains the logarithm of each word's confidence. */
   logprobs: boolean
-  /** Written as server-sent events. */
+  /** Whether the response is server-sent events. */
   stream: boolean
 }
 
-/** What is written: the utterances of a result and the seconds of its recording. */
+/** The utterances of a result, and the length of its recording in seconds. */
 export type OpenAiTranscript = {
   utterances: readonly UtteranceView[]
   languages: readonly string[]
@@ -26,7 +26,7 @@ export type OpenAiTranscript = {
 
 const languageNames = new Intl.DisplayNames(['en'], { type: 'language' })
 
-/** Writes a transcript as OpenAI's transcription API answers it: JSON, text or events. */
+/** Writes a transcript as a response of OpenAI's transcription API: JSON, text or events. */
 export function writeOpenAi(transcript: OpenAiTranscript, format: OpenAiFormat): string {
   if (format.stream) return writeEvents(transcript, format)
   if (format.shape === 'text') return `${fullText(transcript.utterances)}\n`
@@ -96,7 +96,8 @@ function toWord({ word, start, end }: UtteranceView['words'][number]) {
 }
 
 /**
- * The model does not give `tokens` and `no_speech_prob`: they have the values of certain speech.
+ * The model does not provide `tokens` and `no_speech_prob`, so they have the values of certain
+ * speech.
  */
 function toSegment({ text, start, end, words }: UtteranceView, id: number) {
   const trimmed = text.trim()

@@ -1,4 +1,4 @@
-/** The fields that say whose words an utterance holds. */
+/** The speaker and the channel of an utterance. */
 type SpeakerRef = { channel: number; speaker?: number | undefined }
 
 /** Names that people gave to speakers and channels, by their number. */
@@ -8,9 +8,9 @@ export type VoiceNames = {
 }
 
 /**
- * Returns a function that names whose words an utterance holds: by the name that a person gave,
- * else counted from 1 as people do: `Speaker 1` where there are several speakers, else `Channel 1`
- * where there are several channels.
+ * Returns a function that names the speaker of an utterance: by the name that a person assigned or,
+ * counted from 1, as `Speaker 1` if there are several speakers, or `Channel 1` if there are several
+ * channels.
  */
 export function speakerLabelsOf(
   all: readonly SpeakerRef[],

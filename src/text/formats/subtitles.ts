@@ -7,15 +7,15 @@ import {
 } from './captions/captions.ts'
 import { speakerLabelsOf, type VoiceNames } from './speaker-labels.ts'
 
-/** SubRip or WebVTT. */
+/** A subtitle format: SubRip or WebVTT. */
 export type SubtitleFormat = 'srt' | 'vtt'
 
 /** How to write the file; lines end with `\n` by default. */
 export type SubtitleOptions = { lineEnd?: '\n' | '\r\n' }
 
 /**
- * Writes utterances as a subtitle file that names the speakers, or else the channels, where there
- * are several: in WebVTT by voice tags, in SubRip before the first words of each.
+ * Writes utterances as a subtitle file. If there are several speakers, or else channels, the file
+ * names them: WebVTT in voice tags, SubRip before the first words of each.
  */
 export function formatWithVoices(
   utterances: readonly Utterance[],
@@ -44,18 +44,18 @@ export function formatSubtitles(
 function formatSrt(captions: readonly Caption[]): string {
   return captions
     .map(({ start, end, rows }, i) => {
-      const text = rows.map(disarmSrt).join('\n')
-      return `${i + 1}\n${clock(start, ',')} --> ${clock(end, ',')}\n${text}\n`
+      const text = rows.map(replaceArrows).join('\n')
+      return `${i + 1}\n${formatTimestamp(start, ',')} --> ${formatTimestamp(end, ',')}\n${text}\n`
     })
     .join('\n')
 }
 
 /**
- * Replaces arrows in a row by a single character. SubRip has no escapes, and readers take any line
- * with an arrow between two times as the head of a caption. Numbers and tags stay: alone they open
- * nothing.
+ * Replaces arrows in a row by a single character. SubRip has no escapes, and players treat any line
+ * with an arrow between two times as the start of a caption. Numbers and tags do no harm by
+ * themselves.
  */
-function disarmSrt(row: string): string {
+function replaceArrows(row: string): string {
   return row.replaceAll('-->', '→')
 }
 
@@ -63,7 +63,7 @@ function formatVtt(captions: readonly Caption[]): string {
   const blocks = captions.map(({ start, end, rows, voice }) => {
     const tag = voice === undefined ? '' : `<v ${escapeVtt(voice)}>`
     const text = rows.map(escapeVtt).join('\n')
-    return `${clock(start, '.')} --> ${clock(end, '.')}\n${tag}${text}\n`
+    return `${formatTimestamp(start, '.')} --> ${formatTimestamp(end, '.')}\n${tag}${text}\n`
   })
   return ['WEBVTT\n', ...blocks].join('\n')
 }
@@ -80,7 +80,7 @@ function escapeVtt(row: string): string {
  * Formats `HH:MM:SS,mmm`, with more digits from 100 hours. Rounds once, so that 59.9996 s becomes a
  * whole minute.
  */
-function clock(seconds: number, mark: ',' | '.'): string {
+function formatTimestamp(seconds: number, mark: ',' | '.'): string {
   const ms = Math.round(seconds * 1000)
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0')
   const hours = two(ms / 3_600_000)

@@ -4,14 +4,17 @@ import { strToU8, zipSync } from 'fflate'
 export type Paragraph = {
   /** Start in seconds. */
   start: number
-  /** Whose words they are; undefined where there is one voice. */
+  /** The speaker of the words; undefined if there is only one. */
   voice?: string | undefined
   text: string
   /** ISO 639-1, such as `en`. */
   language: string
 }
 
-/** ZIP knows no time before 1980; a fixed one gives the same bytes for the same transcript. */
+/**
+ * The time in the ZIP headers, which cannot be before 1980. It is fixed, so that the same
+ * transcript gives the same bytes.
+ */
 const MODIFIED = new Date(1980, 0, 2)
 
 const RIGHT_TO_LEFT = new Set(['ar', 'fa', 'he', 'ps', 'sd', 'ur', 'yi'])
@@ -32,8 +35,8 @@ const RELATIONSHIPS = `${XML}
 </Relationships>`
 
 /**
- * Writes paragraphs as a Word document (Office Open XML, ECMA-376): before each stands its time,
- * in gray, and whose words they are, in bold.
+ * Writes paragraphs as a Word document (Office Open XML, ECMA-376). Before each paragraph stand its
+ * time, in gray, and its speaker, in bold.
  */
 export function formatWordDocument(paragraphs: readonly Paragraph[]): Uint8Array {
   const body = paragraphs.map(writeParagraph).join('\n')

@@ -1,13 +1,15 @@
 import type { TextThread } from './text-thread.ts'
 
-/** A thread takes 90 MB, and as much again with a large vocabulary. */
+/**
+ * The most threads of an account. A thread takes 90 MB, and as much again with a large vocabulary.
+ */
 const MAX_PER_ACCOUNT = 2
 
 type DedicatedThread = { thread: TextThread; sessions: number }
 
 /**
- * The threads of accounts whose sessions must not delay others. An account has at most two, which
- * its sessions share. A thread is closed with the last of its sessions.
+ * The threads of accounts whose sessions must not delay others. An account has at most two threads,
+ * which its sessions share. A thread is closed when its last session ends.
  */
 export class DedicatedThreads {
   readonly #byAccount = new Map<string, DedicatedThread[]>()

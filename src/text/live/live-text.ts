@@ -41,13 +41,13 @@ export class LiveText {
   readonly #shared: TextThread
   readonly #summaries: TextThread
   readonly #own: DedicatedThreads
-  /** Kept ready for the next session that must not share a thread. */
+  /** A thread that is ready for the next session that must not use the shared thread. */
   #spare: TextThread | undefined
   /** The steps prepared in the shared thread. */
   readonly #prepared = new Set<string>()
   readonly #preparations = new Map<OpenSessionText, TextThread>()
-  /** Accounts that crashed the shared thread. They do not get it again. */
-  readonly #apart = new Set<string>()
+  /** Accounts that crashed the shared thread and may not use it again. */
+  readonly #isolatedAccounts = new Set<string>()
 
   constructor(options: LiveTextOptions) {
     this.#options = options
@@ -96,12 +96,12 @@ export class LiveText {
     let isClosed = false
     const text = this.#openText(session, {
       finals: () => {
-        if (this.#apart.has(account)) setApart()
+        if (this.#isolatedAccounts.has(account)) setApart()
         return thread
       },
       setApart,
       onBroken: () => {
-        if (thread === this.#shared) this.#apart.add(account)
+        if (thread === this.#shared) this.#isolatedAccounts.add(account)
       },
     })
     const close = async () => {
@@ -151,5 +151,5 @@ export class LiveText {
   }
 }
 
-/** The account whose turn it is when only word lists are loaded. No real account has this name. */
+/** The account for tasks that only load word lists. No real account has this name. */
 const WARMUP_ACCOUNT = ''

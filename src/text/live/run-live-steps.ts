@@ -11,7 +11,7 @@ import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 /** A transform ready to run: it prepares its configuration once, and per language of the words. */
 export type PreparedTransform = {
   apply(utterance: UtteranceWords): Word[]
-  /** Returns the warnings for the user: what has been left out of all utterances so far. */
+  /** Returns the warnings for the user: what was left out of all utterances so far. */
   warnings(): string[]
 }
 
@@ -39,10 +39,7 @@ function replacingOf(name: TransformStep, params: Params): SessionReplacer | und
     : createSpelling(config as CustomSpellingConfig)
 }
 
-/**
- * An utterance as live messages and results show it, with only the fields that are
- * read here.
- */
+/** The fields of an utterance that are read here, as live messages and results contain them. */
 type UtteranceInput = {
   channel: number
   speaker?: number
@@ -61,8 +58,8 @@ export type StepOptions = {
 }
 
 /**
- * Runs an add-on on utterances, given as the JSON text of an array in the form of results. It finds
- * objects, not text, except for a summary. Never throws because of an add-on.
+ * Runs an add-on on utterances, given as the JSON text of an array in the form of results. The
+ * results are objects, except for the text of a summary. An add-on cannot make it throw.
  */
 export function runLiveAddOn(
   name: AddOnStep,

@@ -21,16 +21,16 @@ export type SessionThreads = {
    * thread.
    */
   finals(): TextThread
-  /** Called when other sessions have waited for this one repeatedly. */
+  /** Called when other sessions have repeatedly waited for this one. */
   setApart(): void
-  /** Called when the session crashed the thread of its utterances, or hung in it. */
+  /** Called when the session crashed the thread of its utterances, or the thread hung. */
   onBroken(): void
 }
 
 /** What a session depends on. `now` is in milliseconds. */
 export type SessionTextOptions = { threads: SessionThreads; log: Log; now: () => number }
 
-/** The most urgent work goes first. */
+/** The priority of each kind of work; lower ranks come first. */
 const RANK = { final: 0, partial: 1, preparation: 2 }
 
 /**
@@ -44,12 +44,12 @@ export type OpenSessionText = Omit<SessionText, 'close'> & {
 
 type RunOptions = { rank: number; signal: AbortSignal }
 type StepName = TextTask['name']
-/** `spent`: the step used more time than a session may. */
+/** `spent`: the step used more processor time than a session may. */
 type StepOutcome = TaskOutcome | { kind: 'spent' }
 
 /**
- * Opens the text steps of one session. A step that hung, crashed its thread or used more time than
- * it may is left out from then on: retried with every utterance, it would delay all sessions.
+ * Opens the text steps of one session. A step that hung, crashed its thread or used too much time
+ * is not run again: repeated for every utterance, it would delay all sessions.
  */
 export function openSessionText(
   { id, account, params, language }: TextSession,
@@ -115,8 +115,8 @@ export function openSessionText(
 }
 
 /**
- * Creates what runs the steps of a session, each for as long as it works and stays within its
- * budget. A step that fails or is too slow is given up, and reported once.
+ * Creates the function that runs the steps of a session. A step that fails or exceeds its budget is
+ * reported once and not run again.
  */
 function createStepRunner(
   { id, account, params }: Omit<TextSession, 'language'>,
@@ -138,7 +138,7 @@ function createStepRunner(
     const after = lost.get(name)
     if (isLost && !after) lost.set(name, outcome)
     const fault = isLost ? outcome.kind : outcome.fault
-    // A step that was already lost or spent in the meantime has been reported.
+    // A step that has failed or exceeded its budget in the meantime has been reported.
     if (fault !== undefined && !after) {
       log.error({ sessionId: id, step: name, fault }, 'a realtime text step failed')
     }
@@ -147,7 +147,9 @@ function createStepRunner(
     return outcome
   }
 
-  /** Charges a task to the budget of its step. The first task loads word lists, and is free. */
+  /**
+   * Charges a task to the budget of its step. The first task is free, because it loads word lists.
+   */
   function spend(name: StepName, ms: number): void {
     const budget = budgets.get(name)
     if (!budget) {
@@ -194,7 +196,7 @@ export type SessionText = {
     utterancesJson: string,
     options: { signal: AbortSignal },
   ): Promise<Envelope>
-  /** Returns the warnings for the user: what has been left out so far, and why. */
+  /** Returns the warnings for the user: what was left out so far, and why. */
   warnings(): string[]
   close(): Promise<void>
 }

@@ -4,15 +4,15 @@
  */
 const CAPACITY = 15_000
 /**
- * Milliseconds that a step regains each second: several times what speech takes with 10,000
+ * Milliseconds that a step regains per second: several times as much as speech needs with 10,000
  * ordinary entries.
  */
 const REFILL = 500
-/** Milliseconds that others in a shared thread may wait. */
+/** Milliseconds that other sessions in a shared thread may wait. */
 const MAX_WAIT_MS = 20
-/** A single task longer than this is enough to count as slow. */
+/** A single task that takes longer marks the step as slow. */
 const VERY_LONG = 100
-/** This many long tasks are no longer a coincidence. */
+/** This many long tasks mark the step as slow. */
 const MAX_LONG = 3
 
 /** The processor time that a session may use for one of its steps. */
@@ -36,12 +36,12 @@ export class StepBudget {
     if (ms > MAX_WAIT_MS) this.#long += ms > VERY_LONG ? MAX_LONG : 1
   }
 
-  /** Returns whether its tasks repeatedly delay those of others. */
+  /** Returns whether its tasks have repeatedly delayed those of others. */
   get isSlow(): boolean {
     return this.#long >= MAX_LONG
   }
 
-  /** Returns whether it used more time than it may. */
+  /** Returns whether it has used more time than it may. */
   get isSpent(): boolean {
     return this.#left < 0
   }

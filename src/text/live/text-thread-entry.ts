@@ -21,7 +21,7 @@ parentPort!.on('message', (message: ToThread) => {
       sessions.delete(message.session)
       break
     case 'task': {
-      // Measures this thread alone: other load on the machine must not cost a session its step.
+      // Measures this thread alone, so that other load on the machine is not charged to a session.
       const before = process.threadCpuUsage()
       const response = runTask(message)
       const { user, system } = process.threadCpuUsage(before)
@@ -30,7 +30,7 @@ parentPort!.on('message', (message: ToThread) => {
   }
 })
 
-/** Reports only the kind of an error: its message may quote the transcript. */
+/** Reports only the name of an error: its message may quote the transcript. */
 function runTask({ session: name, task }: Extract<ToThread, { kind: 'task' }>): FromTextThread {
   try {
     const session = sessions.get(name)!

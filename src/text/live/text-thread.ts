@@ -1,6 +1,6 @@
 import type { Log } from '../../observability/log.ts'
+import { threadStarter } from '../../workers/start-worker.ts'
 import { SupervisedWorker, type WorkerOutcome } from '../../workers/supervised-worker.ts'
-import { threadStarter } from '../../workers/transports.ts'
 import type { Params } from '../add-ons/add-on.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 import { ThreadScheduler } from './thread-scheduler.ts'
@@ -29,7 +29,9 @@ export type FromTextThread = { ms?: number } & (
   | { kind: 'failed'; fault: string }
 )
 
-/** Whose task it is, and how urgent: accounts take turns, then the lowest rank goes first. */
+/**
+ * The account and the priority of a task: accounts take turns, then the lowest rank comes first.
+ */
 export type TextTaskOptions = {
   session: string
   account: string
@@ -51,7 +53,7 @@ export type TextThreadOptions = {
   /** Timeout of a task in seconds, the start of the thread included. */
   timeout: number
   /**
-   * Timeout in seconds of a step that this thread has run for the session before. Defaults to
+   * Timeout in seconds of a step that this thread has already run for the session. Defaults to
    * `timeout`.
    */
   brief?: number | undefined
@@ -61,7 +63,7 @@ export type TextThreadOptions = {
 
 type PendingTextTask = TextTaskOptions & { task: TextTask; settle: (outcome: TaskOutcome) => void }
 
-/** Holds the word lists, and the largest vocabulary several times over. */
+/** Enough for the word lists, and several times for the largest vocabulary. */
 const MAX_HEAP_MB = 512
 
 /**
@@ -71,7 +73,7 @@ const MAX_HEAP_MB = 512
 export class TextThread {
   readonly #options: TextThreadOptions
   readonly #worker: SupervisedWorker<FromTextThread>
-  /** Sessions open in the worker, and the steps that it has run for them. */
+  /** The open sessions of the thread, and the steps that it has run for them. */
   readonly #known = new Map<string, Set<string>>()
   readonly #turns = new ThreadScheduler<PendingTextTask>(() => performance.now())
   #current: PendingTextTask | undefined
@@ -155,7 +157,8 @@ export class TextThread {
     } else {
       const isHung = outcome.lost.reason === 'hung'
       if (isHung) this.#turns.charge(account, timeout * 1000)
-      // Tasks for the same step of the same session would crash the next worker likewise.
+      // Other tasks for the same step of the same session would probably crash the next thread,
+      // too.
       const isSameStep = (other: PendingTextTask) =>
         other.session === session && other.task.name === task.name
       for (const { settle } of [current, ...this.#turns.removeAll(account, isSameStep)]) {

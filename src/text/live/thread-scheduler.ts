@@ -1,23 +1,23 @@
-/** An account that waits, and how urgently: the lowest rank goes first. */
+/** A waiting account and its priority; the lowest rank comes first. */
 export type ThreadClaim = { account: string; rank: number }
 
 /**
- * Milliseconds of work in about the last second beyond which an account waits for those that used
- * less.
+ * An account that used more than this in about the last second waits for accounts that used less,
+ * in milliseconds.
  */
 const FAIR_SHARE_MS = 250
 /** Milliseconds in which an account's usage decays by two thirds. */
 const DECAY_MS = 1000
-/** Milliseconds after which nothing of it is left. */
+/** Milliseconds after which usage is forgotten. */
 const USAGE_LIFETIME_MS = 10 * DECAY_MS
 
 type Use = { ms: number; at: number }
 
 /**
  * A queue of the claims of accounts on one thread. Accounts that recently used more than their
- * share come after the others; then the lowest rank goes first; of equals, the account whose last
- * turn is longest ago. An account with much work thus waits for itself, and others wait for at most
- * one piece of its work.
+ * share come last; then the lowest rank comes first; among equals, the account whose last turn is
+ * longest ago. An account with much work waits for itself, and others wait for at most one of its
+ * tasks.
  */
 export class ThreadScheduler<T extends ThreadClaim> {
   /** By account, in the order of arrival, then by rank. */
@@ -40,7 +40,7 @@ export class ThreadScheduler<T extends ThreadClaim> {
     ranks[claim.rank]!.push(claim)
   }
 
-  /** Removes a claim that waits no more. */
+  /** Removes a claim that no longer waits. */
   remove(claim: T): void {
     const row = this.#waiting.get(claim.account)?.[claim.rank]
     const place = row?.indexOf(claim) ?? -1
@@ -56,7 +56,7 @@ export class ThreadScheduler<T extends ThreadClaim> {
     return gone
   }
 
-  /** Takes the next claim; undefined when none waits. */
+  /** Removes and returns the next claim; undefined if none waits. */
   take(): T | undefined {
     let best: { account: string; key: number; served: number } | undefined
     for (const [account, ranks] of this.#waiting) {

@@ -27,7 +27,7 @@ import { findStrayNumbers } from './stray-numbers.ts'
 export type MaskedEntity = { type: EntityType; original: string }
 
 /**
- * Each round masks something that only an earlier mask gave away. Hardly any text needs a third
+ * A round masks entities that only the masks of the previous round revealed. Few texts need a third
  * round.
  */
 const MAX_ROUNDS = 50
@@ -48,7 +48,7 @@ export function hideEntities(
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = hidden.length
     const knownWords = knownWordsOf(hidden, wanted)
-    // A filled pause does not split a number; but the words around it may form an entity with it.
+    // A filled pause must not split a number, but the words around it may form an entity with it.
     const fluent = hasPauses ? [renderUtterances(masked, { style, pauses: false })] : []
     const drawn = [...fluent, renderUtterances(masked, { style, pauses: true })]
     const claims: EntityInView[] = []
@@ -69,7 +69,7 @@ export function hideEntities(
       for (const entity of named) claims.push({ ...withoutSentenceEnd(view.text, entity), view })
       for (const entity of [...strayNumbers, ...repeats]) guesses.push({ ...entity, view })
     }
-    // A rule goes before a guess, however long the guess is.
+    // Entities of a rule win over guesses, however long the guess is.
     for (const claim of [...claims.sort(byRank), ...guesses.sort(byRank)]) {
       for (const maskedEntity of maskEntity(masked, claim, hidden.length)) hidden.push(maskedEntity)
     }
@@ -81,7 +81,7 @@ export function hideEntities(
   throw new Error('redaction finds more in every round')
 }
 
-/** Leaves the full stop of "3 p.m." or "D.C." where a new sentence begins after it. */
+/** Excludes the full stop of "3 p.m." or "D.C." if a new sentence begins after it. */
 function withoutSentenceEnd(text: string, entity: Entity): Entity {
   if (!/\b(?:[ap]\.m|D\. ?C)\.$/i.test(text.slice(entity.from, entity.to))) return entity
   const [, next] = /^["'”’)]*(?:$|\s+["'“‘(]*(\p{Lu}[\p{L}'’]*))/u.exec(text.slice(entity.to)) ?? []
@@ -89,7 +89,7 @@ function withoutSentenceEnd(text: string, entity: Entity): Entity {
   return isEnd ? { ...entity, to: entity.to - 1 } : entity
 }
 
-/** Masks the filled pauses within an entity with it. */
+/** Masks the filled pauses within an entity. */
 function maskFilledPauses({ utterances, bases, mask }: MaskedText): void {
   for (const [utterance, { words, language }] of utterances.entries()) {
     let before = UNMASKED
@@ -109,12 +109,12 @@ function maskFilledPauses({ utterances, bases, mask }: MaskedText): void {
 
 type EntityInView = Entity & { view: JoinedSpans }
 
-/** Masks the unmasked rest of an entity: all of it, or what earlier entities have left. */
+/** Masks the characters of an entity that are not masked yet. */
 function maskEntity(masked: MaskedText, claim: EntityInView, count: number): MaskedEntity[] {
   const { type, view } = claim
   const hidden: MaskedEntity[] = []
   for (const part of openParts(masked, claim)) {
-    // Both are the same with and without the full stop of a sentence.
+    // Normalizes a final full stop, so that an abbreviation is the same text with and without it.
     const original = view.text.slice(part.from, part.to).replace(/(\b(?:[ap]\.m|D\. ?C))$/i, '$1.')
     hidden.push({ type, original })
     for (let i = part.from; i < part.to; i++) {
@@ -148,8 +148,8 @@ function openParts(masked: MaskedText, { view, from, to }: EntityInView): Charac
 }
 
 /**
- * Returns a test for the rest of an entity: whether it reveals something by itself, because it has
- * a digit, or more than small words.
+ * Returns a function that tells whether the rest of an entity reveals something by itself, because
+ * it contains a digit or a content word.
  */
 function hasContent({ text }: JoinedSpans): (span: CharacterSpan) => boolean {
   return ({ from, to }) => {

@@ -8,8 +8,7 @@ export type WordSpan = { channel: number; utterance: number; words: Word[] }
 export type RedactedSpan = { channel: number; start: number; end: number }
 
 /**
- * Returns the places of each entity by its number in the masked text, one utterance after the
- * other.
+ * Returns the positions of each entity by its number in the masked text, utterance by utterance.
  */
 export function entityWordSpans(masked: MaskedText): Map<number, WordSpan[]> {
   const all = new Map<number, WordSpan[]>()

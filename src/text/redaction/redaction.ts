@@ -14,10 +14,7 @@ import {
   redactedSpansOf,
 } from './redacted-spans.ts'
 
-/**
- * What to hide and how. Without `entity_types` every type is hidden; the default
- * style is markers.
- */
+/** Which entities to hide, and how. By default, entities of all types become markers. */
 export type PiiRedactionConfig = {
   entity_types?: string | readonly string[]
   processed_text_type?: Style

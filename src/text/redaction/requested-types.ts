@@ -1,9 +1,6 @@
 import { type Entity, type EntityType, entityTypes } from '../entities/entity-types.ts'
 
-/**
- * Types that are hidden when a more general one is requested, even where they are not requested
- * themselves.
- */
+/** Types that are hidden when a more general one is requested, even if they are not requested. */
 const parents: Partial<Record<EntityType, readonly EntityType[]>> = {
   NAME_GIVEN: ['NAME'],
   NAME_FAMILY: ['NAME'],
@@ -27,8 +24,8 @@ const parents: Partial<Record<EntityType, readonly EntityType[]>> = {
 }
 
 /**
- * Returns an entity as one of the wanted types, or its wanted parts; nothing where no type is
- * wanted.
+ * Returns an entity with a requested type, or its parts with requested types; an empty list if no
+ * type is requested.
  */
 export function toRequestedTypes(
   text: string,
@@ -45,8 +42,8 @@ export function toRequestedTypes(
 }
 
 /**
- * Splits a full name: the first word is the given name, the others are the family name. Behind a
- * medical title a single word is the family name.
+ * Splits a full name: the first word is the given name, the others are the family name. After a
+ * medical title, a single word is the family name.
  */
 function partsOfName(
   text: string,
@@ -56,7 +53,7 @@ function partsOfName(
   const phrase = text.slice(entity.from, entity.to)
   const space = phrase.search(/\s/u)
   const isMedical = entity.type === 'NAME_MEDICAL_PROFESSIONAL'
-  // Where more of the name is already hidden, this is its beginning.
+  // If more of the name is already hidden, this is its beginning.
   const alone = isMedical && !/^\s#/.test(text.slice(entity.to)) ? 0 : phrase.length
   const splitAt = space < 0 ? alone : space
   const family = splitAt + (/^\s*/u.exec(phrase.slice(splitAt))?.[0].length ?? 0)

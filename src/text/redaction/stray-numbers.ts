@@ -8,15 +8,15 @@ import { before } from '../entities/matching/matching.ts'
 type DigitCounts = { type: EntityType; digits: readonly [number, number] }
 
 /**
- * Candidate types of a number whose type is unknown: the first wanted one that may have so many
- * digits.
+ * Candidate types of a number whose type is unknown: the first requested one whose numbers can have
+ * so many digits.
  */
 const ranges: readonly DigitCounts[] = [
   { type: 'CREDIT_CARD', digits: [12, 19] },
   { type: 'SSN', digits: [9, 9] },
   { type: 'PHONE_NUMBER', digits: [10, 11] },
   { type: 'NUMERICAL_PII', digits: [7, Infinity] },
-  // A few digits more or less: the recognizer repeats or drops some.
+  // Some digits more or fewer are allowed: the recognizer repeats or drops some.
   { type: 'CREDIT_CARD', digits: [11, 30] },
   { type: 'PHONE_NUMBER', digits: [7, 15] },
   { type: 'BANK_ACCOUNT', digits: [8, 34] },
@@ -29,7 +29,7 @@ const ranges: readonly DigitCounts[] = [
   { type: 'ORGANIZATION_ID', digits: [8, 12] },
 ]
 
-/** Near these words fewer digits are enough. */
+/** Words near which fewer digits are enough. */
 const cues: readonly { types: readonly EntityType[]; words: RegExp }[] = [
   { types: ['CREDIT_CARD'], words: /\b(?:cards?|visa|mastercard|amex)\b/i },
   { types: ['BANK_ACCOUNT', 'ACCOUNT_NUMBER'], words: /\b(?:account|iban)\b/i },
@@ -38,17 +38,17 @@ const cues: readonly { types: readonly EntityType[]; words: RegExp }[] = [
   { types: ['PHONE_NUMBER'], words: /\bphone\b|\b(?:phone|cell|mobile|fax) number\b/i },
 ]
 const MIN_DIGITS_NEAR_CUE = 4
-/** Digits with commas as in an amount are not an amount when there are so many. */
+/** Grouped digits are not an amount if there are at least this many. */
 const MIN_GROUPED_DIGITS = 10
 
-/** What people say between two parts of a number. */
+/** Words between two parts of a number. */
 const fillers =
   /^[\s,.…-]*(?:(?:um|uh|er|okay|ok|and|then|so|yes|yeah|yep|right|sorry|no|wait|that's|it's|is|next|again|space|dash)[\s,.…-]*){0,4}$/i
 
 /**
- * Finds digits that no rule can classify: in odd groups, with words between, too many or too few.
- * They count as a number of a wanted type when there are enough of them for it. Amounts, dates and
- * numbers of a type that is not wanted do not.
+ * Finds digits that no rule classifies: in odd groups, with words between them, too many or too
+ * few. They are considered a number of a requested type if there are enough of them. Amounts, dates
+ * and numbers of types that are not requested are excluded.
  */
 export function findStrayNumbers(
   text: string,
@@ -90,7 +90,7 @@ function findScattered(runs: readonly DigitRun[]): Entity[] {
   })
 }
 
-/** Returns rows of digits that may be a personal number: no measured quantities, and no dates. */
+/** Returns sequences of digits that may be a personal number: no quantities, and no dates. */
 export function findNumbers(text: string, foundEntities: readonly Entity[]): DigitRun[] {
   const measures = foundEntities.filter(({ type }) => isMeasure(type))
   return digitRuns(lexemesOf(text)).filter((run) => {
@@ -102,7 +102,7 @@ function overlaps(run: DigitRun): (entity: Entity) => boolean {
   return ({ from, to }) => from < run.to && to > run.from
 }
 
-/** Returns whether numbers of a type measure something rather than belong to someone. */
+/** Returns whether the numbers of a type are quantities that belong to nobody. */
 function isMeasure(type: EntityType): boolean {
   return /^(?:DATE|DAY|MONTH|YEAR|TIME|DURATION|AGE|MONEY|STATISTICS|DOSE)/.test(type)
 }

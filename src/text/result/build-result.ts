@@ -8,7 +8,7 @@ import type { TranscriptTransform } from '../transforms/transform.ts'
 import { transforms as allTransforms } from '../transforms/transforms.ts'
 import { joinSentences } from '../words/sentences/join-sentences.ts'
 import { type AddOnError, type Envelope, failedEnvelope } from './steps/envelope.ts'
-import { notConfiguredEnvelope, withoutEngine } from './steps/not-configured.ts'
+import { notConfiguredEnvelope, serviceOnlyAddOns } from './steps/not-configured.ts'
 import { type AddOnRunOptions, runAddOn } from './steps/run-add-on.ts'
 import { prepareServiceAddOn, type ServiceRequests } from './steps/run-service-add-on.ts'
 import { applyTransform, responsesFor } from './steps/run-transform.ts'
@@ -26,8 +26,8 @@ export type BuiltResult = {
   redacted: RedactedSpan[]
   prepared: ServiceRequests[]
   /**
-   * What a transform has to ask first: nothing is built yet, and the same build is repeated with
-   * the responses (`ResultOptions.serviceResponses`).
+   * Requests of a transform to a service. Nothing is built yet; the build must be repeated with the
+   * responses (`ResultOptions.serviceResponses`).
    */
   pendingRequests?: ServiceRequests
 }
@@ -36,11 +36,11 @@ export type BuiltResult = {
 export type BuildOptions = {
   /** Called before each step, with its name. */
   onStep?: (name: string) => void
-  /** Steps that crashed or hung before, and why. They are not retried. */
+  /** Steps that crashed or hung before, and the reason. They are not run again. */
   failedSteps?: Readonly<Record<string, AddOnError>>
-  /** Called with an unexpected error of a step after which the build goes on. */
+  /** Called with an unexpected error of a step; the build continues. */
   onFault?: (name: string, error: unknown) => void
-  /** Milliseconds, only to measure durations. */
+  /** Returns milliseconds, to measure durations. */
   now?: () => number
   /** For tests. */
   transforms?: readonly TranscriptTransform[]
@@ -50,7 +50,7 @@ export type BuildOptions = {
 
 /**
  * Builds the result of a job with all add-ons, in the order that the API documents. Throws
- * `RequiredStepFailed` rather than leave out a required transform.
+ * `RequiredStepFailed` if a required transform fails.
  */
 export function buildResult(
   transcript: Transcript,
@@ -79,8 +79,8 @@ export function buildResult(
     if (applied.envelope) envelopes.set(name, applied.envelope)
   }
   const written = buildTranscriptResult(text, { ...result, warnings })
-  // Add-ons see exactly what the result shows, times rounded, because a later retry has nothing
-  // else (`retry.ts`).
+  // Add-ons get exactly the words of the result, with rounded times: a later retry has nothing else
+  // (`retry-add-on.ts`).
   const final = { ...text, ...transcriptOf(written.transcription.utterances) }
   const run = { params, format, failedSteps, now, onFault }
   const { served = [] } = result
@@ -92,11 +92,11 @@ export function buildResult(
   }
   const prepared = prepareServices(final, { ...options, served }, run)
   warnings.push(...subtitlesWarnings(envelopes.get('subtitles')))
-  for (const name of withoutEngine) {
+  for (const name of serviceOnlyAddOns) {
     if (params[name] === true && !served.includes(name))
       envelopes.set(name, notConfiguredEnvelope(name))
   }
-  // When speakers were found, the utterances show them.
+  // If speakers were found, the utterances contain them.
   if (diarizationError) {
     envelopes.set(
       'diarization',
@@ -127,7 +127,7 @@ function prepareServices(
   })
 }
 
-/** Sentences go into two places, subtitles into one without an envelope. */
+/** Assembles the parts. Sentences go to two places; subtitles have no envelope. */
 function assembleResult(
   { metadata, transcription }: ReturnType<typeof buildTranscriptResult>,
   envelopes: Map<string, Envelope>,

@@ -24,26 +24,28 @@ export type ResultBuilderOptions = ResultThreadOptions & {
 /** The account of a task, and the signal that aborts it. */
 export type ResultTaskOptions = { account: string; signal: AbortSignal }
 
-/** Longer than most builds take: another thread takes 90 MB, and 165 MB with all word lists. */
+/**
+ * Seconds that a task waits before a second thread starts; most builds take less. A thread takes 90
+ * MB, and 165 MB with all word lists.
+ */
 const SECOND_AFTER = 2
-/** Milliseconds for which an account that lost a step gets the second thread only. */
+/** Milliseconds for which an account whose step crashed or hung may use only the second thread. */
 const SET_APART_FOR = 3_600_000
-/** JSON characters of one word of a result, at least. */
+/** The fewest characters of JSON for one word of a result. */
 const CHARACTERS_PER_WORD = 60
 
-/** `describe` serves all accounts, and waits for no account's turn. */
-const describing = { account: '', words: 0, signal: new AbortController().signal }
+/** The options of `describe`, which serves all accounts and does not take turns. */
+const describeOptions = { account: '', words: 0, signal: new AbortController().signal }
 
 type Work = (thread: ResultThread) => Promise<void>
 
 /**
- * Builds results in threads of its own: hours of speech take seconds, and the event loop must not
- * wait. Accounts take turns, one build of each at a time, so that none waits behind everything
- * another one submits. After two seconds of waiting a second thread starts, and stays as long as it
- * is needed. A step that breaks down is left out, is reported in the result, and costs the other
- * steps nothing. Only redaction is never left out: when it fails, so does the build. An account of
- * which a step hung or crashed its thread gets the second thread only for an hour, so that the
- * first one stays free for the others.
+ * Builds results in its own threads: hours of speech take seconds, and the event loop must not
+ * wait. Accounts take turns, with one build each at a time. After two seconds of waiting, a second
+ * thread starts, which stays as long as it is needed. A step that crashes or hangs is left out and
+ * reported in the result; the other steps are not affected. Redaction is never left out: if it
+ * fails, the build fails. For an hour, an account whose step crashed or hung may use only the
+ * second thread, so that the first one stays free for others.
  */
 export class ResultBuilder {
   readonly #first: ResultThread
@@ -52,8 +54,8 @@ export class ResultBuilder {
   readonly #turns = new AccountScheduler<Work>()
   readonly #secondAfter: number
   readonly #now: () => number
-  /** Until when accounts get the second thread only. */
-  readonly #apart = new Map<string, number>()
+  /** The times until which accounts may use only the second thread. */
+  readonly #isolatedUntil = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #described: Promise<TextCapabilities> | undefined
 
@@ -104,11 +106,9 @@ export class ResultBuilder {
     return this.#enqueue({ kind: 'edit', edit }, { ...options, words })
   }
 
-  /**
-   * Returns the capabilities of the text modules. Only a thread loads the modules that know them.
-   */
+  /** Returns the capabilities of the text modules, which only a thread loads. */
   describe(): Promise<TextCapabilities> {
-    this.#described ??= this.#enqueue({ kind: 'describe' }, describing)
+    this.#described ??= this.#enqueue({ kind: 'describe' }, describeOptions)
     this.#described.catch(() => {
       this.#described = undefined
     })
@@ -125,7 +125,7 @@ export class ResultBuilder {
     { account, ...options }: ResultTaskOptions & BuilderTaskOptions,
   ): Promise<Responses[T['kind']]> {
     const { promise, resolve, reject } = Promise.withResolvers<Responses[T['kind']]>()
-    const onLost = () => this.#apart.set(account, this.#now() + SET_APART_FOR)
+    const onLost = () => this.#isolatedUntil.set(account, this.#now() + SET_APART_FOR)
     this.#turns.add(account, (thread) =>
       thread.perform(task, { ...options, onLost }).then(resolve, reject),
     )
@@ -134,8 +134,7 @@ export class ResultBuilder {
   }
 
   /**
-   * Gives the first thread its next task, and starts the second one for tasks that still wait after
-   * a while.
+   * Gives the first thread its next task. Starts the second one if tasks still wait after a while.
    */
   #advance(): void {
     this.#begin(this.#first)
@@ -146,7 +145,7 @@ export class ResultBuilder {
     }, this.#secondAfter * 1000).unref()
   }
 
-  /** Gives a free thread the next task. */
+  /** Gives an idle thread the next task. */
   #begin(thread: ResultThread): void {
     if (this.#busy.has(thread)) return
     const next = this.#turns.take((account) => thread === this.#second || !this.#isApart(account))
@@ -156,20 +155,20 @@ export class ResultBuilder {
       this.#busy.delete(thread)
       this.#turns.end(next.account)
       this.#advance()
-      if (thread === this.#second) this.#goOn()
+      if (thread === this.#second) this.#useSecondThread()
     })
   }
 
   #isApart(account: string): boolean {
-    const until = this.#apart.get(account)
+    const until = this.#isolatedUntil.get(account)
     if (until === undefined) return false
     if (until > this.#now()) return true
-    this.#apart.delete(account)
+    this.#isolatedUntil.delete(account)
     return false
   }
 
-  /** Gives the second thread what is left, or closes it to free its memory. */
-  #goOn(): void {
+  /** Gives the second thread the remaining tasks, or closes it to free its memory. */
+  #useSecondThread(): void {
     this.#begin(this.#second)
     if (!this.#busy.has(this.#second)) void this.#second.close()
   }

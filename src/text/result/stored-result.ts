@@ -15,7 +15,7 @@ export type StoredResult = Record<string, unknown> & {
   transcription: { utterances: UtteranceView[]; sentences?: unknown[]; subtitles?: unknown[] }
 }
 
-/** Adds what the responses of services took to the usage of a result. */
+/** Adds the tokens that responses of services used to the usage of a result. */
 export function addResponseUsage(
   { metadata }: StoredResult,
   serviceResponses: readonly ServiceResponses[],
@@ -27,15 +27,13 @@ export function addResponseUsage(
   if (metadata && usage) metadata.usage = usage
 }
 
-/** Returns the transcript of a result, which is redacted when the job was. */
+/** Returns the transcript of a result, which is redacted if the job requested that. */
 export function storedTranscript({ transcription }: StoredResult, params: Params): Transcript {
   const stored = transcriptOf(transcription.utterances)
   return params.pii_redaction === true ? { ...stored, hidden: readMarkers(stored) } : stored
 }
 
-/**
- * Writes a response to its place in a result, and returns what that place then holds.
- */
+/** Writes a response to its place in a result, and returns the new content of that place. */
 export function putEnvelope(result: StoredResult, name: string, envelope: Envelope): unknown {
   if (name === 'subtitles') {
     const files = (envelope.results ?? []) as unknown[]

@@ -3,8 +3,8 @@ import type { Envelope } from './steps/envelope.ts'
 const NAME = 'subtitles: '
 
 /**
- * Returns the warnings of a result whose subtitles failed: they have no envelope that could report
- * it.
+ * Returns the warnings about failed subtitles, which have no envelope that could report the
+ * failure.
  */
 export function subtitlesWarnings(envelope: Envelope | undefined): string[] {
   return envelope?.error ? [NAME + envelope.error.message] : []

@@ -1,9 +1,12 @@
-/** What language models took, as their providers counted it: `metadata.usage`, our extension. */
+/**
+ * The tokens that language models used, as their providers counted them: `metadata.usage`, an
+ * extension of the API.
+ */
 export type TokenUsage = { requests: number; prompt_tokens: number; completion_tokens: number }
 
 /**
- * Returns what the responses of services took; undefined when none of them says so. Two requests
- * that are the same share one response, which was paid for once.
+ * Returns the usage of the responses of services; undefined if none states it. Two equal requests
+ * share one response, which counts once.
  */
 export function responseUsage(responses: readonly unknown[]): TokenUsage | undefined {
   const distinct = [...new Set(responses)] as ({ usage?: TokenUsage } | null | undefined)[]

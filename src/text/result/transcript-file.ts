@@ -14,7 +14,7 @@ import { languagesBySpeech } from './transcript-result.ts'
 
 /**
  * A transcript to write: the JSON text of a stored result, the corrections to apply (see
- * `EditTask`; not to translations), and the format.
+ * `EditTask`; they do not apply to translations), and the format.
  */
 export type TranscriptFile = { result: string; edits?: readonly string[] } & TranscriptFormat
 
@@ -28,9 +28,9 @@ type TranslationChoice = { translation?: string | undefined }
 
 type FileFormat = TranslationChoice & {
   format: 'txt' | 'srt' | 'vtt' | 'json' | 'csv' | 'docx'
-  /** Names speakers, or else channels, where there are several. */
+  /** Whether to name speakers or, if there are none, channels. */
   speakers: boolean
-  /** Includes the words in JSON. */
+  /** Whether JSON contains the words. */
   words: boolean
 }
 
@@ -38,7 +38,7 @@ type ResultTranscription = {
   full_transcript: string
   languages: string[]
   utterances: UtteranceView[]
-  /** Of a corrected transcript. */
+  /** The names of speakers or channels in a corrected transcript. */
   names?: VoiceNames
 }
 
@@ -164,7 +164,7 @@ function writeDocument(
   return formatWordDocument(paragraphs)
 }
 
-/** Words of a live session begin with their space, also the first. */
+/** Words of a live session begin with a space, even the first one. */
 function toUtterance({ channel, speaker, language, words }: UtteranceView): Utterance {
   const isSpaced = separatorOf(language) !== ''
   return {

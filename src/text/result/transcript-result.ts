@@ -5,11 +5,11 @@ import { type UtteranceView, viewUtterance } from '../../transcript/utterance-vi
 import type { AddOnError, ResultFormat } from './steps/envelope.ts'
 import type { ServiceResponses } from './steps/run-service-add-on.ts'
 
-/** The content of a result beside the transcript. */
+/** The content of a result besides the transcript. */
 export type TranscriptResultOptions = {
   /** Seconds. */
   audioDuration: number
-  /** Channels with distinct audio. */
+  /** The number of channels with distinct audio. */
   distinctChannels: number
   /** Whether several channels were recognized as one; undefined for sessions. */
   channelMode?: 'mix' | 'separate'
@@ -18,7 +18,7 @@ export type TranscriptResultOptions = {
   params: Record<string, unknown>
   /** The format of sentiments and sentences; text by default. */
   format?: ResultFormat
-  /** Why there are no speakers although diarization was requested. */
+  /** Why there are no speakers, although diarization was requested. */
   diarizationError?: AddOnError | undefined
   /** The seconds that diarization took. */
   diarizationSeconds?: number | undefined
@@ -26,7 +26,7 @@ export type TranscriptResultOptions = {
   warnings?: readonly string[]
   /** The add-ons for which services can be called; see `servedAddOns`. */
   served?: readonly string[]
-  /** The answers to what the same build had to ask before. */
+  /** The responses to requests that the same build returned before. */
   serviceResponses?: ServiceResponses | undefined
 }
 
@@ -56,8 +56,8 @@ export function buildTranscriptResult(transcript: Transcript, options: Transcrip
 }
 
 /**
- * Returns the transcript that a result shows: words without the spaces between them, times as
- * rounded there.
+ * Returns the transcript as a result contains it: words without spaces between them, and rounded
+ * times.
  */
 export function transcriptOf(utterances: readonly UtteranceView[]): Transcript {
   return { utterances: utterances.map(fromUtterance) }

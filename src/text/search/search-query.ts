@@ -1,13 +1,13 @@
 import { foldMarks, splitWords } from './search-words.ts'
 import { loadToTerm, type ToTerm } from './stemmers.ts'
 
-/** Terms that follow each other; the last one may be the beginning of a word. */
+/** Terms in sequence; with `isPrefix`, the last one is the beginning of a word. */
 export type SearchPhrase = { terms: string[]; isPrefix: boolean }
 
-/** What an utterance must say, and what it must not. */
+/** The phrases that an utterance must contain, and those that it must not. */
 export type SearchClause = { must: SearchPhrase[]; not: SearchPhrase[] }
 
-/** Any of these clauses: one for each way in which languages make terms of the words. */
+/** Alternative clauses: one for each way in which languages reduce the words to terms. */
 export type ParsedQuery = SearchClause[]
 
 type QueryPart = { words: string[]; isExcluded: boolean; isPrefix: boolean }
@@ -16,8 +16,8 @@ type QueryPart = { words: string[]; isExcluded: boolean; isPrefix: boolean }
 const part = /(?<excluded>-?)(?:"(?<quoted>[^"]*)"?|(?<bare>[^\s"]+))/gu
 
 /**
- * Reads what people type: all words must occur in an utterance, `"words in quotes"` in this order,
- * `-word` must not, `word*` is the beginning of one. Returns undefined if no word is asked for.
+ * Parses a query. All words must occur in an utterance, `"words in quotes"` in this order, `-word`
+ * must not occur, and `word*` is the beginning of a word. Returns undefined if no word is required.
  */
 export async function parseSearchQuery(
   text: string,
@@ -39,7 +39,7 @@ export async function parseSearchQuery(
       not: phrases.filter(({ isExcluded }) => isExcluded).map(({ phrase }) => phrase),
     })
   }
-  // A word is excluded whatever language made the term.
+  // A word is excluded in every language.
   const not = distinct(clauses.flatMap((clause) => clause.not))
   return distinct(clauses.map(({ must }) => ({ must, not })))
 }
@@ -47,7 +47,7 @@ export async function parseSearchQuery(
 function phraseOf({ words, isPrefix }: QueryPart, toTerm: ToTerm): SearchPhrase {
   const terms = words.map(toTerm)
   const [beginning, term] = [foldMarks(words.at(-1)!), terms.at(-1)!]
-  // Terms are stems: a longer beginning would miss the word itself.
+  // Terms are stems. A beginning that is longer than the stem would not match the word itself.
   if (isPrefix && beginning.length < term.length) terms[terms.length - 1] = beginning
   return { terms, isPrefix }
 }
@@ -56,7 +56,7 @@ function distinct<T>(values: readonly T[]): T[] {
   return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
 }
 
-/** Where a text says what a query asks for: start and end of each place, in UTF-16 code units. */
+/** Returns where a text matches a query: start and end of each match, in UTF-16 code units. */
 export async function findHighlights(
   text: string,
   { query, language }: { query: ParsedQuery; language: string },

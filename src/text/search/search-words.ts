@@ -1,9 +1,9 @@
-/** A word of a text as searches know it, and where it stands, in UTF-16 code units. */
+/** A word of a text in the form for search, and its position in UTF-16 code units. */
 export type SearchWord = { text: string; start: number; end: number }
 
-/** Scripts that are written without spaces: each character is searched for by itself. */
+/** Scripts that are written without spaces: each character is a word. */
 const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
-/** Longer ones are no words. */
+/** Longer sequences of characters are not indexed as words. */
 const MAX_WORD_CHARS = 64
 
 const word = new RegExp(
@@ -11,7 +11,9 @@ const word = new RegExp(
   'gu',
 )
 
-/** Splits a text into words, in lower case. Punctuation separates them, an apostrophe too. */
+/**
+ * Splits a text into words in lower case. Punctuation, including the apostrophe, separates words.
+ */
 export function splitWords(text: string): SearchWord[] {
   return Array.from(text.matchAll(word), ({ 0: found, index }) => ({
     text: found.normalize('NFKC').toLowerCase().slice(0, MAX_WORD_CHARS),
@@ -21,8 +23,8 @@ export function splitWords(text: string): SearchWord[] {
 }
 
 /**
- * Returns a word without the marks that people leave out when they type: accents of alphabets.
- * Marks of other scripts are vowels.
+ * Removes the accents of a word that people omit when they type. In other scripts than alphabets,
+ * the marks are vowels and stay.
  */
 export function foldMarks(text: string): string {
   if (/^[\da-z]*$/.test(text)) return text
@@ -33,12 +35,12 @@ export function foldMarks(text: string): string {
     .normalize('NFC')
 }
 
-/** Begins the terms of names, and stands between their words: no word has it. */
+/** Begins the terms of names, and separates their words. No word contains it. */
 const NAME_MARK = '\uE000'
 
 /**
- * Returns the term that an utterance has for who says it, after those of its words; undefined for
- * a name without letters and digits. Case and accents make no difference.
+ * Returns the term for the name of the speaker, which follows those of the words; undefined for a
+ * name without letters and digits. It ignores case and accents.
  */
 export function toNameTerm(name: string): string | undefined {
   const words = splitWords(name).map(({ text }) => NAME_MARK + foldMarks(text))

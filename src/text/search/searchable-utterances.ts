@@ -11,13 +11,11 @@ export type SearchableUtterance = {
   end: number
   channel: number
   speaker: number | null
-  /** As a correction named the speaker or the channel. */
+  /** The name that a correction gave the speaker or the channel. */
   speakerName: string | null
   language: string
   text: string
-  /**
-   * One for each word of the text, in order; then that of the name of who says it, if there is one.
-   */
+  /** The terms of the words, in order, and then that of the speaker's name, if there is one. */
   terms: string[]
 }
 
@@ -25,8 +23,8 @@ export type SearchableUtterance = {
 export type SearchedResult = { result: string; edits: readonly string[] }
 
 /**
- * Returns the utterances of a stored result as they were corrected; what redaction removed is not
- * among their words.
+ * Returns the utterances of a stored result with its corrections. They do not contain redacted
+ * words.
  */
 export async function searchableUtterances({
   result,

@@ -30,12 +30,12 @@ const modules: Readonly<Record<string, () => Promise<Stemmer>>> = {
   uk: () => import('@orama/stemmers/ukrainian'),
 }
 
-/** Terms that are remembered for each language: most words of speech are some thousand. */
+/** Terms that are cached for each language: most speech consists of a few thousand words. */
 const MAX_REMEMBERED = 20_000
 
 const loaded = new Map<string, Promise<ToTerm>>()
 
-/** Returns the function that makes terms of the words of a language. */
+/** Returns the function that converts words of a language to terms. */
 export function loadToTerm(language: string): Promise<ToTerm> {
   const stemmerLanguage = Object.hasOwn(modules, language) ? language : ''
   const loadedStemmer = loaded.get(stemmerLanguage)
@@ -52,7 +52,7 @@ async function createToTerm(load: (() => Promise<Stemmer>) | undefined): Promise
   return (word) => {
     let term = remembered.get(word)
     if (term === undefined) {
-      // The algorithms know accents; a stem without letters would be no term.
+      // The algorithms need the accents. Without letters, a stem would not be a term.
       term = foldMarks(stemmer(word)) || foldMarks(word)
       if (remembered.size >= MAX_REMEMBERED) remembered.clear()
       remembered.set(word, term)

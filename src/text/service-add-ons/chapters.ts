@@ -4,9 +4,8 @@ import { asLlmResponse, responseError } from './responses.ts'
 import type { ServiceAddOn } from './service-add-on.ts'
 
 /**
- * Writes the texts of chapters with a model. Where they begin and end is computed as without one,
- * so that no model can invent a time. A chapter that the model did not answer has sentences of the
- * transcript.
+ * Writes the texts of chapters with a model. Their boundaries are computed without it, so a model
+ * cannot invent times. A chapter without a response has sentences of the transcript.
  */
 export const chapters: ServiceAddOn = {
   name: 'chapters',

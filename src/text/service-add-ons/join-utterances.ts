@@ -1,15 +1,15 @@
 import type { Utterance } from '../../transcript/transcript.ts'
 
-/** Marks that end a sentence, with what may follow them. */
+/** Marks that end a sentence, and quotes or brackets after them. */
 const SENTENCE_END = /[.!?…。！？।؟]["'”’»」』)\]]*$/u
 /** A longer pause, in seconds, ends a sentence whatever its words say. */
 const MAX_PAUSE_SECONDS = 2
-/** A sentence that never ends is cut here. */
+/** The most words of a joined sentence. */
 const MAX_WORDS = 60
 
 /**
- * Joins utterances whose sentence goes on in the next one of their speaker, so that a translator
- * gets whole sentences. The others stay as they are.
+ * Joins utterances whose sentence continues in the next one of the same speaker, so that a
+ * translator gets whole sentences. Other utterances stay unchanged.
  */
 export function joinUtterances(utterances: readonly Utterance[]): Utterance[] {
   const joined: Utterance[] = []

@@ -4,7 +4,7 @@ import { asLlmResponse, llmResponseText, requireOne, responseError } from './res
 import type { ServiceAddOn, ServiceRequest } from './service-add-on.ts'
 import { findSources, quotesIn } from './sources.ts'
 
-/** The service that responds these requests; see `app/language-model.ts`. */
+/** The service that answers these requests; see `app/language-model.ts`. */
 const service = 'language model'
 
 function llmRequest(
@@ -23,7 +23,7 @@ export const audioToLlm: ServiceAddOn = {
   prepare(transcript, params) {
     const text = plainTranscript(transcript)
     const { model } = (params.audio_to_llm_config ?? {}) as { model?: string }
-    // Without speech there is nothing to answer from: a model would make something up.
+    // Without speech, a model would invent an answer.
     if (text === '') return []
     return promptsOf(params).map((prompt) => ({
       ...llmRequest('prompt', { prompt, text }),
@@ -56,7 +56,7 @@ function promptsOf(params: Readonly<Record<string, unknown>>): string[] {
   return prompts.map((prompt) => (typeof prompt === 'string' ? prompt : prompt.join('\n')))
 }
 
-/** Summarizes with a model; without one, `add-ons/summarization.ts` picks sentences. */
+/** Summarizes with a model; without one, `add-ons/summarization.ts` selects sentences. */
 export const summarization: ServiceAddOn = {
   name: 'summarization',
   languages: 'all',
@@ -71,7 +71,7 @@ export const summarization: ServiceAddOn = {
   },
 }
 
-/** Finds the values of the classes that the user names, as the JSON text of an object. */
+/** Extracts the values of the classes that the user names, as the JSON text of an object. */
 export const structuredData: ServiceAddOn = {
   name: 'structured_data_extraction',
   languages: 'all',

@@ -10,22 +10,21 @@ import { splitSentences } from '../words/sentences/sentences.ts'
 import { asLlmResponse, requireOne, responseError } from './responses.ts'
 import type { ServiceAddOn } from './service-add-on.ts'
 
-/** What the categories are, for a model. */
+/** The descriptions of the categories, for a model. */
 const meanings: Record<ModerationCategory, string> = {
   profanity: 'swear words and obscene language',
   slur: 'words that demean people for their origin, religion, sex or a disability',
   threat: 'announces violence against somebody',
   self_harm: 'somebody hurts or kills themselves, or wants to',
 }
-/** Sentences of one request. */
+/** The most sentences of one request. */
 const MAX_SENTENCES = 200
 
 type ModerationFlag = { sentence: number; category: ModerationCategory }
 
 /**
- * Moderates with a model, in any language. What the lists find in English is flagged as well: a
- * model may miss a word, a list does not. A part that the model did not answer has the findings of
- * the lists.
+ * Moderates with a model, in any language. The findings of the English word lists are added,
+ * because a model may miss a word. A part without a response has the findings of the lists alone.
  */
 export const moderation: ServiceAddOn = {
   name: 'moderation',

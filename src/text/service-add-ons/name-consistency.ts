@@ -15,7 +15,7 @@ import { asLlmResponse, type LlmResponse, responseError } from './responses.ts'
 import type { ServiceRequest } from './service-add-on.ts'
 
 const name = 'name_consistency'
-/** Groups of spellings in one request. */
+/** The most groups of spellings in one request. */
 const MAX_GROUPS = 100
 
 /**
@@ -59,7 +59,7 @@ function changesJson(changes: readonly NameChange[], params: Params): string {
   return writeNameChanges(changes, { secret: params.pii_redaction === true })
 }
 
-/** Returns why a model gave no answer to some request. */
+/** Returns why a model did not answer a request; undefined if it answered all. */
 function failureOf(serviceResponses: ServiceResponses | undefined) {
   if (!serviceResponses) return undefined
   if ('error' in serviceResponses) return serviceResponses.error
@@ -79,7 +79,7 @@ function checkLanguage(transcript: Transcript, failure: ReturnType<typeof failur
 
 type RenamedTranscript = { transcript: Transcript; changes: NameChange[] }
 
-/** Writes the spellings that a model chose, as far as it had the choice. */
+/** Applies the spellings that a model chose, if they were among the choices. */
 function applyResponses(
   { transcript, changes }: RenamedTranscript,
   serviceResponses: ServiceResponses | undefined,
@@ -118,7 +118,10 @@ function changesIn(response: LlmResponse): { from: string; to: string }[] {
   })
 }
 
-/** A spelling that was replaced twice is reported once, with its last spelling. */
+/**
+ * Joins two lists of changes. A spelling that was replaced twice is reported once, with its last
+ * spelling.
+ */
 function joinChanges(first: readonly NameChange[], second: readonly NameChange[]): NameChange[] {
   const joined = first.map((change) => {
     return { ...change, to: second.find(({ from }) => from === change.to)?.to ?? change.to }

@@ -1,7 +1,7 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 
-/** Returns the text of a transcript for a language model, a line per utterance. */
+/** Returns the text of a transcript for a language model, with one line per utterance. */
 export function plainTranscript({ utterances }: Transcript): string {
   return utterances.map(plainText).join('\n')
 }

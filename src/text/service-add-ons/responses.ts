@@ -1,6 +1,6 @@
 import { type AddOnError, AddOnFailure } from '../result/steps/envelope.ts'
 
-/** The response of a language model to one request: its fields, or why there are none. */
+/** The response of a language model to one request: its fields, or an error. */
 export type LlmResponse = { error: AddOnError } | Record<string, unknown>
 
 /** Reads a response of unknown form. */
@@ -28,7 +28,7 @@ export function llmResponseText(response: LlmResponse): string {
   return text
 }
 
-/** Fails an add-on whose requests all failed, with the first error. */
+/** Throws the first error if all requests of an add-on failed. */
 export function requireOne(responses: readonly LlmResponse[]): void {
   const errors = responses.map(responseError)
   if (errors.length > 0 && errors.every((error) => error)) throw new AddOnFailure(errors[0]!)

@@ -12,8 +12,8 @@ export type Json =
   | { readonly [key: string]: Json }
 
 /**
- * A request to a service over the network. It names everything that its response depends on, such
- * as the texts, so that a response can be stored under the request and used again.
+ * A request to a service over the network. It contains everything that its response depends on, so
+ * a response can be stored under its request and reused.
  */
 export type ServiceRequest = {
   /** The kind of service, such as `translation`. */
@@ -23,12 +23,12 @@ export type ServiceRequest = {
 }
 
 /**
- * An add-on that needs answers of a service. Both steps are pure: the same input gives the same
- * output. The caller makes the requests in between. The transcript is that of the result, so it is
- * redacted when the job requests redaction.
+ * An add-on that needs responses of a service. Both functions are pure: the same input gives the
+ * same output. The caller sends the requests in between. The transcript is that of the result, so
+ * it is redacted if the job requested that.
  */
 export type ServiceAddOn = {
-  /** The switch that requests it and its key in the result. */
+  /** The name of the request parameter that enables it, and its key in the result. */
   name: string
   /** Languages that it supports; `all` where the language does not matter. */
   languages: 'all' | readonly string[]
@@ -46,10 +46,10 @@ export type ServiceAddOn = {
   ): AddOnOutput
 }
 
-/** Something that translates. */
+/** A translator that the operator has configured. */
 export type TranslatorInfo = {
   provider: 'language model' | 'whisper' | 'apertium'
-  /** The configured model; null where there is none to name. */
+  /** The configured model; null if it has no name. */
   model: string | null
   /** From and to, as `es-en`; null for all. */
   pairs: readonly string[] | null
@@ -61,7 +61,7 @@ export type TranslatorInfo = {
 export type Services = {
   /** The add-ons that have a service, with the languages of the transcripts that it can take. */
   readonly addOns: Readonly<Record<string, 'all' | readonly string[]>>
-  /** What translates, in the order in which it is asked. */
+  /** The translators, in the order in which they are tried. */
   readonly translators?: readonly TranslatorInfo[]
   /**
    * Returns the answer to a request: plain JSON, not undefined. Settles in limited time, and soon
@@ -71,9 +71,8 @@ export type Services = {
 }
 
 /**
- * Returns the add-ons that make requests. Translation always does: text that is in the target
- * language already is copied without any service, and the answers to other texts say what is
- * missing.
+ * Returns the add-ons that send requests. Translation always does: text in the target language is
+ * copied without a service, and the responses to other texts state what is missing.
  */
 export function servedAddOns(services: Services | undefined): string[] {
   return services ? [...new Set(['translation', ...Object.keys(services.addOns)])] : []
@@ -86,14 +85,14 @@ export type ChannelAudio = { channel: number; path: string; samples: number }
 export type ServiceCallOptions = {
   /** The account for which it is called. */
   account: string
-  /** The job or session for which it is called; a name of its own for what is made again later. */
+  /** The id of the job or session; for later repetitions, an id of their own. */
   job: string
   signal: AbortSignal
-  /** What was said, for services that listen; absent where only the words are there. */
+  /** The audio, for services that translate speech; absent if only the words are available. */
   audio?: readonly ChannelAudio[] | undefined
   /**
-   * Makes a part of the response, or returns what was stored for an equal part before: a service
-   * that asks another program several times pays for nothing twice.
+   * Computes a part of the response, or returns what was stored for an equal part before, so that
+   * no program is asked and paid twice.
    */
   memoize: <T>(part: object, make: () => Promise<T>) => Promise<T>
 }

@@ -4,7 +4,7 @@ import { moderation } from './moderation.ts'
 import type { ServiceAddOn } from './service-add-on.ts'
 import { translation } from './translation.ts'
 
-/** All add-ons that need a service, in the order of the result. A new one needs a line here. */
+/** All add-ons that need a service, in the order of the result. */
 export const serviceAddOns: readonly ServiceAddOn[] = [
   translation,
   summarization,

@@ -4,8 +4,8 @@ import type { Source } from '../result/steps/envelope.ts'
 import { normalizeUnicode } from '../words/normalize.ts'
 
 /**
- * Finds where each text was spoken first, within one utterance; letter case, punctuation and
- * accents do not matter. Texts that were not spoken have no source.
+ * Finds where each text was first spoken, within one utterance; it ignores letter case, punctuation
+ * and accents. Texts that were not spoken have no source.
  */
 export function findSources(transcript: Transcript, texts: readonly string[]): Source[] {
   if (texts.length === 0) return []
@@ -35,7 +35,7 @@ export function quotesIn(text: string): string[] {
   return [...quotes].map((found) => found.slice(1).find((quote) => quote !== undefined)!)
 }
 
-/** Returns the words that begin and end at a place among the letters of all. */
+/** Returns the words that begin and end at each position in the sequence of all letters. */
 function indexWords(words: readonly Word[]) {
   const starts = new Map<number, Word>()
   const ends = new Map<number, Word>()

@@ -2,12 +2,12 @@ import { separatorOf } from '../../transcript/separators.ts'
 import type { Word } from '../../transcript/transcript.ts'
 
 /**
- * The words of a translation with times: one by one, for captions and sentences, and as its
+ * The words of a translation with times: one by one, for captions and sentences, and as the
  * utterance shows them.
  */
 export type TimedWords = { words: Word[]; shown: Word[] }
 
-/** Spreads the words of a translation over the time of its utterance, by their length. */
+/** Distributes the words of a translation over the time of its utterance, by their length. */
 export function interpolateWordTimes(
   text: string,
   original: readonly Word[],
@@ -21,22 +21,22 @@ export function interpolateWordTimes(
 }
 
 /**
- * Gives the words of a translation the times of the original words at the same place in the
- * utterance, so that they follow pauses and lips (`lipsync`). Words that share an original word are
- * shown as one.
+ * Gives each word of a translation the time of the original word at the same relative position, so
+ * that the words match pauses and lip movements (`lipsync`). Words that share an original word
+ * become one.
  */
 export function followWords(text: string, original: readonly Word[], language: string): TimedWords {
   if (original.length === 0) return { words: [], shown: [] }
   const ends = shareEnds(original.map((word) => word.text))
   const tokens = tokenize(text, language)
   const tokenEnds = shareEnds(tokens)
-  /** The words of the translation that begin at an original word, by its index. */
+  /** The words of the translation by the index of the original word at which they begin. */
   const parts = new Map<number, string[]>()
   let at = 0
   for (const [i, token] of tokens.entries()) {
     const middle = ((tokenEnds[i - 1] ?? 0) + tokenEnds[i]!) / 2
     while (at < original.length - 1 && ends[at]! <= middle) at++
-    // The first word begins with the utterance.
+    // The first word begins when the utterance does.
     const from = parts.size === 0 ? 0 : at
     parts.set(from, [...(parts.get(from) ?? []), token])
   }
@@ -53,7 +53,7 @@ export function followWords(text: string, original: readonly Word[], language: s
   return { words, shown }
 }
 
-/** Returns where each text ends, as a share of all. */
+/** Returns where each text ends, as a fraction of all texts. */
 function shareEnds(texts: readonly string[]): number[] {
   const total = texts.reduce((sum, text) => sum + text.length, 0)
   let before = 0
@@ -83,7 +83,8 @@ function tokenize(text: string, language: string): string[] {
 }
 
 /**
- * Punctuation belongs to the word before it; what opens, such as a quote, to the word behind it.
+ * Splits a text into words. Punctuation belongs to the word before it; an opening mark, such as a
+ * quote, to the word after it.
  */
 function wordsIn(text: string, segmenter: Intl.Segmenter): string[] {
   const words: string[] = []

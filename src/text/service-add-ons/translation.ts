@@ -16,7 +16,7 @@ import { asLlmResponse, type LlmResponse, responseError } from './responses.ts'
 import type { ServiceAddOn, ServiceRequest } from './service-add-on.ts'
 import { followWords, interpolateWordTimes, type TimedWords } from './translated-words.ts'
 
-/** `translation_config`. */
+/** The fields of `translation_config`. */
 type TranslationConfig = {
   target_languages: readonly string[]
   model?: 'base' | 'batch' | 'enhanced'
@@ -27,14 +27,15 @@ type TranslationConfig = {
   informal?: boolean
 }
 
-/** Texts that one request holds: a response of a small model gets out of step with longer lists. */
+/** The most texts of one request: with longer lists, a small model skips or merges texts. */
 const MAX_TEXTS = 20
 const MAX_CHARACTERS = 2000
-/** Texts of the request before, for what the first ones refer to. */
+/** The number of preceding texts in a request, which the first texts may refer to. */
 const BEFORE = 3
 
 /**
- * Utterances that are translated together, and those before them. `languages`: one of each text.
+ * Utterances that are translated together, and the utterances before them. `languages` has one
+ * entry for each text.
  */
 type TextGroup = {
   from: number
@@ -44,17 +45,18 @@ type TextGroup = {
   spoken: AudioSpans[]
 }
 
-/** Where a text was said: on a channel, between pairs of seconds that are each short enough. */
+/** Where a text was said: a channel, and spans in seconds that are short enough. */
 export type AudioSpans = { channel: number; spans: [start: number, end: number][] }
 
 /**
- * Seconds of the longest span; the models that listen take half a minute, and what is around it.
+ * The longest span in seconds. Models that translate speech take half a minute, which includes the
+ * audio around the span.
  */
 const MAX_SECONDS = 27
 
 /**
- * Translates every utterance into each target language. What is in that language
- * already is copied, so that no service is needed for it.
+ * Translates every utterance into each target language. Utterances in that language are copied
+ * without a service.
  */
 export const translation: ServiceAddOn = {
   name: 'translation',
@@ -80,7 +82,7 @@ export const translation: ServiceAddOn = {
     })
     const errors = results.flatMap(({ error }) => (error ? [error] : []))
     if (errors.length === results.length && errors[0]) {
-      // The failure of the add-on says what is missing for each language.
+      // The error of the add-on states what is missing for each language.
       const message = [...new Set(errors.map((error) => error.message))].join('; ')
       throw new AddOnFailure({ ...errors[0], message })
     }
@@ -92,7 +94,7 @@ function configOf(params: Params): TranslationConfig {
   return params.translation_config as TranslationConfig
 }
 
-/** Returns what is translated as one: utterances, or those of a sentence joined. */
+/** Returns the units of translation: utterances, or the joined utterances of each sentence. */
 function unitsOf(
   { utterances }: Transcript,
   { match_original_utterances: matches = true }: TranslationConfig,
@@ -101,7 +103,7 @@ function unitsOf(
 }
 
 /**
- * Groups the utterances that are not in the target language already. Without any, one empty group
+ * Groups the utterances that are not in the target language. If there are none, one empty group
  * finds out whether there is a translator.
  */
 function textGroups(utterances: readonly Utterance[], target: string): TextGroup[] {
@@ -133,7 +135,7 @@ function textGroups(utterances: readonly Utterance[], target: string): TextGroup
   return groups
 }
 
-/** Cuts an utterance between words into spans that are short enough. */
+/** Splits an utterance between words into spans that are short enough. */
 function wordSpansOf({ words }: Utterance): [number, number][] {
   const spans: [number, number][] = []
   for (const { start, end } of words) {
@@ -145,8 +147,8 @@ function wordSpansOf({ words }: Utterance): [number, number][] {
 }
 
 /**
- * Speech is translated into English only, and never where words are hidden: who listens to it hears
- * them.
+ * Speech is translated only into English, and never with redaction, because the audio contains the
+ * hidden words.
  */
 function needsSpeechTranslation(target: string, params: Params): boolean {
   return target === 'en' && params.pii_redaction !== true
@@ -170,10 +172,10 @@ function toRequest(
   }
 }
 
-/** Longer keys of a spelling are sentences rather than terms. */
+/** Longer keys of a spelling are sentences, not terms. */
 const MAX_TERM_LETTERS = 50
 
-/** Returns what `custom_spelling` wants to be written in one way, as far as some texts have it. */
+/** Returns the keys of `custom_spelling` that occur in some texts. */
 function termsOf(texts: readonly string[], params: Params): { terms?: string[] } {
   if (params.custom_spelling !== true) return {}
   const { spelling_dictionary: spellingDictionary } =
@@ -234,7 +236,10 @@ function translated(
   }
 }
 
-/** Who translates from the audio does not know the spellings that the words already have. */
+/**
+ * Returns a function that applies the spellings to a translation from speech, which does not
+ * contain them yet.
+ */
 function spellingOf(params: Params, language: string): (text: string) => string {
   if (params.custom_spelling !== true) return (text) => text
   const spelling = createSpelling(params.custom_spelling_config as CustomSpellingConfig)
@@ -249,7 +254,7 @@ function failedTarget(target: string, error: AddOnError | null) {
   return { error, full_transcript: '', languages: [target], utterances: [] }
 }
 
-/** Sentences and subtitles of the translation, when the job requests them. */
+/** Writes the sentences and subtitles of a translation, if the job requests them. */
 function textForms(transcript: Transcript, params: Params, format: ResultFormat) {
   const now = () => performance.now()
   const config = params.subtitles_config as SubtitlesConfig | undefined

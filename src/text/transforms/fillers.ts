@@ -3,15 +3,15 @@ import { capitalize } from '../words/letter-case.ts'
 import { isFilledPause } from '../words/sentences/clause-continuation.ts'
 import { foldWord, wordPartsOf } from '../words/word-parts.ts'
 
-/** The languages whose filled pauses are known. In others the same letters may be a word. */
+/** The languages with known filled pauses. In other languages, the same letters may be a word. */
 export const languages = ['en'] as const
 
 const MARK = /[.!?…]+(?=["”’')\]]*$)/
 const OPENING = /^["“‘'([]+/
 const CLOSING = /["”’')\]]+$/
 
-/** Words that lean on the next one: a comma after them only marked the pause. */
-const LEANING = new Set(
+/** Words that belong to the next word: a comma after one only marked the pause. */
+const JOINED_TO_NEXT = new Set(
   (
     'the a an my your his her our their its i he she we they and or but because if that to of at for from with ' +
     'into as than is are was were be been have has had will would can could should'
@@ -20,11 +20,11 @@ const LEANING = new Set(
 const CONTRACTION = /^(?:i|you|he|she|it|we|they|that|there)['’](?:m|re|s|ve|ll|d)$/
 
 /**
- * Removes filled pauses (um, uh, hmm). The mark that ended a sentence after one moves to the word
- * before it, as does the end of a quotation; its beginning moves to the word after it, which gets a
- * capital where the pause began a sentence. A comma before one goes where only the pause needed it:
- * "I was, um, born". An utterance of nothing else is left out; speakers are then numbered anew by
- * their first appearance.
+ * Removes filled pauses (um, uh, hmm). Punctuation that ended a sentence or a quotation moves to
+ * the word before, an opening quotation mark to the word after. That word gets a capital if the
+ * pause began a sentence. A comma that only the pause needed is removed: "I was, um, born". An
+ * utterance of only filled pauses is removed; then the speakers are numbered again by their first
+ * appearance.
  */
 export function removeFillers({ utterances, ...rest }: Transcript): Transcript {
   const keptUtterances = utterances.map((utterance) => {
@@ -64,7 +64,8 @@ function withoutFillers(words: readonly Word[]): Word[] {
       beginsSentence ||= ended || (quotes !== '' && !isQuoted)
       const mark = MARK.exec(word.text)?.[0]
       if (mark && last && !ended) last.text = last.text.replace(/,$/, '') + mark
-      else if (last && leans(last.text, words[at + 1]?.text)) last.text = last.text.slice(0, -1)
+      else if (last && belongsToNextWord(last.text, words[at + 1]?.text))
+        last.text = last.text.slice(0, -1)
       if (!isQuoted) {
         opening += quotes
         if (last) last.text += closing
@@ -79,10 +80,13 @@ function withoutFillers(words: readonly Word[]): Word[] {
   return keptWords
 }
 
-/** Whether a word leans on the next one; a repetition keeps its comma: "we're, we're here". */
-function leans(text: string, next = ''): boolean {
+/**
+ * Returns whether a word belongs to the next one. A repetition keeps its comma: "we're, we're
+ * here".
+ */
+function belongsToNextWord(text: string, next = ''): boolean {
   const { core, possessive, after } = wordPartsOf(text)
   const folded = foldWord(core + possessive)
   const isRepeated = foldWord(wordPartsOf(next).core + wordPartsOf(next).possessive) === folded
-  return after === ',' && !isRepeated && (LEANING.has(folded) || CONTRACTION.test(folded))
+  return after === ',' && !isRepeated && (JOINED_TO_NEXT.has(folded) || CONTRACTION.test(folded))
 }

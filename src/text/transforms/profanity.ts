@@ -5,7 +5,7 @@ import { wordPartsOf } from '../words/word-parts.ts'
 /** The languages of the word lists. */
 export const languages = ['en'] as const
 
-/** The words of a listed phrase that are masked: of "what the hell" only the last. */
+/** The words of a listed phrase that are masked: of "what the hell", only the last. */
 const SWEAR_WORDS = /^(?:ass|bitch|bloody|cock|dick|hell|prick)$/
 
 /** Masks swear words and slurs: the first letter stays, each other one becomes an asterisk. */
@@ -36,7 +36,9 @@ function maskWords(words: readonly Word[]): Word[] {
   })
 }
 
-/** Where listed words stand. Of a phrase with ordinary words, only the swear words count. */
+/**
+ * Returns where listed words stand. In a phrase with ordinary words, only the swear words count.
+ */
 function hitsIn(text: string, list: 'profanity' | 'slurs') {
   return [...text.matchAll(new RegExp(listPattern(list), 'gu'))].map(({ 0: hit, index }) => {
     const isPhrase = list === 'profanity' && hit.includes(' ')

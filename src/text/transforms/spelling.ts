@@ -14,7 +14,10 @@ export type CustomSpellingConfig = {
   spelling_dictionary: Readonly<Record<string, readonly string[]>>
 }
 
-/** One step in a variant: the steps that may follow, and the spelling when a variant ends here. */
+/**
+ * A node in the tree of variants: the steps that may follow, and the spelling if a variant ends
+ * here.
+ */
 type VariantNode = { next: Map<string, VariantNode>; key?: string }
 
 /** A parsed dictionary. */
@@ -23,9 +26,9 @@ type Dictionary = { root: VariantNode; maxStep: number }
 /** A match: `key`, between `before` and `after`, replaces the words up to `to` (exclusive). */
 type VariantMatch = { to: number; key: string; before: string; after: string }
 
-/** The most marks of its own that a variant is matched with, before and after its letters. */
+/** The most punctuation marks around a variant, before and after its letters. */
 const MAX_MARKS = 8
-/** No utterance has so many words: an utterance is at most half a minute. */
+/** The most steps of a variant. An utterance lasts at most half a minute, so it has fewer words. */
 const MAX_STEPS = 100
 /** The most characters that compose into one (NFC). */
 const MAX_COMPOSED_CHARS = 4
@@ -33,16 +36,16 @@ const MAX_COMPOSED_CHARS = 4
 /**
  * Replaces each variant of the dictionary by its key: whole words in any letter case, the longest
  * first, in one pass, so that no replacement is replaced again. Punctuation and a possessive 's
- * around a variant stay; a key that is only punctuation is attached to the word before. A variant
- * of two keys belongs to the first.
+ * around a variant stay; a key of only punctuation is attached to the word before. A variant of two
+ * keys belongs to the first one.
  */
 export function applySpelling(transcript: Transcript, config: CustomSpellingConfig): Transcript {
   return createSpelling(config).apply(transcript)
 }
 
 /**
- * Prepares the same for transcripts that come one by one: the dictionary is parsed once, and their
- * growth is bounded together.
+ * Prepares the same for transcripts that come one by one: the dictionary is parsed once, and there
+ * is one limit for the growth of all.
  */
 export function createSpelling(config: CustomSpellingConfig): SessionReplacer {
   const dictionaries = new Map<string, Dictionary>()
@@ -67,8 +70,8 @@ function isTooLong([key, variants]: [string, readonly string[]]): boolean {
 }
 
 /**
- * Builds a tree of steps rather than regular expressions: a dictionary is input, and must cost no
- * more than its length.
+ * Builds a tree of steps instead of regular expressions: a dictionary is user input, and its cost
+ * must be proportional to its length.
  */
 function readDictionary(
   { spelling_dictionary }: CustomSpellingConfig,
@@ -95,7 +98,7 @@ function readDictionary(
   return { root, maxStep }
 }
 
-/** Returns the steps of a variant; none when it is longer than any utterance. */
+/** Returns the steps of a variant; none if it is longer than any utterance. */
 function readVariant(variant: string, separator: string): string[] {
   const text = variant.trim()
   if (text.length > MAX_REPLACEMENT) return []
@@ -105,8 +108,8 @@ function readVariant(variant: string, separator: string): string[] {
 }
 
 /**
- * Words are steps. Where no spaces separate words, characters are, because word boundaries are
- * unknown.
+ * Splits a text into steps: words, or characters in languages without spaces, whose word boundaries
+ * are unknown.
  */
 function stepsOf(text: string, separator: string): string[] {
   if (text === '') return []
@@ -130,10 +133,7 @@ function spell(
   return spelled
 }
 
-/**
- * Writes a match after the words that are already spelled; returns false when the text would grow
- * too much.
- */
+/** Replaces a match. Returns false if the text would grow too much. */
 function replaceVariant(
   spelled: Word[],
   replaced: readonly Word[],
@@ -149,8 +149,8 @@ function replaceVariant(
 }
 
 /**
- * Returns the match of most words from `at`, or none. A match never swallows punctuation between
- * its words.
+ * Returns the match with the most words from `at`; undefined if there is none. A match never
+ * contains punctuation between its words.
  */
 function longestMatch(
   words: readonly Word[],
@@ -187,8 +187,8 @@ function longestMatch(
 }
 
 /**
- * Returns the marks that may precede a variant, the fewest first: a variant may begin with marks
- * itself.
+ * Returns the marks that may precede a variant, the fewest first, because a variant may begin with
+ * marks.
  */
 function beginningsOf(marks: string): string[] {
   const min = Math.max(0, marks.length - MAX_MARKS)
@@ -197,8 +197,8 @@ function beginningsOf(marks: string): string[] {
 }
 
 /**
- * Returns the endings that may follow a variant in its last word, the shortest first: a variant may
- * end in marks itself.
+ * Returns the endings that may follow a variant in its last word, the shortest first, because a
+ * variant may end with marks.
  */
 function endingsOf(text: string): string[] {
   const { core, possessive, after } = wordPartsOf(text)
@@ -216,7 +216,7 @@ function walkVariants(
   text: string,
   { dictionary, separator }: { dictionary: Dictionary; separator: string },
 ): VariantNode | undefined {
-  // Where characters are steps, the tree bounds the search.
+  // If characters are steps, the tree limits the search.
   if (separator !== '' && text.length > MAX_COMPOSED_CHARS * dictionary.maxStep) return undefined
   let node: VariantNode | undefined = from
   for (const step of stepsOf(foldWord(text), separator)) {
@@ -229,7 +229,7 @@ function walkVariants(
 const GUESSED = /[.,;:!?…]/u
 
 /**
- * Attaches a mark to a word. It replaces the punctuation that the recognizer guessed around the
+ * Attaches a mark to a word. The mark replaces the punctuation that the recognizer wrote around the
  * spoken mark.
  */
 function attached(previous: Word, { key, after }: VariantMatch): string {

@@ -7,17 +7,17 @@ import type { ServiceRequest } from '../service-add-ons/service-add-on.ts'
 
 /** A step that changes a transcript before any add-on runs on it. */
 export type TranscriptTransform = {
-  /** The switch that requests it. */
+  /** The name of the request parameter that enables it. */
   name: string
   /** Languages whose words it changes; `all` where the language does not matter. */
   languages: 'all' | readonly string[]
   /** Whether the result reports its changes in an envelope. */
   reports?: boolean
-  /** Whether no result may be built without it. Its failure then fails the whole build. */
+  /** Whether a result must not be built without it. If it fails, the build fails. */
   required?: boolean
-  /** Returns what to ask a service before the step; only called where there is one for it. */
+  /** Returns the requests to a service before the step; called only if there is such a service. */
   prepare?(transcript: Transcript, params: Params): ServiceRequest[]
-  /** `serviceResponses`: the answers to what `prepare` returned, where there is a service. */
+  /** `serviceResponses`: the responses to the requests of `prepare`, if there is a service. */
   apply(
     transcript: Transcript,
     params: Params,
@@ -25,10 +25,7 @@ export type TranscriptTransform = {
   ): TransformResult
 }
 
-/**
- * A changed transcript, the report of the changes, and the audio spans to silence, where there are
- * any.
- */
+/** A changed transcript, the report of the changes, and the audio spans to silence. */
 export type TransformResult = {
   transcript: Transcript
   made?: AddOnOutput

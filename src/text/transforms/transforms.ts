@@ -15,7 +15,7 @@ import { maskProfanity, languages as profanityLanguages } from './profanity.ts'
 import { type CustomSpellingConfig, createSpelling } from './spelling.ts'
 import type { TranscriptTransform } from './transform.ts'
 
-/** The steps that may change a transcript before any add-on runs on it, in this order. */
+/** The steps that may change a transcript before any add-on runs on it, in order. */
 export const transforms: readonly TranscriptTransform[] = [
   withConfig<CustomVocabularyConfig>('custom_vocabulary', createVocabulary),
   withConfig<CustomSpellingConfig>('custom_spelling', createSpelling),
@@ -26,8 +26,8 @@ export const transforms: readonly TranscriptTransform[] = [
   },
   nameConsistency,
   {
-    // Redaction reads the words as they were recognized. Only their style changes after it, so that
-    // everything later sees only the words that it leaves.
+    // Redaction reads the words as they were recognized. Later steps change only the style of the
+    // words, so they never see redacted ones.
     name: 'pii_redaction',
     languages: entityLanguages,
     required: true,
@@ -55,8 +55,8 @@ export const transforms: readonly TranscriptTransform[] = [
 ]
 
 /**
- * Creates a transform whose configuration lies beside its switch. Without a configuration it does
- * nothing.
+ * Creates a transform whose configuration is a parameter of its own. Without a configuration it
+ * changes nothing.
  */
 function withConfig<C>(name: string, create: (config: C) => SessionReplacer): TranscriptTransform {
   return {

@@ -27,7 +27,12 @@ function isThere(name: string): boolean {
 
 function open(t: TestContext, changes: Partial<EmbeddedModelOptions> = {}) {
   const model = createEmbeddedModel({
-    ...{ findFile: () => file, missing: 'it is missing', contextTokens: 2048, usesGpu: false },
+    ...{
+      findFile: () => file,
+      missingMessage: 'it is missing',
+      contextTokens: 2048,
+      usesGpu: false,
+    },
     ...{ timeout: 300, answerTimeout: 600, idleSeconds: 60, env: bareEnvironment() },
     ...changes,
   })

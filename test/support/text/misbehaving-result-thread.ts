@@ -8,8 +8,8 @@ import { parentPort, threadId } from 'node:worker_threads'
 import {
   type BuilderTask,
   type FromResultThread,
-  noteStep,
   type ResultTask,
+  storeStepName,
 } from '../../../src/text/result/threads/result-task.ts'
 import { blockThread } from '../workers/block-thread.ts'
 
@@ -21,7 +21,7 @@ parentPort!.on('message', ({ id, task, failedSteps, step }: ResultTask) => {
       return post({ id, kind: 'refused', message: failedSteps[name].message })
     }
     if (failedSteps[name]) continue
-    noteStep(step, name)
+    storeStepName(step, name)
     post({ id, kind: 'step', name })
     if (name.endsWith('hang')) blockThread()
     if (name.endsWith('crash')) process.exit(1)

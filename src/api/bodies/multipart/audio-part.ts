@@ -4,25 +4,25 @@ import { AppError } from '../../../errors.ts'
 import { sanitizeFileName } from '../../../jobs/uploads/sanitize-file-name.ts'
 import { MAX_PARTS } from './form-stream.ts'
 
-/** Other parts still have to be received, whether they are read or not. */
+/** Limit of the other parts together, which must be received even if they are not read. */
 export const MAX_IGNORED_BYTES = 64 * 1024 * 1024
 
-/** The recording of a form, as it arrives. */
+/** The recording of a form, while it arrives. */
 export type AudioPart = { filename: string | null; body: AsyncIterable<Uint8Array> }
 
-/** How a form names its recording, and who gets the texts beside it. */
+/** The name of the part with the recording, and the receiver of the text fields. */
 export type AudioPartOptions = {
   name?: string
   onText?: (field: string, text: string) => void
 }
 
-/** A longer text beside the recording is no option. */
+/** A longer text field is not an option of the API. */
 const MAX_TEXT_BYTES = 64 * 1024
 
 /**
- * Finds the part `name`. Its `body` continues to the end of the form and fails with
- * `upload_invalid` when the form breaks off or holds a second such part, so that its consumer
- * stores all of a valid form or nothing.
+ * Finds the part `name`. Its `body` ends with the form. It fails with `upload_invalid` if the form
+ * is incomplete or contains a second such part, so that its consumer stores a complete, valid form
+ * or nothing.
  */
 export async function readAudioPart(
   form: AsyncIterable<MultipartFile>,
@@ -65,7 +65,10 @@ export async function readAudioPart(
   }
 }
 
-/** Browsers, curl and fetch escape three characters of a name, and no other (WHATWG, forms). */
+/**
+ * Replaces the escapes of a name. Browsers, curl and fetch escape these three characters only
+ * (WHATWG, forms).
+ */
 function unescapeName(name = ''): string {
   return name.replace(/%(?:22|0d|0a)/gi, decodeURIComponent)
 }

@@ -6,27 +6,31 @@ import { AppError } from '../../../errors.ts'
 import { writeScheduler } from '../../../storage/objects/write-scheduler.ts'
 
 /**
- * Browsers and SDKs send a handful of fields with the file; each costs as much as a small request.
+ * The most parts of a form. Browsers and SDKs send a few fields with the file; each part costs as
+ * much as a small request.
  */
 export const MAX_PARTS = 500
 
-/** Parts passed to the form parser at once: it takes a tenth of a millisecond for each. */
+/** Parts that the form parser gets at once; it takes a tenth of a millisecond for each. */
 const PARTS_AT_ONCE = 20
 
-/** A part names its field, its file and a type; further lines, and longer ones, are dropped. */
+/**
+ * The most header lines of a part, which need to name only a field, a file and a type. The parser
+ * drops the others.
+ */
 const MAX_HEADER_LINES = 50
 const MAX_HEADER_BYTES = 16 * 1024
 
 /**
- * How forms are parsed: the store counts the bytes of the file; every other part is read as a file
- * too.
+ * How forms are parsed. The store counts the bytes of the file; every other part is read like a
+ * file.
  */
 export const formOptions: FastifyMultipartBaseOptions = {
   limits: {
     fileSize: Number.POSITIVE_INFINITY,
     parts: MAX_PARTS,
     headerPairs: MAX_HEADER_LINES,
-    // Not among the declared options.
+    // The declared type of the options lacks this one.
     ...{ headerSize: MAX_HEADER_BYTES },
   },
   isPartAFile: () => true,
@@ -39,9 +43,10 @@ export function readParts(request: FastifyRequest): AsyncIterable<MultipartFile>
 }
 
 /**
- * Opens the body of a form for the parser, which processes any chunk without a pause: a chunk of 64
- * KB may hold a thousand parts. The stream delivers slices of a few parts, each in its turn, and
- * fails with `body_too_large` when there are too many. Ends early when `request` does.
+ * Returns the body of a form for the parser, which would process any chunk at once: a chunk of 64
+ * KB may contain a thousand parts. The stream delivers slices of a few parts, each when `turn`
+ * resolves. It fails with `body_too_large` if there are too many parts, and ends early if `request`
+ * does.
  */
 function openFormStream(request: IncomingMessage, turn: () => Promise<void>): FormStream {
   const form = new FormStream(request.headers['content-type'] ?? '', turn)
@@ -59,7 +64,7 @@ export class FormStream extends Transform {
   readonly #turn: () => Promise<void>
   #parts = 0
 
-  /** `turn` resolves when the next slice may go on. */
+  /** `turn` resolves when the next slice may be delivered. */
   constructor(contentType: string, turn: () => Promise<void>) {
     super()
     this.#turn = turn
@@ -92,7 +97,7 @@ export class FormStream extends Transform {
     let at = delimiter ? chunk.indexOf(delimiter) : -1
     for (let partCount = 0; at >= 0; partCount++) {
       if (partCount === PARTS_AT_ONCE) return at
-      // The last of these lines ends the form.
+      // The last delimiter ends the form.
       if (++this.#parts > MAX_PARTS + 1) return undefined
       at = chunk.indexOf(delimiter!, at + 1)
     }

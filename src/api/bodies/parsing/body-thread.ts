@@ -1,7 +1,7 @@
 import { AppError, fromPlain } from '../../../errors.ts'
 import type { Log } from '../../../observability/log.ts'
+import { threadStarter } from '../../../workers/start-worker.ts'
 import { SupervisedWorker, type WorkerOutcome } from '../../../workers/supervised-worker.ts'
-import { threadStarter } from '../../../workers/transports.ts'
 import type { FromBodyThread } from './body-thread-entry.ts'
 import type { BodyKind, BodyOutcomes, BodySettings, BodyTask } from './parse-body.ts'
 
@@ -9,14 +9,14 @@ import type { BodyKind, BodyOutcomes, BodySettings, BodyTask } from './parse-bod
 export type BodyThreadOptions = {
   settings: BodySettings
   log: Log
-  /** For tests: the program of the thread, and the milliseconds that a body may take. */
+  /** For tests: the entry file of the thread, and the milliseconds that a body may take. */
   entry?: URL
   timeoutMs?: number
 }
 
 /**
- * The largest body takes a tenth of a second, the start of the thread one second: a longer call
- * hangs.
+ * The largest body takes a tenth of a second, and the thread starts in one second, so the thread
+ * hangs after this time.
  */
 const TIMEOUT_MS = 15_000
 /** A megabyte of JSON may become a hundred megabytes of small values. */
@@ -25,9 +25,9 @@ const MAX_HEAP_MB = 256
 type PendingBody = { task: BodyTask; outcome: PromiseWithResolvers<unknown> }
 
 /**
- * A thread that reads one body at a time, in order of arrival; it starts with the first one. A body
- * that crashes it or takes too long is refused without an effect on the others: another thread
- * replaces it.
+ * A thread that reads one body at a time, in order of arrival; the first body starts it. A body
+ * that crashes the thread or takes too long is refused; the other bodies are not affected, because
+ * another thread replaces it.
  */
 export class BodyThread {
   readonly #options: BodyThreadOptions
@@ -41,7 +41,7 @@ export class BodyThread {
     const workerData = { models: settings.models, requests: settings.requests }
     this.#worker = new SupervisedWorker({
       start: threadStarter(entry, { maxHeapMb: MAX_HEAP_MB, workerData }),
-      // Its message may quote the body.
+      // The message of the error may quote the body.
       onError: ({ name }) => log.error({ name }, 'the body thread crashed'),
     })
   }
@@ -55,7 +55,7 @@ export class BodyThread {
   }
 
   /**
-   * Ends the thread, and refuses the current and the waiting bodies; a further body starts another
+   * Ends the thread, and rejects the current and the waiting bodies. A later body starts another
    * thread.
    */
   async close(): Promise<void> {
@@ -81,16 +81,17 @@ export class BodyThread {
     void ended.then((outcome) => this.#end(current, outcome))
   }
 
-  #end(current: PendingBody, ended: WorkerOutcome<FromBodyThread>): void {
-    // It was refused when the thread was closed.
+  #end(current: PendingBody, workerOutcome: WorkerOutcome<FromBodyThread>): void {
+    // `close` has already rejected it.
     if (this.#current !== current) return
     this.#current = undefined
     const { outcome } = current
-    if ('lost' in ended) {
+    if ('lost' in workerOutcome) {
       this.#options.log.error('the body parser crashed or hung')
       outcome.reject(new AppError('body_unreadable', 'it takes too much time or memory'))
-    } else if (ended.response.kind === 'read') outcome.resolve(ended.response.outcome)
-    else outcome.reject(fromPlain(ended.response.error))
+    } else if (workerOutcome.response.kind === 'read')
+      outcome.resolve(workerOutcome.response.outcome)
+    else outcome.reject(fromPlain(workerOutcome.response.error))
     this.#advance()
   }
 }

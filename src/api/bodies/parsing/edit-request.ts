@@ -7,7 +7,7 @@ import {
   validationError,
 } from '../validation/validate-fields.ts'
 
-/** The corrections that a request asks for: operations, or a version to bring back. */
+/** The corrections that a request contains: operations, or a version to restore. */
 export type RequestedEdits = { baseVersion: number } & (
   | { operations: EditOperation[] }
   | { restore: number }

@@ -14,7 +14,8 @@ export function fingerprintOf(kind: string, body: unknown): string {
 function withSortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSortedKeys)
   if (!isObject(value)) return value
-  // As pairs: an object would put keys that look like numbers first, and could lose special keys.
+  // As pairs, because an object would move keys that look like numbers to the front, and could lose
+  // special keys.
   return {
     keys: Object.keys(value)
       .sort()

@@ -39,24 +39,27 @@ import { truncateLists } from './truncate-lists.ts'
 export type BodySettings = Pick<Config, 'models' | 'requests'>
 
 /**
- * A creation as its body states it. Plain values, few and short ones: they may come from another
- * thread.
+ * A request for a job as its body states it. It contains only few, short, plain values, because
+ * another thread may have sent it.
  */
 export type ParsedJobRequest = {
-  /** Problems with single fields, and missing ones; the rest is complete only without any. */
+  /**
+   * Errors of single fields, and missing fields. If there are any, the other properties may be
+   * incomplete.
+   */
   errors: ErrorLines
   /** Unknown fields that were dropped. */
   ignored: readonly string[]
   /** Fields that contradict each other. */
   contradictions: string[]
-  /** The URL of the recording, when it has no problem. */
+  /** The URL of the recording, if it is valid. */
   audioUrl: string | undefined
-  /** `request_params`, with the first entries of long lists only. */
+  /** `request_params`, with only the first entries of long lists. */
   params: Record<string, unknown>
-  /** All of them, as they are stored. */
+  /** The JSON text of all parameters, as it is stored. */
   paramsText: string
   customMetadata: Record<string, unknown> | null
-  /** Of the body, if requested. */
+  /** The fingerprint of the body, if requested. */
   fingerprint: string | undefined
 }
 
@@ -78,24 +81,22 @@ export type BodyOutcomes = {
 /** Kinds of bodies, by their reader. */
 export type BodyKind = keyof BodyOutcomes
 
-/** A body to be read. */
+/** A body to read. */
 export type BodyTask<K extends BodyKind = BodyKind> = {
   kind: K
   bytes: Uint8Array
-  /** Whether the fingerprint is needed: it takes as long as everything else. */
+  /** Whether the fingerprint is needed; it takes as long as all other work. */
   wantsFingerprint: boolean
 }
 
-/**
- * Reads a body from its bytes into a request; rejects with `body_unreadable` or `request_invalid`.
- */
+/** Reads the bytes of a body as a request; rejects with `body_unreadable` or `request_invalid`. */
 export type ParseBody = <K extends BodyKind>(task: BodyTask<K>) => BodyOutcomes[K]
 
 type BodyParser = (body: unknown, task: BodyTask) => BodyOutcomes[BodyKind]
 
 /**
- * Creates the function that reads bodies with these settings: the same for the server's event loop
- * and for the thread.
+ * Creates the function that reads bodies with these settings, for both the event loop of the server
+ * and the thread.
  */
 export function createBodyParser(settings: BodySettings): ParseBody {
   const preRecorded = preRecordedRequest(settings)
@@ -153,7 +154,7 @@ type Validated = {
   customMetadata: Record<string, unknown> | undefined
 }
 
-/** With errors, nothing more can be built from it. */
+/** With errors, the rest of the request cannot be built. */
 function finishJobRequest(
   { kind, wantsFingerprint }: BodyTask,
   body: unknown,

@@ -1,6 +1,9 @@
 import { AppError } from '../../../errors.ts'
 
-/** No valid request nests deeper than six levels; far deeper values only hurt recursive code. */
+/**
+ * The deepest nesting. Valid requests have at most six levels; deep values only harm recursive
+ * code.
+ */
 const MAX_JSON_DEPTH = 64
 
 const QUOTE = 0x22
@@ -28,7 +31,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 
 function decodeUtf8(bytes: Uint8Array): string {
   try {
-    // Drops a leading byte order mark: some clients cannot avoid writing it.
+    // Removes a byte order mark, which some clients cannot avoid.
     return decoder.decode(bytes)
   } catch (cause) {
     throw new AppError('body_unreadable', 'it is not UTF-8', { cause })

@@ -3,10 +3,10 @@ import { isObject } from '../../../is-object.ts'
 import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../../schemas/common/limits.ts'
 import { validationError } from '../validation/validate-fields.ts'
 
-/** What a client states about a session, as JSON text. */
+/** The metadata that a client provides for a session, as JSON text. */
 export type PostSessionMetadata = { text: string }
 
-/** Returns the field when present, else the whole body; null counts as absent here too. */
+/** Returns the field if present, otherwise the whole body; here, too, null means absent. */
 export function readMetadata(body: unknown): PostSessionMetadata {
   if (!isObject(body)) throw new AppError('body_unreadable', 'it must be a JSON object')
   const { post_session_metadata: postMetadata, ...rest } = body

@@ -1,4 +1,7 @@
-/** Enough of a list for decisions that depend on it: a vocabulary is large from 500 entries. */
+/**
+ * Entries of a list that are kept. Decisions need no more: a vocabulary is large from 500 entries
+ * on.
+ */
 const MAX_KEPT = 1000
 
 /** Returns a copy of a JSON value with only the first entries of its long lists and maps. */

@@ -1,17 +1,17 @@
 import type { Readable } from 'node:stream'
 
 /**
- * Many clients read only after they have sent everything; reading this much is worth it so that the
- * response arrives.
+ * Limit of the bytes that are discarded. Many clients read the response only after they have sent
+ * everything.
  */
 const MAX_DROPPED_BYTES = 64 * 1024 * 1024
-/** A client that has sent nothing for this long is waiting for its response. */
+/** A client that sends nothing for this long is waiting for its response. */
 const PAUSE_MS = 500
 
 /**
- * Reads and discards the rest of a refused body, within limits. A connection that closes while
- * bytes still arrive is reset, and the client would never see why it was refused. `maxMs` limits
- * the duration; bodies of clients with a key have their own limit, see `slow-bodies.ts`.
+ * Reads and discards the rest of a refused body, within limits. If a connection is closed while
+ * bytes still arrive, it is reset, and the client never sees the response. `maxMs` limits the
+ * duration; bodies of clients with a key have their own limit, see `slow-bodies.ts`.
  */
 export function drainBody(body: Readable, { maxMs }: { maxMs?: number } = {}): Promise<void> {
   if (body.readableEnded || body.destroyed) return Promise.resolve()

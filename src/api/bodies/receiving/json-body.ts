@@ -2,12 +2,12 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../../errors.ts'
 
-/** How long a body may be; `setting` is the variable that says so, where one does. */
+/** The maximum length of a body, and the variable that sets it, if there is one. */
 export type BodyLimit = { maxBytes: number; setting?: string }
 
 /**
- * Makes `http` accept JSON bodies of at most `maxBytes`, and no other kind of body. A request's
- * body is then its bytes: `BodyReader` parses and validates them.
+ * Makes `http` accept JSON bodies of at most `maxBytes`, and no other bodies. The body of a request
+ * then is its bytes, which `BodyReader` parses and validates.
  */
 export function acceptJson(http: FastifyInstance, limit: BodyLimit): void {
   http.removeAllContentTypeParsers()
@@ -24,22 +24,19 @@ export function acceptJson(http: FastifyInstance, limit: BodyLimit): void {
   })
 }
 
-/**
- * Makes `http` accept requests with any body or none, without reading the body: its content does
- * not matter.
- */
+/** Makes `http` accept requests with or without a body. Bodies are not read. */
 export function ignoreBodies(http: FastifyInstance): void {
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('*', (_request, _body, done) => done(null))
 }
 
-/** Returns whether a content type names no charset, or only that of JSON itself (RFC 8259). */
+/** Returns whether a content type has no charset, or UTF-8, which JSON requires (RFC 8259). */
 function isUtf8(type: string): boolean {
   const charsets = type.matchAll(/;\s*charset\s*=\s*("?)([^";\s]*)\1/gi)
   return [...charsets].every(([, , name]) => /^utf-?8$/i.test(name!))
 }
 
-/** Reads a body; refuses one of more than `maxBytes`. */
+/** Reads the bytes of a body; rejects if there are more than `maxBytes`. */
 function readBytes(stream: Readable, limit: BodyLimit): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const parts: Buffer[] = []
@@ -54,7 +51,7 @@ function readBytes(stream: Readable, limit: BodyLimit): Promise<Buffer> {
     stream.off('data', take).pause()
     reject(bodyTooLarge(limit))
   }
-  // Iterating the stream would take several times as long.
+  // Iterating over the stream would take several times as long.
   stream.on('data', take)
   stream.once('end', () => {
     stream.off('close', endEarly)

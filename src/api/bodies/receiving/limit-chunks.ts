@@ -1,19 +1,19 @@
 import { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** The number of chunks allowed for any body: some clients send small ones byte by byte. */
+/** The number of chunks that any body may have: some clients send small bodies byte by byte. */
 const FREE_CHUNKS = 1000
 
 /**
- * The average size in bytes that further chunks must have: each costs as much as a kilobyte of a
- * large one.
+ * The average size in bytes that further chunks must have. Each chunk costs as much as a kilobyte
+ * of a large one.
  */
 const MIN_CHUNK_BYTES = 64
 
 /**
- * Returns a request class that refuses bodies in too many small chunks: a megabyte in chunks of one
- * byte blocks the event loop for a second, before any handler could see it. `refuse` responds on
- * the socket, whose connection then ends.
+ * Returns a class of requests that refuses bodies in too many small chunks: a megabyte in chunks of
+ * one byte blocks the event loop for a second, before any handler could notice it. `refuse`
+ * responds on the socket, and then its connection ends.
  */
 export function limitChunks(refuse: (socket: Socket) => void): typeof IncomingMessage {
   return class ChunkLimitedRequest extends IncomingMessage {

@@ -4,7 +4,10 @@ import type { AppError } from '../../../errors.ts'
 import { sendError } from '../../middleware/errors.ts'
 import { drainBody } from './drain-body.ts'
 
-/** A client without a key that reads only after it has sent everything gets this long. */
+/**
+ * How long the body of a client without a key is discarded; the client may read only after sending
+ * it.
+ */
 const MAX_DRAIN_MS = 5000
 
 /**

@@ -8,20 +8,29 @@ export type SlowBody = Pick<IncomingMessage, 'complete' | 'destroyed'> & {
 }
 
 /**
- * A phone at the edge of its network sends more; 1 GB within the hour needs a hundred times this.
+ * The slowest rate. A phone with bad reception is faster; 1 GB within an hour needs a hundred times
+ * as much.
  */
 const MIN_BYTES_PER_SECOND = 2000
-/** Seconds that a client with a key may send nothing: in a tunnel, while it changes networks. */
+/**
+ * Seconds without bytes that a client with a key may have, as in a tunnel or when it changes
+ * networks.
+ */
 const TIMEOUT = 120
-/** Seconds that a client without a valid key may send nothing; its body is discarded anyway. */
+/**
+ * Seconds without bytes that a client without a valid key may have; its body is discarded anyway.
+ */
 const UNAUTHENTICATED_TIMEOUT = 10
 const TICK_MS = 1000
 
-/** Watches the bodies of requests, a second at a time. */
+/** Watches the bodies of requests; time is counted in seconds. */
 export type BodyWatch<T extends SlowBody = IncomingMessage> = {
-  /** `isKnown` is called each time: the key of a request is looked up while its body arrives. */
+  /**
+   * `isKnown` is called each second, because the key of a request is looked up while its body
+   * arrives.
+   */
   add(body: T, isKnown: () => boolean): void
-  /** Reports that a second has passed. */
+  /** Must be called once a second. */
   tick(): void
 }
 
@@ -41,7 +50,7 @@ export function createBodyWatch<T extends SlowBody>(giveUp: (body: T) => void): 
     state.bytes = bytesRead
     if (body.readableLength >= body.readableHighWaterMark) return true
     const timeout = state.isKnown() ? TIMEOUT : UNAUTHENTICATED_TIMEOUT
-    // A fast start does not earn a longer wait afterwards.
+    // A fast start does not allow a longer pause later.
     state.waited = Math.max(0, state.waited + 1 - earned)
     return state.waited <= timeout
   }

@@ -35,7 +35,7 @@ export function toLiveParams(
   })
 }
 
-/** Samples of A-law and µ-law have 8 bits, though clients always state 16. */
+/** Samples of A-law and µ-law have 8 bits, although clients state 16. */
 function bitDepthOf({ encoding, bit_depth }: LiveRequest): number {
   return encoding === 'wav/pcm' ? bit_depth : 8
 }
@@ -55,7 +55,7 @@ function postProcessingOf({ post_processing }: LiveRequest) {
   return used
 }
 
-/** The older `callback_url` applies only where nothing newer is given. */
+/** The older `callback_url` applies only without `callback_config`. */
 function callbackConfigOf({ callback_config, callback_url }: LiveRequest) {
   if (callback_url === undefined) return callback_config
   return { url: callback_url, ...(callback_config ?? flagDefaults('callback')) }

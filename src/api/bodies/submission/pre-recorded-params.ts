@@ -35,7 +35,7 @@ export function toRequestParams(
     pii_redaction_config: request.pii_redaction_config,
     callback: wantsCallback(request),
     callback_config: callbackConfigOf(request),
-    // These fields extend the API, so they appear only where they are used.
+    // These fields extend the API, so they are included only if they are used.
     moderation: request.moderation || undefined,
     name_consistency: request.name_consistency || undefined,
     structured_data_extraction: request.structured_data_extraction || undefined,
@@ -72,8 +72,8 @@ export function languageConfigOf(request: Languages) {
 }
 
 /**
- * A list given as `custom_vocabulary` itself is the vocabulary; the configuration supplies the
- * rest.
+ * `custom_vocabulary` may be the list itself; the configuration then contains only the other
+ * fields.
  */
 export function vocabularyConfigOf({
   custom_vocabulary,
@@ -83,7 +83,7 @@ export function vocabularyConfigOf({
   return { default_intensity: 0.5, ...custom_vocabulary_config, vocabulary: custom_vocabulary }
 }
 
-/** Returns the diarization configuration, as far as it is used. */
+/** Returns the fields of the diarization configuration that are used. */
 export function diarizationConfigOf({
   diarization_config,
 }: Pick<PreRecordedRequest, 'diarization_config'>) {

@@ -9,8 +9,8 @@ const sourceCodes: ReadonlySet<ErrorCode> = new Set([
 ] as const)
 
 /**
- * Converts the error of a source: a job reports it as a status; here it is a problem of the
- * field `audio_url`.
+ * Converts the error of a source, which a job reports by its status, to an error of the field
+ * `audio_url`.
  */
 export function toSourceFieldError(error: unknown): unknown {
   if (!(error instanceof AppError && sourceCodes.has(error.code))) return error

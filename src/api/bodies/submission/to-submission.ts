@@ -12,16 +12,16 @@ import {
   validationError,
 } from '../validation/validate-fields.ts'
 
-/** The account that submits, and the base URLs. */
+/** The account of a request, and the base URLs. */
 export type Submitter = {
   account: string
-  /** Base URLs under which uploads of this server may be named. */
+  /** Base URLs under which a request may refer to uploads. */
   bases: readonly string[]
 }
 
 /**
- * Turns a creation whose body was read into a submission: reports errors with it and with the
- * upload that it names together; then contradictions.
+ * Converts a request for a job to a submission. It reports errors of the request together with
+ * those of the upload, then contradictions.
  */
 export async function toSubmission(
   creation: ParsedJobRequest,
@@ -30,7 +30,7 @@ export async function toSubmission(
 ): Promise<SubmitRequest> {
   const { audioUrl, errors } = creation
   const audio = audioUrl === undefined ? {} : await findAudio(audioUrl)
-  // The URL is the first field of all.
+  // The URL is the first of all fields.
   if (audio.problem) errors.lines.unshift(formatFieldError(audio.problem))
   const request = toLiveSubmission(creation)
   return { ...request, fileId: audio.fileId ?? null, source: audio.fileId ? null : audioUrl! }
@@ -50,15 +50,15 @@ const unknownUpload: FieldError = {
 }
 
 /**
- * Returns the error of a submission as that of a request: an upload that was there when its request
- * was read may be deleted with its last job before the new one is stored.
+ * Returns the error of a submission as that of a request. The upload may be deleted with its last
+ * job between the reading of the request and the creation of the new job.
  */
 export function toSubmissionError(error: unknown): unknown {
   const isGone = error instanceof AppError && error.code === 'file_not_found'
   return isGone ? validationError([unknownUpload]) : error
 }
 
-/** Turns the parsed request of a live session, which names no recording, into that of `live`. */
+/** Converts a request for a live session, which has no recording, to a submission. */
 export function toLiveSubmission({
   errors,
   ignored,

@@ -9,8 +9,8 @@ import type { FieldError } from './validate-fields.ts'
 type MetadataLimit = Pick<Config['requests'], 'maxMetadataChars'>
 
 /**
- * Finds errors that no single field shows: a switch without its configuration, metadata that is
- * too long.
+ * Finds errors that involve several fields: a missing configuration of an enabled feature, and
+ * metadata that is too long.
  */
 export function findMissing(request: PreRecordedRequest, limit: MetadataLimit): FieldError[] {
   const errors = missingConfigs(request)
@@ -23,7 +23,7 @@ export function findMissing(request: PreRecordedRequest, limit: MetadataLimit): 
   return [...errors, ...tooLong(request, limit)]
 }
 
-/** Finds such errors in the request of a live session, whose features are nested deeper. */
+/** Finds such errors in the request of a live session, whose fields are nested deeper. */
 export function findMissingLive(request: LiveRequest, limit: MetadataLimit): FieldError[] {
   const missing = missingConfigs(request.realtime_processing ?? {})
   const errors = missing.map(({ path, rule }): FieldError => {
@@ -37,7 +37,7 @@ export function findMissingLive(request: LiveRequest, limit: MetadataLimit): Fie
   return [...errors, ...tooLong(request, limit)]
 }
 
-/** Adds the missing fields, except where the field itself, or its parent, already has a problem. */
+/** Adds the missing fields, unless the field or its parent already has an error. */
 export function addMissing(
   errors: readonly FieldError[],
   missing: readonly FieldError[],
@@ -82,7 +82,7 @@ function missingConfigs(features: Features): FieldError[] {
   return [...errors, ...tooManyInAll(features)]
 }
 
-/** Lists of lists have a limit each, and one on their total size. */
+/** Finds lists of lists that are too long in total; each list has its own limit as well. */
 function tooManyInAll({
   custom_vocabulary,
   custom_vocabulary_config,
@@ -97,7 +97,7 @@ function tooManyInAll({
     if (count > max) errors.push({ path, rule: `must not hold more than ${max} ${name} in all` })
   }
   const pronunciationsOf = (vocabulary: unknown) => {
-    // An entry with a problem is absent.
+    // An entry with an error is absent.
     if (!Array.isArray(vocabulary)) return []
     return vocabulary.map((entry?: { pronunciations?: unknown }) => entry?.pronunciations)
   }
@@ -121,10 +121,10 @@ function tooLong(
   return [{ path: ['custom_metadata'], rule }]
 }
 
-/** Default maximum duration of a caption in seconds. */
+/** The default of the longest duration of a caption, in seconds. */
 const MAX_CAPTION = 7
 
-/** Finds fields that contradict each other (the cases of 422). */
+/** Finds fields that contradict each other, which the API reports with status 422. */
 export function findContradictions(
   request: PreRecordedRequest,
   { aliases }: Pick<Config['models'], 'aliases'>,
@@ -153,7 +153,7 @@ export function findLiveContradictions({ realtime_processing }: LiveRequest): Fi
 function contradictingSpeakers({
   diarization_config = {},
 }: Pick<PreRecordedRequest, 'diarization_config'>): FieldError[] {
-  // Zero means no bound.
+  // Zero means no limit.
   const { number_of_speakers, min_speakers, max_speakers } = diarization_config
   const min = min_speakers || 1
   const max = max_speakers || Number.POSITIVE_INFINITY

@@ -6,7 +6,7 @@ import { parseDateTime } from '../../lists/date-time.ts'
 import { isCursor } from '../../lists/list-query.ts'
 import { canonicalLanguage } from '../../schemas/models/language-codes.ts'
 
-/** A validation error: the field, as path from the top, and what it must be. */
+/** A validation error: the path of the field, and the rule that its value must follow. */
 export type FieldError = { path: readonly string[]; rule: string }
 
 /** How unknown fields are handled. */
@@ -37,19 +37,20 @@ type Rules = {
 
 type ValidationContext = ValidationOptions & { errors: FieldError[]; ignored: string[] }
 
-/**
- * The position of a value: a link for each part of its path, which is joined only for an error.
- */
+/** The position of a value, as a linked list of path parts, which are joined only for an error. */
 type FieldPath = { name: string | number; within: FieldPath | undefined }
 
-/** No client fixes more at once; reading a body with more errors stops there. */
+/**
+ * The most errors that are collected; reading a body stops there, because no client corrects more
+ * at once.
+ */
 const MAX_LINES = 1000
 /**
- * A line may name a hundred allowed values: a thousand such lines must not produce a response of
- * half a megabyte.
+ * The most characters of all lines. A line may contain a hundred allowed values; a thousand such
+ * lines would make a response of half a megabyte.
  */
 const MAX_LINE_CHARS = 64 * 1024
-/** A client's key may be longer than any field name; this much identifies it. */
+/** The most characters of a part of a path; a client may send longer keys. */
 const MAX_SEGMENT = 100
 
 const formats = new Map([
@@ -59,7 +60,7 @@ const formats = new Map([
   ['label', { test: isLabel, rule: 'must be visible characters, without blanks around them' }],
 ])
 
-/** What people see in lists and terminals holds nothing that a terminal would obey. */
+/** Returns whether a text has only visible characters and no spaces around it, as lists need it. */
 function isLabel(text: string): boolean {
   return text.trim() === text && !/\p{C}/u.test(text)
 }
@@ -85,15 +86,15 @@ export function validateFields<T extends TSchema>(
       ignored,
     }
   } catch (error) {
-    if (error !== enough) throw error
+    if (error !== enoughErrors) throw error
     return { value: {} as Static<T>, errors, ignored }
   }
 }
 
-/** Lines for people, and whether there were more. */
+/** The lines of a response about errors, and whether there were more. */
 export type ErrorLines = { lines: string[]; cut: boolean }
 
-/** Returns the lines that are shown of some errors: those that fit. */
+/** Returns the lines of as many errors as fit. */
 export function errorLines(errors: readonly FieldError[]): ErrorLines {
   const lines: string[] = []
   let characters = 0
@@ -152,11 +153,12 @@ function walk(
 
 type Note = (rule: string) => undefined
 
-/** Thrown where a walk ends early. */
-const enough = Symbol('enough errors')
+/** Thrown to end the walk early. */
+const enoughErrors = Symbol('enough errors')
 
 /**
- * Problems beyond the limit are never shown; one more proves that they exist, and ends the walk.
+ * Adds an error. One more than the limit is added, which proves that there are more and ends the
+ * walk.
  */
 function addError(
   { errors }: ValidationContext,
@@ -164,7 +166,7 @@ function addError(
   rule: string,
 ): undefined {
   errors.push({ path: pathOf(at), rule })
-  if (errors.length > MAX_LINES) throw enough
+  if (errors.length > MAX_LINES) throw enoughErrors
 }
 
 function pathOf(at: FieldPath | undefined): string[] {
@@ -207,7 +209,7 @@ function readArray(
   return items ? value.map((item, i) => walk(items, item, { name: i, within: at }, context)) : value
 }
 
-/** Reads an object with arbitrary keys. Their number is checked before any of them is read. */
+/** Reads an object with arbitrary keys. Their number is checked before any value is read. */
 function readRecord(
   { patternProperties, maxProperties = Number.POSITIVE_INFINITY, propertyNames = {} }: Rules,
   value: Record<string, unknown>,
@@ -256,12 +258,15 @@ function readObject(
   return result
 }
 
-/** Most defaults are no objects, whose copies take longer than the rest of a field. */
+/**
+ * Copies a default. Most defaults are not objects, and copying an object takes longer than the rest
+ * of a field.
+ */
 function copyOf(value: unknown): unknown {
   return typeof value === 'object' ? structuredClone(value) : value
 }
 
-/** Unknown fields of which a warning names no more. */
+/** The most unknown fields that a warning names. */
 const MAX_IGNORED = 10
 
 function noteUnknown(
@@ -288,7 +293,7 @@ function typeOf(rules: Rules): string | undefined {
   return rules.enum ? typeof rules.enum[0] : rules.type
 }
 
-/** Texts that list the values of an enumeration; each is built once, however often it is shown. */
+/** The texts that list the values of an enumeration; each is built once. */
 const choices = new WeakMap<object, string>()
 
 function mustBe(rules: Rules): string {
@@ -318,8 +323,8 @@ function isDateOrDateTime(text: string): boolean {
 }
 
 /**
- * URL parsers drop or replace whitespace, control characters and lone surrogates; what is stored
- * and fetched must be what was sent.
+ * Returns whether a text is an HTTP URL. URL parsers drop or replace whitespace, control characters
+ * and lone surrogates, but the stored and fetched URL must be the one that was sent.
  */
 function isHttpUrl(text: string): boolean {
   return /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/iu.test(text) && URL.canParse(text)

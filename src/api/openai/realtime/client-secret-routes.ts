@@ -20,12 +20,14 @@ import {
   viewSession,
 } from './session-settings.ts'
 
-/** A secret with the settings of its session has to fit into a header. */
+/**
+ * The limit of a body: a secret contains the settings of its session and must fit into a header.
+ */
 const MAX_BODY_BYTES = 4096
-/** How long a secret of the older route works, in seconds. */
+/** How long a secret of the older route is valid, in seconds. */
 const OLDER_SECONDS = 60
 
-/** Makes client secrets for web pages, in both forms of OpenAI's API. */
+/** Creates client secrets for web pages, in both forms of OpenAI's API. */
 export function clientSecretRoutes({
   bodies,
   live,

@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { countSignIns, findSignIn, insertSignIn } from '../../../storage/accounts/sign-ins.ts'
-import { sha256 } from '../../auth/auth.ts'
+import { sha256 } from '../../auth/find-key.ts'
 import type { RealtimeSettings } from './session-settings.ts'
 
-/** What every client secret begins with, as OpenAI's do. */
+/** The prefix of client secrets, as OpenAI uses it. */
 const PREFIX = 'ek_'
-/** Client secrets of a key that may work at the same time. */
+/** The most client secrets of a key that are valid at the same time. */
 const MAX_SECRETS = 1000
 /** Seconds after which some of them may have ended. */
 const RETRY_S = 60
 
-/** A new client secret; it ends at a time in milliseconds since 1970. */
+/** A new client secret; `expiresAt` is in milliseconds since 1970. */
 export type ClientSecret = { value: string; expiresAt: number }
 
-/** Whose rights a client secret gives, and how its session is set. */
+/** The key whose rights a client secret gives, and the settings of its session. */
 export type SecretHolder = { keyHash: Buffer; settings: RealtimeSettings }
 
 /** Makes and finds client secrets. */
@@ -27,17 +27,19 @@ export function isClientSecret(token: string): boolean {
 }
 
 /**
- * Creates the client secrets: tokens that open realtime sockets for some minutes and nothing else,
- * for web pages, which must not have a key. A secret holds 256 random bits and the settings of its
- * session; the database knows the hash of both, so nobody can change the settings. It ends with its
- * key.
+ * Creates the client secrets: tokens for web pages, which must not have a key. For some minutes,
+ * they can open realtime sockets and nothing else. A secret consists of 256 random bits and the
+ * settings of its session. The database stores the hash of both, so nobody can change the settings.
+ * A secret ends when its key does.
  */
 export function createClientSecrets(
   { storage: { db } }: Pick<App, 'storage'>,
   now: () => number = Date.now,
 ) {
   return {
-    /** Makes a secret with the rights of a key; rejects with `rate_limited` beyond the limit. */
+    /**
+     * Creates a secret with the rights of a key; rejects with `rate_limited` if there are too many.
+     */
     async create(
       keyHash: string,
       { settings, seconds }: { settings: RealtimeSettings; seconds: number },
@@ -56,7 +58,7 @@ export function createClientSecrets(
       return { value, expiresAt }
     },
 
-    /** Finds a secret that has not ended; rejects with `key_unknown`. */
+    /** Returns the holder of a secret that has not ended; rejects with `key_unknown`. */
     async find(value: string): Promise<SecretHolder> {
       const hash = sha256(value).toString('hex')
       const signIn = await findSignIn(db, hash, { now: now(), kind: 'client' })

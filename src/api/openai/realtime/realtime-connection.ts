@@ -17,17 +17,17 @@ import {
 } from './session-settings.ts'
 import { type RealtimeEvent, RealtimeTurns, type TurnUtterance } from './turn-events.ts'
 
-/** Creates a live session with this body, and connects to it. */
+/** Creates a live session from this body, and connects to it. */
 export type OpenSession = (body: object) => Promise<Connection>
 
-/** Rejects a body that no live session can be created with. */
+/** Rejects if no live session can be created from this body. */
 export type CheckSession = (body: object) => Promise<void>
 
 /** Options of a connection. */
 export type RealtimeOptions = {
   account: string
   dialect: RealtimeVersion
-  /** What a client secret was made with. */
+  /** The settings with which a client secret was created. */
   settings?: RealtimeSettings | undefined
   check: CheckSession
   open: OpenSession
@@ -35,28 +35,28 @@ export type RealtimeOptions = {
 
 type Fields = Record<string, unknown>
 
-/** One live session behind the socket, while it takes audio or its finals are awaited. */
+/** A live session behind the socket, until its last final. */
 type OpenedSession = {
   opening: Promise<Connection | undefined>
   connection: Connection | undefined
-  /** Converts what the client sends. */
+  /** Converts the audio of the client. */
   convert: (chunk: Uint8Array) => Uint8Array
-  /** With turns that the client ends, the finals so far; else undefined. */
+  /** The finals so far, if the client ends turns itself; else undefined. */
   finals: TurnUtterance[] | undefined
   isDropped: boolean
 }
 
-/** Events that wait for a client before its session is not read any more. */
+/** The most events that wait for a client; then the session is not read until the client reads. */
 const MAX_WAITING = 1000
-/** Of either alphabet, with or without padding. */
+/** Base64 in either alphabet, with or without padding. */
 const BASE64 = /^[\w+/-]*={0,2}$/
 const STOP = Buffer.from('{"type":"stop_recording"}')
 
 /**
- * Speaks OpenAI's realtime transcription over one socket, in front of live sessions of this server.
- * The first audio opens a session. With `server_vad`, one session serves the whole socket; where
- * the client commits its turns itself, each turn is a session of its own. The socket handler treats
- * it like the connection of a session.
+ * Serves OpenAI's realtime transcription on one socket, using live sessions of this server. The
+ * first audio opens a session. With `server_vad`, one session serves the whole socket; if the
+ * client commits turns itself, each turn is a session. The socket handler treats this object like
+ * the connection of a session.
  */
 export class RealtimeConnection implements SocketConnection {
   readonly #options: RealtimeOptions
@@ -65,7 +65,7 @@ export class RealtimeConnection implements SocketConnection {
   #updating: Promise<void> | undefined
   #session: OpenedSession | undefined
   #turns: RealtimeTurns | undefined
-  /** Sessions that end one after the other, so that events of turns stay in order. */
+  /** Ends sessions one after another, so that the events of turns stay in order. */
   #ending: Promise<unknown> = Promise.resolve()
   #waiting: OutgoingMessage[] = []
   #wake: (() => void) | undefined
@@ -87,7 +87,7 @@ export class RealtimeConnection implements SocketConnection {
     return this.#closeCode
   }
 
-  /** Whether it takes audio for a session. */
+  /** Whether a session receives audio now. */
   get hasSession(): boolean {
     return this.#session !== undefined
   }
@@ -129,7 +129,7 @@ export class RealtimeConnection implements SocketConnection {
     }
   }
 
-  /** Changes the settings if a session may have them; the frames behind the event wait for that. */
+  /** Changes the settings, if a session may have them. Later frames wait for that. */
   #update(session: unknown, eventId: string | null): void {
     const settings = updateSettings(this.#settings, session)
     this.#updating = this.#options
@@ -248,10 +248,10 @@ export class RealtimeConnection implements SocketConnection {
     return session.connection ? session.connection.whenReadable() : session.opening.then(() => {})
   }
 
-  /** Messages of a session count as seen when they are passed on. */
+  /** The messages of a session are acknowledged when they are passed on, so this does nothing. */
   markDelivered(): void {}
 
-  /** The client is gone: what it sent is recognized to its end. */
+  /** The client has disconnected; the audio that it sent is recognized to the end. */
   socketClosed(): void {
     this.end(1000)
     this.#free?.resolve()

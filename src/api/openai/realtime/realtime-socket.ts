@@ -23,13 +23,13 @@ import { type ClientSecrets, isClientSecret } from './client-secrets.ts'
 import { RealtimeConnection } from './realtime-connection.ts'
 import type { RealtimeSettings } from './session-settings.ts'
 
-/** Browsers cannot send headers: there, the key comes as a subprotocol. */
+/** The subprotocol that contains the key, because browsers cannot send headers. */
 const KEY_PROTOCOL = 'openai-insecure-api-key.'
 const BETA_PROTOCOL = 'openai-beta.realtime-v1'
-/** Sockets of an account that are open at the same time; most have a session behind them. */
+/** The most open sockets of an account; most have a session. */
 const MAX_SOCKETS = 200
 
-/** What the sockets use beside the app. */
+/** The dependencies of the sockets, besides the app. */
 export type RealtimeDeps = {
   bodies: BodyReader
   authenticator: Authenticator
@@ -66,7 +66,7 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
     }
     const ignore = () => {}
     socket.on('error', ignore)
-    // A node without live sessions leaves everything to one that has them.
+    // A node without live sessions forwards the socket to one that has them.
     const otherNode = await live.admission.findOtherNode()
     if (otherNode) {
       const address = clientAddressOf(request, config.http)
@@ -101,7 +101,7 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
     })
   }
 
-  // A session itself tells its client that the server stops.
+  // A session tells its client itself that the server stops.
   http.addHook('preClose', async () => {
     for (const connection of connections) if (!connection.hasSession) connection.end(1012)
   })
@@ -116,7 +116,7 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
   })
 }
 
-/** Rejects what no live session can be created with. */
+/** Rejects if no live session can be created from the body. */
 export async function checkSession(
   { live, bodies }: Pick<RealtimeServerDeps, 'live' | 'bodies'>,
   account: string,
@@ -126,7 +126,7 @@ export async function checkSession(
   live.requireModel(toLiveSubmission(await bodies.read('live', { account, body: bytes })))
 }
 
-/** Opens the live session behind a socket, and connects to it. */
+/** Opens the live session of a socket, and connects to it. */
 async function openSession(
   { live, log, bodies }: RealtimeServerDeps,
   body: object,
@@ -142,7 +142,7 @@ async function openSession(
   throw new AppError('live_unavailable', `the session refused its client with ${connection}`)
 }
 
-/** Finds the key of a request, or that of a client secret with the settings of its session. */
+/** Finds the key of a request, or that of a client secret, with the settings of its session. */
 async function findKey(
   authRequest: AuthRequest,
   { authenticator, clientSecrets }: Pick<RealtimeDeps, 'authenticator' | 'clientSecrets'>,

@@ -2,13 +2,13 @@ import { AppError } from '../../../errors.ts'
 import { vocabularyFromPrompt } from '../prompt-vocabulary.ts'
 import { isForeignModel } from '../request.ts'
 
-/** Which names a client expects: those since 2025-08, or those of the beta before. */
+/** The names that a client expects: `ga` since August 2025, `beta` before. */
 export type RealtimeVersion = 'ga' | 'beta'
 
 /** The audio that a client sends. */
 export type RealtimeFormat = 'pcm16' | 'g711_ulaw' | 'g711_alaw'
 
-/** What a client configures; the rest has no meaning here. */
+/** The settings of a client that have a meaning here. */
 export type RealtimeSettings = {
   format: RealtimeFormat
   model: string | undefined
@@ -19,11 +19,11 @@ export type RealtimeSettings = {
   logprobs: boolean
 }
 
-/** OpenAI's own default is 200 ms, which cuts sentences. */
+/** The default. OpenAI's own default of 200 ms splits sentences. */
 const SILENCE_MS = 500
 const [MIN_SILENCE_MS, MAX_SILENCE_MS] = [10, 10_000]
 
-/** The settings of a client that configures nothing. */
+/** The default settings. */
 export const defaultSettings: RealtimeSettings = {
   ...{ format: 'pcm16', model: undefined, language: undefined, prompt: '' },
   ...{ silenceMs: SILENCE_MS, logprobs: false },
@@ -41,8 +41,8 @@ const formatNames: Record<string, RealtimeFormat> = {
 }
 
 /**
- * Returns the settings after an update in either dialect. What an update lacks stays as it was.
- * Throws `request_invalid`.
+ * Returns the settings after an update in either version. A setting that the update lacks stays
+ * unchanged. Throws `request_invalid`.
  */
 export function updateSettings(before: RealtimeSettings, session: unknown): RealtimeSettings {
   const sessionFields = asFields(session)
@@ -99,7 +99,7 @@ function ownModel(name: string): string | undefined {
   return isForeignModel(name) ? undefined : name
 }
 
-/** Seconds after which a turn ends in any case. */
+/** Seconds after which a turn always ends. */
 const MAX_TURN_SECONDS = 30
 
 /** Returns the body of a live session with these settings. */

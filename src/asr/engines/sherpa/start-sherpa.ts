@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process'
 import { bareEnvironment } from '../../../audio/decoder/sandbox/bare-environment.ts'
 import { AppError } from '../../../errors.ts'
+import { processStarter } from '../../../workers/start-worker.ts'
 import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
-import { processStarter } from '../../../workers/transports.ts'
 import type { FromSherpa, SherpaSetup, SherpaTask, SherpaText } from './sherpa-protocol.ts'
 
 /** Seconds within which a model must load. */

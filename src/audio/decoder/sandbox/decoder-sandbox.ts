@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { DecoderLimits } from '../decoder-limits.ts'
-import { isolatingScript, type Visible } from './isolated-root.ts'
+import { isolatingScript, type VisibleFiles } from './isolated-root.ts'
 
 /**
  * How far the system can confine a decoder: `isolated` shows it no network, no other process and no
@@ -15,18 +15,18 @@ export type Confinement = 'isolated' | 'files' | 'network' | 'limits' | 'none'
 /** A program to start, with its arguments. */
 export type ProcessCommand = { file: string; args: string[] }
 
-/** The limits of a decoder, and which files it may use. */
-export type SandboxBounds = Visible & { limits: DecoderLimits }
+/** The limits of a decoder, and the files that it may use. */
+export type SandboxBounds = VisibleFiles & { limits: DecoderLimits }
 
 /** The shell finds `unshare` and `mount` of util-linux here; the decoder itself needs no path. */
 const PATH = 'PATH=/usr/bin:/bin:/usr/sbin:/sbin'
-/** File systems that hold no user files, and that the decoder and the shell may need. */
-const PSEUDO =
+/** File systems without user files that the decoder and the shell may need. */
+const PSEUDO_FILE_SYSTEMS =
   /^(proc|sysfs|devtmpfs|devpts|mqueue|cgroup2?|securityfs|debugfs|tracefs|bpf|pstore)$/
-/** Each mount to make read-only adds a few milliseconds to every start. */
+/** The most mounts to make read-only; each adds some milliseconds to every start. */
 const MAX_MOUNTS = 24
-/** A feature that takes longer to answer is considered missing. */
-const TRIAL_MS = 5000
+/** A feature that is not confirmed within this time is considered missing. */
+const TRIAL_TIMEOUT_MS = 5000
 
 // A limit that the shell does not support is skipped: one shell has -d, another lacks it. The
 // system's out-of-memory killer is to choose the decoder and not the server.
@@ -67,13 +67,16 @@ export function findConfinement(): Confinement {
   return chosenConfinement
 }
 
-/** Returns what a platform may have: only Linux has namespaces, and Windows has no shell. */
+/**
+ * Returns the confinements that a platform may support: only Linux has namespaces, and Windows has
+ * no shell.
+ */
 export function candidateConfinements(platform: NodeJS.Platform = process.platform): Confinement[] {
   if (platform === 'linux') return ['isolated', 'files', 'network', 'limits']
   return platform === 'win32' ? [] : ['limits']
 }
 
-/** Node, with a module of ours. */
+/** The command that starts Node with one of our modules. */
 const readOwnCode = {
   file: process.execPath,
   args: ['-e', `fs.accessSync(${JSON.stringify(import.meta.filename)})`],
@@ -87,7 +90,7 @@ function works(confinement: Confinement): boolean {
   if (isIsolated && !existsSync('/proc/thread-self/children')) return false
   const program = isIsolated ? readOwnCode : { file: '/bin/sh', args: ['-c', ':'] }
   const { file, args } = confine(program, bounds, confinement)
-  const options = { env: {}, timeout: TRIAL_MS, stdio: 'ignore' as const }
+  const options = { env: {}, timeout: TRIAL_TIMEOUT_MS, stdio: 'ignore' as const }
   return spawnSync(file, args, options).status === 0
 }
 
@@ -115,7 +118,7 @@ export function confine(
   return { file: '/bin/sh', args: [...limited, ...inner] }
 }
 
-function outerProgram(confinement: Confinement, visible: Visible): string[] {
+function outerProgram(confinement: Confinement, visible: VisibleFiles): string[] {
   if (confinement === 'limits') return []
   const outer = ['env', PATH, ...withoutNetwork]
   if (confinement === 'isolated') {
@@ -128,10 +131,13 @@ function outerProgram(confinement: Confinement, visible: Visible): string[] {
   return [...outer, '--mount', ...script, visible.folder ?? '', `${mounts.length}`, ...mounts]
 }
 
-/** A shell adds the number of the signal that ended a program to this. */
+/**
+ * The exit code of a shell after a program was ended by a signal is this plus the number of the
+ * signal.
+ */
 const SIGNALED = 128
 
-/** Returns the signal by which a program of a shell ended, by the exit code of the shell. */
+/** Returns the signal that ended the program of a shell, from the exit code of the shell. */
 export function signalOf(code: number | null): NodeJS.Signals | undefined {
   const signals = Object.entries(constants.signals) as [NodeJS.Signals, number][]
   return signals.find(([, number]) => number + SIGNALED === code)?.[0]
@@ -143,7 +149,7 @@ function writableMounts(): string[] {
   const places = lines.flatMap((line) => {
     const [, , , , place = '', options = ''] = line.split(' ')
     const [type = ''] = line.split(' - ')[1]?.split(' ') ?? []
-    return options.split(',').includes('rw') && !PSEUDO.test(type) ? [place] : []
+    return options.split(',').includes('rw') && !PSEUDO_FILE_SYSTEMS.test(type) ? [place] : []
   })
   return [...new Set(places)].map((place) =>
     place.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8))),

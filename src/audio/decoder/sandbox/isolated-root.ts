@@ -1,18 +1,16 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { dirname, isAbsolute, join, sep } from 'node:path'
 
-/**
- * Where the content of a short recording is written, in a decoder that sees no files of the server.
- */
+/** Where a decoder that sees no files of the server stores the content of a short recording. */
 export const INPUT_FOLDER = '/input'
-/** It holds the largest file that is read as a short one. */
+/** The size of that folder: that of the largest file that is read as a short one. */
 export const INPUT_BYTES = 8 * 1024 * 1024
 
-/** What a decoder may see of the disk, beside the system's programs and libraries. */
-export type Visible = {
+/** The files that a decoder may see, besides the programs and libraries of the system. */
+export type VisibleFiles = {
   /** The recording; undefined when its content is sent to the decoder. */
   input: string | undefined
-  /** The folder that it writes to. */
+  /** The folder for its output; undefined if it has none. */
   folder: string | undefined
 }
 
@@ -30,7 +28,7 @@ const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64']
  * which the kernel lets signals have no effect, so the program is a child of it. Each program that
  * the script itself starts costs a millisecond.
  */
-export function isolatingScript({ input, folder }: Visible): string {
+export function isolatingScript({ input, folder }: VisibleFiles): string {
   const { folders, links } = findSystem()
   const program = findProgram()
   const shown = [...folders, ...program.folders]
@@ -64,8 +62,8 @@ function bind(path: string, mode: 'ro' | 'rw'): string {
 }
 
 /**
- * The decoder says what is wrong with one that is gone, or no file at all. One may lie in a folder
- * that is shown.
+ * Binds a file if it exists; a decoder reports a file that is missing. A file may lie in a folder
+ * that is already bound.
  */
 function bindFile(path: string): string {
   const target = `{ [ -e ${inRoot(path)} ] || : >${inRoot(path)}; }`
@@ -80,8 +78,8 @@ function findSystem(): { folders: string[]; links: string[] } {
 }
 
 /**
- * Node, our modules, those that they import, and the cache of compiled ones, but not what lies
- * beside them, such as data.
+ * Returns Node, our modules, the modules that they import, and the cache of compiled modules, but
+ * no other files beside them, such as data.
  */
 function findProgram(): { folders: string[]; files: string[] } {
   // `src` in a checkout, `lib` in a package.

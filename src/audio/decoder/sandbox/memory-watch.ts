@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs'
 
-/** A decoder that inflated Matroska blocks was killed 75 MB above the limit. */
-const LOOK_MS = 100
+/**
+ * Milliseconds between two measurements. A decoder that inflated Matroska blocks was killed 75 MB
+ * above the limit.
+ */
+const POLL_MS = 100
 /**
  * The page size of x86 and most ARM machines; others have larger pages, so the count is too low
  * there.
  */
 const PAGE_BYTES = 4096
 
-/** The observed memory of another process. */
+/** A monitor of the memory of another process. */
 export type MemoryWatch = { readonly peakBytes: number; close(): void }
 
 /**
@@ -25,7 +28,7 @@ export function watchMemory(
     if (peakBytes <= limitBytes) return
     clearInterval(timer)
     onExceeded()
-  }, LOOK_MS)
+  }, POLL_MS)
   return {
     get peakBytes() {
       return peakBytes
@@ -51,7 +54,8 @@ function usedBytes(pid: number | string | undefined): number {
 }
 
 /**
- * A program in namespaces of its own is the child of a shell, which is the child of another one.
+ * Returns the children of a process. A program in namespaces of its own is a grandchild: two shells
+ * start it.
  */
 function childrenOf(pid: number | string | undefined): string[] {
   try {

@@ -11,7 +11,7 @@ function open(
   limits: { timeout: number; answerTimeout: number; cancelSeconds?: number },
 ) {
   const model = createEmbeddedModel({
-    ...{ findFile: () => 'model.gguf', missing: '', contextTokens: 2048, usesGpu: false },
+    ...{ findFile: () => 'model.gguf', missingMessage: '', contextTokens: 2048, usesGpu: false },
     ...{ idleSeconds: 60, ...limits, env: { ...bareEnvironment(), ...fakeLlamaEnvironment } },
   })
   t.after(() => model.close())

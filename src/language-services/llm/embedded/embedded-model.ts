@@ -1,25 +1,30 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { processStarter } from '../../../workers/start-worker.ts'
 import { SupervisedWorker, type WorkerExit } from '../../../workers/supervised-worker.ts'
-import { processStarter } from '../../../workers/transports.ts'
 import { ServiceFailure } from '../../service-failure.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from '../chat-client.ts'
 import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './llama-protocol.ts'
 
-/** Most tokens of a text without a schema: a small model that goes on for longer repeats itself. */
+/** Most tokens of a text without a schema: a small model that writes more repeats itself. */
 const MAX_TEXT_TOKENS = 512
 
-/** A canceled task ends between two batches of its prompt; loading the model anew takes longer. */
+/**
+ * A canceled task ends between two batches of its prompt. Restarting the process would take longer.
+ */
 const CANCEL_SECONDS = 15
 
-/** A model file on this machine, and how it is run. */
+/** The file of a model on this machine, and how to run it. */
 export type EmbeddedModelOptions = {
   /** Returns the path of the GGUF file; undefined when it is not installed. */
   findFile(): string | undefined
-  /** What the user reads when it is not there. */
-  missing: string
+  /** The error message when the file is not installed. */
+  missingMessage: string
   contextTokens: number
   usesGpu: boolean
-  /** Seconds from the turn of a request until its response begins, and between chunks of it. */
+  /**
+   * Seconds from the start of a request until its response begins, and between chunks of the
+   * response.
+   */
   timeout: number
   /** Seconds that a whole response may take. */
   answerTimeout: number
@@ -35,22 +40,22 @@ export type EmbeddedModelOptions = {
  * process starts with the first request and ends when it is idle.
  */
 export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
-  const { findFile, missing, contextTokens, usesGpu, idleSeconds, env } = options
+  const { findFile, missingMessage: missing, contextTokens, usesGpu, idleSeconds, env } = options
   const { timeout, answerTimeout, cancelSeconds = CANCEL_SECONDS } = options
   const worker = new SupervisedWorker<LlamaResponse | LlamaProgress>({
     start: processStarter(() => startProcess(env), { mayIdle: true }),
   })
-  let last: Promise<unknown> = Promise.resolve()
+  let lastResponse: Promise<unknown> = Promise.resolve()
   let waiting = 0
-  let idle: NodeJS.Timeout | undefined
-  let id = 0
+  let idleTimer: NodeJS.Timeout | undefined
+  let lastId = 0
 
   async function run(request: ChatRequest): Promise<LlamaResponse> {
     const { signal } = request
     signal.throwIfAborted()
     const file = findFile()
     if (file === undefined) throw new ServiceFailure(missing, { status: 501 })
-    const requestId = ++id
+    const requestId = ++lastId
     const task = toTask(request, { id: requestId, model: { file, contextTokens, usesGpu } })
     const endsAt = performance.now() + answerTimeout * 1000
     const outcome = await worker.run<LlamaResponse>(task, {
@@ -70,30 +75,32 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
     throw new ServiceFailure(describeLoss(outcome.lost, { ...options, isLate }), { status: 503 })
   }
 
-  /** Runs requests in their order; ends the process some time after the last one. */
-  function inOrder(request: ChatRequest): Promise<LlamaResponse> {
-    clearTimeout(idle)
+  /**
+   * Runs requests one after another, and ends the process when it has been idle for `idleSeconds`.
+   */
+  function runInOrder(request: ChatRequest): Promise<LlamaResponse> {
+    clearTimeout(idleTimer)
     waiting++
-    const response = last
+    const response = lastResponse
       .then(() => run(request))
       .finally(() => {
         if (--waiting > 0 || idleSeconds < 0) return
-        idle = setTimeout(() => void worker.close(), idleSeconds * 1000).unref()
+        idleTimer = setTimeout(() => void worker.close(), idleSeconds * 1000).unref()
       })
-    last = response.catch(() => {})
+    lastResponse = response.catch(() => {})
     return response
   }
 
   return {
     contextTokens,
     async complete(request) {
-      const response = await inOrder(request)
+      const response = await runInOrder(request)
       if ('problem' in response)
         throw new ServiceFailure(`the language model failed: ${response.problem}`)
       return toCompletion(response)
     },
     async close() {
-      clearTimeout(idle)
+      clearTimeout(idleTimer)
       await worker.close()
     },
   }

@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * Tables that belong to no account; the servers in `owners` are gone. The index of words follows
- * the utterances.
+ * Tables that belong to no account. The servers in `owners` no longer exist; the index of words
+ * follows the utterances.
  */
 const common = ['schema_version', 'owners', 'utterance_terms', 'object_keys']
-/** Erases words from their index one by one, which takes hours for those of many accounts. */
+/** Deletes words from their index one by one, which takes hours for many accounts. */
 const unindexing = 'unindex_utterance'
-/** The owner of a row of other tables: the first of these columns that the table has. */
+/** The columns with the account of a row; the first one that the table has counts. */
 const owned = [
   { column: 'account', condition: 'account is not :account' },
   { column: 'job_id', condition: 'job_id not in (select id from jobs)' },
@@ -17,8 +17,8 @@ const owned = [
 ] as const
 
 /**
- * Deletes all that belongs to other accounts from a copy of a database, also from its free pages.
- * Throws if the account has nothing in it.
+ * Deletes the data of all other accounts from a copy of a database, including its free pages.
+ * Throws if the copy has no data of the account.
  */
 export function deleteOtherAccounts(file: string, account: string): void {
   const database = new DatabaseSync(file)
@@ -38,7 +38,7 @@ export function deleteOtherAccounts(file: string, account: string): void {
       else statement.run()
     }
     database.exec(`insert into utterance_terms (utterance_terms) values ('rebuild'); ${sql}`)
-    // Triggers noted the deletions as events of the others.
+    // Triggers recorded the deletions as events of the other accounts.
     database.prepare('delete from events where account <> ?').run(account)
     database.prepare('delete from account_bytes where account <> ?').run(account)
     database.exec('commit; vacuum; pragma journal_mode = wal')
@@ -47,7 +47,10 @@ export function deleteOtherAccounts(file: string, account: string): void {
   }
 }
 
-/** Returns which rows to delete from which table: those that others depend on come first. */
+/**
+ * Returns the rows to delete from each table, in an order in which no row is deleted before the
+ * rows that refer to it.
+ */
 function rulesOf(database: DatabaseSync): { table: string; condition: string }[] {
   const tables = database
     .prepare(
@@ -61,7 +64,7 @@ function rulesOf(database: DatabaseSync): { table: string; condition: string }[]
       name: string
     }[]
     const rule = owned.findIndex(({ column }) => columns.some(({ name }) => name === column))
-    // No copy is better than one that still holds the data of others.
+    // A failed copy must not remain, because it may contain data of others.
     if (rule === -1) throw new Error(`Cannot restore one account: the table ${table} has no rule`)
     return [{ table, rule }]
   })

@@ -2,7 +2,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { SQLITE_VERSION } from '../../database/sqlite/migrate.ts'
 
 const jobs = 'select id from jobs where zero_retention = 1'
-/** Rows of those jobs that triggers do not delete with them; attempts need the deliveries. */
+/**
+ * The rows of these jobs that triggers do not delete. Attempts come first, because they refer to
+ * deliveries.
+ */
 const dependent = [
   `delete from delivery_attempts
     where delivery_id in (select id from deliveries where job_id in (${jobs}))`,
@@ -15,8 +18,8 @@ const dependent = [
 ]
 
 /**
- * Deletes from a copy of a database the jobs of which nothing is kept, whatever their state, and
- * the uploads of these accounts that no other job uses: a snapshot would keep them.
+ * Deletes the zero-retention jobs from a copy of a database, in any state, and the uploads of these
+ * accounts that no other job uses: a snapshot would keep them.
  */
 export function removeZeroRetentionJobs(file: string, accounts: 'all' | readonly string[]): void {
   const database = new DatabaseSync(file)

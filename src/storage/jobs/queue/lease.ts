@@ -65,7 +65,7 @@ async function changesJob(db: Db, lease: Lease, change: JobRowChange): Promise<b
   return result.numUpdatedRows === 1n
 }
 
-/** The fence: a write under a lease that is no longer the job's newest matches no row. */
+/** An update that changes a row only under the newest lease of the job. */
 export function whereLeased(db: Db, { id, epoch }: Lease) {
   return db.sql
     .updateTable('jobs')

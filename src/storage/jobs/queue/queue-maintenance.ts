@@ -11,21 +11,21 @@ import { isAbandoned } from '../../nodes/owners.ts'
 import type { JobFailure } from '../finish-job.ts'
 import { MAX_INTERRUPTIONS } from './queue.ts'
 
-/** Makes every waiting job due: for a start, as the clock may have been turned back since. */
+/** Makes every waiting job due. Called at the start, because the clock may have been set back. */
 export async function makeWaitingDue(db: Db, { now }: { now: number }): Promise<void> {
   await sql`update jobs set run_after = ${now}
     where kind = 'pre-recorded' and status = 'queued' and run_after > ${now}`.execute(db.sql)
 }
 
-/** Requeues every job whose owner is dead, as if that attempt had not begun. */
+/** Requeues the jobs of dead owners, as if their attempts had not begun. */
 export function returnAbandonedJobs(db: Db, { now }: { now: number }): Promise<number> {
   const attempt = sql<number>`attempt - 1`
   return returnJobs(db, { now, lost: isAbandoned, attempt, interruptions: 1 })
 }
 
 /**
- * Requeues the jobs whose lease has expired, by the clock of the database: their owner stands
- * still. The jobs in `running`, which the caller is running, are not lost, however long the disk
+ * Requeues the jobs whose lease has expired, by the clock of the database, because their owner
+ * hangs. The jobs in `running`, which the caller is running, are excluded, however long the disk
  * delayed their renewal.
  */
 export async function returnLostJobs(
@@ -53,7 +53,10 @@ async function returnJobs(db: Db, { now, lost, attempt, interruptions }: Return)
   return Number(numAffectedRows ?? 0)
 }
 
-/** Fails the waiting jobs that no claim would take: no attempt left, or too many servers lost. */
+/**
+ * Fails the waiting jobs that can no longer be claimed: all attempts failed, or too many servers
+ * went down.
+ */
 export function failExhaustedJobs(
   db: Db,
   options: { maxAttempts: number; failure: JobFailure; at: number },
@@ -81,7 +84,7 @@ async function failWaiting(db: Db, options: FailWaiting): Promise<string[]> {
   }
 }
 
-/** Jobs ended per transaction, so that others can write in between. */
+/** Jobs that are ended per transaction, so that others can write in between. */
 const BATCH = 100
 
 async function failSome(tx: Db, { condition, failure, at }: FailWaiting): Promise<string[]> {
@@ -95,7 +98,7 @@ async function failSome(tx: Db, { condition, failure, at }: FailWaiting): Promis
       ${tx.dialect.forUpdateSkipLocked('jobs')})
     returning ${columns}`.execute(tx.sql)
   for (const job of rows) await queueJobEnd(tx, job, { at })
-  // In one order, see `recordJobUsage`.
+  // Always in the same order, see `recordJobUsage`.
   for (const job of rows.toSorted((a, b) => (usageOwner(a) < usageOwner(b) ? -1 : 1))) {
     await recordJobUsage(tx, job)
   }
@@ -115,8 +118,8 @@ export async function findActiveJobs(db: Db): Promise<string[]> {
 }
 
 /**
- * Returns when the next waiting job becomes due after `now`, and since when the oldest one has been
- * due.
+ * Returns when the next waiting job becomes due after `now`, and since when the longest waiting one
+ * has been due.
  */
 export async function findNextDue(
   db: Db,

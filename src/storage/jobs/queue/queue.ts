@@ -17,23 +17,25 @@ type JobRequest = {
   account: string
   createdAt: number
   params: Record<string, unknown>
-  /** Their JSON text, if it is already written; `params` may then lack the rest of long lists. */
+  /**
+   * The JSON text of the parameters, if it exists; `params` may then lack the rest of long lists.
+   */
   paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
   /** Warnings about the request, which the result repeats. */
   warnings?: readonly string[] | undefined
-  /** The id of the key that requests it. */
+  /** The id of the key of the request. */
   keyId?: string | undefined
-  /** Whether nothing is kept of it once its result was delivered; default no. */
+  /** Whether nothing is kept of the job after its result was delivered; default no. */
   zeroRetention?: boolean | undefined
 }
 
-/** A recorded-audio job to be queued. */
+/** A job of recorded audio to queue. */
 export type NewRecordedJob = JobRequest & {
   kind?: 'pre-recorded'
   /** The time from which it may run, by the clock of the queue. */
   runAfter: number
-  /** A file of the account, or one still to be fetched from `source`. */
+  /** A file of the account, or a file to fetch from `source`. */
   file: Pick<JobFile, 'id' | 'filename' | 'source'>
 }
 
@@ -41,10 +43,10 @@ export type NewRecordedJob = JobRequest & {
 export type NewLiveJob = JobRequest & {
   kind: 'live'
   token: string
-  /** The hash of the key that requests it, if that key may be revoked. */
+  /** The hash of the key of the request, if that key may be revoked. */
   keyHash?: string | undefined
   channels: number
-  /** The message that notifies its callback of the start, if the callback wants it. */
+  /** The message to its callback about the start, if the callback wants one. */
   startMessage?: SessionMessage | undefined
 }
 
@@ -56,12 +58,12 @@ export type SessionMessage = (
   session: { id: string; at: number },
 ) => string | undefined
 
-/** A job to be created. */
+/** A job to create. */
 export type NewJob = NewRecordedJob | NewLiveJob
 
 /**
- * How many jobs an account may have waiting. Live sessions never wait for others, so for them all
- * that have not ended count.
+ * The most waiting jobs of an account. Live sessions do not wait for others, so all open ones
+ * count.
  */
 export type QueueLimit = { maxQueued: number }
 
@@ -135,7 +137,7 @@ const insertRemote = statement<JobValues & RecordingToFetch, InsertedJob>((value
   }),
 )
 
-/** There is no row if the upload does not exist. */
+/** Inserts no row if the upload does not exist. */
 const insertUploaded = statement<JobValues & { fileId: string }, InsertedJob>((values, dialect) =>
   insertion('pre-recorded', values, {
     file: sql`select id, filename, null as source, duration, channels from files
@@ -143,13 +145,13 @@ const insertUploaded = statement<JobValues & { fileId: string }, InsertedJob>((v
   }),
 )
 
-/** Which jobs the limit counts, worded like the index that finds them. */
+/** The condition for jobs that count for the limit, in the words of their index. */
 const counted = {
   'pre-recorded': sql`status = 'queued'`,
   live: sql`(status = 'queued' or status = 'processing')`,
 }
 
-/** `file` selects the job's columns of its recording. */
+/** `file` is a `select` of the job's columns about its recording. */
 function insertion(kind: JobKind, values: JobValues, { file }: { file: RawBuilder<unknown> }) {
   const { id, account, createdAt, maxQueued } = values
   return sql<InsertedJob>`
@@ -197,7 +199,8 @@ async function recordToken(tx: Db, job: NewLiveJob, { createdAt }: CreatedJob): 
 
 /** Indexes a job by its metadata. */
 async function indexMetadata(tx: Db, job: NewJob, { kind, createdAt }: CreatedJob): Promise<void> {
-  // As it is stored, where a too large number has become null, so that deletion finds it.
+  // Reads the metadata as it is stored, in which too large numbers are null, so that deletion finds
+  // it.
   const stored = JSON.parse(JSON.stringify(job.customMetadata))
   const tokens = metadataTokens(job.account, stored)
   if (tokens.length === 0) return
@@ -206,23 +209,23 @@ async function indexMetadata(tx: Db, job: NewJob, { kind, createdAt }: CreatedJo
     values ${sql.join(rows)}`.execute(tx.sql)
 }
 
-/** A running job, with the right to write to it. */
+/** A running job, with its lease. */
 export type ClaimedJob = {
   id: string
   account: string
   lease: Lease
-  /** Counts from 1. */
+  /** The number of the attempt, from 1. */
   attempt: number
-  /** The time from which it waited to be claimed, by the clock of the queue. */
+  /** The time since which it waited to be claimed, by the clock of the queue. */
   dueAt: number
   /** Whether its recording is stored here. */
   hasLocalAudio: boolean
-  /** Since when it has been waiting repeatedly for disk space, by the clock of the queue. */
+  /** The time since which it has been waiting for disk space, by the clock of the queue. */
   spaceWaitSince: number | null
   params: Record<string, unknown>
   requestWarnings: readonly string[]
   file: JobFile
-  /** Whether nothing is kept of it once its result was delivered. */
+  /** Whether nothing is kept of it after its result was delivered. */
   zeroRetention: boolean
 }
 
@@ -232,28 +235,30 @@ export type ClaimedJob = {
  */
 export const MAX_INTERRUPTIONS = 100
 
-/** Who claims, for how long, and within which limits. */
+/** The process that claims, the length of the lease, and the limits. */
 export type ClaimOptions = {
   owner: string
-  /** What is due by then is claimed, by the clock of the queue. */
+  /** Only jobs that are due by then are claimed, by the clock of the queue. */
   now: number
   /** The length of the lease, which the clock of the database measures. */
   leaseMs: number
   maxAttempts: number
-  /** How many jobs of one account may be processed at a time. */
+  /** The most jobs of one account that are processed at a time. */
   maxPerAccount: number
-  /** Only jobs whose recording is stored here, or only those for which it must still be fetched. */
+  /**
+   * Only jobs whose recording is stored here, or only those whose recording must still be fetched.
+   */
   only?: 'local' | 'remote' | undefined
 }
 
-/** The recording of `waiting` has not been fetched yet. */
+/** The condition that the recording of `waiting` has not been fetched yet. */
 const unfetched = sql<SqlBool>`(waiting.file_source is not null
   and not exists (select 1 from files where files.id = waiting.file_id))`
 
 /**
- * Assigns the next waiting job to `owner`, if there is one: that of the account with the fewest
- * running jobs first, then the oldest. It is one statement, so two owners can never hold one job,
- * an attempt is counted before it begins, and the limit of an account holds.
+ * Claims the next waiting job for `owner`, if there is one: the oldest of the account with the
+ * fewest running jobs. It is a single statement, so two owners cannot hold one job, an attempt is
+ * counted before it begins, and the limit of an account holds.
  */
 export function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
   return withLock(db, 'claims', (tx) => claim(tx, options))

@@ -9,8 +9,8 @@ import { linkOrCopy, syncFolder } from './durable-file.ts'
 import { isMissingFile } from './missing-file.ts'
 
 /**
- * Stores objects as files below `folder`, spread over folders named by the first two digits of the
- * id. `owner` is the process that writes.
+ * Stores objects as files in `folder`, in subfolders named by the first two digits of the id.
+ * `owner` is the id of this process.
  */
 export async function openDiskObjects(
   folder: string,
@@ -54,14 +54,16 @@ export async function openDiskObjects(
   }
 }
 
-/** Returns the file of an object below `folder`; throws `file_not_found` if `id` is not a UUID. */
+/** Returns the path of an object in `folder`; throws `file_not_found` if `id` is not a UUID. */
 export function objectPath(folder: string, id: string): string {
-  // Ids become paths, so only a valid id may pass.
+  // Ids become paths, so only valid ones are allowed.
   if (!isObjectId(id)) throw new AppError('file_not_found', 'the id is not a UUID')
   return join(folder, id.slice(0, 2), id)
 }
 
-/** Yields the ids of all objects below `folder`, which may be missing, `LIST_SIZE` at a time. */
+/**
+ * Yields the ids of all objects in `folder`, which may be missing, at most `LIST_SIZE` at a time.
+ */
 export async function* listDiskObjects(folder: string): AsyncGenerator<string[]> {
   const names = await readdir(folder).catch(ignoreMissingObject)
   for (const name of names ?? []) {
@@ -71,7 +73,7 @@ export async function* listDiskObjects(folder: string): AsyncGenerator<string[]>
   }
 }
 
-/** Moves what `make` writes under a temporary name to the place of the object. */
+/** Moves the file that `make` writes under a temporary name to the path of the object. */
 async function moveIntoPlace<T>(
   { temporary, target }: { temporary: string; target: string },
   make: (temporary: string) => Promise<T>,
@@ -145,7 +147,7 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** A new folder is only durable once the folder above it is on disk too. */
+/** A new folder is durable only when its parent folder is synced, too. */
 async function makeFolder(path: string): Promise<void> {
   if (await mkdir(path, { recursive: true })) await syncFolder(dirname(path))
 }

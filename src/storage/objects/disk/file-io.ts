@@ -36,7 +36,10 @@ export async function readAt(
   return bytes.subarray(0, length)
 }
 
-/** Some hundred lines are read at once: parsing them must not block the event loop. */
+/**
+ * Bytes that are read at once: some hundred lines, so that parsing them does not block the event
+ * loop.
+ */
 const CHUNK_BYTES = 64 * 1024
 const NEWLINE = 10
 
@@ -61,7 +64,7 @@ export async function* readLogLines(
     }
     if (lines.length > 0) yield lines
     else if (from + length >= size) return
-    // A line that is longer than a chunk is read again in a larger one.
+    // A line that is longer than a chunk is read again in a larger chunk.
     length = lines.length > 0 ? CHUNK_BYTES : 2 * length
     from += start
   }

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 
 /** The folders that Steno creates in its data folder. */
 const OWN_FOLDERS = ['objects', 'orphans', 'live', 'live-copies', 'work', 'cache', 'decrypted']
-/** The root of a separate file system also contains this. */
+/** A folder that the root of a separate file system also contains. */
 const NOBODYS = 'lost+found'
 const OWN_FILES = /^(steno\.sqlite|server\.lock)(-wal|-shm|-journal|\.clock)?$/
 
@@ -12,11 +12,10 @@ const OTHERS = 0o077
 const STICKY = 0o1000
 
 /**
- * Returns what others on this machine may open: the data folder and the server's direct entries in
- * it, as far as this user owns them. Below a closed folder nothing is accessible, whatever its own
- * mode, so nothing deeper is checked, however many recordings there are. A folder that also holds
- * other things, such as a home folder, is its owner's choice; then each of our entries counts by
- * itself.
+ * Returns the paths that other users of this machine may open: the data folder and Steno's direct
+ * entries in it, if this user owns them. Nothing in a folder that others cannot open is accessible,
+ * whatever its own mode, so deeper paths are not checked. A folder that also contains other things,
+ * such as a home folder, is left to its owner; then each of Steno's entries is checked.
  */
 export async function findAccessibleFiles(folder: string): Promise<string[]> {
   const { mode } = await stat(folder).catch(() => ({ mode: 0 }))
@@ -24,8 +23,8 @@ export async function findAccessibleFiles(folder: string): Promise<string[]> {
 }
 
 /**
- * Closes the data folder and its direct entries to others; resolves to what they could open.
- * Anything that another user owns is left alone.
+ * Closes the data folder and its direct entries to other users; returns the paths that were open.
+ * Entries of other users are not changed.
  */
 export async function restrictAccess(folder: string): Promise<string[]> {
   const open = await findAccessibleFiles(folder)
@@ -33,9 +32,7 @@ export async function restrictAccess(folder: string): Promise<string[]> {
   return open
 }
 
-/**
- * Returns the paths with permissions for others, whether or not the folders above are accessible.
- */
+/** Returns the paths whose mode allows access to others, whether or not their parent folders do. */
 async function findLoose(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
   const ownNames = names.filter((name) => OWN_FOLDERS.includes(name) || OWN_FILES.test(name))
@@ -48,8 +45,8 @@ async function findLoose(folder: string): Promise<string[]> {
 }
 
 /**
- * Closes every file below the folders among `paths`. A start that found them open runs this in the
- * background: there may be millions.
+ * Closes every file in the folders among `paths`. After a start that found them open, this runs in
+ * the background, because there may be millions.
  */
 export async function restrictFilesBelow(
   paths: readonly string[],
@@ -65,9 +62,9 @@ export async function restrictFilesBelow(
 }
 
 /**
- * Returns what this process may not read and write in the data folder, such as what another user
- * left there: the server's direct entries, and the folders of the recordings. Files in those are
- * not checked: there may be millions.
+ * Returns the paths in the data folder that this process cannot read and write, such as those of
+ * another user: Steno's direct entries, and the folders of the recordings. The files in these are
+ * not checked, because there may be millions.
  */
 export async function findUnusable(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
@@ -89,7 +86,7 @@ async function isUsable(path: string, mode = 0): Promise<boolean> {
     () => ({ code: undefined }),
     (error: NodeJS.ErrnoException) => error,
   )
-  // Files of a running server come and go.
+  // A running server creates and deletes files meanwhile.
   return code === undefined || code === 'ENOENT'
 }
 
@@ -99,10 +96,7 @@ async function isLoose(path: string): Promise<boolean> {
   return (fileStat.mode & OTHERS) !== 0 && (fileStat.mode & STICKY) === 0
 }
 
-/**
- * A path that is gone meanwhile, or cannot be changed, is no reason not to start; `doctor` reports
- * it.
- */
+/** Ignores a path that is gone, or that cannot be changed; `doctor` reports the latter. */
 async function closeToOthers(path: string): Promise<void> {
   const { mode } = await stat(path).catch(() => ({ mode: 0 }))
   await chmod(path, mode & 0o700).catch(() => {})

@@ -6,7 +6,7 @@ export function isMissingFile(error: unknown): boolean {
   return code === 'ENOENT' || (error instanceof AppError && code === 'file_not_found')
 }
 
-/** Handles the error of a read: a missing file counts as undefined. */
+/** Handles an error of a read: returns undefined for a missing file. */
 export function ignoreMissingFile(error: unknown): undefined {
   if (!isMissingFile(error)) throw error
 }

@@ -16,7 +16,7 @@ import {
 import { HEADER_BYTES, keyOfObject, type ObjectHeader, readHeader } from './object-header.ts'
 import type { ObjectKeys } from './object-keys.ts'
 
-/** Where encrypted objects are, and the keys that decrypt them. */
+/** The store of the encrypted objects, and their keys. */
 export type EncryptedSource = { stored: Objects; keys: ObjectKeys }
 
 /** Opens the content of an object, encrypted or not. `size` is that of the content. */
@@ -84,14 +84,14 @@ export async function keyIdOf(stored: Objects, id: string): Promise<string | und
   return (await readObjectInfo(stored, id)).header?.keyId
 }
 
-/** What `examine` finds. */
+/** The result of `examine`. */
 export type EncryptedObjectInfo = {
   header: ObjectHeader | undefined
   size: number
   storedAt: number
 }
 
-/** Returns how an object is encrypted, undefined if it is not, and the bytes that it takes. */
+/** Returns how an object is encrypted, if it is, and its size as stored. */
 export async function readObjectInfo(stored: Objects, id: string): Promise<EncryptedObjectInfo> {
   const objectInfo = await stored.check(id)
   // An empty object has no range to read.
@@ -130,7 +130,7 @@ async function* slice(
   }
 }
 
-/** Makes a stream of content; destroying it also ends the one that the content is read from. */
+/** Returns a stream of content; destroying it also ends the stream that it reads from. */
 function toReadable(content: AsyncGenerator<Uint8Array>, source: Readable): Readable {
   async function* readable() {
     try {

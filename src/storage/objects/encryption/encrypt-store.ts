@@ -6,25 +6,25 @@ import { encryptObjects } from './encrypted-objects.ts'
 import type { ObjectKeys } from './object-keys.ts'
 import { deleteOtherKeyIds, noteObjectKeys } from './used-keys.ts'
 
-/** A store whose objects are to be encrypted with the current key. */
+/** The store whose objects must be encrypted with the current key. */
 export type EncryptStoreOptions = {
   db: Pick<Db, 'sql'>
-  /** As they are stored, without decryption. */
+  /** The objects as they are stored, without decryption. */
   stored: Objects
   keys: ObjectKeys
-  /** Objects checked so far, and their total. */
+  /** Called with the number of checked objects, and their total. */
   onProgress?(done: number, total: number): void
   signal: AbortSignal
 }
 
-/** How many objects were encrypted anew, of how many. */
+/** How many objects were encrypted again, and how many there are. */
 export type EncryptOutcome = { encrypted: number; total: number }
 
 /**
- * Encrypts all objects that rows refer to with the current key: those that are not encrypted, and
- * those with another key, which must still be there. Servers may run, if all of them were started
- * with this current key. After an interruption it goes on where it was. Once all are done, servers
- * start without the other keys.
+ * Encrypts with the current key all objects that rows refer to and that are not encrypted or have
+ * another key, which must still be available. Servers may run, if all of them were started with the
+ * current key. After an interruption it continues. When it is done, servers start without the other
+ * keys.
  */
 export async function encryptStore(options: EncryptStoreOptions): Promise<EncryptOutcome> {
   const { db, stored, keys, onProgress, signal } = options
@@ -41,7 +41,7 @@ export async function encryptStore(options: EncryptStoreOptions): Promise<Encryp
       await objects.replace(id, body, { signal })
       encrypted++
     } catch (error) {
-      // A server has deleted it meanwhile.
+      // A server has deleted the object in the meantime.
       if ((error as { code?: unknown }).code !== 'file_not_found') throw error
     }
     if (!(await isKnown(db, id))) await stored.delete(id)

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 
-/** Encrypted content is not as it was written. */
+/** Encrypted content differs from what was written. */
 export class DamagedFile extends Error {}
 
 const CIPHER = 'aes-256-gcm'
@@ -9,15 +9,15 @@ export const CHUNK = 64 * 1024
 /** Bytes of the tag after each encrypted chunk. */
 export const TAG = 16
 const NONCE = 12
-/** The last byte of the nonce of the last chunk: content that is cut short cannot be opened. */
+/** The last byte of the nonce of the last chunk, so that truncated content cannot be decrypted. */
 const LAST = 1
 
-/** Returns how many bytes content of this size takes encrypted. */
+/** Returns the size of content after encryption. */
 export function encryptedSize(size: number): number {
   return size + TAG * Math.max(1, Math.ceil(size / CHUNK))
 }
 
-/** Reverses `encryptedSize`. */
+/** Returns the size of content before encryption. */
 export function contentSize(encrypted: number): number {
   return encrypted - TAG * Math.max(1, Math.ceil(encrypted / (CHUNK + TAG)))
 }
@@ -36,12 +36,12 @@ export async function* encryptChunks(
   }
 }
 
-/** Which chunks are decrypted: from the one with this number on, to the last one or not. */
+/** The chunks to decrypt: from the one with this number on; `toEnd`: including the last one. */
 export type ChunkSpan = { first: number; toEnd: boolean }
 
 /**
- * Reverses `encryptChunks`, for all chunks or some. Fails with `DamagedFile` unless all of them are
- * there, unchanged.
+ * Decrypts what `encryptChunks` returned, completely or in part. Fails with `DamagedFile` unless
+ * the chunks are complete and unchanged.
  */
 export async function* decryptChunks(
   key: Uint8Array,
@@ -53,7 +53,7 @@ export async function* decryptChunks(
   }
 }
 
-/** A stream whose first bytes were read; the caller reads the rest or closes it. */
+/** A stream whose first bytes were read. The caller must read or close the rest. */
 export type SplitStream = {
   head: Uint8Array
   rest: AsyncIterable<Uint8Array>
@@ -100,7 +100,9 @@ function nonceOf(index: number, isLast: boolean): Buffer {
 
 type PlainChunk = { bytes: Uint8Array; index: number; isLast: boolean }
 
-/** Yields content in chunks of `size` bytes, the last one shorter or as long; at least one. */
+/**
+ * Yields content in chunks of `size` bytes; the last one may be shorter. Yields at least one chunk.
+ */
 async function* plainChunks(
   content: AsyncIterable<Uint8Array>,
   size: number,
@@ -111,7 +113,7 @@ async function* plainChunks(
   for await (const part of content) {
     parts.push(part)
     length += part.length
-    // One chunk is held back: only the end of the content shows which is the last.
+    // One chunk is held back, because only the end of the content shows which one is the last.
     if (length <= size) continue
     const all = Buffer.concat(parts)
     let from = 0

@@ -12,15 +12,15 @@ import type { ObjectKeys } from './object-keys.ts'
 /** How objects are encrypted. */
 export type EncryptedOptions = {
   keys: ObjectKeys
-  /** Where decrypted files lie while programs use them. */
+  /** The folder of the decrypted files that programs use. */
   folder: string
-  /** The process that makes those files. */
+  /** The process that writes these files. */
   owner: string
 }
 
 /**
- * Encrypts what is written to `stored`, and decrypts what is read from it. Sizes are those of the
- * content. Objects that were stored before, without encryption, are read as they are.
+ * Encrypts objects that are written to `stored`, and decrypts objects that are read. Sizes are
+ * those of the content. Older objects that are not encrypted are read unchanged.
  */
 export function encryptObjects(
   stored: Objects,

@@ -4,17 +4,17 @@ import { encryptChunks } from './encrypted-chunks.ts'
 import type { ObjectKey, ObjectKeys } from './object-keys.ts'
 
 /**
- * What an encrypted object begins with: these bytes, the id of the key, and the salt from which the
- * key of this one object is made. The number at the end is the version of the format.
+ * The first bytes of an encrypted object, whose last digit is the version of the format. The id of
+ * the key follows, and then the salt from which the key of this object is derived.
  */
 const MAGIC = Buffer.from('\x89stenoe1', 'latin1')
 const ID_BYTES = 8
 const SALT_BYTES = 32
 
-/** Bytes of the header. */
+/** The length of the header. */
 export const HEADER_BYTES = MAGIC.length + ID_BYTES + SALT_BYTES
 
-/** How an object was encrypted. */
+/** The id of the key and the salt of an object. */
 export type ObjectHeader = { keyId: string; salt: Uint8Array }
 
 /** Reads the first bytes of an object; undefined if it is not encrypted. */
@@ -36,7 +36,7 @@ export async function* encryptObject(
   yield* encryptChunks(deriveObjectKey(secret, salt, objectId), content)
 }
 
-/** Returns the key of one object; fails with `storage_unreadable` if its secret is not there. */
+/** Returns the key of one object; fails with `storage_unreadable` if its secret is missing. */
 export function keyOfObject(
   keys: ObjectKeys,
   { keyId, salt }: ObjectHeader,
@@ -47,7 +47,7 @@ export function keyOfObject(
   return deriveObjectKey(key.secret, salt, objectId)
 }
 
-/** An object decrypts only under its own id, so no other object can replace it. */
+/** An object can be decrypted only with its own id, so no other object can replace it. */
 function deriveObjectKey(secret: Uint8Array, salt: Uint8Array, objectId: string): Uint8Array {
   return Buffer.from(hkdfSync('sha256', secret, salt, `steno object ${objectId}`, 32))
 }

@@ -3,31 +3,35 @@ import { hkdfSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-/** A secret that objects are encrypted with. */
+/** A secret with which objects are encrypted. */
 export type ObjectKey = {
-  /** 16 hexadecimal digits, made of the secret; stored with each object. */
+  /** An id of 16 hexadecimal digits, derived from the secret; stored with each object. */
   id: string
   secret: Uint8Array
 }
 
-/** The keys of objects: new ones are encrypted with the first, all are decrypted by any. */
+/** The keys of objects: the first encrypts new objects, and any can decrypt. */
 export type ObjectKeys = { current: ObjectKey; find(id: string): ObjectKey | undefined }
 
 /**
- * Where the keys come from: a file, or what a command prints; neither = objects are not encrypted.
+ * The source of the keys: a file, or the output of a command. Without one, objects are not
+ * encrypted.
  */
 export type KeySource = { file?: string | undefined; command?: string | undefined }
 
-/** Bytes of a secret at least. */
+/** The minimum length of a secret in bytes. */
 const MIN_BYTES = 32
-/** A command that asks a server for a key must not hold up a start for ever. */
+/**
+ * The timeout of a command that gets the key from a server, so that it cannot block the start
+ * forever.
+ */
 const COMMAND_MS = 60_000
-/** Bytes of the id of a key. */
+/** The length of the id of a key in bytes. */
 const ID_BYTES = 8
 
 /**
- * Reads the keys of objects; undefined if there is no source. Throws a sentence that names what is
- * wrong with it, and never holds a secret.
+ * Reads the keys of objects; undefined without a source. Throws a message that describes the
+ * problem and never contains a secret.
  */
 export async function loadObjectKeys(source: KeySource): Promise<ObjectKeys | undefined> {
   const { file, command } = source
@@ -46,7 +50,7 @@ async function runKeyCommand(command: string): Promise<string> {
     const { stdout } = await promisify(exec)(command, { timeout: COMMAND_MS })
     return stdout
   } catch (error) {
-    // Its message and output may hold what the command was to keep secret.
+    // The message and the output of the command may contain the secret.
     const { code, killed } = error as { code?: unknown; killed?: boolean }
     const reason = killed ? `did not end in ${COMMAND_MS / 1000} s` : `ended with code ${code}`
     throw new Error(`STENO_OBJECT_KEY_COMMAND ${reason}`)
@@ -54,8 +58,8 @@ async function runKeyCommand(command: string): Promise<string> {
 }
 
 /**
- * Parses keys: one per line, in base64, at least 32 bytes; the first is the one for new objects.
- * Lines that begin with `#` are comments. `source` names the place in errors.
+ * Parses keys: one per line, in base64, with at least 32 bytes. The first one encrypts new objects.
+ * Lines that begin with `#` are comments. Errors name `source`.
  */
 export function parseObjectKeys(text: string, source: string): ObjectKeys {
   const keys = text

@@ -3,8 +3,8 @@ import type { Db } from '../../database/db.ts'
 import type { ObjectKeys } from './object-keys.ts'
 
 /**
- * Notes the key that new objects are encrypted with. Throws a sentence if one of the keys is
- * missing that objects were encrypted with: without it they are lost.
+ * Records the key that encrypts new objects. Throws if a key is missing with which objects were
+ * encrypted, because they could not be read.
  */
 export async function noteObjectKeys(
   db: Pick<Db, 'sql'>,
@@ -26,7 +26,7 @@ export async function noteObjectKeys(
     .execute()
 }
 
-/** Forgets all keys but one: no object is encrypted with the others any more. */
+/** Removes all other keys from the record, because no object is encrypted with them any more. */
 export async function deleteOtherKeyIds(db: Pick<Db, 'sql'>, id: string): Promise<void> {
   await db.sql.deleteFrom('object_keys').where('id', '<>', id).execute()
 }

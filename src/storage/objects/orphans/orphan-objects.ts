@@ -5,14 +5,14 @@ import { findKnownObjects, findReleasedRecordings } from '../recordings.ts'
 import type { Orphans } from './orphans.ts'
 
 /**
- * Where objects are, and where those that nothing refers to are moved; without `orphans` they are
+ * The objects, and the store to which unreferenced ones are moved; without `orphans` they are
  * deleted.
  */
 export type OrphanOptions = {
   orphans: Orphans | undefined
   /**
-   * Only what was stored before this time is moved, in milliseconds since 1970: since then a
-   * process that is alive may have stored what it has not referred to yet.
+   * Only objects stored before this time, in milliseconds since 1970, are moved. A live process may
+   * have stored newer ones and not have written their rows yet.
    */
   before?: number | undefined
   signal: AbortSignal
@@ -40,8 +40,8 @@ export async function listEarlierObjects(db: Db, options: OrphanOptions): Promis
 }
 
 /**
- * Returns which of these objects are recordings that a job is still to have, so that a process may
- * be writing them.
+ * Returns which of these objects are recordings that a job still needs, so that a process may be
+ * writing them.
  */
 export async function findAwaitedObjects(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db.sql
@@ -55,9 +55,9 @@ export async function findAwaitedObjects(db: Db, ids: readonly string[]): Promis
 }
 
 /**
- * Moves those of the given earlier objects that nothing refers to; resolves to how many.
- * Recordings that jobs have given up are deleted: those still name them, so a restored older
- * database cannot be the reason.
+ * Moves those of the given objects that no row refers to; returns how many. Recordings that jobs
+ * have given up are deleted: the jobs still name them, so a restored older database cannot be the
+ * reason.
  */
 export async function removeOrphanObjects(
   db: Db,
@@ -95,8 +95,8 @@ async function removeOne(
 }
 
 /**
- * Moves back orphans that a row refers to again, because a newer database was restored; resolves to
- * how many.
+ * Moves back orphans that a row refers to again, because a newer database was restored; returns how
+ * many.
  */
 export async function restoreOrphanObjects(db: Db, orphans: Orphans): Promise<number> {
   let restoredCount = 0

@@ -5,22 +5,25 @@ import { ignoreMissingFile, isMissingFile } from '../disk/missing-file.ts'
 import { isObjectId, LIST_SIZE, type Objects, type OrphanObjects } from '../objects.ts'
 
 /**
- * Objects that no row refers to, and the folders of such sessions. They are kept for a time because
- * the database may be a restored older one; they come back with the newer one.
+ * Objects and folders of live sessions that no row refers to. They are kept for a time, because the
+ * database may be a restored older one; with the newer one, they are moved back.
  */
 export type Orphans = OrphanObjects & {
-  /** Moves the folder of a live session here, likewise. */
+  /** Moves the folder of a live session to the orphans. */
   addSession(folder: string): Promise<void>
-  /** Moves the folder of a live session back, unless it exists; does nothing if it is not here. */
+  /**
+   * Moves the folder of a live session back, unless it exists there; does nothing if it is no
+   * orphan.
+   */
   takeSessionBack(folder: string): Promise<void>
 }
 
-/** Precedes the id of a session, whose folder lies among the files of objects. */
+/** The prefix of the id of a session, whose folder is next to the files of objects. */
 const SESSION_PREFIX = 'live-'
 
 /**
- * Stores orphans of `objects` as files in `folder`, which is created when needed; where the store
- * of the objects keeps them itself, only sessions are there.
+ * Stores orphans of `objects` as files in `folder`, which is created when needed. If the store of
+ * the objects keeps its own orphans, only sessions are in the folder.
  */
 export function openOrphans(folder: string, objects: Objects): Orphans {
   const local = openLocalOrphans(folder, objects)
@@ -50,7 +53,7 @@ function openLocalOrphans(folder: string, objects: Objects): Orphans {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       try {
         await using file = await objects.materialize(id, { signal })
-        // A kill may have left it here before the object was deleted.
+        // A killed process may have left it here before the object was deleted.
         await rm(orphan, { force: true })
         await linkOrCopy(file.path, orphan)
       } catch (error) {

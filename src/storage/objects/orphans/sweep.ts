@@ -6,7 +6,7 @@ import type { ActiveOwners } from '../objects.ts'
 import { findAwaitedObjects, listEarlierObjects, removeOrphanObjects } from './orphan-objects.ts'
 import type { Orphans } from './orphans.ts'
 
-/** What a sweep works on, and what stops it. */
+/** The dependencies of a sweep, and the signal that stops it. */
 export type SweepOptions = {
   db: Db
   log: Log
@@ -15,9 +15,9 @@ export type SweepOptions = {
 }
 
 /**
- * Begins to move away what dead processes left: unfinished writes, and objects that nothing refers
- * to. Resolves when no write of this process can collide with one of theirs; `done` resolves when
- * all is moved. With `isAlone`, all that is there was left by dead processes.
+ * Starts to move away what dead processes left: unfinished writes, and unreferenced objects.
+ * Resolves when no write of this process can collide with those of dead ones; `done` resolves when
+ * everything is moved. `isAlone`: all of it is from dead processes.
  */
 export async function beginSweep(
   options: SweepOptions,
@@ -26,8 +26,8 @@ export async function beginSweep(
   const { db } = options
   const living = await findLiving(db)
   const { clockMarginMs } = db.objects
-  // Listing a bucket takes minutes too; there, the age of a file shows what dead processes have
-  // left.
+  // Listing a bucket takes minutes, too; there, the age of a file shows that a dead process left
+  // it.
   if (clockMarginMs !== undefined) {
     const before = living.since - clockMarginMs
     return { done: finishSweep(options, () => sweepByTime({ ...options, before }, living)) }
@@ -35,12 +35,13 @@ export async function beginSweep(
   await db.objects.removeUnfinished(living)
   const sweepOptions = { ...options, before: isAlone ? undefined : living.since }
   const earlier = await listEarlierObjects(db, sweepOptions)
-  // In the background: looking up every object takes minutes if there are millions on a slow disk.
+  // In the background: looking up millions of objects on a slow disk takes minutes.
   return { done: finishSweep(options, () => removeOrphanObjects(db, earlier, sweepOptions)) }
 }
 
 /**
- * Removes what processes have left that had just died when this one started, and counted as alive.
+ * Removes the remains of processes that died shortly before this one started and were still
+ * considered alive.
  */
 export async function removeUnfinished({ db }: Pick<SweepOptions, 'db'>): Promise<void> {
   await db.objects.removeUnfinished(await findLiving(db))

@@ -3,12 +3,12 @@ import { createS3, type S3 } from './s3-client.ts'
 import { isMissingObject, throwS3Error } from './s3-error.ts'
 
 /** Which data folder is being moved here, and whether all was copied and compared. */
-export type Move = { source: string; isCompared: boolean }
+export type MoveState = { source: string; isCompared: boolean }
 
 /** The small object that says so; it is there until the move has ended. */
 export type MoveMark = {
-  read(): Promise<Move | undefined>
-  write(move: Move): Promise<void>
+  read(): Promise<MoveState | undefined>
+  write(move: MoveState): Promise<void>
   remove(): Promise<void>
   close(): void
 }
@@ -21,23 +21,23 @@ function markLocation({ bucket, prefix }: S3): { Bucket: string; Key: string } {
 export async function openMoveMark(settings: ObjectStoreConfig): Promise<MoveMark> {
   const s3 = await createS3(settings)
   const { client, commands, encryption } = s3
-  const place = markLocation(s3)
+  const location = markLocation(s3)
   return {
     async read() {
       try {
-        const { Body } = await client.send(new commands.GetObjectCommand(place))
-        return JSON.parse(await Body!.transformToString()) as Move
+        const { Body } = await client.send(new commands.GetObjectCommand(location))
+        return JSON.parse(await Body!.transformToString()) as MoveState
       } catch (error) {
         if (isMissingObject(error)) return undefined
         return throwS3Error(error)
       }
     },
     async write(move) {
-      const put = { ...place, ...encryption, Body: JSON.stringify(move) }
+      const put = { ...location, ...encryption, Body: JSON.stringify(move) }
       await client.send(new commands.PutObjectCommand(put)).catch(throwS3Error)
     },
     async remove() {
-      await client.send(new commands.DeleteObjectCommand(place)).catch(throwS3Error)
+      await client.send(new commands.DeleteObjectCommand(location)).catch(throwS3Error)
     },
     close: () => client.destroy(),
   }

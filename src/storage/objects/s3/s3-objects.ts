@@ -18,39 +18,41 @@ import { openS3Orphans } from './s3-orphans.ts'
 import { openRead } from './s3-read.ts'
 import { type UploadResult, uploadObject } from './s3-upload.ts'
 
-/** How S3-compatible storage is opened. */
+/** Options of `openS3Objects`. */
 export type OpenS3Options = {
   settings: ObjectStoreConfig
-  /** The folder of local copies; each process has one of its own in it. */
+  /** The folder of the local copies; each process has its own subfolder. */
   folder: string
   owner: string
-  /** Opens a place into which a data folder is being moved, which is refused otherwise. */
+  /**
+   * Allows a bucket into which a data folder is being moved; by default such a bucket is refused.
+   */
   isMove?: boolean
   signal?: AbortSignal | undefined
-  /** Called when the server cannot be reached and another try follows. */
+  /** Called once when the server cannot be reached and another attempt follows. */
   onWait?: ((reason: { store: string; error: string }) => void) | undefined
 }
 
-/** Clocks of the storage and of the database may differ by this. */
+/** The greatest difference between the clocks of the storage and the database. */
 const CLOCK_MARGIN_MS = 15 * 60_000
-/** No upload takes longer. */
+/** The longest time that an upload may take. */
 const MAX_UPLOAD_MS = 24 * 3600_000
-/** The server must answer readiness checks within this. */
-const CHECK_MS = 5000
-/** A response this old is still valid. */
-const CHECKED_FOR_MS = 5000
-/** Pause before another try to reach the server at a start. */
+/** The time within which the server must answer a check of its availability. */
+const CHECK_TIMEOUT_MS = 5000
+/** The time for which the result of a check is reused. */
+const CHECK_VALID_MS = 5000
+/** The pause between two attempts to reach the server at startup. */
 const RETRY_MS = 1000
 
 /**
- * Opens objects in S3-compatible storage. Waits for a server that cannot be reached; throws a
- * sentence that names bucket and server if it stays away, or refuses.
+ * Opens objects in S3-compatible storage. Waits for a server that cannot be reached. Rejects with
+ * an error that names bucket and server if the server stays unreachable or refuses access.
  */
 export async function openS3Objects(options: OpenS3Options): Promise<Objects> {
   const { settings, folder, owner } = options
   const s3 = await createS3(settings)
   try {
-    await waitUntilThere(s3, options)
+    await waitUntilAvailable(s3, options)
     if (!options.isMove) await refuseMove(s3)
   } catch (error) {
     s3.client.destroy()
@@ -58,15 +60,15 @@ export async function openS3Objects(options: OpenS3Options): Promise<Objects> {
   }
   const copies = new LocalCopies(join(folder, owner), { maxBytes: settings.cacheBytes })
   return {
-    ...writingOf(s3, copies),
-    ...readingOf(s3, copies),
+    ...writesOf(s3, copies),
+    ...readsOf(s3, copies),
     orphans: openS3Orphans(s3),
     clockMarginMs: CLOCK_MARGIN_MS,
     list: () => listIds(s3, `${s3.prefix}objects/`),
-    checkAvailable: createCheck(s3),
-    async removeUnfinished(living) {
-      await removeOtherCopies(folder, [...living.owners, owner])
-      await abortOldUploads(s3, living)
+    checkAvailable: createAvailabilityCheck(s3),
+    async removeUnfinished(activeOwners) {
+      await removeOtherCopies(folder, [...activeOwners.owners, owner])
+      await abortOldUploads(s3, activeOwners)
     },
     async close() {
       s3.client.destroy()
@@ -77,7 +79,7 @@ export async function openS3Objects(options: OpenS3Options): Promise<Objects> {
 
 type ObjectReads = Pick<Objects, 'check' | 'read' | 'materialize'>
 
-function readingOf(s3: S3, copies: LocalCopies): ObjectReads {
+function readsOf(s3: S3, copies: LocalCopies): ObjectReads {
   const { client, commands, bucket } = s3
   const head = async (Key: string) => {
     const headResponse = await client.send(new commands.HeadObjectCommand({ Bucket: bucket, Key }))
@@ -106,21 +108,24 @@ function readingOf(s3: S3, copies: LocalCopies): ObjectReads {
   }
 }
 
-/** Names a version of an object; without an `etag`, returns how the names of all begin. */
+/**
+ * Identifies a version of an object. With an empty `etag`, returns the common prefix of all
+ * versions.
+ */
 function versionOf(key: string, etag: string | undefined): string {
   return `${key} ${etag}`
 }
 
 type ObjectWrites = Pick<Objects, 'write' | 'adopt' | 'replace' | 'delete'>
 
-function writingOf(s3: S3, copies: LocalCopies): ObjectWrites {
+function writesOf(s3: S3, copies: LocalCopies): ObjectWrites {
   const { client, commands, bucket } = s3
   const remove = async (Key: string) => {
     const request = { Bucket: bucket, Key }
     await client.send(new commands.DeleteObjectCommand(request)).catch(throwS3Error)
   }
 
-  /** Stores the source, and removes what an attempt with a lower epoch stored. */
+  /** Stores the source, and removes the objects that attempts with lower epochs stored. */
   async function store(id: string, source: AsyncIterable<Uint8Array>, limits: WriteLimits) {
     const { epoch, signal } = limits
     const key = s3KeyOf(s3, id, epoch)
@@ -148,7 +153,7 @@ function writingOf(s3: S3, copies: LocalCopies): ObjectWrites {
         const { size } = await store(id, checked, limits)
         return { size }
       } catch (error) {
-        // A source that stands still is left.
+        // Stops waiting for a source that has stalled.
         failed.abort(error)
         throw options.signal.aborted ? options.signal.reason : storageError(error)
       }
@@ -181,7 +186,7 @@ function writingOf(s3: S3, copies: LocalCopies): ObjectWrites {
 
 type WriteLimits = Pick<WriteOptions, 'epoch' | 'signal'>
 
-/** Stores a source, and keeps its bytes as a local copy too. */
+/** Stores a source, and keeps a local copy of its bytes. */
 async function storeAndKeep(
   copies: LocalCopies,
   source: AsyncIterable<Uint8Array>,
@@ -207,7 +212,7 @@ async function storeAndKeep(
   }
 }
 
-/** Yields the ids of objects below a folder, each once. */
+/** Yields the ids of all objects whose keys begin with `start`, each id once. */
 async function* listIds(s3: S3, start: string): AsyncGenerator<string[]> {
   let last: string | undefined
   for await (const page of listObjectKeys(s3, start)) {
@@ -221,16 +226,16 @@ async function* listIds(s3: S3, start: string): AsyncGenerator<string[]> {
   }
 }
 
-/** Aborts uploads that began before any living process, or that nothing can still be sending. */
+/** Aborts uploads that began before all active processes, or longer ago than an upload may take. */
 async function abortOldUploads(
   { client, commands, bucket, prefix }: S3,
   { since }: Pick<ActiveOwners, 'since'>,
 ): Promise<void> {
   const before = Math.max(since - CLOCK_MARGIN_MS, wallNow() - MAX_UPLOAD_MS)
-  const place = { Bucket: bucket, Prefix: `${prefix}objects/` }
+  const location = { Bucket: bucket, Prefix: `${prefix}objects/` }
   let from: { KeyMarker?: string; UploadIdMarker?: string } = {}
   for (;;) {
-    const list = new commands.ListMultipartUploadsCommand({ ...place, ...from })
+    const list = new commands.ListMultipartUploadsCommand({ ...location, ...from })
     const page = await client.send(list).catch(throwS3Error)
     for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
       if (!Initiated || Initiated.getTime() >= before) continue
@@ -250,34 +255,35 @@ async function abortOldUploads(
 async function checkBucket({ client, commands, bucket, prefix }: S3): Promise<void> {
   const list = new commands.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })
   try {
-    await client.send(list, { abortSignal: AbortSignal.timeout(CHECK_MS) })
+    await client.send(list, { abortSignal: AbortSignal.timeout(CHECK_TIMEOUT_MS) })
   } catch (error) {
     const { name } = error as Error
     const isLate = name === 'TimeoutError' || name === 'AbortError'
-    throw isLate ? tooLate(error) : s3Error(error)
+    throw isLate ? noResponse(error) : s3Error(error)
   }
 }
 
-function tooLate(cause: unknown): AppError {
+function noResponse(cause: unknown): AppError {
   return new AppError('object_store_unavailable', 'it does not respond', { cause, retryAfter: 5 })
 }
 
 /**
- * Creates a check that asks the server at most once at a time, and not while its response is new.
+ * Creates a check of the server's availability. Concurrent calls share one check, and its result is
+ * reused for `CHECK_VALID_MS`.
  */
-function createCheck(s3: S3): () => Promise<void> {
+function createAvailabilityCheck(s3: S3): () => Promise<void> {
   let response: Promise<void> | undefined
   return () => {
     response ??= checkBucket(s3).finally(() => {
       setTimeout(() => {
         response = undefined
-      }, CHECKED_FOR_MS).unref()
+      }, CHECK_VALID_MS).unref()
     })
     return response
   }
 }
 
-async function waitUntilThere(s3: S3, options: OpenS3Options): Promise<void> {
+async function waitUntilAvailable(s3: S3, options: OpenS3Options): Promise<void> {
   const { settings, signal, onWait } = options
   const store = describeS3(settings)
   const until = performance.now() + settings.startSeconds * 1000
@@ -298,16 +304,22 @@ async function waitUntilThere(s3: S3, options: OpenS3Options): Promise<void> {
   }
 }
 
-/** Stores, reads and deletes a small object; resolves to what may be shown of the place. */
+/**
+ * Stores, reads and deletes a small object; returns the bucket and the server, without credentials.
+ */
 export async function examineS3(settings: ObjectStoreConfig): Promise<string> {
   const s3 = await createS3(settings)
   try {
-    await waitUntilThere(s3, { settings: { ...settings, startSeconds: 0 }, folder: '', owner: '' })
+    await waitUntilAvailable(s3, {
+      settings: { ...settings, startSeconds: 0 },
+      folder: '',
+      owner: '',
+    })
     const { client, commands, bucket, prefix, encryption } = s3
-    const place = { Bucket: bucket, Key: `${prefix}check` }
-    await client.send(new commands.PutObjectCommand({ ...place, Body: 'steno', ...encryption }))
-    await client.send(new commands.GetObjectCommand(place))
-    await client.send(new commands.DeleteObjectCommand(place))
+    const location = { Bucket: bucket, Key: `${prefix}check` }
+    await client.send(new commands.PutObjectCommand({ ...location, Body: 'steno', ...encryption }))
+    await client.send(new commands.GetObjectCommand(location))
+    await client.send(new commands.DeleteObjectCommand(location))
     return describeS3(settings)
   } catch (error) {
     const objectError = s3Error(error)

@@ -20,8 +20,8 @@ export function listPattern(list: 'profanity' | 'slurs'): RegExp {
 }
 
 /**
- * Folds a text: lower case, straight apostrophes, one space for hyphens and punctuation between
- * words.
+ * Normalizes a text: lower case, straight apostrophes, and one space in place of hyphens and
+ * punctuation between words.
  */
 export function foldForLists(text: string): string {
   const folded = foldWord(text)

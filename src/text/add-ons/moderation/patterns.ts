@@ -1,6 +1,6 @@
 /**
- * Swear words that a recognizer, a writer or the profanity filter has starred out: "f***", "sh*t",
- * "d***".
+ * Swear words in which a recognizer, a writer or the profanity filter has replaced letters with
+ * asterisks: "f***", "sh*t", "d***".
  */
 export const MASKED =
   /(?:^| )(?:[a-z]\*{2,}\w*|f\*+\w*|s\*+t\w*|sh\*+t?\w*|b\*+ch\w*|c\*+t|mother\w*\*+\w*)(?: |$)/
@@ -14,13 +14,13 @@ const HARM =
 const PERSON =
   '(?:you|him|her|them|all of (?:you|them)|every(?:one|body)|your (?:family|kids|children|wife|husband|mother|face|neck|throat|legs|house down|house))'
 /**
- * "I'll shoot you an email", "I'll hurt you in the ratings", "I will beat him in chess" threaten
- * nobody.
+ * Sentences that only look like threats: "I'll shoot you an email", "I'll hurt you in the ratings",
+ * "I will beat him in chess".
  */
 const HARMLESS =
   '(?! (?:an?|the|some|another|one|over|my|back|with)(?: \\w+)? (?:email|e mail|mail|message|text|note|line|link|invite|question|quick|reminder|look|details|kindness|laughter)| (?:at|in) (?:chess|tennis|golf|poker|cards|the game|the race|this game|the ratings|the market)| (?:off|down) (?:the|my|our|a) (?:list|list|server|process))'
 
-/** Announcements of violence against people. */
+/** Threats of violence against people. */
 export const THREATS = [
   `${INTENT} (?:\\w+ )?${HARM} ${PERSON}(?![a-z'])${HARMLESS}`,
   `${THEM_WILL} (?:kill|murder|stab|shoot|strangle|rape|hurt|beat up) (?:me|us)(?! (?:an?|some|over|another)(?![a-z]))(?![a-z'])`,
@@ -38,7 +38,7 @@ export const THREATS = [
 const ABOUT_TO =
   "(?:want to|wanna|going to|gonna|tried to|trying to|thinking (?:of|about)|thought (?:of|about)|plan(?:ning)? (?:to|on)|need to|might|will|'ll|about to|feel like|think about)"
 
-/** Words of people who think of hurting themselves, and about people who did. */
+/** Words of people who think of hurting themselves, and words about people who hurt themselves. */
 export const SELF_HARM = [
   `${ABOUT_TO} (?:kill|killing|hurt|hurting|harm|harming|cut|cutting|hang|hanging|shoot|shooting|starve|starving) (?:myself|himself|herself|themselves|yourself)(?! (?:laughing|some slack))`,
   '(?:cutting|harming) (?:myself|herself|himself|themselves)(?! (?:off|some|a |shaving))',

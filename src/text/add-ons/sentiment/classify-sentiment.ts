@@ -9,11 +9,11 @@ export type Sentiment = {
   emotion: Emotion
 }
 
-/** The sum of valences from which a sentence takes a side. */
+/** From this sum of valences on, a sentence is positive or negative. */
 const THRESHOLD = 1
-/** Two sides in one clause make it mixed only when both are strong. */
+/** A clause is mixed only if both its positive and its negative sum reach this. */
 const STRONG_SIDE = 3
-/** Someone who asks about a problem does not have one yet. */
+/** The factor for the valence of a question: who asks about a problem does not have one yet. */
 const QUESTION_DEGREE = 0.4
 
 /**
@@ -25,7 +25,8 @@ export function classifySentiment(sentence: string): Sentiment {
   if (clauses.length === 0) return { sentiment: 'unknown', emotion: 'neutral' }
   const degree = asksWhether(sentence) ? QUESTION_DEGREE : 1
   const hits = clauses.map(findHits)
-  if (leadsOn.test(sentence)) hits[0] = hits[0]!.filter(({ phrase }) => !courtesy.test(phrase))
+  if (courtesyBeforeSubject.test(sentence))
+    hits[0] = hits[0]!.filter(({ phrase }) => !courtesy.test(phrase))
   const sides = withoutCourtesy(hits).map((found) => {
     return found.map((hit) => ({ ...hit, valence: hit.valence * degree }))
   })
@@ -36,15 +37,15 @@ export function classifySentiment(sentence: string): Sentiment {
 }
 
 const courtesy = /^(?:no (?:problem|worries|trouble)|not a problem|you're welcome)/
-/** "No problem, it is the second door": a courtesy before another subject has no sentiment. */
-const leadsOn =
+/** A courtesy before another subject has no sentiment: "No problem, it is the second door". */
+const courtesyBeforeSubject =
   /^\P{L}*(?:no (?:problem|worries|trouble)|not a problem|you['’]re welcome)[,.]? (?:\S+ ){3}/iu
 
 function asksWhether(sentence: string): boolean {
   return /\?[^\p{L}?]*$/u.test(sentence) && !/^\P{L}*(?:why|how come|what if)\b/iu.test(sentence)
 }
 
-/** Drops courtesies: "Thanks, but it is broken" is not praise. */
+/** Removes courtesies: "Thanks, but it is broken" is not praise. */
 function withoutCourtesy(clauses: Hit[][]): Hit[][] {
   if (clauses.filter(takesSide).length < 2) return clauses
   return clauses.map((hits) => hits.filter(({ phrase }) => !phrase.startsWith('thank')))
@@ -68,14 +69,15 @@ function sentimentOf(clauses: Hit[][]): Sentiment['sentiment'] {
 }
 
 /**
- * Returns the emotion with the most weight on the side of the sentence; of equal ones the first.
+ * Returns the emotion with the greatest weight on the side of the sentence; of equal ones, the
+ * first.
  */
 function emotionOf(hits: Hit[], sentiment: Sentiment['sentiment']): Emotion {
   const weights = new Map<Emotion, number>()
   for (const { valence, emotion } of hits) {
     const hitEmotion = emotion ?? commonEmotion(valence)
     if (hitEmotion === 'neutral' || !matches(valence, sentiment)) continue
-    // Common emotions weigh half, so that more specific ones win.
+    // Common emotions have half the weight, so that specific ones win.
     const weight =
       hitEmotion === commonEmotion(valence) ? 0.5 * Math.abs(valence) : Math.abs(valence)
     weights.set(hitEmotion, (weights.get(hitEmotion) ?? 0) + weight)

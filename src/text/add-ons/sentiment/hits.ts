@@ -5,8 +5,8 @@ import type { ClauseWord } from './split-clauses.ts'
 /** An occurrence of a lexicon phrase in a clause, with its valence after negation and degree. */
 export type Hit = { phrase: string; valence: number; emotion?: Emotion }
 
-/** The words that a negation reaches over; "I do not think that…" reaches further. */
-const REACH = 3
+/** How many words after it a negation affects; "I do not think that…" affects more. */
+const NEGATION_REACH = 3
 const FAR_REACH = 8
 
 const NEGATIONS = new Set(
@@ -58,10 +58,10 @@ export function findHits(words: readonly ClauseWord[]): Hit[] {
     hits.push(
       toHit(
         words.slice(i, i + length),
-        negated ? { valence: turn(weighted) } : { ...entry, valence: weighted },
+        negated ? { valence: flipValence(weighted) } : { ...entry, valence: weighted },
       ),
     )
-    if (SOLUTIONS.has(text)) negation = solved(negation, i)
+    if (SOLUTIONS.has(text)) negation = solutionNegation(negation, i)
     i += length
   }
   return hits
@@ -96,8 +96,8 @@ const DEGREE = /^(?:so|such|this)$/
 const POSSIBILITY = /^(?:can't|cannot|couldn't)$/
 
 /**
- * Returns whether a negation says that something is so to the highest degree: never been happier,
- * couldn't be worse, can't thank you enough.
+ * Returns whether a negation expresses the highest degree: never been happier, couldn't be worse,
+ * can't thank you enough.
  */
 function isSuperlative(words: readonly ClauseWord[], i: number): boolean {
   const { text } = words[i]!
@@ -113,22 +113,19 @@ function isSuperlative(words: readonly ClauseWord[], i: number): boolean {
   return isCompared && (isLimit || (text === "doesn't" && next[0]?.text === 'get'))
 }
 
-/**
- * Treats a solution as a negation: a solved problem is not negative; an unsolved one
- * stays negative.
- */
-function solved(negation: Negation | undefined, at: number): Negation | undefined {
+/** Treats a solution as a negation: a solved problem is not negative, but an unsolved one is. */
+function solutionNegation(negation: Negation | undefined, at: number): Negation | undefined {
   const denied = negation && at - negation.at <= negation.reach
-  return denied ? undefined : { at, reach: REACH, side: -1 }
+  return denied ? undefined : { at, reach: NEGATION_REACH, side: -1 }
 }
 
 function reachOf(words: readonly ClauseWord[], i: number): number {
   const far = FAR_NEGATIONS.has(words[i]!.text) || OPINIONS.has(words[i + 1]?.text ?? '')
-  return far ? FAR_REACH : REACH
+  return far ? FAR_REACH : NEGATION_REACH
 }
 
 /**
- * Returns whether a negation reaches a hit: it flips the first hit in its reach, and later hits of
+ * Returns whether a negation affects a hit. It flips the first hit in its reach, and later hits of
  * the same sign.
  */
 function reaches(negation: Negation | undefined, { at, side }: { at: number; side: number }) {
@@ -137,8 +134,8 @@ function reaches(negation: Negation | undefined, { at, side }: { at: number; sid
   return negation.side === side
 }
 
-/** Flips a valence: what is not good is bad; what is not bad is not quite good. */
-function turn(valence: number): number {
+/** Flips a valence: "not good" is bad, but "not bad" is only moderately good. */
+function flipValence(valence: number): number {
   return valence > 0 ? -0.75 * valence : -0.5 * valence
 }
 

@@ -9,7 +9,8 @@ export type LexiconEntry = { valence: number; emotion?: Emotion }
 export const MAX_PHRASE_WORDS = 6
 
 /**
- * AFINN gives 1 to words that are just as often neutral on the phone ("charges", "free", "stop").
+ * Words with a lower AFINN value are ignored: many are neutral on the phone ("charges", "free",
+ * "stop").
  */
 const MIN_AFINN = 2
 
@@ -49,10 +50,7 @@ function readOwn(): [string, LexiconEntry][] {
   })
 }
 
-/**
- * Returns the stronger value where both lists agree on the sign. Where they differ, our own list
- * decides.
- */
+/** Returns the stronger of two values with the same sign; otherwise the value of our own list. */
 function stronger(valence: number, other = 0): number {
   return valence * other > 0 && Math.abs(other) > Math.abs(valence) ? other : valence
 }

@@ -1,11 +1,19 @@
-/** A word of a clause in lower case; `afterComma` where a comma or a bracket stands before it. */
+/** A word of a clause in lower case. `afterComma`: a comma or a bracket precedes it. */
 export type ClauseWord = { text: string; afterComma: boolean }
 
-/** Words that introduce the other side of a matter. */
-const TURNS = new Set(['but', 'however', 'although', 'though', 'whereas', 'except', 'nevertheless'])
+/** Words that introduce a contrast. */
+const CONTRASTS = new Set([
+  'but',
+  'however',
+  'although',
+  'though',
+  'whereas',
+  'except',
+  'nevertheless',
+])
 
 /**
- * Cuts a sentence where it turns ("but", "however", a semicolon, a dash), because the sentiment may
+ * Splits a sentence at contrasts ("but", "however", a semicolon, a dash), because the sentiment may
  * differ between clauses. Clauses without words are dropped.
  */
 export function splitClauses(sentence: string): ClauseWord[][] {
@@ -20,7 +28,7 @@ export function splitClauses(sentence: string): ClauseWord[][] {
       .toLowerCase()
       .replaceAll('’', "'")
       .replace(/(?<!')'+$/, '')
-    if (turnsBefore(text, marks)) {
+    if (contrastsBefore(text, marks)) {
       clauses.push(clause)
       clause = []
     }
@@ -30,9 +38,9 @@ export function splitClauses(sentence: string): ClauseWord[][] {
 }
 
 /**
- * Returns whether a sentence turns before a word. "Yet" turns it after a comma only: "not yet" does
- * not.
+ * Returns whether a contrast begins with a word. "Yet" begins one only after a comma: "not yet"
+ * does not.
  */
-function turnsBefore(word: string, marks: string): boolean {
-  return TURNS.has(word) || (word === 'yet' && marks.includes(',')) || /[;.!?—–…]/.test(marks)
+function contrastsBefore(word: string, marks: string): boolean {
+  return CONTRASTS.has(word) || (word === 'yet' && marks.includes(',')) || /[;.!?—–…]/.test(marks)
 }

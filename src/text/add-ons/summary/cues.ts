@@ -9,9 +9,9 @@ const ANNOUNCEMENTS =
   /^\W*(?:(?:so|okay|now|well|then|all right)\W+)*(?:let us|let's|let me|anyway|moving on|(?:the|our) (?:first|second|third|next|last) (?:topic|point|item|question)|i(?:'d| would) like to (?:start|begin|talk))\b/i
 
 /**
- * Returns how likely an English sentence is to make a point: 1.35 for words of decisions and
- * reasons, and again for dates and amounts; 0.6 where it only announces a topic; 0.3 for questions
- * and greetings.
+ * Returns a weight for the importance of an English sentence: 1.35 for words of decisions and
+ * reasons, and again for dates and amounts; 0.6 if it only announces a topic; 0.3 for questions and
+ * greetings.
  */
 export function cueWeight(text: string): number {
   if (isGreeting(text) || /\?[^\p{L}?]*$/u.test(text)) return 0.3

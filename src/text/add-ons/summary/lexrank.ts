@@ -4,14 +4,19 @@ export type Vector = ReadonlyMap<string, number>
 /** The neighbors of each sentence, by index, with their similarity. */
 export type SimilarityGraph = readonly ReadonlyMap<number, number>[]
 
-/** Below this cosine two sentences share a word only by chance; the value of the paper. */
+/** With a lower cosine, two sentences share a word only by chance; the value of the paper. */
 const MIN_SIMILARITY = 0.1
-/** The probability to follow a similarity rather than jump anywhere; the value of the paper. */
+/**
+ * The probability of following a similarity instead of jumping anywhere; the value of the paper.
+ */
 const DAMPING = 0.85
 const ROUNDS = 40
-/** A word in a larger share of the sentences is a stop word of a language whose list we lack. */
+/**
+ * A word in a larger share of the sentences is treated as a stop word, for languages without a
+ * list.
+ */
 const MAX_SHARE = 0.2
-/** Fewer sentences do not show how common a word is. */
+/** With fewer sentences, the frequency of a word is not known well enough. */
 const MIN_SENTENCES = 30
 
 /**

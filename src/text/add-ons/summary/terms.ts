@@ -26,7 +26,8 @@ export function stemmedTerms(text: string, language: string): string[] {
 }
 
 /**
- * Dictated digits and spelled letters, as of a phone number or a name, say nothing about the topic.
+ * Returns whether a word is a dictated digit or a spelled letter, which say nothing about the
+ * topic.
  */
 function isEmpty(word: string): boolean {
   return /^[\p{L}\p{N}]$/u.test(word) || STOP_WORDS.has(word.replace(/['’].*/, ''))
@@ -54,7 +55,7 @@ function segmenterOf(language: string): Intl.Segmenter {
   return new Intl.Segmenter(localeOf(language), { granularity: 'word' })
 }
 
-/** Strips English endings: "budgets" and "budget's" are about the budget. */
+/** Strips English endings: "budgets" and "budget's" become "budget". */
 function stem(word: string): string {
   const bare = word.replace(/['’]s?$/, '')
   if (/ies$/.test(bare) && bare.length > 4) return `${bare.slice(0, -3)}y`

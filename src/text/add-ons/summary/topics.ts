@@ -3,24 +3,27 @@ import { announcesTopic } from './cues.ts'
 import { cosine, type Vector, vectorsOf } from './lexrank.ts'
 import { stemmedTerms } from './terms.ts'
 
-/** Sentences on each side of a place that are compared. */
+/** The number of sentences that are compared on each side of a boundary. */
 const BLOCK = 10
-/** A topic has at least these seconds and sentences. */
+/** The minimum length of a topic, in seconds and sentences. */
 const MIN_SECONDS = 45
 const MIN_SENTENCES = 4
-/** Long recordings have longer topics: a list of a hundred would not be read. */
+/**
+ * The most topics. Long recordings have longer topics, because nobody would read a list of a
+ * hundred.
+ */
 const MAX_TOPICS = 24
-/** What a sentence that announces a topic counts, beside similarity from 0 to 1. */
+/** The weight of an announcement of a topic, relative to similarity (0 to 1). */
 const ANNOUNCEMENT = 0.3
-/** What a silence of this length counts. */
+/** The weight of a silence of at least this length. */
 const PAUSE = { seconds: 5, depth: 0.15 }
-/** How far a place must stand out among all, in standard deviations. */
+/** How far the depth of a boundary must exceed the mean, in standard deviations. */
 const DEVIATIONS = 0.75
 
 /**
- * Cuts sentences where the topic changes: where the words before have least in common with those
- * after (TextTiling; Hearst, 1997), preferably at a silence or an announcement. The sentences are
- * those of all channels by start. Each is in exactly one topic.
+ * Splits sentences where the topic changes: where the words before and after have least in common
+ * (TextTiling; Hearst, 1997), preferably at a silence or an announcement. The sentences are those
+ * of all channels, ordered by start. Each belongs to one topic.
  */
 export function splitTopics(sentences: readonly Sentence[]): Sentence[][] {
   if (sentences.length === 0) return []
@@ -55,7 +58,7 @@ function bordersOf(sentences: readonly Sentence[]): number[] {
   return borders.sort((a, b) => a - b)
 }
 
-/** Returns for each place before a sentence how deep similarity falls there; 0 for the first. */
+/** Returns the depth score of the boundary before each sentence; 0 for the first sentence. */
 function depthsOf(sentences: readonly Sentence[]): number[] {
   const vectors = vectorsOf(sentences.map(({ text, language }) => stemmedTerms(text, language)))
   const similarities = vectors.map((_, at) => {
@@ -74,10 +77,13 @@ function depthsOf(sentences: readonly Sentence[]): number[] {
   })
 }
 
-/** Returns the height of the slope that begins at a place: as far as it does not fall again. */
+/**
+ * Returns the highest similarity in one direction from a boundary, up to where similarity falls
+ * again.
+ */
 function peakFrom(similarities: readonly number[], at: number, step: 1 | -1): number {
   let highest = similarities[at]!
-  // The place before the first sentence has nothing to compare.
+  // The boundary before the first sentence has no sentences to compare.
   for (let i = at + step; i > 0 && i < similarities.length; i += step) {
     if (similarities[i]! < highest) break
     highest = similarities[i]!
@@ -94,7 +100,7 @@ function sumOfVectors(vectors: readonly Vector[]): Vector {
   return new Map([...sum].map(([term, weight]) => [term, weight / length]))
 }
 
-/** Returns for each sentence when all speech up to its end is over. */
+/** Returns for each sentence the end of all speech up to it. */
 function speechEnds(sentences: readonly Sentence[]): number[] {
   let end = 0
   return sentences.map((sentence) => {

@@ -4,7 +4,7 @@ const units =
   /^\s?(?:%|percent|per cent|dollars?|bucks|euros?|pounds?|cents?|years?|months?|weeks?|days?|hours?|minutes?|seconds?|people|miles|kilomet\w+|met(?:er|re)s|feet|degrees|million|thousand|billion|trillion|square|tons?)\b/i
 
 /**
- * Returns whether digits measure something: they are money, have a unit after them, or contain a
+ * Returns whether digits are the number of a quantity: they are money, precede a unit, or contain a
  * decimal point.
  */
 export function isMeasured(text: string, { from, to, spoken }: DigitRun): boolean {
@@ -14,14 +14,14 @@ export function isMeasured(text: string, { from, to, spoken }: DigitRun): boolea
 }
 
 /**
- * Returns whether digits are written as an amount, "12,345,678". Recognizers also print digits so
- * that were read aloud.
+ * Returns whether digits are grouped like an amount, "12,345,678". Recognizers also group digits
+ * that were dictated one by one.
  */
 export function isGrouped(text: string, { from, to }: DigitRun): boolean {
   return /^\d{1,3}(?:,\d{3})+$/.test(text.slice(from, to))
 }
 
-/** Returns whether a number is in millions, as no personal number is. */
+/** Returns whether a number is in whole millions, which a personal number never is. */
 export function isRound(digits: string): boolean {
   return digits.endsWith('000000')
 }

@@ -27,7 +27,7 @@ const patterns: EntityPattern[] = [
     'MONEY',
     `\\b(?:${amount}|a) ${currency}\\b(?:(?: and)? ${amount} (?:cents|pence)\\b)?`,
   ),
-  // "Nineteen ninety-nine a month": dollars and cents without their words.
+  // "Nineteen ninety-nine a month": dollars and cents whose units are not said.
   amountPattern(
     'MONEY',
     `\\b${dollars} (?:oh ${digit}|${tens})(?= (?:a|per|each|every) (?:month|year|week|night|person|token|share|seat|user)|,? (?:plus|including|before|after) (?:tax|taxes|shipping|tip|fees)|,? (?:each|per month|monthly|in total|total)\\b)`,
@@ -128,8 +128,8 @@ const patterns: EntityPattern[] = [
 ]
 
 /**
- * Finds money, percentages, ages, durations, doses and other amounts, and ranges of them, in
- * figures or words.
+ * Finds money, percentages, ages, durations, doses and other quantities, and ranges of them, in
+ * digits or words.
  */
 export function findAmounts(text: string): Entity[] {
   const amounts = matchPatterns(text, patterns).map((entity) => withRange(text, entity))
@@ -138,7 +138,7 @@ export function findAmounts(text: string): Entity[] {
       /pounds$/.test(text.slice(from, to)) &&
       /\b(?:weigh\w*|lost|gained|lift\w*) (?:about |only |over )?$/i.test(before(text, from))
     if (type === 'MONEY' && weight) return false
-    // Thousands of units are sold, not taken.
+    // Thousands of units are a quantity of goods, not a dose.
     if (type === 'DOSE' && /,\d{3}.* units?$/.test(text.slice(from, to))) return false
     return !(type === 'DURATION' && /^(?:one|a) (?:day|second|minute)$/i.test(text.slice(from, to)))
   })

@@ -4,7 +4,7 @@ const word =
 const magnitude = '(?:hundred|thousand|million|billion|trillion)'
 
 /**
- * The source of a pattern for an amount, without capturing groups. At most twelve words: an
- * unbounded row would be tried from each of its words, in quadratic time.
+ * The source of a pattern for an amount, without capturing groups. It matches at most twelve words:
+ * without a limit, the match would be tried from each word, in quadratic time.
  */
 export const amount = `(?:(?:\\d{1,15}(?:,\\d{3}){0,5}(?:\\.\\d+)?(?:[ -]${magnitude})?|(?:a |half a )?${word}(?:(?:[ -]| and | point )${word}){0,11})(?: and a half)?)`

@@ -3,7 +3,7 @@ import { before } from '../matching/matching.ts'
 import { amount } from './quantities.ts'
 
 const clock = '(?:[01]?\\d|2[0-3]):[0-5]\\d'
-/** A bound begins outside words, numbers and sums with a sign, and is no telephone number. */
+/** What may precede a bound: no letter, digit or sign, and the bound is no telephone number. */
 const start = '(?<![\\p{L}\\d][.,:-]?)(?<!\\d )(?<![$€£¥#] ?)(?!\\d{7})'
 const joint =
   '(?:\\s?[-–]\\s?|,? (?:to|or|through|until|till) (?:about |around |maybe |even |at )?)'
@@ -16,7 +16,7 @@ const sumEnds =
   '(?=[,.;?!]?$|[,.;?!] |\\s(?:an?|per|each|every|and|but|or|for|if|in|on|at|are|is|was|now)\\b)'
 const upperSum = new RegExp(`^${joint}${amount}${sumEnds}`, 'iu')
 const upperAge = new RegExp(`^${joint}${amount}(?![\\p{L}\\d%]|[.,:]\\d)`, 'iu')
-/** An amount that ends without a unit, so that its range may end with a further number. */
+/** An amount without a unit, whose range may end with another number. */
 const endsInNumber = new RegExp(`(?:^|[^\\p{L}\\d])${amount}$`, 'iu')
 
 const types = new Set<EntityType>([
@@ -24,8 +24,8 @@ const types = new Set<EntityType>([
 ])
 
 /**
- * Returns an amount with the other end of its range: "25 to 30 minutes", "between nine and 5 p.m.",
- * "$10-15". Anything else is returned as it is.
+ * Extends an amount to the range that it begins: "25 to 30 minutes", "between nine and 5 p.m.",
+ * "$10-15". Returns other entities unchanged.
  */
 export function withRange(text: string, entity: Entity): Entity {
   if (!types.has(entity.type)) return entity

@@ -6,8 +6,8 @@ import { isFamily, isOrdinaryWord } from '../names/name-words.ts'
 type ListItem = { text: string; tokens: readonly WordToken[]; at: number; count: number }
 
 /**
- * Returns a listed entity if its context supports it. Everyday words among companies, products and
- * peoples count only inside a sentence, or with a cue.
+ * Returns a listed entity if its context supports it. Companies, products and peoples whose names
+ * are everyday words are found only inside a sentence or with a cue.
  */
 export function inContext(entity: Entity, { text, tokens, at, count }: ListItem): Entity[] {
   const { type } = entity
@@ -37,7 +37,7 @@ export function inContext(entity: Entity, { text, tokens, at, count }: ListItem)
   )
     return []
   if (count > 1) return [entity]
-  // "Ask Baker": a family name that only its capital distinguishes from a trade.
+  // "Ask Baker": a family name that only its capital distinguishes from an occupation.
   if (type === 'OCCUPATION' && first.capital && !first.initial && isFamily(first.lower)) return []
   if (type === 'NAME') return []
   const everyday =
@@ -55,7 +55,7 @@ export function inContext(entity: Entity, { text, tokens, at, count }: ListItem)
   return [entity]
 }
 
-/** Actions of a company, not of a thing. */
+/** Words for what a company does, but a thing does not. */
 const companyActions =
   /^(?:['’]s (?:CEO|new|latest|stock|shares|quarterly)|,? (?:has |have |just |recently )?(?:announce[sd]?|releas(?:es|ed)|launch(?:es|ed)|report(?:s|ed)|acquire[sd]|bought|hired|rais(?:es|ed)|said|says|unveil(?:s|ed)|stock|shares|customer service))\b/
 
@@ -64,7 +64,7 @@ const actions = new Set(
   'anchor author broker coach cook doctor guide judge model nurse tailor tutor vet host'.split(' '),
 )
 
-/** Listed as companies, but used for things. */
+/** Companies whose name usually means a thing. */
 const noCompanies = new Set([
   'visa',
   'medicare',

@@ -3,21 +3,21 @@ import type { Interjection } from '../document.ts'
 import type { Entity } from '../entity-types.ts'
 
 /**
- * A text with the questions that it answers inserted, and `toOriginal` to map entities back to the
- * offsets of the text.
+ * A text with the questions that its speaker answers inserted; `toOriginal` maps an entity back to
+ * the offsets of the original text.
  */
 export type AnsweredQuestion = { text: string; toOriginal(entity: Entity): Entity[] }
 
-/** Long enough for a question, too short for a speech in which cues refer to something else. */
+/** The longest question, in characters. In longer speech, cues may refer to something else. */
 const REACH = 120
-/** Requests, also of one word and without a question mark: "And the last name, please." */
+/** Requests, also of one word or without a question mark: "And the last name, please." */
 const asks =
   /\b(?:(?:sur)?name|number|e-?mail|(?:post|pass)?code|address|street|birth(?:day|date)?|born|d\.?o\.?b|age|zip|pin|password|c ?v ?[cv]2?|last (?:two|three|four|five|six)|social|ssn|sort code|bsb|routing|iban|expir\w+|expiry|extension|account|card|licen[cs]e|passport|policy|registration|plate|reference|spell\w*|digits|tell me|give me|read me)\b/i
 
 /**
  * Inserts the questions of other channels before their responses, so that "What is your date of
- * birth?" is a cue for the date on another channel. Anything else is left out: "mm-hm" would split
- * a number that is being dictated.
+ * birth?" is a cue for the date on another channel. Other speech is left out: "mm-hm" would split a
+ * number that is being dictated.
  */
 export function withQuestions(
   text: string,
@@ -48,10 +48,10 @@ export function withQuestions(
   }
 }
 
-/** What redaction puts in the place of an entity: its label is no cue. */
+/** The markers of redaction, whose labels are not cues. */
 const MARKERS = /\[[A-Z_]+_\d+\]/g
 
-/** Returns the last sentence of a turn when it asks for something. */
+/** Returns the last sentence of a turn if it is a question or a request. */
 function questionOf(phrase: string): string | undefined {
   const text = phrase.replace(MARKERS, '#').trimEnd()
   const marks = trailingFrom(text, /[.?!]/)

@@ -11,8 +11,8 @@ export function isLuhn(digits: string): boolean {
 }
 
 /**
- * Returns whether nine digits can be a social security number: no area 000, 666 or 900 to 999, no
- * group or serial of zeros.
+ * Returns whether nine digits can be a social security number: the area is not 000, 666 or 900 to
+ * 999, and neither group nor serial is all zeros.
  */
 export function isSsn(digits: string): boolean {
   return /^(?!000|666|9)\d{3}(?!00)\d\d(?!0000)\d{4}$/.test(digits)

@@ -2,7 +2,7 @@
 export function foldDigits(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text
   return text.replace(/(?!\d)\p{Nd}/gu, (digit) => {
-    // Beyond the basic plane a digit has two code units, so its conversion would shift offsets.
+    // A digit outside the basic plane has two code units, so its conversion would shift offsets.
     return digit.length > 1 ? digit : String(valueOfDigit(digit.charCodeAt(0)))
   })
 }

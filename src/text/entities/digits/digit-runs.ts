@@ -1,12 +1,12 @@
 import { isLuhn } from './checksums.ts'
 import { type Lexeme, readDigits } from './spoken-digits.ts'
 
-/** Spoken or written digits in a row. `from` and `to` (exclusive) are offsets in the text. */
+/** A sequence of spoken or written digits. `from` and `to` (exclusive) are offsets in the text. */
 export type DigitRun = {
   from: number
   to: number
   digits: string
-  /** Whether it begins with a plus, spoken or written. */
+  /** Whether a plus sign precedes it, spoken or written. */
   plus: boolean
   /** The number of digits between separators (commas, dashes, spaces between written digits). */
   groups: number[]
@@ -17,10 +17,10 @@ const connectors = new Set(['-', '–', '‑', '.', ',', '(', ')', 'dash', 'hyph
 const spokenConnectors = new Set(['dash', 'hyphen', 'space'])
 
 /**
- * Folds digits that are read aloud ("four two, double five", "oh nine twenty seven") or written in
+ * Joins digits that are dictated ("four two, double five", "oh nine twenty seven") or written in
  * parts into runs. Every other word ends a run. A full stop between digits does not, because a
- * recognizer writes one at every pause of a dictation. It does end a whole card number: the expiry
- * date comes next.
+ * recognizer writes one at every pause of a dictation; but it ends a complete card number, which
+ * the expiry date follows.
  */
 export function digitRuns(lexemes: readonly Lexeme[]): DigitRun[] {
   const runs: DigitRun[] = []
@@ -74,7 +74,7 @@ function isWholeCard(digits: string): boolean {
   return /^[3-6]\d{14,15}$/.test(digits) && isLuhn(digits)
 }
 
-/** Returns whether a word only connects digits that are read aloud. */
+/** Returns whether a word only connects dictated digits. */
 export function isSpokenConnector(word: string): boolean {
   return spokenConnectors.has(word)
 }

@@ -8,17 +8,20 @@ import type { DigitRun } from './digit-runs.ts'
 type Cue = {
   type: EntityType
   words: RegExp
-  /** Fewest and most digits. */
+  /** The fewest and the most digits. */
   digits: [number, number]
-  /** The cue is also an everyday word: only fillers may stand between it and the digits. */
+  /**
+   * Only fillers may stand between the cue and the digits, because the cue is also an everyday
+   * word.
+   */
   close?: true
-  /** Decides only where no other cue stands. */
+  /** The cue decides only if there is no other cue. */
   weak?: true
 }
 
 /**
- * Words before digits (or after them, as in "is my …") that give their type. The closest one that
- * fits decides.
+ * Words before digits (or after them, as in "is my …") that determine their type. The closest cue
+ * that fits decides.
  */
 const cues: Cue[] = [
   { type: 'SSN', words: /\b(?:social(?: security)?(?: number)?|ssn)\b/gi, digits: [4, 9] },
@@ -109,7 +112,7 @@ type CueMatch = {
   isAdjacent: boolean
 }
 
-/** Classifies runs of digits: by the closest cue, else by checksum and shape. */
+/** Classifies runs of digits by the closest cue, or else by checksum and shape. */
 export function classifyRuns(text: string, runs: readonly DigitRun[]): Entity[] {
   return runs.flatMap((run) => {
     const numberType = classify(text, run)
@@ -139,13 +142,13 @@ function classify(text: string, phrase: DigitRun): { type: EntityType; score: nu
 
 /** The fewest digits that count as a personal number despite commas and without any cue. */
 const MIN_GROUPED_DIGITS = 10
-/** Cues of numbers only; "the claim is 12,500" is ambiguous. */
+/** Cues that only precede numbers, not amounts; "the claim is 12,500" is ambiguous. */
 const numbersOnly =
   /\b(?:numbers?|no|id|codes?|pin|digits?|ssn|social|passport|licen[cs]e|zip|cvv2?|extension)\b/i
 
 /**
- * Returns whether digits with commas as in an amount are a personal number: recognizers print both
- * so.
+ * Returns whether digits with commas are a personal number. Recognizers write both numbers and
+ * amounts with commas.
  */
 function isNumberOf(digits: string, cue: CueMatch | undefined): boolean {
   if (digits.length >= MIN_GROUPED_DIGITS && !isRound(digits)) return true
@@ -155,7 +158,7 @@ function isNumberOf(digits: string, cue: CueMatch | undefined): boolean {
 
 const afterState = new RegExp(`\\b(?:${wordList('places/us-states').join('|')}|D\\.?C\\.?),?\\.? $`)
 
-/** The words after a number that give its type: "… is my social", "… is the order number". */
+/** The words after a number that determine its type: "… is my social", "… is the order number". */
 const owned = /^\W*(?:is|was|that'?s) (?:my|the|his|her|our) ([\w' ]{1,40})/i
 
 function fits(type: EntityType, run: DigitRun): boolean {

@@ -15,10 +15,10 @@ const repeats = new Map([
   ['treble', 3],
 ])
 
-/** A word, a row of digits or a symbol of a text; `from` and `to` (exclusive) are offsets. */
+/** A word, a sequence of digits or a symbol of a text; `from` and `to` (exclusive) are offsets. */
 export type Lexeme = { text: string; lower: string; from: number; to: number }
 
-/** Returns the words, rows of digits and symbols of a text, in order. */
+/** Returns the words, sequences of digits and symbols of a text, in order. */
 export function lexemesOf(text: string): Lexeme[] {
   const lexemeMatches = text.matchAll(
     /\d+|\p{L}[\p{L}\p{M}]*(?:['’]\p{L}[\p{L}\p{M}]*)?|[^\s\d\p{L}]/gu,
@@ -32,8 +32,8 @@ export function lexemesOf(text: string): Lexeme[] {
 }
 
 /**
- * Reads the digits that begin at a lexeme, and how many lexemes they take. `inside` a run, "oh" is
- * a zero as well.
+ * Reads the digits that begin at a lexeme, and how many lexemes they take. Inside a run (`inside`),
+ * "oh" is a zero, too.
  */
 export function readDigits(
   lexemes: readonly Lexeme[],

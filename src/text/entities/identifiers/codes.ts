@@ -42,8 +42,7 @@ const affirmed = /^(?:please|yes|yeah|sure|okay|ok|well)$/
 type Code = { text: string; from: number; to: number }
 
 /**
- * Finds identifiers of letters and digits after their cue, and those that their checksum or shape
- * gives away.
+ * Finds identifiers of letters and digits after a cue, and those with a known checksum or shape.
  */
 export function findCodes(text: string, lexemes: readonly Lexeme[]): Entity[] {
   const cued = cues.flatMap(({ type, words }) =>
@@ -75,8 +74,8 @@ function typeOfWritten(code: string): EntityType | undefined {
 }
 
 /**
- * Returns whether a text is a code: at least four characters, with a digit and a letter. For digits
- * alone see numbers.ts.
+ * Returns whether a text is a code: at least four characters, with a digit and a letter. For codes
+ * of only digits see numbers.ts.
  */
 function isCode(code: string): boolean {
   return code.length >= 4 && /\d/.test(code) && /[A-Z]/.test(code)
@@ -96,7 +95,7 @@ function afterFillers(lexemes: readonly Lexeme[], offset: number): number {
   return at
 }
 
-/** Reads a row of capitals, digits, spelled letters ("B as in boy") and spoken digits. */
+/** Reads a sequence of capitals, digits, spelled letters ("B as in boy") and spoken digits. */
 function readCode(lexemes: readonly Lexeme[], begin: number): Code | undefined {
   let at = begin
   let text = ''

@@ -13,7 +13,7 @@ const cue = new RegExp(
   'iu',
 )
 
-/** How people go on after a question that was answered before: "Your email? Okay, and …". */
+/** What people say after a question was answered: "Your email? Okay, and …". */
 const GOES_ON =
   /^(?:ok|okay|yeah|yep|yup|nope|nah|alright|gotcha|awesome|hmm|mm|mhm|um|uh|er|ah|aha|hi)$/i
 
@@ -32,7 +32,7 @@ export function findMailParts(text: string): Entity[] {
 }
 
 /**
- * Returns the source of a pattern for the text between the question and the response, beside
+ * Returns the source of a pattern for the words between a question and its response, besides
  * fillers: "The first part is".
  */
 function partCue(): string {

@@ -5,7 +5,7 @@ import { findMailParts } from './email-parts.ts'
 
 const tld =
   '(?:com|org|net|io|edu|gov|mil|info|biz|co|uk|us|ca|de|fr|es|it|nl|ch|at|eu|au|jp|cn|in|br|se|no|dk|fi|pl|ru|me|tv|ai|app|dev|cloud|online|site|shop|blog|health|example|test)'
-/** Top-level domains that are also everyday words. Spoken, they need an address before them. */
+/** Top-level domains that are also everyday words. In speech, they must follow an address. */
 const spokenTld =
   '(?:com|org|net|io|i o|edu|gov|info|biz|co|uk|us|ca|de|fr|es|nl|ch|eu|au|jp|cn|br|se|dk|fi|pl|ru|tv|ai|app|dev|cloud|example)'
 const domain = `[\\p{L}\\d-]{1,63}(?:\\s{1,8}(?:dash|hyphen)\\s{1,8}[\\p{L}\\d]+){0,3}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)[\\p{L}\\d-]+){0,4}?(?:\\s{1,8}dot\\s{1,8}|\\.)${spokenTld}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)(?:uk|au|jp|br|com))?`
@@ -16,14 +16,18 @@ const documentEnding =
 const numberWord =
   '(?:zero|nought|naught|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|and|\\d{1,3})'
 const digit = '(?:zero|one|two|three|four|five|six|seven|eight|nine)'
-/** A sentence goes on after the comma: "Enter your password, followed by the pound key." */
+/**
+ * What may not follow a comma, because the sentence continues: "Enter your password, followed by
+ * the pound key."
+ */
 const notAfterComma =
   '(?!(?<=, )(?:please|then|however|followed|sir|madam|press|which|when|if|so|but)\\b)'
 /**
- * What happened to a password or a login: "was changed by Bob", "was sent to you". With digits or
- * signs after the word it is one: "changed 99".
+ * What does not follow the verb, because it tells what happened to a password or a login: "was
+ * changed by Bob", "was sent to you". With digits or signs after the word it is a password:
+ * "changed 99".
  */
-const notHappened = `(?!(?:(?!\\p{L}*eed)\\p{L}{3,}ed|sent|set|stolen|lost|forgotten|given|taken|written|shown|broken|known|hidden|kept|working|used|there|here|gone|fine|okay|ok)\\b(?!,? (?:\\d|${digit}|capital|upper|lower|all|underscore|dot|dash|hyphen|at sign|hash|dollar|exclamation|star)))`
+const notPastEvent = `(?!(?:(?!\\p{L}*eed)\\p{L}{3,}ed|sent|set|stolen|lost|forgotten|given|taken|written|shown|broken|known|hidden|kept|working|used|there|here|gone|fine|okay|ok)\\b(?!,? (?:\\d|${digit}|capital|upper|lower|all|underscore|dot|dash|hyphen|at sign|hash|dollar|exclamation|star)))`
 
 const patterns: EntityPattern[] = [
   {
@@ -71,7 +75,7 @@ const patterns: EntityPattern[] = [
   {
     type: 'USERNAME',
     pattern: new RegExp(
-      `\\b(?:user ?name|user id|login(?: name)?|log ?in name|screen name|handle|gamertag)(?: is| was|:|,| would be|'s)+ (?<e>${notAfterComma}${notHappened}(?:at (?=\\p{L}+ (?:underscore|dot|dash|\\d)))?(?!(?:not|the|a|an|my|your|wrong|taken|and|invalid|incorrect|already|required|available|unavailable|case|too|in|on|your|different|unknown)\\b)(?:(?:(?!(?:and|or|is|the|with|at|to)\\b)\\p{L}+ ){1,3}(?:\\d+|${digit})\\b(?: (?:${digit}|\\d+)\\b)*|[\\p{L}\\d][\\p{L}\\d_.-]*[\\p{L}\\d](?: (?:underscore|dot|dash|hyphen) [\\p{L}\\d]+| (?:${digit}|\\d+)\\b)*))`,
+      `\\b(?:user ?name|user id|login(?: name)?|log ?in name|screen name|handle|gamertag)(?: is| was|:|,| would be|'s)+ (?<e>${notAfterComma}${notPastEvent}(?:at (?=\\p{L}+ (?:underscore|dot|dash|\\d)))?(?!(?:not|the|a|an|my|your|wrong|taken|and|invalid|incorrect|already|required|available|unavailable|case|too|in|on|your|different|unknown)\\b)(?:(?:(?!(?:and|or|is|the|with|at|to)\\b)\\p{L}+ ){1,3}(?:\\d+|${digit})\\b(?: (?:${digit}|\\d+)\\b)*|[\\p{L}\\d][\\p{L}\\d_.-]*[\\p{L}\\d](?: (?:underscore|dot|dash|hyphen) [\\p{L}\\d]+| (?:${digit}|\\d+)\\b)*))`,
       'giu',
     ),
     score: 0.9,
@@ -94,7 +98,7 @@ const patterns: EntityPattern[] = [
   {
     type: 'PASSWORD',
     pattern: new RegExp(
-      `\\b(?:pass ?word|pass ?phrase|pass ?code|(?:memorable|safe|security|secret) ?word)(?: is| was| to|:|,| would be| should be|['’]s)+ (?<e>${notAfterComma}${notHappened}(?!(?:wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\\b)(?:(?:(?!(?:and|or|is|the|with|at|to|for)\\b)\\p{L}+ ){1,4}(?=\\d|${digit}\\b))?[\\p{L}\\d][^\\s.,;?]*(?:,? (?:all one word|all caps|all (?:lower|upper) ?case|capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|${digit}|\\d+|\\p{L})\\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\\p{L}\\d]+)?)*)`,
+      `\\b(?:pass ?word|pass ?phrase|pass ?code|(?:memorable|safe|security|secret) ?word)(?: is| was| to|:|,| would be| should be|['’]s)+ (?<e>${notAfterComma}${notPastEvent}(?!(?:wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\\b)(?:(?:(?!(?:and|or|is|the|with|at|to|for)\\b)\\p{L}+ ){1,4}(?=\\d|${digit}\\b))?[\\p{L}\\d][^\\s.,;?]*(?:,? (?:all one word|all caps|all (?:lower|upper) ?case|capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|${digit}|\\d+|\\p{L})\\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\\p{L}\\d]+)?)*)`,
       'giu',
     ),
     score: 0.9,
@@ -102,10 +106,10 @@ const patterns: EntityPattern[] = [
 ]
 
 const spokenAt = new RegExp(`,?\\s{1,8}at\\s{1,8}${domain}(?![\\p{L}\\d@])`, 'giu')
-/** Addresses whose domain is no known one, or that of a provider without its ending. */
+/** Addresses whose domain is unknown, or is a provider without its top-level domain. */
 const otherAt =
   /,?\s{1,8}at\s{1,8}(?:(?:gmail|g mail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton ?mail|gmx|live)(?!\p{L})|(?:\p{L} ){0,8}[\p{L}\d-]{1,63}(?:\s{1,8}dot\s{1,8}\p{L}{2,12}(?!\p{L})){1,3})/giu
-/** Words before "at" that make no address: "look at …", "find us at …". */
+/** Words before "at" that are not part of an address: "look at …", "find us at …". */
 const noAddress =
   /^(?:look|up|apply|register|join|shop|buy|listen|watch|subscribe|donate|us|me|it|you|online|available|found|visit|go|check|page|site|website|find|are|is|out|more|them|here|work|works|working|that|this|him|her)$/
 const joints = new Set([
@@ -145,12 +149,12 @@ function spokenMail(text: string): Entity[] {
 }
 
 const mailCue = /\be-?mail\b/i
-/** The name before "at" has a dot, an underscore or digits in it. */
+/** A part before "at" that contains a dot, an underscore or digits. */
 const joinedPart = /(?:\b(?:dot|underscore|dash|hyphen) [\p{L}\d]+|\d)$/iu
 
 /**
- * Returns where the name before "at" begins: words joined by "dot" and the like, and after the word
- * e-mail plain words too.
+ * Returns where the part before "at" begins: words joined by "dot" and the like and, after the word
+ * e-mail, also plain words.
  */
 function localPart(text: string, end: number): number | undefined {
   const reach = Math.max(0, end - 120)

@@ -1,6 +1,6 @@
 import type { Entity, EntityType } from '../entity-types.ts'
 
-/** How a pattern finds entities: the entity is the group `e`, or else the whole match. */
+/** A pattern that finds entities. The entity is the group `e` or, without one, the whole match. */
 export type EntityPattern = { type: EntityType; pattern: RegExp; score: number }
 
 /** Returns every match of the patterns in a text. Patterns need the flag g. */
@@ -10,8 +10,8 @@ export function matchPatterns(text: string, patterns: readonly EntityPattern[]):
     Array.from(text.matchAll(pattern), (match) => {
       const named = match.groups?.e
       const inner = named ?? match[0]
-      // An entity that is only a part is always the end of its match: patterns look ahead at the
-      // text behind it.
+      // The group `e` always ends where the match ends: patterns use lookahead for the text after
+      // it.
       const from = match.index + match[0].length - inner.length
       return { type, from, to: from + inner.length, score }
     }),
@@ -22,8 +22,8 @@ const compiled = new WeakSet<RegExp>()
 const longText = ' '.repeat(1000)
 
 /**
- * Compiles a pattern to machine code, which V8 does at once only for a text of this length. For a
- * shorter one it compiles to bytecode first, which takes half a second for the patterns of dates.
+ * Makes V8 compile a pattern to machine code, which it does at once only for a text of this length.
+ * Otherwise V8 compiles it to bytecode first, which takes half a second for the patterns of dates.
  */
 function compile(pattern: RegExp): void {
   if (compiled.has(pattern)) return
@@ -32,9 +32,8 @@ function compile(pattern: RegExp): void {
 }
 
 /**
- * The source of a pattern for the text between a cue and the entity it announces: verbs and
- * fillers, and after a question the beginning of its response. Used at the end of a short token of
- * text only.
+ * The source of a pattern for the text between a cue and its entity: verbs, fillers, and after a
+ * question the beginning of the response. Use it only at the end of a short text.
  */
 export const lead =
   "(?:[\\s,.:;?!-]|['’]s\\b|\\b(?:please|yes|yeah|yep|sure|okay|ok|uh|um|well|so|of course|right|it|it's|its|that's|that|is|was|would be|should be|will be|are|under|the|my|on|in|for|you|me|again|file|card|account|booking|reservation|number)\\b)*$"
@@ -42,7 +41,7 @@ export const lead =
 /** The number of characters before an offset in which a rule looks for a cue. */
 const CUE_REACH = 60
 
-/** Returns the text before an offset, as far as a cue reaches. */
+/** Returns the text before an offset in which a rule looks for a cue. */
 export function before(text: string, offset: number, reach = CUE_REACH): string {
   return text.slice(Math.max(0, offset - reach), offset)
 }

@@ -1,15 +1,15 @@
 import type { Entity, EntityType } from '../entity-types.ts'
 
-/** Types that are more general than others in the same place. */
+/** Types that are more general than others at the same position. */
 const general = new Set<EntityType>(['NAME', 'LOCATION_ADDRESS', 'LOCATION'])
 
 /**
- * Resolves overlaps, and returns the remaining entities by place: the longest one, of equally long
- * ones the more general type, then the one with the higher score.
+ * Resolves overlaps, and returns the remaining entities by position. The longest entity wins; of
+ * equally long ones, the more general type, then the one with the higher score.
  */
 export function resolveOverlaps(entities: readonly Entity[]): Entity[] {
   const keptEntities: Entity[] = []
-  // By character, so that a text full of numbers needs no pairwise comparison.
+  // One entry per character, so that a text with many numbers needs no pairwise comparison.
   const coveredCharacters = new Uint8Array(entities.reduce((end, { to }) => Math.max(end, to), 0))
   for (const entity of entities.toSorted(byRank)) {
     const { from, to } = entity

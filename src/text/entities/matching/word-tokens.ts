@@ -6,13 +6,13 @@ export type WordToken = {
   to: number
   capital: boolean
   /**
-   * Whether it is the first word of the text, or follows a full stop, a question or an exclamation
-   * mark.
+   * Whether it is the first word of the text, or follows a full stop, a question mark or an
+   * exclamation mark.
    */
   initial: boolean
-  /** Whether punctuation, or a possessive, stands before the next word. */
+  /** Whether punctuation or a possessive follows it. */
   closed: boolean
-  /** Whether that punctuation is a comma. */
+  /** Whether this punctuation is a comma. */
   comma: boolean
 }
 
@@ -32,7 +32,9 @@ export function isUncased(text: string): boolean {
   return !/\p{Lu}|[.,?!]/u.test(text.replace(/\bI\b/g, ''))
 }
 
-/** No language has longer words. They are read in parts, because patterns take quadratic time. */
+/**
+ * Longer words, which no language has, are read in parts: patterns take quadratic time for them.
+ */
 const MAX_WORD_CHARS = 500
 const parts = new RegExp(
   // Emoji, like dashes and slashes, may stand next to a word without being part of it.
@@ -65,7 +67,9 @@ export function tokenizeWords(text: string): WordToken[] {
   return tokens
 }
 
-/** Returns whether characters join two words without a space, or only illustrate them. */
+/**
+ * Returns whether characters are inside a word: they join two words without a space, or are emoji.
+ */
 function isInside(text: string, index: number, signs: string): boolean {
   if (onlyEmoji.test(signs)) return true
   const around = `${text[index - 1] ?? ' '}${text[index + signs.length] ?? ' '}`

@@ -9,11 +9,11 @@ type NameListSource = {
   type: EntityType
   lists: string[]
   tags?: string[]
-  /** Also matches in lower case: everything that is no proper noun. */
+  /** Whether the phrase also matches in lower case, as everything but a proper noun does. */
   small?: true
 }
 
-/** Where a phrase is in several lists, the later one wins. */
+/** The word lists. If a phrase is in several, the last one wins. */
 const sources: NameListSource[] = [
   { type: 'NAME', lists: [], tags: ['Person'] },
   { type: 'ORGANIZATION', lists: ['names/organizations'], tags: ['Organization', 'SportsTeam'] },
@@ -59,9 +59,7 @@ function loadPhrases(): Map<string, GazetteerEntry> {
   return all
 }
 
-/**
- * Returns whether a row of words is a listed place, such as "Ann Arbor", which looks like a name.
- */
+/** Returns whether words are a listed place that looks like a name, such as "Ann Arbor". */
 export function isListedPlace(tokens: readonly WordToken[]): boolean {
   phrases ??= loadPhrases()
   const phrase = listSpelling(tokens.map(({ lower }) => lower).join(' '))
@@ -100,9 +98,7 @@ function listedAt(part: readonly WordToken[], cased: boolean): Entity | undefine
   return { type: listed.type, from: part[0]!.from, to: last.to, score: 0.8 }
 }
 
-/**
- * Returns whether a proper noun cannot be confused with another word in a text without capitals.
- */
+/** Returns whether a proper noun is unambiguous in a text without capitals. */
 function isClearlySmall(phrase: string, { type }: GazetteerEntry): boolean {
   if (!/^(?:LOCATION|ORIGIN|LANGUAGE|ORGANIZATION)/.test(type) || phrase.length < 4) return false
   if (phrase.includes(' ')) return !phrase.split(' ').every(isOrdinaryWord)

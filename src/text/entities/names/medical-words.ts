@@ -29,7 +29,7 @@ const endings: { type: EntityType; ending: RegExp; not?: RegExp }[] = [
   },
 ]
 
-/** Finds drugs, illnesses and treatments that no list has, by the endings of their field. */
+/** Finds drugs, illnesses and treatments that no list contains, by their typical endings. */
 export function findMedical(tokens: readonly WordToken[]): Entity[] {
   return tokens.flatMap(({ lower, from, to }) => {
     if (lower.length < 7 || isOrdinaryWord(lower)) return []

@@ -55,33 +55,39 @@ const personTags = new Set([
   'Person',
   'ProperNoun',
 ])
-/** Words that a capital does not make a name: they begin sentences, or name days and streets. */
-export const small = new Set(
+/** Words that are not names even with a capital: they begin sentences, or name days and streets. */
+export const neverNames = new Set(
   "i i'm i'll i've i'd the a an and or but so yes no yeah okay ok well oh hi hello hey thanks thank please sorry sure right this that these those it it's there here what who when where why how if then my your his her our their we you he she they is are was were do does did can could would should not now just let's also maybe perhaps good great mister street avenue road lane drive court boulevard university hospital bank inc corporation company monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december god internet english bluetooth wifi wi-fi billing sales accounts support returns reception operator".split(
     ' ',
   ),
 )
 
-/** Returns whether a lower-case word is so rare that it counts as a name even without a capital. */
+/**
+ * Returns whether a lower-case word is so rare that it is considered a name even without a capital.
+ */
 export function isRareWord(word: string): boolean {
-  if (isWordLike(word) || isMonthName(word) || small.has(word)) return false
+  if (isWordLike(word) || isMonthName(word) || neverNames.has(word)) return false
   const tags = tagsOf(word)
   if (!tags.every((tag) => personTags.has(tag))) return false
   // Lists of common words contain "smith", too.
   return tags.length > 0 || !isOrdinaryWord(word)
 }
 
-/** Returns whether a word can be part of a name though no list has it. */
+/** Returns whether a word that no list contains can be part of a name. */
 export function isUnknown({ lower, capital, text }: WordToken): boolean {
-  if (!capital || small.has(lower) || (lower.includes("'") && /'(?:m|ll|ve|re|d|s|t)$/.test(lower)))
+  if (
+    !capital ||
+    neverNames.has(lower) ||
+    (lower.includes("'") && /'(?:m|ll|ve|re|d|s|t)$/.test(lower))
+  )
     return false
   if (/\d/.test(text) || (/^\p{Lu}{2,}$/u.test(text) && text.length < 5)) return false
   return tagsOf(lower).every((tag) => personTags.has(tag))
 }
 
 /**
- * Returns whether a word is an abbreviation for a kind of number, and no name: "my IBAN", "the
- * VIN".
+ * Returns whether a word is an abbreviation for a kind of number, which is not a name: "my IBAN",
+ * "the VIN".
  */
 export function isAcronym({ text }: WordToken): boolean {
   return /^(?:IBAN|VIN|PIN|SSN|DOB|CVV|CVC|ABA|MRN|NHS|EIN|VAT|BIC|SWIFT)$/.test(text)
@@ -115,16 +121,19 @@ function continues(token: WordToken): boolean {
   return token.capital && (isFamily(token.lower) || isAnyGivenName(token.lower) || isUnknown(token))
 }
 
-/** Things named after people and places, such as the Paris Agreement and the Carter Center. */
+/**
+ * Words after which a name is part of another one, such as the Paris Agreement and the Carter
+ * Center.
+ */
 const namedAfter =
   /^(?:agreement|accords?|act|airport|awards?|bridge|cent(?:er|re)|climate|conference|cup|festival|foundation|hotel|museum|open|podcast|project|protocol|restaurant|school|show|stadium|summit|theat(?:er|re)|tower|treaty|trophy)$/
 
 /**
- * Returns whether a word is an everyday word with a capital inside a sentence, such as "Gates"
- * after "Bill".
+ * Returns whether an everyday word has a capital inside a sentence, such as "Gates" after "Bill".
  */
 function isProper({ lower, capital, initial, text }: WordToken): boolean {
-  if (!capital || initial || small.has(lower) || /['\d]|^\p{Lu}{2,4}$/u.test(text)) return false
+  if (!capital || initial || neverNames.has(lower) || /['\d]|^\p{Lu}{2,4}$/u.test(text))
+    return false
   if (namedAfter.test(lower)) return false
   return !hasTag(
     lower,
@@ -140,14 +149,14 @@ function isProper({ lower, capital, initial, text }: WordToken): boolean {
 }
 
 /**
- * Returns the index after a family name that begins with particles in small letters, as after a
- * title: "van der Berg"; `begin` where there is none.
+ * Returns the index after a family name that begins with particles in lower case, as after a title:
+ * "van der Berg". Returns `begin` if there is none.
  */
 export function endOfParticles(tokens: readonly WordToken[], begin: number): number {
   let at = begin
   while (tokens[at] && particles.has(tokens[at]!.lower) && !tokens[at]!.closed) at++
   const family = tokens[at]
-  const isFamilyName = family?.capital && !small.has(family.lower) && !isAcronym(family)
+  const isFamilyName = family?.capital && !neverNames.has(family.lower) && !isAcronym(family)
   return at > begin && isFamilyName ? at + 1 : begin
 }
 

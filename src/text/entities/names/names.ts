@@ -13,8 +13,8 @@ import {
   isPlaceName,
   isUnknown,
   isWordLike,
+  neverNames,
   particles,
-  small,
 } from './name-words.ts'
 import {
   coordinated,
@@ -69,7 +69,7 @@ const civil = new Set([
   ],
   ...['councillor', 'councilor', 'congressman', 'congresswoman', 'governor', 'mayor', 'coach'],
 ])
-/** Titles that mean nothing else, so that a name after them needs no capital. */
+/** Titles without another meaning: a name after one needs no capital. */
 const titles = /^(?:mr|mrs|ms|mx|mister|dr|doctor)\.?$/
 const kin = new Set([
   ...['sister', 'brother', 'son', 'daughter', 'wife', 'husband', 'mother', 'father', 'mom', 'dad'],
@@ -125,7 +125,7 @@ function cueBefore(text: string, tokens: readonly WordToken[], at: number): Name
   if (previous?.capital && civil.has(previous.lower) && token.capital && !previous.closed)
     return 'civil'
   if (previous && titles.test(previous.lower) && !previous.closed) {
-    // "The doctor hill" is a hill.
+    // "The doctor hill" is not a name.
     const isEveryday = previous.lower === 'doctor' && isOrdinaryWord(token.lower)
     const isFamilyName = isFamilyBehind(token) && !isEveryday
     if (isFamilyName || endOfParticles(tokens, at) > at) return 'civil'
@@ -140,7 +140,7 @@ function cueBefore(text: string, tokens: readonly WordToken[], at: number): Name
   return introduction.test(textBefore) ? 'introduced' : undefined
 }
 
-/** Words right before somebody's name. */
+/** Words directly before a person's name. */
 const introduction = new RegExp(
   `\\b(?:${[
     "I'm|I am|this is|it's|it was|is that|named|called|calls? me|goes by|short for|name (?:is|was)",
@@ -182,7 +182,7 @@ function readName(
     return rareUncased(tokens, at, { isFamilyName: cue === 'family' })
   }
   if (cue === 'given' || cue === 'full') {
-    const none = small.has(token.lower) || token.initial
+    const none = neverNames.has(token.lower) || token.initial
     const last = Math.max(end, none ? at : at + 1)
     if (last === at) return undefined
     const one = cue === 'full' && isFamily(token.lower) && !isAnyGivenName(token.lower)
@@ -195,7 +195,7 @@ function readName(
   }
   if (end === at) return undefined
   if (!single) return fullName(tokens, at, end, cue)
-  // "Tell Schwartz": colleagues use the family name alone.
+  // "Tell Schwartz": colleagues use the family name by itself.
   const isTold = /^(?:tell|told|ask|asked|remind)$/.test(tokens[at - 1]?.lower ?? '')
   return (
     (isTold && !isAnyGivenName(token.lower) ? familyAlone(tokens, at) : undefined) ??

@@ -7,7 +7,7 @@ import { isOrdinaryWord } from './name-words.ts'
 
 const street =
   '(?:[Ss]treet|[Ss]t\\.|[Aa]venue|Ave\\.?|[Rr]oad|Rd\\.?|[Ll]ane|Ln\\.?|[Dd]rive|[Bb]oulevard|Blvd\\.?|[Cc]ourt|[Pp]lace|[Tt]errace|[Ww]ay|[Cc]ircle|[Hh]ighway|[Pp]arkway|[Ss]quare|[Aa]lley|[Cc]rescent|[Cc]lose|[Gg]ardens?|[Mm]ews|[Gg]rove|[Tt]rail|[Pp]ike|[Cc]ove|[Pp]laza|[Tt]urnpike|[Qq]uay|[Ww]harf)'
-/** Kinds of streets that are also something else: not after a year, "1990 Central Park". */
+/** Kinds of streets with another meaning, which do not match after a year: "1990 Central Park". */
 const ambiguousStreet =
   '(?:Park|Hill|View|Walk|Rise|Row|Loop|Point|Run|Green|Path|Pass|Ridge|Heights|Bend|Crossing)'
 const direction =
@@ -17,7 +17,7 @@ const cap = "(?:[A-Z][\\p{L}'’]{1,40}|\\d{1,4}(?:st|nd|rd|th))"
 const company =
   '(?:Inc|Incorporated|Corp|Corporation|LLC|Ltd|Limited|GmbH|Company|Holdings|Industries|Bank|Insurance|Airlines|Group|Partners|Technologies|Systems|Solutions|Motors|University|College|Institute|Foundation|Association|Credit Union|Agency|Ministry|Department)'
 
-/** House numbers are read like other numbers, or digit by digit: "nine oh one". */
+/** The words of house numbers, which are read as numbers or digit by digit: "nine oh one". */
 const numberWord =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)'
 const more = `(?:[ -](?:and )?(?:${numberWord}|hundred|zero|nought|oh))`
@@ -26,8 +26,8 @@ const capitalizedNumberWord = numberWord.replace(/\b[a-z]/g, (letter) => letter.
 const house = `(?:${numberWord}${more}{1,6}|${capitalizedNumberWord}${more}{0,6})(?!\\p{L})`
 
 /**
- * Words of a pattern have a length limit: in an endless word each letter would be tried against all
- * the others.
+ * The words of a pattern have a limited length: in an endless word, each letter would be tried
+ * against all other letters.
  */
 const patterns: EntityPattern[] = [
   {
@@ -38,7 +38,7 @@ const patterns: EntityPattern[] = [
     ),
     score: 0.9,
   },
-  // After a cue, whatever the street is called.
+  // After a cue, any name of a street matches.
   {
     type: 'LOCATION_ADDRESS_STREET',
     pattern: new RegExp(
@@ -111,13 +111,13 @@ const patterns: EntityPattern[] = [
   { type: 'LOCATION_ZIP', pattern: /\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b/g, score: 0.9 },
 ]
 
-/** "Eugene, Oregon": a place that may be on no list, by the state after it. */
+/** "Eugene, Oregon": a place before its state, even if no list contains the place. */
 const beforeState = new RegExp(
   `\\b(?:(?:in|from|to|near|at|of|outside|around) |(?<=[,.] )|(?<=^))(?<e>${cap}(?: ${cap}){0,2})(?=,? (?:${wordList('places/us-states').join('|')})\\b)`,
   'gu',
 )
 
-/** Streets where a recognizer writes small letters only: "forty two maple avenue". */
+/** Streets in a text without capitals: "forty two maple avenue". */
 const uncasedStreet: EntityPattern = {
   type: 'LOCATION_ADDRESS_STREET',
   pattern: new RegExp(
@@ -139,7 +139,7 @@ export function findPlaces(text: string): Entity[] {
 }
 
 /**
- * "I live in Hamilton", "she flew to Madison": the context makes it a city, though it may also be a
+ * "I live in Hamilton", "she flew to Madison": the context shows a city, although it may also be a
  * person's name.
  */
 const namesake = new RegExp(
@@ -148,8 +148,8 @@ const namesake = new RegExp(
 )
 
 /**
- * Returns whether the text before a state is a city, and not an opening word before the name of an
- * addressee ("Well, Virginia"): common words begin sentences.
+ * Returns whether the text before a state is a city. Common words before it only begin a sentence
+ * that addresses a person ("Well, Virginia").
  */
 function isCity(text: string, { from, to }: Entity): boolean {
   const place = text.slice(from, to).toLowerCase()

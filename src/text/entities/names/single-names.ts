@@ -12,21 +12,21 @@ import {
   isRareWord,
   isUnknown,
   isWordLike,
-  small,
+  neverNames,
 } from './name-words.ts'
 
 const places =
   /^(?:in|to|from|near|of|through|around|toward|towards|visit|visiting|downtown|into|via|outside)$/
 const insidePlaces = /^(?:in|near|through|around|downtown|into|via|outside|visit|visiting)$/
-/** Verbs that only people perform: "Rose said" is not about a flower. */
+/** Verbs whose subject is always a person: "Rose said" is not about a flower. */
 const speaks =
   /^(?:says?|said|tells|told|asks|asked|thinks|thought|wants|wanted|knows|knew|wrote|emailed|texted|phoned|replied|mentioned|suggested|agrees|agreed|explained|answered|laughed|smiled|married|graduated|speaking|calling|called|rang)$/
 const addresses =
   /^(?:hi|hello|hey|can|could|would|will|do|does|did|are|is|have|what|how|when|where|why|you|your|please|i|i'm|i'll|thanks|thank|let's|go|this)$/
 
 /**
- * Recognizes a given name that stands alone. When the words before introduce it (`introduced`), an
- * unknown word counts too.
+ * Recognizes a given name without a family name. After words that introduce it (`introduced`), an
+ * unknown word is recognized, too.
  */
 export function givenAlone(tokens: readonly WordToken[], at: number, introduced: boolean) {
   const token = tokens[at]!
@@ -60,8 +60,8 @@ export function givenAlone(tokens: readonly WordToken[], at: number, introduced:
 }
 
 /**
- * Recognizes a family name that stands alone, as colleagues use it: "Tell Schwartz". English words
- * do not count.
+ * Recognizes a family name without a given name, as colleagues use it: "Tell Schwartz". English
+ * words are not recognized.
  */
 export function familyAlone(tokens: readonly WordToken[], at: number) {
   const token = tokens[at]!
@@ -72,20 +72,20 @@ export function familyAlone(tokens: readonly WordToken[], at: number) {
   if (isOrdinaryWord(lower) || isPlaceName(token) || !isUnknown(token) || lower.length < 4)
     return undefined
   if (previous && insidePlaces.test(previous.lower)) return undefined
-  // Beside another capital it is part of something else: a street, a company, a ship.
-  if (previous?.capital && !previous.closed && !previous.initial && !small.has(previous.lower))
+  // Next to another capitalized word it is part of something else: a street, a company, a ship.
+  if (previous?.capital && !previous.closed && !previous.initial && !neverNames.has(previous.lower))
     return undefined
-  if (next?.capital && !token.closed && !small.has(next.lower)) return undefined
+  if (next?.capital && !token.closed && !neverNames.has(next.lower)) return undefined
   return { type: 'NAME_FAMILY' as const, end: at + 1, score: 0.65 }
 }
 
 /**
- * Recognizes a given name without its capital. Everyday words do not count, and rare names and
+ * Recognizes a given name without a capital. Everyday words are not recognized, and rare names and
  * places only after a cue.
  */
 export function givenUncased(tokens: readonly WordToken[], at: number, cued = false) {
   const { lower, closed } = tokens[at]!
-  if (small.has(lower) || lower.length < 3) return undefined
+  if (neverNames.has(lower) || lower.length < 3) return undefined
   const next = closed ? undefined : tokens[at + 1]
   const family = next && (cued ? isFamilyBehind(next) : isFamilyUncased(next))
   // "My name is mark green": two everyday words, which together are a name.
@@ -97,15 +97,18 @@ export function givenUncased(tokens: readonly WordToken[], at: number, cued = fa
     : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }
 }
 
-/** Asterisks stand for a swear word that is no name: "S***, I forgot". */
+/**
+ * Returns whether a word is on no list. Asterisks mask a swear word, which is not a name: "S***, I
+ * forgot".
+ */
 function isUnlisted(token: WordToken): boolean {
   if (token.text.includes('*')) return false
   return tagsOf(token.lower).length === 0 && isUnknown(token)
 }
 
 /**
- * Recognizes a name that no list has and a recognizer wrote in small letters, after a cue such as
- * "my last name is": a word that is not an everyday one.
+ * Recognizes a name in lower case that no list contains, after a cue such as "my last name is".
+ * Everyday words are not recognized.
  */
 export function rareUncased(
   tokens: readonly WordToken[],
@@ -126,15 +129,15 @@ function isFamilyUncased({ lower }: WordToken): boolean {
 }
 
 /**
- * Returns whether a word after "my name is john" or "mr." is a family name. Everyday words count,
- * function words do not.
+ * Returns whether a word after "my name is john" or "mr." is a family name. Everyday words are,
+ * function words are not.
  */
 export function isFamilyBehind({ lower }: WordToken): boolean {
-  return isFamily(lower) && !small.has(lower) && !isFunctionWord(lower)
+  return isFamily(lower) && !neverNames.has(lower) && !isFunctionWord(lower)
 }
 
 function isOrdinary(lower: string): boolean {
-  return isOrdinaryWord(lower) || isWordLike(lower) || isMonthName(lower) || small.has(lower)
+  return isOrdinaryWord(lower) || isWordLike(lower) || isMonthName(lower) || neverNames.has(lower)
 }
 
 /** Finds "Tom, Anita and Kwame": an unknown capitalized word beside a name is one too. */

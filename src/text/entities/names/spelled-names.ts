@@ -14,7 +14,7 @@ export function findSpelled(text: string, foundEntities: readonly Entity[]): Ent
     Array.from(text.matchAll(pattern), ({ 0: phrase, index }) => {
       const textBefore = text.slice(Math.max(0, index - 60), index)
       const named = namedAs(phrase, text, foundEntities)
-      // Two letters may be anything, except for the name just before them.
+      // Two letters may be anything, unless they spell the name just before them.
       if (/^[^A-Z]*(?:[A-Z][^A-Z]*){2}$/.test(phrase) && !named) return []
       if (!cue.test(textBefore) && !isNamed(text, index, foundEntities)) return []
       const type = typeOf(textBefore, named)

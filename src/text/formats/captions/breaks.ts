@@ -3,8 +3,7 @@ import { sentenceEnds } from '../../words/sentences/sentence-ends.ts'
 import { wordPartsOf } from '../../words/word-parts.ts'
 
 /**
- * Articles, prepositions, possessives and conjunctions, by language: they belong with the next
- * word.
+ * Articles, prepositions, possessives and conjunctions, by language: a row should not end with one.
  */
 const NO_BREAK_AFTER: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [
@@ -19,8 +18,8 @@ const NO_BREAK_AFTER: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 ])
 
 /**
- * Returns whether a word should not be the last of its row: `the`, `of`, and an abbreviation that
- * the two words `following` go on with (Dr. Lee, St. Mary).
+ * Returns whether a word should not be the last of its row: a word such as `the` or `of`, or an
+ * abbreviation that the words `following` continue (Dr. Lee, St. Mary).
  */
 export function isNoBreakWord(
   word: string,
@@ -35,9 +34,9 @@ export function isNoBreakWord(
 }
 
 /**
- * Returns the price of a break between two words: 0 after a sentence or at the end, 0.3 after a
- * comma, 0.8 elsewhere, 1.2 after a word that leans on the next one. A pause lowers it by its
- * seconds.
+ * Returns the penalty of a break between two words: 0 after a sentence or at the end, 0.3 after a
+ * comma, 0.8 elsewhere, 1.2 after a word that belongs to the next one. A pause reduces it by its
+ * length in seconds.
  */
 export function breakPenalty(last: TextChunk, next: TextChunk | undefined): number {
   if (!next || (!last.leans && /[.!?…。！？؟।]["'”’)」』]?$/.test(last.text))) return 0
@@ -55,10 +54,10 @@ function wordPrice({ text, leans }: TextChunk): number {
  */
 export type TextChunk = {
   text: string
-  /** The separator before it in a row, unless it opens the row. */
+  /** The separator before it, unless it begins a row. */
   space: '' | ' '
   columns: number
-  /** Whether a row should not end with it. */
+  /** Whether a row should not end with it, because it belongs to the next word. */
   leans: boolean
   start: number
   end: number

@@ -5,7 +5,7 @@ import { isNoBreakWord, type TextChunk } from './breaks.ts'
 import { toMilliseconds } from './timing.ts'
 import { countColumns, splitCharacters } from './width.ts'
 
-/** The place of a word in the text of its utterance. */
+/** The position of a word in the text of its utterance. */
 type TimedSpan = { from: number; to: number; start: number; end: number }
 
 type Cut = { text: string; from: number }
@@ -53,7 +53,7 @@ function joinWords({ words, language }: Utterance): { text: string; spans: Timed
   return { text, spans }
 }
 
-/** Cleans a text. No-break spaces stay: they belong to the word. */
+/** Cleans a text. No-break spaces stay, because they are part of a word. */
 function cleanCaptionText(text: string): string {
   return text
     .toWellFormed()
@@ -75,8 +75,8 @@ function segmenterOf(language: string): Intl.Segmenter {
 }
 
 /**
- * Cuts a text into words. Punctuation goes with the word before it, an opening bracket or quote
- * with the one after it.
+ * Splits a text into words. Punctuation belongs to the word before it, an opening bracket or
+ * quotation mark to the word after it.
  */
 function cutWords(text: string, { language }: Utterance): Cut[] {
   const cuts: Cut[] = []

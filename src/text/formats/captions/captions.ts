@@ -13,20 +13,22 @@ export type Caption = {
   start: number
   end: number
   rows: string[]
-  /** Whose words these are, such as `Speaker 1`, if that is shown. */
+  /** The speaker or channel of the words, such as `Speaker 1`, if it is shown. */
   voice?: string
 }
 
 /** The limits of one caption. Durations are seconds; a wide character counts as two. */
 export type CaptionLimits = {
-  /** A shorter caption is extended, as far as the next one allows. */
+  /** A shorter caption is extended as far as the next caption allows. */
   minDuration: number
   maxDuration: number
   maxCharactersPerRow: number
   maxRows: number
-  /** Between two captions. */
+  /** The shortest gap between two captions. */
   minGap: number
-  /** A longer word is split there. A word longer than a row, but not than this, has its own row. */
+  /**
+   * Longer words are split. A word that is longer than a row, but not than this, has its own row.
+   */
   maxWordColumns: number
 }
 
@@ -58,7 +60,10 @@ export function splitCaptions(
   return adjustTiming(captions, limits).map(({ opens: _, ...caption }) => caption)
 }
 
-/** More rounds would move few labels, and might never end. */
+/**
+ * The most times that captions are cut again: later rounds would change few labels, and might never
+ * end.
+ */
 const MAX_ROUNDS = 5
 
 /**
@@ -97,7 +102,7 @@ export function cutLabeledCaptions(
   }
 }
 
-/** A caption, and the chunk of its utterance that it begins with. */
+/** A caption, and the index of its first chunk in the utterance. */
 type CutCaption = Caption & { opens: number }
 
 function withVoice(captions: readonly CutCaption[], voice: string | undefined): CutCaption[] {
@@ -116,20 +121,20 @@ function adjustTiming<T extends Caption>(captions: readonly T[], limits: Caption
 }
 
 /**
- * Thirty seconds, the longest that a request may set, at ten words a second. This bounds the
- * search.
+ * The most chunks of a caption: thirty seconds, the longest that a request may set, at ten words a
+ * second. It limits the search.
  */
 const MAX_CHUNKS = 300
 
 /**
- * The cheapest way to caption the chunks before an index: its price, and where its last caption
- * opens.
+ * The best captions for the chunks before an index: their total penalty, and the first chunk of the
+ * last caption.
  */
 type Plan = { price: number; opens: number }
 
 /**
- * Returns the cheapest of all allowed cuts: fewest captions first, then breaks after punctuation or
- * in a pause, then captions of equal size (so that no word is left over alone).
+ * Returns the best of all allowed splits: first, the fewest captions; then breaks after punctuation
+ * or in a pause; then captions of equal size, so that no word is left alone.
  */
 function cutUtterance(
   utterance: Utterance,

@@ -3,13 +3,16 @@ import { breakPenalty, type TextChunk } from './breaks.ts'
 /** A break after a comma is worth rows that differ by a fifth of their width. */
 const BREAK_WEIGHT = 0.1
 
-/** The cheapest way to lay the chunks before an index: its price, and where its last row opens. */
+/**
+ * The best rows for the chunks before an index: their total penalty, and the first chunk of the
+ * last row.
+ */
 type Plan = { price: number; opens: number }
 
 /**
- * Lays chunks into rows of at most `width` columns: as few rows as possible, of about the same
- * length, broken after punctuation where possible. A wider chunk has a row of its own. Minimizes
- * squares as in Knuth and Plass, "Breaking paragraphs into lines" (1981).
+ * Breaks chunks into rows of at most `width` columns: as few rows as possible, of similar length,
+ * after punctuation where possible. A wider chunk has its own row. Minimizes squares as in Knuth
+ * and Plass, "Breaking paragraphs into lines" (1981).
  */
 export function breakLines(chunks: readonly TextChunk[], width: number): string[] {
   const count = countRows(chunks, width)
@@ -27,8 +30,8 @@ export function breakLines(chunks: readonly TextChunk[], width: number): string[
           (before[opens]?.price ?? Number.POSITIVE_INFINITY) +
           (used / width) ** 2 +
           BREAK_WEIGHT * breakPenalty(chunks[end - 1]!, chunks[end])
-        // At the same price the lower row is the longer one: it is nearer to the edge of the
-        // picture.
+        // With the same penalty, the lower row becomes the longer one, so that less of the picture
+        // is hidden.
         if (price <= best.price) best = { price, opens }
       }
       plans[end] = best
@@ -56,7 +59,7 @@ function countRows(chunks: readonly TextChunk[], width: number): number {
   return rows
 }
 
-/** Returns a function that gives the columns of a row of the chunks from one index to another. */
+/** Returns a function that returns the columns of a row from one chunk to another. */
 function sumColumns(chunks: readonly TextChunk[]): (opens: number, end: number) => number {
   const sums = [0]
   for (const { space, columns } of chunks) sums.push(sums.at(-1)! + space.length + columns)

@@ -4,7 +4,9 @@ export type CaptionTime = { start: number; end: number }
 /** All in milliseconds. */
 export type TimingLimits = { minDuration: number; maxDuration: number; gap: number }
 
-/** A caption that another one cuts short stays at least this long, enough to read a word or two. */
+/**
+ * A caption that the next one cuts short is shown at least this long, enough to read a word or two.
+ */
 const READABLE_MS = 1000
 
 /**

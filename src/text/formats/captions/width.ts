@@ -1,8 +1,8 @@
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
 /**
- * Characters of two columns: East Asian wide and fullwidth ones (Unicode Standard Annex 11, by
- * blocks), and those drawn as an emoji.
+ * Characters that take two columns: East Asian wide and fullwidth ones (Unicode Standard Annex 11,
+ * by blocks), and those drawn as an emoji.
  */
 const WIDE = new RegExp(
   [
@@ -24,8 +24,8 @@ export function splitCharacters(text: string): string[] {
 }
 
 /**
- * Returns the columns of a text: one for each character a reader sees, two for a wide one, none for
- * an invisible one.
+ * Returns the columns of a text: two for a wide character, none for an invisible one, one for
+ * others.
  */
 export function countColumns(text: string): number {
   if (isPlain(text)) return text.length
@@ -38,8 +38,8 @@ function columnsOf(character: string): number {
 }
 
 /**
- * Returns whether a text is plain ASCII, as nearly every word is. Unicode lookups for each would
- * take most of the time of a long recording.
+ * Returns whether a text is printable ASCII, as nearly every word is. Looking up the Unicode
+ * properties of each character would take most of the time for a long recording.
  */
 function isPlain(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text)

@@ -25,7 +25,7 @@ export function numberMarkers(
       return words.flatMap(({ text }) => Array.from(text.matchAll(markers()), ([one]) => one))
     }),
   )
-  // Places are collected utterance by utterance, and word by word within each.
+  // Positions are collected utterance by utterance, and word by word within each.
   for (const number of places.keys()) {
     const { type, original } = hidden[number - 1]!
     const key = `${type} ${sameOriginal(original)}`

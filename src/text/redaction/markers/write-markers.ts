@@ -8,13 +8,13 @@ import {
   UNMASKED,
 } from '../masks/masked-text.ts'
 
-/** A word as it is written, and the words that it replaces. */
+/** A word of the result, and the words that it replaces. */
 type MarkedWord = { text: string; from: Word[]; utterance: number }
 
 /**
- * Returns the utterances with a marker for each entity. The words of an entity become one, in place
- * of the first; what is left of its last word goes there too, even from a later utterance.
- * Utterances with nothing left are dropped.
+ * Returns the utterances with a marker for each entity. A single word replaces the words of an
+ * entity, at the position of the first one. It also takes over the rest of the last word, even from
+ * a later utterance. Empty utterances are dropped.
  */
 export function writeMarkers(masked: MaskedText, markerOf: (mask: number) => string): Utterance[] {
   const marked = new Map<number, MarkedWord>()
@@ -23,7 +23,8 @@ export function writeMarkers(masked: MaskedText, markerOf: (mask: number) => str
     for (const [word, maskedWord] of words.entries()) {
       const runs = maskRunsOf(masked, { utterance, word, seesMarkers: false })
       const earlier = marked.get(runs[0]?.mask ?? UNMASKED)
-      // Only punctuation moves to an earlier utterance, and times never reach into another one.
+      // Only punctuation moves to an earlier utterance, and the times of a word never extend into
+      // another one.
       const isHere = earlier?.utterance === utterance || (earlier && runs.every(isMark))
       const target = earlier && isHere ? earlier : { text: '', from: [], utterance }
       for (const { mask, text } of runs) {
@@ -40,8 +41,8 @@ export function writeMarkers(masked: MaskedText, markerOf: (mask: number) => str
   })
 
   /**
-   * Returns whether a run has nothing to read: a placed marker covers it, or it means nothing
-   * without one.
+   * Returns whether a run needs no text: its marker is already written, or it has no meaning by
+   * itself.
    */
   function isMark({ mask, text }: MaskRun): boolean {
     return mask === UNMASKED ? isPunctuationOrPossessive(text) : marked.has(mask)

@@ -15,17 +15,17 @@ import { maskOf } from './write-masks.ts'
 export type Style = 'MARKER' | 'MASK'
 
 /**
- * The readable text of an utterance, or of several as one text. `at[i]` is the place of character i
- * in the masked text, or `BETWEEN` words, or `HIDDEN`.
+ * The readable text of one or several utterances. `at[i]` is the position of character i in the
+ * masked text, or `BETWEEN` words, or `HIDDEN`.
  */
 export type MaskedSpan = { text: string; at: number[] }
 
-/** Several utterances as one text; `interjections` are what others said in between. */
+/** Several utterances as one text; `interjections` are the words of others in between. */
 export type JoinedSpans = MaskedSpan & Pick<Document, 'interjections'>
 
-/** At no place: a space between two words. */
+/** The position of a space between two words. */
 export const BETWEEN = -2
-/** At no place: it stands for something hidden. */
+/** The position of a character that stands for something hidden. */
 const HIDDEN = -1
 
 /**
@@ -55,7 +55,7 @@ export function renderUtterances(
         else if (style === 'MASK') writeMask(target, maskOf(text))
         else if (!marked.has(mask)) {
           writeMask(target, '#')
-          // Markers that stood in the text before share one number, but are one character each.
+          // All markers that the text contained before have one number, but each is one character.
           if (mask > UNMASKED) marked.set(mask, target)
         }
       }
@@ -96,8 +96,8 @@ export function concatenate(
 }
 
 /**
- * Returns the groups of utterances to read as one text each: those of a channel, and those of each
- * of its speakers where it has several, because a dictation continues after others have spoken.
+ * Returns the groups of utterances that are read as one text: those of a channel and, if it has
+ * several speakers, those of each speaker, because a dictation continues after others have spoken.
  */
 export function readingsOf({ utterances }: Pick<MaskedText, 'utterances'>): number[][] {
   const speakers = new Map<number, Set<number | undefined>>()

@@ -3,11 +3,11 @@ import { markers } from '../markers/markers.ts'
 
 /** The mask value of a character that is not hidden. */
 export const UNMASKED = 0
-/** The mask value of a marker that stood in the text before. */
+/** The mask value of a marker that the text contained before. */
 const EXISTING_MARKER = -1
 
 /**
- * A transcript with a mask value for each character of all its words in a row: `UNMASKED`, or the
+ * A transcript with a mask value for each character of its words, in order: `UNMASKED`, or the
  * number of the entity that hides it. `bases[u][w]` is the offset of the first character of word w
  * of utterance u.
  */
@@ -41,16 +41,14 @@ export function createMaskedText({ utterances }: Transcript): MaskedText {
 }
 
 /**
- * Returns whether a part of a word means nothing without the hidden part before it: punctuation, or
- * a possessive.
+ * Returns whether a part of a word has no meaning without the hidden part before it: punctuation,
+ * or a possessive.
  */
 export function isPunctuationOrPossessive(text: string): boolean {
   return /^(?:['’]s)?[^\p{L}\p{N}]*$/iu.test(text)
 }
 
-/**
- * Returns the runs of a word. An existing marker counts as hidden when `seesMarkers`, else as open.
- */
+/** Returns the runs of a word. With `seesMarkers`, existing markers are hidden. */
 export function maskRunsOf(
   { utterances, bases, mask }: MaskedText,
   { utterance, word, seesMarkers }: { utterance: number; word: number; seesMarkers: boolean },

@@ -3,7 +3,7 @@ import { type MaskedText, maskRunsOf, UNMASKED } from './masked-text.ts'
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** Returns a text with `#` for each character that a reader sees, except spaces. */
+/** Returns a text with `#` for each visible character except spaces. */
 export function maskOf(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text.replace(/\S/g, '#')
   return Array.from(graphemes.segment(text), ({ segment }) => {
@@ -11,7 +11,7 @@ export function maskOf(text: string): string {
   }).join('')
 }
 
-/** Returns the utterances with masks: as many words, at the same times. */
+/** Returns the utterances with masks. The number of words and their times stay the same. */
 export function writeMasks(masked: MaskedText): Utterance[] {
   return masked.utterances.map((utterance, utteranceIndex) => {
     const words = utterance.words.map((original, word) => {

@@ -17,7 +17,7 @@ export function findRepeats(
   }: {
     known: KnownWords
     numbers: readonly DigitRun[]
-    /** The types of the digits that known numbers give away. */
+    /** The types of the digits that known numbers reveal. */
     reached: ReadonlyMap<string, EntityType>
   },
 ): Entity[] {
@@ -41,9 +41,7 @@ export function findRepeats(
   return repeatedNames
 }
 
-/**
- * Finds the codes that begin at a word, in whatever parts they are said: "B M W three one seven".
- */
+/** Finds the codes that begin at a word, however they are split: "B M W three one seven". */
 function codesFrom(
   words: readonly Lexeme[],
   at: number,

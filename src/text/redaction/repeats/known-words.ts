@@ -7,29 +7,32 @@ import { isOrdinaryWord } from '../../entities/names/name-words.ts'
 /** A masked entity and its original text. */
 export type KnownText = { type: EntityType; original: string }
 
-/** A row of words. */
+/** A sequence of words. */
 export type Phrase = { type: EntityType; words: string[] }
 
-/** What was masked in one place, to be found again elsewhere. */
+/** The masked words, to find them again elsewhere. */
 export type KnownWords = {
   /** The single words of names, in lower case and without accents. */
   names: Map<string, EntityType>
-  /** Other rows of words in lower case, by their first word. */
+  /** Other sequences of words in lower case, by their first word. */
   phrases: Map<string, Phrase[]>
   /** Codes of letters and digits, such as license plates, as `toCode` writes them. */
   codes: Map<string, EntityType>
   numbers: KnownNumber[]
 }
 
-/** The fewest digits of a known number in which others are searched for. */
+/** The fewest digits of a known number whose parts are searched for. */
 export const MIN_KNOWN_DIGITS = 4
 
-/** Amounts and times do not belong to one person: elsewhere the same words mean something else. */
+/**
+ * Types that are not specific to a person, such as amounts and times: elsewhere, the same words
+ * mean something else.
+ */
 const unspecific =
   /^(?:AGE|DATE|DATE_INTERVAL|DAY|DOSE|DURATION|MONEY|MONTH|STATISTICS|TIME|YEAR|CVV|CREDIT_CARD_EXPIRATION|OCCUPATION|GENDER|MARITAL_STATUS)$/
 const secrets = /^(?:PASSWORD|USERNAME)$/
 
-/** Collects what was masked: the single words of names, everything else in its original words. */
+/** Collects the masked words: the single words of names, and everything else as it was said. */
 export function knownWordsOf(
   hidden: readonly KnownText[],
   requestedTypes: ReadonlySet<EntityType>,
@@ -66,8 +69,8 @@ function addNames(
 }
 
 /**
- * Returns whether a word of a name identifies it: of a name with capitals only the capitalized
- * words do, not "van"; without any capital, all of them.
+ * Returns whether a word of a name identifies it. If the name has capitals, only the capitalized
+ * words do, not "van"; otherwise all words do.
  */
 function isNamed(word: string, words: readonly string[]): boolean {
   return /^\p{Lu}/u.test(word) || words.every((otherWord) => !/\p{Lu}/u.test(otherWord))
@@ -89,7 +92,7 @@ function addPhrase({ phrases, codes, numbers }: KnownWords, { type, words }: Phr
   else phrases.set(lower[0]!, [{ type, words: lower }])
 }
 
-/** The fewest letters and digits of a code that is searched for again, however it is said. */
+/** The fewest letters and digits of a code that is searched for in any spelling. */
 const MIN_CODE = 5
 const spokenDigits: ReadonlyMap<string, string> = new Map(
   'zero one two three four five six seven eight nine'
@@ -98,7 +101,7 @@ const spokenDigits: ReadonlyMap<string, string> = new Map(
     .concat([['oh', '0']]),
 )
 
-/** Returns the letters and digits of a word as a code has them: `BMW` as `bmw`, `seven` as `7`. */
+/** Returns a word as letters and digits of a code: `BMW` as `bmw`, `seven` as `7`. */
 export function toCode(word: string): string {
   const lower = word.toLowerCase()
   return spokenDigits.get(lower) ?? lower.replaceAll(/[^\p{L}\p{N}]/gu, '')
@@ -114,7 +117,10 @@ export function wordLexemes(text: string): Lexeme[] {
     })
 }
 
-/** Returns whether a word identifies something by itself. Common and lower-case words hardly do. */
+/**
+ * Returns whether a word identifies something by itself, which common and lower-case words hardly
+ * do.
+ */
 function isDistinctive(word: string, type: EntityType): boolean {
   if (word.length < 3 || isOrdinaryWord(word.toLowerCase())) return false
   return secrets.test(type) || /[\p{Lu}\d]/u.test(word)

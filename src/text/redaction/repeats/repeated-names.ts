@@ -7,7 +7,7 @@ import { isFunctionWord } from '../../vocabulary/common-words.ts'
 /** The names of a transcript, in lower case and without accents. */
 type Names = ReadonlyMap<string, EntityType>
 
-/** Shorter names are not searched for in spelled letters, nor in words with an s. */
+/** Names with fewer letters are not searched for in spelled letters, nor in words with an s. */
 const MIN_NAME_CHARS = 3
 const MAX_NAME_CHARS = 20
 
@@ -58,16 +58,16 @@ const interjections =
   /^(?:ah|oh|ow|uh|um|huh|hey|hi|hello|yes|yeah|yep|no|nope|ok|okay|well|now|please|thanks|sorry|right|sure)$/
 
 /**
- * Returns whether a word is never a name before a comma. Months, and verbs such as "Will", may be
- * one.
+ * Returns whether a word is a function word, which is never a name. Months, and verbs such as
+ * "Will", may be one.
  */
 function isGrammar(lower: string): boolean {
   return !isMonthName(lower) && !/^(?:will|can|do|should|would|have)$/.test(lower)
 }
 
 /**
- * Returns whether the text after a word makes it a name: the word is addressed, has or does
- * something, or another name follows.
+ * Returns whether the text after a word shows that it is a name: the person is addressed, has or
+ * does something, or another name follows.
  */
 function isNamed(right: string, names: Names): boolean {
   const next = /^\s+(\p{Lu}\p{L}*)/u.exec(right)?.[1]
@@ -77,7 +77,7 @@ function isNamed(right: string, names: Names): boolean {
   )
 }
 
-/** Finds rows of letters that spell a known name: "K-R-O-L", "s o k o l o f f". */
+/** Finds sequences of letters that spell a known name: "K-R-O-L", "s o k o l o f f". */
 function findLetters(text: string, words: readonly Lexeme[], names: Names): Entity[] {
   return rowsOf(text, words).flatMap((row) => {
     const letters = row.map((letter) => listSpelling(letter.text)).join('')

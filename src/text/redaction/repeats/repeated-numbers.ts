@@ -4,7 +4,7 @@ import type { Entity, EntityType } from '../../entities/entity-types.ts'
 import { findNumbers } from '../stray-numbers.ts'
 import { type KnownNumber, MIN_KNOWN_DIGITS } from './known-words.ts'
 
-/** The fewest digits that are searched for again, and the fewest when written as an amount. */
+/** The fewest digits that are searched for, and the fewest if they are grouped like an amount. */
 const MIN_DIGITS = 3
 const MIN_GROUPED_DIGITS = 6
 
@@ -16,8 +16,8 @@ export function findRepeatable(text: string, foundEntities: readonly Entity[]): 
 }
 
 /**
- * Returns what a number says of a known one: all of it, or all but a first digit that counts the
- * others, as in "last four 0927"; undefined if nothing.
+ * Returns the digits that a number shares with a known one: all of them, or all but a first digit
+ * that is a count, as in "last four 0927"; undefined if there are none.
  */
 function sharedPart(knownDigits: string, otherDigits: string): string | undefined {
   if (knownDigits.includes(otherDigits) || otherDigits.includes(knownDigits)) return otherDigits
@@ -28,8 +28,8 @@ function sharedPart(knownDigits: string, otherDigits: string): string | undefine
 }
 
 /**
- * Adds the numbers that are part of a known one, or contain one, and then those that these give
- * away in turn, until there are no more. However long such a chain is, it is hidden at once.
+ * Adds numbers that are part of a known one, or contain one, and then the numbers that these
+ * reveal, until there are no more.
  */
 export function markRepeatedNumbers(
   knownNumbers: readonly KnownNumber[],

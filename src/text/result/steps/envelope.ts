@@ -1,10 +1,10 @@
 import { AppError } from '../../../errors.ts'
 import { roundTo } from '../../../transcript/rounding.ts'
 
-/** Why an add-on gave no results, in the terms of the API. */
+/** Why an add-on has no results, in the terms of the API. */
 export type AddOnError = { status_code: number; exception: string; message: string }
 
-/** Where words that a response quotes were spoken; times in seconds. */
+/** Where the words that a response quotes were spoken; times in seconds. */
 export type Source = { text: string; start: number; end: number; channel: number }
 
 /** The response of an add-on. `exec_time` is in seconds. */
@@ -14,11 +14,11 @@ export type Envelope = {
   exec_time: number
   error: AddOnError | null
   results: unknown
-  /** Our extension, of add-ons that quote the recording. */
+  /** An extension of the API, for add-ons that quote the recording. */
   sources?: Source[]
 }
 
-/** Ends an add-on with an error that the user can act on. */
+/** An error of an add-on that the user can act on. */
 export class AddOnFailure extends Error {
   readonly error: AddOnError
 
@@ -28,7 +28,7 @@ export class AddOnFailure extends Error {
   }
 }
 
-/** The value for "no result" where the API does not allow null. */
+/** The value for "no result", because the API does not allow null here. */
 const failedResults: Record<ResultFormat, Record<string, unknown>> = {
   string: { sentiment_analysis: '[]', diarization: [] },
   native: { sentiment_analysis: [], diarization: [] },
@@ -50,7 +50,7 @@ export function failedEnvelope(
 /** What an add-on returns, and whether it found anything. */
 export type AddOnOutput = { results: unknown; isEmpty: boolean; sources?: Source[] }
 
-/** How to measure an add-on, and whom to notify when it breaks down. */
+/** How to measure an add-on, and how to report its unexpected errors. */
 export type EnvelopeOptions = {
   /** Milliseconds. */
   now: () => number
@@ -60,7 +60,7 @@ export type EnvelopeOptions = {
 }
 
 /**
- * Runs an add-on, measures it, and turns whatever it throws into a response: it never fails its
+ * Runs an add-on and measures it. An error becomes a response, so that an add-on never fails its
  * job.
  */
 export function runInEnvelope(
@@ -83,15 +83,14 @@ export function runInEnvelope(
   }
 }
 
-/** Says nothing about the cause, which may quote the transcript. */
+/**
+ * Returns the error of an add-on that crashed, without the cause, which may quote the transcript.
+ */
 export function crashed(name: string): AddOnError {
   return { status_code: 500, exception: 'AddonFailed', message: `${name} crashed` }
 }
 
-/**
- * Returns the error of a failed diarization: it names a model that the operator added, and nothing
- * else.
- */
+/** Returns the error of a failed diarization. It names only a model that the operator added. */
 export function diarizationFailed(error: unknown): AddOnError {
   const failure = crashed('diarization')
   const isModel = error instanceof AppError && error.code === 'speaker_model_unusable'

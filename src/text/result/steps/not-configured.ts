@@ -1,7 +1,11 @@
 import { type Envelope, failedEnvelope } from './envelope.ts'
 
-/** Add-ons that a server without services does not have. */
-export const withoutEngine = ['translation', 'audio_to_llm', 'structured_data_extraction'] as const
+/** Add-ons that need a service. */
+export const serviceOnlyAddOns = [
+  'translation',
+  'audio_to_llm',
+  'structured_data_extraction',
+] as const
 
 /** Returns the response of an add-on that needs a language model, on a server without one. */
 export function notConfiguredEnvelope(name: string): Envelope {

@@ -10,7 +10,7 @@ import {
   storedTranscript,
 } from '../stored-result.ts'
 import type { Envelope, ResultFormat } from './envelope.ts'
-import { notConfiguredEnvelope, withoutEngine } from './not-configured.ts'
+import { notConfiguredEnvelope, serviceOnlyAddOns } from './not-configured.ts'
 import { type AddOnRunOptions, runAddOn } from './run-add-on.ts'
 import {
   mergeServiceAddOn,
@@ -19,7 +19,7 @@ import {
   type ServiceResponses,
 } from './run-service-add-on.ts'
 
-/** An add-on to retry, with the stored JSON texts, which hold megabytes. */
+/** An add-on to retry, with the stored JSON texts, which may be megabytes long. */
 export type Retry = {
   name: string
   result: string
@@ -32,9 +32,9 @@ export type Retry = {
 }
 
 /**
- * The outcome of a retry: the JSON texts of the whole new result and of the add-on's part in it;
- * the requests whose answers the add-on needs; or why nothing was made: no add-on has this name, it
- * cannot be retried, was not requested, or has succeeded.
+ * The outcome of a retry: the JSON texts of the new result and of the add-on's part in it; or the
+ * requests whose responses the add-on needs; or the reason for a refusal: no add-on has this name,
+ * it cannot be retried, was not requested, or has succeeded.
  */
 export type RetryResult =
   | { outcome: 'made'; result: string; response: string }
@@ -51,9 +51,9 @@ export type RetryOptions = Omit<AddOnRunOptions, 'params' | 'format'> & {
 }
 
 /**
- * Retries a failed add-on with the words of the result, which are redacted when the job was. Every
- * add-on runs on exactly those words (`build-result.ts`), so the outcome is as if it had never
- * failed.
+ * Retries a failed add-on with the words of the result, which are redacted if the job requested
+ * that. Every add-on runs on exactly those words (`build-result.ts`), so the outcome is the same as
+ * without the failure.
  */
 export function recomputeAddOn(
   { name, format, served = [], serviceResponses, ...texts }: Retry,
@@ -86,7 +86,10 @@ export function recomputeAddOn(
   return { outcome: 'made', result: JSON.stringify(result), response: JSON.stringify(response) }
 }
 
-/** Steps that must run before all others: they change the words, or diarize the audio. */
+/**
+ * Steps that cannot be retried, because they run before all others: they change the words, or
+ * diarize the audio.
+ */
 const fixed: readonly string[] = ['diarization', ...transforms.map(({ name }) => name)]
 
 /** Returns whether an add-on of this name can be retried from the words of a result. */
@@ -95,10 +98,13 @@ export function isRepeatable(
   addOns: readonly { name: string }[] = [...allAddOns, ...allServiceAddOns],
 ): boolean {
   if (fixed.includes(name)) return false
-  return addOns.some((one) => one.name === name) || withoutEngine.some((one) => one === name)
+  return addOns.some((one) => one.name === name) || serviceOnlyAddOns.some((one) => one === name)
 }
 
-/** Subtitles have no envelope: there is at least one file, unless they failed. */
+/**
+ * Returns whether an add-on succeeded. Subtitles have no envelope; without a failure there is at
+ * least one file.
+ */
 function hasSucceeded({ transcription, ...result }: StoredResult, name: string): boolean {
   if (name === 'subtitles') return (transcription.subtitles ?? []).length > 0
   const envelope = result[name] as Envelope | undefined
@@ -115,7 +121,7 @@ function envelopeParts({ results }: Envelope): ({ error?: unknown } | null)[] {
   return Array.isArray(results) ? results : []
 }
 
-/** Returns an envelope with the parts that succeeded before in place of those that fail now. */
+/** Returns an envelope in which parts that succeeded before replace parts that fail now. */
 function keepSucceeded(before: Envelope | undefined, retried: Envelope): Envelope {
   if (!before?.success || !hasFailedPart(before)) return retried
   const after = envelopeParts(retried)

@@ -6,10 +6,10 @@ import type { Transcript, Utterance } from '../../../transcript/transcript.ts'
 import { addOns } from '../../add-ons/add-ons.ts'
 import { buildResult } from '../build-result.ts'
 import type { ResultFormat } from './envelope.ts'
-import { withoutEngine } from './not-configured.ts'
+import { serviceOnlyAddOns } from './not-configured.ts'
 import { recomputeAddOn } from './retry-add-on.ts'
 
-const names = [...addOns.map(({ name }) => name), ...withoutEngine]
+const names = [...addOns.map(({ name }) => name), ...serviceOnlyAddOns]
 const broken = { status_code: 500, exception: 'AddonFailed', message: 'it broke down' }
 const watch = { now: () => 0, onStep: () => {} }
 

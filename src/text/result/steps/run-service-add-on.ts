@@ -5,13 +5,16 @@ import type { ServiceAddOn, ServiceRequest } from '../../service-add-ons/service
 import { type AddOnError, type Envelope, failedEnvelope, runInEnvelope } from './envelope.ts'
 import type { AddOnRunOptions } from './run-add-on.ts'
 
-/** The requests of one add-on, or why it has none. `seconds` is the work so far. */
+/**
+ * The requests of one add-on, or the reason why it has none. `seconds` is the processing time so
+ * far.
+ */
 export type ServiceRequests = { name: string; seconds: number } & (
   | { requests: ServiceRequest[] }
   | { error: AddOnError }
 )
 
-/** The answers to the requests of one add-on, in their order, or why there are none. */
+/** The responses to the requests of one add-on, in order, or the reason why there are none. */
 export type ServiceResponses = { name: string; seconds: number } & (
   | { responses: unknown[] }
   | { error: AddOnError }
@@ -54,7 +57,7 @@ export function mergeServiceAddOn(
   return { ...envelope, exec_time: roundTo(envelope.exec_time + seconds, 6) }
 }
 
-/** Returns nothing but the words that the result shows: `hidden` is not for services. */
+/** Returns only the words that the result contains: services must not get `hidden`. */
 function visibleTranscript(addOn: ServiceAddOn, transcript: Transcript): Transcript {
   return { utterances: knownUtterances(addOn, transcript) }
 }

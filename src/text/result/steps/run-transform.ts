@@ -15,19 +15,19 @@ import {
 import type { ServiceResponses } from './run-service-add-on.ts'
 
 /**
- * Thrown when a required transform failed, so that there is no result. The message quotes nothing
- * of the transcript.
+ * Thrown if a required transform failed, so that there is no result. The message does not quote the
+ * transcript.
  */
 export class RequiredStepFailed extends Error {}
 
-/** What a transform runs with. `failure`: it crashed or hung before, and is left out. */
+/** Options of a transform. `failure`: it crashed or hung before, and is left out. */
 type TransformOptions = { params: Params; failure: AddOnError | undefined }
 
 type TransformServiceOptions = EnvelopeOptions &
   TransformOptions & { served?: readonly string[]; serviceResponses?: ServiceResponses | undefined }
 
 /**
- * Returns the responses of a service for a transform, or what it has to ask first. Without a
+ * Returns the responses of a service for a transform, or the requests to make first. Without a
  * service there are none.
  */
 export function responsesFor(
@@ -52,8 +52,8 @@ export function responsesFor(
 }
 
 /**
- * Runs a transform. When it fails, the words stay as they are; a transform with an envelope reports
- * why.
+ * Runs a transform. If it fails, the words stay unchanged, and a transform with an envelope reports
+ * the reason.
  */
 export function applyTransform(
   { name, reports, required, apply }: TranscriptTransform,
@@ -81,7 +81,7 @@ export function applyTransform(
     changed = applied
     return made ?? { results: null, isEmpty: true }
   }
-  // Without an envelope a failure would go unnoticed, so it breaks the step down.
+  // Without an envelope, nobody would notice the failure, so it is treated as a crash of the step.
   if (!reports) {
     make()
     return changed
@@ -92,8 +92,8 @@ export function applyTransform(
 }
 
 /**
- * Runs a required transform. A refusal is final. Any other error breaks the step down, and comes
- * back in the result as the reason not to retry it.
+ * Runs a required transform. A refusal is final. Any other error is treated as a crash of the step,
+ * which then is not run again.
  */
 function applyRequired(apply: () => TransformResult): TransformResult {
   try {

@@ -1,6 +1,6 @@
 /**
- * A queue of work by account: one piece of each account runs at a time, and accounts take turns. An
- * account with much work thus waits for itself, and others wait for at most one piece of it.
+ * A queue of work by account: each account has one task running at a time, and accounts take turns.
+ * An account with much work waits for itself, and others wait for at most one of its tasks.
  */
 export class AccountScheduler<T> {
   /** In the order of turns. */
@@ -19,8 +19,8 @@ export class AccountScheduler<T> {
   }
 
   /**
-   * Takes the oldest work of the account whose turn it is, among those for which `may` holds. The
-   * caller must call `end` when the work is done.
+   * Removes and returns the oldest task of the next account for which `may` holds. The caller must
+   * call `end` when the task is done.
    */
   take(may: (account: string) => boolean = () => true): { account: string; work: T } | undefined {
     const next = this.#next(may)
@@ -32,9 +32,7 @@ export class AccountScheduler<T> {
     return { account, work }
   }
 
-  /**
-   * Marks the running work of an account as done. The other accounts come before its next piece.
-   */
+  /** Marks the running task of an account as done. The other accounts come before its next task. */
   end(account: string): void {
     this.#running.delete(account)
     const waitingTasks = this.#waiting.get(account)

@@ -37,7 +37,7 @@ export type ResultTask = {
   id: number
   task: BuilderTask
   failedSteps: Record<string, AddOnError>
-  /** The name of the running step. A thread that crashes loses its messages, but not this. */
+  /** The name of the running step. It survives a crash of the thread, which loses messages. */
   step: SharedArrayBuffer
 }
 
@@ -53,10 +53,9 @@ export type FromResultThread = { id: number } & (
 )
 
 /**
- * The JSON text of a result; the audio spans to silence, none where nothing was redacted; and the
- * add-ons that need the responses of a service, none where no service is configured.
- * `pendingRequests`: nothing is built yet, and the build is to be repeated with the responses to
- * this.
+ * The JSON text of a result; the audio spans to silence, empty without redaction; and the add-ons
+ * that need responses of a service, empty without a service. `pendingRequests`: nothing is built
+ * yet, and the build must be repeated with the responses.
  */
 export type ResultText = {
   text: string
@@ -65,23 +64,23 @@ export type ResultText = {
   pendingRequests?: ServiceRequests
 }
 
-/** No step has a longer name. */
+/** The longest name of a step. */
 const MAX_NAME_BYTES = 64
 
 /** Creates the shared memory that holds the name of the running step. */
-export function openStep(): SharedArrayBuffer {
+export function createStepName(): SharedArrayBuffer {
   return new SharedArrayBuffer(MAX_NAME_BYTES)
 }
 
 /** Stores the name of the step that begins. */
-export function noteStep(step: SharedArrayBuffer, name: string): void {
+export function storeStepName(step: SharedArrayBuffer, name: string): void {
   const bytes = new Uint8Array(step)
   bytes.fill(0)
   bytes.set(Buffer.from(name).subarray(0, bytes.length))
 }
 
 /** Returns the step stored last; undefined when none has begun. */
-export function readStep(step: SharedArrayBuffer): string | undefined {
+export function readStepName(step: SharedArrayBuffer): string | undefined {
   const name = Buffer.from(new Uint8Array(step)).toString().replace(/\0+$/, '')
   return name || undefined
 }

@@ -1,15 +1,15 @@
 import { AppError } from '../../../errors.ts'
 import type { Log } from '../../../observability/log.ts'
+import { threadStarter } from '../../../workers/start-worker.ts'
 import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
-import { threadStarter } from '../../../workers/transports.ts'
 import { type AddOnError, crashed, timedOut } from '../steps/envelope.ts'
 import {
   type BuilderTask,
+  createStepName,
   type FromResultThread,
-  openStep,
   type Responses,
   type ResultTask,
-  readStep,
+  readStepName,
 } from './result-task.ts'
 import type { SafeError } from './safe-error.ts'
 
@@ -33,20 +33,20 @@ export type BuilderTaskOptions = {
 const TIMEOUT = 30
 const TIMEOUT_PER_WORD = 0.004
 /**
- * Each lost step halves the timeout of the next one, down to this share: many that hang take no
- * longer than two.
+ * The lowest share of the timeout. Each step that crashes or hangs halves the timeout of the next
+ * one, so many steps that hang take no longer than two.
  */
 const MIN_SHARE = 1 / 16
-/** Many times what the transcript of the longest recording takes. */
+/** Many times as much as the transcript of the longest recording needs. */
 const MAX_HEAP_MB = 1024
 
 type ThreadResponse<T> = { response: T } | { refused: string } | { failed: true }
 type ThreadOutcome<T> = { response: T } | { refused: string } | { lost: string | undefined }
 
 /**
- * A thread that runs one task at a time, started with the first one. A step that crashes it or
- * times out is left out, is reported in the result, and costs the other steps nothing: a new thread
- * replaces the old one.
+ * A thread that runs one task at a time; the first task starts it. A step that crashes or hangs is
+ * left out and reported in the result; the other steps are not affected: a new thread replaces the
+ * old one.
  */
 export class ResultThread {
   readonly #options: ResultThreadOptions
@@ -72,14 +72,14 @@ export class ResultThread {
     const failedSteps: Record<string, AddOnError> = {}
     for (;;) {
       signal.throwIfAborted()
-      const resultTask = { id: this.#nextId++, task, failedSteps, step: openStep() }
+      const resultTask = { id: this.#nextId++, task, failedSteps, step: createStepName() }
       const outcome = await this.#try<Responses[T['kind']]>(resultTask, options)
       if ('lost' in outcome && !signal.aborted) options.onLost?.()
       if ('response' in outcome) return outcome.response
       if ('refused' in outcome) throw new AppError('internal', outcome.refused)
       const { lost } = outcome
       signal.throwIfAborted()
-      // No step was running: no add-on is to blame.
+      // No step was running, so no add-on caused it.
       if (lost === undefined) throw new AppError('internal', 'no result was made')
     }
   }
@@ -107,14 +107,13 @@ export class ResultThread {
       if (message.kind === 'done') return { response: message.response as T }
       if (message.kind === 'refused') return { refused: message.message }
       if (message.kind !== 'failed') return undefined
-      note(readStep(resultTask.step), message.fault)
+      note(readStepName(resultTask.step), message.fault)
       return { failed: true }
     }
     const ended = await this.#thread.run(resultTask, { receive, signal })
     if ('response' in ended && !('failed' in ended.response)) return ended.response
-    const step = readStep(resultTask.step)
-    // A step that is already left out but crashes again anyway cannot be fixed by leaving it out
-    // again.
+    const step = readStepName(resultTask.step)
+    // A step that crashes although it is left out cannot be the cause.
     const lost = step !== undefined && !failedSteps[step] ? step : undefined
     const isHung = 'lost' in ended && ended.lost.reason === 'hung'
     if (lost !== undefined) failedSteps[lost] = isHung ? timedOut(lost, seconds) : crashed(lost)

@@ -1,7 +1,7 @@
 /** The part of an error that is safe to log: its message may quote a transcript. */
 export type SafeError = { name: string; frames: string[] }
 
-/** More frames add nothing. */
+/** The most frames of a stack; further ones do not help. */
 const MAX_FRAMES = 10
 
 /** Returns where an error comes from, without its message. */
@@ -12,8 +12,8 @@ export function toSafeError(error: unknown): SafeError {
 }
 
 /**
- * Returns the frames of a stack, which begins with the message as it was when the error was made.
- * If the message has changed since, returns none.
+ * Returns the frames of a stack, which begins with the original message. Returns none if the
+ * message has changed since.
  */
 function framesOf({ name, message, stack = '' }: Error): string[] {
   const head = message === '' ? name : `${name}: ${message}`

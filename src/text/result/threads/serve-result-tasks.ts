@@ -11,9 +11,9 @@ import { writeTranscriptFile } from '../transcript-file.ts'
 import {
   type BuilderTask,
   type FromResultThread,
-  noteStep,
   type Responses,
   type ResultTask,
+  storeStepName,
 } from './result-task.ts'
 import { toSafeError } from './safe-error.ts'
 
@@ -33,7 +33,7 @@ export function serveResultTasks(addOns: { serviceAddOns?: readonly ServiceAddOn
     const post = (message: FromResultThread) => parentPort!.postMessage(message)
     try {
       const onStep = (name: string) => {
-        noteStep(step, name)
+        storeStepName(step, name)
         post({ id, kind: 'step', name })
       }
       const onFault = (name: string, error: unknown) => {

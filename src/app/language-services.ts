@@ -12,25 +12,25 @@ import { canTranslateAudio, type SpeechTranslator, translateSpeech } from './spe
 import { openTokenQuota } from './token-quota.ts'
 import { openTranslator, type Translator } from './translator.ts'
 
-/** The services of a server, to be closed. */
-export type OpenServices = Services & { close(): Promise<void> }
+/** The language services of a server, which must be closed. */
+export type OpenLanguageServices = Services & { close(): Promise<void> }
 
 /**
  * Opens the services that are configured. A language model does everything; without one, a model of
  * recognition that can translates recordings into English, and Apertium the rest. A request that no
  * service supports returns an error that names what is missing.
  */
-export async function openServices(
+export async function openLanguageServices(
   config: Pick<Config, 'llm' | 'models' | 'apertium' | 'jobs'>,
   deps: { log: Log; metrics: Metrics; speech: SpeechTranslator; db: Pick<Db, 'sql'> },
-): Promise<OpenServices> {
+): Promise<OpenLanguageServices> {
   const { speech, db } = deps
   const quota = openTokenQuota(db, config.jobs.maxTokensPerMonth)
   const model = openLanguageModel(config, { ...deps, quota })
   const translator = model ? undefined : await findTranslator(config, deps)
   return {
     get addOns() {
-      if (model) return Object.fromEntries(modelSteps.map((name) => [name, 'all' as const]))
+      if (model) return Object.fromEntries(modelAddOns.map((name) => [name, 'all' as const]))
       const sources = [...speech.translatedLanguages, ...(translator?.sources() ?? [])]
       return sources.length > 0 ? { translation: [...new Set(sources)] } : {}
     },
@@ -60,12 +60,15 @@ export async function openServices(
   }
 }
 
-/** What a language model does, or helps with. */
-const modelSteps = [...serviceAddOns, nameConsistency].map(({ name }) => name)
+/** The add-ons that need a language model or become better with one. */
+const modelAddOns = [...serviceAddOns, nameConsistency].map(({ name }) => name)
 
 const everyPair = { provider: 'language model' as const, pairs: null, sessions: true }
 
-/** A server starts without a program that cannot be run: other work does not need it. */
+/**
+ * Opens Apertium. If it does not work, the server starts without it, because other work does not
+ * need it.
+ */
 async function findTranslator(
   { apertium }: Pick<Config, 'apertium'>,
   { log }: { log: Log },
@@ -80,18 +83,18 @@ async function findTranslator(
   }
 }
 
-const NEEDS = 'it needs a language model (STENO_LLM_URL)'
-/** Sessions and redacted recordings are not listened to, and a retry has no audio. */
+const LANGUAGE_MODEL_HINT = 'it needs a language model (STENO_LLM_URL)'
+/** Whisper translates audio only: not sessions, redacted recordings or retried add-ons. */
 const WHISPER_HINT =
   ', or for recordings that are not redacted a multilingual Whisper model (steno models pull whisper-small)'
 
 function noTranslator(target: string): AddOnError {
-  const needs = `${NEEDS}${whisperHintFor(target)}, or Apertium (STENO_APERTIUM)`
+  const needs = `${LANGUAGE_MODEL_HINT}${whisperHintFor(target)}, or Apertium (STENO_APERTIUM)`
   return serviceMissing(`translation into ${target}`, needs)
 }
 
 function noPair(from: string, to: string): AddOnError {
-  const needs = `${NEEDS}${whisperHintFor(to)}, or the pair ${from}-${to} of Apertium`
+  const needs = `${LANGUAGE_MODEL_HINT}${whisperHintFor(to)}, or the pair ${from}-${to} of Apertium`
   return serviceMissing(`translation from ${from} into ${to}`, needs)
 }
 
@@ -99,7 +102,7 @@ function whisperHintFor(target: string): string {
   return target === 'en' ? WHISPER_HINT : ''
 }
 
-function serviceMissing(service: string, needs = NEEDS): AddOnError {
+function serviceMissing(service: string, needs = LANGUAGE_MODEL_HINT): AddOnError {
   const message = `${service} is not available on this server: ${needs}`
   return { status_code: 501, exception: 'NotConfigured', message }
 }

@@ -6,9 +6,7 @@ import { accountScopes, findKeyByHash, type StoredKey } from '../../storage/acco
 import type { Db } from '../../storage/database/db.ts'
 import { createKeyUse } from './key-use.ts'
 
-/**
- * What a request may do, and in which account. Its `hash` identifies a key without revealing it.
- */
+/** The rights and the account of a request. `hash` identifies a key without revealing it. */
 export type Key = Pick<StoredKey, 'hash' | 'account' | 'scopes'> &
   Partial<Pick<StoredKey, 'prefix'>>
 
@@ -77,7 +75,7 @@ export function createFindKey(
 }
 
 /**
- * Returns what people call a key: its name, or else how it begins; null for one of the settings.
+ * Returns the name of a key or, without one, its first characters; null for a key of the settings.
  */
 export async function keyNameOf(db: Pick<Db, 'sql'>, hash: string): Promise<string | null> {
   const key = await findKeyByHash(db, hash)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import test from 'node:test'
-import { type Exit, processStarter } from './transports.ts'
+import { type Exit, processStarter } from './start-worker.ts'
 
 test('the rest of a process group is killed with its leader', {
   skip: process.platform === 'win32' && 'no process groups',
