@@ -2,7 +2,7 @@ import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import { mapConcurrently } from '../../workers/map-concurrently.ts'
 import type { LanguageProbability, Segment } from '../engines/recognizer.ts'
 import type { LanguageIdentification } from '../model-selection/select-models.ts'
-import { groupSegments } from '../segmentation/batches.ts'
+import { planBatches } from '../segmentation/batches.ts'
 import type {
   Batch,
   CacheLanguages,
@@ -208,7 +208,7 @@ function planByLanguage(
         .filter((decidedSpan) => decidedSpan.language === language)
         .map(({ segment, probability }) => ({ ...segment, languageConfidence: probability }))
       const { path } = ofChannel[0]!
-      return groupSegments(segments).map((some) => ({ channel, path, segments: some, ...finals }))
+      return planBatches(segments).map((some) => ({ channel, path, segments: some, ...finals }))
     })
   })
 }

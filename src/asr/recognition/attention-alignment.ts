@@ -34,7 +34,8 @@ function addHead(
   const around = new Float32Array(smoothed)
   for (const [token, row] of rows.entries()) {
     for (let t = 0; t < frames; t++) values[t] = (row[from + t]! - mean[t]!) * scale[t]!
-    for (let t = 0; t < frames; t++) score[token * frames + t]! += medianAround(values, t, around)
+    for (let t = 0; t < frames; t++)
+      score[token * frames + t]! += findMedianAround(values, t, around)
   }
 }
 
@@ -42,7 +43,7 @@ function addHead(
  * The median of a value and those beside it, as many as `around` has space for; at the edges the
  * last one repeats.
  */
-function medianAround(values: Float32Array, at: number, around: Float32Array): number {
+function findMedianAround(values: Float32Array, at: number, around: Float32Array): number {
   const reach = (around.length - 1) / 2
   for (let i = 0; i < around.length; i++) {
     // Inserted in order: a handful of numbers.

@@ -34,9 +34,9 @@ export function fuseRecognitions(recognitions: readonly FusionInput[]): Word[] {
   if (others.length === 0) return [...first.words]
   let slots: AlignmentSlot[] = first.words.map((word) => [[word]])
   for (const [i, { words }] of others.entries()) slots = addReadings(slots, words, i + 1)
-  const writesWell = recognitions.map(({ words }) => words.some(isWrittenOut))
+  const hasCasing = recognitions.map(({ words }) => words.some(isWrittenOut))
   const joined = joinRuns(slots, isNumberMismatch)
-  return sortByStart(joinRuns(joined, isOneSided).flatMap((place) => voteWords(place, writesWell)))
+  return sortByStart(joinRuns(joined, isOneSided).flatMap((place) => voteWords(place, hasCasing)))
 }
 
 /** Joins the results of two recognizers for the same segments, word by word. */
@@ -184,7 +184,7 @@ function hasThreeReadings(run: readonly AlignmentSlot[]): boolean {
 }
 
 /** Returns the words of the reading with the most votes; none when it is silence. */
-function voteWords(place: AlignmentSlot, writesWell: readonly boolean[]): Word[] {
+function voteWords(place: AlignmentSlot, hasCasing: readonly boolean[]): Word[] {
   const voters = new Map<string, number[]>()
   for (const [i, reading] of place.entries()) {
     const key = wordsKey(reading)
@@ -197,7 +197,7 @@ function voteWords(place: AlignmentSlot, writesWell: readonly boolean[]): Word[]
     if (weight > max) [best, max] = [agreeing, weight]
   }
   const share = best.length / place.length
-  const written = place[best.find((i) => writesWell[i]) ?? best[0]!]!
+  const written = place[best.find((i) => hasCasing[i]) ?? best[0]!]!
   return written.map((word, i) => {
     const readings = best.map((j) => place[j]!)
     const sameLength = readings.every((reading) => reading.length === written.length)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Segment } from '../engines/recognizer.ts'
-import { groupSegments } from './batches.ts'
+import { planBatches } from './batches.ts'
 
 function segmentsOf(lengths: readonly number[]): Segment[] {
   let start = 0
@@ -14,7 +14,7 @@ function segmentsOf(lengths: readonly number[]): Segment[] {
 
 test('planBatches includes every segment once', () => {
   const segments = segmentsOf(Array.from({ length: 131 }, (_, i) => 100 + ((i * 37) % 90)))
-  const planned = groupSegments(segments).flat()
+  const planned = planBatches(segments).flat()
   assert.deepEqual(
     planned.sort((a, b) => a.start - b.start),
     segments,
@@ -22,7 +22,7 @@ test('planBatches includes every segment once', () => {
 })
 
 test('a batch holds segments of similar length, in order of time', () => {
-  const batches = groupSegments(segmentsOf([10, 900, 11, 901, 12, 902, 13, 903]))
+  const batches = planBatches(segmentsOf([10, 900, 11, 901, 12, 902, 13, 903]))
   assert.deepEqual(
     batches.map((batch) => batch.map(({ start, end }) => end - start)),
     [

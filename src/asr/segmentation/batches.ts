@@ -14,7 +14,7 @@ const WINDOW = 48
  * Groups segments of similar length, so that none waits for a longer one. The plan depends on the
  * segments alone, so results are equal for any number of workers or restarts.
  */
-export function groupSegments(segments: readonly Segment[]): Segment[][] {
+export function planBatches(segments: readonly Segment[]): Segment[][] {
   const batches: Segment[][] = []
   for (let from = 0; from < segments.length; from += WINDOW) {
     const sorted = segments

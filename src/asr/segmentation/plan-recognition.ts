@@ -1,7 +1,7 @@
 import { mapConcurrently } from '../../workers/map-concurrently.ts'
 import type { RecognitionSettings, Segment } from '../engines/recognizer.ts'
 import type { Batch, ChannelPcm, CheckpointSpeech, EngineOptions } from '../speech-engine.ts'
-import { groupSegments } from './batches.ts'
+import { planBatches } from './batches.ts'
 
 /** How speech is found, on how many channels at a time, and where it is kept. */
 export type PlanOptions = EngineOptions & {
@@ -33,7 +33,7 @@ export async function planRecognition(
     { limit, signal },
   )
   return channels.flatMap(({ channel, path }, i) => {
-    return groupSegments(segments[i]!).map((batch) => ({
+    return planBatches(segments[i]!).map((batch) => ({
       channel,
       path,
       segments: batch,

@@ -1,6 +1,5 @@
 import { deflateSync } from 'node:zlib'
 import { isWrittenIn, scriptOf } from '../../languages/scripts.ts'
-import { decodeBeams } from './decoding/beam-search.ts'
 import {
   type DecodeOptions,
   type Detection,
@@ -10,6 +9,7 @@ import {
   type WhisperDecoding,
   type WhisperRequest,
 } from './decoding/decode.ts'
+import { decodeBeams } from './decoding/decode-with-beams.ts'
 import { type FeatureExtractor, HOP } from './features.ts'
 import type { EncodedAudio, WhisperNetwork } from './network.ts'
 import type { WhisperTokenizer } from './tokenizer.ts'

@@ -40,11 +40,11 @@ export type DecodingBatch = {
   encoded: Tensors
   caches: Tensors
   /** Tokens of each row that the decoder has read, the start token included. */
-  read: number
+  readCount: number
 }
 
 /** Prepares the decoding of encoded pieces; of each, `states` is the output of the encoder. */
-export async function openBatch(
+export async function prepareBatch(
   { cross, decoder, dimensions }: DecoderGraphs,
   pieces: readonly { states: Float32Array }[],
   memory: DecoderBuffers,
@@ -58,22 +58,22 @@ export async function openBatch(
   }
   const encoded = { ...toPastInputs(outputs), encoder_mask: encoderMask(frames, width) }
   const caches = toPastInputs(emptyDecoderCaches(dimensions, pieces.length))
-  return { decoder, memory, width, encoded, caches, read: 0 }
+  return { decoder, memory, width, encoded, caches, readCount: 0 }
 }
 
 /** Reads further tokens, equally many of each row, and returns the decoder's outputs. */
-export async function readTokens(
+export async function runDecoder(
   batch: DecodingBatch,
   tokens: readonly (readonly number[])[],
 ): Promise<Tensors> {
-  const { decoder, memory, width, encoded, caches, read } = batch
+  const { decoder, memory, width, encoded, caches, readCount } = batch
   const size = [tokens.length, tokens[0]!.length] as const
-  const outputs = memory.decoderOutputs({ rows: size[0], tokens: size[1], past: read, width })
-  const position = integers([read], [1])
+  const outputs = memory.decoderOutputs({ rows: size[0], tokens: size[1], past: readCount, width })
+  const position = integers([readCount], [1])
   const input_ids = integers(tokens.flat(), size)
   await decoder.run({ input_ids, position, ...encoded, ...caches }, outputs)
   batch.caches = toPastInputs(outputs)
-  batch.read += size[1]
+  batch.readCount += size[1]
   return outputs
 }
 

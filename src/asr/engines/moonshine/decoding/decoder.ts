@@ -15,10 +15,10 @@ import {
   type DecodingBatch,
   logSum,
   type MoonshineDecoding,
-  openBatch,
-  readTokens,
+  prepareBatch,
+  runDecoder,
 } from './batch.ts'
-import { type BeamPiece, decodeBeams } from './beam-search.ts'
+import { type BeamPiece, decodeBeams } from './decode-with-beams.ts'
 import { DecoderBuffers, PRINTABLE, VOCABULARY } from './decoder-buffers.ts'
 import { realignDraft } from './draft.ts'
 import { selectRows, truncateCache } from './kv-cache.ts'
@@ -96,7 +96,7 @@ async function decodeAll(
 ): Promise<MoonshineDecoding[]> {
   const memory = graphs.memories.pop() ?? new DecoderBuffers(graphs.dimensions)
   const decodeRows = async (rows: Row[]) => {
-    const batch = await openBatch(graphs, rows, memory)
+    const batch = await prepareBatch(graphs, rows, memory)
     // Rows that continue together must have read the same number of tokens.
     if (rows.length === 1) await readDraft(batch, rows[0]!)
     await decodeTogether(batch, rows, signal)
@@ -178,16 +178,16 @@ async function verifyDraft(
   drafted: readonly number[],
 ): Promise<number> {
   const { tokens } = row.decoding
-  const outputs = await readTokens(batch, [[tokens.at(-1) ?? START_TOKEN, ...drafted]])
+  const outputs = await runDecoder(batch, [[tokens.at(-1) ?? START_TOKEN, ...drafted]])
   let right = 0
   for (; right <= drafted.length; right++) {
     chooseToken(row, outputs, right)
     if (!row.open || tokens.at(-1) !== drafted[right]) break
   }
   // Drops what was read after a wrong token.
-  if (row.open && tokens.length < batch.read) {
-    batch.read = tokens.length
-    batch.caches = truncateCache(batch.caches, batch.read)
+  if (row.open && tokens.length < batch.readCount) {
+    batch.readCount = tokens.length
+    batch.caches = truncateCache(batch.caches, batch.readCount)
   }
   return right
 }
@@ -202,7 +202,7 @@ async function decodeTogether(
   while (rows.some(isOpen)) {
     signal.throwIfAborted()
     const last = rows.map((row) => [row.decoding.tokens.at(-1) ?? START_TOKEN])
-    const outputs = await readTokens(batch, last)
+    const outputs = await runDecoder(batch, last)
     for (const [i, row] of rows.entries()) if (row.open) chooseToken(row, outputs, i)
     // Ended rows stay until half the batch has ended: moving the caches costs about a step.
     const open = rows.filter(isOpen)

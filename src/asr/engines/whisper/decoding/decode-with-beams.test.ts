@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { standInNetwork, tokens } from '../../../../../test/support/asr/models/stand-in-whisper.ts'
 import type { WhisperNetwork } from '../network.ts'
-import { decodeBeams } from './beam-search.ts'
 import { decodeBatch } from './decode.ts'
+import { decodeBeams } from './decode-with-beams.ts'
 
 const VOCABULARY = 22
 const { signal } = new AbortController()

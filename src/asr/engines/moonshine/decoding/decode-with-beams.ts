@@ -11,8 +11,8 @@ import {
   type DecoderGraphs,
   logSum,
   type MoonshineDecoding,
-  openBatch,
-  readTokens,
+  prepareBatch,
+  runDecoder,
 } from './batch.ts'
 import { DecoderBuffers, PRINTABLE, VOCABULARY } from './decoder-buffers.ts'
 
@@ -30,9 +30,9 @@ export async function decodeBeams(
   const memory = graphs.memories.pop() ?? new DecoderBuffers(graphs.dimensions)
   const frames = states.length / graphs.dimensions.hidden
   try {
-    const batch = await openBatch(graphs, [{ states }], memory)
+    const batch = await prepareBatch(graphs, [{ states }], memory)
     const read = async (tokens: number[][]): Promise<BeamOutput> => {
-      const outputs = await readTokens(batch, tokens)
+      const outputs = await runDecoder(batch, tokens)
       const width = tokens[0]!.length
       const logits = floatsOf(outputs.logits)
       return {
