@@ -105,13 +105,14 @@ const SECONDS_PER_DIGIT = 0.6
 export function extendLongNumbers(words: readonly Word[], seconds: number): Word[] {
   return words.map((word, i) => {
     // The alignment finds no place for a number that was never said.
-    if (isTooShort(word)) return word
+    if (isTooShort(word) || longNumberDigits(word.text) === 0) return word
     const longest = longNumberDigits(word.text) * SECONDS_PER_DIGIT
     const missing = Math.max(0, longest - (word.end - word.start))
-    const before = Math.min(missing, word.start - (words[i - 1]?.end ?? 0))
-    const after = Math.min(missing - before, (words[i + 1]?.start ?? seconds) - word.end)
-    if (before <= 0 && after <= 0) return word
-    return { ...word, start: word.start - Math.max(0, before), end: word.end + Math.max(0, after) }
+    const timeBefore = Math.max(0, word.start - (words[i - 1]?.end ?? 0))
+    const timeAfter = Math.max(0, (words[i + 1]?.start ?? seconds) - word.end)
+    const before = Math.min(missing, timeBefore)
+    const after = Math.min(missing - before, timeAfter)
+    return { ...word, start: word.start - before, end: word.end + after }
   })
 }
 

@@ -102,11 +102,14 @@ test('sentences and distant fragments are not joined', () => {
 
 test('short speech is joined with the sentence beside it, unless the pause is long', () => {
   const words = '#'.repeat(44)
+  const digits = `${'#'.repeat(12)}${'.'.repeat(20)}${'#'.repeat(12)}`
   for (const [speech, count] of [
     [`${SENTENCE}${'.'.repeat(25)}${words}`, 1],
     [`${words}${'.'.repeat(25)}${SENTENCE}`, 1],
     [`${SENTENCE}${'.'.repeat(40)}${words}`, 2],
     [`${SENTENCE}${'.'.repeat(25)}${SENTENCE}`, 2],
+    [`${SENTENCE}${'.'.repeat(25)}${digits}`, 2],
+    [`${digits}${'.'.repeat(25)}${SENTENCE}`, 2],
   ] as const) {
     const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
     const options = { ...fileSegments, maxSeconds: 15 }
@@ -117,16 +120,22 @@ test('short speech is joined with the sentence beside it, unless the pause is lo
 
 test('a row of fragments is split into segments of about equal length', () => {
   const digit = '#'.repeat(12)
-  // 24 digits of 0.4 s are more than the eight seconds of a segment.
-  const speech = Array.from({ length: 24 }, () => digit).join('.'.repeat(20))
-  const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
-  const quiet = { probabilities, noisy: new Uint8Array(speech.length) }
-  const options = { ...fileSegments, maxSeconds: 30 }
-  const segments = splitSegments(quiet, speech.length * VAD_FRAME, options)
-  assert.deepEqual(
-    segments.map(({ pauses = [] }) => pauses.length + 1),
-    [12, 12],
-  )
+  const options = { ...fileSegments, maxSeconds: 15 }
+  for (const [digits, pause] of [
+    // 9.2 s of speech are more than the eight seconds of a segment.
+    [24, 4],
+    // Eight digits with pauses of 2.6 s take longer than the recognizer's limit.
+    [8, 80],
+  ] as const) {
+    const speech = Array.from({ length: digits }, () => digit).join('.'.repeat(pause + 5))
+    const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
+    const quiet = { probabilities, noisy: new Uint8Array(speech.length) }
+    const segments = splitSegments(quiet, speech.length * VAD_FRAME, options)
+    assert.deepEqual(
+      segments.map(({ pauses = [] }) => pauses.length + 1),
+      [digits / 2, digits / 2],
+    )
+  }
 })
 
 test('segments ascend, do not overlap and respect the recording and maximum length', () => {

@@ -1,6 +1,6 @@
 import type { Balance } from './crosstalk.ts'
 import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
-import { comparePair } from './pair-comparison.ts'
+import { comparePair, pairIndex, pairsOf } from './pair-comparison.ts'
 import type { Spectrum } from './spectra.ts'
 
 /** The number of blocks from which the gains of two parties are measured: a minute. */
@@ -17,38 +17,35 @@ export type RecentBalance = {
 
 /** Creates the balance of a session. The balance is 0 until two parties have spoken. */
 export function createRecentBalance(channels: number): RecentBalance {
-  const blocks: Map<string, LevelHistogram>[] = []
-  let balances = new Map<string, number>()
+  const pairs = pairsOf(channels)
+  const blocks: LevelHistogram[][] = []
+  let balances = pairs.map(() => 0)
 
   function add(block: readonly (readonly Spectrum[])[]): void {
     const frames = block.map((spectra) => {
       return { spectra, isSpeech: spectra.map(({ energy }) => energy >= MIN_SPEECH_ENERGY) }
     })
-    const levels = new Map<string, LevelHistogram>()
-    for (let second = 1; second < channels; second++) {
-      for (let first = 0; first < second; first++) {
-        const histogram = createLevelHistogram()
-        for (const cell of comparePair(frames, [first, second]).best.cells) histogram.add(cell)
-        levels.set(`${first} ${second}`, histogram)
-      }
-    }
+    const levels = pairs.map((pair) => {
+      const histogram = createLevelHistogram()
+      for (const cell of comparePair(frames, pair).best.cells) histogram.add(cell)
+      return histogram
+    })
     blocks.push(levels)
     if (blocks.length > BALANCE_BLOCKS) blocks.shift()
-    balances = new Map([...levels.keys()].map((pair) => [pair, recentBalance(pair)]))
+    balances = pairs.map((_, i) => recentBalance(i))
   }
 
-  function recentBalance(pair: string): number {
+  function recentBalance(pair: number): number {
     const sum = createLevelHistogram()
-    for (const block of blocks) sum.merge(block.get(pair)!)
+    for (const levels of blocks) sum.merge(levels[pair]!)
     return sum.balance()
   }
 
   return {
     add,
     balance(first, second) {
-      return first < second
-        ? (balances.get(`${first} ${second}`) ?? 0)
-        : -(balances.get(`${second} ${first}`) ?? 0)
+      const balance = balances[pairIndex(first, second)] ?? 0
+      return first < second ? balance : -balance
     },
   }
 }
