@@ -1,4 +1,4 @@
-/** What a form says of a field: its label, more on request, and the values of a choice. */
+/** The texts of a field: its label, a hint, and the names of its values. */
 type FieldTexts = { label: string; hint?: string; values?: Record<string, string> }
 
 /**
@@ -130,7 +130,7 @@ export const texts = {
     more: 'Everything else',
     use: 'Turn on',
     first: 'Turn this on above first.',
-    /** Add-ons that have no switch of their own. */
+    /** The add-ons that have no switch of their own. */
     addOns: {
       custom_vocabulary: 'Names and terms',
       custom_spelling: 'Custom spellings',
@@ -145,8 +145,8 @@ export const texts = {
       audio_to_llm: 'Questions',
     } as Record<string, string>,
     /**
-     * What add-ons can be asked for further, by add-on and by the name in the API; `values` are
-     * those of a choice. Languages are named by the browser. A test fails where one is missing.
+     * The other options of add-ons, by add-on and by the name in the API; `values` are the values
+     * of a choice. The browser names languages. A test fails if a text is missing.
      */
     fields: {
       custom_vocabulary: {
@@ -321,7 +321,7 @@ export const texts = {
     more: 'Show more',
   },
   reader: {
-    /** The arrow points to where the page began. */
+    /** The arrow points to the beginning of the page. */
     back: '← All recordings',
     notFound: 'There is no such recording. It may have been deleted.',
     player: 'Player',
@@ -431,7 +431,7 @@ export const texts = {
     none: 'Nothing has failed.',
     allErrors: 'All messages of the server',
     link: 'What it means, and what to do',
-    /** What the `error_code` of a failed job means. */
+    /** The meanings of the `error_code` of failed jobs. */
     reasons: {
       400: 'The file cannot be read',
       402: 'The account is at its limit',
@@ -447,7 +447,7 @@ export const texts = {
       503: 'The server was busy or full',
       504: 'The transcription took too long',
     } as Record<number, string>,
-    /** What to do about a failed job, by its `error_code`. */
+    /** Advice for failed jobs, by `error_code`. */
     advice: {
       400: 'The file is damaged or not a recording. If a player can play it, save it in another format and try again.',
       402: 'The account has reached its limit. Delete recordings, or ask the operator for more space.',
@@ -668,7 +668,7 @@ export const texts = {
         count === 1 ? '1 restart of a process' : `${count} restarts of processes`,
     },
     noErrors: 'None',
-    /** What is read out of a chart. */
+    /** The descriptions of charts for screen readers. */
     summary: (name: string, now: string, most: string) => `${name}: ${now} now, at most ${most}`,
     atMost: (most: string) => `at most ${most}`,
     milliseconds: (count: number) => `${count} ms`,

@@ -56,11 +56,13 @@ export function createFastify(app: ServerDeps): FastifyInstance {
   const ChunkLimitedRequest = limitChunks((socket) => {
     refuse(socket, 'the chunks of its body are too small')
   })
-  const turns = serializePipelinedRequests(ChunkLimitedRequest)
-  const http = newFastify(app, { turns, idHeaders })
+  const pipelineQueue = serializePipelinedRequests(ChunkLimitedRequest)
+  const http = newFastify(app, { pipelineQueue, idHeaders })
   observeRequests(http, app)
   const isStopping = closeConnectionsOnStop(http)
-  turns.handle(http.server, (socket) => refuse(socket, 'too many requests wait on one connection'))
+  pipelineQueue.handle(http.server, (socket) =>
+    refuse(socket, 'too many requests wait on one connection'),
+  )
   // By default, Node would close the connection silently.
   http.server.on('connect', (_request, socket: Socket) =>
     refuse(socket, 'this server is not a proxy'),
@@ -87,11 +89,11 @@ export function createFastify(app: ServerDeps): FastifyInstance {
   return http
 }
 
-type FastifyDeps = { turns: PipelineQueue; idHeaders: string[] }
+type FastifyDeps = { pipelineQueue: PipelineQueue; idHeaders: string[] }
 
 function newFastify(
   { config, log }: ServerDeps,
-  { turns, idHeaders }: FastifyDeps,
+  { pipelineQueue, idHeaders }: FastifyDeps,
 ): FastifyInstance {
   return Fastify({
     loggerInstance: log.child({ module: 'api' }) as FastifyBaseLogger,
@@ -109,8 +111,10 @@ function newFastify(
       ...HEADER_TIMEOUTS,
       requireHostHeader: false,
       shouldUpgradeCallback: (request: RawRequest) =>
-        turns.isFull(request.socket) || isLiveUpgrade(request) || isRealtimeUpgrade(request),
-      IncomingMessage: turns.IncomingMessage,
+        pipelineQueue.isFull(request.socket) ||
+        isLiveUpgrade(request) ||
+        isRealtimeUpgrade(request),
+      IncomingMessage: pipelineQueue.IncomingMessage,
     },
     keepAliveTimeout: IDLE_TIMEOUT_MS,
     childLoggerFactory: (logger, bindings, _options, raw) => {
@@ -135,16 +139,16 @@ type RequestChecks = {
 }
 
 /**
- * Before the route of a request runs: gives the request an id, limits the time of its body, and
- * checks its host.
+ * Adds a hook that runs before the route of each request: it sets the request id in the response,
+ * limits the time of the body, and checks the host.
  */
 function checkRequests(http: FastifyInstance, checks: RequestChecks): void {
   const { config, idHeaders, isStopping } = checks
-  const bodies = watchBodies(http.server)
+  const bodyWatch = watchBodies(http.server)
   http.addHook('onRequest', (request, reply, done) => {
     const { id, raw, routeOptions } = request
     setRequestId(reply, id, idHeaders)
-    bodies.add(raw, () => Boolean(request.account))
+    bodyWatch.add(raw, () => Boolean(request.account))
     // Probes and scrapers near the server may use any host name; their responses do not contain
     // URLs.
     const isProbe = routeOptions.url === '/health' || routeOptions.url === '/metrics'

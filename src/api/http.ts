@@ -49,7 +49,7 @@ import { createLiveSocketServer } from './sockets/live-socket.ts'
 declare module 'fastify' {
   // Only an interface can extend a type of another package.
   interface FastifyRequest {
-    /** The account of the request's key. */
+    /** The account of the key of the request. */
     account: string
     /** The scopes of that key. */
     scopes: Key['scopes']

@@ -14,7 +14,7 @@ const t = texts.keys
 const DAY_S = 86_400
 const DAYS = [0, 1, 30, 90, 365]
 
-/** The keys of the account, or for an operator of all accounts; made and revoked here. */
+/** Shows the keys of the account, or of all accounts to an operator; creates and revokes them. */
 export function KeysPage(): JSX.Element {
   const [keys, setKeys] = useState<ApiKey[]>()
   const [made, setMade] = useState<ApiCreatedKey>()
@@ -26,7 +26,7 @@ export function KeysPage(): JSX.Element {
   useEffect(() => {
     if (isLoaded) return
     load().catch(report)
-    // Until it succeeds: the server may start meanwhile.
+    // The request is repeated until it succeeds, because the server may be starting.
     return onEvent(() => load().catch(report))
   }, [isLoaded])
   const make = async (json: object) => {
@@ -58,7 +58,7 @@ export function KeysPage(): JSX.Element {
   )
 }
 
-/** The scopes that the signed-in key may give, those of usual work first. */
+/** Returns the scopes that the signed-in key may grant, the usual ones first. */
 function givenScopes(): ApiKey['scopes'] {
   const all = Object.keys(t.scopes) as ApiKey['scopes']
   return hasScope('admin') ? all : all.filter((scope) => hasScope(scope))
@@ -70,7 +70,9 @@ function NewKey({ make }: { make: (json: object) => Promise<void> }): JSX.Elemen
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     const fields = new FormData(form)
-    const [name, account] = ['name', 'account'].map((one) => String(fields.get(one) ?? '').trim())
+    const [name, account] = ['name', 'account'].map((field) =>
+      String(fields.get(field) ?? '').trim(),
+    )
     const days = Number(fields.get('days'))
     setBusy(true)
     try {

@@ -13,7 +13,8 @@ export function SignInPage(): JSX.Element {
 
   useEffect(() => {
     if (name !== 'sign-in' || !link) return
-    // At once: neither the history nor a bookmark keeps it.
+    // The secret is removed from the address at once, so that neither the history nor a bookmark
+    // keeps it.
     history.replaceState(null, '', '#/')
     signIn({ link })
       .catch(() => setProblem(texts.signIn.linkEnded))

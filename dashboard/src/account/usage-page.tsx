@@ -13,7 +13,7 @@ const t = texts.usage
 type Period = keyof typeof t.periods
 type Group = keyof typeof t.groups
 
-/** What the account used, by day, key or kind; with the scope `admin` also by account. */
+/** Shows the usage of the account by day, key or kind and, with the scope `admin`, by account. */
 export function UsagePage(): JSX.Element {
   const [period, setPeriod] = useState<Period>('month')
   const [group, setGroup] = useState<Group>('day')
@@ -29,7 +29,7 @@ export function UsagePage(): JSX.Element {
         stop()
       }, report)
     }
-    // Until it succeeds: the server may start meanwhile.
+    // The request is repeated until it succeeds, because the server may be starting.
     const stop = onEvent(load)
     load()
     return () => {
@@ -99,7 +99,7 @@ function LabeledSelect<Name extends string>(props: LabeledSelectProps<Name>): JS
 }
 
 function Report({ usage }: { usage: ApiUsageReport }): JSX.Element {
-  // What the answer was added up by: another group may have been chosen since.
+  // The group of this response, because the user may have chosen another one since.
   const [group = 'day'] = usage.by
   const most = Math.max(...usage.items.map(({ audio_duration }) => audio_duration))
   return (
@@ -114,7 +114,7 @@ function Report({ usage }: { usage: ApiUsageReport }): JSX.Element {
             <TableHeads heads={{ group: t.groups[group], ...t.columns }} />
             <tbody>
               {usage.items.map((item, i) => (
-                <UsageRow key={i} name={nameOf(item, group)} sums={item} most={most} />
+                <UsageRow key={i} name={groupName(item, group)} sums={item} most={most} />
               ))}
               <UsageRow name={t.total} sums={usage.total} />
             </tbody>
@@ -125,13 +125,13 @@ function Report({ usage }: { usage: ApiUsageReport }): JSX.Element {
   )
 }
 
-function nameOf({ day, key, kind, account }: ApiUsageItem, group: Group): string {
+function groupName({ day, key, kind, account }: ApiUsageItem, group: Group): string {
   if (group === 'day') return day ? formatDay(day) : '–'
   if (group === 'kind') return kind ? texts.recordings.kind[kind] : '–'
   return (group === 'key' ? key : account) ?? '–'
 }
 
-/** A row; with the most that a row has, a bar shows its share of that. */
+/** Shows a row, with a bar for its share of the greatest value of all rows. */
 function UsageRow(props: {
   name: string
   sums: ApiUsageReport['total']

@@ -14,10 +14,10 @@ import { texts } from '../texts.ts'
 export type Job = ApiPreRecordedJob | ApiLiveJob
 export type JobPage = { next: string | null; items: Job[] }
 
-/** Who is signed in: `undefined` until the server has answered, `null` for nobody. */
+/** Who is signed in: `undefined` until the server has responded, `null` if nobody is. */
 export const signedIn = signal<ApiSignIn | null | undefined>(undefined)
 
-/** A refused request. `code` is the word of docs/errors.md. */
+/** The error of a refused request. `code` is an error code of docs/errors.md. */
 export class RequestError extends Error {
   readonly status: number
   readonly code: string
@@ -35,15 +35,15 @@ export type RequestOptions = {
   keepalive?: boolean
 }
 
-/** Addresses are relative: the dashboard may stand behind a proxy under any path. */
+/** Addresses are relative, because a proxy may serve the dashboard under any path. */
 const base = new URL('.', document.baseURI)
 
 /** Returns the absolute address of a path of the API. */
-export function addressOf(path: string): string {
+export function apiAddress(path: string): string {
   return new URL(path, base).href
 }
 
-function headersOf({ method = 'GET', json }: RequestOptions): Record<string, string> {
+function requestHeaders({ method = 'GET', json }: RequestOptions): Record<string, string> {
   const headers: Record<string, string> = {}
   if (json !== undefined) headers['content-type'] = 'application/json'
   const token = signedIn.value?.csrf_token
@@ -54,9 +54,9 @@ function headersOf({ method = 'GET', json }: RequestOptions): Record<string, str
 /** Sends a request and returns the parsed answer; throws `RequestError`. */
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
   const { method = options.json === undefined ? 'GET' : 'POST', json, ...rest } = options
-  const init: RequestInit = { method, headers: headersOf({ method, json }), ...rest }
+  const init: RequestInit = { method, headers: requestHeaders({ method, json }), ...rest }
   if (json !== undefined) init.body = JSON.stringify(json)
-  const response = await fetch(addressOf(path), init).catch((error: unknown) => {
+  const response = await fetch(apiAddress(path), init).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw new RequestError(0, 'offline', texts.offline)
   })
@@ -71,7 +71,7 @@ function toError(status: number, code: string, text: string): RequestError {
   let message = texts.errors.unknown
   try {
     const body = JSON.parse(text) as ApiError
-    // The message of a 400 only refers to the lines; others repeat them.
+    // The message of a 400 only refers to the lines; other messages repeat them.
     const lines = status === 400 ? (body.validation_errors ?? []) : []
     message = lines.join('\n') || body.message
   } catch {
@@ -82,7 +82,7 @@ function toError(status: number, code: string, text: string): RequestError {
   return new RequestError(status, code, message)
 }
 
-/** Asks the server who is signed in, unless the browser sent it nothing to know that by. */
+/** Asks the server who is signed in, unless the browser sent no cookie of a sign-in. */
 export async function loadSignIn(): Promise<void> {
   const signedInState = document.querySelector<HTMLMetaElement>('meta[name=signed-in]')?.content
   if (signedInState === 'no' && signedIn.value === undefined) {
@@ -118,8 +118,8 @@ export function uploadFile(
 ): Promise<ApiUpload> {
   const { promise, resolve, reject } = Promise.withResolvers<ApiUpload>()
   const sending = new XMLHttpRequest()
-  sending.open('POST', addressOf('v2/upload'))
-  for (const [name, value] of Object.entries(headersOf({ method: 'POST' }))) {
+  sending.open('POST', apiAddress('v2/upload'))
+  for (const [name, value] of Object.entries(requestHeaders({ method: 'POST' }))) {
     sending.setRequestHeader(name, value)
   }
   sending.upload.onprogress = ({ loaded, total }) => onProgress(total ? loaded / total : 0)

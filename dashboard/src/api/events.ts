@@ -1,8 +1,11 @@
-import { addressOf, signedIn } from './api.ts'
+import { apiAddress, signedIn } from './api.ts'
 
-/** Several changes that come together are one to those who look. */
+/** How long changes are collected before the listeners are called once. */
 const TOGETHER_MS = 200
-/** A browser gives up a stream that is refused, as by a proxy while the server starts. */
+/**
+ * How long to wait before a refused stream is opened again. Browsers do not retry it, although a
+ * proxy may refuse it only while the server starts.
+ */
 const REOPEN_MS = 3000
 
 const listeners = new Set<() => void>()
@@ -11,7 +14,7 @@ let timer = 0
 
 /**
  * Calls `listener` whenever a job, a delivery or, for an operator, a pulled model may have changed;
- * returns what ends that.
+ * returns a function that stops this.
  */
 export function onEvent(listener: () => void): () => void {
   listeners.add(listener)
@@ -23,8 +26,8 @@ export function onEvent(listener: () => void): () => void {
 }
 
 /**
- * Opens the stream while somebody listens, and ends it otherwise: a browser has few connections to
- * one server, which hidden pages must not hold.
+ * Opens the stream while there are listeners, and closes it otherwise: a browser has few
+ * connections to one server, which hidden pages must not occupy.
  */
 function update(): void {
   const isNeeded = listeners.size > 0 && signedIn.value && document.visibilityState === 'visible'
@@ -36,8 +39,8 @@ function update(): void {
 }
 
 function open(): EventSource {
-  const opened = new EventSource(addressOf('v2/events'))
-  // The stream does not report what happened before it began.
+  const opened = new EventSource(apiAddress('v2/events'))
+  // The listeners are called once, because the stream does not report earlier changes.
   for (const name of ['open', 'job', 'session', 'delivery', 'model'])
     opened.addEventListener(name, notifyListeners)
   opened.addEventListener('error', () => {

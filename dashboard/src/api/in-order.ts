@@ -1,6 +1,6 @@
 /**
- * Returns a function that shows answers in the order of their requests: one that comes late does
- * not replace a newer one. It resolves when its answer is shown, or came too late.
+ * Returns a function that shows responses in the order of their requests: a late response does not
+ * replace a newer one. It resolves when its response is shown or was too late.
  */
 export function inOrder<T>(show: (answer: T) => void): (answer: Promise<T>) => Promise<void> {
   let requestNumber = 0

@@ -17,8 +17,7 @@ import { texts } from '../texts.ts'
 import { route } from './route.ts'
 
 /**
- * The whole dashboard: what a link shows, the page that the address names, or the one that signs
- * in.
+ * The whole dashboard: a shared recording, the page that the address names, or the sign-in page.
  */
 export function App(): JSX.Element {
   const isShared = route.value[0] === 'shared'
@@ -69,8 +68,8 @@ function Frame({ children }: { children: ComponentChildren }): JSX.Element {
   const main = useRef<HTMLElement>(null)
   const path = route.value.join('/')
   const isFirst = useRef(true)
-  // A new page begins at its top, also for those who hear it.
-  // It runs when the path changes.
+  // When the path changes, the view and the focus move to the top of the new page, also for screen
+  // readers.
   useEffect(() => {
     if (isFirst.current) isFirst.current = false
     else main.current?.focus()

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 /** The parts of the address after `#/`: such as `['pre-recorded', ID]`. */
 export const route = signal<string[]>(readRoute())
 
-/** What follows them after a question mark. */
+/** The query of the address, which follows these parts after a question mark. */
 export const routeQuery = signal<string>(readQuery())
 
 function readRoute(): string[] {

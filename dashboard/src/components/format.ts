@@ -15,12 +15,12 @@ export function formatTime(seconds: number): string {
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`
 }
 
-/** Writes a date of the API for people. */
+/** Formats a date of the API for people. */
 export function formatDateTime(iso: string): string {
   return moments.format(new Date(iso))
 }
 
-/** Writes a UTC day, such as `2026-11-24`, for people. */
+/** Formats a UTC day, such as `2026-11-24`, for people. */
 export function formatDay(day: string): string {
   return days.format(new Date(day))
 }
@@ -42,7 +42,7 @@ export function languageName(code: string): string {
   }
 }
 
-/** Returns a name for the middle of a text, whose order its direction marks do not change. */
+/** Isolates the direction of a name, so that it does not change the order of the text around it. */
 export function isolate(name: string): string {
   return `\u2068${name}\u2069`
 }

@@ -3,17 +3,17 @@ import { texts } from '../texts.ts'
 
 const t = texts.recordings
 
-/** Which recordings and sessions are meant; empty fields mean all. */
+/** The filter of recordings and sessions; an empty field matches all. */
 export type JobFilter = { kind: string; from: string; until: string; metadata: string }
 
-/** Every recording and session. */
+/** The filter that matches all recordings and sessions. */
 export const anyJob: JobFilter = { kind: '', from: '', until: '', metadata: '' }
 
 /** Adds a filter to the query of a list or a search. */
 export function addJobFilter(query: URLSearchParams, filter: JobFilter): void {
   const { kind, from, until, metadata } = filter
   if (kind) query.set('kind', kind)
-  // The days of the reader, not those of the server.
+  // Days begin at midnight in the time zone of the browser, not in that of the server.
   if (isDay(from)) {
     query.set('after_date', new Date(new Date(`${from}T00:00`).getTime() - 1).toISOString())
   }
@@ -22,7 +22,7 @@ export function addJobFilter(query: URLSearchParams, filter: JobFilter): void {
   if (name) query.set(`custom_metadata[${name.trim()}]`, value!.trim())
 }
 
-/** Addresses may hold anything. */
+/** Returns whether a text is a day; the address of the page may contain any text. */
 function isDay(text: string): boolean {
   return !Number.isNaN(new Date(`${text}T00:00`).getTime())
 }

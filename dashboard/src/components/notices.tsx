@@ -8,7 +8,9 @@ const notices = signal<Notice[]>([])
 const ERROR_MS = 12_000
 let lastId = 0
 
-/** Shows a short text at the edge of the page, for some seconds; returns what takes it away. */
+/**
+ * Shows a short text at the edge of the page for some seconds; returns a function that removes it.
+ */
 export function notify(
   text: string,
   { kind = 'plain', ms, undo }: { kind?: Notice['kind']; ms: number; undo?: () => void },
@@ -16,17 +18,17 @@ export function notify(
   const id = ++lastId
   notices.value = [...notices.value, { id, text, kind, ...(undo && { undo }) }]
   const remove = () => {
-    notices.value = notices.value.filter((one) => one.id !== id)
+    notices.value = notices.value.filter((notice) => notice.id !== id)
   }
   setTimeout(remove, ms)
   return remove
 }
 
-/** Shows what failed. What the user canceled is no failure. */
+/** Shows an error, unless it is the cancellation of the user. */
 export function report(error: unknown): void {
   if (error instanceof DOMException && error.name === 'AbortError') return
   const text = error instanceof Error ? error.message : texts.errors.unknown
-  if (notices.value.some((one) => one.text === text)) return
+  if (notices.value.some((notice) => notice.text === text)) return
   notify(text, { kind: 'error', ms: ERROR_MS })
 }
 

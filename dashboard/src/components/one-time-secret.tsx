@@ -4,7 +4,7 @@ import { notify, report } from './notices.tsx'
 
 const NOTICE_MS = 4000
 
-/** A link or a key that the server does not know any more: to be copied now. */
+/** Shows a link or a key that the server does not store, so that the user must copy it now. */
 export function OneTimeSecret({ label, secret }: { label: string; secret: string }): JSX.Element {
   const copy = () => {
     navigator.clipboard

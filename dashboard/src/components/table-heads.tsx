@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 
-/** The heads of a table's columns, by name; the one of `actions` is only read out. */
+/** The headers of the columns of a table, by name. Only screen readers show that of `actions`. */
 export function TableHeads({ heads }: { heads: Record<string, string> }): JSX.Element {
   return (
     <thead>

@@ -6,12 +6,12 @@ import { report } from './notices.tsx'
 
 type TryAgainProps = {
   job: Job
-  /** What is read out, where the button alone does not tell what it repeats. */
+  /** What screen readers read, if the button alone does not show what it repeats. */
   label?: string
   isMain?: boolean
 }
 
-/** Requests the same once more, as a new job: the failed one stays to be looked into. */
+/** Requests the same again as a new job. The failed job stays, so that users can investigate it. */
 export function TryAgain({ job, label, isMain = false }: TryAgainProps): JSX.Element | null {
   const [isBusy, setBusy] = useState(false)
   const { request_params: params, custom_metadata } = job

@@ -18,10 +18,10 @@ import { type Change, Receivers } from './receivers.tsx'
 
 const t = texts.deliveries
 const LIMIT = 50
-/** An operator sees those of all accounts. */
-const RECEIVERS = 1000
+/** The most endpoints on the page; an operator sees those of all accounts. */
+const MAX_RECEIVERS = 1000
 
-/** What callbacks and webhooks received, and what they are. */
+/** Shows the endpoints and their deliveries. */
 export function DeliveriesPage(): JSX.Element {
   const [receivers, setReceivers] = useState<ApiEndpoint[]>()
   const [deliveries, setDeliveries] = useState<ApiDelivery[]>()
@@ -34,7 +34,7 @@ export function DeliveriesPage(): JSX.Element {
     return () =>
       show(
         Promise.all([
-          request<ApiEndpointList>(`v2/endpoints?limit=${RECEIVERS}${accounts}`),
+          request<ApiEndpointList>(`v2/endpoints?limit=${MAX_RECEIVERS}${accounts}`),
           request<ApiDeliveryList>(`v2/deliveries?limit=${LIMIT}`),
         ]),
       )
@@ -123,7 +123,7 @@ function DeliveryRow({ delivery, change }: RowProps): JSX.Element {
   )
 }
 
-/** A narrow column breaks it after the dot. */
+/** Shows the name of an event, which may break after the dot in a narrow column. */
 function EventName({ name }: { name: string }): JSX.Element {
   const [subject, ...rest] = name.split('.')
   return (

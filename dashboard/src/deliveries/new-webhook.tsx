@@ -10,7 +10,7 @@ const t = texts.webhooks
 type Event = keyof typeof t.events
 const allEvents = Object.keys(t.events) as Event[]
 
-/** Makes a webhook, and shows the secret that signs its events. */
+/** Creates a webhook, and shows the secret that signs its events. */
 export function NewWebhook({ onMade }: { onMade: () => Promise<void> }): JSX.Element {
   const [made, setMade] = useState<ApiCreatedWebhook>()
   const [isBusy, setBusy] = useState(false)

@@ -9,13 +9,14 @@ import { texts } from '../texts.ts'
 const t = texts.deliveries
 const TEST_MS = 12_000
 
-/** Sends a request that changes something, and loads the page anew. */
+/** Sends a request that changes something, and reloads the page. */
 export type Change = (path: string, options?: { method: string }) => void
 
 type ReceiversProps = { receivers: readonly ApiEndpoint[]; change: Change; reload: () => void }
 
 /**
- * The webhooks and the origins of callbacks, of all accounts for an operator, with how they fare.
+ * Shows the webhooks and the origins of callbacks with their status; to an operator, those of all
+ * accounts.
  */
 export function Receivers({ receivers, change, reload }: ReceiversProps): JSX.Element {
   return (

@@ -6,18 +6,21 @@ import type { Caption } from './live-session.ts'
 
 const t = texts.live
 const SIZES = [1.25, 1.75, 2.5, 3.5, 5]
-/** Who has scrolled back this far wants to read there. */
+/**
+ * A user who has scrolled back further than this from the end wants to read there, so new captions
+ * do not scroll the view.
+ */
 const NEAR_END_PX = 120
 
 type CaptionsProps = {
   shown: readonly Caption[]
-  /** Shown while there is nothing else. */
+  /** The text that is shown while there are no captions. */
   waiting: string
-  /** For another screen: large letters, as high as the page. */
+  /** Whether the captions are for another screen: in large letters, as high as the page. */
   isScreen?: boolean
 }
 
-/** Captions in letters of a chosen size, also over the whole screen. */
+/** Shows captions in letters of a chosen size, also on the whole screen. */
 export function Captions({ shown, waiting, isScreen = false }: CaptionsProps): JSX.Element {
   const [size, setSize] = useState(isScreen ? 3 : 1)
   const box = useRef<HTMLElement>(null)

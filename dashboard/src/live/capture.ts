@@ -3,19 +3,19 @@ import workletUrl from './capture-worklet.js?url'
 
 export type Source = 'microphone' | 'tab'
 
-/** Sound that arrives in pieces of 16-bit samples, one channel. */
+/** Audio that arrives in chunks of 16-bit samples of one channel. */
 export type Capture = {
   sampleRate: number
   onAudio: (bytes: ArrayBuffer) => void
-  /** The user ended it in the browser's own controls, or the device is gone. */
+  /** Called when the user ends the capture in the browser, or the device is removed. */
   onEnd: () => void
   close: () => void
 }
 
-/** What the API takes; the first is that of the recognizers. */
+/** The sample rates of the API; recognizers use the first one. */
 const SAMPLE_RATES = [16_000, 48_000, 44_100, 32_000]
 
-/** Asks the browser for sound; throws with a text for people. */
+/** Asks the browser for audio; throws an error with a message for people. */
 export async function openCapture(source: Source): Promise<Capture> {
   if (!navigator.mediaDevices) throw new Error(texts.live.insecure)
   const stream = await openStream(source).catch((error: Error) => {
@@ -24,26 +24,27 @@ export async function openCapture(source: Source): Promise<Capture> {
   })
   const [track] = stream.getAudioTracks()
   if (!track) {
-    for (const other of stream.getTracks()) other.stop()
+    for (const streamTrack of stream.getTracks()) streamTrack.stop()
     throw new Error(texts.live.noSound)
   }
   const sound = openSound(new MediaStream([track]))
   if (!sound) {
-    for (const one of stream.getTracks()) one.stop()
+    for (const streamTrack of stream.getTracks()) streamTrack.stop()
     throw new Error(texts.live.unreadable)
   }
   const { context, source: input } = sound
   await context.audioWorklet.addModule(workletUrl)
   const node = new AudioWorkletNode(context, 'capture')
   input.connect(node)
-  // Browsers run only what leads to an output; the worklet yields silence.
+  // Browsers run only nodes that lead to an output, so the worklet is connected to one; it outputs
+  // silence.
   node.connect(context.destination)
   const capture: Capture = {
     sampleRate: context.sampleRate,
     onAudio() {},
     onEnd() {},
     close() {
-      for (const one of stream.getTracks()) one.stop()
+      for (const streamTrack of stream.getTracks()) streamTrack.stop()
       if (context.state !== 'closed') void context.close()
     },
   }
@@ -52,7 +53,10 @@ export async function openCapture(source: Source): Promise<Capture> {
   return capture
 }
 
-/** Opens sound at a rate that the browser can: Firefox resamples no microphone. */
+/**
+ * Opens an audio context at a sample rate that the browser supports: Firefox does not resample
+ * microphones.
+ */
 function openSound(stream: MediaStream) {
   for (const sampleRate of SAMPLE_RATES) {
     const context = new AudioContext({ sampleRate })
@@ -65,7 +69,7 @@ function openSound(stream: MediaStream) {
   return undefined
 }
 
-/** Browsers share the sound of a tab only together with its picture, which is not used. */
+/** Captures the audio of a tab. Browsers share it only with the video, which is not used. */
 function openStream(source: Source): Promise<MediaStream> {
   if (source === 'microphone') {
     const audio = { echoCancellation: false, noiseSuppression: false, autoGainControl: true }

@@ -13,7 +13,7 @@ import { RunningSessions } from './running-sessions.tsx'
 
 const t = texts.live
 
-/** Captions of what a microphone or a tab hears. */
+/** Shows captions of the audio of a microphone or a tab. */
 export function LivePage(): JSX.Element {
   const [languages, setLanguages] = useState<string[]>([])
   useEffect(() => {

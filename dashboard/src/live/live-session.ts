@@ -21,13 +21,13 @@ type Message = {
 
 export type LiveState = 'idle' | 'starting' | 'listening' | 'reconnecting' | 'stopping' | 'ended'
 
-/** The session of this page; one at a time. */
+/** The state of the session of this page; there is one at a time. */
 export const liveState = signal<LiveState>('idle')
 export const captions = signal<readonly Caption[]>([])
-/** The session that runs or ended last. */
+/** The session that runs, or else the last one. */
 export const sessionId = signal('')
 
-/** Captions that stay on the page; all are in the transcript afterwards. */
+/** The most captions on the page; the transcript has all of them afterwards. */
 const MAX_CAPTIONS = 200
 const RECONNECT_MS = 1000
 /** Codes after which the client connects again (see the list of close codes in the API). */
@@ -36,10 +36,10 @@ const mayReconnect = (code: number) =>
 
 let stopCurrent: (() => void) | undefined
 
-/** Stops the running session: what was said until now is transcribed. */
+/** Stops the running session; everything said until then is transcribed. */
 export const stopSession = () => stopCurrent?.()
 
-/** Captures sound and sends it until `stopSession`, the end of the sound or a failure. */
+/** Captures audio and sends it until `stopSession`, the end of the audio or a failure. */
 export async function startSession({ source, language }: { source: Source; language: string }) {
   liveState.value = 'starting'
   captions.value = []
@@ -67,7 +67,7 @@ export async function startSession({ source, language }: { source: Source; langu
   }
 }
 
-/** Resolves when the session has ended; connects again when the connection is lost. */
+/** Resolves when the session has ended; reconnects if the connection is lost. */
 async function run(url: string, capture: Capture): Promise<void> {
   const unsent = new UnacknowledgedAudio()
   let socket: WebSocket | undefined
@@ -96,16 +96,16 @@ async function run(url: string, capture: Capture): Promise<void> {
       if (isStopping) current.send('{"type":"stop_recording"}')
     }
     current.onmessage = ({ data }) => receive(JSON.parse(data as string) as Message, unsent)
-    const code = await new Promise<number>((done) => {
-      current.onclose = (event) => done(event.code)
+    const code = await new Promise<number>((resolve) => {
+      current.onclose = (event) => resolve(event.code)
     })
     if (!mayReconnect(code)) return
     if (!isStopping) liveState.value = 'reconnecting'
-    await new Promise((done) => setTimeout(done, RECONNECT_MS))
+    await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS))
   }
 }
 
-/** Sound that the server has not yet stored: it is sent again after the connection was lost. */
+/** Audio that the server has not yet stored, which is sent again after a lost connection. */
 class UnacknowledgedAudio {
   all: ArrayBuffer[] = []
   /** The position, in bytes since the start of the session, of the first of `all`. */
@@ -130,7 +130,10 @@ function receive({ type, data, error, acknowledged }: Message, unsent: Unacknowl
   captions.value = addCaption(captions.value, caption)
 }
 
-/** Returns captions with one more, or a newer one in the place of the older; an empty one goes. */
+/**
+ * Returns captions with a caption added, or replaced by its newer version; an empty caption is
+ * removed.
+ */
 export function addCaption(all: readonly Caption[], caption: Caption): readonly Caption[] {
   const at = all.findIndex(({ id }) => id === caption.id)
   if (caption.text === '') return all.filter(({ id }) => id !== caption.id)

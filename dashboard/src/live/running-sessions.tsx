@@ -10,7 +10,7 @@ import { texts } from '../texts.ts'
 const t = texts.live
 const LIMIT = 50
 
-/** The sessions of the account that run now, to be watched or ended. */
+/** Shows the running sessions of the account, with buttons to watch and to end them. */
 export function RunningSessions({ without }: { without: string }): JSX.Element | null {
   const [sessions, setSessions] = useState<readonly Job[]>([])
   const load = useMemo(() => {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addressOf } from '../api/api.ts'
+import { apiAddress } from '../api/api.ts'
 import { texts } from '../texts.ts'
 import { Captions } from './captions.tsx'
 import { addCaption, type Caption } from './live-session.ts'
@@ -10,19 +10,19 @@ const t = texts.live
 type WatchedProps = {
   /** Where the server sends the captions. */
   path: string
-  /** The session has ended, or may no longer be watched. */
+  /** Called when the session has ended, or may no longer be watched. */
   onEnd: () => void
   isScreen?: boolean
 }
 
-/** The captions of a session that another page or program feeds. */
+/** Shows the captions of a session to which another page or program sends audio. */
 export function WatchedCaptions({ path, onEnd, isScreen = false }: WatchedProps): JSX.Element {
   const [shown, setShown] = useState<readonly Caption[]>([])
   const [isLost, setLost] = useState(false)
   const end = useRef(onEnd)
   end.current = onEnd
   useEffect(() => {
-    const source = new EventSource(addressOf(path))
+    const source = new EventSource(apiAddress(path))
     source.addEventListener('open', () => setLost(false))
     source.addEventListener('caption', ({ data }) => {
       const { id, text, is_final } = JSON.parse(data as string) as {
@@ -37,7 +37,7 @@ export function WatchedCaptions({ path, onEnd, isScreen = false }: WatchedProps)
       end.current()
     })
     source.addEventListener('error', () => {
-      // Refused for good: the link or the key has ended.
+      // The stream is refused permanently: the link or the key has expired.
       if (source.readyState === EventSource.CLOSED) end.current()
       else setLost(true)
     })

@@ -1,20 +1,20 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { addressOf, type Job } from '../api/api.ts'
+import { apiAddress, type Job } from '../api/api.ts'
 import { texts } from '../texts.ts'
-import { audioOf } from './playback/player.tsx'
+import { audioAddress } from './playback/player.tsx'
 
 const t = texts.reader
 
 type ExportsProps = {
   job: Job
-  /** Whether there are corrections, which may be left out. */
+  /** Whether there are corrections, which exports may omit. */
   isEdited: boolean
 }
 
-/** Links to the transcript in every format, and to the sound. */
+/** Shows links to the transcript in every format, and to the audio. */
 export function Exports({ job, isEdited }: ExportsProps): JSX.Element {
-  const sound = audioOf(job)
+  const sound = audioAddress(job)
   const [hasEdits, setHasEdits] = useState(true)
   const transcript = `v2/${job.kind}/${job.id}/transcript?words=true&edited=${hasEdits}`
   return (
@@ -29,7 +29,7 @@ export function Exports({ job, isEdited }: ExportsProps): JSX.Element {
       <ul class="plain">
         {Object.entries(t.formats).map(([format, label]) => (
           <li key={format}>
-            <a download href={addressOf(`${transcript}&format=${format}`)}>
+            <a download href={apiAddress(`${transcript}&format=${format}`)}>
               {label}
             </a>
           </li>

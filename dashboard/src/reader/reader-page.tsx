@@ -6,7 +6,7 @@ import { inOrder } from '../api/in-order.ts'
 import { formatDateTime, formatTime, isolate, languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { WatchedCaptions } from '../live/watched-captions.tsx'
-import { nameOf } from '../recordings/list-state.ts'
+import { jobName } from '../recordings/list-state.ts'
 import { texts } from '../texts.ts'
 import { AddOns } from './add-ons/add-ons.tsx'
 import { useEdits } from './editing/edits.ts'
@@ -15,14 +15,14 @@ import { SpeakerNames } from './editing/speaker-names.tsx'
 import { Exports } from './exports.tsx'
 import { Failure } from './failure.tsx'
 import { useJump } from './playback/jump.ts'
-import { audioOf, Player } from './playback/player.tsx'
+import { audioAddress, Player } from './playback/player.tsx'
 import { Share } from './sharing/share.tsx'
 import { useSpeakers } from './speakers.ts'
 import { Transcript } from './transcript.tsx'
 
 const t = texts.reader
 
-/** One recording or live session: its sound, its transcript and what was made of that. */
+/** Shows one recording or live session: its audio, its transcript and the results of add-ons. */
 export function ReaderPage({ kind, id }: { kind: Job['kind']; id: string }): JSX.Element {
   const [job, setJob] = useState<Job>()
   const [problem, setProblem] = useState('')
@@ -59,7 +59,7 @@ function hasActiveJobs({ status }: Job): boolean {
 }
 
 function Reader({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX.Element {
-  const name = nameOf(job)
+  const name = jobName(job)
   useEffect(() => {
     document.title = `${isolate(name)} – ${texts.app}`
     return () => {
@@ -117,7 +117,7 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
         >
           {t.toDetails}
         </button>
-        <Player address={audioOf(job)} seconds={job.file?.audio_duration} audio={audio} />
+        <Player address={audioAddress(job)} seconds={job.file?.audio_duration} audio={audio} />
         <Transcript {...{ edits, speakers, canEdit, audio, play, job }} />
       </div>
       <aside ref={details} tabIndex={-1} aria-label={t.details}>

@@ -5,23 +5,23 @@ import type { ShownUtterance } from './editing/edits.ts'
 
 const t = texts.reader
 
-/** A speaker, or where nobody told speakers apart a channel. */
+/** A speaker or, without diarization, a channel. */
 export type NamedSpeaker = {
   kind: 'speaker' | 'channel'
   number: number
-  /** Such as `Speaker 1`. */
+  /** The default name, such as `Speaker 1`. */
   label: string
-  /** The name that somebody gave. */
+  /** The name that a correction gave. */
   name: string
 }
 
 type SpeakerRef = Pick<ShownUtterance, 'speaker' | 'channel'>
 
-/** Who speaks in a transcript. */
+/** The speakers of a transcript. */
 export type Speakers = {
   voices: readonly NamedSpeaker[]
-  /** Empty where there is only one, without a name. */
-  nameOf: (utterance: SpeakerRef) => string
+  /** Returns the name to show; empty if there is only one speaker, without a name. */
+  speakerName: (utterance: SpeakerRef) => string
 }
 
 /** Finds the speakers of a corrected transcript, with their names. */
@@ -30,8 +30,10 @@ export function useSpeakers(
   state: ApiTranscriptEdits | undefined,
 ): Speakers {
   return useMemo(() => {
-    const names = new Map(state?.edits.names.map((one) => [keyOfName(one), one.name]))
-    const found = new Map(utterances.map((one) => [keyOf(one), one]))
+    const names = new Map(
+      state?.edits.names.map((correction) => [nameKey(correction), correction.name]),
+    )
+    const found = new Map(utterances.map((utterance) => [speakerKey(utterance), utterance]))
     const voices = [...found]
       .map(([key, { speaker, channel, speaker_name }]): NamedSpeaker => {
         const name = state ? (names.get(key) ?? '') : (speaker_name ?? '')
@@ -45,26 +47,26 @@ export function useSpeakers(
         return [`${kind} ${number}`, name || (voices.length > 1 ? label : '')]
       }),
     )
-    return { voices, nameOf: (utterance) => shown.get(keyOf(utterance)) ?? '' }
+    return { voices, speakerName: (utterance) => shown.get(speakerKey(utterance)) ?? '' }
   }, [utterances, state])
 }
 
-function keyOf({ speaker, channel }: SpeakerRef): string {
+function speakerKey({ speaker, channel }: SpeakerRef): string {
   return speaker === undefined ? `channel ${channel}` : `speaker ${speaker}`
 }
 
-function keyOfName({ speaker, channel }: { speaker?: number; channel?: number }): string {
+function nameKey({ speaker, channel }: { speaker?: number; channel?: number }): string {
   return speaker === undefined ? `channel ${channel}` : `speaker ${speaker}`
 }
 
-/** Returns the number of a speaker who is not there yet. */
+/** Returns a number that no speaker has yet. */
 export function newSpeaker(voices: readonly NamedSpeaker[]): number {
   return (
-    Math.max(-1, ...voices.filter((one) => one.kind === 'speaker').map((one) => one.number)) + 1
+    Math.max(-1, ...voices.filter(({ kind }) => kind === 'speaker').map(({ number }) => number)) + 1
   )
 }
 
-/** Returns what a voice is called. */
-export function titleOf({ name, label }: NamedSpeaker): string {
+/** Returns the name of a speaker, or the default name. */
+export function speakerTitle({ name, label }: NamedSpeaker): string {
   return name || label
 }

@@ -17,15 +17,15 @@ type TranscriptProps = {
   canEdit: boolean
   audio: RefObject<HTMLAudioElement | null>
   play: (seconds: number) => void
-  /** The job whose translations can stand beside the words; none for guests. */
+  /** The job whose translations can be shown beside the words; none on shared pages. */
   job?: Job
 }
 
-/** The words, which follow the sound and are jumped to by a click, or corrected. */
+/** Shows the words. They follow the audio; a click plays or corrects a word. */
 export function Transcript(props: TranscriptProps): JSX.Element {
   const { edits, speakers, canEdit, audio, play, job } = props
   const { utterances, apply, at } = edits
-  const { nameOf } = speakers
+  const { speakerName } = speakers
   const [follows, setFollows] = useState(true)
   const [showsConfidence, setShowsConfidence] = useState(false)
   const [isCorrecting, setCorrecting] = useState(false)
@@ -64,9 +64,9 @@ export function Transcript(props: TranscriptProps): JSX.Element {
       >
         {utterances.map((utterance, i) => (
           <Utterance
-            key={keyOf(utterance)}
+            key={utteranceKey(utterance)}
             utterance={utterance}
-            isSame={i > 0 && nameOf(utterances[i - 1]!) === nameOf(utterance)}
+            isSame={i > 0 && speakerName(utterances[i - 1]!) === speakerName(utterance)}
             beside={beside?.(utterance)}
             besideLanguage={beside && language}
             {...{ speakers, isCorrecting, isRedacted, play, apply, at }}
@@ -77,14 +77,17 @@ export function Transcript(props: TranscriptProps): JSX.Element {
   )
 }
 
-/** What is typed into a row stays there when rows before it come or go. */
-function keyOf({ source }: ShownUtterance): string {
+/**
+ * Returns the key of a row, so that text typed into it stays there when rows before it are added or
+ * removed.
+ */
+function utteranceKey({ source }: ShownUtterance): string {
   return `${source.utterance} ${source.from}`
 }
 
 type BesideProps = { job: Job; language: string; set: (language: string) => void }
 
-/** Which translation stands beside the words, where there are some. */
+/** Chooses the translation beside the words, if there are any. */
 function BesideField({ job, language, set }: BesideProps): JSX.Element | null {
   const languages = translatedLanguages(job)
   if (languages.length === 0) return null

@@ -5,7 +5,7 @@ import { formatTime } from '../components/format.ts'
 import { texts } from '../texts.ts'
 import type { Edits, ShownUtterance } from './editing/edits.ts'
 import { SpeakerOptions, UtteranceEditor } from './editing/utterance-editor.tsx'
-import { type Speakers, titleOf } from './speakers.ts'
+import { type Speakers, speakerTitle } from './speakers.ts'
 import { watchVisibility } from './visibility.ts'
 
 const t = texts.reader
@@ -13,9 +13,9 @@ const t = texts.reader
 type UtteranceProps = Pick<Edits, 'apply' | 'at'> & {
   utterance: ShownUtterance
   speakers: Speakers
-  /** Whether the utterance before it is of the same speaker. */
+  /** Whether the previous utterance has the same speaker. */
   isSame: boolean
-  /** Whether a click corrects, instead of playing. */
+  /** Whether a click corrects a word instead of playing it. */
   isCorrecting: boolean
   /** Whether some words may be redacted. */
   isRedacted: boolean
@@ -25,7 +25,9 @@ type UtteranceProps = Pick<Edits, 'apply' | 'at'> & {
   play: (seconds: number) => void
 }
 
-/** Long transcripts have tens of thousands of words: only those near the view are elements. */
+/**
+ * Only words near the view are elements, because long transcripts have tens of thousands of words.
+ */
 export const Utterance = memo((props: UtteranceProps): JSX.Element => {
   const { utterance, speakers, isSame, isCorrecting, isRedacted, play } = props
   const { beside, besideLanguage } = props
@@ -40,7 +42,7 @@ export const Utterance = memo((props: UtteranceProps): JSX.Element => {
     // The button is there again after this.
     setTimeout(() => opener.current?.focus())
   }
-  const name = speakers.nameOf(utterance)
+  const name = speakers.speakerName(utterance)
   const isEditing = isCorrecting && word !== undefined
   return (
     <div ref={row} class={besideLanguage ? 'utterance with-translation' : 'utterance'}>
@@ -123,7 +125,7 @@ function Words({ utterance, isNear, isRedacted, open }: WordsProps): JSX.Element
   )
 }
 
-/** What redaction leaves in place of a word: `[NAME_1]`, or `#####`. */
+/** The text that redaction leaves in place of a word: `[NAME_1]` or `#####`. */
 const REDACTED = /\[[A-Z_]+_\d+\]|#{2,}/
 
 function markedWord(
@@ -139,7 +141,7 @@ function markedWord(
 
 type MarkedWordProps = { word: string; name: string; title: string }
 
-/** The mark does not begin with the blank before the word. */
+/** The mark begins after the blank before the word. */
 function MarkedWord({ word, name, title }: MarkedWordProps): JSX.Element {
   const trimmed = word.trimStart()
   return (
@@ -152,7 +154,7 @@ function MarkedWord({ word, name, title }: MarkedWordProps): JSX.Element {
   )
 }
 
-/** Who says an utterance; another one may. */
+/** Shows who speaks an utterance, and lets the user choose another speaker. */
 function SpeakerSelect({
   utterance,
   speakers,
@@ -176,7 +178,7 @@ function SpeakerSelect({
       }}
     >
       {speaker === undefined && (
-        <option value="">{channel ? titleOf(channel) : texts.corrections.noSpeaker}</option>
+        <option value="">{channel ? speakerTitle(channel) : texts.corrections.noSpeaker}</option>
       )}
       <SpeakerOptions voices={voices} />
     </select>

@@ -10,7 +10,9 @@ const observer = new IntersectionObserver(
   { rootMargin: MARGIN },
 )
 
-/** Tells whether an element is near the view, from now on; returns what ends that. */
+/**
+ * Reports whenever an element comes near the view or leaves it; returns a function that stops this.
+ */
 export function watchVisibility(element: Element, onChange: (isNear: boolean) => void): () => void {
   listeners.set(element, onChange)
   observer.observe(element)

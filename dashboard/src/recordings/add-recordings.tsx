@@ -88,7 +88,7 @@ function AddressForm({ onAddress }: { onAddress: (address: string) => void }): J
         event.preventDefault()
         onAddress(address.trim())
         setAddress('')
-        // An empty field that was just used well is not a mistake.
+        // An empty field is not an error right after a successful submission.
         event.currentTarget.reset()
       }}
     >

@@ -1,13 +1,13 @@
 import { isMediaName } from '../../../src/audio/containers/media-names.ts'
 
-/** Returns the recordings among the files of a folder, which hold more than was chosen. */
+/** Returns the recordings among the files of a folder, which may contain other files. */
 export function recordingsIn(files: readonly File[]): File[] {
   return files.filter(({ name }) => isMediaName(name))
 }
 
 /** Returns the files that were dropped, and the recordings in dropped folders. */
 export async function filesIn(transfer: DataTransfer): Promise<File[]> {
-  // All entries first: the browser forgets them once the event is over.
+  // All entries are read first, because the browser discards them after the event.
   const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? [])
   if (entries.length === 0) return [...transfer.files]
   const found = await Promise.all(
@@ -27,12 +27,12 @@ async function readEntry(entry: FileSystemEntry): Promise<File[]> {
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader()
   const files: File[] = []
-  // A folder yields its entries some at a time.
+  // A folder returns its entries in several parts.
   for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((done, fail) =>
+    const entries = await new Promise<FileSystemEntry[]>((done, fail) =>
       reader.readEntries(done, fail),
     )
-    if (some.length === 0) return files
-    for (const one of some) files.push(...(await readEntry(one)))
+    if (entries.length === 0) return files
+    for (const child of entries) files.push(...(await readEntry(child)))
   }
 }

@@ -7,14 +7,14 @@ import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TryAgain } from '../components/try-again.tsx'
 import { texts } from '../texts.ts'
-import { nameOf } from './list-state.ts'
+import { jobName } from './list-state.ts'
 
 const t = texts.failures
 const LIMIT = 100
-/** Somebody wanted that. */
+/** The `error_code` of canceled jobs, which are not failures. */
 const CANCELED = 499
 
-/** The latest recordings and sessions that failed, by reason, and what to do about each. */
+/** Shows the latest failed recordings and sessions by reason, with advice for each reason. */
 export function FailuresPage(): JSX.Element {
   const [jobs, setJobs] = useState<readonly Job[]>()
   useEffect(() => {
@@ -46,22 +46,22 @@ export function FailuresPage(): JSX.Element {
 function Reason({ code, jobs }: { code: number; jobs: readonly Job[] }): JSX.Element {
   return (
     <section class="card">
-      <h2>{reasonOf(code)}</h2>
-      <p>{adviceOf(code)}</p>
+      <h2>{failureReason(code)}</h2>
+      <p>{failureAdvice(code)}</p>
       <ul class="plain">
         {jobs.map((job) => (
           <li key={job.id} class="version">
             <span>
               <a href={`#/${job.kind}/${job.id}`}>
-                <bdi>{nameOf(job)}</bdi>
+                <bdi>{jobName(job)}</bdi>
               </a>{' '}
               <span class="hint">{formatDateTime(job.completed_at ?? job.created_at)}</span>
               <span class="hint block" dir="auto">
-                {failureOf(job)}
+                {failureMessage(job)}
               </span>
             </span>
             {job.kind === 'pre-recorded' && hasScope('write') && (
-              <TryAgain job={job} label={texts.recordings.retryJob(nameOf(job))} />
+              <TryAgain job={job} label={texts.recordings.retryJob(jobName(job))} />
             )}
           </li>
         ))}
@@ -70,17 +70,17 @@ function Reason({ code, jobs }: { code: number; jobs: readonly Job[] }): JSX.Ele
   )
 }
 
-/** What an `error_code` of a job means. */
-export function reasonOf(code: number): string {
+/** Returns the meaning of the `error_code` of a job. */
+export function failureReason(code: number): string {
   return t.reasons[code] ?? t.reasons[500]!
 }
 
-/** What to do about it. */
-export function adviceOf(code: number): string {
+/** Returns advice for the `error_code` of a job. */
+export function failureAdvice(code: number): string {
   return t.advice[code] ?? t.advice[500]!
 }
 
 /** Returns why a job failed, in the words of the server. */
-export function failureOf({ post_session_metadata }: Job): string | undefined {
+export function failureMessage({ post_session_metadata }: Job): string | undefined {
   return (post_session_metadata.failure as { message?: string } | undefined)?.message
 }

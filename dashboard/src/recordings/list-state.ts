@@ -16,16 +16,16 @@ export const filter = signal<Filter>(noFilter)
 export const pageNumber = signal(0)
 export const page = signal<JobPage | undefined>(undefined)
 export const progress = signal<Readonly<Record<string, ApiJobProgress>>>({})
-/** Jobs that are deleted when the time to undo is over. */
+/** The jobs that are deleted when the time to undo is over. */
 export const leaving = signal<ReadonlySet<string>>(new Set())
 
 let latest = 0
 
-/** Loads the page of the list that is shown, and the progress of what runs on it. */
+/** Loads the current page of the list, and the progress of its running jobs. */
 export async function reloadList(): Promise<void> {
   const turn = ++latest
   const loaded = await request<JobPage>(`v2/transcription?${listQuery()}`)
-  // An answer that comes late must not replace a newer one.
+  // A late response must not replace a newer one.
   if (turn !== latest) return
   page.value = loaded
   leaveEmptyPage()
@@ -38,7 +38,7 @@ export async function reloadList(): Promise<void> {
   if (turn === latest) progress.value = Object.fromEntries(found)
 }
 
-/** Goes to the page before, where all that the last one held was deleted. */
+/** Shows the previous page if all jobs of the last page were deleted. */
 function leaveEmptyPage(): void {
   const isEmpty = page.value?.items.every(({ id }) => leaving.value.has(id)) ?? false
   if (isEmpty && pageNumber.value > 0) pageNumber.value--
@@ -53,19 +53,19 @@ function listQuery(): URLSearchParams {
   return query
 }
 
-/** Whether the list leaves something out. */
+/** Returns whether a filter leaves jobs out of the list. */
 export function isFiltered(): boolean {
   return Object.values(filter.value).some((filterValue) => filterValue !== '')
 }
 
-/** Whether something on the page will change by itself. */
+/** Returns whether any job on the page will change by itself. */
 export function hasActiveJobs(): boolean {
   const states = page.value?.items.map(({ status }) => status) ?? []
   return states.includes('queued') || states.includes('processing')
 }
 
-/** Returns how people call a job. */
-export function nameOf({ file, kind }: Job): string {
+/** Returns the name of a job for people. */
+export function jobName({ file, kind }: Job): string {
   return (
     file?.filename ??
     file?.source ??
@@ -79,7 +79,7 @@ export function deleteJob(job: Job): void {
   leaving.value = new Set([...leaving.value, id])
   leaveEmptyPage()
   const keep = () => {
-    leaving.value = new Set([...leaving.value].filter((one) => one !== id))
+    leaving.value = new Set([...leaving.value].filter((jobId) => jobId !== id))
   }
   const send = (keepalive: boolean) => {
     removeEventListener('pagehide', leave)
@@ -88,13 +88,13 @@ export function deleteJob(job: Job): void {
   const timer = setTimeout(() => {
     send(false).catch(report).then(reloadList).catch(report).finally(keep)
   }, UNDO_MS)
-  // Whoever leaves the page has not undone it.
+  // Leaving the page does not undo the deletion.
   const leave = () => {
     clearTimeout(timer)
     void send(true)
   }
   addEventListener('pagehide', leave)
-  const hide = notify(texts.recordings.deleted(isolate(nameOf(job))), {
+  const hide = notify(texts.recordings.deleted(isolate(jobName(job))), {
     ms: UNDO_MS,
     undo() {
       clearTimeout(timer)

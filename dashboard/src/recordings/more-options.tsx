@@ -3,19 +3,19 @@ import { texts } from '../texts.ts'
 import { type AddOnChoices, options, type Switch, toRequest } from './options.ts'
 import {
   type AddOn,
-  askedFields,
-  fieldsOf,
-  furtherFieldsOf,
-  labelOf,
+  configFields,
+  fieldsWithControls,
+  otherConfigFields,
+  readableLabel,
   type SchemaField,
 } from './schema-fields.ts'
 
 const t = texts.options
 
-/** What the form shows of an add-on is configured. */
-const nothing: ReadonlySet<string> = new Set()
+/** No switch is unavailable, because the form shows only configured add-ons. */
+const noUnavailable: ReadonlySet<string> = new Set()
 
-/** Everything else that the server's add-ons can be asked for, as their schemas have it. */
+/** Shows all other options of the server's add-ons, as their schemas define them. */
 export function MoreOptions({ addOns }: { addOns: readonly AddOn[] }): JSX.Element {
   return (
     <details class="spaced">
@@ -33,20 +33,20 @@ export function MoreOptions({ addOns }: { addOns: readonly AddOn[] }): JSX.Eleme
 
 function AddOnOptions({ addOn }: { addOn: AddOn }): JSX.Element | null {
   const { name } = addOn
-  const isSwitchedAbove = name in t.switches || name in askedFields
-  const fields = furtherFieldsOf(addOn)
-  // What takes only what no field can ask for cannot be switched on here.
-  const isComplete = addOn.config_schema === null || fieldsOf(addOn).length > 0
+  const isSwitchedAbove = name in t.switches || name in fieldsWithControls
+  const fields = otherConfigFields(addOn)
+  // An add-on is omitted if it requires a field that the form does not support.
+  const isComplete = addOn.config_schema === null || configFields(addOn).length > 0
   if (fields.length === 0 && (isSwitchedAbove || !isComplete)) return null
   const more = options.value.more[name] ?? { isOn: false, config: {} }
-  const isAsked = toRequest(options.value, { unavailable: nothing })[name] === true
+  const isRequested = toRequest(options.value, { unavailable: noUnavailable })[name] === true
   const set = (changed: Partial<AddOnChoices[string]>) => {
     const { more: all } = options.value
     options.value = { ...options.value, more: { ...all, [name]: { ...more, ...changed } } }
   }
   return (
     <fieldset class="add-on">
-      <legend>{t.switches[name as Switch] ?? t.addOns[name] ?? labelOf(name)}</legend>
+      <legend>{t.switches[name as Switch] ?? t.addOns[name] ?? readableLabel(name)}</legend>
       {!isSwitchedAbove && (
         <label class="choice">
           <input
@@ -57,13 +57,13 @@ function AddOnOptions({ addOn }: { addOn: AddOn }): JSX.Element | null {
           <span>{t.use}</span>
         </label>
       )}
-      {isSwitchedAbove && !isAsked && <p class="hint">{t.first}</p>}
-      <fieldset disabled={!isAsked}>
+      {isSwitchedAbove && !isRequested && <p class="hint">{t.first}</p>}
+      <fieldset disabled={!isRequested}>
         {fields.map((field) => (
           <Field
             key={field.name}
             field={field}
-            says={t.fields[name]?.[field.name] ?? { label: labelOf(field.name) }}
+            says={t.fields[name]?.[field.name] ?? { label: readableLabel(field.name) }}
             id={`${name}-${field.name}`}
             value={more.config[field.name]}
             set={(value) => set({ config: { ...more.config, [field.name]: value } })}
@@ -78,7 +78,7 @@ type FieldProps = {
   field: SchemaField
   says: (typeof t.fields)[string][string]
   id: string
-  /** Undefined: as the server has it. */
+  /** If undefined, the default of the server applies. */
   value: unknown
   set: (value: unknown) => void
 }
@@ -208,7 +208,7 @@ function ValueOptions({ values, names, chosen }: ValueOptionsProps): JSX.Element
     <>
       {values.map((value) => (
         <option key={value} value={value} selected={chosen?.includes(value)}>
-          {names?.[value] ?? labelOf(value)}
+          {names?.[value] ?? readableLabel(value)}
         </option>
       ))}
     </>

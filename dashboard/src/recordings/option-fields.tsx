@@ -8,12 +8,12 @@ const t = texts.options
 
 type FieldsProps = {
   capabilities: ApiCapabilities | undefined
-  /** What the server cannot honor. */
+  /** The switches that the server does not support. */
   unavailable: ReadonlySet<string>
   set: (changed: Partial<Options>) => void
 }
 
-/** The options that are more than a switch. */
+/** Shows the options that are more than a switch. */
 export function OptionFields({ capabilities, unavailable, set }: FieldsProps): JSX.Element {
   const { language, speakers, vocabulary, channelMode, summaryType, switches, metadata } =
     options.value
@@ -141,7 +141,7 @@ function Names({ names }: { names: Record<string, string> }): JSX.Element {
   )
 }
 
-/** The languages into which the server translates, as the schema of the add-on has them. */
+/** Returns the languages into which the server translates, from the schema of the add-on. */
 function targetsOf(capabilities: ApiCapabilities | undefined): readonly string[] {
   const translation = capabilities?.add_ons.find(({ name }) => name === 'translation')
   const schema = translation?.config_schema as {

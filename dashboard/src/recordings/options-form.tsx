@@ -7,7 +7,7 @@ import { applyPreset, options, type Preset, type Switch } from './options.ts'
 
 const t = texts.options
 
-/** The options of the next recordings; presets first, details on request. */
+/** Shows the options of the next recordings: presets first, details on request. */
 export function OptionsForm({
   capabilities,
 }: {
@@ -41,7 +41,7 @@ export function OptionsForm({
   )
 }
 
-/** Returns the switches that the server cannot honor. */
+/** Returns the switches that the server does not support. */
 export function unavailableSwitches(capabilities: ApiCapabilities | undefined): Set<string> {
   const missing = capabilities?.add_ons.filter(({ is_configured }) => !is_configured) ?? []
   return new Set(missing.map(({ name }) => name))
@@ -54,7 +54,7 @@ function Details({ capabilities }: { capabilities: ApiCapabilities | undefined }
     options.value = { ...options.value, ...changed }
   }
   const toggle = (name: Switch) => {
-    const others = switches.filter((one) => one !== name)
+    const others = switches.filter((other) => other !== name)
     set({ switches: others.length < switches.length ? others : [...others, name] })
   }
   return (

@@ -7,33 +7,33 @@ export type SummaryType = keyof typeof texts.options.summaryTypes
 export type ChannelMode = keyof typeof texts.options.channelModes
 
 /**
- * By add-on: whether it is switched on, and what its configuration says beyond the other options.
+ * For each add-on: whether it is on, and the fields of its configuration that no other option sets.
  */
 export type AddOnChoices = Readonly<
   Record<string, { isOn: boolean; config: Readonly<Record<string, unknown>> }>
 >
 
-/** What the form asks for a recording. */
+/** The options of a recording in the form. */
 export type Options = {
   preset: Preset
-  /** Empty: detect. */
+  /** Empty to identify the language. */
   language: string
-  /** Empty: find out. */
+  /** Empty if the number is unknown. */
   speakers: string
   vocabulary: string
   channelMode: ChannelMode
   summaryType: SummaryType
-  /** Empty: no translation. */
+  /** Empty for no translation. */
   translateTo: string
-  /** Empty: nothing is asked. */
+  /** Empty for no prompt. */
   question: string
   switches: readonly Switch[]
-  /** A `name=value` in each line. */
+  /** One `name=value` on each line. */
   metadata: string
   more: AddOnChoices
 }
 
-/** What each preset switches on. */
+/** The options that each preset switches on. */
 const presets: Record<Preset, Pick<Options, 'switches' | 'channelMode' | 'speakers'>> = {
   plain: { switches: [], channelMode: 'auto', speakers: '' },
   interview: { switches: ['diarization'], channelMode: 'auto', speakers: '2' },
@@ -62,7 +62,7 @@ export function applyPreset(options: Options, preset: Preset): Options {
   return { ...options, preset, ...presets[preset] }
 }
 
-/** Returns the request that the options stand for, but for the recording. */
+/** Returns the fields of the request for these options, without the recording. */
 export function toRequest(
   options: Options,
   { unavailable }: { unavailable: ReadonlySet<string> },

@@ -4,13 +4,13 @@ import { hasScope, type Job } from '../api/api.ts'
 import { formatDateTime, formatTime } from '../components/format.ts'
 import { TryAgain } from '../components/try-again.tsx'
 import { texts } from '../texts.ts'
-import { failureOf } from './failures-page.tsx'
-import { deleteJob, isFiltered, leaving, nameOf, page, progress } from './list-state.ts'
+import { failureMessage } from './failures-page.tsx'
+import { deleteJob, isFiltered, jobName, leaving, page, progress } from './list-state.ts'
 import { cancelJob, removeUpload, retryUpload, type Upload, uploads } from './uploads.ts'
 
 const t = texts.recordings
 
-/** What is being uploaded, then the jobs, newest first. */
+/** Shows the uploads, then the jobs, newest first. */
 export function RecordingList(): JSX.Element {
   const jobs = page.value?.items.filter(({ id }) => !leaving.value.has(id))
   if (!jobs) return <p>{texts.loading}</p>
@@ -45,7 +45,7 @@ export function RecordingList(): JSX.Element {
 function UploadRow({ upload }: { upload: Upload }): JSX.Element {
   const { id, name, state, fraction, problem } = upload
   const row = useRef<HTMLTableRowElement>(null)
-  // Below the edge of a small window nobody would see that it has begun.
+  // The upload scrolls into view, because in a small window nobody would see that it has begun.
   useEffect(() => row.current?.scrollIntoView({ block: 'nearest' }), [])
   return (
     <tr ref={row}>
@@ -81,7 +81,7 @@ function UploadRow({ upload }: { upload: Upload }): JSX.Element {
 }
 
 function JobRow({ job }: { job: Job }): JSX.Element {
-  const name = nameOf(job)
+  const name = jobName(job)
   const { id, kind, status, file, created_at } = job
   const hasEnded = status === 'done' || status === 'error'
   const scope = kind === 'live' ? 'live' : 'write'
@@ -135,10 +135,10 @@ function Metadata({ job }: { job: Job }): JSX.Element | null {
   )
 }
 
-/** The state of a job: while it runs, with its progress. */
+/** Shows the status of a job and, while it runs, its progress. */
 function Status({ job }: { job: Job }): JSX.Element {
   const { id, status, error_code } = job
-  const failure = failureOf(job)
+  const failure = failureMessage(job)
   const label = error_code === 499 ? t.canceled : t.status[status]
   const now = progress.value[id]
   const left = now?.seconds_left

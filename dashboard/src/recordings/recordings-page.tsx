@@ -20,10 +20,13 @@ import {
 import { RecordingList } from './recording-list.tsx'
 
 const t = texts.recordings
-/** Events tell what begins and ends; how far something is, and a lost connection, tell nothing. */
+/**
+ * How often the list is reloaded: events report starts and ends, but neither progress nor a lost
+ * connection.
+ */
 const RELOAD_MS = { moving: 2500, still: 60_000 }
 
-/** Where recordings are added, and the list of all. */
+/** Shows the form that adds recordings, and the list of all recordings. */
 export function RecordingsPage(): JSX.Element {
   const [capabilities, setCapabilities] = useState<ApiCapabilities>()
   useEffect(() => {
@@ -46,7 +49,7 @@ export function RecordingsPage(): JSX.Element {
   )
 }
 
-/** Loads the list again and again while the page is seen; returns what ends that. */
+/** Reloads the list at intervals while the page is visible; returns a function that stops this. */
 function watchList(): () => void {
   let timer = 0
   let isOver = false

@@ -1,6 +1,6 @@
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
 
-/** The part of a JSON schema that a form can ask for. */
+/** The keywords of JSON Schema that a form supports. */
 type Schema = {
   type?: string
   enum?: readonly string[]
@@ -25,8 +25,8 @@ export type SchemaField = { name: string } & (
 
 export type AddOn = ApiCapabilities['add_ons'][number]
 
-/** What the form asks for with fields of its own. */
-export const askedFields: Readonly<Record<string, readonly string[]>> = {
+/** The fields of add-ons for which the form has controls of its own. */
+export const fieldsWithControls: Readonly<Record<string, readonly string[]>> = {
   custom_vocabulary: ['vocabulary'],
   diarization: ['number_of_speakers'],
   summarization: ['type'],
@@ -35,8 +35,8 @@ export const askedFields: Readonly<Record<string, readonly string[]>> = {
   audio_to_llm: ['prompts'],
 }
 
-/** Returns the fields of an add-on's configuration, but for those that a form cannot ask for. */
-export function fieldsOf({ config_schema }: Pick<AddOn, 'config_schema'>): SchemaField[] {
+/** Returns the fields of an add-on's configuration that a form supports. */
+export function configFields({ config_schema }: Pick<AddOn, 'config_schema'>): SchemaField[] {
   const { properties = {} } = (config_schema ?? {}) as { properties?: Record<string, Schema> }
   return Object.entries(properties).flatMap(([name, schema]) => {
     const field = schema.deprecated ? undefined : toField(schema)
@@ -49,8 +49,8 @@ type FieldKind<F = SchemaField> = F extends SchemaField ? Omit<F, 'name'> : neve
 function toField(schema: Schema): FieldKind | undefined {
   const { type, minimum, maximum, maxLength, items } = schema
   if (schema.anyOf) {
-    // Where one or several will do, several can be chosen.
-    const kinds = schema.anyOf.flatMap((one) => toField(one) ?? [])
+    // If the schema allows one value or several, the form offers several.
+    const kinds = schema.anyOf.flatMap((branch) => toField(branch) ?? [])
     return kinds.find(({ kind }) => kind === 'choices') ?? kinds[0]
   }
   if (type === 'boolean') return { kind: 'switch', isOn: schema.default === true }
@@ -67,15 +67,15 @@ function toField(schema: Schema): FieldKind | undefined {
   return items.type === 'string' ? { kind: 'lines' } : undefined
 }
 
-/** Returns the fields of an add-on for which the form has none of its own. */
-export function furtherFieldsOf(addOn: Pick<AddOn, 'name' | 'config_schema'>): SchemaField[] {
-  return fieldsOf(addOn).filter((field) => !askedFields[addOn.name]?.includes(field.name))
+/** Returns the fields of an add-on for which the form has no controls of its own. */
+export function otherConfigFields(addOn: Pick<AddOn, 'name' | 'config_schema'>): SchemaField[] {
+  return configFields(addOn).filter(
+    (field) => !fieldsWithControls[addOn.name]?.includes(field.name),
+  )
 }
 
-/**
- * Writes a name of the API for people, where a newer server has one that this page has no text for.
- */
-export function labelOf(name: string): string {
+/** Makes a name of the API readable, for names of newer servers for which this page has no text. */
+export function readableLabel(name: string): string {
   const words = name.replaceAll('_', ' ').toLowerCase()
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

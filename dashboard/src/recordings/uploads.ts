@@ -5,7 +5,7 @@ import { route } from '../app/route.ts'
 import { report } from '../components/notices.tsx'
 import { reloadList } from './list-state.ts'
 
-/** A recording on its way to the server. */
+/** A recording that is not yet a job. */
 export type Upload = {
   id: number
   name: string
@@ -13,19 +13,19 @@ export type Upload = {
   source: File | string
   json: object
   state: 'waiting' | 'sending' | 'failed'
-  /** From 0 to 1. */
+  /** The fraction that was sent, from 0 to 1. */
   fraction: number
   problem: string
   abort: AbortController
 }
 
-/** Those that are not yet jobs, oldest first. */
+/** The recordings that are not yet jobs, oldest first. */
 export const uploads = signal<readonly Upload[]>([])
 
 let lastId = 0
 let isSending = false
 
-/** Adds recordings to those that wait; one after the other is sent and becomes a job. */
+/** Adds recordings to the queue. They are sent one at a time, and each becomes a job. */
 export function addUploads(sources: readonly (File | string)[], json: object): void {
   const added = sources.map((source): Upload => {
     const name = typeof source === 'string' ? source : source.name
@@ -36,20 +36,22 @@ export function addUploads(sources: readonly (File | string)[], json: object): v
   void sendNext()
 }
 
-/** Takes an upload back, whatever its state. */
+/** Cancels an upload in any state. */
 export function removeUpload(id: number): void {
-  uploads.value.find((one) => one.id === id)?.abort.abort()
-  uploads.value = uploads.value.filter((one) => one.id !== id)
+  uploads.value.find((upload) => upload.id === id)?.abort.abort()
+  uploads.value = uploads.value.filter((upload) => upload.id !== id)
 }
 
-/** Lets a failed upload wait again. */
+/** Queues a failed upload again. */
 export function retryUpload(id: number): void {
   change(id, { state: 'waiting', problem: '', fraction: 0, abort: new AbortController() })
   void sendNext()
 }
 
 function change(id: number, changed: Partial<Upload>): void {
-  uploads.value = uploads.value.map((one) => (one.id === id ? { ...one, ...changed } : one))
+  uploads.value = uploads.value.map((upload) =>
+    upload.id === id ? { ...upload, ...changed } : upload,
+  )
 }
 
 async function sendNext(): Promise<void> {
@@ -67,7 +69,7 @@ async function sendNext(): Promise<void> {
   } catch (error) {
     if (!next.abort.signal.aborted) {
       change(next.id, { state: 'failed', problem: (error as Error).message })
-      // The list shows it; other pages do not.
+      // The list of recordings shows the failure; on other pages, a notice does.
       if (route.value.length > 0) report(error)
     }
   } finally {
@@ -76,7 +78,7 @@ async function sendNext(): Promise<void> {
   }
 }
 
-/** An address is left to the job, which fetches it in its turn. */
+/** Uploads a file. An address is not uploaded, because the job fetches it. */
 async function send({ id, source, abort: { signal } }: Upload): Promise<{ audio_url: string }> {
   if (typeof source === 'string') return { audio_url: source }
   const onProgress = (fraction: number) => change(id, { fraction })

@@ -9,7 +9,10 @@ import { addressOfSearch, asPhrase, isFiltered, type SearchRequest } from './sea
 
 const t = texts.search
 
-/** The question and its filters; sent, they become the address of the page. */
+/**
+ * Shows the search terms and the filters. When they are submitted, they become the address of the
+ * page.
+ */
 export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
   const [entered, setWanted] = useState(asked)
   const [isPhrase, setPhrase] = useState(false)
@@ -18,7 +21,7 @@ export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
   }
   const submit = (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault()
-    // The fields themselves: the last change may not be in the state yet.
+    // The values are read from the fields, because the state may lack the last change.
     const fields = Object.fromEntries(new FormData(event.currentTarget)) as SearchRequest
     const q = isPhrase ? asPhrase(fields.q) : fields.q.trim()
     if (q) location.hash = addressOfSearch({ ...fields, q })

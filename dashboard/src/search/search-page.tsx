@@ -14,12 +14,15 @@ const LIMIT = 30
 
 type Found = { address: string; hits: readonly ApiSearchHit[]; hasMore: boolean }
 
-/** What was said in all recordings; the address holds the question, so that it can be shared. */
+/**
+ * Searches the transcripts of all recordings. The address contains the search, so that it can be
+ * shared.
+ */
 export function SearchPage(): JSX.Element {
   const searchRequest = readRequest(route.value[1] ?? '', routeQuery.value)
   const address = addressOfSearch(searchRequest)
   const [loaded, setLoaded] = useState<Found>()
-  // What the question before found is no answer to this one.
+  // The hits of the previous search are removed.
   const found = loaded?.address === address ? loaded : undefined
   const [isLoading, setLoading] = useState(false)
   const latest = useRef('')
@@ -68,7 +71,7 @@ export function SearchPage(): JSX.Element {
   )
 }
 
-/** The hits, those of one recording together. */
+/** Shows the hits, grouped by recording. */
 function Hits({ hits }: { hits: readonly ApiSearchHit[] }): JSX.Element {
   const groups: ApiSearchHit[][] = []
   for (const hit of hits) {
@@ -87,7 +90,7 @@ function Hits({ hits }: { hits: readonly ApiSearchHit[] }): JSX.Element {
 
 function Recording({ hits }: { hits: readonly ApiSearchHit[] }): JSX.Element {
   const { job } = hits[0]!
-  // They come latest first; people read a recording from its beginning.
+  // The API returns the latest hits first, but people read a recording from its beginning.
   const inOrder = [...hits].sort((a, b) => a.start - b.start)
   return (
     <section class="card">
@@ -134,7 +137,7 @@ function Hit({ hit }: { hit: ApiSearchHit }): JSX.Element {
   )
 }
 
-/** The text with the words that were asked for marked. */
+/** Shows the text, with the found words marked. */
 function HighlightedText({ hit: { text, highlights } }: { hit: ApiSearchHit }): JSX.Element {
   const parts: (string | JSX.Element)[] = []
   let at = 0

@@ -1,11 +1,11 @@
 import { addJobFilter, anyJob, type JobFilter } from '../components/job-filter.tsx'
 
-/** What is searched for, and where. Empty fields mean all. */
+/** The search terms and the filters; an empty field matches all. */
 export type SearchRequest = JobFilter & { q: string; language: string; speaker: string }
 
 const names = [...Object.keys(anyJob), 'language', 'speaker'] as const
 
-/** Reads the part of the address after `#/search`: the question, and the filters after it. */
+/** Reads the query of the address after `#/search`: the search terms and the filters. */
 export function readRequest(q: string, query: string): SearchRequest {
   const parameters = new URLSearchParams(query)
   const fields = names.map((name) => [name, parameters.get(name) ?? ''])
@@ -19,7 +19,7 @@ export function addressOfSearch({ q, ...filters }: SearchRequest): string {
   return `#/search/${encodeURIComponent(q)}${query && `?${query}`}`
 }
 
-/** Whether only some of the recordings are searched. */
+/** Returns whether filters limit the search to some recordings. */
 export function isFiltered({ q: _, ...filters }: SearchRequest): boolean {
   return Object.values(filters).some((value) => value !== '')
 }
@@ -31,14 +31,14 @@ export function toQuery(request: SearchRequest, part: { offset: number; limit: n
   query.set('offset', String(part.offset))
   query.set('limit', String(part.limit))
   if (language) query.set('language', language)
-  // People count from one, as transcripts do.
+  // People count speakers from 1, as transcripts do.
   if (/^[1-9]\d{0,5}$/.test(speaker)) query.set('speaker', String(Number(speaker) - 1))
   else if (speaker) query.set('speaker_name', speaker)
   addJobFilter(query, request)
   return query.toString()
 }
 
-/** Returns a question for the words in this order, one after the other. */
+/** Returns search terms that match the words only in this order. */
 export function asPhrase(q: string): string {
   return q.includes('"') ? q : `"${q.trim()}"`
 }

@@ -8,7 +8,7 @@ import { texts } from '../texts.ts'
 const t = texts.load
 const MINUTES = 30
 const [WIDTH, HEIGHT] = [180, 40]
-/** Room for the width of the line. */
+/** The margin for the width of the line. */
 const EDGE = 2
 
 type Name = keyof typeof t.charts
@@ -28,7 +28,7 @@ const values: Record<Name, Value> = {
   errors: (point) => errorNames.reduce((sum, name) => sum + point[name], 0),
 }
 
-/** How busy the server was in the last minutes, and what failed. */
+/** Shows the load of the server over the last half hour, and what failed. */
 export function LoadCharts(): JSX.Element {
   const [load, setLoad] = useState<ApiLoadReport>()
   const interval = load?.interval_s
@@ -108,7 +108,7 @@ function yOf(value: number, most: number): number {
   return HEIGHT - EDGE - (most === 0 ? 0 : (value / most) * (HEIGHT - 2 * EDGE))
 }
 
-/** The points of the lines between the moments without a value. */
+/** Returns the points of the lines, which are interrupted where a value is missing. */
 function linesOf(points: readonly Known[], most: number): string[] {
   const end = points.at(-1)?.at ?? 0
   const lines: string[][] = [[]]
@@ -116,7 +116,7 @@ function linesOf(points: readonly Known[], most: number): string[] {
     if (value === null) lines.push([])
     else lines.at(-1)!.push(`${xOf(at, end).toFixed(1)},${yOf(value, most).toFixed(1)}`)
   }
-  // A line needs two points: a moment by itself is a dash.
+  // A line needs two points, so a single point becomes a dash.
   return lines
     .filter((line) => line.length > 0)
     .map((line) => (line.length > 1 ? line : dash(line[0]!)).join(' '))

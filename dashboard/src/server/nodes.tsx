@@ -10,7 +10,7 @@ import { texts } from '../texts.ts'
 const t = texts.nodes
 const REFRESH_MS = 5000
 
-/** The processes that share the database, and how busy they are. */
+/** Shows the processes that share the database, and their load. */
 export function Nodes(): JSX.Element | null {
   const [nodes, setNodes] = useState<ApiNode[]>()
   useEffect(() => {
@@ -21,7 +21,7 @@ export function Nodes(): JSX.Element | null {
     const timer = setInterval(load, REFRESH_MS)
     return () => clearInterval(timer)
   }, [])
-  // Empty, it would move what is below it when it is there.
+  // Nothing is shown before the nodes are loaded.
   if (!nodes) return null
   return (
     <section class="card">

@@ -10,7 +10,7 @@ import { LoadCharts } from './load-charts.tsx'
 import { Nodes } from './nodes.tsx'
 import { languageList, StoredModels } from './stored-models.tsx'
 
-/** What the server can do, which models it has, and the sign-in. */
+/** Shows the capabilities and the models of the server, and the sign-in. */
 export function ServerPage(): JSX.Element {
   const [capabilities, setCapabilities] = useState<ApiCapabilities>()
   const [isLoaded, setLoaded] = useState(false)
@@ -29,7 +29,7 @@ export function ServerPage(): JSX.Element {
       <h1>{texts.server.title}</h1>
       <p role="status">{readiness || texts.loading}</p>
       {hasScope('admin') && <LoadCharts />}
-      {/* All at once: what comes later would move the rest. */}
+      {/* All sections appear at once, because a later one would move the others. */}
       {isLoaded && (
         <>
           {hasScope('admin') && <Nodes />}

@@ -12,8 +12,8 @@ import { texts } from '../texts.ts'
 const t = texts.storedModels
 
 /**
- * The models of the machine, for operators: installed ones first, with what installs and removes
- * them.
+ * Shows the models of the machine to operators, installed ones first, with buttons to install and
+ * remove them.
  */
 export function StoredModels(): JSX.Element {
   const [models, setModels] = useState<ApiStoredModel[]>([])
@@ -104,7 +104,7 @@ function Action({ model, onChange }: ModelRowProps): JSX.Element | null {
   )
 }
 
-/** Names a few languages, and counts many. */
+/** Returns the names of a few languages, or the number of many. */
 export function languageList(codes: string[]): string {
   if (codes.length > 4) return texts.server.languageCount(codes.length)
   return codes.map(languageName).join(', ')

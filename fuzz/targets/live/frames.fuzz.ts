@@ -52,7 +52,7 @@ function open(body: ReturnType<typeof toLiveBody>): never {
 /** Every event is answered, and never as if the server had failed. */
 async function receiveEvents(bytes: Buffer): Promise<void> {
   const connection = new RealtimeConnection({
-    ...{ account: 'acme', dialect: bytes.length % 2 === 0 ? 'ga' : 'beta' },
+    ...{ account: 'acme', version: bytes.length % 2 === 0 ? 'ga' : 'beta' },
     async check(body) {
       validateFields(schema, JSON.parse(JSON.stringify(body)), requests)
     },

@@ -21,13 +21,16 @@ export type Authenticate = (request: AuthRequest) => Promise<AuthenticatedKey>
 /** Authenticates requests, and signs browsers in. */
 export type Authenticator = {
   authenticate: Authenticate
-  /** Whether the key or the sign-in of an authenticated request is still valid. */
+  /** Returns whether the key or the sign-in of an authenticated request is still valid. */
   isStillAllowed(request: AuthRequest): Promise<boolean>
   /**
-   * Returns the key that `find` yields, or the key with the hash that it yields. A failure counts
-   * as a wrong key.
+   * Returns the key that `findKeyOrHash` resolves to, or the key with the hash that it resolves to.
+   * A failure counts as a wrong key.
    */
-  identify(request: AuthRequest, find: () => Promise<Key | Buffer>): Promise<AuthenticatedKey>
+  identify(
+    request: AuthRequest,
+    findKeyOrHash: () => Promise<Key | Buffer>,
+  ): Promise<AuthenticatedKey>
   signIns: SignIns
 }
 
@@ -36,8 +39,8 @@ type Deps = Pick<App, 'config' | 'storage' | 'log' | 'metrics'>
 /**
  * Creates the functions that find the key of each request and count the request against the limit
  * of that key. Wrong keys count against a limit of the client address: a client that tries many has
- * to wait, while right keys from the same address, such as an office, still work. A missing key is
- * not an attempt, so it does not count. A key in a header goes before a cookie.
+ * to wait, while valid keys from the same address, such as that of an office, still work. A missing
+ * key is not an attempt, so it does not count. A key in a header takes precedence over a cookie.
  */
 export function createAuthenticator(app: Deps): Authenticator {
   const { http, keys } = app.config
@@ -45,30 +48,34 @@ export function createAuthenticator(app: Deps): Authenticator {
   const authenticateHeaders = createAuthenticate({ ...app, findKey })
   const signIns = createSignIns({ ...app, findKey })
   const takeToken = http.rateLimit && createRateLimit(http.rateLimit)
-  const takeTry =
+  const takeFailureToken =
     http.authFailureLimit &&
     createRateLimit(http.authFailureLimit, {
       subject: 'with wrong keys from one address',
       setting: 'STENO_AUTH_FAILURE_LIMIT',
     })
-  const configured = keys.map(({ key }, i) => [sha256(key).toString('hex'), `settings-${i + 1}`])
-  const configuredIds = new Map(configured as [string, string][])
+  const configuredIdEntries = keys.map(({ key }, i) => [
+    sha256(key).toString('hex'),
+    `settings-${i + 1}`,
+  ])
+  const configuredIds = new Map(configuredIdEntries as [string, string][])
 
   function refuse(error: unknown, request: AuthRequest): never {
     if (!(error instanceof AppError) || error.status !== 401) throw error
     app.metrics.authFailures.inc({ reason: error.code })
-    if (error.code !== 'key_missing') takeTry?.(networkOf(clientAddressOf(request.raw, http)))
+    if (error.code !== 'key_missing')
+      takeFailureToken?.(networkOf(clientAddressOf(request.raw, http)))
     throw error
   }
 
-  function count(request: AuthRequest, key: Key): AuthenticatedKey {
+  function countRequest(request: AuthRequest, key: Key): AuthenticatedKey {
     const { account, prefix: id = configuredIds.get(key.hash)! } = key
     request.log = request.log.child({ account, keyId: id })
     takeToken?.(key.hash)
     return { ...key, id }
   }
 
-  function find({ headers, raw, routeOptions }: AuthRequest): Promise<Key> {
+  function findRequestKey({ headers, raw, routeOptions }: AuthRequest): Promise<Key> {
     // OpenAI's API is for programs. A socket of it cannot carry the CSRF token of a browser.
     const takesBearer = isOpenAiPath(routeOptions.url ?? '')
     const hasKey = http.authHeaderNames.some((name) => headers[name] !== undefined)
@@ -79,21 +86,21 @@ export function createAuthenticator(app: Deps): Authenticator {
   return {
     signIns,
     async authenticate(request) {
-      const keyLookup = find(request)
-      return count(request, await keyLookup.catch((error) => refuse(error, request)))
+      const keyLookup = findRequestKey(request)
+      return countRequest(request, await keyLookup.catch((error) => refuse(error, request)))
     },
     async isStillAllowed(request) {
       try {
-        await find(request)
+        await findRequestKey(request)
         return true
       } catch (error) {
         if (error instanceof AppError && error.status === 401) return false
         throw error
       }
     },
-    async identify(request, find) {
-      const keyLookup = find().then((key) => (Buffer.isBuffer(key) ? findKey(key) : key))
-      return count(request, await keyLookup.catch((error) => refuse(error, request)))
+    async identify(request, findKeyOrHash) {
+      const keyLookup = findKeyOrHash().then((key) => (Buffer.isBuffer(key) ? findKey(key) : key))
+      return countRequest(request, await keyLookup.catch((error) => refuse(error, request)))
     },
   }
 }

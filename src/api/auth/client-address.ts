@@ -11,12 +11,12 @@ export function clientAddressOf(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
   { trustProxy }: Pick<Config['http'], 'trustProxy'>,
 ): string {
-  const last = trustProxy
+  const forwarded = trustProxy
     ? String(headers['x-forwarded-for'] ?? '')
         .split(',')
         .at(-1)
     : ''
-  return readAddress(last!) ?? plainAddress(socket.remoteAddress ?? 'unknown')
+  return readAddress(forwarded!) ?? normalizeAddress(socket.remoteAddress ?? 'unknown')
 }
 
 /** Reads an address as a proxy writes it, which may have a port, or brackets around IPv6. */
@@ -25,14 +25,14 @@ function readAddress(text: string): string | undefined {
   const [, inBrackets] = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed) ?? []
   const [, beforePort] = /^([\d.]+):\d+$/.exec(trimmed) ?? []
   const address = inBrackets ?? beforePort ?? trimmed
-  return isIP(address) ? plainAddress(address) : undefined
+  return isIP(address) ? normalizeAddress(address) : undefined
 }
 
 /**
  * Returns IPv4 addresses in their usual form: a socket that listens on IPv6 shows
  * `::ffff:192.0.2.1`.
  */
-function plainAddress(address: string): string {
+function normalizeAddress(address: string): string {
   const inner = address.replace(/^::ffff:/i, '')
   return isIP(inner) === 4 ? inner : address
 }

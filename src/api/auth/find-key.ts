@@ -38,8 +38,8 @@ export function createAuthenticate({
     const name =
       names.find((header) => headers[header] !== undefined) ?? (bearer && 'authorization')
     if (name === undefined) {
-      const all = takesBearer ? [...names, 'authorization'] : names
-      throw new AppError('key_missing', `the header ${all.join(' or ')} is missing`)
+      const headerNames = takesBearer ? [...names, 'authorization'] : names
+      throw new AppError('key_missing', `the header ${headerNames.join(' or ')} is missing`)
     }
     return findKey(sha256(name === 'authorization' && bearer ? bearer : String(headers[name])))
   }
@@ -57,9 +57,9 @@ export function createFindKey(
   const configured = new Map(
     config.keys.map(({ account, key }) => [sha256(key).toString('hex'), account]),
   )
-  const noteUse = createKeyUse({ db, log: log.child({ module: 'api' }) })
-  return async (given) => {
-    const hash = given.toString('hex')
+  const recordUse = createKeyUse({ db, log: log.child({ module: 'api' }) })
+  return async (keyHash) => {
+    const hash = keyHash.toString('hex')
     const account = configured.get(hash)
     if (account !== undefined) return { hash, account, scopes: accountScopes }
 
@@ -69,7 +69,7 @@ export function createFindKey(
     if (stored.expiresAt !== null && stored.expiresAt <= at) {
       throw new AppError('key_expired', `it ended at ${new Date(stored.expiresAt).toISOString()}`)
     }
-    noteUse(stored, at)
+    recordUse(stored, at)
     return stored
   }
 }

@@ -6,7 +6,7 @@ export type TakeToken = (key: string) => void
 
 /** Maximum number of keys or addresses; beyond it, the oldest are dropped. */
 const MAX_BUCKETS = 10_000
-/** Times are sums of fractions, so a smaller difference is not considered early. */
+/** Times are sums of rounded fractions, so a request may come this much too early. */
 const ROUNDING_MS = 0.01
 
 /**
@@ -33,26 +33,26 @@ export function createRateLimit(
     setting = 'STENO_RATE_LIMIT',
   }: RateLimitOptions = {},
 ): TakeToken {
-  const perToken = 60_000 / perMinute
+  const msPerToken = 60_000 / perMinute
   let nextCleanupAt = 0
 
   function deleteFullBuckets(at: number): void {
     if (at < nextCleanupAt) return
-    for (const [key, full] of fullAt) if (full <= at) fullAt.delete(key)
-    nextCleanupAt = at + burst * perToken
+    for (const [key, fullTime] of fullAt) if (fullTime <= at) fullAt.delete(key)
+    nextCleanupAt = at + burst * msPerToken
   }
 
   return (key) => {
     const at = now()
     deleteFullBuckets(at)
-    const full = Math.max(fullAt.get(key) ?? at, at) + perToken
-    const wait = full - (at + burst * perToken)
-    if (wait > ROUNDING_MS) {
+    const fullTime = Math.max(fullAt.get(key) ?? at, at) + msPerToken
+    const waitMs = fullTime - (at + burst * msPerToken)
+    if (waitMs > ROUNDING_MS) {
       const detail = `${perMinute} a minute ${subject}, ${burst} at once (${setting})`
-      throw new AppError('rate_limited', detail, { retryAfter: Math.ceil(wait / 1000) })
+      throw new AppError('rate_limited', detail, { retryAfter: Math.ceil(waitMs / 1000) })
     }
     fullAt.delete(key)
-    fullAt.set(key, full)
+    fullAt.set(key, fullTime)
     if (fullAt.size > MAX_BUCKETS) fullAt.delete(fullAt.keys().next().value!)
   }
 }

@@ -6,9 +6,9 @@ export function requireScope(
   scopes: readonly Scope[],
   { method, route }: { method: string; route: string },
 ): void {
-  const missing = scopesOf(method, route).find((needed) => {
+  const missing = scopesOf(method, route).find((scope) => {
     // A key that may manage the keys of all accounts may manage those of its own account.
-    return !scopes.includes(needed) && !(needed === 'keys' && scopes.includes('admin'))
+    return !scopes.includes(scope) && !(scope === 'keys' && scopes.includes('admin'))
   })
   if (missing === undefined) return
   throw new AppError('scope_missing', `its scopes are ${scopes.join(', ')}; ${missing} is needed`)

@@ -16,9 +16,9 @@ import { type FindKey, type Key, sha256 } from './find-key.ts'
 
 const COOKIE = 'steno_sign_in'
 const DAY_MS = 86_400_000
-/** How long a sign-in of a browser lasts. */
-const BROWSER_MS = 14 * DAY_MS
-/** How long the link of the first start is valid. */
+/** How long the sign-in of a browser is valid. */
+const SIGN_IN_MS = 14 * DAY_MS
+/** How long a sign-in link is valid. */
 const LINK_MS = DAY_MS
 /** Methods that do not change anything. */
 const SAFE_METHODS = new Set(['GET', 'HEAD'])
@@ -63,13 +63,13 @@ export function createSignIns({
 
   return {
     /** Signs a browser in; resolves to the response and the cookie to set. */
-    async open(key: Key, request: IncomingMessage): Promise<SignInState & { cookie: string }> {
+    async signIn(key: Key, request: IncomingMessage): Promise<SignInState & { cookie: string }> {
       const secret = randomBytes(32).toString('base64url')
       const at = now()
-      const expiresAt = at + BROWSER_MS
+      const expiresAt = at + SIGN_IN_MS
       const signIn = { hash: sha256(secret).toString('hex'), keyHash: key.hash, expiresAt }
       await insertSignIn(db, { ...signIn, kind: 'browser' }, { now: at })
-      const cookie = cookieText(secret, { maxAge: BROWSER_MS / 1000, request, http })
+      const cookie = cookieText(secret, { maxAge: SIGN_IN_MS / 1000, request, http })
       return { key, expiresAt, csrfToken: csrfTokenOf(secret), cookie }
     },
 
@@ -88,7 +88,7 @@ export function createSignIns({
     /** Returns the key of a request. A request that changes something needs the CSRF token, too. */
     async authenticate(request: IncomingMessage): Promise<Key> {
       const { key, csrfToken } = await find(request)
-      if (!SAFE_METHODS.has(request.method!)) requireToken(request, csrfToken)
+      if (!SAFE_METHODS.has(request.method!)) requireCsrfToken(request, csrfToken)
       return key
     },
 
@@ -96,12 +96,12 @@ export function createSignIns({
      * Ends a sign-in, or all sign-ins with its key; resolves to the cookie that removes the old
      * one.
      */
-    async close(
+    async signOut(
       request: IncomingMessage,
       { everywhere }: { everywhere: boolean },
     ): Promise<string> {
       const { hash, key, csrfToken } = await find(request)
-      requireToken(request, csrfToken)
+      requireCsrfToken(request, csrfToken)
       if (everywhere) await deleteSignInsOfKey(db, key.hash)
       else await deleteSignIn(db, hash)
       return cookieText('', { maxAge: 0, request, http })
@@ -146,7 +146,7 @@ function csrfTokenOf(secret: string): string {
   return createHmac('sha256', secret).update('csrf').digest('base64url')
 }
 
-function requireToken({ headers }: IncomingMessage, expected: string): void {
+function requireCsrfToken({ headers }: IncomingMessage, expected: string): void {
   const csrfHash = sha256(String(headers['x-csrf-token'] ?? ''))
   if (timingSafeEqual(csrfHash, sha256(expected))) return
   throw new AppError('request_forged', 'the header x-csrf-token lacks the token of the sign-in')
@@ -160,8 +160,8 @@ function requireToken({ headers }: IncomingMessage, expected: string): void {
 export function requireSameOrigin(request: IncomingMessage, http: Config['http']): void {
   const { origin, 'sec-fetch-site': site = 'same-origin' } = request.headers
   const hosts = [originOf(request, http), baseUrlOf(request, http)].map((url) => new URL(url).host)
-  const isOwn =
+  const isSameOrigin =
     origin === undefined || (URL.canParse(origin) && hosts.includes(new URL(origin).host))
-  if (isOwn && (site === 'same-origin' || site === 'none')) return
+  if (isSameOrigin && (site === 'same-origin' || site === 'none')) return
   throw new AppError('request_forged', `it comes from ${origin ?? 'another site'}`)
 }

@@ -36,13 +36,13 @@ export type BodyRequest = Pick<FastifyRequest, 'account'> & { body: unknown }
  * other account.
  */
 export class BodyReader {
-  readonly #read: ReturnType<typeof createBodyParser>
+  readonly #parseBody: ReturnType<typeof createBodyParser>
   readonly #thread: BodyThread
-  readonly #inTurn = limitConcurrency()
-  readonly #waiting = new Map<string, number>()
+  readonly #runInTurn = limitConcurrency()
+  readonly #waitingByAccount = new Map<string, number>()
 
   constructor({ config, log }: BodyReaderOptions) {
-    this.#read = createBodyParser(config)
+    this.#parseBody = createBodyParser(config)
     this.#thread = new BodyThread({ settings: config, log: log.child({ module: 'api' }) })
   }
 
@@ -60,19 +60,19 @@ export class BodyReader {
       throw new AppError('content_type_unsupported', 'the request has no body')
     }
     const task = { kind, bytes, wantsFingerprint }
-    if (bytes.byteLength <= SHORT_BYTES) return this.#read(task)
-    const waitingCount = this.#waiting.get(account) ?? 0
+    if (bytes.byteLength <= SHORT_BYTES) return this.#parseBody(task)
+    const waitingCount = this.#waitingByAccount.get(account) ?? 0
     if (waitingCount >= MAX_WAITING) {
       const detail = `${MAX_WAITING} large bodies of this account wait to be read`
       throw new AppError('rate_limited', detail, { retryAfter: 1 })
     }
-    this.#waiting.set(account, waitingCount + 1)
+    this.#waitingByAccount.set(account, waitingCount + 1)
     try {
-      return await this.#inTurn(account, () => this.#thread.read(task))
+      return await this.#runInTurn(account, () => this.#thread.read(task))
     } finally {
-      const remainingCount = this.#waiting.get(account)! - 1
-      if (remainingCount > 0) this.#waiting.set(account, remainingCount)
-      else this.#waiting.delete(account)
+      const remainingCount = this.#waitingByAccount.get(account)! - 1
+      if (remainingCount > 0) this.#waitingByAccount.set(account, remainingCount)
+      else this.#waitingByAccount.delete(account)
     }
   }
 

@@ -10,17 +10,17 @@ export function* groupByAttempts<T extends Pick<LoggedDelivery, 'attempts'>>(
   deliveries: readonly T[],
 ): Generator<T[]> {
   let group: T[] = []
-  let load = 0
+  let attemptCount = 0
   for (const delivery of deliveries) {
     // A delivery without attempts counts as one attempt, because it may get one in the meantime.
     const attempts = Math.max(1, Math.min(delivery.attempts, KEPT_ATTEMPTS))
-    if (load + attempts > KEPT_ATTEMPTS) {
+    if (attemptCount + attempts > KEPT_ATTEMPTS) {
       yield group
       group = []
-      load = 0
+      attemptCount = 0
     }
     group.push(delivery)
-    load += attempts
+    attemptCount += attempts
   }
   if (group.length > 0) yield group
 }

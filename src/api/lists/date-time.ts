@@ -35,21 +35,24 @@ export function toDateTime(milliseconds: number | null): string | null
 export function toDateTime(milliseconds: number | null): string | null {
   if (milliseconds === null) return null
   const start = Math.floor(Math.trunc(milliseconds) / DAY_MS) * DAY_MS
-  if (start !== day.start) {
-    day = { start, text: new Date(start).toISOString().slice(0, -'00:00:00.000Z'.length) }
+  if (start !== lastDay.start) {
+    lastDay = { start, text: new Date(start).toISOString().slice(0, -'00:00:00.000Z'.length) }
   }
   const time = Math.trunc(milliseconds) - start
   const [hours, minutes] = [Math.trunc(time / 3_600_000), Math.trunc(time / 60_000) % 60]
   const seconds = Math.trunc(time / 1000) % 60
   const fraction = String(1000 + (time % 1000)).slice(1)
-  return `${day.text}${digits[hours]}:${digits[minutes]}:${digits[seconds]}.${fraction}Z`
+  return `${lastDay.text}${twoDigits[hours]}:${twoDigits[minutes]}:${twoDigits[seconds]}.${fraction}Z`
 }
 
-/** The day of the last formatted time: formatting a date takes longer than the rest. */
-let day = { start: Number.NaN, text: '' }
+/**
+ * The day of the last formatted time, which is kept because formatting a date takes longer than the
+ * rest.
+ */
+let lastDay = { start: Number.NaN, text: '' }
 
 /** The numbers from 0 to 59 with two digits. */
-const digits = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, '0'))
+const twoDigits = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, '0'))
 
 /** Returns the offset from UTC in minutes; positive east of Greenwich. */
 function parseZone(text: string): number | undefined {

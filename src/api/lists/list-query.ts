@@ -22,12 +22,15 @@ export function periodOf({
   before_date,
   after_date,
 }: Pick<ListQuery, 'date' | 'before_date' | 'after_date'>) {
-  const day = moment(date)
+  const day = toMilliseconds(date)
   const midnight = day === undefined ? undefined : Math.floor(day / DAY_MS) * DAY_MS
-  const after = moment(after_date)
+  const after = toMilliseconds(after_date)
   return {
-    from: latest(midnight, after === undefined ? undefined : after + 1),
-    before: earliest(midnight === undefined ? undefined : midnight + DAY_MS, moment(before_date)),
+    from: latestOf(midnight, after === undefined ? undefined : after + 1),
+    before: earliestOf(
+      midnight === undefined ? undefined : midnight + DAY_MS,
+      toMilliseconds(before_date),
+    ),
   }
 }
 
@@ -46,13 +49,13 @@ export function checkMetadataLength(
 }
 
 /**
- * Returns the position of a page: after the end of the previous page, if the query states it, else
- * by counting.
+ * Returns the position of a page: after the end of the previous page, if the query states it, and
+ * otherwise by counting.
  */
 export function toPageRequest({ cursor, offset }: ListQuery, limit: number): PageRequest {
-  const place = cursor === undefined ? undefined : parseCursor(cursor)
+  const position = cursor === undefined ? undefined : parseCursor(cursor)
   // A client that changed the offset in the URL of a page gets that offset.
-  return { offset, limit, after: place?.offset === offset ? place : undefined }
+  return { offset, limit, after: position?.offset === offset ? position : undefined }
 }
 
 /**
@@ -92,16 +95,16 @@ export function filterParams(query: PageQuery): URLSearchParams {
   return params
 }
 
-function moment(text: string | undefined): number | undefined {
+function toMilliseconds(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseDateTime(text)
 }
 
-function latest(...moments: (number | undefined)[]): number | undefined {
-  const definedMoments = moments.filter((moment) => moment !== undefined)
-  return definedMoments.length > 0 ? Math.max(...definedMoments) : undefined
+function latestOf(...times: (number | undefined)[]): number | undefined {
+  const definedTimes = times.filter((time) => time !== undefined)
+  return definedTimes.length > 0 ? Math.max(...definedTimes) : undefined
 }
 
-function earliest(...moments: (number | undefined)[]): number | undefined {
-  const definedMoments = moments.filter((moment) => moment !== undefined)
-  return definedMoments.length > 0 ? Math.min(...definedMoments) : undefined
+function earliestOf(...times: (number | undefined)[]): number | undefined {
+  const definedTimes = times.filter((time) => time !== undefined)
+  return definedTimes.length > 0 ? Math.min(...definedTimes) : undefined
 }

@@ -1,12 +1,18 @@
 import { limitConcurrency } from '../middleware/limit-concurrency.ts'
 import type { ListQuery } from '../schemas/common/list-query.ts'
 
-/** Long lists of one account that read the database at once; more expensive lists take turns. */
-const LISTS_AT_ONCE = 4
-/** Short pages that do so; together they read no more than a long one. */
-const SHORT_AT_ONCE = 16
+/**
+ * How many long pages of one account are read from the database at once. More expensive lists are
+ * read one at a time.
+ */
+const MAX_LONG_LISTS = 4
+/**
+ * How many short pages of one account are read at once; together they read no more than a long
+ * page.
+ */
+const MAX_SHORT_PAGES = 16
 /** The most jobs of a short page. */
-const SHORT_LIMIT = 50
+const SHORT_PAGE_JOBS = 50
 /** From this offset on, the database must count many jobs, unless the query has a cursor. */
 const FAR_OFFSET = 10_000
 
@@ -15,9 +21,9 @@ type Cost = Pick<ListQuery, 'custom_metadata' | 'offset' | 'cursor' | 'limit'>
 
 /** Decides when the lists of an account may read the database. */
 export type ListScheduler = {
-  /** Runs the search for the jobs of a page when it is its turn. */
+  /** Runs the search for the jobs of a page as soon as the limits allow it. */
   page<T>(account: string, query: Cost, work: () => Promise<T>): Promise<T>
-  /** Runs the loading of some jobs of a page when it is its turn. */
+  /** Loads some jobs of a page as soon as the limits allow it. */
   load<T>(account: string, work: () => Promise<T>): Promise<T>
 }
 
@@ -27,15 +33,15 @@ export type ListScheduler = {
  * metadata or counts to a far offset, so that its searches do not delay other accounts.
  */
 export function createListScheduler(): ListScheduler {
-  const inTurn = limitConcurrency(LISTS_AT_ONCE)
-  const shortInTurn = limitConcurrency(SHORT_AT_ONCE)
-  const costlyInTurn = limitConcurrency()
+  const runLong = limitConcurrency(MAX_LONG_LISTS)
+  const runShort = limitConcurrency(MAX_SHORT_PAGES)
+  const runCostly = limitConcurrency()
   return {
     page(account, query, work) {
-      if (isCostly(query)) return costlyInTurn(account, work)
-      return query.limit <= SHORT_LIMIT ? shortInTurn(account, work) : inTurn(account, work)
+      if (isCostly(query)) return runCostly(account, work)
+      return query.limit <= SHORT_PAGE_JOBS ? runShort(account, work) : runLong(account, work)
     },
-    load: inTurn,
+    load: runLong,
   }
 }
 

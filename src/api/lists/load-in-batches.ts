@@ -8,9 +8,9 @@ const MAX_ITEMS = 20
 const MAX_BYTES = 256 * 1024
 
 /** Yields the items of `rows` in batches of up to `MAX_BYTES`. */
-export async function* loadInBatches<Place extends { bytes: number }, Item>(
-  rows: readonly Place[],
-  load: (some: Place[]) => Promise<Item[]>,
+export async function* loadInBatches<Row extends { bytes: number }, Item>(
+  rows: readonly Row[],
+  load: (batch: Row[]) => Promise<Item[]>,
 ): AsyncGenerator<Item[]> {
   for (let at = 0; at < rows.length; ) {
     const from = at

@@ -17,7 +17,7 @@ export function parseQuery(text: string): Record<string, QueryValue> {
     if (first === undefined || path.length > MAX_DEPTH) putValue(query, name, value)
     else putDeep(query, first, path, value)
   }
-  for (const value of Object.values(query).filter(isPlain)) {
+  for (const value of Object.values(query).filter(isQueryObject)) {
     for (const key of Object.keys(value)) value[key] = withLists(value[key]!)
   }
   return query
@@ -40,7 +40,7 @@ function putValue(target: QueryObject, key: string, value: QueryValue): void {
 function putDeep(
   target: QueryObject,
   key: string,
-  [next, ...rest]: readonly string[],
+  [next, ...remainingPath]: readonly string[],
   value: string,
 ): void {
   const earlierValue = target[key]
@@ -48,19 +48,19 @@ function putDeep(
     putValue(target, key, value)
   } else if (next === '') {
     if (!Array.isArray(earlierValue)) target[key] = earlierValue === undefined ? [] : [earlierValue]
-    putValue(target, key, nest(rest, value))
+    putValue(target, key, nest(remainingPath, value))
   } else {
-    const nested = isPlain(earlierValue) ? earlierValue : createObject()
+    const nested = isQueryObject(earlierValue) ? earlierValue : createObject()
     if (nested !== earlierValue) putValue(target, key, nested)
-    putDeep(nested, next, rest, value)
+    putDeep(nested, next, remainingPath, value)
   }
 }
 
 function nest(path: readonly string[], value: string): QueryValue {
-  const [first, ...rest] = path
+  const [first, ...remainingPath] = path
   if (first === undefined) return value
   const object = createObject()
-  putDeep(object, first, rest, value)
+  putDeep(object, first, remainingPath, value)
   return object
 }
 
@@ -77,6 +77,6 @@ function withLists(value: QueryValue): QueryValue {
   return object
 }
 
-function isPlain(value: QueryValue | undefined): value is QueryObject {
+function isQueryObject(value: QueryValue | undefined): value is QueryObject {
   return typeof value === 'object' && !Array.isArray(value)
 }

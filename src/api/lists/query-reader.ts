@@ -19,8 +19,10 @@ export const compileQueryReader: FastifySchemaCompiler<TSchema> = ({ schema, htt
   return (query) => {
     const presentParameters = Object.entries(query as Record<string, QueryValue>).flatMap(
       ([name, value]) => {
-        const read = Object.hasOwn(properties, name) ? fromText(value, properties[name]?.type) : ''
-        return read === '' ? [] : [[name, read]]
+        const parsed = Object.hasOwn(properties, name)
+          ? parseParameter(value, properties[name]?.type)
+          : ''
+        return parsed === '' ? [] : [[name, parsed]]
       },
     )
     const options = { unknownFields: 'ignore' } as const
@@ -35,19 +37,19 @@ export const compileQueryReader: FastifySchemaCompiler<TSchema> = ({ schema, htt
  * without them.
  */
 function parameterErrors(errors: readonly FieldError[]): FieldError[] {
-  const firsts = new Map<string, FieldError>()
+  const firstErrors = new Map<string, FieldError>()
   for (const { path, rule } of errors) {
     const name = path[0]!
-    if (!firsts.has(name)) firsts.set(name, { path: [name], rule })
+    if (!firstErrors.has(name)) firstErrors.set(name, { path: [name], rule })
   }
-  return [...firsts.values()]
+  return [...firstErrors.values()]
 }
 
 /**
  * Parses the text of a parameter as a value of its type. An empty text means absent. A text that
  * cannot be parsed stays unchanged, so that the reader rejects it.
  */
-function fromText(value: QueryValue, type: string | undefined): unknown {
+function parseParameter(value: QueryValue, type: string | undefined): unknown {
   if (type === 'array') return toList(value)
   if (typeof value !== 'string' || value === '') return value
   if (type === 'integer') return /^-?\d+$/.test(value) ? toInteger(value) : value

@@ -14,13 +14,16 @@ export async function sendList(reply: FastifyReply, chunks: Chunks): Promise<Fas
   const first = await chunks.next()
   const second = first.done ? first : await chunks.next()
   if (second.done) return reply.send(first.value ?? '')
-  const stream = Readable.from(startingWith([first.value!, second.value], chunks))
+  const stream = Readable.from(prependChunks([first.value!, second.value], chunks))
   // If a client disconnects immediately, the generator never starts, and so does not clean up.
   stream.once('close', () => chunks.return(undefined))
   return reply.send(stream)
 }
 
-async function* startingWith(read: readonly (string | Uint8Array)[], rest: Chunks): Chunks {
-  yield* read
-  yield* rest
+async function* prependChunks(
+  firstChunks: readonly (string | Uint8Array)[],
+  remainingChunks: Chunks,
+): Chunks {
+  yield* firstChunks
+  yield* remainingChunks
 }

@@ -2,15 +2,13 @@ import type { ListCursor } from '../../storage/jobs/lists/job-lists.ts'
 import { type JobJson, writeText } from '../responses/job-json.ts'
 import { filterParams, formatCursor, type PageQuery } from './list-query.ts'
 
-/**
- * Whether there is a next page, and the positions of the items of this page, if the list knows
- * them.
- */
+/** Whether there is a next page, and the positions of the items of this page, if they are known. */
 type ListPage = { more: boolean; rows?: readonly ListCursor[] }
 
 /**
  * Returns the URLs of the first, the current and the next page of a list; the last page has no next
- * one. All contain the filters. That of the next page also states where this page ends, if known.
+ * one. All contain the filters. The URL of the next page also states where this page ends, if that
+ * is known.
  */
 export function pageUrls(
   url: string,
@@ -42,7 +40,10 @@ export type PageUrls = ReturnType<typeof pageUrls>
  */
 const CHUNK_LENGTH = 64 * 1024
 
-/** Returns an item when it is its turn; undefined if the item has been deleted. */
+/**
+ * Loads an item as JSON text once all items before it are written; undefined if the item has been
+ * deleted.
+ */
 export type LazyText = () => JobJson | undefined | Promise<JobJson | undefined>
 
 /** Yields a list as JSON while its items are being loaded, some at a time. */
@@ -53,10 +54,10 @@ export async function* writeList(
   let chunk = `${JSON.stringify(urls).slice(0, -1)},"items":[`
   let separator = ''
   for await (const items of batches) {
-    for (const open of items) {
-      const opened = open()
+    for (const load of items) {
+      const loading = load()
       // Awaiting an available value would cost more than writing it.
-      const item = opened instanceof Promise ? await opened : opened
+      const item = loading instanceof Promise ? await loading : loading
       if (item === undefined) continue
       chunk += separator
       separator = ','

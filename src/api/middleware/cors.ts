@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 /** How long a browser may cache the result of a preflight request, in seconds. */
 const MAX_AGE = 600
 /** Response headers that pages may read, besides the usual ones. */
-const EXPOSED = [
+const EXPOSED_HEADERS = [
   'x-request-id',
   'x-error-code',
   'x-steno-warning',
@@ -29,7 +29,7 @@ export async function allowOrigins(
   await http.register(cors, {
     origin: corsOrigins.includes('*') ? '*' : corsOrigins,
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    exposedHeaders: [...EXPOSED, ...requestIdHeaderNames],
+    exposedHeaders: [...EXPOSED_HEADERS, ...requestIdHeaderNames],
     // `OPTIONS` without the headers of a preflight is not an error.
     strictPreflight: false,
     maxAge: MAX_AGE,

@@ -18,13 +18,13 @@ export type ErrorBody = {
 }
 
 /** The default seconds after which a client may retry a temporary failure. */
-const RETRY_AFTER = 5
+const DEFAULT_RETRY_AFTER = 5
 
 /** How long a client may take to read the last response on a connection. */
 const LINGER_MS = 2000
 
 /** Errors of the framework and of the HTTP parser, mapped to the error table. */
-const foreignErrors = new Map<string, { code: ErrorCode; detail?: string }>([
+const frameworkErrors = new Map<string, { code: ErrorCode; detail?: string }>([
   [
     'FST_ERR_CTP_INVALID_MEDIA_TYPE',
     { code: 'content_type_unsupported', detail: 'send application/json, recordings as a form' },
@@ -45,7 +45,8 @@ export function sendError(
 ): FastifyReply {
   const appError = toAppError(error, 'internal')
   if (appError.status === 500) request.log.error({ err: error }, 'request failed')
-  const retryAfter = appError.retryAfter ?? (appError.status === 503 ? RETRY_AFTER : undefined)
+  const retryAfter =
+    appError.retryAfter ?? (appError.status === 503 ? DEFAULT_RETRY_AFTER : undefined)
   if (retryAfter !== undefined) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
   // Fastify would close the connection after a refused body, but this body was read to its end.
   if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
@@ -61,7 +62,7 @@ export function sendError(
 }
 
 /**
- * Responds to a request that the HTTP parser could not read. Then the connection ends, because the
+ * Responds to a request that the HTTP parser could not read, and ends the connection, because the
  * start of the next request is unknown.
  */
 export function sendClientError(
@@ -119,9 +120,9 @@ function errorBody(
   }
 }
 
-function toAppError(error: Error & { code?: unknown }, otherwise: ErrorCode): AppError {
+function toAppError(error: Error & { code?: unknown }, fallback: ErrorCode): AppError {
   if (error instanceof AppError) return error
-  const { code, detail } = foreignErrors.get(String(error.code)) ?? { code: otherwise }
+  const { code, detail } = frameworkErrors.get(String(error.code)) ?? { code: fallback }
   return new AppError(code, detail, { cause: error })
 }
 

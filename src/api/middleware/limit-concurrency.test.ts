@@ -3,16 +3,16 @@ import { test } from 'node:test'
 import { limitConcurrency } from './limit-concurrency.ts'
 
 test('tasks of one name run in turn, other names beside them; a failure blocks none', async () => {
-  const inTurn = limitConcurrency()
+  const runInTurn = limitConcurrency()
   const seen: string[] = []
   const go = Promise.withResolvers<void>()
-  const first = inTurn('a', async () => {
+  const first = runInTurn('a', async () => {
     seen.push('a1')
     await go.promise
     throw new Error('a1 failed')
   })
-  const second = inTurn('a', async () => void seen.push('a2'))
-  await inTurn('b', async () => void seen.push('b1'))
+  const second = runInTurn('a', async () => void seen.push('a2'))
+  await runInTurn('b', async () => void seen.push('b1'))
   assert.deepEqual(seen, ['a1', 'b1'])
   go.resolve()
   await assert.rejects(first, /a1 failed/)
@@ -21,11 +21,11 @@ test('tasks of one name run in turn, other names beside them; a failure blocks n
 })
 
 test('as many tasks of one name run concurrently as the limit allows', async () => {
-  const inTurn = limitConcurrency(2)
+  const runInTurn = limitConcurrency(2)
   const seen: number[] = []
   const go = [0, 1, 2].map(() => Promise.withResolvers<void>())
   const all = go.map(({ promise }, i) => {
-    return inTurn('a', async () => {
+    return runInTurn('a', async () => {
       seen.push(i)
       await promise
     })
@@ -36,6 +36,6 @@ test('as many tasks of one name run concurrently as the limit allows', async () 
   assert.deepEqual(seen, [0, 1, 2])
   for (const { resolve } of go) resolve()
   await Promise.all(all)
-  await inTurn('a', async () => void seen.push(3))
+  await runInTurn('a', async () => void seen.push(3))
   assert.deepEqual(seen, [0, 1, 2, 3])
 })

@@ -1,24 +1,24 @@
-type Turns = { running: number; waiting: (() => void)[] }
+type TaskQueue = { running: number; waiting: (() => void)[] }
 
 /**
- * Creates a function that runs at most `atOnce` tasks of each name at a time, and the others in the
- * order of the calls, so that a client with a hundred long searches does not delay other clients.
+ * Creates a function that runs at most `limit` tasks of each key at a time, in the order of the
+ * calls, so that a client with a hundred long searches does not delay other clients.
  */
-export function limitConcurrency(atOnce = 1) {
-  const names = new Map<string, Turns>()
+export function limitConcurrency(limit = 1) {
+  const queues = new Map<string, TaskQueue>()
 
-  return async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const turns = names.get(name) ?? { running: 0, waiting: [] }
-    names.set(name, turns)
-    if (turns.running < atOnce) turns.running++
-    else await new Promise<void>((begin) => turns.waiting.push(begin))
+  return async function runInTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const queue = queues.get(key) ?? { running: 0, waiting: [] }
+    queues.set(key, queue)
+    if (queue.running < limit) queue.running++
+    else await new Promise<void>((begin) => queue.waiting.push(begin))
     try {
       return await work()
     } finally {
       // The next task takes this one's place.
-      const next = turns.waiting.shift()
+      const next = queue.waiting.shift()
       if (next) next()
-      else if (--turns.running === 0) names.delete(name)
+      else if (--queue.running === 0) queues.delete(key)
     }
   }
 }

@@ -9,7 +9,8 @@ import { AppError } from '../../errors.ts'
 export function handleUnknownRoutes(http: FastifyInstance): void {
   const methods = new Map<string, string[]>()
   http.addHook('onRoute', ({ url, method }) => {
-    if (url === '/') return // a page, and no part of the API: other methods find nothing there
+    // The page at `/` is not part of the API: its other methods get 404.
+    if (url === '/') return
     methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()])
   })
   http.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
@@ -17,7 +18,7 @@ export function handleUnknownRoutes(http: FastifyInstance): void {
     const path = request.url.split('?', 1)[0]!
     // A client that writes a letter as %75 means the same path, and so does the router.
     const decoded = decodePath(path)
-    const allowed = [...methods].find(([route]) => matches(route, decoded))?.[1]
+    const allowed = [...methods].find(([route]) => matchesRoute(route, decoded))?.[1]
     if (!allowed) throw new AppError('route_not_found', path)
     reply.header('allow', [...new Set(allowed)].sort().join(', '))
     throw new AppError('method_not_allowed', request.method)
@@ -25,10 +26,10 @@ export function handleUnknownRoutes(http: FastifyInstance): void {
 }
 
 /**
- * Compares segment by segment, where `:id` matches any non-empty segment; ignores one trailing
- * slash.
+ * Returns whether a path belongs to a route. A parameter such as `:id` matches any non-empty
+ * segment; one trailing slash is ignored.
  */
-function matches(route: string, path: string): boolean {
+function matchesRoute(route: string, path: string): boolean {
   const expected = route.split('/')
   const segments = path.replace(/\/$/, '').split('/')
   if (expected.length !== segments.length) return false

@@ -30,10 +30,13 @@ export type PipelineQueue = {
 /**
  * Creates the queue of a server whose requests are of the class `Base`. Node parses all requests of
  * a packet at once and stops only at one that upgrades the connection. So the first request on a
- * full connection is declared to be one, and the rest of the packet is not parsed.
+ * full connection is declared to be such a request, and the rest of the packet is not parsed.
  */
 export function serializePipelinedRequests(Base: typeof IncomingMessage): PipelineQueue {
-  /** The requests after the current one; no entry where none is handled. */
+  /**
+   * The requests of a connection that wait for the current one; a connection without a current
+   * request has no entry.
+   */
   const queues = new WeakMap<Socket, WaitingRequest[]>()
   const isFull = (socket: Socket) => (queues.get(socket)?.length ?? 0) >= MAX_WAITING
 

@@ -6,7 +6,7 @@ const FIRST_BYTE_MS = 500
 
 /**
  * Closes the connections of a stopping server as soon as their requests are answered. Returns a
- * function that tells whether the server is stopping.
+ * function that returns whether the server is stopping.
  */
 export function closeConnectionsOnStop(http: FastifyInstance): () => boolean {
   let isStopping = false
@@ -30,7 +30,7 @@ export function closeConnectionsOnStop(http: FastifyInstance): () => boolean {
     done()
   })
   http.addHook('onResponse', (_request, _reply, done) => {
-    // A response that began before the shutdown told the client to keep the connection.
+    // A response that began before the shutdown may have let the client keep the connection.
     if (isStopping) http.server.closeIdleConnections()
     done()
   })

@@ -15,8 +15,8 @@ export function openAiStatusOf({ status }: AppError): number {
   return status === 415 ? 400 : status
 }
 
-/** Fields of a job that come from a field with another name. */
-const origins = [
+/** Fields of a job, and the names of the fields of OpenAI's API from which they come. */
+const requestFieldNames = [
   [/^language_config\.\S+/, 'language'],
   [/^custom_vocabulary_config\.\S+/, 'prompt'],
 ] as const
@@ -27,7 +27,7 @@ const origins = [
  */
 export function toOpenAiError({ status, code, message, validationErrors }: AppError): OpenAiError {
   const lines = validationErrors?.map((line) =>
-    origins.reduce((named, [field, origin]) => named.replace(field, origin), line),
+    requestFieldNames.reduce((renamed, [field, origin]) => renamed.replace(field, origin), line),
   )
   const [first] = lines ?? []
   const text = lines ? lines.join('; ') : message
@@ -36,14 +36,14 @@ export function toOpenAiError({ status, code, message, validationErrors }: AppEr
   return {
     error: {
       message: text,
-      type: typeOf(status),
+      type: errorType(status),
       param,
       code: isKeyError ? 'invalid_api_key' : code,
     },
   }
 }
 
-function typeOf(status: number): string {
+function errorType(status: number): string {
   if (status === 429) return 'rate_limit_error'
   if (status === 402) return 'insufficient_quota'
   if (status === 403) return 'permission_error'

@@ -1,8 +1,8 @@
-/** An item with more words is not a name. */
-const MAX_ITEM_WORDS = 4
-/** The most items: more would take time, and be recognized where they were not spoken. */
-const MAX_ITEMS = 100
-const MAX_LENGTH = 100
+/** The most words of a name. */
+const MAX_NAME_WORDS = 4
+/** The most names: more would take time, and would be recognized where nobody said them. */
+const MAX_NAMES = 100
+const MAX_NAME_CHARS = 100
 
 /**
  * Returns the names in a prompt. OpenAI's models treat a prompt as text that precedes the
@@ -14,10 +14,12 @@ export function vocabularyFromPrompt(prompt: string): string[] {
   const lines = prompt.split(/\n|(?<=[.!?])\s/).map((line) => itemsOf(line))
   const isList =
     !/[.!?]\s*$/.test(prompt) &&
-    lines.flat().every((item) => item.split(/\s+/).length <= MAX_ITEM_WORDS)
+    lines.flat().every((item) => item.split(/\s+/).length <= MAX_NAME_WORDS)
   const entries = isList ? lines.flat() : lines.flatMap(namesInSentence)
-  const usable = entries.filter((item) => item.length <= MAX_LENGTH && /[\p{L}\d]/u.test(item))
-  return [...new Set(usable)].slice(0, MAX_ITEMS)
+  const usableEntries = entries.filter(
+    (item) => item.length <= MAX_NAME_CHARS && /[\p{L}\d]/u.test(item),
+  )
+  return [...new Set(usableEntries)].slice(0, MAX_NAMES)
 }
 
 /** Splits a line into items. A comma between digits is not a separator. */
@@ -29,10 +31,10 @@ function itemsOf(line: string): string[] {
 }
 
 function namesInSentence(items: readonly string[]): string[] {
-  return items.flatMap((item, n) => {
+  return items.flatMap((item, itemIndex) => {
     const runs: string[][] = [[]]
     for (const [i, word] of item.split(/\s+/).entries()) {
-      const isFirst = n === 0 && i === 0
+      const isFirst = itemIndex === 0 && i === 0
       const isName = isFirst ? /.[\p{Lu}\d]/u.test(word) : /[\p{Lu}\d]/u.test(word)
       if (isName) runs.at(-1)!.push(word.replace(/^["'“(]+|["'”):]+$/gu, ''))
       else runs.push([])

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { OpenAiFormat } from '../../text/formats/openai.ts'
 import { vocabularyFromPrompt } from './prompt-vocabulary.ts'
 
-/** The fields of a form by name, without the brackets of lists: each may come several times. */
+/** The values of each field of a form, by its name without the brackets of lists. */
 export type TranscriptionFormFields = ReadonlyMap<string, readonly string[]>
 
 const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const
@@ -15,17 +15,19 @@ export type TranscriptionRequest = {
   form: OpenAiFormat
 }
 
-/** Names that clients of OpenAI's API send by default. They stand for the default model. */
-const FOREIGN_MODEL = /^(whisper-1|gpt-4o(-mini)?-transcribe(-diarize)?(-\d{4}-\d{2}-\d{2})?)$/
+/**
+ * OpenAI's own models, which clients of its API send by default. Here they mean the default model.
+ */
+const OPENAI_MODEL = /^(whisper-1|gpt-4o(-mini)?-transcribe(-diarize)?(-\d{4}-\d{2}-\d{2})?)$/
 
 /** OpenAI's own models, without the dates that their names may end with. */
-export const foreignModels = [
+export const openAiModels = [
   ...['whisper-1', 'gpt-4o-transcribe', 'gpt-4o-mini-transcribe', 'gpt-4o-transcribe-diarize'],
 ] as const
 
 /** Returns whether a name is one of OpenAI's own models. */
-export function isForeignModel(name: string): boolean {
-  return FOREIGN_MODEL.test(name)
+export function isOpenAiModel(name: string): boolean {
+  return OPENAI_MODEL.test(name)
 }
 
 /**
@@ -40,9 +42,9 @@ export function readTranscriptionRequest(
   const problems: string[] = []
   const lastValue = (name: string) => fields.get(name)?.at(-1)?.trim() || undefined
   const model = lastValue('model')
-  const isForeign = model !== undefined && isForeignModel(model)
-  if (model !== undefined && !isForeign && !models.includes(model)) {
-    problems.push(`model must be one of ${[...foreignModels, ...models].join(', ')}`)
+  const isOpenAiName = model !== undefined && isOpenAiModel(model)
+  if (model !== undefined && !isOpenAiName && !models.includes(model)) {
+    problems.push(`model must be one of ${[...openAiModels, ...models].join(', ')}`)
   }
   const formatName = lastValue('response_format') ?? 'json'
   const format = formats.find((name) => name === formatName)
@@ -62,7 +64,7 @@ export function readTranscriptionRequest(
   const vocabulary = vocabularyFromPrompt(lastValue('prompt') ?? '')
   return {
     creation: {
-      ...(model !== undefined && !isForeign && { model }),
+      ...(model !== undefined && !isOpenAiName && { model }),
       ...(language && { language_config: { languages: [language.toLowerCase()] } }),
       ...(isDiarized && { diarization: true }),
       ...(task === 'translate' && {

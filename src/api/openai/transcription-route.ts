@@ -26,15 +26,17 @@ const types = {
   vtt: 'text/vtt; charset=utf-8',
 } as const
 
-/** A proxy ends a connection on which nothing comes for a minute. */
+/**
+ * The interval of comments in a stream: proxies close a connection without traffic after a minute.
+ */
 const COMMENT_MS = 15_000
 
-/** What the routes use of the server. */
+/** The parts of the server that the routes use. */
 type TranscriptionDeps = Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader }
 
 /**
- * Serves OpenAI's transcription API, and translation into English: stores the file, creates a job
- * and answers when it has ended. A client that leaves before cancels its job.
+ * Serves OpenAI's transcription API, and translation into English: stores the file, creates a job,
+ * and responds when the job has ended. If the client disconnects before, its job is canceled.
  */
 export function transcriptionRoute(app: TranscriptionDeps): FastifyPluginAsyncTypebox {
   return async (http) => {
@@ -46,22 +48,22 @@ export function transcriptionRoute(app: TranscriptionDeps): FastifyPluginAsyncTy
   function respond(task: OpenAiFormat['task']) {
     return async (request: FastifyRequest, reply: FastifyReply) => {
       const signal = disconnectSignal(reply)
-      const { fileId, wanted } = await receiveForm(request, { task, signal }, app)
-      const { id } = await submit(request, { fileId, wanted }, app)
+      const { fileId, requested } = await receiveForm(request, { task, signal }, app)
+      const { id } = await submit(request, { fileId, requested }, app)
       // The client waits in silence, for longer than an idle connection is kept.
       request.raw.socket.setTimeout(0)
       const job = { id, account: request.account }
-      const response = untilEnded(app, job, signal).then((ended) =>
-        writeTranscription(app, ended, wanted),
+      const response = waitUntilEnded(app, job, signal).then((endedJob) =>
+        writeTranscription(app, endedJob, requested),
       )
       markDeliveredWhenSent(app.jobs, reply, job)
-      if (wanted.form.stream) {
+      if (requested.form.stream) {
         reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache')
         return reply.send(Readable.from(streamEvents(response)) as never)
       }
-      const isText = wanted.format === 'openai' && wanted.form.shape === 'text'
+      const isText = requested.format === 'openai' && requested.form.shape === 'text'
       const text = (await response) as string
-      return reply.type(types[isText ? 'text' : wanted.format]).send(text)
+      return reply.type(types[isText ? 'text' : requested.format]).send(text)
     }
   }
 }
@@ -85,17 +87,17 @@ async function receiveForm(
   const file = await jobs.service.upload(request.account, { ...part, signal })
   return {
     fileId: file.id,
-    wanted: readTranscriptionRequest(fields, { task, models: modelNames(config.models) }),
+    requested: readTranscriptionRequest(fields, { task, models: modelNames(config.models) }),
   }
 }
 
 async function submit(
   { account, keyId, raw, log }: FastifyRequest,
-  { fileId, wanted }: { fileId: string; wanted: TranscriptionRequest },
+  { fileId, requested }: { fileId: string; requested: TranscriptionRequest },
   app: TranscriptionDeps,
 ): Promise<{ id: string }> {
   const base = baseUrlOf(raw, app.config.http)
-  const body = { audio_url: fileUrl(base, fileId), ...wanted.creation }
+  const body = { audio_url: fileUrl(base, fileId), ...requested.creation }
   const bytes = Buffer.from(JSON.stringify(body))
   const creation = await app.bodies.read('pre-recorded', { account, body: bytes })
   const submission = await toSubmission(creation, { account, bases: [base] }, app)
@@ -104,8 +106,8 @@ async function submit(
   return job
 }
 
-/** Resolves to a job when it has ended; cancels it if the client leaves before. */
-async function untilEnded(
+/** Resolves to a job when it has ended; cancels it if the client disconnects before. */
+async function waitUntilEnded(
   { jobs }: Pick<App, 'jobs'>,
   { id, account }: Pick<Job, 'id' | 'account'>,
   signal: AbortSignal,
@@ -113,7 +115,7 @@ async function untilEnded(
   try {
     return await jobs.service.whenEnded({ id, account }, signal)
   } catch (error) {
-    // The client is gone. The job may have ended meanwhile.
+    // The client has disconnected. The job may have ended in the meantime.
     if (signal.aborted) await jobs.service.cancel({ id, account }).catch(() => {})
     throw error
   }
@@ -132,11 +134,14 @@ async function writeTranscription(
   const translation = form.task === 'translate' ? 'en' : undefined
   const shape =
     format === 'openai' ? { format, ...form } : { format, speakers: false, words: false }
-  const written = { ...shape, translation, isEdited: false }
-  return jobs.service.transcript({ id: job.id, account: job.account }, written)
+  const transcriptForm = { ...shape, translation, isEdited: false }
+  return jobs.service.transcript({ id: job.id, account: job.account }, transcriptForm)
 }
 
-/** Yields comments until the events are there: the status line can no longer report an error. */
+/**
+ * Yields comments until the events are available, then the events. An error becomes an event,
+ * because the status line has already been sent.
+ */
 async function* streamEvents(
   events: Promise<string | Uint8Array>,
 ): AsyncGenerator<string | Uint8Array> {

@@ -15,10 +15,10 @@ type ResponseObject = {
   content?: JsonSchema
 }
 
-const text = (description: string) => ({ type: 'string', description })
-const requestId = { 'X-Request-Id': text('The id of the request; error bodies repeat it') }
-const deprecation = { Deprecation: text('`true`: use the route for the kind of job instead') }
-const errorCode = { 'X-Error-Code': text('The error code, for programs') }
+const textHeader = (description: string) => ({ type: 'string', description })
+const requestId = { 'X-Request-Id': textHeader('The id of the request; error bodies repeat it') }
+const deprecation = { Deprecation: textHeader('`true`: use the route for the kind of job instead') }
+const errorCode = { 'X-Error-Code': textHeader('The error code, for programs') }
 const retryAfter = {
   'Retry-After': {
     type: 'integer',
@@ -33,7 +33,7 @@ const authErrors: readonly ErrorStatus[] = [401, 403, 429]
 
 /** Headers of error responses with some statuses. */
 const errorHeaders: Partial<Record<string, JsonSchema>> = {
-  416: { 'Content-Range': text('The total size in bytes') },
+  416: { 'Content-Range': textHeader('The total size in bytes') },
   429: retryAfter,
   503: retryAfter,
 }
@@ -49,7 +49,7 @@ export function describeRoute(
   const deprecated = url.startsWith('/v2/transcription')
   const common = schema.security ? commonErrors : [...commonErrors, ...authErrors]
   const responses = { ...errorResponses(...common), ...(schema.response as JsonSchema) }
-  const response = Object.entries(responses).map(([status, answer]) => {
+  const response = Object.entries(responses).map(([status, routeResponse]) => {
     const headers = {
       ...requestId,
       ...(deprecated && deprecation),
@@ -58,7 +58,7 @@ export function describeRoute(
     const content = Number(status) >= 400 ? { content: errorContent(url) } : {}
     return [
       status,
-      describeResponse({ ...(answer as ResponseObject), ...content }, { status, headers }),
+      describeResponse({ ...(routeResponse as ResponseObject), ...content }, { status, headers }),
     ]
   })
   const request = { closed: unknownFields === 'reject' }
@@ -73,7 +73,10 @@ export function describeRoute(
   }
 }
 
-/** A parameter that is an object is given as JSON: no other OpenAPI style can nest. */
+/**
+ * Describes query parameters. A parameter that is an object is sent as JSON, because no other
+ * OpenAPI style can nest.
+ */
 function describeQuery(schema: object): JsonSchema {
   const published = publishSchema(schema, { closed: false })
   for (const parameter of Object.values(published.properties as Record<string, JsonSchema>)) {
@@ -82,7 +85,9 @@ function describeQuery(schema: object): JsonSchema {
   return published
 }
 
-/** What the HTTP parser refuses before there is a route. */
+/**
+ * Describes the errors that are returned before a route is found, such as those of the HTTP parser.
+ */
 function otherErrors(url: string): JsonSchema {
   return describeResponse(
     {
@@ -101,9 +106,9 @@ function describeResponse(
   response: ResponseObject,
   { status = '', headers }: { status?: string; headers: JsonSchema },
 ): JsonSchema {
-  const { description = STATUS_CODES[status], headers: described, content } = response
-  const all = publishSchema({ ...headers, ...described }, { closed: false })
-  if (response.type === 'null') return { type: 'null', description, headers: all }
-  const media = content ?? { 'application/json': { schema: response } }
-  return { description, headers: all, content: publishSchema(media, { closed: false }) }
+  const { description = STATUS_CODES[status], headers: responseHeaders, content } = response
+  const allHeaders = publishSchema({ ...headers, ...responseHeaders }, { closed: false })
+  if (response.type === 'null') return { type: 'null', description, headers: allHeaders }
+  const contents = content ?? { 'application/json': { schema: response } }
+  return { description, headers: allHeaders, content: publishSchema(contents, { closed: false }) }
 }

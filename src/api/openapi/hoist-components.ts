@@ -11,21 +11,23 @@ export function hoistComponents<T extends Record<string, unknown>>(
 } {
   const schemas = new Map<string, unknown>()
 
-  function walk(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map(walk)
+  function hoist(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(hoist)
     if (typeof value !== 'object' || value === null) return value
-    const walked = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item)]))
-    const { title } = walked
-    if (typeof title !== 'string') return walked
+    const hoistedSchema = Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, hoist(item)]),
+    )
+    const { title } = hoistedSchema
+    if (typeof title !== 'string') return hoistedSchema
     const namedSchema = schemas.get(title)
-    if (namedSchema && JSON.stringify(namedSchema) !== JSON.stringify(walked)) {
+    if (namedSchema && JSON.stringify(namedSchema) !== JSON.stringify(hoistedSchema)) {
       throw new TypeError(`two schemas are called ${title}`)
     }
-    schemas.set(title, walked)
+    schemas.set(title, hoistedSchema)
     return { $ref: `#/components/schemas/${title}` }
   }
 
-  const hoisted = walk(parts) as T
+  const hoisted = hoist(parts) as T
   const byName = [...schemas].sort(([a], [b]) => (a < b ? -1 : 1))
   return { hoisted, schemas: Object.fromEntries(byName) }
 }

@@ -67,7 +67,10 @@ export async function describeApi(http: FastifyInstance, config: DescribedSettin
   })
 }
 
-/** No operation has this response: it is sent where there is none. */
+/**
+ * Describes the response to a method for which a path has no operation; so it belongs to no
+ * operation.
+ */
 function methodNotAllowed() {
   const allow = {
     description: 'Methods that the path has',
@@ -79,7 +82,7 @@ function methodNotAllowed() {
 }
 
 function introduction({ http, requests, storage, media }: DescribedSettings): string {
-  const unknown =
+  const unknownFieldRule =
     requests.unknownFields === 'reject'
       ? 'Unknown fields are refused.'
       : 'Unknown fields are ignored.'
@@ -87,7 +90,7 @@ function introduction({ http, requests, storage, media }: DescribedSettings): st
 audio to its socket.
 
 **Requests.** In JSON bodies, null means absent, and the server coerces no values: \`"2"\` is not a number.
-${unknown} Language codes may be older names (\`jp\`) or carry a region (\`en-US\`). One slash at the end of a path
+${unknownFieldRule} Language codes may be older names (\`jp\`) or carry a region (\`en-US\`). One slash at the end of a path
 is ignored. A path that has other methods returns 405 with \`Allow\`.
 
 **Errors** have the same form everywhere; the header \`X-Error-Code\` holds the error code.

@@ -6,10 +6,10 @@ export type PublishOptions = {
   closed: boolean
 }
 
-/** Formats of JSON Schema and of OpenAPI that our schemas use; any other is our own. */
+/** The formats of JSON Schema and OpenAPI that our schemas use; all other formats are our own. */
 const standardFormats = new Set(['binary', 'date', 'date-time', 'uri', 'uuid'])
 
-/** Replacements for our own formats; one without a replacement is dropped. */
+/** Replacements for our own formats; a format without a replacement is omitted. */
 const ownFormats: Record<string, JsonSchema> = {
   'date-or-date-time': { anyOf: [{ format: 'date' }, { format: 'date-time' }] },
   'http-url': { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]' },
@@ -21,14 +21,14 @@ const ownFormats: Record<string, JsonSchema> = {
  * are those that JSON carries exactly.
  */
 export function publishSchema(schema: object, options: PublishOptions): JsonSchema {
-  const { format, patternProperties, properties, required, ...rest } = schema as JsonSchema
+  const { format, patternProperties, properties, required, ...otherKeywords } = schema as JsonSchema
   const published = Object.fromEntries(
-    Object.entries(rest).map(([key, value]) => [key, publishValue(key, value, options)]),
+    Object.entries(otherKeywords).map(([key, value]) => [key, publishValue(key, value, options)]),
   )
   if (typeof format === 'string') {
     Object.assign(published, standardFormats.has(format) ? { format } : ownFormats[format])
   }
-  if (rest.type === 'integer' && !rest.enum) {
+  if (otherKeywords.type === 'integer' && !otherKeywords.enum) {
     published.minimum ??= Number.MIN_SAFE_INTEGER
     published.maximum ??= Number.MAX_SAFE_INTEGER
   }
@@ -39,19 +39,20 @@ export function publishSchema(schema: object, options: PublishOptions): JsonSche
   if (properties) {
     const fields = properties as Record<string, JsonSchema>
     const names = (required as readonly string[] | undefined) ?? []
-    const needed = names.filter((name) => !('default' in fields[name]!))
+    const requiredNames = names.filter((name) => !('default' in fields[name]!))
     published.properties = Object.fromEntries(
       Object.entries(fields).map(([name, field]) => [name, publishSchema(field, options)]),
     )
-    if (needed.length > 0) published.required = needed
+    if (requiredNames.length > 0) published.required = requiredNames
     if (options.closed) published.additionalProperties ??= false
   }
   return published
 }
 
 /**
- * Schemas occur in schemas singly (`items`) or in lists (`anyOf`); a default is not a schema. A
- * form may always have other parts. It does not say so: the reference page would ask for one.
+ * Publishes a value of a keyword: a schema (`items`), a list of schemas (`anyOf`) or any other
+ * value; a default is not a schema. A form may always have other parts, but its schema does not
+ * state that, because the reference page would then ask for one.
  */
 function publishValue(key: string, value: unknown, options: PublishOptions): unknown {
   if (key === 'default' || typeof value !== 'object' || value === null) return value

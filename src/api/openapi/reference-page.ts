@@ -32,9 +32,9 @@ export function referencePage({ document, script }: PageAddresses): string {
     <link rel="icon" href="data:,">
   </head>
   <body>
-    <noscript>This page needs JavaScript. The description itself: <a href="${attribute(document)}">openapi.json</a></noscript>
-    <script id="api-reference" type="application/json" data-configuration="${attribute(JSON.stringify({ url: document, ...options }))}"></script>
-    <script src="${attribute(script)}"></script>
+    <noscript>This page needs JavaScript. The description itself: <a href="${escapeAttribute(document)}">openapi.json</a></noscript>
+    <script id="api-reference" type="application/json" data-configuration="${escapeAttribute(JSON.stringify({ url: document, ...options }))}"></script>
+    <script src="${escapeAttribute(script)}"></script>
   </body>
 </html>
 `
@@ -59,6 +59,6 @@ export function pagePolicy(publicBaseUrl: string | undefined): string {
   ].join('; ')
 }
 
-function attribute(text: string): string {
+function escapeAttribute(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;')
 }

@@ -3,8 +3,8 @@ import { CallbackEvent, LiveCallbackEvent, WebhookEvent } from '../schemas/webho
 import { publishSchema } from './publish-schema.ts'
 
 /**
- * Describes what receivers of callbacks and webhooks get: the section `webhooks` of the
- * description.
+ * Describes the requests that receivers of callbacks and webhooks get: the section `webhooks` of
+ * the description.
  */
 export function describeWebhooks(): Record<string, unknown> {
   const callback = 'The end of a pre-recorded job, sent to its `callback_config.url`'
@@ -29,7 +29,7 @@ const header = (name: string, description: string, required = true) => {
   return { in: 'header', name, description, required, schema: { type: 'string' } }
 }
 
-/** Those of Standard Webhooks 1.0. */
+/** The headers of Standard Webhooks 1.0. */
 const parameters = [
   header('webhook-id', 'Stays the same each time the event is sent'),
   header('webhook-timestamp', 'When this attempt was made, in seconds since 1970'),

@@ -6,7 +6,9 @@ import type { Storage } from '../../storage/storage.ts'
 import { toDateTime } from '../lists/date-time.ts'
 import { removeMessages, removeMessagesFromChunks } from './remove-messages.ts'
 
-/** JSON text: whole, or around a long result that is open for reading, with the total length. */
+/**
+ * A job as JSON text: one string, or, if the result is long, the text around it and a stream of it.
+ */
 export type JobJson = string | LongJson
 
 /** The receiver reads `body` to its end or destroys it. */
@@ -30,8 +32,9 @@ export type JobJsonOptions = {
 
 /**
  * Returns a job as JSON text. Its result, which may be megabytes, is passed on as it is stored:
- * nothing is parsed and serialized again. Undefined for a job whose long result is gone, as that of
- * a deleted job is; a result that was replaced after its row was read is looked up once more.
+ * nothing is parsed and serialized again. Resolves to undefined if the long result no longer
+ * exists, for example because the job was deleted. If the result was replaced after its row was
+ * read, the job is read again.
  */
 export function toJobJson(
   job: Job,
@@ -46,23 +49,23 @@ export function toJobJson(
   if ('text' in stored) {
     return `${head}${omitsMessages ? removeMessages(stored.text) : stored.text}}`
   }
-  return open(stored.object)
+  return readLongResult(stored.object)
 
-  async function open(object: string): Promise<JobJson | undefined> {
-    const opened = await storage.objects.read(object).catch(ignoreMissingObject)
-    if (!opened) {
-      const now = await findJob(storage.db, job)
-      return now && !isSameObject(now.result, { object })
-        ? toJobJson(now, storage, options)
+  async function readLongResult(object: string): Promise<JobJson | undefined> {
+    const storedResult = await storage.objects.read(object).catch(ignoreMissingObject)
+    if (!storedResult) {
+      const currentJob = await findJob(storage.db, job)
+      return currentJob && !isSameObject(currentJob.result, { object })
+        ? toJobJson(currentJob, storage, options)
         : undefined
     }
     const tail = '}'
-    const bytes = Buffer.byteLength(head) + opened.size + tail.length
-    return { bytes, head, tail, body: opened.body, omitsMessages }
+    const bytes = Buffer.byteLength(head) + storedResult.size + tail.length
+    return { bytes, head, tail, body: storedResult.body, omitsMessages }
   }
 }
 
-/** Yields a text in chunks; closes its result when the reader stops early. */
+/** Yields a text in chunks; closes the stream of its result if the reader stops early. */
 export async function* writeText({
   head,
   body,
@@ -93,7 +96,8 @@ function ignoreMissingObject(error: unknown): undefined {
 function viewWithoutResult(job: Job): string {
   const { id, file, customMetadata, completedAt } = job
   const ended = completedAt === null ? 'null' : `"${toDateTime(completedAt)}"`
-  // What we have written ourselves needs no escapes, and a template takes a third of the time.
+  // These values need no escapes, because this server wrote them, and a template takes a third of
+  // the time.
   const state = `"status":"${job.status}","created_at":"${toDateTime(job.createdAt)}","completed_at":${ended}`
   const fields = `{"id":"${id}","request_id":"G-${id.slice(0, 8)}","version":2,${state},"error_code":${job.errorCode},"kind":"${job.kind}","file":${viewOfFile(file)}`
   const metadata = customMetadata === null ? '' : `"custom_metadata":${customMetadata},`

@@ -3,11 +3,11 @@
  * No string contains this text, since its quotes would be escaped as `\"`, and no deeper object has
  * such a key.
  */
-const BEGIN = ',"messages":['
+const MESSAGES_START = ',"messages":['
 
 /** Returns the text of a live result without its messages; nothing is parsed. */
 export function removeMessages(result: string): string {
-  const at = result.indexOf(BEGIN)
+  const at = result.indexOf(MESSAGES_START)
   return at < 0 ? result : `${result.slice(0, at)}}`
 }
 
@@ -15,19 +15,19 @@ export function removeMessages(result: string): string {
 export async function* removeMessagesFromChunks(
   result: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  let heldBytes = Buffer.alloc(0)
+  let pendingBytes = Buffer.alloc(0)
   for await (const bytes of result) {
-    const chunk = Buffer.concat([heldBytes, bytes])
-    const at = chunk.indexOf(BEGIN)
+    const chunk = Buffer.concat([pendingBytes, bytes])
+    const at = chunk.indexOf(MESSAGES_START)
     if (at >= 0) {
       yield chunk.subarray(0, at)
       yield Buffer.from('}')
       return
     }
     // The key may begin in this chunk and end in the next.
-    const end = Math.max(0, chunk.length - BEGIN.length + 1)
+    const end = Math.max(0, chunk.length - MESSAGES_START.length + 1)
     yield chunk.subarray(0, end)
-    heldBytes = chunk.subarray(end)
+    pendingBytes = chunk.subarray(end)
   }
-  yield heldBytes
+  yield pendingBytes
 }

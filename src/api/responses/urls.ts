@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts'
 /** Settings from which returned URLs are built. */
 export type UrlSettings = Pick<Config['http'], 'publicBaseUrl' | 'trustProxy'>
 
-/** A host name has at most 253 characters (RFC 1035), a port six with its colon. */
+/** The longest host: a name has at most 253 characters (RFC 1035), a port with its colon six. */
 const MAX_HOST = 259
 
 /**
@@ -18,7 +18,7 @@ export function baseUrlOf(request: IncomingMessage, settings: UrlSettings): stri
 
 /** Returns scheme and authority that the client used, as far as this server can know. */
 export function originOf(request: IncomingMessage, { trustProxy }: UrlSettings): string {
-  const forwarded = (name: string) => (trustProxy ? firstOf(request.headers[name]) : undefined)
+  const forwarded = (name: string) => (trustProxy ? firstEntry(request.headers[name]) : undefined)
   const protocol = forwarded('x-forwarded-proto')
   const host = forwarded('x-forwarded-host')
   const scheme = protocol === 'https' ? 'https' : 'http'
@@ -34,11 +34,11 @@ export function requireHost(
   { headers, rawHeaders, httpVersion }: IncomingMessage,
   { trustProxy, allowedHosts }: Pick<Config['http'], 'trustProxy' | 'allowedHosts'>,
 ): void {
-  const hosts = hostsOf(rawHeaders)
+  const hosts = hostHeaders(rawHeaders)
   if (hosts.length === 0 ? httpVersion === '1.1' : hosts.length > 1 || !isHost(hosts[0]!)) {
     throw new AppError('request_unreadable', 'the Host header is missing, repeated or invalid')
   }
-  const forwarded = trustProxy ? firstOf(headers['x-forwarded-host']) : undefined
+  const forwarded = trustProxy ? firstEntry(headers['x-forwarded-host']) : undefined
   if (forwarded && !isHost(forwarded)) {
     throw new AppError('request_unreadable', 'the header X-Forwarded-Host is not a host name')
   }
@@ -49,8 +49,11 @@ export function requireHost(
   throw new AppError('host_refused', `${host} is not among STENO_ALLOWED_HOSTS`)
 }
 
-/** Names and values take turns; of several hosts, the parsed headers have only the first. */
-function hostsOf(rawHeaders: readonly string[]): string[] {
+/**
+ * Returns the values of all `Host` headers. `rawHeaders` alternates names and values; the parsed
+ * headers would have only the first host.
+ */
+function hostHeaders(rawHeaders: readonly string[]): string[] {
   const hosts: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]!.toLowerCase() === 'host') hosts.push(rawHeaders[i + 1]!)
@@ -67,16 +70,16 @@ export function isHost(text: string): boolean {
 }
 
 /**
- * With several proxies the header is a list, whose first entry is from the proxy next to the
- * client.
+ * Returns the first entry of a header. With several proxies, the header is a list, whose first
+ * entry comes from the proxy next to the client.
  */
-function firstOf(header: string | string[] | undefined): string | undefined {
+function firstEntry(header: string | string[] | undefined): string | undefined {
   return String(header ?? '')
     .split(',', 1)[0]
     ?.trim()
 }
 
-/** HTTP/1.0 has no Host header; the local address of the connection is the best guess. */
+/** Returns the local address of a connection as the host: HTTP/1.0 requires no Host header. */
 function localHost({ socket }: IncomingMessage): string {
   const { localAddress = '127.0.0.1', localPort } = socket
   return `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
@@ -121,7 +124,7 @@ export function uploadIdIn(audioUrl: string): string | undefined {
  */
 export function fileIdOf(audioUrl: string, bases: readonly string[]): string | undefined {
   const { origin, pathname } = new URL(audioUrl)
-  // Without a configured base, all are the same.
+  // Without a configured base URL, all bases are the same.
   for (const text of new Set(bases)) {
     const base = new URL(text)
     const folder = `${base.pathname.replace(/\/$/, '')}/file/`

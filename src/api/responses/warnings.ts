@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** What is not printable ASCII may not be in a header. */
+/** Characters that a header cannot contain: all but printable ASCII. */
 const UNPRINTABLE = /[^\x20-\x7e]/g
 
 /**

@@ -2,13 +2,15 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { Duplex } from 'node:stream'
 
-/** Names the node that forwards a socket: the one that receives it forwards it no further. */
+/** The header of requests that another node has forwarded. A node does not forward them again. */
 export const FORWARDED_HEADER = 'x-steno-forwarded'
 
-/** A node that does not respond for this long is given up: the session goes on elsewhere. */
+/** If a node does not respond within this time, the session continues on another node. */
 const RESPONSE_TIMEOUT_MS = 3000
 
-/** An upgrade request of a client, with its socket and what it has sent behind the request. */
+/**
+ * An upgrade request of a client, with its socket and the bytes that it has sent after the request.
+ */
 export type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer }
 
 /**
@@ -28,23 +30,23 @@ export function forwardSocket(
   }
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest
   const forwardedRequest = send(target, { method: 'GET', headers, agent: false })
-  const giveUp = () => {
-    clearTimeout(late)
+  const fail = () => {
+    clearTimeout(timeout)
     forwardedRequest.destroy()
     resolve(false)
   }
-  const late = setTimeout(giveUp, RESPONSE_TIMEOUT_MS)
-  const onGone = () => forwardedRequest.destroy()
-  socket.once('close', onGone)
-  forwardedRequest.on('error', giveUp)
-  // It has no such socket: an older version, or another service at its address.
+  const timeout = setTimeout(fail, RESPONSE_TIMEOUT_MS)
+  const onClientClose = () => forwardedRequest.destroy()
+  socket.once('close', onClientClose)
+  forwardedRequest.on('error', fail)
+  // The response is not an upgrade: an older version, or another service, runs at the address.
   forwardedRequest.on('response', (response) => {
     response.resume()
-    giveUp()
+    fail()
   })
   forwardedRequest.on('upgrade', (response, otherSocket, otherHead) => {
-    clearTimeout(late)
-    socket.off('close', onGone)
+    clearTimeout(timeout)
+    socket.off('close', onClientClose)
     otherSocket.on('error', () => socket.destroy())
     socket.on('error', () => otherSocket.destroy())
     socket.once('close', () => otherSocket.destroy())

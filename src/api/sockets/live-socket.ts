@@ -31,8 +31,8 @@ export function isLiveUpgrade({ method, url = '', headers }: IncomingMessage): b
 }
 
 /**
- * Connects sockets and live sessions: it passes frames in and messages out, and decides only how
- * large a frame may be and whether a client is still alive.
+ * Connects sockets and live sessions: passes frames to the session and its messages to the client.
+ * It decides only how large a frame may be and whether a client is still alive.
  */
 export function createLiveSocketServer(
   http: FastifyInstance,
@@ -41,7 +41,9 @@ export function createLiveSocketServer(
 ): void {
   const { maxFrameBytes, resumeFrameBytes } = config.live
   const standardServer = createSocketServer({ maxPayload: maxFrameBytes })
-  const resumed = createSocketServer({ maxPayload: Math.max(maxFrameBytes, resumeFrameBytes) })
+  const resumedServer = createSocketServer({
+    maxPayload: Math.max(maxFrameBytes, resumeFrameBytes),
+  })
 
   async function acceptUpgrade(
     request: IncomingMessage,
@@ -61,9 +63,9 @@ export function createLiveSocketServer(
       closeSocket(webSocket, code)
     }
     let isOpen = false
-    const liveSocket = isResumed ? resumed : standardServer
+    const socketServer = isResumed ? resumedServer : standardServer
     const lines = requestIdLines(requestId, config.http)
-    openSocket(liveSocket, { request, socket, head, lines }, (webSocket) => {
+    openSocket(socketServer, { request, socket, head, lines }, (webSocket) => {
       isOpen = true
       // Broken or too large frames: the socket closes by itself, with the matching code.
       webSocket.on('error', () => {})

@@ -5,13 +5,11 @@ import type { Connection } from '../../live/connection.ts'
 import type { FrameScheduler } from '../../live/input/frame-scheduler.ts'
 import type { Upgrade } from './forward-socket.ts'
 
-/**
- * Interval of pings; a client that does not answer one for as long is disconnected.
- */
+/** The interval of pings. A client that does not answer a ping for as long is disconnected. */
 const PING_MS = 20_000
-/** With more unsent bytes than this, the next message waits. */
+/** The next message waits while more bytes than this are unsent. */
 const MAX_UNSENT_BYTES = 256 * 1024
-/** A client that does not answer a close is cut off after this many further frames. */
+/** A client that ignores a close is disconnected after this many further frames. */
 const MAX_FRAMES_AFTER_CLOSE = 1000
 
 /** The reasons of close codes; clients show them. */
@@ -28,9 +26,12 @@ const reasons: Record<number, string> = {
   4500: 'session failed',
 }
 
-/** Clients send a frame whole, or in a few parts; ten thousand tiny ones only cost memory. */
+/**
+ * The most fragments of a message: clients send one or a few, and ten thousand tiny ones only cost
+ * memory.
+ */
 const MAX_FRAGMENTS = 64
-/** A client that does not answer a close is cut off after this time. */
+/** A client that does not answer a close is disconnected after this time. */
 const CLOSE_TIMEOUT_MS = 5000
 
 /** How sockets are opened: the longest frame, and the choice among the subprotocols of a client. */
@@ -39,33 +40,31 @@ export type SocketServerOptions = {
   chooseProtocol?: (offered: Set<string>) => string | false
 }
 
-/**
- * Creates the part that turns upgrade requests into sockets. By default it speaks no subprotocol.
- */
+/** Creates the server that accepts upgrade requests. By default it supports no subprotocol. */
 export function createSocketServer({ maxPayload, chooseProtocol }: SocketServerOptions) {
   const limits = { maxPayload, maxFragments: MAX_FRAGMENTS, closeTimeout: CLOSE_TIMEOUT_MS }
   const handleProtocols = chooseProtocol ?? (() => false as const)
   // One frame per turn of the event loop: a socket may receive ten thousand frames at once.
-  const pace = { allowSynchronousEvents: false }
+  const pacing = { allowSynchronousEvents: false }
   const handshake = { noServer: true, perMessageDeflate: false, handleProtocols }
-  return new WebSocketServer({ ...handshake, ...limits, ...pace })
+  return new WebSocketServer({ ...handshake, ...limits, ...pacing })
 }
 
 /** Turns an upgrade request into a socket; `lines` are added to the head of the response. */
 export function openSocket(
   server: WebSocketServer,
   { request, socket, head, lines }: Upgrade & { lines: readonly string[] },
-  use: (webSocket: WebSocket) => void,
+  onOpen: (webSocket: WebSocket) => void,
 ): void {
-  const add = (headers: string[]) => void headers.push(...lines)
-  server.on('headers', add)
-  server.handleUpgrade(request, socket, head, use)
-  server.off('headers', add)
+  const addLines = (headers: string[]) => void headers.push(...lines)
+  server.on('headers', addLines)
+  server.handleUpgrade(request, socket, head, onOpen)
+  server.off('headers', addLines)
 }
 
 /**
- * Returns whether a request is a handshake (RFC 6455, 4.2.1) that the server of sockets accepts: a
- * session must not change for one that it refuses.
+ * Returns whether a request is a handshake (RFC 6455, 4.2.1) that the WebSocket server accepts. A
+ * request that it refuses must not change a session.
  */
 export function isHandshake({ headers }: IncomingMessage): boolean {
   const version = headers['sec-websocket-version'] ?? ''
@@ -73,7 +72,7 @@ export function isHandshake({ headers }: IncomingMessage): boolean {
   return ['8', '13'].includes(version) && /^[+/\dA-Za-z]{22}==$/.test(key)
 }
 
-/** What a socket is served from. */
+/** The part of a connection that serves a socket. */
 export type SocketConnection = Pick<
   Connection,
   | 'account'
@@ -87,7 +86,7 @@ export type SocketConnection = Pick<
   | 'whenReadable'
 >
 
-/** A client and the parts that serve it. */
+/** The socket of a client, and the parts that serve it. */
 export type ServeOptions = {
   webSocket: WebSocket
   /** The underlying socket. */
@@ -101,7 +100,7 @@ export type ServeOptions = {
 export function serveConnection(options: ServeOptions): void {
   const { webSocket, connection, scheduler, maxFrameBytes } = options
   let isFirst = true
-  let afterClose = 0
+  let framesAfterClose = 0
   const heartbeat = watchHeartbeat(webSocket, connection)
 
   function handle(data: Uint8Array, isBinary: boolean): Promise<void> | undefined {
@@ -126,12 +125,12 @@ export function serveConnection(options: ServeOptions): void {
       heartbeat.resume()
     },
   })
-  function push(data: Buffer | undefined, isBinary: boolean): void {
+  function enqueue(data: Buffer | undefined, isBinary: boolean): void {
     if (connection.closeCode === undefined) queue.push({ data, isBinary })
-    else if (++afterClose > MAX_FRAMES_AFTER_CLOSE) webSocket.terminate()
+    else if (++framesAfterClose > MAX_FRAMES_AFTER_CLOSE) webSocket.terminate()
   }
-  webSocket.on('message', (data: RawData, isBinary) => push(data as Buffer, isBinary))
-  for (const control of ['ping', 'pong']) webSocket.on(control, () => push(undefined, false))
+  webSocket.on('message', (data: RawData, isBinary) => enqueue(data as Buffer, isBinary))
+  for (const control of ['ping', 'pong']) webSocket.on(control, () => enqueue(undefined, false))
   webSocket.on('close', async (code) => {
     heartbeat.stop()
     // What the client sent before it disconnected is still processed.
@@ -144,11 +143,11 @@ export function serveConnection(options: ServeOptions): void {
 
 async function writeMessages(
   { webSocket, socket, connection }: ServeOptions,
-  onSent: (number: number) => void,
+  onSent: (sequence: number) => void,
 ): Promise<void> {
   let isCorked = false
-  // Sends everything from one turn of the event loop together: a client of small frames gets many
-  // responses.
+  // Sends all messages of one turn of the event loop together, because a client that sends small
+  // frames gets many responses.
   function cork(): void {
     if (isCorked) return
     isCorked = true
@@ -158,23 +157,23 @@ async function writeMessages(
       socket.uncork()
     })
   }
-  for await (const { text, sequence: number } of connection.messages()) {
+  for await (const { text, sequence } of connection.messages()) {
     if (webSocket.readyState !== webSocket.OPEN) break
     const sent = Promise.withResolvers<void>()
     cork()
     webSocket.send(text, () => sent.resolve())
-    if (number !== undefined) onSent(number)
+    if (sequence !== undefined) onSent(sequence)
     if (webSocket.bufferedAmount > MAX_UNSENT_BYTES) await sent.promise
   }
   closeSocket(webSocket, connection.closeCode ?? 1011)
 }
 
 /**
- * Checks that the client is alive, which also shows which messages have arrived: a client answers a
- * ping after everything that was sent before it.
+ * Checks by pings that the client is alive. A pong also shows which messages have arrived, because
+ * the client answers a ping after everything that was sent before it.
  */
 function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
-  let [sent, seen] = [0, 0]
+  let [sent, acknowledged] = [0, 0]
   let isPaused = false
   let deadline: NodeJS.Timeout | undefined
   const isRequested = () => deadline !== undefined
@@ -189,24 +188,24 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
     deadline = undefined
   }
 
-  const beat = setInterval(ping, PING_MS)
+  const pingTimer = setInterval(ping, PING_MS)
   webSocket.on('pong', (data) => {
     // An unsolicited pong proves nothing; nor does one with a number that was not sent.
     if (!isRequested()) return
     clearDeadline()
-    const number = Number(data.toString())
-    if (number > seen && number <= sent) {
-      seen = number
-      connection.markDelivered(number)
+    const sequence = Number(data.toString())
+    if (sequence > acknowledged && sequence <= sent) {
+      acknowledged = sequence
+      connection.markDelivered(sequence)
     }
-    if (sent > seen) ping()
+    if (sent > acknowledged) ping()
   })
   return {
-    onSent(number: number): void {
-      sent = number
+    onSent(sequence: number): void {
+      sent = sequence
       ping()
     },
-    /** A client whose socket is not read cannot answer. */
+    /** Stops pings while the socket is not read, because no answer would be seen. */
     pause(): void {
       isPaused = true
       clearDeadline()
@@ -216,7 +215,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
       ping()
     },
     stop(): void {
-      clearInterval(beat)
+      clearInterval(pingTimer)
       clearDeadline()
     },
   }

@@ -49,8 +49,8 @@ function sentenceText({ text }: Sentence): string {
 }
 
 /** Returns whether punctuation, not a pause, delimits a sentence at both ends. */
-function isWholeSentence({ text, opens }: Sentence): boolean {
-  return opens && /[.!?…。！？。।؟]["'”’»」』)\]]*$/u.test(text)
+function isWholeSentence({ text, startsSentence }: Sentence): boolean {
+  return startsSentence && /[.!?…。！？。।؟]["'”’»」』)\]]*$/u.test(text)
 }
 
 function chooseSentences(sentences: readonly Sentence[], type: SummaryType): Sentence[] {

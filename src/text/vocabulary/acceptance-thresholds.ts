@@ -6,13 +6,13 @@ export type RecognizedWord = {
   isFunctionWord: boolean
 }
 
-/** From this confidence on, common words count as correctly recognized. */
-const SURE_CONFIDENCE = 0.9
+/** Above this mean confidence, common words are assumed to be correctly recognized. */
+const HIGH_CONFIDENCE = 0.9
 
 /**
- * Returns the share, 0 to 1, of its threshold that an entry keeps for these English words: everyday
- * words must be much closer to an entry than rare ones. The bench `vocabulary` measured the
- * factors.
+ * Returns the factor, from 0 to 1, that scales the threshold of an entry when it is compared with
+ * these English words: everyday words must be much closer to an entry than rare ones. The bench
+ * `vocabulary` measured the values.
  */
 export function acceptanceFactor(words: readonly RecognizedWord[]): number {
   let factor = 1
@@ -20,7 +20,7 @@ export function acceptanceFactor(words: readonly RecognizedWord[]): number {
   if (words.every(({ isCommon }) => isCommon)) {
     factor *= words.length === 1 ? 0.35 : 0.75
     const confidence = words.reduce((sum, word) => sum + word.confidence, 0) / words.length
-    if (confidence > SURE_CONFIDENCE) factor *= 0.9
+    if (confidence > HIGH_CONFIDENCE) factor *= 0.9
   }
   if (words[0]!.isFunctionWord || words.at(-1)!.isFunctionWord) factor *= 0.45
   else if (words.some(({ isFunctionWord }) => isFunctionWord)) factor *= 0.6

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { foldCase } from '../words/word-parts.ts'
 
-/** Words that connect others: an entry hardly ever begins or ends in the middle of such a pair. */
+/** Words with a grammatical function only: an entry hardly ever begins or ends with one. */
 const FUNCTION_WORDS = new Set(
   `a an the and or but nor so if then than that this these those there here to of in on at by for from with
   into onto as is am are was were be been being do does did have has had will would shall should can could may
@@ -11,7 +11,7 @@ const FUNCTION_WORDS = new Set(
 )
 
 /** Conversational words, which word lists compiled from written text lack. */
-const TALK = [
+const CONVERSATIONAL_WORDS = [
   'yeah',
   'okay',
   'ok',
@@ -28,15 +28,15 @@ const TALK = [
   'wanna',
 ]
 
-let common: Set<string> | undefined
+let commonWords: Set<string> | undefined
 
 /**
- * Returns whether a lower-case word is among the 11,000 common words of English. A contraction is
- * judged by its parts.
+ * Returns whether a lower-case word is among the 11,000 common words of English. A contraction or
+ * possessive is common if the part before its apostrophe is.
  */
 export function isCommonWord(word: string): boolean {
-  common ??= new Set([...readList(), ...TALK, ...FUNCTION_WORDS])
-  return common.has(word) || common.has(word.replace(/'.*/, ''))
+  commonWords ??= new Set([...readList(), ...CONVERSATIONAL_WORDS, ...FUNCTION_WORDS])
+  return commonWords.has(word) || commonWords.has(word.replace(/'.*/, ''))
 }
 
 /**

@@ -14,15 +14,15 @@ import {
   type CustomVocabularyConfig,
   countTooLong,
   foldedLetters,
-  type Index,
   indexVocabulary,
+  type VocabularyIndex,
 } from './entries.ts'
-import { hasSounds, phonesOf } from './phones.ts'
+import { phonesOf, supportsPhones } from './phones.ts'
 
-/** Two words with a longer pause between them, in seconds, are not one name. */
+/** A longer pause between two words, in seconds, separates names. */
 const MAX_PAUSE = 0.6
 
-/** One word with all properties that are compared. */
+/** A recognized word with the properties that are compared with entries. */
 type PreparedWord = RecognizedWord & {
   parts: WordParts
   letters: string
@@ -30,16 +30,17 @@ type PreparedWord = RecognizedWord & {
 }
 
 /**
- * Words from `from` to `to` (exclusive) that may be `value`; the lower the score, the closer the
- * match.
+ * Words from the index `from` to `to` (exclusive) that `value` may replace; the lower the score,
+ * the closer the match.
  */
 type Candidate = { from: number; to: number; value: string; score: number }
 
 /**
- * Replaces words that sound like an entry of the vocabulary by its value: the closest first, never
- * across an utterance, punctuation or a pause. Words that are already the value, or its letters in
- * parts, get its spelling. The new words span the old ones with their mean confidence; punctuation
- * around them and a possessive 's stay.
+ * Replaces words that sound like an entry of the vocabulary by its value. The closest matches come
+ * first; none crosses the end of an utterance, punctuation or a pause. Words that already have the
+ * letters of the value, however they are divided, get its spelling. A new word spans the time of
+ * the words it replaces and has their mean confidence; punctuation around them and a possessive 's
+ * stay.
  */
 export function applyVocabulary(
   transcript: Transcript,
@@ -49,27 +50,28 @@ export function applyVocabulary(
 }
 
 /**
- * Prepares the same for transcripts that come one by one: once for each language that has phones
- * and once for all others. The growth of the transcripts is bounded together.
+ * Returns the same replacement for the transcripts of a session, which arrive one by one. It
+ * indexes the vocabulary once for each language with phones, and once for all other languages. All
+ * transcripts share one growth budget.
  */
 export function createVocabulary(config: CustomVocabularyConfig): SessionReplacer {
-  const indexes = new Map<string, Index>()
+  const indexes = new Map<string, VocabularyIndex>()
   const growth = new GrowthBudget()
   const tooLong = countTooLong(config)
-  function indexFor(language: string): Index {
-    const name = hasSounds(language) ? language : 'by letters'
-    const index = indexes.get(name) ?? indexVocabulary(config, language)
-    indexes.set(name, index)
+  function indexFor(language: string): VocabularyIndex {
+    const key = supportsPhones(language) ? language : 'by letters'
+    const index = indexes.get(key) ?? indexVocabulary(config, language)
+    indexes.set(key, index)
     return index
   }
   return {
     apply(transcript) {
-      const readings = new Map<string, PreparedWord>()
+      const preparedWords = new Map<string, PreparedWord>()
       const utterances = transcript.utterances.map((utterance) => {
         const { language, words } = utterance
-        const recognized = words.map((word) => prepareWord(word, { language, readings }))
-        const chosen = chooseBest(findReplacements(utterance, recognized, indexFor(language)))
-        return { ...utterance, words: replaceCandidates(words, recognized, { chosen, growth }) }
+        const prepared = words.map((word) => prepareWord(word, { language, preparedWords }))
+        const chosen = chooseBest(findReplacements(utterance, prepared, indexFor(language)))
+        return { ...utterance, words: replaceCandidates(words, prepared, { chosen, growth }) }
       })
       return { ...transcript, utterances }
     },
@@ -77,95 +79,95 @@ export function createVocabulary(config: CustomVocabularyConfig): SessionReplace
   }
 }
 
-/** Returns a word with its phones, which are cached because words repeat. */
+/** Returns the properties of a word. They are cached by text and language, because words repeat. */
 function prepareWord(
   { text, confidence }: Word,
-  { language, readings }: { language: string; readings: Map<string, PreparedWord> },
+  { language, preparedWords }: { language: string; preparedWords: Map<string, PreparedWord> },
 ): PreparedWord {
-  const name = `${language} ${text}`
-  let recognized = readings.get(name)
-  if (!recognized) {
+  const key = `${language} ${text}`
+  let prepared = preparedWords.get(key)
+  if (!prepared) {
     const parts = wordPartsOf(text)
     const lower = foldWord(parts.core)
-    recognized = {
+    prepared = {
       parts,
       letters: foldedLetters(parts.core),
-      phones: hasPhones(parts.core, language) ? phonesOf(parts.core, language) : [],
+      phones: canCompareByPhones(parts.core, language) ? phonesOf(parts.core, language) : [],
       hasDigit: /\p{N}/u.test(lower),
       isCommon: isCommonWord(lower),
       isFunctionWord: isFunctionWord(lower),
       confidence,
     }
-    readings.set(name, recognized)
+    preparedWords.set(key, prepared)
   }
-  return { ...recognized, confidence }
+  return { ...prepared, confidence }
 }
 
-/** Anything longer is no word, and can match an entry only to the letter. */
+/** A longer text is not a word: it is compared with entries by letters only. */
 const MAX_WORD_CHARS = 100
 
-function hasPhones(core: string, language: string): boolean {
-  return core.length <= MAX_WORD_CHARS && hasSounds(language)
+function canCompareByPhones(core: string, language: string): boolean {
+  return core.length <= MAX_WORD_CHARS && supportsPhones(language)
 }
 
 function findReplacements(
   { words, language }: Utterance,
-  recognized: PreparedWord[],
-  index: Index,
+  prepared: PreparedWord[],
+  index: VocabularyIndex,
 ): Candidate[] {
-  const foundCandidates: Candidate[] = []
+  const candidates: Candidate[] = []
   for (let from = 0; from < words.length; from++) {
     let letters = ''
     let phones: number[] = []
     for (let to = from + 1; to <= words.length && to - from <= index.maxWords; to++) {
-      const last = recognized[to - 1]!
-      if (last.letters === '' || (to - 1 > from && !isOnePhrase(words, recognized, to - 1))) break
+      const last = prepared[to - 1]!
+      if (last.letters === '' || (to - 1 > from && !isOnePhrase(words, prepared, to - 1))) break
       letters += last.letters
       phones = phones.concat(last.phones)
-      const window = recognized.slice(from, to)
+      const window = prepared.slice(from, to)
       const exact = index.byLetters.get(letters)
       if (exact !== undefined) {
         // "us" is not the US, nor "it" the department: letter case alone cannot distinguish them.
         const isPronoun = window.length === 1 && last.isFunctionWord
-        if (!isPronoun) foundCandidates.push({ from, to, value: exact, score: from - to })
+        if (!isPronoun) candidates.push({ from, to, value: exact, score: from - to })
       } else if (phones.length > 0) {
         const factor = language === 'en' ? acceptanceFactor(window) : 1
         const best = findClosestEntry(index, { phones, words: window.length, factor })
-        if (best) foundCandidates.push({ from, to, value: best.pattern.value, score: best.score })
+        if (best) candidates.push({ from, to, value: best.pattern.value, score: best.score })
       }
     }
   }
-  return foundCandidates
+  return candidates
 }
 
-/** Returns whether the word at `i` continues the one before it, without punctuation or a pause. */
+/**
+ * Returns whether neither punctuation nor a pause separates the word at `i` from the one before.
+ */
 function isOnePhrase(
   words: readonly Word[],
-  recognized: readonly PreparedWord[],
+  prepared: readonly PreparedWord[],
   i: number,
 ): boolean {
-  const { after, possessive } = recognized[i - 1]!.parts
-  const isJoined = after === '' && possessive === '' && recognized[i]!.parts.before === ''
+  const { after, possessive } = prepared[i - 1]!.parts
+  const isJoined = after === '' && possessive === '' && prepared[i]!.parts.before === ''
   return isJoined && words[i]!.start - words[i - 1]!.end <= MAX_PAUSE
 }
 
 /**
- * Returns the best candidates that do not overlap, by place; of equal ones the longer, then the
- * earlier.
+ * Returns the best candidates that do not overlap, in the order of their words. Of candidates with
+ * equal scores, the longest wins, then the earliest.
  */
-function chooseBest(foundCandidates: Candidate[]): Candidate[] {
+function chooseBest(candidates: Candidate[]): Candidate[] {
   const replacedWords = new Set<number>()
   const chosen: Candidate[] = []
-  foundCandidates.sort(
-    (a, b) => a.score - b.score || b.to - b.from - (a.to - a.from) || a.from - b.from,
-  )
-  for (const candidate of foundCandidates) {
-    const places = Array.from(
+  candidates.sort((a, b) => a.score - b.score || b.to - b.from - (a.to - a.from) || a.from - b.from)
+  for (const candidate of candidates) {
+    const positions = Array.from(
       { length: candidate.to - candidate.from },
       (_, i) => candidate.from + i,
     )
-    if (places.some((place) => replacedWords.has(place))) continue
-    for (const place of places) replacedWords.add(place)
+    if (positions.some((position) => replacedWords.has(position))) continue
+    for (const position of positions) replacedWords.add(position)
     chosen.push(candidate)
   }
   return chosen.sort((a, b) => a.from - b.from)
@@ -173,15 +175,15 @@ function chooseBest(foundCandidates: Candidate[]): Candidate[] {
 
 function replaceCandidates(
   words: readonly Word[],
-  recognized: readonly PreparedWord[],
+  prepared: readonly PreparedWord[],
   { chosen, growth }: { chosen: readonly Candidate[]; growth: GrowthBudget },
 ): Word[] {
   const replaced: Word[] = []
   let at = 0
   growth.begin(words)
   for (const { from, to, value } of chosen) {
-    const { before } = recognized[from]!.parts
-    const { possessive, after } = recognized[to - 1]!.parts
+    const { before } = prepared[from]!.parts
+    const { possessive, after } = prepared[to - 1]!.parts
     const recognizedWords = words.slice(from, to)
     const text = withPunctuation(value, { before, after: possessive + after })
     if (!growth.allows(recognizedWords, text)) continue

@@ -1,18 +1,17 @@
 import { MAX_REPLACEMENT } from '../words/growth-budget.ts'
 import { foldCase } from '../words/word-parts.ts'
-import { isVowel, PHONES, phoneDistance } from './phone-distance.ts'
-import { hasSounds, phonesOf } from './phones.ts'
+import { isVowel, PHONE_COUNT, phoneDistance } from './phone-distance.ts'
+import { phonesOf, supportsPhones } from './phones.ts'
 
 /**
- * One entry of a vocabulary: its spelling, its other pronunciations, and how
- * loosely it matches.
+ * One entry of a vocabulary: its spelling, its other pronunciations, and how loosely it matches.
  */
 export type CustomVocabularyEntry = {
   value: string
-  /** 0 to 1; the config's default when absent. */
+  /** From 0 to 1; the higher, the looser. By default, `default_intensity`. */
   intensity?: number
   pronunciations?: readonly string[]
-  /** Language in which the entry is pronounced; that of the transcription when absent. */
+  /** The language in which the entry is pronounced; by default, that of the utterance. */
   language?: string
 }
 
@@ -28,19 +27,19 @@ export type VocabularyPattern = {
   phones: readonly number[]
   /** The greatest distance per phone at which it still matches, before the acceptance factor. */
   threshold: number
-  /** The most words as which it may have been recognized. */
+  /** The greatest number of words that can be recognized for it. */
   maxWords: number
-  /** Its place in the vocabulary. */
+  /** The position of the pronunciation in the vocabulary. */
   order: number
 }
 
 /** A vocabulary prepared for one language of speech. */
-export type Index = {
-  /** Values by the letters of the spoken form, in lower case without spaces. */
+export type VocabularyIndex = {
+  /** Values by the folded letters of their spelling or pronunciation, without spaces. */
   byLetters: ReadonlyMap<string, string>
   /**
-   * Patterns by the first recognized phone and their own last one (`endPhonesKey`), then by their
-   * number of phones.
+   * Patterns by a first phone that recognition may yield for theirs and by their own last phone
+   * (`endPhonesKey`), then by their number of phones.
    */
   byEnds: ReadonlyMap<number, readonly (readonly VocabularyPattern[] | undefined)[]>
   /** The greatest threshold of all patterns. */
@@ -48,20 +47,24 @@ export type Index = {
   maxWords: number
 }
 
-/** A phrase of more words is not searched for: speakers pause within it. */
+/** The index ignores phrases of more words, because speakers pause within them. */
 const MAX_WORDS = 8
 /** By how many words the recognized text of a phrase may exceed the phrase. */
 const EXTRA_WORDS = 2
 /**
- * The greatest distance of the first phone from that of the entry. Vowels are less reliable there.
+ * The greatest distance between the first recognized phone and the first phone of an entry. Vowels
+ * are less reliable there.
  */
-const FIRST_DISTANCE = 0.3
-const FIRST_DISTANCE_VOWELS = 0.55
+const MAX_FIRST_PHONE_DISTANCE = 0.3
+const MAX_FIRST_VOWEL_DISTANCE = 0.55
 /** Phones of other languages come from coarse rules, so they must be closer. */
 const FOREIGN_FACTOR = 0.7
 
-/** Prepares a vocabulary for speech in `language`. Of equal spellings the first entry counts. */
-export function indexVocabulary(config: CustomVocabularyConfig, language: string): Index {
+/**
+ * Prepares a vocabulary for speech in `language`. The first of several entries with the same
+ * letters counts.
+ */
+export function indexVocabulary(config: CustomVocabularyConfig, language: string): VocabularyIndex {
   const byLetters = new Map<string, string>()
   const byEnds = new Map<number, VocabularyPattern[][]>()
   let threshold = 0
@@ -73,19 +76,19 @@ export function indexVocabulary(config: CustomVocabularyConfig, language: string
       pronunciations = [],
       ...options
     } = typeof entry === 'string' ? { value: entry } : entry
-    const written = value.trim()
-    if (isTooLong(written) || foldedLetters(written) === '') continue
+    const spelling = value.trim()
+    if (isTooLong(spelling) || foldedLetters(spelling) === '') continue
     const intensity = options.intensity ?? config.default_intensity ?? 0.5
-    const spoken = options.language ?? language
-    for (const text of [written, ...pronunciations]) {
+    const entryLanguage = options.language ?? language
+    for (const text of [spelling, ...pronunciations]) {
       if (isTooLong(text)) continue
       const letters = foldedLetters(text)
       const words = text.trim().split(/\s+/u).length
       if (letters === '' || words > MAX_WORDS) continue
-      if (!hasSigns(text) && !byLetters.has(letters)) byLetters.set(letters, written)
+      if (!hasSymbols(text) && !byLetters.has(letters)) byLetters.set(letters, spelling)
       maxWords = Math.max(maxWords, words + EXTRA_WORDS)
-      const saying = { value: written, words, intensity, spoken, language, order: order++ }
-      const pattern = patternOf(text, saying)
+      const variant = { value: spelling, words, intensity, entryLanguage, language, order: order++ }
+      const pattern = patternOf(text, variant)
       if (!pattern) continue
       threshold = Math.max(threshold, pattern.threshold)
       addPattern(byEnds, pattern)
@@ -94,12 +97,12 @@ export function indexVocabulary(config: CustomVocabularyConfig, language: string
   return { byLetters, byEnds, threshold, maxWords }
 }
 
-/** Returns whether a pronunciation is too long to read: no one pronounces it. */
+/** Returns whether a spelling or a pronunciation is too long for a name or phrase. */
 function isTooLong(text: string): boolean {
   return text.length > MAX_REPLACEMENT
 }
 
-/** Counts the entries with such a text. */
+/** Counts the entries of which a spelling or a pronunciation is too long. */
 export function countTooLong({ vocabulary }: CustomVocabularyConfig): number {
   return vocabulary.filter((entry) => {
     if (typeof entry === 'string') return isTooLong(entry)
@@ -107,16 +110,16 @@ export function countTooLong({ vocabulary }: CustomVocabularyConfig): number {
   }).length
 }
 
-/** Returns the letters, marks and digits of a text, with folded case. */
+/** Returns the letters, combining marks and digits of a text, with folded case. */
 export function foldedLetters(text: string): string {
   return foldCase(text).replace(/[^\p{L}\p{M}\p{N}]/gu, '')
 }
 
 /**
- * Returns whether a text has signs that matter: letters alone cannot distinguish `C++` from `C`, or
- * `.NET` from a net.
+ * Returns whether a text has symbols that matter: letters alone cannot distinguish `C++` from `C`,
+ * or `.NET` from a net.
  */
-function hasSigns(text: string): boolean {
+function hasSymbols(text: string): boolean {
   return /[^\p{L}\p{M}\p{N}\s.,'’-]|^\.|[.,]$/u.test(text.trim())
 }
 
@@ -124,21 +127,22 @@ type PronunciationVariant = {
   value: string
   words: number
   intensity: number
-  /** Language of the entry and of the speech. */
-  spoken: string
+  /** The language in which the entry is pronounced. */
+  entryLanguage: string
+  /** The language of the speech. */
   language: string
   order: number
 }
 
-function patternOf(text: string, saying: PronunciationVariant): VocabularyPattern | undefined {
-  const { value, words, intensity, spoken, language, order } = saying
-  if (!hasSounds(spoken) || !hasSounds(language)) return undefined
-  const phones = phonesOf(text, spoken)
-  // Two phones would match in every second word.
+function patternOf(text: string, variant: PronunciationVariant): VocabularyPattern | undefined {
+  const { value, words, intensity, entryLanguage, language, order } = variant
+  if (!supportsPhones(entryLanguage) || !supportsPhones(language)) return undefined
+  const phones = phonesOf(text, entryLanguage)
+  // Two phones would match parts of too many words.
   if (phones.length < 3) return undefined
-  const short = phones.length <= 4 ? 0.5 : phones.length <= 6 ? 0.8 : 1
-  const foreign = spoken === 'en' && language === 'en' ? 1 : FOREIGN_FACTOR
-  const threshold = (0.1 + 0.3 * intensity) * short * foreign
+  const lengthFactor = phones.length <= 4 ? 0.5 : phones.length <= 6 ? 0.8 : 1
+  const languageFactor = entryLanguage === 'en' && language === 'en' ? 1 : FOREIGN_FACTOR
+  const threshold = (0.1 + 0.3 * intensity) * lengthFactor * languageFactor
   return {
     value,
     phones,
@@ -148,14 +152,15 @@ function patternOf(text: string, saying: PronunciationVariant): VocabularyPatter
   }
 }
 
-/** Files a pattern under every phone that is close to its first. */
+/** Adds a pattern under every first phone that is close to its own. */
 function addPattern(byEnds: Map<number, VocabularyPattern[][]>, pattern: VocabularyPattern): void {
   const first = pattern.phones[0]!
   const last = pattern.phones.at(-1)!
   const { length } = pattern.phones
-  for (let phone = 0; phone < PHONES; phone++) {
-    const reach = isVowel(phone) && isVowel(first) ? FIRST_DISTANCE_VOWELS : FIRST_DISTANCE
-    if (phoneDistance(phone, first) > reach) continue
+  for (let phone = 0; phone < PHONE_COUNT; phone++) {
+    const maxDistance =
+      isVowel(phone) && isVowel(first) ? MAX_FIRST_VOWEL_DISTANCE : MAX_FIRST_PHONE_DISTANCE
+    if (phoneDistance(phone, first) > maxDistance) continue
     const byLength = byEnds.get(endPhonesKey(phone, last)) ?? []
     byEnds.set(endPhonesKey(phone, last), byLength)
     byLength[length] ??= []
@@ -163,7 +168,7 @@ function addPattern(byEnds: Map<number, VocabularyPattern[][]>, pattern: Vocabul
   }
 }
 
-/** Returns the key of `byEnds`. */
+/** Returns the key in `byEnds` of a first and a last phone. */
 export function endPhonesKey(first: number, last: number): number {
-  return first * PHONES + last
+  return first * PHONE_COUNT + last
 }

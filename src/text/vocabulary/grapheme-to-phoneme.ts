@@ -1,9 +1,10 @@
 /**
- * Letters → ARPAbet, tried from top to bottom at each letter. Letters without a rule are silent.
+ * Rules that convert letters to ARPAbet. At each letter, the first rule that matches applies; a
+ * letter without a rule is silent.
  */
 export type LetterRules = readonly (readonly [RegExp, string])[]
 
-/** Reads one rule per line: an expression of ours (never input) and the phones it stands for. */
+/** Reads one rule per line: a regular expression for letters, then the phones that replace them. */
 function readRules(text: string): LetterRules {
   return text
     .trim()
@@ -14,25 +15,28 @@ function readRules(text: string): LetterRules {
     })
 }
 
-/** Converts lower-case letters to ARPAbet names by the rules. Doubled letters give one phone. */
-export function spellOut(letters: string, rules: LetterRules): string {
+/**
+ * Converts lower-case letters to the names of phones in ARPAbet, separated by spaces. Doubled
+ * letters give one phone.
+ */
+export function applyLetterRules(letters: string, rules: LetterRules): string {
   const phones: string[] = []
   for (let at = 0; at < letters.length; ) {
     let length = 1
-    for (const [expression, sounds] of rules) {
+    for (const [expression, rulePhones] of rules) {
       expression.lastIndex = at
       const graphemes = expression.exec(letters)?.[0]
       if (!graphemes) continue
       length = graphemes.length
-      if (sounds) phones.push(sounds)
+      if (rulePhones) phones.push(rulePhones)
       break
     }
     at += length
   }
-  return phones.filter((sounds, i) => sounds !== phones[i - 1]).join(' ')
+  return phones.filter((rulePhones, i) => rulePhones !== phones[i - 1]).join(' ')
 }
 
-const SHARED = `
+const SHARED_RULES = `
   b B
   d D
   f F
@@ -43,8 +47,8 @@ const SHARED = `
   r R
   t T`
 
-/** English words that no dictionary has. */
-export const ENGLISH = readRules(`
+/** Rules for English words that the dictionary lacks. */
+export const ENGLISH_RULES = readRules(`
   ^(?:k(?=n)|g(?=n)|p(?=[nst][^h])|w(?=r)|m(?=n))
   ^x Z
   tion SH AH N
@@ -123,13 +127,14 @@ export const ENGLISH = readRules(`
   i IH
   o AA
   u AH
-  n N${SHARED}`)
+  n N${SHARED_RULES}`)
 
 /**
- * Other languages, coarsely: enough to compare a name with its pronunciation, not to read it aloud.
+ * The letter rules by language. Those of languages other than English are coarse: they suffice to
+ * compare a name with its pronunciation, not to read it aloud.
  */
-export const LETTERS: Readonly<Record<string, LetterRules>> = {
-  en: ENGLISH,
+export const LETTER_RULES: Readonly<Record<string, LetterRules>> = {
+  en: ENGLISH_RULES,
   de: readRules(`
   sch SH
   tsch CH
@@ -170,7 +175,7 @@ export const LETTERS: Readonly<Record<string, LetterRules>> = {
   x K S
   g G
   h HH
-  n N${SHARED}`),
+  n N${SHARED_RULES}`),
   fr: readRules(`
   (?<=[^aeiou])e?s?$
   (?:eau|au) OW
@@ -212,7 +217,7 @@ export const LETTERS: Readonly<Record<string, LetterRules>> = {
   x K S
   z Z
   h
-  n N${SHARED}`),
+  n N${SHARED_RULES}`),
   es: readRules(`
   ch CH
   ll Y
@@ -237,7 +242,7 @@ export const LETTERS: Readonly<Record<string, LetterRules>> = {
   [iíy] IY
   [oó] OW
   [uúü] UW
-  n N${SHARED}`),
+  n N${SHARED_RULES}`),
   it: readRules(`
   gli L Y
   gn N Y
@@ -264,7 +269,7 @@ export const LETTERS: Readonly<Record<string, LetterRules>> = {
   [iìy] IY
   [oò] OW
   [uù] UW
-  n N${SHARED}`),
+  n N${SHARED_RULES}`),
   pt: readRules(`
   ch SH
   lh L Y
@@ -295,5 +300,5 @@ export const LETTERS: Readonly<Record<string, LetterRules>> = {
   [iíy] IY
   [oóôõ] OW
   [uúü] UW
-  n N${SHARED}`),
+  n N${SHARED_RULES}`),
 }

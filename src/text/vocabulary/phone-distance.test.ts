@@ -5,7 +5,7 @@ import {
   editDistance,
   isVowel,
   minCosts,
-  PHONES,
+  PHONE_COUNT,
   phoneDistance,
   readPhones,
 } from './phone-distance.ts'
@@ -49,7 +49,7 @@ test('isVowel separates vowels from consonants', () => {
 })
 
 test('a limit never changes a distance below it', () => {
-  const phones = fc.array(fc.nat({ max: PHONES - 1 }), { maxLength: 80 })
+  const phones = fc.array(fc.nat({ max: PHONE_COUNT - 1 }), { maxLength: 80 })
   const limit = fc.double({ min: 0, max: 12, noNaN: true })
   fc.assert(
     fc.property(phones, phones, limit, (a, b, limit) => {
@@ -61,7 +61,7 @@ test('a limit never changes a distance below it', () => {
 })
 
 test('a distance within the limit is found at any position', () => {
-  const phones = fc.array(fc.nat({ max: PHONES - 1 }), { minLength: 1, maxLength: 40 })
+  const phones = fc.array(fc.nat({ max: PHONE_COUNT - 1 }), { minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(phones, fc.nat(), (a, at) => {
       const b = a.toSpliced(at % a.length, 1)
@@ -72,7 +72,7 @@ test('a distance within the limit is found at any position', () => {
 })
 
 test('a lower bound never changes a distance within the limit', () => {
-  const phones = fc.array(fc.nat({ max: PHONES - 1 }), { maxLength: 20 })
+  const phones = fc.array(fc.nat({ max: PHONE_COUNT - 1 }), { maxLength: 20 })
   const limit = fc.double({ min: 0, max: 12, noNaN: true })
   fc.assert(
     fc.property(phones, phones, limit, (a, b, limit) => {

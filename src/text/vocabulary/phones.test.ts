@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readPhones } from './phone-distance.ts'
-import { hasSounds, phonesOf } from './phones.ts'
+import { phonesOf, supportsPhones } from './phones.ts'
 
 /** Asserts that texts have these phones, as ARPAbet names. */
 function assertSounds(sounds: Record<string, string>, language = 'en'): void {
@@ -47,6 +47,6 @@ test('other supported languages have their own letter-to-sound rules', () => {
   assertSounds({ João: 'ZH OW AW N' }, 'pt')
 })
 
-test('hasSounds is true only for supported languages', () => {
-  assert.deepEqual(['en', 'de', 'fi', 'toString'].map(hasSounds), [true, true, false, false])
+test('supportsPhones is true only for supported languages', () => {
+  assert.deepEqual(['en', 'de', 'fi', 'toString'].map(supportsPhones), [true, true, false, false])
 })

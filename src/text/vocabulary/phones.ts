@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module'
 import { normalizeUnicode } from '../words/normalize.ts'
 import { foldWord } from '../words/word-parts.ts'
-import { LETTERS, spellOut } from './grapheme-to-phoneme.ts'
+import { applyLetterRules, LETTER_RULES } from './grapheme-to-phoneme.ts'
 import { readPhones } from './phone-distance.ts'
 
 const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine']
 
 /**
- * The names of letters in ARPAbet. They are ours, because the dictionary has some of them as words.
+ * The names of letters in ARPAbet. The dictionary cannot supply them: it has some letters as words.
  */
 const LETTER_NAMES: Record<string, string> = Object.fromEntries(
   'a EY|b B IY|c S IY|d D IY|e IY|f EH F|g JH IY|h EY CH|i AY|j JH EY|k K EY|l EH L|m EH M|n EH N|o OW|p P IY|q K Y UW|r AA R|s EH S|t T IY|u Y UW|v V IY|w D AH B AH L Y UW|x EH K S|y W AY|z Z IY'
@@ -18,7 +18,8 @@ const LETTER_NAMES: Record<string, string> = Object.fromEntries(
 let dictionary: Readonly<Record<string, string>> | undefined
 
 /**
- * Looks a word up in the CMU Pronouncing Dictionary (North American English), loaded on first use.
+ * Returns the phones of a word from the CMU Pronouncing Dictionary (North American English), loaded
+ * on first use.
  */
 function lookUp(word: string): string | undefined {
   dictionary ??= (
@@ -29,15 +30,15 @@ function lookUp(word: string): string | undefined {
   return dictionary[word]
 }
 
-/** Returns whether words of a language can be compared by phones. */
-export function hasSounds(language: string): boolean {
-  return Object.hasOwn(LETTERS, language)
+/** Returns whether a language has letter rules, so that its words can be compared by phones. */
+export function supportsPhones(language: string): boolean {
+  return Object.hasOwn(LETTER_RULES, language)
 }
 
 /**
- * Returns the phones of a text in a language for which `hasSounds` holds: English words from the
- * dictionary, others by letter rules. Names like `PostgreSQL` are read part by part, short capitals
- * letter by letter, digits one by one.
+ * Returns the phones of a text in a language for which `supportsPhones` is true. English words come
+ * from the dictionary, all others from letter rules. Names like `PostgreSQL` are read part by part,
+ * short words in capitals letter by letter, and digits one by one.
  */
 export function phonesOf(text: string, language: string): number[] {
   const parts = text.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}'’]+|\p{N}|[\p{L}\p{M}]+/gu) ?? []
@@ -55,10 +56,13 @@ function pronounce(part: string, language: string): string {
   if (isCapitals && (part.length <= 3 || (part.length <= 5 && !listedPhones))) {
     return [...word].map((letter) => LETTER_NAMES[letter]).join(' ')
   }
-  return listedPhones ?? spellOut(plainLetters(word, language), LETTERS[language]!)
+  return listedPhones ?? applyLetterRules(plainLetters(word, language), LETTER_RULES[language]!)
 }
 
-/** Strips accents for English, whose rules have none; those of other languages do. */
+/**
+ * Removes apostrophes and, for English, accents: only the letter rules of other languages have
+ * some.
+ */
 function plainLetters(word: string, language: string): string {
   const letters = word.replaceAll("'", '')
   return language === 'en' ? withoutAccents(letters) : letters

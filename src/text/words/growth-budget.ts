@@ -1,8 +1,8 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 
 /**
- * Characters of the longest replacement: a spelling or a vocabulary entry is a name or a phrase,
- * not a page.
+ * The most characters of a replacement: a spelling or a vocabulary entry is a name or a phrase, not
+ * a page.
  */
 export const MAX_REPLACEMENT = 500
 /** Replacements may add this many times the length of a text. */
@@ -15,10 +15,10 @@ const MAX_PER_UTTERANCE = 2000
 /** Replacements may add this many characters more to all utterances together. */
 const MAX_IN_ALL = 65_536
 
-/** A spelling, or a vocabulary, for the transcripts of one session, which come one by one. */
+/** Replaces words in the transcripts of one session, which arrive one by one. */
 export type SessionReplacer = {
   apply(transcript: Transcript): Transcript
-  /** Returns the warnings for the user: what has been left out of all transcripts so far. */
+  /** Returns the warnings for the user about replacements left out of all transcripts so far. */
   warnings(): string[]
 }
 
@@ -29,7 +29,7 @@ export type SessionReplacer = {
  */
 export class GrowthBudget {
   #utterance = { originalLength: 0, added: 0 }
-  #all = { originalLength: 0, added: 0 }
+  #total = { originalLength: 0, added: 0 }
   #leftOut = 0
 
   /** The number of replacements refused so far. */
@@ -37,42 +37,43 @@ export class GrowthBudget {
     return this.#leftOut
   }
 
-  /** Begins the next utterance, given in its original words. */
+  /** Begins the next utterance. `words` are its original words. */
   begin(words: readonly { text: string }[]): void {
     const originalLength = lengthOf(words)
     this.#utterance = { originalLength, added: 0 }
-    this.#all.originalLength += originalLength
+    this.#total.originalLength += originalLength
   }
 
-  /** Returns whether `text` may replace `words`, and counts it when it may. */
+  /** Returns whether `text` may replace `words`; if so, counts what it adds. */
   allows(words: readonly { text: string }[], text: string): boolean {
     const added = Math.max(0, text.length - lengthOf(words))
     if (
       added > 0 &&
-      (exceeds(this.#utterance, added, MAX_PER_UTTERANCE) || exceeds(this.#all, added, MAX_IN_ALL))
+      (exceeds(this.#utterance, added, MAX_PER_UTTERANCE) ||
+        exceeds(this.#total, added, MAX_IN_ALL))
     ) {
       this.#leftOut++
       return false
     }
     this.#utterance.added += added
-    this.#all.added += added
+    this.#total.added += added
     return true
   }
 }
 
 function exceeds(
   { originalLength, added }: { originalLength: number; added: number },
-  more: number,
-  constant: number,
+  additional: number,
+  allowance: number,
 ): boolean {
-  return added + more > FACTOR * originalLength + constant
+  return added + additional > FACTOR * originalLength + allowance
 }
 
 function lengthOf(words: readonly { text: string }[]): number {
   return words.reduce((sum, { text }) => sum + text.length, 0)
 }
 
-/** Returns the warnings about replacements that were left out; none when none were. */
+/** Returns the warnings about ignored entries and replacements that were left out, if any. */
 export function growthWarnings(
   name: string,
   { tooLong, leftOut }: { tooLong: number; leftOut: number },

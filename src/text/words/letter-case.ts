@@ -8,9 +8,11 @@ const DAYS_AND_MONTHS = new Set(
 )
 
 /**
- * Scripts whose sentences begin with a capital. Georgian has capitals, but does not use them so.
+ * Scripts whose sentences begin with a capital. Georgian has capitals, but not at the beginning of
+ * sentences.
  */
-const CASED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}]/u
+const CAPITALIZING_SCRIPTS =
+  /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}]/u
 
 /**
  * Capitalizes a word for the beginning of a sentence. A word with capitals, digits or punctuation
@@ -19,17 +21,17 @@ const CASED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Ar
 export function capitalize(text: string, language: string): string {
   const { before, core } = wordPartsOf(text)
   const first = core.slice(0, 1)
-  if (!/^[\p{Ps}\p{Pi}"'¿¡–—-]*$/u.test(before) || !CASED.test(core)) return text
+  if (!/^[\p{Ps}\p{Pi}"'¿¡–—-]*$/u.test(before) || !CAPITALIZING_SCRIPTS.test(core)) return text
   if (!/^\p{Ll}[\p{Ll}\p{M}'’-]*$/u.test(core)) return text
   const upper = /^(?:tr|az)$/.test(language)
     ? first.toLocaleUpperCase(language)
     : first.toUpperCase()
-  // ß and the like become two letters.
+  // The capital form of ß and a few other letters is longer than one letter.
   if (upper.length !== 1) return text
   return before + upper + text.slice(before.length + 1)
 }
 
-/** English words of a closed class, and filled pauses: none of them is a name. */
+/** English function words and filled pauses: none of them is a name. */
 const FUNCTION_WORDS = new Set(
   (
     'the a an and or but nor so because if unless although though while when where which who whose whom whether ' +
@@ -40,15 +42,16 @@ const FUNCTION_WORDS = new Set(
 )
 
 /**
- * Returns whether an English word is one of a closed class, such as an article or a preposition.
+ * Returns whether an English word is a function word, such as an article or a preposition, or a
+ * filled pause.
  */
 export function isFunctionWordInText(text: string): boolean {
   return FUNCTION_WORDS.has(wordPartsOf(text).core.toLowerCase())
 }
 
 /**
- * Writes an English word inside a sentence: a function word in small letters. Any other word stays,
- * because it may be a name.
+ * Returns an English word as it is written inside a sentence: a function word in lower case, and
+ * any other word unchanged, because it may be a name.
  */
 export function lowerFunctionWord(text: string): string {
   const { before, core } = wordPartsOf(text)
@@ -58,7 +61,7 @@ export function lowerFunctionWord(text: string): string {
 
 const PRONOUN_I = /^i(?:['’](?:m|ve|ll|d))?$/
 
-/** Writes the English pronoun i as I, also in i'm and i'll; not the numeral of "(i)". */
+/** Writes the English pronoun i as I, also in i'm and i'll, but not the numeral in "(i)". */
 export function capitalizePronoun(text: string): string {
   const { before, core, possessive, after } = wordPartsOf(text)
   if (!PRONOUN_I.test(core) || before.endsWith('(') || possessive !== '') return text
@@ -69,7 +72,7 @@ export function capitalizePronoun(text: string): string {
  * Writes a lower-case English word as it is spelled inside a sentence: I, days, months (may and
  * march where a date shows it), and `names`.
  */
-export function writeEnglish(
+export function capitalizeWithinSentence(
   text: string,
   { before, after, names }: { before: string; after: string; names: ReadonlyMap<string, string> },
 ): string {
@@ -78,17 +81,17 @@ export function writeEnglish(
   if (!/^\p{Ll}[\p{Ll}'’-]*$/u.test(core)) return text
   const ending = possessive + parts.after
   if (PRONOUN_I.test(core)) return capitalizePronoun(text)
-  const dated = /^\d/.test(after) || /^of$/i.test(before)
-  const calendar = DAYS_AND_MONTHS.has(core) || (dated && /^(?:may|march)$/.test(core))
-  if (calendar) return parts.before + core[0]!.toUpperCase() + core.slice(1) + ending
+  const isInDate = /^\d/.test(after) || /^of$/i.test(before)
+  const isDayOrMonth = DAYS_AND_MONTHS.has(core) || (isInDate && /^(?:may|march)$/.test(core))
+  if (isDayOrMonth) return parts.before + core[0]!.toUpperCase() + core.slice(1) + ending
   return parts.before + (names.get(core) ?? core) + ending
 }
 
 /**
- * English words that are also names or abbreviations (Will, Mark, US, IT, WHO): never a name by
- * majority.
+ * English words that are also names or abbreviations (Will, Mark, US, IT, WHO): capitals elsewhere
+ * in the recording do not make them a name.
  */
-const ORDINARY = new Set(
+const AMBIGUOUS_WORDS = new Set(
   (
     'a an the and or but if as at by for from in of off on out over to up with it its us we he she they you i me my ' +
     'am is are was were be been do does did has have had can could will would may might must shall should not no ' +
@@ -102,25 +105,25 @@ const ORDINARY = new Set(
 
 /**
  * Returns the spelling of the names of a transcript by their lower-case form: words that occur
- * inside sentences at least twice as often with a capital as without. `inside` are words that begin
- * no sentence.
+ * inside sentences at least twice as often with a capital as without. `midSentenceWords` are the
+ * words that do not begin a sentence.
  */
-export function namesAmong(inside: Iterable<string>): Map<string, string> {
+export function findNames(midSentenceWords: Iterable<string>): Map<string, string> {
   const counts = new Map<string, Map<string, number>>()
-  for (const text of inside) {
+  for (const text of midSentenceWords) {
     const { core } = wordPartsOf(text)
     if (core.length < 2 || !/^[\p{L}\p{M}'’-]+$/u.test(core)) continue
     const folded = core.toLowerCase()
-    if (ORDINARY.has(folded)) continue
+    if (AMBIGUOUS_WORDS.has(folded)) continue
     const forms = counts.get(folded) ?? new Map<string, number>()
     counts.set(folded, forms.set(core, (forms.get(core) ?? 0) + 1))
   }
   const names = new Map<string, string>()
   for (const [folded, forms] of counts) {
-    const lower = forms.get(folded) ?? 0
-    const written = [...forms].filter(([form]) => form !== folded).sort(([, a], [, b]) => b - a)
-    const capital = written.reduce((sum, [, count]) => sum + count, 0)
-    if (capital >= 2 * lower) names.set(folded, written[0]![0])
+    const lowerCount = forms.get(folded) ?? 0
+    const capitalized = [...forms].filter(([form]) => form !== folded).sort(([, a], [, b]) => b - a)
+    const capitalizedCount = capitalized.reduce((sum, [, count]) => sum + count, 0)
+    if (capitalizedCount >= 2 * lowerCount) names.set(folded, capitalized[0]![0])
   }
   return names
 }

@@ -6,7 +6,7 @@ export function localeOf(language: string): string {
   try {
     return Intl.getCanonicalLocales(language)[0] ?? 'und'
   } catch {
-    // It throws nothing but a RangeError: the code is not a language tag (BCP 47).
+    // The only error is a RangeError: the code is not a language tag (BCP 47).
     return 'und'
   }
 }

@@ -3,28 +3,28 @@ import { normalizeUnicode } from './normalize.ts'
 import { trailingFrom } from './trailing.ts'
 
 /**
- * The parts of a word: punctuation before it, its letters, a possessive 's, punctuation behind it.
+ * The parts of a word: punctuation before it, its core, a possessive 's, and punctuation after it.
  */
 export type WordParts = { before: string; core: string; possessive: string; after: string }
 
-/** A possessive and the character before it, in code units. */
-const POSSESSIVE = 4
+/** The length of a possessive and the character before it, in code units. */
+const POSSESSIVE_LENGTH = 4
 
 /**
- * Splits a word into parts; joined in order they are the text again. `core` is empty where there is
- * no letter or digit.
+ * Splits a word into parts; joined in order, they are the text again. `core` is empty if the word
+ * has no letter or digit.
  */
 export function wordPartsOf(text: string): WordParts {
   const at = text.search(/[\p{L}\p{N}]/u)
   if (at < 0) return { before: text, core: '', possessive: '', after: '' }
   const after = text.slice(trailingFrom(text, /[^\p{L}\p{M}\p{N}]/u))
   const inner = text.slice(at, text.length - after.length)
-  const possessive = /(?<=.)['’]s$/iu.exec(inner.slice(-POSSESSIVE))?.[0] ?? ''
+  const possessive = /(?<=.)['’]s$/iu.exec(inner.slice(-POSSESSIVE_LENGTH))?.[0] ?? ''
   const core = inner.slice(0, inner.length - possessive.length)
   return { before: text.slice(0, at), core, possessive, after }
 }
 
-/** Returns the form in which texts are compared: composed, in lower case. */
+/** Returns the form in which texts are compared: composed (NFC) and in lower case. */
 export function foldCase(text: string): string {
   return normalizeUnicode(text, 'NFC').toLowerCase()
 }
@@ -46,8 +46,8 @@ export function mergeWords(words: readonly Word[], text: string): Word {
 }
 
 /**
- * Returns `value` between the punctuation around the words that it replaces. Its own punctuation is
- * not doubled.
+ * Returns `value` with the punctuation around the words that it replaces. Punctuation that `value`
+ * has itself is not repeated.
  */
 export function withPunctuation(
   value: string,

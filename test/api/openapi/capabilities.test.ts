@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
-import { foreignModels } from '../../../src/api/openai/request.ts'
+import { openAiModels } from '../../../src/api/openai/request.ts'
 import { readCatalog } from '../../../src/models/catalog.ts'
 import { entityTypes } from '../../../src/text/entities/entity-types.ts'
 import { call } from '../../support/net/http-client.ts'
@@ -96,7 +96,7 @@ test('/v1/models lists model names in the OpenAI format', async () => {
   const { body } = await call<List>(server, '/v1/models')
   assert.deepEqual(
     [body.object, body.data.map(({ id }) => id)],
-    ['list', [...reported.recognition.models, ...foreignModels]],
+    ['list', [...reported.recognition.models, ...openAiModels]],
   )
   assert.deepEqual(body.data[0]!.languages, reported.recognition.languages)
 })

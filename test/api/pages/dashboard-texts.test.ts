@@ -1,7 +1,7 @@
 /** What the dashboard writes where schemas of the API make its forms and lists. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { furtherFieldsOf } from '../../../dashboard/src/recordings/schema-fields.ts'
+import { otherConfigFields } from '../../../dashboard/src/recordings/schema-fields.ts'
 import { texts } from '../../../dashboard/src/texts.ts'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
 import { call } from '../../support/net/http-client.ts'
@@ -17,7 +17,7 @@ test('every add-on, config field and choice has a dashboard text', async (t) => 
   const missing = add_ons.flatMap((addOn) => {
     const { name } = addOn
     const named = name in addOnTexts || name in switches ? [] : [name]
-    const fields = furtherFieldsOf(addOn).flatMap((field) => {
+    const fields = otherConfigFields(addOn).flatMap((field) => {
       const says = fieldTexts[name]?.[field.name]
       used.add(`${name}.${field.name}`)
       if (!says) return [`${name}.${field.name}`]

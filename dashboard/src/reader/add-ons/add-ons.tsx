@@ -17,7 +17,7 @@ const t = texts.reader
 
 type AddOnsProps = { job: Job; play: (seconds: number) => void; reload: () => Promise<void> }
 
-/** What was computed from the transcript, as far as it was asked for. */
+/** Shows the results of the requested add-ons. */
 export function AddOns({ job, play, reload }: AddOnsProps): JSX.Element {
   const result = job.result!
   const { summarization, named_entity_recognition, sentiment_analysis, translation } = result
@@ -90,7 +90,7 @@ export function AddOns({ job, play, reload }: AddOnsProps): JSX.Element {
 
 type AddOnSectionProps = FailureProps & { error: ApiAddOnError | null }
 
-/** The part of the page for one add-on. */
+/** Shows the section of one add-on. */
 function AddOnSection({ children, ...addOn }: RenderableProps<AddOnSectionProps>): JSX.Element {
   const { title, error } = addOn
   return (
@@ -175,7 +175,7 @@ function AddOnFailure({
 
 type PlayProps = { play: (seconds: number) => void }
 
-/** Headlines with their times; each opens to its summary. */
+/** Shows the headlines of chapters with their times; each opens its summary. */
 function Chapters({ chapters, play }: PlayProps & { chapters: ApiChapter[] }): JSX.Element {
   return (
     <ol class="plain">
@@ -230,7 +230,7 @@ function Sentiments({ seconds, ...shown }: SentimentsProps & { seconds: number }
   )
 }
 
-/** Sentences whose sentiment is not neutral, with their times. */
+/** Shows the sentences whose sentiment is not neutral, with their times. */
 function FeltSentences({ sentences, play }: SentimentsProps): JSX.Element {
   const felt = sentences.filter(
     ({ sentiment }) => sentiment !== 'neutral' && sentiment !== 'unknown',

@@ -4,7 +4,7 @@ import { formatTime } from '../../components/format.ts'
 import { texts } from '../../texts.ts'
 
 const t = texts.reader
-/** As many bars as a phone shows apart. */
+/** The most bars that remain distinct on the screen of a phone. */
 const BARS = 40
 const [WIDTH, HEIGHT] = [400, 80]
 const MIDDLE = HEIGHT / 2
@@ -15,7 +15,9 @@ type ChartProps = {
   play: (seconds: number) => void
 }
 
-/** How the mood goes over the recording: good sentences above the line, bad ones below. */
+/**
+ * Shows the sentiment over the recording: positive sentences above the line, negative ones below.
+ */
 export function SentimentChart({ sentences, seconds, play }: ChartProps): JSX.Element | null {
   const bars = countByTime(sentences, seconds)
   const most = Math.max(...bars.map(({ positive, negative }) => Math.max(positive, negative)))

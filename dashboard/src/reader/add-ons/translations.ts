@@ -2,12 +2,12 @@ import { useMemo } from 'preact/hooks'
 import type { Job } from '../../api/api.ts'
 import type { ShownUtterance } from '../editing/edits.ts'
 
-/** What stands beside an utterance; undefined where there is nothing. */
+/** Returns the text beside an utterance, or undefined if there is none. */
 export type TranslationOf = (utterance: ShownUtterance) => string | undefined
 
 type Translated = { start: number; text: string }
 
-/** The languages into which a job was translated. */
+/** Returns the languages into which a job was translated. */
 export function translatedLanguages(job: Job): string[] {
   const results = job.result?.translation?.results ?? []
   return results.flatMap(({ languages, error }) => (error ? [] : languages.slice(0, 1)))
@@ -22,12 +22,15 @@ export function useTranslation(job: Job | undefined, language: string): Translat
     const originals = job?.result?.transcription.utterances
     if (!found || !originals) return undefined
     const texts = textsOf(originals, found.utterances)
-    // Of an utterance that a correction has cut, the first part has it.
+    // If a correction has split an utterance, the first part gets the translation.
     return ({ source }) => (source.from === 0 ? texts[source.utterance] : undefined)
   }, [job, language])
 }
 
-/** A translator may join utterances and cut them: each text goes where its speech begins. */
+/**
+ * Assigns translated texts to the original utterances. A translator may join or split utterances,
+ * so each text goes to the utterance in which its speech begins.
+ */
 function textsOf(
   originals: readonly { start: number }[],
   translated: readonly Translated[],

@@ -7,28 +7,28 @@ import { texts } from '../../texts.ts'
 
 const NOTICE_MS = 12_000
 
-/** The words of the machine that a part of the transcript stands for; `to` is exclusive. */
+/** The original words of a part of the corrected transcript; `to` is exclusive. */
 export type Source = { utterance: number; from: number; to: number }
 
 /** An utterance of the corrected transcript. */
 export type ShownUtterance = Omit<ApiUtterance, 'words'> & {
   words: (ApiWord & { source: number; edited?: boolean })[]
   source: Source
-  /** The name that somebody gave to the speaker, or the channel. */
+  /** The name that a correction gave to the speaker or the channel. */
   speaker_name?: string
 }
 
 /** A correction; see docs/corrections.md. */
 export type Operation = { op: string } & Record<string, string | number>
 
-/** The transcript with its corrections, and what adds to them. */
+/** The transcript with its corrections, and the functions that add to them. */
 export type Edits = {
   utterances: readonly ShownUtterance[]
-  /** Undefined until the server has told it. */
+  /** Undefined until it is loaded. */
   state: ApiTranscriptEdits | undefined
-  /** Stores corrections and shows them; resolves to false, with a notice, where that failed. */
+  /** Stores corrections and shows them; if that fails, shows a notice and resolves to false. */
   apply: (...operations: Operation[]) => Promise<boolean>
-  /** The place of a part, with the words that the server is to find there. */
+  /** Returns the position of a part, with the words that the server must find there. */
   at: (source: Source) => { utterance: number; from: number; to: number; expected: string }
 }
 
@@ -53,7 +53,8 @@ export function useEdits(job: Job): Edits {
     load().catch(report)
   }, [load])
 
-  // One after the other: each is for the version that the one before it made.
+  // Corrections are sent one at a time, because each is based on the version that the previous one
+  // created.
   const last = useRef(Promise.resolve(true))
   const apply = useCallback(
     (...operations: Operation[]) => {
@@ -92,9 +93,10 @@ export function useEdits(job: Job): Edits {
 
 type Loaded = [edits: ApiTranscriptEdits, shown: readonly ShownUtterance[]]
 
-/** Reads the corrections of a transcript, and what they make of the words of the machine. */
+/** Reads the corrections of a transcript, and the corrected transcript. */
 async function read(path: string, plain: readonly ShownUtterance[]): Promise<Loaded> {
-  // First the version: a newer transcript is refused, an older one would undo corrections.
+  // The version is read first: if the transcript is newer, the server refuses a correction, whereas
+  // an older transcript would undo corrections.
   const edits = await request<ApiTranscriptEdits>(`${path}/edits`)
   const { words, speakers, joined } = edits.edits
   if (words.length + speakers.length + joined.length === 0) return [edits, plain]
@@ -104,7 +106,7 @@ async function read(path: string, plain: readonly ShownUtterance[]): Promise<Loa
   return [edits, utterances]
 }
 
-/** Returns a transcript that nobody may correct here. */
+/** Returns a transcript that cannot be corrected on this page. */
 export function readOnly(utterances: readonly (ApiUtterance | ShownUtterance)[]): Edits {
   return {
     utterances: utterances.map((shown, i) => ('source' in shown ? shown : withSource(shown, i))),

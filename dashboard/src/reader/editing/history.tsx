@@ -7,7 +7,7 @@ const t = texts.corrections
 
 type HistoryProps = Pick<Edits, 'state' | 'apply'> & { canEdit: boolean }
 
-/** The versions of a corrected transcript, and a way back to each. */
+/** Shows the versions of a corrected transcript, each with a button to restore it. */
 export function History({ state, apply, canEdit }: HistoryProps): JSX.Element | null {
   if (!state || state.version === 0) return null
   const { version: current, versions, edits } = state

@@ -1,14 +1,14 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { texts } from '../../texts.ts'
-import { type NamedSpeaker, type Speakers, titleOf } from '../speakers.ts'
+import { type NamedSpeaker, type Speakers, speakerTitle } from '../speakers.ts'
 import type { Edits } from './edits.ts'
 
 const t = texts.reader
 
 type SpeakerNamesProps = { speakers: Speakers; apply: Edits['apply']; canEdit: boolean }
 
-/** Names speakers and joins those who are one person. */
+/** Names speakers, and joins speakers who are the same person. */
 export function SpeakerNames({ speakers, apply, canEdit }: SpeakerNamesProps): JSX.Element | null {
   const { voices } = speakers
   if (voices.length === 0 || (voices.length === 1 && voices[0]!.kind === 'channel')) return null
@@ -29,7 +29,7 @@ export function SpeakerNames({ speakers, apply, canEdit }: SpeakerNamesProps): J
 
 type NamedSpeakerProps = Pick<SpeakerNamesProps, 'apply'> & { voice: NamedSpeaker }
 
-/** Stored when the field is left, or by Enter. */
+/** The name of a speaker, which is stored on Enter or when the field loses focus. */
 function NameField({
   voice,
   apply,
@@ -43,7 +43,8 @@ function NameField({
     if (input.current) input.current.value = name
   }
   useEffect(show, [name])
-  // The page may be left meanwhile: then the field is gone from it, and from the ref, already.
+  // If the user has left the page in the meantime, the page and the ref no longer contain the
+  // field.
   const save = async (field: HTMLInputElement) => {
     const enteredName = field.value.trim()
     if (enteredName === sent.current) return
@@ -76,11 +77,11 @@ function JoinField({
   voices,
   apply,
 }: NamedSpeakerProps & { voices: readonly NamedSpeaker[] }): JSX.Element | null {
-  const others = voices.filter((one) => one.kind === 'speaker' && one !== voice)
+  const others = voices.filter((other) => other.kind === 'speaker' && other !== voice)
   if (others.length === 0) return null
   return (
     <select
-      aria-label={texts.corrections.joinOf(titleOf(voice))}
+      aria-label={texts.corrections.joinOf(speakerTitle(voice))}
       value=""
       onChange={(event) => {
         const into = Number(event.currentTarget.value)
@@ -89,9 +90,9 @@ function JoinField({
       }}
     >
       <option value="">{texts.corrections.join}</option>
-      {others.map((one) => (
-        <option key={one.number} value={one.number}>
-          {titleOf(one)}
+      {others.map((other) => (
+        <option key={other.number} value={other.number}>
+          {speakerTitle(other)}
         </option>
       ))}
     </select>

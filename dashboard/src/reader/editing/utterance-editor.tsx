@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../../texts.ts'
-import { type NamedSpeaker, newSpeaker, titleOf } from '../speakers.ts'
+import { type NamedSpeaker, newSpeaker, speakerTitle } from '../speakers.ts'
 import type { Edits, ShownUtterance } from './edits.ts'
 
 const t = texts.corrections
@@ -9,14 +9,14 @@ const t = texts.corrections
 type EditorProps = Pick<Edits, 'apply' | 'at'> & {
   utterance: ShownUtterance
   voices: readonly NamedSpeaker[]
-  /** The word at whose begin the cursor stands first. */
+  /** The index of the word before which the cursor is placed first. */
   word: number
-  /** Names the place for those who do not see it. */
+  /** The label of the field for screen readers. */
   time: string
   close: () => void
 }
 
-/** Corrects the words of an utterance in place: Enter saves, Escape leaves them as they are. */
+/** Corrects the words of an utterance in place: Enter saves the changes, Escape discards them. */
 export function UtteranceEditor(props: EditorProps): JSX.Element {
   const { utterance, apply, at, word, time, close } = props
   const area = useRef<HTMLTextAreaElement>(null)
@@ -59,7 +59,7 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
         readOnly={isSaving}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
-          // Enter also ends the choice of a character, as in Japanese.
+          // Enter also confirms a character in an input method, such as one for Japanese.
           if (event.isComposing) return
           if (event.key === 'Escape') cancel()
           if (event.key !== 'Enter') return
@@ -88,9 +88,9 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
 }
 
 /**
- * Runs `save` when the component goes while something is unsaved, as when the user follows a link;
- * before the browser leaves the page it asks the user. The ref that it returns has what is to run:
- * undefined for nothing.
+ * Runs `save` when the component is removed with unsaved changes, for example because the user
+ * follows a link; before the browser leaves the page, it asks the user. The returned ref holds the
+ * function that saves, or undefined if there is nothing to save.
  */
 function useSaveOnLeave(
   isUnsaved: boolean,
@@ -117,7 +117,7 @@ type SplitProps = EditorProps & {
   store: (...operations: Parameters<Edits['apply']>) => Promise<void>
 }
 
-/** Gives the words from the cursor on to a speaker. */
+/** Assigns the words after the cursor to a speaker. */
 function SplitField({ utterance, voices, at, area, isDisabled, store }: SplitProps): JSX.Element {
   const { source } = utterance
   const split = (speaker: number) => {
@@ -137,7 +137,7 @@ function SplitField({ utterance, voices, at, area, isDisabled, store }: SplitPro
   )
 }
 
-/** The speakers to choose from, and a new one. */
+/** Shows the speakers to choose from, and a new one. */
 export function SpeakerOptions({
   voices,
   without,
@@ -150,7 +150,7 @@ export function SpeakerOptions({
     <>
       {speakers.map((voice) => (
         <option key={voice.number} value={voice.number}>
-          {titleOf(voice)}
+          {speakerTitle(voice)}
         </option>
       ))}
       <option value={newSpeaker(voices)}>{t.newSpeaker}</option>
@@ -158,16 +158,16 @@ export function SpeakerOptions({
   )
 }
 
-/** Returns where a word begins in the text that is edited. */
+/** Returns the offset at which a word begins in the edited text. */
 function offsetOf({ words, text }: ShownUtterance, word: number): number {
-  const before = words.slice(0, word).map((one) => one.word)
+  const before = words.slice(0, word).map((previous) => previous.word)
   const blanks = text.length - text.trimStart().length
   const offset = before.join('').length - blanks
   const original = words[word]?.word ?? ''
   return Math.max(0, offset + original.length - original.trimStart().length)
 }
 
-/** Returns the machine's word that the word at or after an offset begins with. */
+/** Returns the index of the original word with which the word at or after an offset begins. */
 function sourceAt(utterance: ShownUtterance, offset: number): number {
   const { words } = utterance
   for (const [i, { source }] of words.entries()) {

@@ -1,9 +1,9 @@
 import type { ApiUtterance } from '../../api/api.ts'
 
 /**
- * Marks the word that is heard, while the sound plays, and keeps its utterance in view if
- * `scrolls`. Changes classes directly: a page of words is not built again several times a second.
- * Returns what ends it.
+ * Marks the current word while the audio plays and, if `scrolls`, keeps its utterance in view. It
+ * changes classes directly, so that the words are not rendered several times a second. Returns a
+ * function that stops this.
  */
 export function followAudio(
   audio: HTMLAudioElement,

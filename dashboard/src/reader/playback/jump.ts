@@ -4,8 +4,8 @@ import type { ApiUtterance } from '../../api/api.ts'
 import { route } from '../../app/route.ts'
 
 /**
- * Shows the second that the address names, as the links of a search do: the sound stands there, and
- * the transcript is scrolled to it.
+ * Shows the second in the address, which links of a search contain: the audio is set to it, and the
+ * transcript scrolls to it.
  */
 export function useJump(
   utterances: readonly ApiUtterance[],

@@ -1,21 +1,27 @@
 import type { JSX, RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addressOf, type Job } from '../../api/api.ts'
+import { apiAddress, type Job } from '../../api/api.ts'
 import { texts } from '../../texts.ts'
 
 const t = texts.reader
-/** To draw a waveform the browser holds the whole sound: an hour of it takes a gigabyte. */
+/**
+ * The longest audio with a waveform: to draw one, the browser holds all samples, which take a
+ * gigabyte for an hour.
+ */
 const MAX_WAVEFORM_SECONDS = 1800
 const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
 
 type PlayerProps = {
   address: string | undefined
-  /** How long it is, if that is known. */
+  /** The duration in seconds, if it is known. */
   seconds: number | null | undefined
   audio: RefObject<HTMLAudioElement | null>
 }
 
-/** The sound at an address, with its waveform unless it is long; or that there is none. */
+/**
+ * Plays the audio at an address, with its waveform unless it is long; shows a notice if there is
+ * none.
+ */
 export function Player({ address, seconds, audio }: PlayerProps): JSX.Element {
   const [isMissing, setMissing] = useState(false)
   if (address === undefined || isMissing) return <p class="hint">{t.noSound}</p>
@@ -52,12 +58,14 @@ export function Player({ address, seconds, audio }: PlayerProps): JSX.Element {
   )
 }
 
-/** Returns the address of the sound: the redacted one where the original was not kept. */
-export function audioOf({ id, kind, file, request_params }: Job): string | undefined {
+/**
+ * Returns the address of the audio: that of the redacted recording if the original was not kept.
+ */
+export function audioAddress({ id, kind, file, request_params }: Job): string | undefined {
   if (request_params?.pii_redaction === true) {
-    return addressOf(`v2/${kind}/${id}/file?redacted=true`)
+    return apiAddress(`v2/${kind}/${id}/file?redacted=true`)
   }
-  return file ? addressOf(`file/${file.id}`) : undefined
+  return file ? apiAddress(`file/${file.id}`) : undefined
 }
 
 function Waveform({
@@ -71,7 +79,7 @@ function Waveform({
   useEffect(() => {
     let destroy: (() => void) | undefined
     let isOver = false
-    // Loaded apart: the first page does without it.
+    // The library is loaded separately, because the first page does not need it.
     import('wavesurfer.js').then(
       ({ default: WaveSurfer }) => {
         if (isOver || !place.current || !audio.current) return
@@ -88,7 +96,7 @@ function Waveform({
           dragToSeek: true,
           ...(nonce && { cspNonce: nonce }),
         })
-        // Without a drawing the player still plays.
+        // Without a waveform, the player still works.
         drawn.on('error', () => drawn.destroy())
         const theme = matchMedia('(prefers-color-scheme: dark)')
         const recolor = () => drawn.setOptions(colorsOf(style))
@@ -105,11 +113,13 @@ function Waveform({
       destroy?.()
     }
   }, [audio, address])
-  // The player below does the same for those who cannot see or point.
+  // The player below does the same for users of a keyboard or a screen reader.
   return <div ref={place} class="waveform" aria-hidden="true" />
 }
 
-/** A canvas needs colors that are resolved for the theme. */
+/**
+ * Returns the colors of the waveform, resolved for the theme, because a canvas cannot resolve them.
+ */
 function colorsOf({ color, accentColor, caretColor }: CSSStyleDeclaration) {
   return { waveColor: color, progressColor: accentColor, cursorColor: caretColor }
 }

@@ -13,11 +13,11 @@ const DAY_S = 86_400
 const DAYS = [1, 7, 30]
 
 type ShareProps = Pick<Job, 'kind' | 'id'> & {
-  /** Whether it is a session that runs. */
+  /** Whether it is a session that still runs. */
   isLive?: boolean
 }
 
-/** Makes links that show the recording to whoever has them, and ends them. */
+/** Creates links that show the recording to anyone who has them, and deletes them. */
 export function Share({ kind, id, isLive = false }: ShareProps): JSX.Element {
   const path = `v2/${kind}/${id}`
   const [links, setLinks] = useState<ApiShareList['items']>([])

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ApiSharedRecording } from '../../../../src/cli/server/api-types.ts'
-import { addressOf, RequestError, request } from '../../api/api.ts'
+import { apiAddress, RequestError, request } from '../../api/api.ts'
 import { formatDateTime, formatTime } from '../../components/format.ts'
 import { report } from '../../components/notices.tsx'
 import { WatchedCaptions } from '../../live/watched-captions.tsx'
@@ -13,7 +13,7 @@ import { Transcript } from '../transcript.tsx'
 
 const t = texts.share
 
-/** What a link shows to whoever has it: one recording, to read and to hear. */
+/** The page that a link opens: one recording with its transcript and audio. */
 export function SharedPage({ secret }: { secret: string }): JSX.Element {
   const path = `v2/shared/${encodeURIComponent(secret)}`
   const [shared, setShared] = useState<ApiSharedRecording>()
@@ -36,7 +36,7 @@ export function SharedPage({ secret }: { secret: string }): JSX.Element {
           <WatchedCaptions path={`${path}/captions`} onEnd={load} isScreen />
         </>
       )}
-      {shared && !shared.is_live && <Shared shared={shared} address={addressOf(`${path}/file`)} />}
+      {shared && !shared.is_live && <Shared shared={shared} address={apiAddress(`${path}/file`)} />}
     </>
   )
 }

@@ -4,7 +4,7 @@ import { AppError } from '../../../errors.ts'
 import { sanitizeFileName } from '../../../jobs/uploads/sanitize-file-name.ts'
 import { MAX_PARTS } from './form-stream.ts'
 
-/** Limit of the other parts together, which must be received even if they are not read. */
+/** The most bytes of all other parts together, which must be received even if they are not used. */
 export const MAX_IGNORED_BYTES = 64 * 1024 * 1024
 
 /** The recording of a form, while it arrives. */
@@ -16,7 +16,7 @@ export type AudioPartOptions = {
   onText?: (field: string, text: string) => void
 }
 
-/** A longer text field is not an option of the API. */
+/** The longest text field: no option of the API is longer. */
 const MAX_TEXT_BYTES = 64 * 1024
 
 /**
@@ -29,14 +29,14 @@ export async function readAudioPart(
   { name = 'audio', onText }: AudioPartOptions = {},
 ): Promise<AudioPart> {
   const parts = form[Symbol.asyncIterator]()
-  let ignored = 0
+  let ignoredBytes = 0
   for (;;) {
     const part = await nextPart(parts)
     if (!part) throw new AppError('upload_invalid', `the form has no part named ${name}`)
     if (part.fieldname === name) {
       return { filename: sanitizeFileName(unescapeName(part.filename)), body: audioBytes(part) }
     }
-    await readBeside(part)
+    await readOtherPart(part)
   }
 
   async function* audioBytes({ file }: MultipartFile): AsyncGenerator<Uint8Array> {
@@ -45,18 +45,18 @@ export async function readAudioPart(
       if (part.fieldname === name) {
         throw new AppError('upload_invalid', `the form has more than one part named ${name}`)
       }
-      await readBeside(part)
+      await readOtherPart(part)
     }
   }
 
-  async function readBeside({ fieldname, filename, file }: MultipartFile): Promise<void> {
+  async function readOtherPart({ fieldname, filename, file }: MultipartFile): Promise<void> {
     const isText = onText !== undefined && filename === undefined
     const text: Uint8Array[] = []
     let length = 0
     for await (const bytes of partBytes(file)) {
       length += bytes.byteLength
-      ignored += bytes.byteLength
-      if (ignored > MAX_IGNORED_BYTES || (isText && length > MAX_TEXT_BYTES)) {
+      ignoredBytes += bytes.byteLength
+      if (ignoredBytes > MAX_IGNORED_BYTES || (isText && length > MAX_TEXT_BYTES)) {
         throw new AppError('body_too_large', `the parts beside ${name}`)
       }
       if (isText) text.push(bytes)

@@ -11,8 +11,8 @@ import { writeScheduler } from '../../../storage/objects/write-scheduler.ts'
  */
 export const MAX_PARTS = 500
 
-/** Parts that the form parser gets at once; it takes a tenth of a millisecond for each. */
-const PARTS_AT_ONCE = 20
+/** How many parts the form parser gets at once; it takes a tenth of a millisecond for each. */
+const PARTS_PER_SLICE = 20
 
 /**
  * The most header lines of a part, which need to name only a field, a file and a type. The parser
@@ -22,8 +22,8 @@ const MAX_HEADER_LINES = 50
 const MAX_HEADER_BYTES = 16 * 1024
 
 /**
- * How forms are parsed. The store counts the bytes of the file; every other part is read like a
- * file.
+ * How forms are parsed. The parser does not limit the file, because the store counts its bytes.
+ * Every other part is read like a file.
  */
 export const formOptions: FastifyMultipartBaseOptions = {
   limits: {
@@ -44,30 +44,30 @@ export function readParts(request: FastifyRequest): AsyncIterable<MultipartFile>
 
 /**
  * Returns the body of a form for the parser, which would process any chunk at once: a chunk of 64
- * KB may contain a thousand parts. The stream delivers slices of a few parts, each when `turn`
- * resolves. It fails with `body_too_large` if there are too many parts, and ends early if `request`
- * does.
+ * KB may contain a thousand parts. The stream delivers slices of a few parts, each when
+ * `waitForTurn` resolves. It fails with `body_too_large` if there are too many parts, and ends
+ * early if `request` does.
  */
-function openFormStream(request: IncomingMessage, turn: () => Promise<void>): FormStream {
-  const form = new FormStream(request.headers['content-type'] ?? '', turn)
+function openFormStream(request: IncomingMessage, waitForTurn: () => Promise<void>): FormStream {
+  const form = new FormStream(request.headers['content-type'] ?? '', waitForTurn)
   request.once('close', () => {
     if (!request.readableEnded) form.destroy(new Error('the form ended early'))
   })
   return request.pipe(form)
 }
 
-/** Counts the lines that begin parts. */
+/** Delivers a form in slices of a few parts, and limits the number of its parts. */
 export class FormStream extends Transform {
   /** The parser needs only this header: it logs all headers at level `trace`. */
   readonly headers: { 'content-type': string }
   readonly #delimiter: Buffer | undefined
-  readonly #turn: () => Promise<void>
-  #parts = 0
+  readonly #waitForTurn: () => Promise<void>
+  #partCount = 0
 
-  /** `turn` resolves when the next slice may be delivered. */
-  constructor(contentType: string, turn: () => Promise<void>) {
+  /** `waitForTurn` resolves when the next slice may be delivered. */
+  constructor(contentType: string, waitForTurn: () => Promise<void>) {
     super()
-    this.#turn = turn
+    this.#waitForTurn = waitForTurn
     this.headers = { 'content-type': contentType }
     const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType) ?? []
     const boundary = quoted ?? plain
@@ -75,19 +75,19 @@ export class FormStream extends Transform {
     this.#delimiter = boundary === undefined ? undefined : Buffer.from(`--${boundary}`, 'latin1')
   }
 
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    void this.#turn().then(() => this.#pass(chunk, done))
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
+    void this.#waitForTurn().then(() => this.#forward(chunk, callback))
   }
 
-  #pass(chunk: Buffer, done: TransformCallback): void {
+  #forward(chunk: Buffer, callback: TransformCallback): void {
     const end = this.#findEnd(chunk)
     if (end === undefined) {
-      done(new AppError('body_too_large', `the form has more than ${MAX_PARTS} parts`))
+      callback(new AppError('body_too_large', `the form has more than ${MAX_PARTS} parts`))
     } else if (end === chunk.length) {
-      done(null, chunk)
+      callback(null, chunk)
     } else {
       this.push(chunk.subarray(0, end))
-      this._transform(chunk.subarray(end), 'binary', done)
+      this._transform(chunk.subarray(end), 'binary', callback)
     }
   }
 
@@ -96,9 +96,9 @@ export class FormStream extends Transform {
     const delimiter = this.#delimiter
     let at = delimiter ? chunk.indexOf(delimiter) : -1
     for (let partCount = 0; at >= 0; partCount++) {
-      if (partCount === PARTS_AT_ONCE) return at
+      if (partCount === PARTS_PER_SLICE) return at
       // The last delimiter ends the form.
-      if (++this.#parts > MAX_PARTS + 1) return undefined
+      if (++this.#partCount > MAX_PARTS + 1) return undefined
       at = chunk.indexOf(delimiter!, at + 1)
     }
     return chunk.length

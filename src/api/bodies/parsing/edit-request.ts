@@ -13,19 +13,19 @@ export type RequestedEdits = { baseVersion: number } & (
   | { restore: number }
 )
 
-const words = { needs: ['utterance', 'expected'], takes: ['from', 'to'] } as const
+const wordFields = { required: ['utterance', 'expected'], optional: ['from', 'to'] } as const
 
-/** The fields of each kind of operation. A name is for a speaker or a channel. */
-const fields: Record<
+/** The fields of each kind of operation. `name_speaker` needs either a speaker or a channel. */
+const fieldsByOperation: Record<
   (typeof editKinds)[number],
-  { needs: readonly string[]; takes: readonly string[] }
+  { required: readonly string[]; optional: readonly string[] }
 > = {
-  replace_words: { ...words, needs: [...words.needs, 'text'] },
-  delete_words: words,
-  set_speaker: { ...words, needs: [...words.needs, 'speaker'] },
-  join_speakers: { needs: ['speaker', 'into'], takes: [] },
-  name_speaker: { needs: ['name'], takes: ['speaker', 'channel'] },
-  restore: { needs: ['version'], takes: [] },
+  replace_words: { ...wordFields, required: [...wordFields.required, 'text'] },
+  delete_words: wordFields,
+  set_speaker: { ...wordFields, required: [...wordFields.required, 'speaker'] },
+  join_speakers: { required: ['speaker', 'into'], optional: [] },
+  name_speaker: { required: ['name'], optional: ['speaker', 'channel'] },
+  restore: { required: ['version'], optional: [] },
 }
 
 /** Reads corrections; rejects with `request_invalid`. */
@@ -45,16 +45,18 @@ type SubmittedEdit = { op: (typeof editKinds)[number] } & Record<string, unknown
 function checkEditFields(
   operation: SubmittedEdit,
   i: number,
-  all: readonly SubmittedEdit[],
+  operations: readonly SubmittedEdit[],
 ): FieldError[] {
   const { op, ...editFields } = operation
-  const { needs, takes } = fields[op]
+  const { required, optional } = fieldsByOperation[op]
   const error = (name: string, rule: string) => ({ path: ['operations', String(i), name], rule })
-  const missing = needs.filter((name) => editFields[name] === undefined)
-  const foreign = Object.keys(editFields).filter((name) => ![...needs, ...takes].includes(name))
+  const missing = required.filter((name) => editFields[name] === undefined)
+  const unexpected = Object.keys(editFields).filter(
+    (name) => ![...required, ...optional].includes(name),
+  )
   const errors = [
     ...missing.map((name) => error(name, 'is required')),
-    ...foreign.map((name) => error(name, `must not be given with ${op}`)),
+    ...unexpected.map((name) => error(name, `must not be given with ${op}`)),
   ]
   if (
     op === 'name_speaker' &&
@@ -62,6 +64,7 @@ function checkEditFields(
   ) {
     errors.push(error('speaker', 'or channel must be given, and not both'))
   }
-  if (op === 'restore' && all.length > 1) errors.push(error('op', 'must be the only operation'))
+  if (op === 'restore' && operations.length > 1)
+    errors.push(error('op', 'must be the only operation'))
   return errors
 }

@@ -14,8 +14,8 @@ export function fingerprintOf(kind: string, body: unknown): string {
 function withSortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSortedKeys)
   if (!isObject(value)) return value
-  // As pairs, because an object would move keys that look like numbers to the front, and could lose
-  // special keys.
+  // The result has pairs, because an object would move keys that look like numbers to the front,
+  // and could lose special keys.
   return {
     keys: Object.keys(value)
       .sort()

@@ -33,7 +33,7 @@ test('a vocabulary and a spelling dictionary of the maximum size are stored in f
     custom_spelling_config: spelling(['a', 'b']),
   }
   const { errors, params, paramsText } = read({ audio_url, ...fields })
-  assert.deepEqual(errors, { lines: [], cut: false })
+  assert.deepEqual(errors, { lines: [], isTruncated: false })
   const all = JSON.parse(paramsText)
   assert.deepEqual(all.custom_vocabulary_config.vocabulary, fields.custom_vocabulary)
   assert.deepEqual(all.custom_spelling_config, fields.custom_spelling_config)

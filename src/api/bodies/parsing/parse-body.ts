@@ -39,7 +39,7 @@ import { truncateLists } from './truncate-lists.ts'
 export type BodySettings = Pick<Config, 'models' | 'requests'>
 
 /**
- * A request for a job as its body states it. It contains only few, short, plain values, because
+ * A request for a job, parsed from its body. It contains only a few short, plain values, because
  * another thread may have sent it.
  */
 export type ParsedJobRequest = {
@@ -78,7 +78,7 @@ export type BodyOutcomes = {
   'transcription-session': object
 }
 
-/** Kinds of bodies, by their reader. */
+/** The kinds of bodies. */
 export type BodyKind = keyof BodyOutcomes
 
 /** A body to read. */
@@ -101,19 +101,19 @@ type BodyParser = (body: unknown, task: BodyTask) => BodyOutcomes[BodyKind]
 export function createBodyParser(settings: BodySettings): ParseBody {
   const preRecorded = preRecordedRequest(settings)
   const live = liveRequest(settings)
-  const plain = (schema: TSchema) => (body: unknown) => {
+  const parseWith = (schema: TSchema) => (body: unknown) => {
     const { value, errors } = validateFields(schema, body, settings.requests)
     const error = errorOfLines(errorLines(errors))
     if (error) throw error
     return value as BodyOutcomes[BodyKind]
   }
-  const readers: Record<BodyKind, BodyParser> = {
+  const parsers: Record<BodyKind, BodyParser> = {
     'pre-recorded': (body, task) => {
       const { value, errors, ignored } = validateFields(preRecorded, body, settings.requests)
-      const all = addMissing(errors, findMissing(value, settings.requests))
+      const allErrors = addMissing(errors, findMissing(value, settings.requests))
       return finishJobRequest(task, body, {
         ignored,
-        errors: inFieldOrder(preRecorded, all),
+        errors: inFieldOrder(preRecorded, allErrors),
         contradictions: () => findContradictions(value, settings.models),
         audioUrl: errors.some(({ path }) => path[0] === 'audio_url') ? undefined : value.audio_url,
         params: () => toRequestParams(value, settings.models),
@@ -122,30 +122,30 @@ export function createBodyParser(settings: BodySettings): ParseBody {
     },
     live: (body, task) => {
       const { value, errors, ignored } = validateFields(live, body, settings.requests)
-      const all = addMissing(errors, findMissingLive(value, settings.requests))
+      const allErrors = addMissing(errors, findMissingLive(value, settings.requests))
       return finishJobRequest(task, body, {
         ignored,
-        errors: inFieldOrder(live, all),
+        errors: inFieldOrder(live, allErrors),
         contradictions: () => findLiveContradictions(value),
         audioUrl: undefined,
         params: () => toLiveParams(value, settings.models),
         customMetadata: value.custom_metadata,
       })
     },
-    'upload-address': plain(UploadRequest),
-    resend: plain(ResendRequest),
-    share: plain(ShareRequest),
-    key: plain(KeyRequest),
-    webhook: plain(WebhookRequest),
-    'client-secret': plain(ClientSecretRequest),
-    'transcription-session': plain(TranscriptionSessionRequest),
+    'upload-address': parseWith(UploadRequest),
+    resend: parseWith(ResendRequest),
+    share: parseWith(ShareRequest),
+    key: parseWith(KeyRequest),
+    webhook: parseWith(WebhookRequest),
+    'client-secret': parseWith(ClientSecretRequest),
+    'transcription-session': parseWith(TranscriptionSessionRequest),
     'post-session-metadata': readMetadata,
     edits: (body) => readEditRequest(body, settings.requests),
   }
-  return (task) => readers[task.kind](parseJson(task.bytes), task) as never
+  return (task) => parsers[task.kind](parseJson(task.bytes), task) as never
 }
 
-type Validated = {
+type ValidatedRequest = {
   ignored: readonly string[]
   errors: readonly FieldError[]
   contradictions: () => readonly FieldError[]
@@ -154,11 +154,14 @@ type Validated = {
   customMetadata: Record<string, unknown> | undefined
 }
 
-/** With errors, the rest of the request cannot be built. */
+/**
+ * Builds the outcome of a request for a job. If it has errors, the parameters stay empty, because
+ * they cannot be built.
+ */
 function finishJobRequest(
   { kind, wantsFingerprint }: BodyTask,
   body: unknown,
-  validated: Validated,
+  validated: ValidatedRequest,
 ): ParsedJobRequest {
   const { ignored, errors, contradictions, audioUrl, params, customMetadata = null } = validated
   const fingerprint = wantsFingerprint ? fingerprintOf(kind, body) : undefined
@@ -166,12 +169,12 @@ function finishJobRequest(
   if (errors.length > 0) {
     return { ...creation, contradictions: [], params: {}, paramsText: '{}', customMetadata: null }
   }
-  const all = params()
+  const allParams = params()
   return {
     ...creation,
     contradictions: contradictions().map(formatFieldError),
-    params: truncateLists(all) as Record<string, unknown>,
-    paramsText: JSON.stringify(all),
+    params: truncateLists(allParams) as Record<string, unknown>,
+    paramsText: JSON.stringify(allParams),
     customMetadata,
   }
 }

@@ -10,9 +10,9 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /**
- * Parses the bytes of a JSON body; rejects with `body_unreadable`. Keys such as `__proto__` are own
- * fields of the value like any other; no reader here copies fields by assignment, the only way in
- * which they could reach a prototype.
+ * Parses the bytes of a JSON body; rejects with `body_unreadable`. Keys such as `__proto__` become
+ * own fields of the value like any other. They could reach a prototype only if a reader copied
+ * fields by assignment, which none does.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (nestsTooDeep(bytes)) {
@@ -38,7 +38,10 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Counts brackets outside strings, so that no deep value is ever built. */
+/**
+ * Returns whether a JSON text is nested too deeply. It counts brackets outside strings, so that no
+ * deep value is ever built.
+ */
 function nestsTooDeep(json: Uint8Array): boolean {
   let depth = 0
   let inString = false

@@ -6,7 +6,10 @@ import { validationError } from '../validation/validate-fields.ts'
 /** The metadata that a client provides for a session, as JSON text. */
 export type PostSessionMetadata = { text: string }
 
-/** Returns the field if present, otherwise the whole body; here, too, null means absent. */
+/**
+ * Returns the field `post_session_metadata` if it is present and not null, and otherwise the whole
+ * body.
+ */
 export function readMetadata(body: unknown): PostSessionMetadata {
   if (!isObject(body)) throw new AppError('body_unreadable', 'it must be a JSON object')
   const { post_session_metadata: postMetadata, ...rest } = body

@@ -1,6 +1,6 @@
 /**
- * Entries of a list that are kept. Decisions need no more: a vocabulary is large from 500 entries
- * on.
+ * How many entries of a list are kept. Decisions need no more: a vocabulary of 500 entries is
+ * already large.
  */
 const MAX_KEPT = 1000
 

@@ -41,28 +41,28 @@ function readBytes(stream: Readable, limit: BodyLimit): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const parts: Buffer[] = []
   let size = 0
-  const endEarly = (cause?: Error) => {
+  const rejectIncomplete = (cause?: Error) => {
     reject(new AppError('body_unreadable', 'it ended early', { cause }))
   }
-  const take = (part: Buffer) => {
+  const collect = (part: Buffer) => {
     size += part.length
     parts.push(part)
     if (size <= limit.maxBytes) return
-    stream.off('data', take).pause()
+    stream.off('data', collect).pause()
     reject(bodyTooLarge(limit))
   }
   // Iterating over the stream would take several times as long.
-  stream.on('data', take)
+  stream.on('data', collect)
   stream.once('end', () => {
-    stream.off('close', endEarly)
+    stream.off('close', rejectIncomplete)
     resolve(Buffer.concat(parts))
   })
-  stream.once('error', endEarly).once('close', endEarly)
+  stream.once('error', rejectIncomplete).once('close', rejectIncomplete)
   return promise
 }
 
 /** Returns the error of a body above its limit. */
 export function bodyTooLarge({ maxBytes, setting }: BodyLimit): AppError {
-  const named = setting ? ` (${setting})` : ''
-  return new AppError('body_too_large', `more than ${maxBytes} bytes of JSON${named}`)
+  const settingText = setting ? ` (${setting})` : ''
+  return new AppError('body_too_large', `more than ${maxBytes} bytes of JSON${settingText}`)
 }

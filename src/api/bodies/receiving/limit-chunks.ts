@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** The number of chunks that any body may have: some clients send small bodies byte by byte. */
-const FREE_CHUNKS = 1000
+const ALLOWED_SMALL_CHUNKS = 1000
 
 /**
  * The average size in bytes that further chunks must have. Each chunk costs as much as a kilobyte
@@ -26,7 +26,7 @@ export function limitChunks(refuse: (socket: Socket) => void): typeof IncomingMe
       if (chunk) {
         this.#chunks++
         this.#bytes += chunk.byteLength
-        if (this.#bytes < (this.#chunks - FREE_CHUNKS) * MIN_CHUNK_BYTES) {
+        if (this.#bytes < (this.#chunks - ALLOWED_SMALL_CHUNKS) * MIN_CHUNK_BYTES) {
           this.#isRefused = true
           refuse(this.socket)
           this.socket.destroySoon()

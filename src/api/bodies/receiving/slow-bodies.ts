@@ -8,8 +8,8 @@ export type SlowBody = Pick<IncomingMessage, 'complete' | 'destroyed'> & {
 }
 
 /**
- * The slowest rate. A phone with bad reception is faster; 1 GB within an hour needs a hundred times
- * as much.
+ * The slowest accepted rate. A phone with bad reception is faster; 1 GB within an hour needs a
+ * hundred times as much.
  */
 const MIN_BYTES_PER_SECOND = 2000
 /**
@@ -23,57 +23,58 @@ const TIMEOUT = 120
 const UNAUTHENTICATED_TIMEOUT = 10
 const TICK_MS = 1000
 
-/** Watches the bodies of requests; time is counted in seconds. */
+/** Watches the bodies of requests for slow ones. */
 export type BodyWatch<T extends SlowBody = IncomingMessage> = {
   /**
-   * `isKnown` is called each second, because the key of a request is looked up while its body
-   * arrives.
+   * `isAuthenticated` is called each second, because the key of a request is looked up while its
+   * body arrives.
    */
-  add(body: T, isKnown: () => boolean): void
+  add(body: T, isAuthenticated: () => boolean): void
   /** Must be called once a second. */
   tick(): void
 }
 
-type WatchedBody = { isKnown: () => boolean; bytes: number; waited: number }
+type WatchedBody = { isAuthenticated: () => boolean; bytes: number; waitedSeconds: number }
 
 /**
- * Creates a watch that cuts off bodies which arrive too slowly. Each has a timeout in seconds,
- * which runs while nothing arrives and recovers a second with each 2,000 bytes. Seconds in which
- * the server does not read, because it has yet to store what arrived, do not count.
+ * Creates a watch that aborts bodies which arrive too slowly. Each body has a timeout, which runs
+ * while nothing arrives and recovers a second with each 2,000 bytes. Seconds in which the server
+ * does not read, because it has not yet stored what arrived, do not count.
  */
-export function createBodyWatch<T extends SlowBody>(giveUp: (body: T) => void): BodyWatch<T> {
-  const watched = new Map<T, WatchedBody>()
+export function createBodyWatch<T extends SlowBody>(abortBody: (body: T) => void): BodyWatch<T> {
+  const watchedBodies = new Map<T, WatchedBody>()
 
-  function pass(body: T, state: WatchedBody): boolean {
+  /** Counts one second; returns whether the body may continue. */
+  function updateWaiting(body: T, state: WatchedBody): boolean {
     const { bytesRead } = body.socket
-    const earned = (bytesRead - state.bytes) / MIN_BYTES_PER_SECOND
+    const recoveredSeconds = (bytesRead - state.bytes) / MIN_BYTES_PER_SECOND
     state.bytes = bytesRead
     if (body.readableLength >= body.readableHighWaterMark) return true
-    const timeout = state.isKnown() ? TIMEOUT : UNAUTHENTICATED_TIMEOUT
+    const timeout = state.isAuthenticated() ? TIMEOUT : UNAUTHENTICATED_TIMEOUT
     // A fast start does not allow a longer pause later.
-    state.waited = Math.max(0, state.waited + 1 - earned)
-    return state.waited <= timeout
+    state.waitedSeconds = Math.max(0, state.waitedSeconds + 1 - recoveredSeconds)
+    return state.waitedSeconds <= timeout
   }
 
   return {
-    add(body, isKnown) {
+    add(body, isAuthenticated) {
       if (body.complete) return
-      watched.set(body, { isKnown, bytes: body.socket.bytesRead, waited: 0 })
+      watchedBodies.set(body, { isAuthenticated, bytes: body.socket.bytesRead, waitedSeconds: 0 })
     },
     tick() {
-      for (const [body, state] of watched) {
-        const isOver = body.complete || body.destroyed || body.socket.destroyed
-        if (!isOver && pass(body, state)) continue
-        watched.delete(body)
-        if (!isOver) giveUp(body)
+      for (const [body, state] of watchedBodies) {
+        const hasEnded = body.complete || body.destroyed || body.socket.destroyed
+        if (!hasEnded && updateWaiting(body, state)) continue
+        watchedBodies.delete(body)
+        if (!hasEnded) abortBody(body)
       }
     },
   }
 }
 
 /**
- * Watches all bodies that `server` receives; sends 408 to clients that are too slow, and cuts
- * them off.
+ * Watches all bodies that `server` receives; sends 408 to clients that are too slow, and
+ * disconnects them.
  */
 export function watchBodies(server: Server): Pick<BodyWatch, 'add'> {
   const watch = createBodyWatch<IncomingMessage>(({ socket }) => {

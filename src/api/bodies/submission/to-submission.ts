@@ -50,7 +50,7 @@ const unknownUpload: FieldError = {
 }
 
 /**
- * Returns the error of a submission as that of a request. The upload may be deleted with its last
+ * Converts the error of a submission to that of a request. The upload may be deleted with its last
  * job between the reading of the request and the creation of the new job.
  */
 export function toSubmissionError(error: unknown): unknown {

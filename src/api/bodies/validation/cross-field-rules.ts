@@ -13,28 +13,28 @@ type MetadataLimit = Pick<Config['requests'], 'maxMetadataChars'>
  * metadata that is too long.
  */
 export function findMissing(request: PreRecordedRequest, limit: MetadataLimit): FieldError[] {
-  const errors = missingConfigs(request)
+  const errors = findMissingConfigs(request)
   if (request.audio_to_llm && !request.audio_to_llm_config) {
-    errors.push(required('audio_to_llm_config'))
+    errors.push(missingField('audio_to_llm_config'))
   }
   if (request.callback && !request.callback_config && !request.callback_url) {
-    errors.push(required('callback_config'))
+    errors.push(missingField('callback_config'))
   }
-  return [...errors, ...tooLong(request, limit)]
+  return [...errors, ...findLongMetadata(request, limit)]
 }
 
-/** Finds such errors in the request of a live session, whose fields are nested deeper. */
+/** Finds the same errors in the request of a live session, whose fields are nested deeper. */
 export function findMissingLive(request: LiveRequest, limit: MetadataLimit): FieldError[] {
-  const missing = missingConfigs(request.realtime_processing ?? {})
+  const missing = findMissingConfigs(request.realtime_processing ?? {})
   const errors = missing.map(({ path, rule }): FieldError => {
     return { path: ['realtime_processing', ...path], rule }
   })
   const { audio_to_llm: prompts, audio_to_llm_config: config } = request.post_processing ?? {}
-  if (prompts && !config) errors.push(required('post_processing', 'audio_to_llm_config'))
+  if (prompts && !config) errors.push(missingField('post_processing', 'audio_to_llm_config'))
   if (request.callback && !request.callback_config?.url && !request.callback_url) {
-    errors.push(required('callback_config', 'url'))
+    errors.push(missingField('callback_config', 'url'))
   }
-  return [...errors, ...tooLong(request, limit)]
+  return [...errors, ...findLongMetadata(request, limit)]
 }
 
 /** Adds the missing fields, unless the field or its parent already has an error. */
@@ -42,13 +42,13 @@ export function addMissing(
   errors: readonly FieldError[],
   missing: readonly FieldError[],
 ): FieldError[] {
-  const noted = errors.map(({ path }) => `${path.join('.')}.`)
-  const isNoted = ({ path }: FieldError) =>
-    noted.some((notedPath) => `${path.join('.')}.`.startsWith(notedPath))
-  return [...errors, ...missing.filter((error) => !isNoted(error))]
+  const errorPaths = errors.map(({ path }) => `${path.join('.')}.`)
+  const hasError = ({ path }: FieldError) =>
+    errorPaths.some((errorPath) => `${path.join('.')}.`.startsWith(errorPath))
+  return [...errors, ...missing.filter((error) => !hasError(error))]
 }
 
-function required(...path: string[]): FieldError {
+function missingField(...path: string[]): FieldError {
   return { path, rule: 'is required' }
 }
 
@@ -64,34 +64,34 @@ type Features = Partial<
   >
 >
 
-function missingConfigs(features: Features): FieldError[] {
+function findMissingConfigs(features: Features): FieldError[] {
   const errors: FieldError[] = []
   const { custom_vocabulary, custom_vocabulary_config: vocabularyConfig } = features
   if (custom_vocabulary === true && !vocabularyConfig) {
-    errors.push(required('custom_vocabulary_config'))
+    errors.push(missingField('custom_vocabulary_config'))
   }
   if (vocabularyConfig && !vocabularyConfig.vocabulary && !Array.isArray(custom_vocabulary)) {
-    errors.push(required('custom_vocabulary_config', 'vocabulary'))
+    errors.push(missingField('custom_vocabulary_config', 'vocabulary'))
   }
   if (features.custom_spelling && !features.custom_spelling_config) {
-    errors.push(required('custom_spelling_config'))
+    errors.push(missingField('custom_spelling_config'))
   }
   if (features.translation && !features.translation_config) {
-    errors.push(required('translation_config'))
+    errors.push(missingField('translation_config'))
   }
-  return [...errors, ...tooManyInAll(features)]
+  return [...errors, ...findLongListTotals(features)]
 }
 
 /** Finds lists of lists that are too long in total; each list has its own limit as well. */
-function tooManyInAll({
+function findLongListTotals({
   custom_vocabulary,
   custom_vocabulary_config,
   custom_spelling_config,
 }: Features): FieldError[] {
   const errors: FieldError[] = []
-  const check = (path: string[], readonly: readonly unknown[], [max, name]: [number, string]) => {
-    const count = readonly.reduce<number>(
-      (sum, one) => sum + (Array.isArray(one) ? one.length : 0),
+  const check = (path: string[], lists: readonly unknown[], [max, name]: [number, string]) => {
+    const count = lists.reduce<number>(
+      (sum, list) => sum + (Array.isArray(list) ? list.length : 0),
       0,
     )
     if (count > max) errors.push({ path, rule: `must not hold more than ${max} ${name} in all` })
@@ -111,7 +111,7 @@ function tooManyInAll({
   return errors
 }
 
-function tooLong(
+function findLongMetadata(
   { custom_metadata = {} }: Pick<PreRecordedRequest, 'custom_metadata'>,
   { maxMetadataChars }: MetadataLimit,
 ): FieldError[] {
@@ -121,8 +121,8 @@ function tooLong(
   return [{ path: ['custom_metadata'], rule }]
 }
 
-/** The default of the longest duration of a caption, in seconds. */
-const MAX_CAPTION = 7
+/** The default maximum duration of a caption, in seconds. */
+const DEFAULT_MAX_CAPTION_SECONDS = 7
 
 /** Finds fields that contradict each other, which the API reports with status 422. */
 export function findContradictions(
@@ -130,27 +130,31 @@ export function findContradictions(
   { aliases }: Pick<Config['models'], 'aliases'>,
 ): FieldError[] {
   const errors: FieldError[] = []
-  const note = (path: string[], rule: string) => void errors.push({ path, rule })
+  const addError = (path: string[], rule: string) => void errors.push({ path, rule })
   const { languages } = languageConfigOf(request)
   if (modelOf(request.model, { aliases }) === 'stt-3' && languages.length !== 1) {
-    note(['language_config', 'languages'], `must hold exactly one language for ${request.model}`)
+    addError(
+      ['language_config', 'languages'],
+      `must hold exactly one language for ${request.model}`,
+    )
   }
-  errors.push(...contradictingSpeakers(request))
-  const { minimum_duration = 0, maximum_duration = MAX_CAPTION } = request.subtitles_config ?? {}
+  errors.push(...findSpeakerContradictions(request))
+  const { minimum_duration = 0, maximum_duration = DEFAULT_MAX_CAPTION_SECONDS } =
+    request.subtitles_config ?? {}
   if (minimum_duration > maximum_duration) {
-    note(['subtitles_config', 'minimum_duration'], 'must not be greater than maximum_duration')
+    addError(['subtitles_config', 'minimum_duration'], 'must not be greater than maximum_duration')
   }
   return errors
 }
 
 /** Finds contradictions in the number of speakers of a live session. */
 export function findLiveContradictions({ realtime_processing }: LiveRequest): FieldError[] {
-  return contradictingSpeakers(realtime_processing).map(({ path, rule }) => {
+  return findSpeakerContradictions(realtime_processing).map(({ path, rule }) => {
     return { path: ['realtime_processing', ...path], rule }
   })
 }
 
-function contradictingSpeakers({
+function findSpeakerContradictions({
   diarization_config = {},
 }: Pick<PreRecordedRequest, 'diarization_config'>): FieldError[] {
   // Zero means no limit.

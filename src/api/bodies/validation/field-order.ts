@@ -8,24 +8,29 @@ type Fields = { properties?: Record<string, Fields> }
  * field keep their order, unknown fields come last.
  */
 export function inFieldOrder(schema: TSchema, errors: readonly FieldError[]): FieldError[] {
-  const placed = errors.map((error) => ({ error, places: fieldPlaces(schema, error.path) }))
-  return placed.sort((a, b) => comparePlaces(a.places, b.places)).map(({ error }) => error)
+  const errorsWithPositions = errors.map((error) => ({
+    error,
+    positions: fieldPositions(schema, error.path),
+  }))
+  return errorsWithPositions
+    .sort((a, b) => comparePositions(a.positions, b.positions))
+    .map(({ error }) => error)
 }
 
 /** Returns the position of each part of a path, as far as the schema names fields. */
-function fieldPlaces(schema: Fields, path: readonly string[]): number[] {
-  const places: number[] = []
+function fieldPositions(schema: Fields, path: readonly string[]): number[] {
+  const positions: number[] = []
   let { properties } = schema
   for (const name of path) {
     if (!properties) break
-    const place = Object.keys(properties).indexOf(name)
-    places.push(place < 0 ? Number.POSITIVE_INFINITY : place)
+    const position = Object.keys(properties).indexOf(name)
+    positions.push(position < 0 ? Number.POSITIVE_INFINITY : position)
     properties = Object.hasOwn(properties, name) ? properties[name]!.properties : undefined
   }
-  return places
+  return positions
 }
 
-function comparePlaces(a: readonly number[], b: readonly number[]): number {
-  const i = a.findIndex((place, i) => i < b.length && place !== b[i])
+function comparePositions(a: readonly number[], b: readonly number[]): number {
+  const i = a.findIndex((position, i) => i < b.length && position !== b[i])
   return i < 0 ? a.length - b.length : a[i]! < b[i]! ? -1 : 1
 }

@@ -9,7 +9,7 @@ import { canonicalLanguage } from '../../schemas/models/language-codes.ts'
 /** A validation error: the path of the field, and the rule that its value must follow. */
 export type FieldError = { path: readonly string[]; rule: string }
 
-/** How unknown fields are handled. */
+/** Whether unknown fields are rejected or ignored. */
 export type ValidationOptions = Pick<Config['requests'], 'unknownFields'>
 
 /** The JSON Schema keywords that our schemas use. */
@@ -38,20 +38,20 @@ type Rules = {
 type ValidationContext = ValidationOptions & { errors: FieldError[]; ignored: string[] }
 
 /** The position of a value, as a linked list of path parts, which are joined only for an error. */
-type FieldPath = { name: string | number; within: FieldPath | undefined }
+type FieldPath = { name: string | number; parent: FieldPath | undefined }
 
 /**
- * The most errors that are collected; reading a body stops there, because no client corrects more
- * at once.
+ * The most errors that are collected. Reading a body then stops, because nobody corrects more of
+ * them at a time.
  */
-const MAX_LINES = 1000
+const MAX_ERRORS = 1000
 /**
  * The most characters of all lines. A line may contain a hundred allowed values; a thousand such
  * lines would make a response of half a megabyte.
  */
 const MAX_LINE_CHARS = 64 * 1024
 /** The most characters of a part of a path; a client may send longer keys. */
-const MAX_SEGMENT = 100
+const MAX_PATH_PART_CHARS = 100
 
 const formats = new Map([
   ['cursor', { test: isCursor, rule: 'must be one that a list gave' }],
@@ -60,17 +60,19 @@ const formats = new Map([
   ['label', { test: isLabel, rule: 'must be visible characters, without blanks around them' }],
 ])
 
-/** Returns whether a text has only visible characters and no spaces around it, as lists need it. */
+/**
+ * Returns whether a text has only visible characters and no spaces around it, as names in lists
+ * must.
+ */
 function isLabel(text: string): boolean {
   return text.trim() === text && !/\p{C}/u.test(text)
 }
 
 /**
- * Reads `value` by `schema` and records every error, in the order of the schema's fields. One
- * walk does what the API requires of input: null means absent, defaults are filled
- * in, language aliases are rewritten, nothing is coerced, unknown fields are dropped and named in
- * `ignored`, or recorded as errors.
- * The value has the schema's type when no error was recorded.
+ * Reads `value` by `schema` and records every error, in the order of the schema's fields. One pass
+ * does what the API requires of input: null means absent, defaults are filled in, language aliases
+ * are rewritten, nothing is coerced, unknown fields are dropped and named in `ignored`, or recorded
+ * as errors. The value has the type of the schema if no error was recorded.
  */
 export function validateFields<T extends TSchema>(
   schema: T,
@@ -81,153 +83,161 @@ export function validateFields<T extends TSchema>(
   if (!isObject(value)) throw new AppError('body_unreadable', 'it must be a JSON object')
   try {
     return {
-      value: walk(schema, value, undefined, { ...context, errors, ignored }) as Static<T>,
+      value: readValue(schema, value, undefined, { ...context, errors, ignored }) as Static<T>,
       errors,
       ignored,
     }
   } catch (error) {
-    if (error !== enoughErrors) throw error
+    if (error !== tooManyErrors) throw error
     return { value: {} as Static<T>, errors, ignored }
   }
 }
 
-/** The lines of a response about errors, and whether there were more. */
-export type ErrorLines = { lines: string[]; cut: boolean }
+/** The lines of a response about errors, and whether more errors were left out. */
+export type ErrorLines = { lines: string[]; isTruncated: boolean }
 
 /** Returns the lines of as many errors as fit. */
 export function errorLines(errors: readonly FieldError[]): ErrorLines {
   const lines: string[] = []
   let characters = 0
-  for (const error of errors.slice(0, MAX_LINES)) {
+  for (const error of errors.slice(0, MAX_ERRORS)) {
     const line = formatFieldError(error)
     characters += line.length
     if (characters > MAX_LINE_CHARS) break
     lines.push(line)
   }
-  return { lines, cut: lines.length < errors.length }
+  return { lines, isTruncated: lines.length < errors.length }
 }
 
-/** Returns the 400 that lists errors, or undefined when there are none. */
-export function errorOfLines({ lines, cut }: ErrorLines): AppError | undefined {
+/** Returns the error with status 400 that lists these lines, or undefined if there are none. */
+export function errorOfLines({ lines, isTruncated }: ErrorLines): AppError | undefined {
   if (lines.length === 0) return undefined
-  const detail = cut ? `the first ${lines.length} errors are listed` : undefined
+  const detail = isTruncated ? `the first ${lines.length} errors are listed` : undefined
   return new AppError('request_invalid', detail, { validationErrors: lines })
 }
 
-/** Returns the 400 that lists the errors of fields, or undefined when there are none. */
+/**
+ * Returns the error with status 400 that lists the errors of fields, or undefined if there are
+ * none.
+ */
 export function validationError(errors: readonly FieldError[]): AppError | undefined {
   return errorOfLines(errorLines(errors))
 }
 
-/** Returns a line of the documented grammar: letters, digits, `_` and `.`; a space; the rule. */
+/**
+ * Returns the line of an error in the documented grammar: the field name, a space, and the rule.
+ */
 export function formatFieldError({ path, rule }: FieldError): string {
   return `${fieldNameOf(path)} ${rule}`
 }
 
 /** Returns the dotted name of a field, in letters, digits, `_` and `.`. */
 function fieldNameOf(path: readonly string[]): string {
-  return path.map((segment) => segment.slice(0, MAX_SEGMENT).replace(/\W/g, '_')).join('.')
+  return path.map((part) => part.slice(0, MAX_PATH_PART_CHARS).replace(/\W/g, '_')).join('.')
 }
 
-function walk(
+function readValue(
   rules: Rules,
   value: unknown,
-  at: FieldPath | undefined,
+  path: FieldPath | undefined,
   context: ValidationContext,
 ): unknown {
-  const note = (rule: string) => addError(context, at, rule)
+  const report = (rule: string) => addError(context, path, rule)
   if (rules.anyOf) {
-    const branch = rules.anyOf.find((branchRules) => isOfType(value, typeOf(branchRules)))
-    if (branch) return walk(branch, value, at, context)
-    return note(
-      `must be ${rules.anyOf.map((branchRules) => describeType(typeOf(branchRules))).join(' or ')}`,
+    const branch = rules.anyOf.find((branchRules) => isOfType(value, expectedType(branchRules)))
+    if (branch) return readValue(branch, value, path, context)
+    return report(
+      `must be ${rules.anyOf.map((branchRules) => describeType(expectedType(branchRules))).join(' or ')}`,
     )
   }
-  if (!isOfType(value, typeOf(rules))) return note(mustBe(rules))
-  if (typeof value === 'string') return readText(rules, value, note)
-  if (typeof value === 'number') return readNumber(rules, value, note)
-  if (Array.isArray(value)) return readArray(rules, value, at, context, note)
-  if (isObject(value)) return readObject(rules, value, at, context)
+  if (!isOfType(value, expectedType(rules))) return report(requirementOf(rules))
+  if (typeof value === 'string') return readText(rules, value, report)
+  if (typeof value === 'number') return readNumber(rules, value, report)
+  if (Array.isArray(value)) return readArray(rules, value, path, context, report)
+  if (isObject(value)) return readObject(rules, value, path, context)
   return value
 }
 
-type Note = (rule: string) => undefined
+type ReportError = (rule: string) => undefined
 
-/** Thrown to end the walk early. */
-const enoughErrors = Symbol('enough errors')
+/** The value thrown to stop reading early. */
+const tooManyErrors = Symbol('enough errors')
 
 /**
- * Adds an error. One more than the limit is added, which proves that there are more and ends the
- * walk.
+ * Adds an error. Reading stops at one error more than the limit, which shows that there are more.
  */
 function addError(
   { errors }: ValidationContext,
-  at: FieldPath | undefined,
+  path: FieldPath | undefined,
   rule: string,
 ): undefined {
-  errors.push({ path: pathOf(at), rule })
-  if (errors.length > MAX_LINES) throw enoughErrors
+  errors.push({ path: pathOf(path), rule })
+  if (errors.length > MAX_ERRORS) throw tooManyErrors
 }
 
-function pathOf(at: FieldPath | undefined): string[] {
-  return at ? [...pathOf(at.within), String(at.name)] : []
+function pathOf(path: FieldPath | undefined): string[] {
+  return path ? [...pathOf(path.parent), String(path.name)] : []
 }
 
-function readText(rules: Rules, text: string, note: Note): string {
+function readText(rules: Rules, text: string, report: ReportError): string {
   const isLanguage = rules.format === 'language-code'
   const value = isLanguage ? canonicalLanguage(text, (rules.enum ?? []) as string[]) : text
-  if (rules.enum && !rules.enum.includes(value)) note(mustBe(rules))
-  else if (rules.minLength && value.length < rules.minLength) note('must not be empty')
+  if (rules.enum && !rules.enum.includes(value)) report(requirementOf(rules))
+  else if (rules.minLength && value.length < rules.minLength) report('must not be empty')
   else if (rules.maxLength && value.length > rules.maxLength) {
-    note(`must not be longer than ${rules.maxLength} characters`)
+    report(`must not be longer than ${rules.maxLength} characters`)
   } else {
     const format = formats.get(rules.format ?? '')
-    if (format && !format.test(value)) note(format.rule)
+    if (format && !format.test(value)) report(format.rule)
   }
   return value
 }
 
-function readNumber(rules: Rules, value: number, note: Note): number {
+function readNumber(rules: Rules, value: number, report: ReportError): number {
   const { minimum, maximum } = rules
-  if (rules.enum && !rules.enum.includes(value)) note(mustBe(rules))
-  if (minimum !== undefined && value < minimum) note(`must not be less than ${minimum}`)
-  if (maximum !== undefined && value > maximum) note(`must not be greater than ${maximum}`)
+  if (rules.enum && !rules.enum.includes(value)) report(requirementOf(rules))
+  if (minimum !== undefined && value < minimum) report(`must not be less than ${minimum}`)
+  if (maximum !== undefined && value > maximum) report(`must not be greater than ${maximum}`)
   return value
 }
 
 function readArray(
   { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY, 'x-setting': setting }: Rules,
   value: readonly unknown[],
-  at: FieldPath | undefined,
+  path: FieldPath | undefined,
   context: ValidationContext,
-  note: Note,
+  report: ReportError,
 ): unknown {
-  if (value.length < minItems) note(`must hold at least ${minItems} item${minItems > 1 ? 's' : ''}`)
+  if (value.length < minItems)
+    report(`must hold at least ${minItems} item${minItems > 1 ? 's' : ''}`)
   if (value.length > maxItems) {
-    return note(`must not hold more than ${maxItems} items${setting ? ` (${setting})` : ''}`)
+    return report(`must not hold more than ${maxItems} items${setting ? ` (${setting})` : ''}`)
   }
-  return items ? value.map((item, i) => walk(items, item, { name: i, within: at }, context)) : value
+  return items
+    ? value.map((item, i) => readValue(items, item, { name: i, parent: path }, context))
+    : value
 }
 
 /** Reads an object with arbitrary keys. Their number is checked before any value is read. */
 function readRecord(
   { patternProperties, maxProperties = Number.POSITIVE_INFINITY, propertyNames = {} }: Rules,
   value: Record<string, unknown>,
-  at: FieldPath | undefined,
+  path: FieldPath | undefined,
   context: ValidationContext,
 ): unknown {
-  const [free = {}] = Object.values(patternProperties!)
+  const [valueRules = {}] = Object.values(patternProperties!)
   const { maxLength = Number.POSITIVE_INFINITY } = propertyNames
   const names = Object.keys(value)
   if (names.length > maxProperties) {
-    return addError(context, at, `must not hold more than ${maxProperties} keys`)
+    return addError(context, path, `must not hold more than ${maxProperties} keys`)
   }
   const entries = names.map((name) => {
-    const place = { name, within: at }
-    if (name.length <= maxLength) return [name, walk(free, value[name], place, context)]
+    const fieldPath = { name, parent: path }
+    if (name.length <= maxLength)
+      return [name, readValue(valueRules, value[name], fieldPath, context)]
     return [
       name,
-      addError(context, place, `must not be a key of more than ${maxLength} characters`),
+      addError(context, fieldPath, `must not be a key of more than ${maxLength} characters`),
     ]
   })
   return Object.fromEntries(entries)
@@ -236,25 +246,25 @@ function readRecord(
 function readObject(
   rules: Rules,
   value: Record<string, unknown>,
-  at: FieldPath | undefined,
+  path: FieldPath | undefined,
   context: ValidationContext,
 ): unknown {
   const { properties, required = [], patternProperties } = rules
-  if (patternProperties) return readRecord(rules, value, at, context)
+  if (patternProperties) return readRecord(rules, value, path, context)
   if (!properties) return value
   const result: Record<string, unknown> = {}
   for (const name of Object.keys(properties)) {
     const rules = properties[name]!
     const fieldValue = Object.hasOwn(value, name) ? value[name] : undefined
     if (fieldValue !== undefined && fieldValue !== null) {
-      result[name] = walk(rules, fieldValue, { name, within: at }, context)
+      result[name] = readValue(rules, fieldValue, { name, parent: path }, context)
     } else if ('default' in rules) {
-      result[name] = copyOf(rules.default)
+      result[name] = copyDefault(rules.default)
     } else if (required.includes(name)) {
-      addError(context, { name, within: at }, 'is required')
+      addError(context, { name, parent: path }, 'is required')
     }
   }
-  noteUnknown(context, { value, properties, at })
+  handleUnknownFields(context, { value, properties, path })
   return result
 }
 
@@ -262,44 +272,44 @@ function readObject(
  * Copies a default. Most defaults are not objects, and copying an object takes longer than the rest
  * of a field.
  */
-function copyOf(value: unknown): unknown {
+function copyDefault(value: unknown): unknown {
   return typeof value === 'object' ? structuredClone(value) : value
 }
 
 /** The most unknown fields that a warning names. */
 const MAX_IGNORED = 10
 
-function noteUnknown(
+function handleUnknownFields(
   context: ValidationContext,
   {
     value,
     properties,
-    at,
-  }: { value: object; properties: Record<string, Rules>; at: FieldPath | undefined },
+    path,
+  }: { value: object; properties: Record<string, Rules>; path: FieldPath | undefined },
 ): void {
   for (const name of Object.keys(value)) {
     if (Object.hasOwn(properties, name)) continue
-    const place = { name, within: at }
+    const fieldPath = { name, parent: path }
     if (context.unknownFields === 'reject') {
-      addError(context, place, 'must not be given: unknown field')
+      addError(context, fieldPath, 'must not be given: unknown field')
     } else if (context.ignored.length < MAX_IGNORED) {
-      context.ignored.push(fieldNameOf(pathOf(place)))
+      context.ignored.push(fieldNameOf(pathOf(fieldPath)))
     }
   }
 }
 
-/** All values of an enumeration have one type. */
-function typeOf(rules: Rules): string | undefined {
+/** Returns the type that a value must have; all values of an enumeration have the same type. */
+function expectedType(rules: Rules): string | undefined {
   return rules.enum ? typeof rules.enum[0] : rules.type
 }
 
 /** The texts that list the values of an enumeration; each is built once. */
-const choices = new WeakMap<object, string>()
+const choiceTexts = new WeakMap<object, string>()
 
-function mustBe(rules: Rules): string {
+function requirementOf(rules: Rules): string {
   if (rules.enum) {
-    const choiceText = choices.get(rules.enum) ?? `must be one of: ${rules.enum.join(', ')}`
-    choices.set(rules.enum, choiceText)
+    const choiceText = choiceTexts.get(rules.enum) ?? `must be one of: ${rules.enum.join(', ')}`
+    choiceTexts.set(rules.enum, choiceText)
     return choiceText
   }
   return formats.get(rules.format ?? '')?.rule ?? `must be ${describeType(rules.type)}`

@@ -25,7 +25,7 @@ import {
  */
 const MAX_BODY_BYTES = 4096
 /** How long a secret of the older route is valid, in seconds. */
-const OLDER_SECONDS = 60
+const OLDER_ROUTE_SECONDS = 60
 
 /** Creates client secrets for web pages, in both forms of OpenAI's API. */
 export function clientSecretRoutes({
@@ -36,9 +36,9 @@ export function clientSecretRoutes({
   bodies: BodyReader
   clientSecrets: ClientSecrets
 }): FastifyPluginAsyncTypebox {
-  async function make(
+  async function createSecret(
     { account, keyHash }: FastifyRequest,
-    { session, seconds, dialect }: { session: object; seconds: number; dialect: RealtimeVersion },
+    { session, seconds, version }: { session: object; seconds: number; version: RealtimeVersion },
   ): Promise<{ secret: ClientSecret; view: ReturnType<typeof viewSession> }> {
     const { type = 'transcription' } = session as { type?: unknown }
     if (type !== 'transcription') {
@@ -49,7 +49,7 @@ export function clientSecretRoutes({
     await checkSession({ live, bodies }, account, toLiveBody(settings))
     const secret = await clientSecrets.create(keyHash, { settings, seconds })
     const id = `sess_${randomUUID().replaceAll('-', '')}`
-    return { secret, view: viewSession(id, settings, dialect) }
+    return { secret, view: viewSession(id, settings, version) }
   }
 
   return async (http) => {
@@ -59,7 +59,7 @@ export function clientSecretRoutes({
     http.post('/v1/realtime/client_secrets', create, async (request, reply) => {
       const { expires_after, session = {} } = await bodies.read('client-secret', request)
       const { seconds } = expires_after ?? { seconds: DEFAULT_SECONDS }
-      const { secret, view } = await make(request, { session, seconds, dialect: 'ga' })
+      const { secret, view } = await createSecret(request, { session, seconds, version: 'ga' })
       reply.header('cache-control', 'no-store')
       return { value: secret.value, expires_at: inSeconds(secret), session: { ...view } }
     })
@@ -67,8 +67,8 @@ export function clientSecretRoutes({
     const older = { schema: transcriptionSessionOperation }
     http.post('/v1/realtime/transcription_sessions', older, async (request, reply) => {
       const session = await bodies.read('transcription-session', request)
-      const { secret, view } = await make(request, {
-        ...{ session, seconds: OLDER_SECONDS, dialect: 'beta' },
+      const { secret, view } = await createSecret(request, {
+        ...{ session, seconds: OLDER_ROUTE_SECONDS, version: 'beta' },
       })
       reply.header('cache-control', 'no-store')
       return { ...view, client_secret: { value: secret.value, expires_at: inSeconds(secret) } }

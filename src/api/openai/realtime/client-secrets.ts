@@ -9,7 +9,7 @@ import type { RealtimeSettings } from './session-settings.ts'
 const PREFIX = 'ek_'
 /** The most client secrets of a key that are valid at the same time. */
 const MAX_SECRETS = 1000
-/** Seconds after which some of them may have ended. */
+/** When too many secrets are valid, a client may retry after this many seconds. */
 const RETRY_S = 60
 
 /** A new client secret; `expiresAt` is in milliseconds since 1970. */
@@ -18,7 +18,7 @@ export type ClientSecret = { value: string; expiresAt: number }
 /** The key whose rights a client secret gives, and the settings of its session. */
 export type SecretHolder = { keyHash: Buffer; settings: RealtimeSettings }
 
-/** Makes and finds client secrets. */
+/** Creates and finds client secrets. */
 export type ClientSecrets = ReturnType<typeof createClientSecrets>
 
 /** Returns whether a bearer token is a client secret. */

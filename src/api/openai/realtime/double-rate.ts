@@ -1,10 +1,11 @@
 /**
  * Creates a function that doubles the sample rate of 16-bit little-endian PCM, by linear
- * interpolation: sessions take 48 kHz, OpenAI's clients send 24. Chunks may end within a sample.
+ * interpolation: sessions accept 48 kHz, clients of OpenAI's API send 24 kHz. Chunks may end within
+ * a sample.
  */
 export function createRateDoubler(): (chunk: Uint8Array) => Uint8Array {
   let remainingBytes = Buffer.alloc(0)
-  let last = 0
+  let previousSample = 0
   return (chunk) => {
     const input =
       remainingBytes.length > 0 ? Buffer.concat([remainingBytes, chunk]) : Buffer.from(chunk)
@@ -13,9 +14,9 @@ export function createRateDoubler(): (chunk: Uint8Array) => Uint8Array {
     const doubled = Buffer.alloc(4 * samples)
     for (let i = 0; i < samples; i++) {
       const sample = input.readInt16LE(2 * i)
-      doubled.writeInt16LE((last + sample) >> 1, 4 * i)
+      doubled.writeInt16LE((previousSample + sample) >> 1, 4 * i)
       doubled.writeInt16LE(sample, 4 * i + 2)
-      last = sample
+      previousSample = sample
     }
     return doubled
   }

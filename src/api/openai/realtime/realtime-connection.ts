@@ -26,28 +26,31 @@ export type CheckSession = (body: object) => Promise<void>
 /** Options of a connection. */
 export type RealtimeOptions = {
   account: string
-  dialect: RealtimeVersion
+  version: RealtimeVersion
   /** The settings with which a client secret was created. */
   settings?: RealtimeSettings | undefined
   check: CheckSession
   open: OpenSession
 }
 
-type Fields = Record<string, unknown>
+type EventFields = Record<string, unknown>
 
-/** A live session behind the socket, until its last final. */
+/** A live session that receives the audio of the socket. */
 type OpenedSession = {
   opening: Promise<Connection | undefined>
   connection: Connection | undefined
   /** Converts the audio of the client. */
   convert: (chunk: Uint8Array) => Uint8Array
-  /** The finals so far, if the client ends turns itself; else undefined. */
+  /** The finals so far if the client ends turns itself, and otherwise undefined. */
   finals: TurnUtterance[] | undefined
-  isDropped: boolean
+  isDiscarded: boolean
 }
 
-/** The most events that wait for a client; then the session is not read until the client reads. */
-const MAX_WAITING = 1000
+/**
+ * The most events that wait for a client. Beyond them, no more messages of the session are read
+ * until the client reads.
+ */
+const MAX_PENDING_EVENTS = 1000
 /** Base64 in either alphabet, with or without padding. */
 const BASE64 = /^[\w+/-]*={0,2}$/
 const STOP = Buffer.from('{"type":"stop_recording"}')
@@ -62,14 +65,17 @@ export class RealtimeConnection implements SocketConnection {
   readonly #options: RealtimeOptions
   readonly #id = `sess_${randomUUID().replaceAll('-', '')}`
   #settings: RealtimeSettings = defaultSettings
-  #updating: Promise<void> | undefined
+  #pendingUpdate: Promise<void> | undefined
   #session: OpenedSession | undefined
   #turns: RealtimeTurns | undefined
-  /** Ends sessions one after another, so that the events of turns stay in order. */
-  #ending: Promise<unknown> = Promise.resolve()
-  #waiting: OutgoingMessage[] = []
-  #wake: (() => void) | undefined
-  #free: PromiseWithResolvers<void> | undefined
+  /**
+   * Resolves when the messages of all sessions so far are relayed. Sessions are relayed one after
+   * another, so that the events of turns stay in order.
+   */
+  #lastRelay: Promise<unknown> = Promise.resolve()
+  #pendingEvents: OutgoingMessage[] = []
+  #notifyReader: (() => void) | undefined
+  #capacity: PromiseWithResolvers<void> | undefined
   #closeCode: number | undefined
   readonly isResumed = false
 
@@ -107,12 +113,12 @@ export class RealtimeConnection implements SocketConnection {
     }
   }
 
-  #handle(type: string, event: Fields, id: string | null): void {
+  #handle(type: string, event: EventFields, id: string | null): void {
     switch (type) {
       case 'session.update':
       case 'transcription_session.update':
         if (this.#session) throw invalidRequest('the session has already received audio')
-        this.#update(event.session, id)
+        this.#changeSettings(event.session, id)
         break
       case 'input_audio_buffer.append':
         this.#append(event.audio)
@@ -121,7 +127,7 @@ export class RealtimeConnection implements SocketConnection {
         this.#commit()
         break
       case 'input_audio_buffer.clear':
-        if (this.#session?.finals) this.#drop()
+        if (this.#session?.finals) this.#discardTurn()
         this.#emit({ type: 'input_audio_buffer.cleared' })
         break
       default:
@@ -129,10 +135,10 @@ export class RealtimeConnection implements SocketConnection {
     }
   }
 
-  /** Changes the settings, if a session may have them. Later frames wait for that. */
-  #update(session: unknown, eventId: string | null): void {
+  /** Changes the settings if a session may have them. Later frames wait until that is known. */
+  #changeSettings(session: unknown, eventId: string | null): void {
     const settings = updateSettings(this.#settings, session)
-    this.#updating = this.#options
+    this.#pendingUpdate = this.#options
       .check(toLiveBody(settings))
       .then(
         () => {
@@ -142,7 +148,7 @@ export class RealtimeConnection implements SocketConnection {
         (error: unknown) => this.#fail(error, eventId),
       )
       .finally(() => {
-        this.#updating = undefined
+        this.#pendingUpdate = undefined
       })
   }
 
@@ -151,7 +157,7 @@ export class RealtimeConnection implements SocketConnection {
       throw invalidRequest('audio must be base64')
     const bytes = Buffer.from(base64, 'base64')
     if (bytes.length === 0) return
-    this.#session ??= this.#open()
+    this.#session ??= this.#openSession()
     const session = this.#session
     const chunk = session.convert(bytes)
     if (session.connection) session.connection.receive(chunk, true)
@@ -161,24 +167,25 @@ export class RealtimeConnection implements SocketConnection {
   #commit(): void {
     const session = this.#session
     if (!session?.finals) {
-      if (this.#settings.silenceMs !== null) return // The server ends turns; it does so anyway.
+      // With `server_vad`, the server ends the turn anyway.
+      if (this.#settings.silenceMs !== null) return
       throw invalidRequest('the buffer holds no audio')
     }
     this.#session = undefined
     void session.opening.then((connection) => connection?.receive(STOP, false))
   }
 
-  #drop(): void {
+  #discardTurn(): void {
     const session = this.#session!
     this.#session = undefined
-    session.isDropped = true
+    session.isDiscarded = true
     void session.opening.then((connection) => connection?.receive(STOP, false))
   }
 
-  #open(): OpenedSession {
-    const { dialect, open } = this.#options
+  #openSession(): OpenedSession {
+    const { version, open } = this.#options
     const { format, logprobs, silenceMs } = this.#settings
-    this.#turns ??= new RealtimeTurns({ dialect, logprobs })
+    this.#turns ??= new RealtimeTurns({ version, logprobs })
     const opening = open(toLiveBody(this.#settings)).catch((error: unknown) => {
       this.#fail(error, null)
       this.end(4500)
@@ -189,42 +196,42 @@ export class RealtimeConnection implements SocketConnection {
       connection: undefined,
       convert: format === 'pcm16' ? createRateDoubler() : (chunk) => chunk,
       finals: silenceMs === null ? [] : undefined,
-      isDropped: false,
+      isDiscarded: false,
     }
     void opening.then((connection) => {
       session.connection = connection
     })
-    this.#ending = this.#ending.then(() => this.#listen(session))
+    this.#lastRelay = this.#lastRelay.then(() => this.#relayMessages(session))
     return session
   }
 
-  /** Passes on the messages of a session until it has ended. */
-  async #listen(session: OpenedSession): Promise<void> {
+  /** Converts the messages of a session to events for the client until the session has ended. */
+  async #relayMessages(session: OpenedSession): Promise<void> {
     const connection = await session.opening
     if (!connection) return
-    for await (const { text, sequence: number } of connection.messages()) {
+    for await (const { text, sequence } of connection.messages()) {
       const message = JSON.parse(text) as ServerMessage
-      const events = session.isDropped ? [] : this.#translate(session, message)
+      const events = session.isDiscarded ? [] : this.#toEvents(session, message)
       for (const event of events) this.#emit(event)
-      if (number !== undefined) connection.markDelivered(number)
-      if (this.#waiting.length > MAX_WAITING) await this.#untilFree()
+      if (sequence !== undefined) connection.markDelivered(sequence)
+      if (this.#pendingEvents.length > MAX_PENDING_EVENTS) await this.#waitForCapacity()
     }
     const { closeCode } = connection
     connection.socketClosed(closeCode ?? 1000)
-    if (session.finals && !session.isDropped) {
+    if (session.finals && !session.isDiscarded) {
       for (const event of this.#turns!.committed(session.finals)) this.#emit(event)
     } else if (!session.finals) {
       this.end(closeCode ?? 1011)
     }
   }
 
-  #translate({ finals }: OpenedSession, message: ServerMessage): RealtimeEvent[] {
+  #toEvents({ finals }: OpenedSession, message: ServerMessage): RealtimeEvent[] {
     const turns = this.#turns!
     switch (message.type) {
       case 'speech_start':
-        return finals ? [] : turns.started(message.data.time)
+        return finals ? [] : turns.speechStarted(message.data.time)
       case 'speech_end':
-        return finals ? [] : turns.stopped(message.data.time)
+        return finals ? [] : turns.speechStopped(message.data.time)
       case 'transcript': {
         const { is_final: isFinal, utterance } = message.data
         if (!isFinal) return finals ? [] : turns.partial(utterance)
@@ -244,7 +251,7 @@ export class RealtimeConnection implements SocketConnection {
 
   whenReadable(): Promise<void> | undefined {
     const session = this.#session
-    if (!session) return this.#updating
+    if (!session) return this.#pendingUpdate
     return session.connection ? session.connection.whenReadable() : session.opening.then(() => {})
   }
 
@@ -254,44 +261,44 @@ export class RealtimeConnection implements SocketConnection {
   /** The client has disconnected; the audio that it sent is recognized to the end. */
   socketClosed(): void {
     this.end(1000)
-    this.#free?.resolve()
+    this.#capacity?.resolve()
     const session = this.#session
     void session?.opening.then((connection) => connection?.receive(STOP, false))
   }
 
   end(code: number): void {
     this.#closeCode ??= code
-    this.#wake?.()
+    this.#notifyReader?.()
   }
 
   async *messages(): AsyncGenerator<OutgoingMessage> {
     for (;;) {
-      const message = this.#waiting.shift()
+      const message = this.#pendingEvents.shift()
       if (message) {
-        if (this.#waiting.length <= MAX_WAITING) this.#free?.resolve()
+        if (this.#pendingEvents.length <= MAX_PENDING_EVENTS) this.#capacity?.resolve()
         yield message
       } else if (this.#closeCode !== undefined) {
         return
       } else {
         const { promise, resolve } = Promise.withResolvers<void>()
-        this.#wake = resolve
+        this.#notifyReader = resolve
         await promise
       }
     }
   }
 
-  async #untilFree(): Promise<void> {
+  async #waitForCapacity(): Promise<void> {
     if (this.#closeCode !== undefined) return
-    this.#free = Promise.withResolvers<void>()
-    await this.#free.promise
+    this.#capacity = Promise.withResolvers<void>()
+    await this.#capacity.promise
   }
 
   #emitSession(change: 'created' | 'updated'): void {
-    const { dialect } = this.#options
-    const name = dialect === 'beta' ? 'transcription_session' : 'session'
+    const { version } = this.#options
+    const name = version === 'beta' ? 'transcription_session' : 'session'
     this.#emit({
       type: `${name}.${change}`,
-      session: viewSession(this.#id, this.#settings, dialect),
+      session: viewSession(this.#id, this.#settings, version),
     })
   }
 
@@ -303,15 +310,15 @@ export class RealtimeConnection implements SocketConnection {
   #emit(event: RealtimeEvent): void {
     if (this.#closeCode !== undefined) return
     const event_id = `event_${randomUUID().replaceAll('-', '')}`
-    this.#waiting.push({ text: JSON.stringify({ event_id, ...event }) })
-    this.#wake?.()
+    this.#pendingEvents.push({ text: JSON.stringify({ event_id, ...event }) })
+    this.#notifyReader?.()
   }
 }
 
-function parseEvent(text: string): Fields | undefined {
+function parseEvent(text: string): EventFields | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Fields) : undefined
+    return typeof value === 'object' && value !== null ? (value as EventFields) : undefined
   } catch {
     return undefined
   }

@@ -87,7 +87,7 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
     const ids = { requestId, address }
     const connection = new RealtimeConnection({
       account: key.account,
-      dialect: isBeta(request) ? 'beta' : 'ga',
+      version: isBeta(request) ? 'beta' : 'ga',
       settings,
       check: (body) => checkSession(app, key.account, body),
       open: (body) => openSession(app, body, key, ids),
@@ -101,7 +101,7 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
     })
   }
 
-  // A session tells its client itself that the server stops.
+  // A session itself notifies its client that the server stops.
   http.addHook('preClose', async () => {
     for (const connection of connections) if (!connection.hasSession) connection.end(1012)
   })

@@ -1,8 +1,10 @@
 import { AppError } from '../../../errors.ts'
 import { vocabularyFromPrompt } from '../prompt-vocabulary.ts'
-import { isForeignModel } from '../request.ts'
+import { isOpenAiModel } from '../request.ts'
 
-/** The names that a client expects: `ga` since August 2025, `beta` before. */
+/**
+ * The version of OpenAI's realtime API that a client uses: `ga` since August 2025, `beta` before.
+ */
 export type RealtimeVersion = 'ga' | 'beta'
 
 /** The audio that a client sends. */
@@ -19,17 +21,17 @@ export type RealtimeSettings = {
   logprobs: boolean
 }
 
-/** The default. OpenAI's own default of 200 ms splits sentences. */
-const SILENCE_MS = 500
+/** The default silence that ends a turn. OpenAI's own default of 200 ms splits sentences. */
+const DEFAULT_SILENCE_MS = 500
 const [MIN_SILENCE_MS, MAX_SILENCE_MS] = [10, 10_000]
 
 /** The default settings. */
 export const defaultSettings: RealtimeSettings = {
   ...{ format: 'pcm16', model: undefined, language: undefined, prompt: '' },
-  ...{ silenceMs: SILENCE_MS, logprobs: false },
+  ...{ silenceMs: DEFAULT_SILENCE_MS, logprobs: false },
 }
 
-type Fields = Record<string, unknown>
+type SessionFields = Record<string, unknown>
 
 const formatNames: Record<string, RealtimeFormat> = {
   'audio/pcm': 'pcm16',
@@ -44,7 +46,7 @@ const formatNames: Record<string, RealtimeFormat> = {
  * Returns the settings after an update in either version. A setting that the update lacks stays
  * unchanged. Throws `request_invalid`.
  */
-export function updateSettings(before: RealtimeSettings, session: unknown): RealtimeSettings {
+export function updateSettings(current: RealtimeSettings, session: unknown): RealtimeSettings {
   const sessionFields = asFields(session)
   const input = asFields(asFields(sessionFields.audio).input)
   const isFlat = sessionFields.audio === undefined
@@ -53,14 +55,14 @@ export function updateSettings(before: RealtimeSettings, session: unknown): Real
   const detection = isFlat ? sessionFields.turn_detection : input.turn_detection
   const format = isFlat ? sessionFields.input_audio_format : input.format
   return {
-    format: format === undefined ? before.format : readFormat(format),
-    model: readText(model, 'model') === undefined ? before.model : ownModel(String(model)),
-    language: readText(language, 'language') ?? before.language,
-    prompt: readText(prompt, 'prompt') ?? before.prompt,
-    silenceMs: readSilence(detection, before.silenceMs),
+    format: format === undefined ? current.format : readFormat(format),
+    model: readText(model, 'model') === undefined ? current.model : serverModel(String(model)),
+    language: readText(language, 'language') ?? current.language,
+    prompt: readText(prompt, 'prompt') ?? current.prompt,
+    silenceMs: readSilence(detection, current.silenceMs),
     logprobs: Array.isArray(sessionFields.include)
       ? sessionFields.include.includes('item.input_audio_transcription.logprobs')
-      : before.logprobs,
+      : current.logprobs,
   }
 }
 
@@ -81,22 +83,22 @@ function readFormat(value: unknown): RealtimeFormat {
   return format
 }
 
-function readSilence(detection: unknown, before: number | null): number | null {
-  if (detection === undefined) return before
+function readSilence(detection: unknown, current: number | null): number | null {
+  if (detection === undefined) return current
   if (detection === null) return null
   const { type, silence_duration_ms: silence } = asFields(detection)
   if (type !== undefined && type !== 'server_vad' && type !== 'semantic_vad') {
     throw invalidRequest('turn_detection.type must be server_vad or semantic_vad')
   }
-  if (silence === undefined || silence === null) return before ?? SILENCE_MS
+  if (silence === undefined || silence === null) return current ?? DEFAULT_SILENCE_MS
   if (typeof silence !== 'number') {
     throw invalidRequest('turn_detection.silence_duration_ms must be a number')
   }
   return Math.min(MAX_SILENCE_MS, Math.max(MIN_SILENCE_MS, silence))
 }
 
-function ownModel(name: string): string | undefined {
-  return isForeignModel(name) ? undefined : name
+function serverModel(name: string): string | undefined {
+  return isOpenAiModel(name) ? undefined : name
 }
 
 /** Seconds after which a turn always ends. */
@@ -120,7 +122,7 @@ export function toLiveBody({ format, model, language, prompt, silenceMs }: Realt
         custom_vocabulary_config: { vocabulary },
       },
     }),
-    endpointing: (silenceMs ?? SILENCE_MS) / 1000,
+    endpointing: (silenceMs ?? DEFAULT_SILENCE_MS) / 1000,
     maximum_duration_without_endpointing: MAX_TURN_SECONDS,
     messages_config: {
       receive_partial_transcripts: true,
@@ -137,13 +139,13 @@ export function toLiveBody({ format, model, language, prompt, silenceMs }: Realt
 }
 
 /** Describes a session as its client sees it. */
-export function viewSession(id: string, settings: RealtimeSettings, dialect: RealtimeVersion) {
+export function viewSession(id: string, settings: RealtimeSettings, version: RealtimeVersion) {
   const { format, model = null, language, prompt, silenceMs, logprobs } = settings
   const transcription = { model, ...(language && { language }), prompt }
   const turnDetection =
     silenceMs === null ? null : { type: 'server_vad', silence_duration_ms: silenceMs }
   const include = logprobs ? ['item.input_audio_transcription.logprobs'] : null
-  if (dialect === 'beta') {
+  if (version === 'beta') {
     return {
       ...{ id, object: 'realtime.transcription_session' },
       ...{ input_audio_format: format, input_audio_transcription: transcription },
@@ -161,8 +163,8 @@ export function viewSession(id: string, settings: RealtimeSettings, dialect: Rea
   }
 }
 
-function asFields(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+function asFields(value: unknown): SessionFields {
+  return typeof value === 'object' && value !== null ? (value as SessionFields) : {}
 }
 
 /** Returns the error of a request with a problem. */

@@ -13,8 +13,8 @@ const deltasOf = (events: { type: string }[]) => {
 }
 
 test('a word is sent once two partials agree on it, and the rest with the transcript', () => {
-  const turns = new RealtimeTurns({ dialect: 'ga', logprobs: false })
-  turns.started(1)
+  const turns = new RealtimeTurns({ version: 'ga', logprobs: false })
+  turns.speechStarted(1)
   assert.deepEqual(deltasOf(turns.partial(recognized('good'))), [])
   assert.deepEqual(deltasOf(turns.partial(recognized('good morning'))), ['good'])
   assert.deepEqual(deltasOf(turns.partial(recognized('good mourning all'))), [])
@@ -27,17 +27,17 @@ test('a word is sent once two partials agree on it, and the rest with the transc
 })
 
 test('a turn that was split continues as a new item, which names the previous one', () => {
-  const turns = new RealtimeTurns({ dialect: 'beta', logprobs: false })
-  const [started] = turns.started(0)
+  const turns = new RealtimeTurns({ version: 'beta', logprobs: false })
+  const [speechStarted] = turns.speechStarted(0)
   const [committed] = turns.final(recognized('one'))
   assert.equal(committed!.type, 'input_audio_buffer.committed')
   const [next, created] = turns.final(recognized('two'))
-  assert.equal(next!.previous_item_id, started!.item_id)
+  assert.equal(next!.previous_item_id, speechStarted!.item_id)
   assert.equal(created!.type, 'conversation.item.created')
 })
 
 test('the tokens of log probabilities make up the transcript', () => {
-  const turns = new RealtimeTurns({ dialect: 'ga', logprobs: true })
+  const turns = new RealtimeTurns({ version: 'ga', logprobs: true })
   const spaced = (text: string) => ({ ...recognized(text), text: ` ${text}` })
   const parts = [spaced('good morning'), spaced('all')].map((part) => {
     return { ...part, words: part.words.map((one) => ({ ...one, word: ` ${one.word.trim()}` })) }

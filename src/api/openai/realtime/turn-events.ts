@@ -10,54 +10,63 @@ export type RealtimeEvent = { type: string } & Record<string, unknown>
 export type TurnUtterance = Pick<UtteranceView, 'text' | 'words' | 'start' | 'end'>
 
 /** One turn of a speaker, as the client sees it: a conversation item that gets its transcript. */
-type RealtimeTurn = { id: string; sent: string; before: readonly string[]; isCommitted: boolean }
+type RealtimeTurn = {
+  id: string
+  sentText: string
+  previousWords: readonly string[]
+  isCommitted: boolean
+}
 
 /** The form of the events of turns. */
-export type TurnOptions = { dialect: RealtimeVersion; logprobs: boolean }
+export type TurnOptions = { version: RealtimeVersion; logprobs: boolean }
 
 /**
- * Tells the turns of one session in OpenAI's events. A partial may change, a delta may not: a word
- * is sent once two partials in a row agree on it and on all words before. The transcript of a
- * completed turn counts, whatever its deltas said.
+ * Converts the turns of one session to OpenAI's events. A partial may change, a delta may not: a
+ * word is sent once two consecutive partials agree on it and on all words before it. The transcript
+ * of a completed turn is valid, even where it differs from its deltas.
  */
 export class RealtimeTurns {
   readonly #options: TurnOptions
-  /** Turns whose transcript is not complete: the last one may still go on. */
-  readonly #open: RealtimeTurn[] = []
-  #previous: string | null = null
+  /** The turns without a complete transcript. The speaker may still continue the last one. */
+  readonly #incompleteTurns: RealtimeTurn[] = []
+  #previousItemId: string | null = null
 
   constructor(options: TurnOptions) {
     this.#options = options
   }
 
-  started(seconds: number): RealtimeEvent[] {
+  /** Returns the events when speech starts, `seconds` after the start of the session. */
+  speechStarted(seconds: number): RealtimeEvent[] {
     const turn = this.#begin()
     const audio_start_ms = Math.round(seconds * 1000)
     return [{ type: 'input_audio_buffer.speech_started', audio_start_ms, item_id: turn.id }]
   }
 
-  stopped(seconds: number): RealtimeEvent[] {
-    const turn = this.#going ?? this.#begin()
+  /** Returns the events when speech ends, `seconds` after the start of the session. */
+  speechStopped(seconds: number): RealtimeEvent[] {
+    const turn = this.#currentTurn ?? this.#begin()
     const audio_end_ms = Math.round(seconds * 1000)
     const event = { type: 'input_audio_buffer.speech_stopped', audio_end_ms, item_id: turn.id }
     return [event, ...this.#commit(turn)]
   }
 
+  /** Returns the delta of the words that this partial and the previous one agree on, if any. */
   partial({ words }: TurnUtterance): RealtimeEvent[] {
-    const turn = this.#open[0] ?? this.#begin()
+    const turn = this.#incompleteTurns[0] ?? this.#begin()
     const texts = words.map(({ word }) => word)
-    const differs = texts.findIndex((word, i) => word !== turn.before[i])
+    const firstDifference = texts.findIndex((word, i) => word !== turn.previousWords[i])
     const agreed = texts
-      .slice(0, differs < 0 ? texts.length : differs)
+      .slice(0, firstDifference < 0 ? texts.length : firstDifference)
       .join('')
       .trim()
-    turn.before = texts
+    turn.previousWords = texts
     return this.#continue(turn, agreed)
   }
 
+  /** Returns the events that complete the oldest turn. */
   final(utterance: TurnUtterance): RealtimeEvent[] {
-    const turn = this.#open[0] ?? this.#begin()
-    this.#open.shift()
+    const turn = this.#incompleteTurns[0] ?? this.#begin()
+    this.#incompleteTurns.shift()
     const transcript = utterance.text.trim()
     const { logprobs } = this.#options
     const seconds = Math.max(0, utterance.end - utterance.start)
@@ -73,7 +82,7 @@ export class RealtimeTurns {
     ]
   }
 
-  /** A client that ends its turns itself has one turn, whose finals come together. */
+  /** Returns the events of a turn that the client has ended, from all finals of its session. */
   committed(utterances: readonly TurnUtterance[]): RealtimeEvent[] {
     const words = utterances.flatMap((utterance) => utterance.words)
     const text = utterances.map((utterance) => utterance.text.trim()).join(' ')
@@ -81,26 +90,26 @@ export class RealtimeTurns {
     return this.final({ words, text, start: 0, end })
   }
 
-  get #going(): RealtimeTurn | undefined {
-    return this.#open.find(({ isCommitted }) => !isCommitted)
+  get #currentTurn(): RealtimeTurn | undefined {
+    return this.#incompleteTurns.find(({ isCommitted }) => !isCommitted)
   }
 
   #begin(): RealtimeTurn {
     const id = `item_${randomUUID().replaceAll('-', '')}`
-    const turn = { id, sent: '', before: [], isCommitted: false }
-    this.#open.push(turn)
+    const turn = { id, sentText: '', previousWords: [], isCommitted: false }
+    this.#incompleteTurns.push(turn)
     return turn
   }
 
   #commit(turn: RealtimeTurn): RealtimeEvent[] {
     if (turn.isCommitted) return []
     turn.isCommitted = true
-    const previous_item_id = this.#previous
-    this.#previous = turn.id
+    const previous_item_id = this.#previousItemId
+    this.#previousItemId = turn.id
     const content = [{ type: 'input_audio', transcript: null }]
     const item = { id: turn.id, type: 'message', role: 'user', status: 'completed', content }
     const names =
-      this.#options.dialect === 'beta'
+      this.#options.version === 'beta'
         ? ['conversation.item.created']
         : ['conversation.item.added', 'conversation.item.done']
     return [
@@ -110,9 +119,9 @@ export class RealtimeTurns {
   }
 
   #continue(turn: RealtimeTurn, text: string): RealtimeEvent[] {
-    if (text === turn.sent || !text.startsWith(turn.sent)) return []
-    const delta = text.slice(turn.sent.length)
-    turn.sent = text
+    if (text === turn.sentText || !text.startsWith(turn.sentText)) return []
+    const delta = text.slice(turn.sentText.length)
+    turn.sentText = text
     const type = 'conversation.item.input_audio_transcription.delta'
     return [{ type, item_id: turn.id, content_index: 0, delta }]
   }

@@ -1,9 +1,9 @@
-/** Both ends inclusive. */
+/** A range of bytes; both ends are inclusive. */
 export type ByteRange = { start: number; end: number }
 
 /**
- * Parses a `Range` header for a body of `size` bytes (RFC 9110, 14.2): the range, `unsatisfiable`,
- * or undefined when the whole body is to be sent, which also applies to several ranges and to an
+ * Parses a `Range` header for a body of `size` bytes (RFC 9110, 14.2). Returns the range,
+ * `unsatisfiable`, or undefined if the whole body is to be sent, as for several ranges or an
  * unreadable header.
  */
 export function parseByteRange(

@@ -10,7 +10,7 @@ export type JobFileOptions = { db: Db; redacted: boolean }
 
 /**
  * Finds the recording of a job: the original, or the one in which redacted words are beeped out.
- * 404 without it.
+ * Rejects with `file_not_found` if there is none.
  */
 export function findJobFile(job: Job, { db, redacted }: JobFileOptions): Promise<SentFile> {
   return redacted ? findRedacted(job) : findOriginal(job, db)

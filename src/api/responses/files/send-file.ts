@@ -5,7 +5,7 @@ import type { StoredRecording } from '../../../storage/objects/recordings.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import { parseByteRange } from './byte-range.ts'
 
-/** The properties of a file that are needed to send it; without a name it goes by its id. */
+/** The properties of a file that are needed to send it. */
 export type SentFile = Pick<StoredRecording, 'id' | 'size' | 'filename' | 'extension'>
 
 /** Which bytes to send, and with which content type. */
@@ -42,7 +42,8 @@ export async function sendFile(
     .header('x-content-type-options', 'nosniff')
   if (request.method !== 'HEAD') return reply.send(body)
   body.destroy()
-  // A stream that ends at once: the framework would set the length of any other empty body to 0.
+  // The body is a stream that ends at once, because the framework would set the length of any other
+  // empty body to 0.
   return reply.send(Readable.from([]))
 }
 
@@ -52,22 +53,25 @@ export function fileNameOf({ id, filename, extension }: Omit<SentFile, 'size'>):
 }
 
 /**
- * Limit of file systems; a longer name, such as the end of a URL, would exceed the header limit.
+ * The limit of file systems. A longer name, such as the end of a URL, would exceed the header
+ * limit.
  */
-const MAX_FILENAME = 255
-/** Characters that turn the direction of text: a name must not seem to end in what it does not. */
-const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
+const MAX_FILENAME_CHARS = 255
+/**
+ * Characters that change the direction of text: they could make a name seem to have another ending.
+ */
+const DIRECTION_CHARACTERS = /[\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * Returns a `Content-Disposition` with a name for old clients and, where that loses something, the
- * exact one (RFC 6266), without characters that turn the direction of text.
+ * Returns a `Content-Disposition` header with the name in ASCII and, if that differs, the exact
+ * name (RFC 6266), without characters that change the direction of text.
  */
 export function attachment(name: string): string {
-  const filename = name.replace(TURNING, '').slice(-MAX_FILENAME)
-  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/gu, '_')
-  if (plain === filename) return `attachment; filename="${plain}"`
-  const exact = encodeURIComponent(filename.toWellFormed()).replace(/['()*]/g, percentEncode)
-  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
+  const filename = name.replace(DIRECTION_CHARACTERS, '').slice(-MAX_FILENAME_CHARS)
+  const asciiName = filename.replace(/[^\x20-\x7e]|["\\%]/gu, '_')
+  if (asciiName === filename) return `attachment; filename="${asciiName}"`
+  const encodedName = encodeURIComponent(filename.toWellFormed()).replace(/['()*]/g, percentEncode)
+  return `attachment; filename="${asciiName}"; filename*=UTF-8''${encodedName}`
 }
 
 function percentEncode(character: string): string {

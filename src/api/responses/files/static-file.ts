@@ -9,12 +9,12 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-/** A file that `npm run build` wrote, as it is sent. */
+/** The content of a file that `npm run build` wrote, with its content type and encoding. */
 export type StaticFile = { content: Buffer; type: string; encoding: 'br' | 'gzip' | undefined }
 
 /**
- * Reads a file that `npm run build` wrote, compressed as the client takes it. Undefined when there
- * is none, or it is of a type that no page loads.
+ * Reads a file that `npm run build` wrote, in a compression that the client accepts. Returns
+ * undefined if there is no such file, or if no page loads files of its type.
  */
 export async function readStaticFile(
   path: string,
@@ -22,20 +22,20 @@ export async function readStaticFile(
 ): Promise<StaticFile | undefined> {
   const type = types[extname(path)]
   if (!type) return undefined
-  for (const [encoding, ending] of [
+  for (const [encoding, extension] of [
     ['br', 'br'],
     ['gzip', 'gz'],
   ] as const) {
     if (!new RegExp(`\\b${encoding}\\b`).test(acceptEncoding)) continue
-    const content = await readIfThere(`${path}.${ending}`)
+    const content = await readIfExists(`${path}.${extension}`)
     if (content) return { content, type, encoding }
   }
-  const content = await readIfThere(path)
+  const content = await readIfExists(path)
   return content && { content, type, encoding: undefined }
 }
 
-/** Reads a file; undefined if there is none. */
-export async function readIfThere(path: string): Promise<Buffer | undefined> {
+/** Reads a file; resolves to undefined if it does not exist. */
+export async function readIfExists(path: string): Promise<Buffer | undefined> {
   return readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error

@@ -14,20 +14,19 @@ import { Type } from '../../schemas/common/type.ts'
 import { FORWARDED_HEADER } from '../../sockets/forward-socket.ts'
 
 /**
- * How often to look for the node that runs the session, and to check that the viewer still has
- * access.
+ * How often a stream checks which node runs the session, and whether the viewer still has access.
  */
-const LOOK_MS = 1000
-/** Comments keep proxies from closing a quiet stream. */
+const CHECK_INTERVAL_MS = 1000
+/** The interval of comments, which keep proxies from closing a quiet stream. */
 const COMMENT_MS = 15_000
-/** Then the client connects again, and its key or link is looked up again. */
+/** The longest stream. The client then connects again, and its key or link is checked again. */
 const MAX_STREAM_MS = 300_000
-/** A full room; each stream is a socket, and each caption is written to all of them. */
+/** The most watchers of a session: each is a socket, and each caption is written to all of them. */
 const MAX_WATCHERS = 200
-/** Another node that does not answer for this long is not asked any longer. */
-const ANSWER_TIMEOUT_MS = 3000
+/** How long to wait for the response of another node. */
+const RESPONSE_TIMEOUT_MS = 3000
 
-/** What the routes say about these streams. */
+/** The description of the routes that return these streams. */
 export const captionsDescription =
   'Server-sent events: `caption` with `id`, `text`, `is_final`, `start`, `channel`, `language` and, with diarization, ' +
   '`speaker`; a later one of the same id replaces it. The last 50 come first. Partials come if the client of the session ' +
@@ -51,21 +50,21 @@ export function isOpenSession({ kind, status }: Pick<Job, 'kind' | 'status'>): b
 type StreamWatch = {
   request: FastifyRequest
   reply: FastifyReply
-  /** Asked now and then; once it says no, the stream ends. */
+  /** Returns whether the viewer still has access; the stream ends once it returns false. */
   isAllowed: () => Promise<boolean>
 }
 
 /** Streams the captions of sessions to those who watch them, wherever the session runs. */
 export class CaptionStreams {
   readonly #app: Pick<App, 'config' | 'live' | 'storage'>
-  readonly #watchers = new Map<string, number>()
+  readonly #watcherCounts = new Map<string, number>()
   readonly #stopping = new AbortController()
 
   constructor(app: Pick<App, 'config' | 'live' | 'storage'>) {
     this.#app = app
   }
 
-  /** Ends all streams: the server stops. */
+  /** Ends all streams, because the server stops. */
   close(): void {
     this.#stopping.abort()
   }
@@ -78,26 +77,28 @@ export class CaptionStreams {
       .header('x-accel-buffering', 'no')
       .header('x-content-type-options', 'nosniff')
     if (request.method === 'HEAD') return Readable.from([])
-    const open = this.#watchers.get(job.id) ?? 0
-    if (open >= MAX_WATCHERS) {
+    const watcherCount = this.#watcherCounts.get(job.id) ?? 0
+    if (watcherCount >= MAX_WATCHERS) {
       const detail = `${MAX_WATCHERS} watch the session already`
       throw new AppError('rate_limited', detail, { retryAfter: COMMENT_MS / 1000 })
     }
-    this.#watchers.set(job.id, open + 1)
-    const gone = new AbortController()
-    request.raw.socket.once('close', () => gone.abort())
+    this.#watcherCounts.set(job.id, watcherCount + 1)
+    const disconnected = new AbortController()
+    request.raw.socket.once('close', () => disconnected.abort())
     const signal = AbortSignal.any([
-      ...[this.#stopping.signal, gone.signal],
+      ...[this.#stopping.signal, disconnected.signal],
       AbortSignal.timeout(MAX_STREAM_MS),
     ])
-    const isPassedOn = request.headers[FORWARDED_HEADER] !== undefined
-    const otherServer = isPassedOn ? undefined : await this.#askOther(job.id, request, signal)
+    const isForwarded = request.headers[FORWARDED_HEADER] !== undefined
+    const otherServer = isForwarded
+      ? undefined
+      : await this.#requestOtherNode(job.id, request, signal)
     const stream = otherServer ?? Readable.from(this.#write(job, { signal, isAllowed }))
     stream.once('close', () => {
-      gone.abort()
-      const remainingCount = this.#watchers.get(job.id)! - 1
-      if (remainingCount > 0) this.#watchers.set(job.id, remainingCount)
-      else this.#watchers.delete(job.id)
+      disconnected.abort()
+      const remainingCount = this.#watcherCounts.get(job.id)! - 1
+      if (remainingCount > 0) this.#watcherCounts.set(job.id, remainingCount)
+      else this.#watcherCounts.delete(job.id)
     })
     return stream
   }
@@ -111,7 +112,7 @@ export class CaptionStreams {
       const job = await findJob(storage.db, { id, account })
       return job !== undefined && isOpenSession(job)
     }
-    yield `retry: ${LOOK_MS}\n\n`
+    yield `retry: ${CHECK_INTERVAL_MS}\n\n`
     let quietSince = performance.now()
     while (!signal.aborted) {
       const step = readWithTicks(live.watch(id, signal), signal)
@@ -123,7 +124,7 @@ export class CaptionStreams {
         }
         if (!(await isAllowed())) return
         if (!live.runs(id)) {
-          // Then another node sends them, once the client has come again.
+          // Another node sends the captions once the client has connected again.
           if (await findNodeOfSession(storage.db, id)) return
           if (!(await isOpen())) break
         }
@@ -136,12 +137,15 @@ export class CaptionStreams {
         yield 'event: end\ndata: {}\n\n'
         return
       }
-      await delay(LOOK_MS, undefined, { signal }).catch(() => {})
+      await delay(CHECK_INTERVAL_MS, undefined, { signal }).catch(() => {})
     }
   }
 
-  /** Asks the node that runs the session, if another one does; it judges the request by itself. */
-  async #askOther(
+  /**
+   * Forwards the request to the node that runs the session, if it is another one; that node checks
+   * the rights of the request itself.
+   */
+  async #requestOtherNode(
     jobId: string,
     { raw }: FastifyRequest,
     signal: AbortSignal,
@@ -159,23 +163,23 @@ export class CaptionStreams {
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest
     const { promise, resolve } = Promise.withResolvers<IncomingMessage | undefined>()
     const forwardedRequest = send(target, { headers, agent: false, signal })
-    const giveUp = () => {
+    const fail = () => {
       forwardedRequest.destroy()
       resolve(undefined)
     }
-    const late = setTimeout(giveUp, ANSWER_TIMEOUT_MS)
-    forwardedRequest.on('error', giveUp)
+    const timeout = setTimeout(fail, RESPONSE_TIMEOUT_MS)
+    forwardedRequest.on('error', fail)
     forwardedRequest.on('response', (response) => {
-      clearTimeout(late)
+      clearTimeout(timeout)
       if (response.statusCode === 200) resolve(response)
-      else giveUp()
+      else fail()
     })
     forwardedRequest.end()
     return promise
   }
 }
 
-/** Yields captions as they come, and `undefined` whenever none came for a while. */
+/** Yields captions as they arrive, and `undefined` whenever none has arrived for an interval. */
 async function* readWithTicks(
   captions: AsyncGenerator<LiveCaption>,
   signal: AbortSignal,
@@ -183,7 +187,7 @@ async function* readWithTicks(
   let next = captions.next()
   while (!signal.aborted) {
     const read = new AbortController()
-    const tick = delay(LOOK_MS, undefined, { signal: read.signal }).catch(() => undefined)
+    const tick = delay(CHECK_INTERVAL_MS, undefined, { signal: read.signal }).catch(() => undefined)
     const first = await Promise.race([next, tick])
     read.abort()
     if (first?.done) return

@@ -14,16 +14,18 @@ type ModelEvent = {
  * about what has changed, as JSON. The first call reports only running pulls.
  */
 export function createModelEvents(pulls: () => PullState[]): () => string[] {
-  let before = new Map<string, string>()
+  let previousEvents = new Map<string, string>()
   let isFirst = true
   return () => {
-    const now = new Map(pulls().map((pull) => [pull.name, JSON.stringify(toEvent(pull))]))
-    const gone = [...before].filter(([name, event]) => !now.has(name) && isPulling(event))
-    const installed = gone.map(([name]) => JSON.stringify({ name, status: 'installed' }))
-    const changed = [...now].filter(([name, event]) => {
-      return before.get(name) !== event && (isPulling(event) || !isFirst)
+    const currentEvents = new Map(pulls().map((pull) => [pull.name, JSON.stringify(toEvent(pull))]))
+    const finishedPulls = [...previousEvents].filter(
+      ([name, event]) => !currentEvents.has(name) && isPulling(event),
+    )
+    const installed = finishedPulls.map(([name]) => JSON.stringify({ name, status: 'installed' }))
+    const changed = [...currentEvents].filter(([name, event]) => {
+      return previousEvents.get(name) !== event && (isPulling(event) || !isFirst)
     })
-    before = now
+    previousEvents = currentEvents
     isFirst = false
     return [...changed.map(([, event]) => event), ...installed]
   }
@@ -33,13 +35,13 @@ function toEvent(pull: PullState): ModelEvent {
   const { name } = pull
   if ('failure' in pull) return { name, status: 'failed', message: pull.failure }
   const { fraction, secondsLeft } = pull.progress
-  return { name, status: 'pulling', fraction: round(fraction), seconds_left: secondsLeft }
+  return { name, status: 'pulling', fraction: roundFraction(fraction), seconds_left: secondsLeft }
 }
 
 function isPulling(event: string): boolean {
   return (JSON.parse(event) as ModelEvent).status === 'pulling'
 }
 
-function round(fraction: number): number {
+function roundFraction(fraction: number): number {
   return Math.round(fraction * 1000) / 1000
 }

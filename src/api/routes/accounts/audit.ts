@@ -9,7 +9,7 @@ import { errorResponses } from '../../schemas/common/error.ts'
 
 const path = '/v2/audit'
 
-/** Lists what the audit log recorded. An extension of the API. */
+/** Lists the entries of the audit log. An extension of the API. */
 export function auditRoutes({
   config,
   storage: { db },

@@ -22,26 +22,30 @@ import { CreatedKey, KeyList, KeyRequest } from '../../schemas/accounts/key.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { Type } from '../../schemas/common/type.ts'
 
-/** A name, an account and some words fit many times. */
+/** Many times the length of a name, an account and a few scopes. */
 const MAX_BODY_BYTES = 4096
-/** People look through the list; a key per machine and user of an account is far below. */
+/**
+ * The most keys of an account: people read the list, and one key for each machine and user stays
+ * far below.
+ */
 const MAX_KEYS = 1000
 
 const path = '/v2/keys'
-const MAY = 'Requires the scope `keys` for the account of the key, or `admin` for any account.'
+const SCOPE_NOTE =
+  'Requires the scope `keys` for the account of the key, or `admin` for any account.'
 
 const list = {
   tags: ['Server'],
   operationId: 'listKeys',
   summary: 'List keys',
-  description: `Oldest first, without the keys themselves and those of the settings. ${MAY}`,
+  description: `Oldest first, without the keys themselves and those of the settings. ${SCOPE_NOTE}`,
   response: { 200: KeyList },
 }
 const create = {
   tags: ['Server'],
   operationId: 'createKey',
   summary: 'Create a key',
-  description: `The response contains the key; no later response does. ${MAY}`,
+  description: `The response contains the key; no later response does. ${SCOPE_NOTE}`,
   body: KeyRequest,
   response: { 201: CreatedKey, ...errorResponses(403, 413, 415, 422) },
 }
@@ -49,7 +53,7 @@ const revoke = {
   tags: ['Server'],
   operationId: 'revokeKey',
   summary: 'Revoke a key',
-  description: `The key stops working immediately, as do its sign-ins and live sessions. ${MAY}`,
+  description: `The key stops working immediately, as do its sign-ins and live sessions. ${SCOPE_NOTE}`,
   params: Type.Object({ id: Type.String({ maxLength: 100 }) }),
   response: {
     204: Type.Unsafe<undefined>(Type.Null({ description: 'The key is revoked' })),
@@ -85,28 +89,28 @@ export function keyRoutes({
       const expiresAt = seconds === undefined ? null : wallNow() + seconds * 1000
       if (!scopes.includes('admin')) {
         if (account !== request.account) throw new AppError('key_refused', 'of another account')
-        requireNoMore(requestedKey.scopes, scopes)
-        requireNoLonger(expiresAt, (await findKeyByHash(db, keyHash))?.expiresAt ?? null)
+        requireOwnScopes(requestedKey.scopes, scopes)
+        requireEarlierExpiry(expiresAt, (await findKeyByHash(db, keyHash))?.expiresAt ?? null)
       }
       if ((await countKeys(db, { account })) >= MAX_KEYS) {
         throw new AppError('too_many_keys', `the limit is ${MAX_KEYS}`)
       }
       const granted = allScopes.filter((scope) => requestedKey.scopes.includes(scope))
-      const made = await generateKey(
+      const created = await generateKey(
         db,
         { account, name, scopes: granted, expiresAt },
         actorOf(request),
       )
-      const stored = (await findKeyByPrefix(db, made.id))!
-      return reply.code(201).send({ ...toView(stored, keyHash), key: made.key })
+      const stored = (await findKeyByPrefix(db, created.id))!
+      return reply.code(201).send({ ...toView(stored, keyHash), key: created.key })
     })
 
     http.delete(`${path}/:id`, { schema: revoke }, async (request, reply) => {
       const { account, scopes, params } = request
       const key = await findKeyByPrefix(db, params.id)
-      const isSeen = key && (scopes.includes('admin') || key.account === account)
-      if (!isSeen) throw new AppError('key_not_found', params.id)
-      if (!scopes.includes('admin')) requireNoMore(key.scopes, scopes)
+      const isVisible = key && (scopes.includes('admin') || key.account === account)
+      if (!isVisible) throw new AppError('key_not_found', params.id)
+      if (!scopes.includes('admin')) requireOwnScopes(key.scopes, scopes)
       const isRevoked = await deleteKey(db, params.id, actorOf(request))
       if (!isRevoked) throw new AppError('key_not_found', params.id)
       return reply.code(204).send()
@@ -114,18 +118,19 @@ export function keyRoutes({
   }
 }
 
-/** A key can grant only scopes that it has itself. */
-function requireNoMore(requestedScopes: readonly Scope[], ownScopes: readonly Scope[]): void {
-  const more = requestedScopes.filter((scope) => !ownScopes.includes(scope))
-  if (more.length > 0) throw new AppError('key_refused', `it has the scope ${more.join(', ')}`)
+/** Throws `key_refused` if a key would have scopes that the key of the request lacks. */
+function requireOwnScopes(requestedScopes: readonly Scope[], ownScopes: readonly Scope[]): void {
+  const extraScopes = requestedScopes.filter((scope) => !ownScopes.includes(scope))
+  if (extraScopes.length > 0)
+    throw new AppError('key_refused', `it has the scope ${extraScopes.join(', ')}`)
 }
 
-/** A key can create only keys that expire no later than itself. */
-function requireNoLonger(expiresAt: number | null, end: number | null): void {
-  if (end === null || (expiresAt !== null && expiresAt <= end)) return
+/** Throws `key_refused` if a key would expire later than the key of the request. */
+function requireEarlierExpiry(expiresAt: number | null, ownExpiry: number | null): void {
+  if (ownExpiry === null || (expiresAt !== null && expiresAt <= ownExpiry)) return
   throw new AppError(
     'key_refused',
-    `it would outlive the key of this request, which expires at ${toDateTime(end)}`,
+    `it would outlive the key of this request, which expires at ${toDateTime(ownExpiry)}`,
   )
 }
 

@@ -10,7 +10,7 @@ import { errorResponses } from '../../schemas/common/error.ts'
 import { Type } from '../../schemas/common/type.ts'
 import { DateTime } from '../../schemas/common/values.ts'
 
-/** A key or a link's secret fits many times. */
+/** Many times the length of a key or of a link's secret. */
 const MAX_BODY_BYTES = 4096
 
 const Body = Type.Object(
@@ -46,9 +46,9 @@ const Query = Type.Object({
 })
 
 const path = '/v2/sign-in'
-const open = { tags: ['Server'], security: [] }
+const publicRoute = { tags: ['Server'], security: [] }
 
-/** Signs browsers in with a key, and out. An extension of the API. */
+/** Signs browsers in with a key or a link, and out. An extension of the API. */
 export function signInRoutes(
   { config }: Pick<App, 'config'>,
   { signIns, identify }: Authenticator,
@@ -60,7 +60,7 @@ export function signInRoutes(
     })
 
     const create = {
-      ...open,
+      ...publicRoute,
       operationId: 'signIn',
       summary: 'Sign a browser in',
       description:
@@ -74,12 +74,12 @@ export function signInRoutes(
       const key = await identify(request, async () => {
         return link === undefined ? sha256(text!) : signIns.consumeLink(link)
       })
-      const { cookie, ...answer } = await signIns.open(key, request.raw)
-      return reply.header('set-cookie', cookie).send(toView(answer))
+      const { cookie, ...state } = await signIns.signIn(key, request.raw)
+      return reply.header('set-cookie', cookie).send(toView(state))
     })
 
     const get = {
-      ...open,
+      ...publicRoute,
       operationId: 'getSignIn',
       summary: 'Get the account that is signed in',
       description: 'Reads the cookie only.',
@@ -88,7 +88,7 @@ export function signInRoutes(
     http.get(path, { schema: get }, async ({ raw }) => toView(await signIns.find(raw)))
 
     const remove = {
-      ...open,
+      ...publicRoute,
       operationId: 'signOut',
       summary: 'Sign the browser out',
       description: 'By the cookie and `x-csrf-token`.',
@@ -100,7 +100,7 @@ export function signInRoutes(
     }
     http.delete(path, { schema: remove }, async ({ raw, query: { everywhere } }, reply) => {
       return reply
-        .header('set-cookie', await signIns.close(raw, { everywhere }))
+        .header('set-cookie', await signIns.signOut(raw, { everywhere }))
         .code(204)
         .send()
     })

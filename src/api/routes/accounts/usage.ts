@@ -12,7 +12,7 @@ import { DAY_MS, parseDateTime, toDateTime } from '../../lists/date-time.ts'
 import { UsageQuery, UsageReport } from '../../schemas/accounts/usage.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 
-/** More days at once would make the response long; two requests do it too. */
+/** The most days of a report: more would make the response long. */
 const MAX_DAYS = 366
 
 /** Adds up what accounts used, and shows their quotas. An extension of the API. */
@@ -72,14 +72,20 @@ export function usageRoutes({
 
 type Days = { from?: string | undefined; to?: string | undefined }
 
-/** Returns the first and the last day, by their midnights in milliseconds since 1970. */
+/**
+ * Returns the first and the last day: the milliseconds from 1970 to the midnight at which each
+ * begins.
+ */
 function readDays({ from, to }: Days, now: number): { from: number; to: number } {
-  const last = startOfDay(to === undefined ? now : parseDateTime(to)!)
-  const date = new Date(last)
+  const lastDay = startOfDay(to === undefined ? now : parseDateTime(to)!)
+  const date = new Date(lastDay)
   const month = Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
-  const first = from === undefined ? month : startOfDay(parseDateTime(from)!)
-  if (first <= last && last - first < MAX_DAYS * DAY_MS) return { from: first, to: last }
-  const rule = first > last ? 'must not be after to' : `must be within ${MAX_DAYS} days before to`
+  const firstDay = from === undefined ? month : startOfDay(parseDateTime(from)!)
+  if (firstDay <= lastDay && lastDay - firstDay < MAX_DAYS * DAY_MS) {
+    return { from: firstDay, to: lastDay }
+  }
+  const rule =
+    firstDay > lastDay ? 'must not be after to' : `must be within ${MAX_DAYS} days before to`
   throw new AppError('request_invalid', undefined, { validationErrors: [`from ${rule}`] })
 }
 

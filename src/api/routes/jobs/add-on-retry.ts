@@ -6,7 +6,7 @@ import { errorResponses } from '../../schemas/common/error.ts'
 import { Type } from '../../schemas/common/type.ts'
 import { AddOnAnswer } from '../../schemas/jobs/job-results.ts'
 
-/** Accepts any text: what is not an id or an add-on is simply not found. */
+/** Any text is accepted: one that is not an id or an add-on is not found. */
 const AddOnParams = Type.Object({
   id: Type.String(),
   name: Type.String({ description: 'The switch that requests the add-on, such as `subtitles`' }),
@@ -14,7 +14,7 @@ const AddOnParams = Type.Object({
 
 /** Retries a failed add-on of a recorded job, without recognition. An extension of the API. */
 export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsyncTypebox {
-  const inTurn = limitConcurrency()
+  const runInTurn = limitConcurrency()
   return async (http) => {
     ignoreBodies(http)
     http.post(
@@ -37,11 +37,11 @@ export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsync
         },
       },
       async ({ account, params: { id, name } }, reply) => {
-        // One after the other: all add-ons of an account at once would delay the jobs of other
-        // accounts.
+        // The add-ons of an account run one at a time, because many at once would delay the jobs of
+        // other accounts.
         const addOn = { id, account, kind: 'pre-recorded', name } as const
-        const answer = await inTurn(account, () => jobs.service.retryAddOn(addOn))
-        return reply.type('application/json; charset=utf-8').send(answer)
+        const result = await runInTurn(account, () => jobs.service.retryAddOn(addOn))
+        return reply.type('application/json; charset=utf-8').send(result)
       },
     )
   }

@@ -18,7 +18,8 @@ export function transcriptionRoutes(
   app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader },
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
-    // Includes requests that are refused before they get here, such as one without a key.
+    // The hook also runs for requests that are refused before they reach a route, such as one
+    // without a key.
     http.addHook('onSend', async (_request, reply) => {
       reply.header('deprecation', 'true')
     })

@@ -39,7 +39,8 @@ export function jobCreation(
         const { fingerprint = '' } = creation
         setWarnings(reply, creation)
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
-        // Before any other check: what was valid then may not be valid any more.
+        // This precedes all other checks, because a request that was valid then may no longer be
+        // valid.
         const repeated = idempotency && (await app.jobs.service.findByIdempotencyKey(idempotency))
         if (repeated) return respond(repeated)
         const bases = [base, originOf(raw, app.config.http)]

@@ -37,17 +37,20 @@ import { addRoutes } from '../add-routes.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** The path of the routes, and the jobs that they serve. */
+/** The path of the routes, and the kind of jobs that they serve. */
 export type JobRouteOptions = {
   path: string
-  /** The only kind that these routes serve; both when absent. */
+  /** The only kind that these routes serve; both kinds if absent. */
   kind?: JobKind
 }
 
-/** What all routes of a kind of jobs need. */
+/** The dependencies of all routes for a kind of jobs. */
 type JobRouteDeps = JobRouteOptions & Pick<App, 'config' | 'storage' | 'jobs'>
 
-/** List, get, delete and file, which are the same for every kind of job. */
+/**
+ * Lists, returns and deletes jobs and returns their recordings, which is the same for both kinds of
+ * jobs.
+ */
 export function jobRoutes(
   { config, storage, jobs }: Pick<App, 'config' | 'storage' | 'jobs'>,
   options: JobRouteOptions,
@@ -60,7 +63,7 @@ export function jobRoutes(
 }
 
 function listRoute({ config, storage, path, kind }: JobRouteDeps): FastifyPluginAsyncTypebox {
-  const turns = createListScheduler()
+  const scheduler = createListScheduler()
   const schema = {
     ...jobOperations(kind).list,
     querystring: listQueryOf(kind),
@@ -73,10 +76,12 @@ function listRoute({ config, storage, path, kind }: JobRouteDeps): FastifyPlugin
       checkMetadataLength(query, config.requests)
       const limit = Math.min(query.limit, config.http.listMaxLimit)
       const filter = { ...toFilter(query), account, ...(kind && { kinds: [kind] }) }
-      const part = { ...toPageRequest(query, limit), withJobs: true }
-      const page = await turns.page(account, query, () => listJobs(storage.db, filter, part))
+      const pageRequest = { ...toPageRequest(query, limit), withJobs: true }
+      const page = await scheduler.page(account, query, () =>
+        listJobs(storage.db, filter, pageRequest),
+      )
       const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
-      // The framework would read what it discards for HEAD.
+      // For HEAD, the framework would read the whole list and discard it.
       const rows = method === 'HEAD' ? [] : page.rows
       const texts = loadJobs(rows, { account, omitResult: query.results === false })
       return sendList(reply, writeList(urls, texts))
@@ -84,19 +89,19 @@ function listRoute({ config, storage, path, kind }: JobRouteDeps): FastifyPlugin
   }
 
   /**
-   * Loads the jobs of a page that did not come with it, for a few lists of an account at a time: a
-   * page may hold a thousand jobs of a megabyte. Omits jobs that were deleted meanwhile.
+   * Loads the jobs that the page does not contain yet, for a few lists of an account at a time: a
+   * page may have a thousand jobs of a megabyte. Omits jobs that were deleted in the meantime.
    */
   async function* loadJobs(
     rows: readonly ListedJob[],
     { account, omitResult }: { account: string; omitResult: boolean },
   ): AsyncGenerator<LazyText[]> {
-    const load = async (some: readonly ListedJob[]) => {
-      const ids = some.filter(({ job }) => !job).map(({ id }) => id)
-      if (ids.length === 0) return some.map(({ job }) => job!)
-      const foundJobs = await turns.load(account, () => findJobs(storage.db, { ids, account }))
+    const load = async (batch: readonly ListedJob[]) => {
+      const ids = batch.filter(({ job }) => !job).map(({ id }) => id)
+      if (ids.length === 0) return batch.map(({ job }) => job!)
+      const foundJobs = await scheduler.load(account, () => findJobs(storage.db, { ids, account }))
       const loaded = new Map(foundJobs.map((job) => [job.id, job]))
-      return some.flatMap(({ id, job = loaded.get(id) }) => job ?? [])
+      return batch.flatMap(({ id, job = loaded.get(id) }) => job ?? [])
     }
     const { listOmitMessages: omitMessages } = config.http
     for await (const jobs of loadInBatches(rows, load)) {
@@ -128,8 +133,8 @@ function getRoute({ storage, jobs, path, kind }: JobRouteDeps): FastifyPluginAsy
         return reply.send(stream)
       }
       text.body.destroy()
-      // A stream that ends at once: the framework would set the length of any other empty body to
-      // 0.
+      // The body is a stream that ends at once, because the framework would set the length of any
+      // other empty body to 0.
       return reply.send(Readable.from([]))
     })
   }
@@ -143,10 +148,10 @@ function deleteRoute({ config, jobs, path, kind }: JobRouteDeps): FastifyPluginA
       { schema },
       async ({ account, scopes, keyId, raw, params: { id } }, reply) => {
         // Routes of both kinds must not bypass the scope of one.
-        const deletable = kind ?? (scopes.includes('live') ? undefined : 'pre-recorded')
+        const deletableKind = kind ?? (scopes.includes('live') ? undefined : 'pre-recorded')
         const address = clientAddressOf(raw, config.http)
-        const by = { source: 'api', keyId, address } as const
-        await jobs.service.remove({ id, account, kind: deletable }, by)
+        const actor = { source: 'api', keyId, address } as const
+        await jobs.service.remove({ id, account, kind: deletableKind }, actor)
         return reply.code(202).send()
       },
     )

@@ -55,11 +55,12 @@ export function preRecordedRoutes(
       },
       async ({ account, params: { id }, query: { wait } }, reply) => {
         const job = { id, account, kind: 'pre-recorded' } as const
-        // First of all, so that the response time reveals nothing about jobs of others.
-        let state = await stateOf(job)
+        // The job is looked up first, so that the response time reveals nothing about jobs of other
+        // accounts.
+        let state = await requireState(job)
         if (wait > 0 && state.status !== 'done' && state.status !== 'error') {
-          await untilEnded(job, { wait, reply })
-          state = await stateOf(job)
+          await waitUntilEnded(job, { wait, reply })
+          state = await requireState(job)
         }
         const { stage = null, fraction = null, secondsLeft = null } = state.progress ?? {}
         return { status: state.status, stage, fraction, seconds_left: secondsLeft }
@@ -67,22 +68,22 @@ export function preRecordedRoutes(
     )
   }
 
-  async function stateOf(id: JobId): Promise<JobState> {
+  async function requireState(id: JobId): Promise<JobState> {
     const state = await findJobState(app.storage.db, id)
     if (!state) throw new AppError('job_not_found', id.id)
     return state
   }
 
-  /** Waits until the job has ended, `wait` seconds have passed or the client is gone. */
-  async function untilEnded(
+  /** Waits until the job has ended, `wait` seconds have passed or the client has disconnected. */
+  async function waitUntilEnded(
     id: JobId,
     { wait, reply }: { wait: number; reply: FastifyReply },
   ): Promise<void> {
-    const enough = AbortSignal.any([disconnectSignal(reply), AbortSignal.timeout(wait * 1000)])
+    const stopSignal = AbortSignal.any([disconnectSignal(reply), AbortSignal.timeout(wait * 1000)])
     try {
-      await app.jobs.service.whenEnded(id, enough)
+      await app.jobs.service.whenEnded(id, stopSignal)
     } catch (error) {
-      if (!enough.aborted) throw error
+      if (!stopSignal.aborted) throw error
     }
   }
 }

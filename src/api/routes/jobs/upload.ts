@@ -71,7 +71,7 @@ export function uploadRoutes({
   async function fetchUpload(request: FastifyRequest, signal: AbortSignal) {
     const { account, raw } = request
     const { audio_url: source } = await bodies.read('upload-address', request)
-    // The client waits in silence during the download, which has limits of its own.
+    // The connection has no traffic during the download, which has limits of its own.
     raw.socket.setTimeout(0)
     try {
       return await jobs.service.uploadFrom(account, { source, signal })

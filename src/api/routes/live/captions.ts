@@ -9,7 +9,7 @@ import {
 } from '../../responses/streams/caption-streams.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 
-/** Sends what a session transcribes to clients that may read it. An extension of the API. */
+/** Streams the transcript of a session to clients that may read it. An extension of the API. */
 export function captionRoutes(
   { storage: { db } }: Pick<App, 'storage'>,
   captions: CaptionStreams,

@@ -42,7 +42,8 @@ export function liveCreation({
         const { fingerprint = '' } = creation
         setWarnings(reply, creation)
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
-        // Before any other check: what was valid then may not be valid any more.
+        // This precedes all other checks, because a request that was valid then may no longer be
+        // valid.
         const repeated = idempotency && (await live.findByIdempotencyKey(idempotency))
         if (repeated) return respond(repeated)
         const submission = toLiveSubmission(creation)

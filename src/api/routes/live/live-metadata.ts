@@ -20,7 +20,7 @@ const Metadata = Type.Object(
   { title: 'PostSessionMetadata', additionalProperties: true, ...bounds },
 )
 
-/** Stores what a client states about a session, even after it has ended. */
+/** Stores the metadata that a client sends for a session, even after the session has ended. */
 export function liveMetadata({
   config,
   storage,
@@ -46,7 +46,8 @@ export function liveMetadata({
         const { account, params } = request
         const { id } = params
         const { text: metadata } = await bodies.read('post-session-metadata', request)
-        // Numbers are expanded: 1e20 has four characters on arrival, and 21 when it is stored.
+        // Numbers are written out: 1e20 has four characters in the request, and 21 when it is
+        // stored.
         if (Buffer.byteLength(metadata) > limit.maxBytes) throw bodyTooLarge(limit)
         const job = { id, account, kind: 'live' } as const
         if (!(await replacePostSessionMetadata(storage.db, job, metadata))) {

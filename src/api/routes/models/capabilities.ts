@@ -9,7 +9,7 @@ import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
 import { Capabilities } from '../../schemas/models/capabilities.ts'
 import { liveModelNames, modelNames } from '../../schemas/models/model-names.ts'
 
-/** Reports what this server can do, as its modules state it. An extension of the API. */
+/** Reports the capabilities of this server, as its modules state them. An extension of the API. */
 export function capabilityRoutes({
   config,
   speech,
@@ -51,10 +51,10 @@ export function capabilityRoutes({
             languages: languages === 'all' ? null : [...languages],
             config_schema: schemaOf(name),
           })),
-          translators: translators.map(({ pairs, ...one }) => {
-            return { ...one, pairs: pairs && [...pairs].sort() }
+          translators: translators.map(({ pairs, ...translator }) => {
+            return { ...translator, pairs: pairs && [...pairs].sort() }
           }),
-          entity_types: entityTypes.map((one) => ({ ...one, languages: [...one.languages] })),
+          entity_types: entityTypes.map((type) => ({ ...type, languages: [...type.languages] })),
           entity_groups: entityGroups as Record<string, string[]>,
         }
       },
@@ -62,35 +62,43 @@ export function capabilityRoutes({
   }
 }
 
-/** Reads what is installed at each request: models come and go while the server runs. */
+/**
+ * Describes the installed models. It reads them at each request, because they change while the
+ * server runs.
+ */
 function describeModels(folder: string, remote: App['speech']['remote']) {
   const stored = readStoredModels(folder)
-  const base = bundledModelList.map(({ id, kind, engine = null, languages, license, credit }) => {
-    const languageCodes = [...languages]
-    const fields = { name: id, kind, engine, languages: languageCodes, license }
-    return { ...fields, version: null, credit, ...wordTimesOf({ kind }) }
-  })
-  const added = stored.map(({ id, kind, engine, languages, revision, folder: modelFolder }) => {
+  const bundled = bundledModelList.map(
+    ({ id, kind, engine = null, languages, license, credit }) => {
+      const languageCodes = [...languages]
+      const fields = { name: id, kind, engine, languages: languageCodes, license }
+      return { ...fields, version: null, credit, ...wordTimesOf({ kind }) }
+    },
+  )
+  const installed = stored.map(({ id, kind, engine, languages, revision, folder: modelFolder }) => {
     const { license = '', credit } = readStoredRecord(modelFolder) ?? {}
     const fields = { name: id, kind, engine, languages: [...languages], license }
     return { ...fields, version: revision, credit: credit ?? null, ...wordTimesOf({ kind }) }
   })
-  const missing = readCatalog().filter(({ id }) => !stored.some((model) => model.id === id))
-  const available = missing.map((model) => {
+  const notInstalled = readCatalog().filter(({ id }) => !stored.some((model) => model.id === id))
+  const available = notInstalled.map((model) => {
     const { id, kind, engine, languages, license, memoryBytes, measured = null } = model
     const fields = { name: id, kind, engine, languages: [...languages], license }
     const sizes = { download_bytes: downloadBytes(model), memory_bytes: memoryBytes }
     return { ...fields, ...sizes, accuracy_measured: measured }
   })
   const speakers = describeSpeakerModels(folder)
-  return { installed: [...base, ...speakers, ...added, ...describeRemote(remote)], available }
+  return {
+    installed: [...bundled, ...speakers, ...installed, ...describeRemote(remote)],
+    available,
+  }
 }
 
 function wordTimesOf({ kind }: { kind: string }) {
   return { word_times: kind.endsWith('recognition') ? true : null }
 }
 
-/** Models that the operator added from files; their license is not known. */
+/** Describes the models that the operator added from files; their license is not known. */
 function describeSpeakerModels(folder: string) {
   return readSpeakerModels(folder).map(({ kind, name, sha256: version }) => {
     const fields = { name, kind, engine: null, languages: [], license: 'unknown', credit: null }
@@ -98,7 +106,7 @@ function describeSpeakerModels(folder: string) {
   })
 }
 
-/** The remote engine is one of the models that are there. */
+/** Describes the remote engine, which counts as an installed model. */
 function describeRemote(remote: App['speech']['remote']) {
   if (!remote) return []
   const { id: name, revision: version = null, capabilities } = remote
@@ -107,7 +115,10 @@ function describeRemote(remote: App['speech']['remote']) {
   return [{ ...fields, version, languages: [...languages], word_times: wordTimes }]
 }
 
-/** Returns the published schema of an add-on's configuration; null for those without options. */
+/**
+ * Returns a function that returns the published schema of an add-on's configuration, or null if the
+ * add-on has no options.
+ */
 function configSchemas({ requests, models }: App['config']) {
   const fields: Record<string, object> = preRecordedRequest({ requests, models }).properties
   return (name: string) => {

@@ -45,7 +45,7 @@ export function modelStoreRoutes({
   models,
   storage: { db },
 }: Pick<App, 'config' | 'models' | 'storage'>): FastifyPluginAsyncTypebox {
-  const note = (action: AuditAction, { account, keyId, raw }: FastifyRequest, subject: string) => {
+  const audit = (action: AuditAction, { account, keyId, raw }: FastifyRequest, subject: string) => {
     return recordAudit(
       db,
       { action, account, subject },
@@ -64,7 +64,7 @@ export function modelStoreRoutes({
     http.post('/v2/models/:name/pull', { schema: pull }, async (request, reply) => {
       const { name } = request.params
       models.pull(name)
-      await note('model.pulled', request, name)
+      await audit('model.pulled', request, name)
       const model = (await list()).find((listedModel) => listedModel.name === name)
       if (!model) throw new AppError('model_not_found', name)
       return reply.code(202).send(model)
@@ -73,7 +73,7 @@ export function modelStoreRoutes({
     http.delete('/v2/models/:name', { schema: remove }, async (request, reply) => {
       const { name } = request.params
       await models.remove(name)
-      await note('model.removed', request, name)
+      await audit('model.removed', request, name)
       return reply.code(204).send(null)
     })
   }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
-import { foreignModels, isForeignModel } from '../../openai/request.ts'
+import { isOpenAiModel, openAiModels } from '../../openai/request.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { Type } from '../../schemas/common/type.ts'
 import { Model, ModelList } from '../../schemas/models/model-list.ts'
@@ -13,7 +13,7 @@ export function modelRoutes({
   speech,
 }: Pick<App, 'config' | 'speech'>): FastifyPluginAsyncTypebox {
   const models = () => {
-    return [...modelNames(config.models), ...foreignModels].map((id) => {
+    return [...modelNames(config.models), ...openAiModels].map((id) => {
       const fields = { id, object: 'model' as const, created: 0, owned_by: 'steno' }
       const remoteLanguages = id === 'remote' ? speech.remote?.capabilities.languages : undefined
       return { ...fields, languages: [...(remoteLanguages ?? speech.languages)] }
@@ -52,7 +52,7 @@ export function modelRoutes({
       async ({ params: { id } }) => {
         const found = models().find((model) => model.id === id)
         if (found) return found
-        if (!isForeignModel(id)) throw new AppError('model_not_found', id)
+        if (!isOpenAiModel(id)) throw new AppError('model_not_found', id)
         return { ...models()[0]!, id }
       },
     )

@@ -6,14 +6,17 @@ import { OneOf } from '../../schemas/common/values.ts'
 
 const Health = Type.Object({ status: OneOf('ok') }, { title: 'Health' })
 
-/** A response this old is still valid: polling must not load the machine. */
-const READY_FOR_MS = 5000
-/** A second of audio takes a fraction of a second; an engine that needs this long is stuck. */
-const READY_TIMEOUT_MS = 15_000
+/** How long the result of a check is valid: polling must not load the machine. */
+const MAX_RESULT_AGE_MS = 5000
+/**
+ * The check recognizes a second of audio, which takes a fraction of a second: an engine that takes
+ * this long is stuck.
+ */
+const CHECK_TIMEOUT_MS = 15_000
 
 /**
- * Reports whether the process is alive, and whether it accepts work: has disk space and can
- * recognize speech. Neither route needs a key.
+ * Reports whether the process is alive, and whether it accepts work, which means that it has disk
+ * space and can recognize speech. Neither route needs a key.
  */
 export function healthRoutes({
   speech,
@@ -21,16 +24,16 @@ export function healthRoutes({
 }: Pick<App, 'speech' | 'storage'>): FastifyPluginAsyncTypebox {
   const checkReady = createReadiness(speech)
   return async (http) => {
-    const open = { tags: ['Server'], security: [], response: { 200: Health } }
+    const publicRoute = { tags: ['Server'], security: [], response: { 200: Health } }
     const health = {
-      ...open,
+      ...publicRoute,
       operationId: 'getHealth',
       summary: 'Check whether the process is alive',
       description: 'Needs no key.',
     }
     http.get('/health', { schema: health }, async () => ({ status: 'ok' as const }))
     const ready = {
-      ...open,
+      ...publicRoute,
       operationId: 'getReady',
       summary: 'Check whether the server accepts new work',
       description:
@@ -50,22 +53,22 @@ export function healthRoutes({
  * fresh.
  */
 export function createReadiness(speech: Pick<App['speech'], 'checkReady'>): () => Promise<void> {
-  let response: Promise<void> | undefined
+  let lastCheck: Promise<void> | undefined
   return () => {
-    response ??= request()
-    return response
+    lastCheck ??= checkEngine()
+    return lastCheck
   }
 
-  async function request(): Promise<void> {
+  async function checkEngine(): Promise<void> {
     try {
-      await speech.checkReady({ signal: AbortSignal.timeout(READY_TIMEOUT_MS) })
+      await speech.checkReady({ signal: AbortSignal.timeout(CHECK_TIMEOUT_MS) })
     } catch (cause) {
       if (cause instanceof AppError) throw cause
       throw new AppError('engine_unavailable', 'it did not respond', { cause })
     } finally {
       setTimeout(() => {
-        response = undefined
-      }, READY_FOR_MS).unref()
+        lastCheck = undefined
+      }, MAX_RESULT_AGE_MS).unref()
     }
   }
 }

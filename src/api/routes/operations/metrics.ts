@@ -41,7 +41,10 @@ export function metricsRoutes({
   }
 }
 
-/** Compares hashes: the duration reveals nothing about the token. */
+/**
+ * Throws `key_missing` or `key_unknown` unless a request has the token. It compares hashes, so that
+ * the duration reveals nothing about the token.
+ */
 function requireToken(authorization: string | undefined, expected: Buffer): void {
   if (authorization === undefined) {
     throw new AppError('key_missing', 'the token of the metrics is missing')

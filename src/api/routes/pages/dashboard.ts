@@ -4,10 +4,10 @@ import { AppError } from '../../../errors.ts'
 import { sendAboutPage } from './dashboard/about-page.ts'
 import { readAsset } from './dashboard/page-files.ts'
 
-/** A year: the name of a file changes with its content. */
+/** A year, in seconds: the name of a file changes with its content. */
 const MAX_AGE = 31_536_000
 
-/** Pages for people are no part of the described API. */
+/** The API description omits pages for people. */
 const schema = { hide: true } as object
 
 /**

@@ -5,7 +5,10 @@ import { readStaticFile } from '../../responses/files/static-file.ts'
 
 /** Where `npm run build` writes the documentation. */
 const FOLDER = join(import.meta.dirname, '../../../../guide/dist')
-/** Names do not change with the content, which changes with the version of the server. */
+/**
+ * Five minutes, in seconds: the content of a file changes with the version of the server, its name
+ * does not.
+ */
 const MAX_AGE = 300
 const POLICY = [
   "default-src 'none'",
@@ -18,14 +21,14 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Pages for people are no part of the described API. */
+/** The API description omits pages for people. */
 const schema = { hide: true } as object
 
 /** Serves the documentation of this version. It needs no key. */
 export function guideRoutes(): FastifyPluginAsync {
   return async (http) => {
     http.get('/guide', { schema }, async ({ url }, reply) => {
-      // Relative, so that it works behind a proxy under any path.
+      // The redirect is relative, so that it works behind a proxy under any path.
       const isFolder = url.split('?', 1)[0]!.endsWith('/')
       return reply.redirect(isFolder ? 'index.html' : 'guide/index.html')
     })

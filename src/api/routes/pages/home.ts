@@ -6,12 +6,12 @@ import { readProgramVersion } from '../../../config/version.ts'
 import { baseUrlOf } from '../../responses/urls.ts'
 import { sendDashboard, wantsPage } from './dashboard/page.ts'
 
-/** The root is for whoever does not know the API yet: it is no part of what is described. */
+/** The root page is for people who do not know the API yet, so the API description omits it. */
 const schema = { hide: true } as object
 
 /**
- * Serves `/`, the address that a start prints: the dashboard for a browser, and for a program where
- * everything is. Neither needs a key.
+ * Serves `/`, the address that the server prints when it starts: the dashboard for browsers, and
+ * links to all parts for programs. Neither needs a key.
  */
 export function homeRoute({ config }: Pick<App, 'config'>): FastifyPluginAsync {
   const version = readProgramVersion()
@@ -31,7 +31,7 @@ export function homeRoute({ config }: Pick<App, 'config'>): FastifyPluginAsync {
 
 type HomeOptions = Pick<Config['http'], 'authHeaderNames'> & { version: string }
 
-/** Says what this is, how to send a key, and where to read on. */
+/** Describes the server: its name and version, how to send a key, and the most important links. */
 function describeHome(base: string, { version, authHeaderNames }: HomeOptions) {
   const key = `Send a key in the header ${authHeaderNames[0]}`
   return {

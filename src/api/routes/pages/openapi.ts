@@ -11,14 +11,14 @@ import { FreeObject } from '../../schemas/common/values.ts'
 
 /** Where `npm run build` writes the script of the page. */
 const SCRIPT = join(import.meta.dirname, '../../../../reference/dist/scalar.js')
-/** A day: the script changes only with a new version of the server. */
+/** A day, in seconds: the script changes only with a new version of the server. */
 const SCRIPT_MAX_AGE = 86_400
 
-const open = { tags: ['Server'], security: [] }
+const publicRoute = { tags: ['Server'], security: [] }
 
 /**
- * Serves the description of this API, for programs and for people. Neither needs a key, and neither
- * holds a secret.
+ * Serves the description of this API, for programs and for people. Neither form needs a key or
+ * contains a secret.
  */
 export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsyncTypebox {
   const { publicBaseUrl } = config.http
@@ -29,10 +29,11 @@ export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsy
   })
 
   return async (http) => {
-    // Made for the first request: it takes as long as the rest of the start of a server.
+    // The document is created for the first request, because that takes as long as the rest of the
+    // start of a server.
     let document: string | undefined
     const documentSchema = {
-      ...open,
+      ...publicRoute,
       operationId: 'getDescription',
       summary: 'Get this OpenAPI description',
       description: 'OpenAPI 3.1. Needs no key.',
@@ -45,11 +46,11 @@ export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsy
     })
 
     const pageSchema = {
-      ...open,
+      ...publicRoute,
       operationId: 'getReference',
       summary: 'Get the API reference page',
       description: 'The API reference as a web page, with requests to try. Needs no key.',
-      response: { 200: text('text/html'), 304: notModified },
+      response: { 200: textResponse('text/html'), 304: notModified },
     }
     http.get('/docs', { schema: pageSchema }, async (request, reply) => {
       reply
@@ -61,11 +62,11 @@ export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsy
     })
 
     const scriptSchema = {
-      ...open,
+      ...publicRoute,
       operationId: 'getReferenceScript',
       summary: 'Get the script of the reference page',
       description: 'The API reference page loads this script. Needs no key.',
-      response: { 200: text('text/javascript'), 304: notModified },
+      response: { 200: textResponse('text/javascript'), 304: notModified },
     }
     http.get('/docs/scalar.js', { schema: scriptSchema }, async (request, reply) => {
       const acceptEncoding = String(request.headers['accept-encoding'] ?? '')
@@ -83,11 +84,11 @@ export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsy
 
 const notModified = Type.Null({ description: 'The description has not changed' })
 
-function text(mediaType: string) {
+function textResponse(mediaType: string) {
   return { description: 'OK', content: { [mediaType]: { schema: Type.String() } } }
 }
 
-/** Sends `content` with an ETag made of it, or 304 when the client already has it. */
+/** Sends `content` with an ETag computed from it, or 304 if the client already has it. */
 function sendTagged(
   request: FastifyRequest,
   reply: FastifyReply,

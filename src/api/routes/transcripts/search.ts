@@ -16,7 +16,7 @@ export function searchRoutes({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
-  const inTurn = limitConcurrency()
+  const runInTurn = limitConcurrency()
   return async (http) => {
     const schema = {
       tags: ['Search'],
@@ -35,7 +35,7 @@ export function searchRoutes({
       const limit = Math.min(query.limit, config.http.listMaxLimit)
       const search = { account, q, language, speaker, speakerName, kinds, metadata }
       const request = { ...search, ...periodOf(query) }
-      const page = await inTurn(account, () => searchJobs(db, request, { offset, limit }))
+      const page = await runInTurn(account, () => searchJobs(db, request, { offset, limit }))
       const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
       return { ...urls, items: page.hits.map(toView) }
     })

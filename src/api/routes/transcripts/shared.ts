@@ -28,11 +28,11 @@ const SecretParams = Type.Object({
   secret: Type.String({ description: 'The secret: the last part of the link’s address' }),
 })
 
-const open = { tags: ['Server'], security: [], params: SecretParams }
+const publicRoute = { tags: ['Server'], security: [], params: SecretParams }
 
-const form = { format: 'json', words: true, speakers: true } as const
+const transcriptForm = { format: 'json', words: true, speakers: true } as const
 
-/** What the routes of links need, and how they find the job of a link. */
+/** The dependencies of the routes for links, with the function that finds the job of a link. */
 type SharedRouteDeps = Pick<App, 'config' | 'storage' | 'jobs'> & {
   findShared(secret: string): Promise<{ share: Share; job: Job }>
 }
@@ -77,9 +77,9 @@ function createFindShared({
 }
 
 function viewRoute({ storage, jobs, findShared }: SharedRouteDeps): FastifyPluginAsyncTypebox {
-  const inTurn = limitConcurrency()
+  const runInTurn = limitConcurrency()
   const schema = {
-    ...open,
+    ...publicRoute,
     operationId: 'getShared',
     summary: 'Get the transcript behind a link',
     description:
@@ -104,11 +104,11 @@ function viewRoute({ storage, jobs, findShared }: SharedRouteDeps): FastifyPlugi
       const isLive = isOpenSession(job)
       const transcript = isLive
         ? '{"utterances":[]}'
-        : await inTurn(account, () => {
-            const options = { ...form, isEdited: share.isEdited }
+        : await runInTurn(account, () => {
+            const options = { ...transcriptForm, isEdited: share.isEdited }
             return jobs.service.transcript({ id, account }, options)
           })
-      // The name of a file often says who speaks.
+      // The name of a file often reveals who speaks.
       const name = isRedacted(job) ? null : (file?.filename ?? null)
       const head = JSON.stringify({
         ...{ name, kind: job.kind, created_at: toDateTime(job.createdAt) },
@@ -126,7 +126,7 @@ function captionsRoute(
   captions: CaptionStreams,
 ): FastifyPluginAsyncTypebox {
   const schema = {
-    ...open,
+    ...publicRoute,
     operationId: 'getSharedCaptions',
     summary: 'Stream the captions behind a link',
     description: captionsDescription,
@@ -145,7 +145,7 @@ function captionsRoute(
 
 function fileRoute({ storage, findShared }: SharedRouteDeps): FastifyPluginAsyncTypebox {
   const schema = {
-    ...open,
+    ...publicRoute,
     operationId: 'getSharedFile',
     summary: 'Download the recording behind a link',
     description:

@@ -16,10 +16,10 @@ import { Type } from '../../schemas/common/type.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 import { CreatedShare, ShareList, ShareRequest } from '../../schemas/transcripts/share.ts'
 
-/** Two numbers and a word fit many times. */
+/** Many times the length of a number and a flag. */
 const MAX_BODY_BYTES = 4096
 
-/** Accepts any text: what is no id is simply not found. */
+/** Any text is accepted: one that is not an id is not found. */
 const ShareParams = Type.Object({ id: Type.String(), share: Type.String() })
 
 function shareSchemas(kind: JobKind | undefined) {
@@ -55,8 +55,11 @@ export function shareRoutes(
   const { create, list, remove } = shareSchemas(kind)
   const { db } = storage
 
-  /** A link also shows a session that still runs: its captions. */
-  async function requireShown(id: JobId): Promise<void> {
+  /**
+   * Rejects unless a link can show the job: a finished job, or the captions of a session that still
+   * runs.
+   */
+  async function requireShareable(id: JobId): Promise<void> {
     const job = await findJob(db, id)
     if (!job) throw new AppError('job_not_found', id.id)
     const isOpen = job.kind === 'live' && job.status !== 'error'
@@ -68,7 +71,7 @@ export function shareRoutes(
     http.post(`${path}/:id/share`, { schema: create }, async (request, reply) => {
       const { account, keyHash, params, raw } = request
       const { expires_in_s: seconds, edited } = await bodies.read('share', request)
-      await requireShown({ id: params.id, account, kind })
+      await requireShareable({ id: params.id, account, kind })
       const secret = randomBytes(32).toString('base64url')
       const createdAt = wallNow()
       const share = {
@@ -79,7 +82,8 @@ export function shareRoutes(
       const stored = await insertShare(db, { ...share, hash: sha256(secret).toString('hex') })
       if (stored === 'gone') throw new AppError('job_not_found', params.id)
       if (stored === 'full') throw new AppError('too_many_shares')
-      // Behind the hash sign, browsers keep it out of logs and of what they send to other sites.
+      // Browsers do not send the part of a URL after `#`, so the secret gets neither into logs nor
+      // to other sites.
       const url = `${baseUrlOf(raw, config.http)}/#/shared/${secret}`
       reply.header('cache-control', 'no-store')
       return reply.code(201).send({ ...viewShare(share), url })

@@ -30,7 +30,7 @@ export function transcriptEditRoutes(
   { storage, jobs, bodies }: Pick<App, 'storage' | 'jobs'> & { bodies: BodyReader },
   { path, kind }: { path: string; kind?: JobKind },
 ): FastifyPluginAsyncTypebox {
-  const inTurn = limitConcurrency()
+  const runInTurn = limitConcurrency()
   const operations = jobOperations(kind)
   return async (http) => {
     acceptJson(http, { maxBytes: MAX_EDIT_BYTES })
@@ -49,8 +49,8 @@ export function transcriptEditRoutes(
       },
       async ({ account, params: { id }, query }, reply) => {
         const job = { id, account, kind }
-        // One after the other, as transcripts: they are read in the same threads.
-        const { version, versions, effective } = await inTurn(account, () => {
+        // The corrections of an account are read one at a time, in the same threads as transcripts.
+        const { version, versions, effective } = await runInTurn(account, () => {
           return jobs.service.transcriptEdits(job, { limit: query.versions })
         })
         const head = JSON.stringify({ version, versions: versions.map(viewVersion) })
@@ -73,11 +73,11 @@ export function transcriptEditRoutes(
         const { account, keyHash, params } = request
         const correction = await bodies.read('edits', request)
         const keyName = await keyNameOf(storage.db, keyHash)
-        const made = await inTurn(account, () => {
+        const newVersion = await runInTurn(account, () => {
           const job = { id: params.id, account, kind }
           return jobs.service.correctTranscript(job, { ...correction, keyName })
         })
-        return viewVersion(made)
+        return viewVersion(newVersion)
       },
     )
   }

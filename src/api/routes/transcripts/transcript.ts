@@ -39,12 +39,15 @@ const TranscriptQuery = Type.Object({
   }),
 })
 
-/** The transcript of a finished job as a file, from the stored words. An extension of the API. */
+/**
+ * Returns the transcript of a finished job as a file, from the stored words. An extension of the
+ * API.
+ */
 export function transcriptRoute(
   { jobs, storage: { db } }: Pick<App, 'jobs' | 'storage'>,
   { path, kind }: { path: string; kind?: JobKind },
 ): FastifyPluginAsyncTypebox {
-  const inTurn = limitConcurrency()
+  const runInTurn = limitConcurrency()
   return async (http) => {
     ignoreBodies(http)
     http.get(
@@ -71,21 +74,25 @@ export function transcriptRoute(
         },
       },
       async ({ account, params: { id }, query }, reply) => {
-        const { edited: isEdited, ...form } = query
-        // One after the other: the threads that write them also build the results of others.
-        const file = await inTurn(account, () => {
-          return jobs.service.transcript({ id, account, kind }, { ...form, isEdited })
+        const { edited: isEdited, ...formOptions } = query
+        // The transcripts of an account are written one at a time, because the same threads build
+        // the results of other accounts.
+        const file = await runInTurn(account, () => {
+          return jobs.service.transcript({ id, account, kind }, { ...formOptions, isEdited })
         })
         markDeliveredWhenSent(jobs, reply, { id, account })
-        const name = `${await stemOf({ id, account })}.${form.format}`
+        const name = `${await baseNameOf({ id, account })}.${formOptions.format}`
         reply.header('content-disposition', attachment(name))
-        return reply.type(types[form.format]).send(file)
+        return reply.type(types[formOptions.format]).send(file)
       },
     )
   }
 
-  /** Returns what people call the recording, without the extension of its sound; else the id. */
-  async function stemOf(job: { id: string; account: string }): Promise<string> {
+  /**
+   * Returns the file name of the recording without its extension, or the id of the job if it has
+   * none.
+   */
+  async function baseNameOf(job: { id: string; account: string }): Promise<string> {
     const { file } = (await findJob(db, job)) ?? {}
     return file?.filename?.replace(/(?<=.)\.\w{1,5}$/u, '') || job.id
   }

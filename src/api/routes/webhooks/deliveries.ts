@@ -26,7 +26,7 @@ export function deliveryRoutes({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
-  const inTurn = limitConcurrency()
+  const runInTurn = limitConcurrency()
   // The list is sent as text while the attempts are loaded.
   const Streamed = Type.Unsafe<Readable>(DeliveryList)
   return async (http) => {
@@ -49,12 +49,12 @@ export function deliveryRoutes({
           statuses: query.status,
           events: query.event,
         }
-        const part = { offset: query.offset, limit }
-        const page = await inTurn(account, () => listDeliveries(db, filter, part))
+        const pageRequest = { offset: query.offset, limit }
+        const page = await runInTurn(account, () => listDeliveries(db, filter, pageRequest))
         const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
-        // The framework would read what it discards for HEAD.
+        // For HEAD, the framework would read the whole list and discard it.
         const deliveries = method === 'HEAD' ? [] : page.deliveries
-        return sendList(reply, writeList(urls, describe(deliveries)))
+        return sendList(reply, writeList(urls, loadDeliveries(deliveries)))
       },
     )
 
@@ -71,11 +71,13 @@ export function deliveryRoutes({
     )
   }
 
-  async function* describe(deliveries: readonly LoggedDelivery[]): AsyncGenerator<LazyText[]> {
-    for (const some of groupByAttempts(deliveries)) {
-      const ids = some.map(({ id }) => id)
+  async function* loadDeliveries(
+    deliveries: readonly LoggedDelivery[],
+  ): AsyncGenerator<LazyText[]> {
+    for (const group of groupByAttempts(deliveries)) {
+      const ids = group.map(({ id }) => id)
       const attempts = await findAttempts(db, ids)
-      yield some.map((delivery) => () => {
+      yield group.map((delivery) => () => {
         return JSON.stringify(toDeliveryView(delivery, attempts.get(delivery.id)!))
       })
     }

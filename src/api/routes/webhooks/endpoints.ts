@@ -36,23 +36,23 @@ const list = {
 const endpointSchema = { params: IdParams, response: { 200: EndpointView, ...errorResponses(404) } }
 
 /**
- * Lists the endpoints that are notified of an account's jobs, and enables or disables them; `admin`
- * reaches those of all accounts.
+ * Lists the endpoints that are notified of an account's jobs, and enables or disables them. With
+ * the scope `admin`, requests can access the endpoints of all accounts.
  */
 export function endpointRoutes({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
-  const inTurn = limitConcurrency()
+  const runInTurn = limitConcurrency()
   return async (http) => {
     ignoreBodies(http)
 
     http.get(path, { schema: list }, async ({ account, scopes, query, raw }) => {
       const limit = Math.min(query.limit, config.http.listMaxLimit)
-      const listed = requireAccount(query, { account, scopes })
-      const filter = { account: listed, kinds: query.kind, statuses: query.status }
-      const part = { offset: query.offset, limit }
-      const page = await inTurn(account, () => pageEndpoints(db, filter, part))
+      const listedAccount = requireAccount(query, { account, scopes })
+      const filter = { account: listedAccount, kinds: query.kind, statuses: query.status }
+      const pageRequest = { offset: query.offset, limit }
+      const page = await runInTurn(account, () => pageEndpoints(db, filter, pageRequest))
       const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
       return { ...urls, items: page.endpoints.map(toEndpointView) }
     })
@@ -82,8 +82,8 @@ export function endpointRoutes({
         const by = account === request.account ? 'account' : 'operator'
         await disableEndpoint(db, id, { reason: `by the ${by}`, at })
         const endpoint = await requireEndpoint(request)
-        // Repeated even for a disabled endpoint: an earlier attempt may have been interrupted
-        // before this.
+        // This also runs for an endpoint that is already disabled, because an earlier request may
+        // have been interrupted before it.
         const reason = disabledReason(endpoint.disabledReason)
         await failEndpointDeliveries(db, id, { reason, at })
         return toEndpointView(endpoint)

@@ -16,12 +16,14 @@ import { Type } from '../../schemas/common/type.ts'
 
 /** How often a stream looks for new events. */
 const POLL_MS = 1000
-/** Comments keep proxies from closing a quiet stream. */
+/** The interval of comments, which keep proxies from closing a quiet stream. */
 const COMMENT_MS = 15_000
-/** Then the client connects again: proxies end long responses, too. */
+/**
+ * The longest stream. The client then connects again, as it must when a proxy ends a long response.
+ */
 const MAX_STREAM_MS = 300_000
 const MAX_STREAMS_PER_ACCOUNT = 50
-const BATCH = 100
+const BATCH_EVENTS = 100
 
 const Headers = Type.Object({
   'last-event-id': Type.Optional(
@@ -48,7 +50,9 @@ const schema = {
   },
 }
 
-/** Sends what happens to the jobs and deliveries of an account, as it happens. An extension. */
+/**
+ * Streams the events of an account's jobs and deliveries as they happen. An extension of the API.
+ */
 export function eventRoutes({
   models,
   storage: { db },
@@ -62,8 +66,8 @@ export function eventRoutes({
       const { account, headers, method, raw, scopes } = request
       const lastId = headers['last-event-id']
       const from = lastId ? parseId(lastId) : await lastEventCursor(db)
-      const open = streams.get(account) ?? 0
-      if (open >= MAX_STREAMS_PER_ACCOUNT) {
+      const streamCount = streams.get(account) ?? 0
+      if (streamCount >= MAX_STREAMS_PER_ACCOUNT) {
         const detail = `${MAX_STREAMS_PER_ACCOUNT} streams of events at once`
         throw new AppError('rate_limited', detail, { retryAfter: COMMENT_MS / 1000 })
       }
@@ -73,10 +77,10 @@ export function eventRoutes({
         .header('x-accel-buffering', 'no')
         .header('x-content-type-options', 'nosniff')
       if (method === 'HEAD') return reply.send(Readable.from([]))
-      streams.set(account, open + 1)
-      const gone = new AbortController()
-      raw.socket.once('close', () => gone.abort())
-      const signal = AbortSignal.any([stopping.signal, gone.signal])
+      streams.set(account, streamCount + 1)
+      const disconnected = new AbortController()
+      raw.socket.once('close', () => disconnected.abort())
+      const signal = AbortSignal.any([stopping.signal, disconnected.signal])
       const readModels = scopes.includes('admin') && createModelEvents(models.pulls)
       const stream = Readable.from(
         writeEvents(db, from, {
@@ -85,7 +89,7 @@ export function eventRoutes({
         }),
       )
       stream.once('close', () => {
-        gone.abort()
+        disconnected.abort()
         const remainingCount = (streams.get(account) ?? 1) - 1
         if (remainingCount > 0) streams.set(account, remainingCount)
         else streams.delete(account)
@@ -99,29 +103,29 @@ type EventOptions = {
   account: string
   signal: AbortSignal
   readModels: false | (() => string[])
-  /** Once it says no, the stream ends. */
+  /** Returns whether the client still has access; the stream ends once it returns false. */
   isAllowed: () => Promise<boolean>
 }
 
-/** Yields the events after `from` as they happen, until the stream is as old as it may get. */
+/** Yields the events after `from` as they happen, until the stream reaches its maximum age. */
 async function* writeEvents(
   db: Db,
   from: EventCursor,
   { account, signal, readModels, isAllowed }: EventOptions,
 ): AsyncGenerator<string> {
   const end = performance.now() + MAX_STREAM_MS
-  let place = from
+  let cursor = from
   let quietSince = performance.now()
-  // With an id of its own the client can resume before the first event.
-  yield `retry: ${POLL_MS}\nid: ${place.tx}-${place.seq}\n\n`
+  // With this id, the client can resume even before the first event.
+  yield `retry: ${POLL_MS}\nid: ${cursor.tx}-${cursor.seq}\n\n`
   while (!signal.aborted && performance.now() < end) {
     if (!(await isAllowed())) return
-    const events = await readEventsAfter(db, place, { account, limit: BATCH })
+    const events = await readEventsAfter(db, cursor, { account, limit: BATCH_EVENTS })
     for (const event of events) yield writeEvent(event)
     for (const data of readModels ? readModels() : []) yield `event: model\ndata: ${data}\n\n`
-    place = events.at(-1) ?? place
+    cursor = events.at(-1) ?? cursor
     if (events.length > 0) quietSince = performance.now()
-    if (events.length === BATCH) continue
+    if (events.length === BATCH_EVENTS) continue
     if (performance.now() - quietSince > COMMENT_MS) {
       yield ': quiet\n\n'
       quietSince = performance.now()

@@ -18,7 +18,7 @@ import { addRoutes } from '../add-routes.ts'
 
 type Deps = Pick<App, 'storage' | 'delivery'> & { bodies: BodyReader }
 
-/** Notifies receivers again: of one event, or of all that they missed. */
+/** Sends events to receivers again: one event, or all that they missed. */
 export function resendingRoutes(app: Deps): FastifyPluginAsyncTypebox {
   return async (http) => {
     await addRoutes(http, resendFailedRoute(app))
@@ -27,7 +27,7 @@ export function resendingRoutes(app: Deps): FastifyPluginAsyncTypebox {
 }
 
 function resendFailedRoute({ bodies, storage, delivery }: Deps): FastifyPluginAsyncTypebox {
-  const inTurn = limitConcurrency()
+  const runInTurn = limitConcurrency()
   return async (http) => {
     http.post(
       '/v2/deliveries/resend',
@@ -43,7 +43,7 @@ function resendFailedRoute({ bodies, storage, delivery }: Deps): FastifyPluginAs
         const requested = await bodies.read('resend', request)
         const { since, endpoint_id: endpointId, job_id: jobId } = requested
         const failed = { account, endpointId, jobId, since: parseDateTime(since)!, at: wallNow() }
-        const resent = await inTurn(account, () => resendFailed(storage.db, failed))
+        const resent = await runInTurn(account, () => resendFailed(storage.db, failed))
         delivery.wake()
         return reply.code(202).send({ resent })
       },

@@ -26,9 +26,9 @@ import { IdParams } from '../../schemas/jobs/job.ts'
 import { endpointOperations } from '../../schemas/webhooks/delivery-operations.ts'
 import { CreatedWebhook, WebhookRequest, WebhookTest } from '../../schemas/webhooks/webhook.ts'
 
-/** The longest address, a name and all events fit. */
+/** The longest URL, a name and all events fit. */
 const MAX_BODY_BYTES = 16 * 1024
-/** Each event of the account is a row for each of them. */
+/** The most webhooks of an account: each event is a row for each of them. */
 const MAX_WEBHOOKS = 50
 
 const path = '/v2/endpoints'
@@ -44,7 +44,7 @@ export function webhookRoutes(app: Deps): FastifyPluginAsyncTypebox {
 }
 
 function creationRoute({ config, storage: { db }, bodies }: Deps): FastifyPluginAsyncTypebox {
-  const inTurn = limitConcurrency()
+  const runInTurn = limitConcurrency()
   return async (http) => {
     acceptJson(http, { maxBytes: MAX_BODY_BYTES })
     const schema = {
@@ -59,18 +59,18 @@ function creationRoute({ config, storage: { db }, bodies }: Deps): FastifyPlugin
         ? webhookEvents.filter((event) => requestedEvents.includes(event))
         : null
       const webhook = { account, url, name, events, source: 'api', createdAt: wallNow() } as const
-      const { id, secret } = await inTurn(account, async () => {
+      const { id, secret } = await runInTurn(account, async () => {
         if ((await countWebhooks(db, account)) >= MAX_WEBHOOKS) {
           throw new AppError('too_many_webhooks', `the limit is ${MAX_WEBHOOKS}`)
         }
         return createWebhook(db, webhook, actorOf(request, config))
       })
       if (secret === undefined) throw new AppError('webhook_exists', id)
-      const made = (await findEndpoint(db, { id, account }))!
+      const created = (await findEndpoint(db, { id, account }))!
       return reply
         .code(201)
         .header('cache-control', 'no-store')
-        .send({ ...toEndpointView(made), secret })
+        .send({ ...toEndpointView(created), secret })
     })
   }
 }
@@ -98,12 +98,12 @@ function changeRoutes({ config, storage: { db } }: Deps): FastifyPluginAsyncType
       return reply.code(204).send()
     })
 
-    const trial = {
+    const test = {
       ...endpointOperations.test,
       params: IdParams,
       response: { 200: WebhookTest, ...errorResponses(404) },
     }
-    http.post(`${path}/:id/test`, { schema: trial }, async (request, reply) => {
+    http.post(`${path}/:id/test`, { schema: test }, async (request, reply) => {
       const webhook = await requireWebhook(request)
       const { id, reason, attempt } = await sendTestEvent({ db, config }, webhook, {
         signal: disconnectSignal(reply),
@@ -113,7 +113,10 @@ function changeRoutes({ config, storage: { db } }: Deps): FastifyPluginAsyncType
     })
   }
 
-  /** Callbacks go where jobs say: there is nothing to remove, and a test would surprise. */
+  /**
+   * Finds the webhook of a request; rejects with `endpoint_not_found`, also for the origin of
+   * callbacks, which cannot be removed or tested.
+   */
   async function requireWebhook(request: ResourceRequest): Promise<Endpoint> {
     const { id } = request.params
     const endpoint = await findEndpoint(db, { id, account: accountFilterOf(request) })

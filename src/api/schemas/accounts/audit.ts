@@ -9,7 +9,7 @@ function Filter(description: string) {
   return Type.Optional(Type.String({ maxLength: MAX_NAME_CHARS, description }))
 }
 
-/** Filters of the audit log, and the part of its list. */
+/** The filters and the page of a list of the audit log. */
 export const AuditQuery = Type.Object({
   ...pageFields('Entries'),
   date: DateFilter('Entries of this UTC day'),
@@ -39,7 +39,7 @@ export const AuditEntryView = Type.Object(
   { title: 'AuditEntry' },
 )
 
-/** The view of an entry. */
+/** An entry in a response. */
 export type AuditEntryView = Static<typeof AuditEntryView>
 
 /** A page of the audit log. */

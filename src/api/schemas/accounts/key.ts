@@ -5,13 +5,13 @@ import { DateTime, Nullable, OneOf } from '../common/values.ts'
 
 const YEAR_S = 366 * 86_400
 /** The longest text that fits a line of the list. */
-const MAX_LABEL = 100
+const MAX_LABEL_CHARS = 100
 
 function Label(description: string) {
-  return Type.String({ minLength: 1, maxLength: MAX_LABEL, format: 'label', description })
+  return Type.String({ minLength: 1, maxLength: MAX_LABEL_CHARS, format: 'label', description })
 }
 
-/** What a new key is to be. */
+/** The body of a request for a new key. */
 export const KeyRequest = Type.Object(
   {
     name: Type.Optional(Label('Its display name')),
@@ -35,7 +35,7 @@ export const KeyRequest = Type.Object(
   { title: 'KeyRequest', examples: [{ name: 'night job', scopes: ['read'] }] },
 )
 
-/** What a new key is to be, as it was read. */
+/** The body of a request for a new key, after validation. */
 export type KeyRequest = Static<typeof KeyRequest>
 
 const fields = {
@@ -49,7 +49,7 @@ const fields = {
   is_own: Type.Boolean({ description: 'Whether this request used it' }),
 }
 
-/** A new key, the only time that it is shown. */
+/** The response to the creation of a key, the only response that contains it. */
 export const CreatedKey = Type.Object(
   {
     ...fields,

@@ -43,7 +43,7 @@ const UsageItem = Type.Object(
   { title: 'UsageItem', description: 'One sum, with the fields that it was grouped by' },
 )
 
-/** What an account may use, and what it has used. */
+/** The quotas of an account, and how much of them it has used. */
 const Quotas = Type.Object(
   {
     month: Type.Object(
@@ -81,7 +81,7 @@ const Quotas = Type.Object(
   { title: 'Quotas' },
 )
 
-/** What was used, and what may be. */
+/** The usage of an account or of all accounts, and the quotas of the account. */
 export const UsageReport = Type.Object(
   {
     from: Day,

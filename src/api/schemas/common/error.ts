@@ -18,7 +18,7 @@ export const ErrorView = Type.Object(
   { title: 'Error' },
 )
 
-const reasons = {
+const descriptions = {
   400: 'The request cannot be read, or some fields are invalid.',
   401: 'The key is missing or unknown.',
   402: 'QuotaExceeded: the account has reached its quota for storage or for this month.',
@@ -36,12 +36,12 @@ const reasons = {
 } as const
 
 /** A status of error responses. */
-export type ErrorStatus = keyof typeof reasons
+export type ErrorStatus = keyof typeof descriptions
 
 /** Returns the description of an error response. */
 export function errorResponse(status: ErrorStatus) {
   return {
-    description: reasons[status],
+    description: descriptions[status],
     content: { 'application/json': { schema: ErrorView } },
   }
 }
@@ -53,6 +53,6 @@ export function errorResponse(status: ErrorStatus) {
 export function errorResponses<S extends ErrorStatus>(
   ...statuses: readonly S[]
 ): Record<S, ReturnType<typeof errorResponse>> {
-  const answers = statuses.map((status) => [status, errorResponse(status)] as const)
-  return Object.fromEntries(answers) as Record<S, ReturnType<typeof errorResponse>>
+  const responses = statuses.map((status) => [status, errorResponse(status)] as const)
+  return Object.fromEntries(responses) as Record<S, ReturnType<typeof errorResponse>>
 }

@@ -13,7 +13,7 @@ export function DateFilter(description: string) {
   return Type.Optional(DateOrDateTime(description))
 }
 
-/** A parameter that names whose things are wanted. */
+/** The parameter that selects the resources of another account. */
 export const OtherAccount = Type.Optional(
   Type.String({
     maxLength: MAX_NAME_CHARS,
@@ -22,13 +22,13 @@ export const OtherAccount = Type.Optional(
   }),
 )
 
-/** Defines a parameter that lists some of a few words. */
+/** Defines a parameter that lists some of `names`. */
 export function AnyOf<T extends string>(names: readonly T[], description: string) {
   const Name = Type.Unsafe<T>({ type: 'string', enum: names })
   return Type.Optional(Type.Array(Name, { maxItems: MAX_QUERY_VALUES, description }))
 }
 
-/** Defines the parameters that select a part of a list of `things`. */
+/** Defines the parameters that select a page of a list of `things`. */
 export function pageFields(things: string) {
   return {
     offset: Type.Integer({ minimum: 0, default: 0, description: `${things} to skip` }),
@@ -53,7 +53,7 @@ export function listPageSchema<T extends TSchema>(Item: T, title: string) {
   )
 }
 
-/** Filters of jobs, and the part of their list. */
+/** The filters and the page of a list of jobs. */
 const Query = Type.Object({
   ...pageFields('Jobs'),
   date: DateFilter('Jobs created on this UTC day'),
@@ -78,16 +78,16 @@ const Query = Type.Object({
   ),
 })
 
-/** The query where pre-recorded and live jobs are listed together. */
-const TwinQuery = Type.Object({
+/** The query of routes that list pre-recorded and live jobs together. */
+const BothKindsQuery = Type.Object({
   ...Query.properties,
   kind: AnyOf(['pre-recorded', 'live'], 'Jobs of any of these kinds'),
 })
 
-/** The query of a list; `kind` only where both are listed. */
-export type ListQuery = Static<typeof TwinQuery>
+/** The query of a list of jobs; only routes for both kinds have `kind`. */
+export type ListQuery = Static<typeof BothKindsQuery>
 
 /** Returns the query schema of the routes of one kind, or of both. */
 export function listQueryOf(kind: 'pre-recorded' | 'live' | undefined) {
-  return Type.Unsafe<ListQuery>(kind ? Query : TwinQuery)
+  return Type.Unsafe<ListQuery>(kind ? Query : BothKindsQuery)
 }

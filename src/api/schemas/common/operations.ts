@@ -3,7 +3,9 @@ import { errorResponses } from './error.ts'
 import { MAX_IDEMPOTENCY_KEY_CHARS, MAX_NAME_CHARS } from './limits.ts'
 import { Type } from './type.ts'
 
-/** The description of one route: its heading, its text, its name in generated clients. */
+/**
+ * The description of one route: its tag, its name in generated clients, its heading and its text.
+ */
 export type ApiOperation = {
   tags: [string]
   operationId: string
@@ -22,12 +24,12 @@ const kinds = {
   both: { tag: 'Transcription', name: 'Transcription', one: 'a job', many: 'jobs of both kinds' },
 } as const
 
-const asTheyCame = 'The bytes as they were uploaded or fetched.'
-const asWave = 'A WAVE file of all audio that the session accepted, once it has ended.'
+const uploadedFile = 'The bytes as they were uploaded or fetched.'
+const sessionRecording = 'A WAVE file of all audio that the session accepted, once it has ended.'
 const recordings = {
-  'pre-recorded': asTheyCame,
-  live: asWave,
-  both: `${asTheyCame} Of a live session: ${asWave}`,
+  'pre-recorded': uploadedFile,
+  live: sessionRecording,
+  both: `${uploadedFile} Of a live session: ${sessionRecording}`,
 }
 
 /** Describes the routes that every kind of job has. */
@@ -110,7 +112,10 @@ export function creationOperation(path: string): ApiOperation {
   }
 }
 
-/** Creations may carry an idempotency key, so that a repeated request creates only one job. */
+/**
+ * The request headers of a creation. With an idempotency key, a repeated request creates only one
+ * job.
+ */
 export const CreationHeaders = Type.Object({
   'Idempotency-Key': Type.Optional(
     Type.String({
@@ -138,7 +143,7 @@ export const JobFileQuery = Type.Object({
   ),
 })
 
-/** Downloads accept a range. */
+/** The request headers of a download, which may request a range. */
 export const RangeHeaders = Type.Object({
   Range: Type.Optional(
     Type.String({ maxLength: MAX_NAME_CHARS, description: 'One range, such as `bytes=0-1023`' }),

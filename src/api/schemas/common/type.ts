@@ -29,37 +29,38 @@ const OPTIONAL = '~optional'
  */
 export const Type = {
   Array: (items: TSchema, options?: JsonSchema) =>
-    make('Array', { type: 'array', items, ...options }),
-  Boolean: (options?: JsonSchema) => make('Boolean', { type: 'boolean', ...options }),
-  Integer: (options?: JsonSchema) => make('Integer', { type: 'integer', ...options }),
-  Intersect: (allOf: TSchema[], options?: JsonSchema) => make('Intersect', { allOf, ...options }),
-  Null: (options?: JsonSchema) => make('Null', { type: 'null', ...options }),
-  Number: (options?: JsonSchema) => make('Number', { type: 'number', ...options }),
+    withKind('Array', { type: 'array', items, ...options }),
+  Boolean: (options?: JsonSchema) => withKind('Boolean', { type: 'boolean', ...options }),
+  Integer: (options?: JsonSchema) => withKind('Integer', { type: 'integer', ...options }),
+  Intersect: (allOf: TSchema[], options?: JsonSchema) =>
+    withKind('Intersect', { allOf, ...options }),
+  Null: (options?: JsonSchema) => withKind('Null', { type: 'null', ...options }),
+  Number: (options?: JsonSchema) => withKind('Number', { type: 'number', ...options }),
   Object(properties: Record<string, TSchema>, options?: JsonSchema) {
     const names = Object.keys(properties).filter((name) => !(OPTIONAL in properties[name]!))
     const required = names.length > 0 && { required: names }
-    return make('Object', { type: 'object', ...required, properties, ...options })
+    return withKind('Object', { type: 'object', ...required, properties, ...options })
   },
   Optional(schema: TSchema) {
     const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(schema))
-    return hide(copy, OPTIONAL, true)
+    return defineHiddenProperty(copy, OPTIONAL, true)
   },
-  /** Of any names; `values` is the schema of their values. */
+  /** An object with any names; `values` is the schema of their values. */
   Record(_names: TSchema, values: TSchema, options?: JsonSchema) {
-    return make('Record', { type: 'object', patternProperties: { '^.*$': values }, ...options })
+    return withKind('Record', { type: 'object', patternProperties: { '^.*$': values }, ...options })
   },
-  String: (options?: JsonSchema) => make('String', { type: 'string', ...options }),
-  Union: (anyOf: TSchema[], options?: JsonSchema) => make('Union', { anyOf, ...options }),
-  Unknown: (options?: JsonSchema) => make('Unknown', { ...options }),
+  String: (options?: JsonSchema) => withKind('String', { type: 'string', ...options }),
+  Union: (anyOf: TSchema[], options?: JsonSchema) => withKind('Union', { anyOf, ...options }),
+  Unknown: (options?: JsonSchema) => withKind('Unknown', { ...options }),
   Unsafe: (schema: TSchema) => schema,
 } as unknown as Pick<typeof Typebox, Kinds>
 
-/** The kind is for the functions of typebox. */
-function make(kind: Kinds, schema: JsonSchema): JsonSchema {
-  return hide(schema, '~kind', kind)
+/** Adds the kind of a schema, which the functions of typebox read. */
+function withKind(kind: Kinds, schema: JsonSchema): JsonSchema {
+  return defineHiddenProperty(schema, '~kind', kind)
 }
 
-/** Adds a property that is no part of the JSON Schema. */
-function hide<T extends object>(schema: T, name: string, value: unknown): T {
+/** Adds a property that is not enumerable, so that the JSON Schema lacks it. */
+function defineHiddenProperty<T extends object>(schema: T, name: string, value: unknown): T {
   return Object.defineProperty(schema, name, { value, configurable: true })
 }

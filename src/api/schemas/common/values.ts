@@ -43,7 +43,7 @@ export function DateOrDateTime(description: string) {
 export const Seconds = Type.Number({ minimum: 0, description: 'Seconds' })
 
 /**
- * A code of the API. Not enumerated in responses: older jobs may hold codes that are no longer
- * configured.
+ * A language code in a response. Its values are not enumerated, because older jobs may have codes
+ * that are no longer configured.
  */
 export const Language = Type.String({ description: 'A language code, such as `en`' })

@@ -75,8 +75,8 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
     ),
     CustomVocabularyConfig: Type.Object(
       {
-        // Required as well, unless the list was given as `custom_vocabulary` itself, as older
-        // clients do.
+        // The list is required, unless `custom_vocabulary` itself is the list, as in requests of
+        // older clients.
         vocabulary: Type.Optional(Vocabulary),
         default_intensity: Type.Number({ minimum: 0, maximum: 1, default: 0.5 }),
       },
@@ -188,12 +188,12 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
   }
 }
 
-/** What `addOnConfigs` defines. */
+/** The schemas that `addOnConfigs` defines. */
 export type AddOnConfigs = ReturnType<typeof addOnConfigs>
 
 /**
- * Defines a field that clients still send and that is no longer read; never a problem, never an
- * unknown field.
+ * Defines a field that some clients still send and the server ignores. It causes neither an error
+ * nor a warning.
  */
 export function Ignored() {
   return Type.Optional(

@@ -40,8 +40,11 @@ const fields = {
 }
 const file = Nullable(FileView)
 
-/** Params and result are stored as they are sent; only the description covers their content. */
-const stored = (schema: TSchema) => Nullable(Type.Unsafe<Record<string, unknown>>(schema))
+/**
+ * Returns the schema of the parameters or the result. They are stored as they are sent, so the
+ * schema serves only the description.
+ */
+const storedJson = (schema: TSchema) => Nullable(Type.Unsafe<Record<string, unknown>>(schema))
 
 /** A job of recorded audio. */
 const PreRecordedJob = Type.Object(
@@ -49,8 +52,8 @@ const PreRecordedJob = Type.Object(
     ...fields,
     kind: OneOf('pre-recorded'),
     file,
-    request_params: stored(PreRecordedParams),
-    result: stored(PreRecordedResult),
+    request_params: storedJson(PreRecordedParams),
+    result: storedJson(PreRecordedResult),
   },
   { title: 'PreRecordedJob' },
 )
@@ -61,8 +64,8 @@ const LiveJob = Type.Object(
     ...fields,
     kind: OneOf('live'),
     file,
-    request_params: stored(LiveParams),
-    result: stored(LiveResult),
+    request_params: storedJson(LiveParams),
+    result: storedJson(LiveResult),
   },
   { title: 'LiveJob' },
 )
@@ -119,7 +122,7 @@ export const CreatedSession = Type.Object(
   { title: 'CreatedSession' },
 )
 
-/** The progress of a job: for people who wait for it. */
+/** The progress of a job, for people who wait for it. */
 export const JobProgressView = Type.Object(
   {
     status: Status,
@@ -130,5 +133,5 @@ export const JobProgressView = Type.Object(
   { title: 'JobProgress' },
 )
 
-/** The id in a path. Accepts any text: what is not an id is simply not found. */
+/** The id in a path. Any text is accepted: one that is not an id is not found. */
 export const IdParams = Type.Object({ id: Type.String() })

@@ -6,15 +6,16 @@ import { liveRequest } from '../live/live-request.ts'
 import { addOnConfigs, Switch } from './add-on-configs.ts'
 import { preRecordedRequest } from './pre-recorded-request.ts'
 
-/** As the client gave it, which need not be a valid URI. */
+/** The URL as the client sent it, which need not be a valid URI. */
 const Address = Type.String()
 
 /** Keywords that depend on settings, or on the version that accepted the request. */
-const ofSettings = new Set([
+const settingKeywords = new Set([
   ...['default', 'title', 'maxItems', 'x-setting', 'maxLength', 'maxProperties', 'propertyNames'],
 ])
 
-// Any settings will do: what depends on them is removed again.
+// The choice of settings does not matter, because `echoSchema` removes everything that depends on
+// them.
 const settings = readConfig({})
 const configs = addOnConfigs(settings)
 const request = preRecordedRequest(settings).properties
@@ -25,8 +26,11 @@ const LanguageConfig = Type.Object({
 })
 const model = Type.String({ description: 'As the client named it' })
 
-/** `request_params` of a pre-recorded job: every switch, and the configurations that were given. */
-export const PreRecordedParams = echoed(
+/**
+ * The `request_params` of a pre-recorded job: every switch, and the configurations that the client
+ * sent.
+ */
+export const PreRecordedParams = echoSchema(
   Type.Object(
     {
       audio_url: Address,
@@ -72,8 +76,8 @@ export const PreRecordedParams = echoed(
 
 const live = liveRequest(settings).properties
 
-/** `request_params` of a live session: every field of the API. */
-export const LiveParams = echoed(
+/** The `request_params` of a live session: every field of the API. */
+export const LiveParams = echoSchema(
   Type.Object(
     {
       encoding: live.encoding,
@@ -99,22 +103,22 @@ export const LiveParams = echoed(
 )
 
 /**
- * Returns the schema of an echoed request: fields with a default are always present, ignored fields
- * never, and nothing that depends on settings is guaranteed, since a job may be older than the
+ * Returns the schema of an echoed request: fields with a default are always present, and ignored
+ * fields never. It states nothing that depends on settings, because a job may be older than the
  * settings.
  */
-function echoed<T extends TSchema>(schema: T): T {
-  return { ...(echo(schema) as T), title: (schema as { title?: string }).title }
+function echoSchema<T extends TSchema>(schema: T): T {
+  return { ...(echoValue(schema) as T), title: (schema as { title?: string }).title }
 }
 
-function echo(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(echo)
+function echoValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(echoValue)
   if (typeof value !== 'object' || value === null) return value
-  const entriesOf = Object.entries(value).filter(([key]) => !ofSettings.has(key))
-  const keptEntries = Object.fromEntries(entriesOf)
-  if (keptEntries.format === 'language-code') return Language
-  const entries = Object.entries(keptEntries).filter(([, field]) => !isDeprecated(field))
-  return Object.fromEntries(entries.map(([key, field]) => [key, echo(field)]))
+  const keywords = Object.entries(value).filter(([key]) => !settingKeywords.has(key))
+  const kept = Object.fromEntries(keywords)
+  if (kept.format === 'language-code') return Language
+  const entries = Object.entries(kept).filter(([, field]) => !isDeprecated(field))
+  return Object.fromEntries(entries.map(([key, field]) => [key, echoValue(field)]))
 }
 
 function isDeprecated(value: unknown): boolean {

@@ -6,7 +6,7 @@ import { HttpUrl } from './add-on-configs.ts'
 export const UploadRequest = Type.Object({ audio_url: HttpUrl }, { title: 'UploadAddress' })
 
 /**
- * The form of an upload. Only for the description: a form is read as it
+ * The form of an upload. The schema serves only the description, because a form is read as it
  * arrives.
  */
 export const UploadForm = Type.Object(

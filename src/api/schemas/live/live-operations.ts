@@ -21,8 +21,8 @@ Closes: 1000 the end, 1009 message too large, 1011 internal error, 1012 the serv
 connect again; after 44xx do not.`
 
 /**
- * Creation of a live session, with the protocol of its socket: OpenAPI has no place of its own for
- * that.
+ * Describes the creation of a live session, with the protocol of its socket, for which OpenAPI has
+ * no section.
  */
 export const liveCreationOperation: ApiOperation = {
   tags: ['Live'],
@@ -31,7 +31,7 @@ export const liveCreationOperation: ApiOperation = {
   description: `Returns the address of a socket, to which the client must connect within some minutes. The body may be \`{}\`.\n${socket}`,
 }
 
-/** Metadata that a client attaches to a session. */
+/** Describes the update of the metadata of a session. */
 export const patchOperation: ApiOperation = {
   tags: ['Live'],
   operationId: 'patchLive',

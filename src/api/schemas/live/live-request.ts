@@ -26,11 +26,11 @@ function NumberOf<const T extends readonly number[]>(choices: T, options: { defa
 }
 
 /** Defines an object that is present with its defaults even when the client omits it. */
-function Filled<T extends TProperties>(title: string, fields: T) {
-  const filled = Object.entries(fields).flatMap(([name, field]) => {
+function WithDefaults<T extends TProperties>(title: string, fields: T) {
+  const defaults = Object.entries(fields).flatMap(([name, field]) => {
     return 'default' in field ? [[name, field.default]] : []
   })
-  return Type.Object(fields, { title, default: Object.fromEntries(filled) })
+  return Type.Object(fields, { title, default: Object.fromEntries(defaults) })
 }
 
 /** Defines the body of `POST /v2/live` with every field of the API. */
@@ -62,12 +62,12 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
     pre_processing: preProcessing(),
     realtime_processing: realtimeProcessing(configs),
     post_processing: postProcessing(configs),
-    messages_config: Filled('MessagesConfig', messageFlags('socket')),
+    messages_config: WithDefaults('MessagesConfig', messageFlags('socket')),
     callback: Switch(),
     callback_config: Type.Optional(
       Type.Object(
         {
-          // Required as well where a callback is requested.
+          // The URL is required if a callback is requested.
           url: Type.Optional(HttpUrl),
           ...messageFlags('callback'),
         },
@@ -85,9 +85,9 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
   return Type.Object(fields, { title: 'LiveRequest', examples: [example] })
 }
 
-/** Defines what happens to the audio before recognition. */
+/** Defines the processing of the audio before recognition. */
 function preProcessing() {
-  return Filled('PreProcessing', {
+  return WithDefaults('PreProcessing', {
     audio_enhancer: Switch({ description: 'Remove noise before recognition' }),
     speech_threshold: Type.Number({
       minimum: 0,
@@ -98,9 +98,9 @@ function preProcessing() {
   })
 }
 
-/** Defines what happens to each utterance. */
+/** Defines the processing of each utterance. */
 function realtimeProcessing(configs: AddOnConfigs) {
-  return Filled('RealtimeProcessing', {
+  return WithDefaults('RealtimeProcessing', {
     custom_vocabulary: Type.Union([Type.Boolean(), configs.Vocabulary], { default: false }),
     custom_vocabulary_config: Type.Optional(configs.CustomVocabularyConfig),
     custom_spelling: Switch(),
@@ -122,7 +122,8 @@ function realtimeProcessing(configs: AddOnConfigs) {
     ),
     named_entity_recognition: Switch(),
     sentiment_analysis: Switch(),
-    // No default: sessions that do not request it show the fields that the API lists.
+    // The field has no default, so that the parameters of sessions without it contain only the
+    // fields of the API.
     diarization: Type.Optional(
       Type.Boolean({
         description: 'An extension: finals name the speaker, as far as known by then',
@@ -133,12 +134,13 @@ function realtimeProcessing(configs: AddOnConfigs) {
   })
 }
 
-/** Defines what happens to the whole transcript, when the session has ended. */
+/** Defines the processing of the whole transcript after the session has ended. */
 function postProcessing(configs: AddOnConfigs) {
-  return Filled('PostProcessing', {
+  return WithDefaults('PostProcessing', {
     summarization: Switch(),
     summarization_config: Type.Optional(configs.SummarizationConfig),
-    // No default: sessions that do not request it show the fields that the API lists.
+    // The field has no default, so that the parameters of sessions without it contain only the
+    // fields of the API.
     audio_to_llm: Type.Optional(
       Type.Boolean({ description: 'An extension: prompts about the whole session' }),
     ),

@@ -1,6 +1,6 @@
 import { Type } from '../common/type.ts'
 
-/** The default of each kind of messages: on the socket, and to the callback. */
+/** Whether each kind of message is sent by default, on the socket and to the callback. */
 const defaults = {
   receive_partial_transcripts: { socket: false, callback: false },
   receive_final_transcripts: { socket: true, callback: true },
@@ -37,7 +37,7 @@ export function flagDefaults(receiver: Receiver): Record<string, boolean> {
   return Object.fromEntries(flags)
 }
 
-/** Defines a switch for each kind of messages. */
+/** Defines a switch for each kind of message. */
 export function messageFlags(receiver: Receiver) {
   const names = Object.keys(defaults) as (keyof typeof defaults)[]
   const flags = names.map((name) => {

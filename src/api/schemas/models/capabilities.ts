@@ -82,7 +82,7 @@ const Translator = Type.Object(
   { title: 'TranslatorCapability' },
 )
 
-/** What this server can do. */
+/** The capabilities of a server. */
 export const Capabilities = Type.Object(
   {
     recognition: Type.Object({

@@ -14,7 +14,7 @@ export const transcriptionCodes: readonly string[] = [
 /** Codes of languages into which text can be translated. */
 export const translationCodes: readonly string[] = [...transcriptionCodes, 'wo']
 
-/** Names that older clients still send. */
+/** Codes that older clients still send, with the codes that replace them. */
 const aliases = new Map([
   ['jv', 'jw'],
   ['mymr', 'my'],
@@ -31,7 +31,8 @@ export function LanguageCode(codes: readonly string[]) {
 }
 
 /**
- * Rewrites an alias and removes a region subtag (`en-US` → `en`); a text in `codes` stays as it is.
+ * Rewrites an alias and removes a region subtag (`en-US` becomes `en`); a text in `codes` does not
+ * change.
  */
 export function canonicalLanguage(text: string, codes: readonly string[]): string {
   if (codes.includes(text)) return text

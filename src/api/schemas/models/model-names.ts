@@ -26,7 +26,8 @@ export function liveModelNames(settings: Pick<Config['models'], 'aliases' | 'rem
 }
 
 /**
- * Returns the model of a name; a request without one gets `stt-1`, whatever label is shown for it.
+ * Returns the model of a name; a request without a name gets `stt-1`, whatever label is shown for
+ * it.
  */
 export function modelOf(
   name: string | undefined,

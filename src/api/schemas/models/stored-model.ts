@@ -14,7 +14,7 @@ const Pull = Type.Object({
   seconds_left: nullable(Type.Integer(), 'Null while unknown.'),
 })
 
-/** A model that is on this machine or could be. */
+/** A model that is installed on this machine or can be. */
 export const StoredModel = Type.Object(
   {
     name: Type.String(),

@@ -2,13 +2,15 @@ import { errorResponses } from '../common/error.ts'
 import { Type } from '../common/type.ts'
 import { FreeObject, OneOf } from '../common/values.ts'
 
-/** Objects that this server reads only in part. */
-const BOUNDS = { maxProperties: 50, propertyNames: { maxLength: 100 } }
+/** The limits of objects that this server reads only in part. */
+const OBJECT_BOUNDS = { maxProperties: 50, propertyNames: { maxLength: 100 } }
 const [MIN_SECONDS, MAX_SECONDS] = [10, 7200]
-/** How long a client secret works when a request does not say. */
+/** How long a client secret is valid if a request does not say so, in seconds. */
 export const DEFAULT_SECONDS = 600
 
-/** How long a client secret works, and how its session is set. */
+/**
+ * The body of a request for a client secret: how long it is valid, and the settings of its session.
+ */
 export const ClientSecretRequest = Type.Object(
   {
     expires_after: Type.Optional(
@@ -21,7 +23,10 @@ export const ClientSecretRequest = Type.Object(
       }),
     ),
     session: Type.Optional(
-      FreeObject('A session of the type `transcription`, as `session.update` takes it', BOUNDS),
+      FreeObject(
+        'A session of the type `transcription`, as `session.update` takes it',
+        OBJECT_BOUNDS,
+      ),
     ),
   },
   {
@@ -39,8 +44,8 @@ export const ClientSecretRequest = Type.Object(
 export const TranscriptionSessionRequest = Type.Object(
   {
     input_audio_format: Type.Optional(OneOf('pcm16', 'g711_ulaw', 'g711_alaw')),
-    input_audio_transcription: Type.Optional(FreeObject(undefined, BOUNDS)),
-    turn_detection: Type.Optional(Type.Union([FreeObject(undefined, BOUNDS), Type.Null()])),
+    input_audio_transcription: Type.Optional(FreeObject(undefined, OBJECT_BOUNDS)),
+    turn_detection: Type.Optional(Type.Union([FreeObject(undefined, OBJECT_BOUNDS), Type.Null()])),
     include: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 10 })),
   },
   { title: 'OpenAiTranscriptionSessionRequest' },
@@ -67,7 +72,7 @@ const TranscriptionSessionView = Type.Object(
 
 const errors = errorResponses(413, 415)
 
-/** The description of the route that makes client secrets. */
+/** The description of the route that creates client secrets. */
 export const clientSecretOperation = {
   tags: ['OpenAI-compatible'],
   operationId: 'createOpenAiClientSecret',
@@ -79,7 +84,7 @@ export const clientSecretOperation = {
   response: { 200: ClientSecretView, ...errors },
 }
 
-/** The description of the route in the form of the beta. */
+/** The description of the same route in the beta version of OpenAI's API. */
 export const transcriptionSessionOperation = {
   ...clientSecretOperation,
   operationId: 'createOpenAiTranscriptionSession',

@@ -5,7 +5,8 @@ import { OneOf, Seconds } from '../common/values.ts'
 const Granularity = OneOf('word', 'segment')
 
 /**
- * The form of OpenAI's transcription API. Only for the description: a form is read as it arrives.
+ * The form of OpenAI's transcription API. The schema serves only the description, because a form is
+ * read as it arrives.
  */
 const TranscriptionForm = Type.Object(
   {

@@ -4,7 +4,7 @@ import { AnyOf, DateFilter, listPageSchema, pageFields } from '../common/list-qu
 import { Type } from '../common/type.ts'
 import { FreeObject, Nullable, OneOf } from '../common/values.ts'
 
-/** Longer texts are no questions. */
+/** The longest query. */
 const MAX_QUERY_CHARS = 500
 
 /** What to search for, and in which jobs. */

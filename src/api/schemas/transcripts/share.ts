@@ -3,7 +3,7 @@ import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uuid } from '../common/
 
 const DAY_S = 86_400
 
-/** How long a link works, and what it shows. */
+/** The body of a request for a link: how long it works, and what it shows. */
 export const ShareRequest = Type.Object(
   {
     expires_in_s: Type.Integer({
@@ -38,7 +38,7 @@ export const CreatedShare = Type.Object(
   { title: 'CreatedShare' },
 )
 
-/** The links of a job that work. */
+/** The links of a job that still work. */
 export const ShareList = Type.Object(
   { items: Type.Array(Type.Object(fields, { title: 'Share' })) },
   { title: 'ShareList' },

@@ -77,7 +77,7 @@ const Operation = Type.Object(
   },
 )
 
-/** What corrects a transcript. */
+/** The body of a request that corrects a transcript. */
 export const EditRequest = Type.Object(
   {
     base_version: Version,
@@ -153,7 +153,7 @@ export const TranscriptEditsView = Type.Object(
   { title: 'TranscriptEdits' },
 )
 
-/** The response in a format that is not described further. */
+/** The transcript in the format `json`. */
 export const TranscriptJson = FreeObject(
   '`full_transcript`, `languages` and `utterances`. Of a corrected transcript each utterance has its ' +
     '`source` (`utterance`, `from` and `to` in the result) and `speaker_name`, if there is one; ' +

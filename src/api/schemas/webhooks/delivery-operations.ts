@@ -4,7 +4,7 @@ function operation(operationId: string, summary: string, description: string): A
   return { tags: ['Deliveries'], operationId, summary, description }
 }
 
-/** Routes on deliveries of callbacks and webhooks. */
+/** The routes for deliveries of callbacks and webhooks. */
 export const deliveryOperations = {
   list: operation(
     'listDeliveries',
@@ -30,7 +30,7 @@ export const deliveryOperations = {
   ),
 }
 
-/** Routes on the receivers themselves. */
+/** The routes for endpoints. */
 export const endpointOperations = {
   list: operation(
     'listEndpoints',

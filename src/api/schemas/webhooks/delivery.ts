@@ -68,7 +68,7 @@ export type DeliveryView = Static<typeof DeliveryView>
 /** One page of deliveries. */
 export const DeliveryList = listPageSchema(DeliveryView, 'DeliveryList')
 
-/** Filters of deliveries, and the part of their list. */
+/** The filters and the page of a list of deliveries. */
 export const DeliveryQuery = Type.Object({
   ...pageFields('Deliveries'),
   date: DateFilter('Deliveries queued on this UTC day'),

@@ -7,7 +7,7 @@ import { DateTime, Nullable, OneOf } from '../common/values.ts'
 const endpointKinds = ['callback', 'webhook'] as const
 const endpointStatuses = ['enabled', 'failing', 'disabled'] as const
 
-/** A receiver of an account, and its state. */
+/** An endpoint of an account, and its state. */
 export const EndpointView = Type.Object(
   {
     id: Type.String({ description: '`endpoint_id` of its deliveries' }),
@@ -50,7 +50,7 @@ export type EndpointView = Static<typeof EndpointView>
 /** One page of endpoints. */
 export const EndpointList = listPageSchema(EndpointView, 'EndpointList')
 
-/** Filters of endpoints, and the part of their list. */
+/** The filters and the page of a list of endpoints. */
 export const EndpointQuery = Type.Object({
   ...pageFields('Endpoints'),
   account: OtherAccount,

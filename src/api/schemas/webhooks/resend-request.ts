@@ -2,7 +2,7 @@ import { MAX_NAME_CHARS } from '../common/limits.ts'
 import { Type } from '../common/type.ts'
 import { DateOrDateTime } from '../common/values.ts'
 
-/** Which failed deliveries to resend. */
+/** The body of a request to resend failed deliveries: which ones to resend. */
 export const ResendRequest = Type.Object(
   {
     since: DateOrDateTime(

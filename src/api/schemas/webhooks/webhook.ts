@@ -6,15 +6,15 @@ import { HttpUrl } from '../jobs/add-on-configs.ts'
 import { EndpointView } from './endpoint.ts'
 
 /** The longest text that fits a line of the list. */
-const MAX_NAME = 100
+const MAX_LABEL_CHARS = 100
 
-/** What a new webhook is to be. */
+/** The body of a request for a new webhook. */
 export const WebhookRequest = Type.Object(
   {
     url: HttpUrl,
     name: Type.Optional(
       Type.String({
-        ...{ minLength: 1, maxLength: MAX_NAME, format: 'label' },
+        ...{ minLength: 1, maxLength: MAX_LABEL_CHARS, format: 'label' },
         description: 'Its display name',
       }),
     ),
@@ -28,10 +28,10 @@ export const WebhookRequest = Type.Object(
   { title: 'WebhookRequest', examples: [{ url: 'https://example.com/hook' }] },
 )
 
-/** What a new webhook is to be, as it was read. */
+/** The body of a request for a new webhook, after validation. */
 export type WebhookRequest = Static<typeof WebhookRequest>
 
-/** A new webhook, the only time that its secret is shown. */
+/** The response to the creation of a webhook, the only response with its secret. */
 export const CreatedWebhook = Type.Object(
   {
     ...EndpointView.properties,
@@ -40,7 +40,7 @@ export const CreatedWebhook = Type.Object(
   { title: 'CreatedWebhook' },
 )
 
-/** How a test event fared. */
+/** The outcome of a test event. */
 export const WebhookTest = Type.Object(
   {
     delivery_id: Type.String({ description: 'Its id in the log of deliveries' }),

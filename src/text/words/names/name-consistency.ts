@@ -1,35 +1,35 @@
 import type { Transcript, Utterance } from '../../../transcript/transcript.ts'
-import { ENGLISH, spellOut } from '../../vocabulary/grapheme-to-phoneme.ts'
+import { applyLetterRules, ENGLISH_RULES } from '../../vocabulary/grapheme-to-phoneme.ts'
 import { editDistance, phoneDistance } from '../../vocabulary/phone-distance.ts'
 import { phonesOf } from '../../vocabulary/phones.ts'
 import { foldCase, wordPartsOf } from '../word-parts.ts'
 import { coOccur, type SpokenName, spokenNames } from './spoken-names.ts'
 
-/** A spelling of a name, the spelling that replaced it, and how often. */
+/** A spelling of a name, the spelling that replaced it, and the number of replacements. */
 export type NameChange = { from: string; to: string; count: number }
 
 /**
- * Supported languages: elsewhere a capital does not make a name, or the phones are not known well
+ * The supported languages. In others, capitals do not mark names, or the phones are not known well
  * enough.
  */
 export const languages: readonly string[] = ['en']
 
-/** A spelling with its sounds. */
+/** A name with its pronunciation. */
 type PronouncedName = SpokenName & {
   phones: readonly number[]
-  /** Its pronunciation by letter rules alone, for a reader who does not know it. */
-  read: string
+  /** Its phones by letter rules alone, without the dictionary. */
+  rulePhones: string
 }
 
-/** Names of so few phones are alike only when their phones are equal. */
+/** Names of at most this many phones sound alike only if their phones are equal. */
 const SHORT_NAME_PHONES = 6
-/** The greatest distance of longer names, per phone. */
+/** The greatest distance per phone of longer names that sound alike. */
 const MAX_DISTANCE = 0.06
 
 /**
  * Replaces names that sound alike by the most frequent spelling. Two names in one sentence of an
- * utterance belong to two people, and stay; so do words that occur only at the beginning of
- * sentences, or in lower case as well.
+ * utterance belong to two people and do not change; neither do words that occur only at the
+ * beginning of sentences, or also in lower case.
  */
 export function makeNamesConsistent(transcript: Transcript): {
   transcript: Transcript
@@ -38,13 +38,13 @@ export function makeNamesConsistent(transcript: Transcript): {
   const english = transcript.utterances.filter(({ language }) => languages.includes(language))
   const names = spokenNames(english).map((name): PronouncedName => {
     const { spelling } = name
-    const read = spellOut(foldCase(spelling), ENGLISH)
-    return { ...name, phones: phonesOf(spelling, 'en'), read }
+    const rulePhones = applyLetterRules(foldCase(spelling), ENGLISH_RULES)
+    return { ...name, phones: phonesOf(spelling, 'en'), rulePhones }
   })
   const groups: PronouncedName[][] = []
   for (const name of names) {
     const group = groups.find((group) => {
-      return isAlike(group[0]!, name) && !group.some((otherName) => coOccur(name, otherName))
+      return soundsAlike(group[0]!, name) && !group.some((otherName) => coOccur(name, otherName))
     })
     if (group) group.push(name)
     else groups.push([name])
@@ -59,12 +59,12 @@ export function makeNamesConsistent(transcript: Transcript): {
   return { transcript: { ...transcript, utterances }, changes }
 }
 
-/** Replaces a name that must not be revealed. */
+/** The text that replaces a name that must not be revealed. */
 const REDACTED = '[REDACTED]'
 
 /**
- * Writes the changes as the result of the add-on, which is JSON text. Where names
- * are `secret`, because they are redacted, it shows only how often one was changed.
+ * Returns the changes as the result of the add-on, which is JSON text. If names are `secret`,
+ * because they are redacted, it shows only how often each was changed.
  */
 export function writeNameChanges(
   changes: readonly NameChange[],
@@ -75,20 +75,21 @@ export function writeNameChanges(
 }
 
 /**
- * Returns whether two names sound alike, by the dictionary or by letters: the dictionary has
+ * Returns whether two names sound alike, by the dictionary or by letter rules: the dictionary has
  * slightly different phones for Catherine and Katherine.
  */
-function isAlike(a: PronouncedName, b: PronouncedName): boolean {
-  const longer = Math.max(a.phones.length, b.phones.length)
+function soundsAlike(a: PronouncedName, b: PronouncedName): boolean {
+  const longerLength = Math.max(a.phones.length, b.phones.length)
   if (a.phones.length < 2 || b.phones.length < 2) return false
-  if (a.read === b.read) return true
+  if (a.rulePhones === b.rulePhones) return true
   if (phoneDistance(a.phones[0]!, b.phones[0]!) > 0) return false
-  const limit = longer <= SHORT_NAME_PHONES ? 0 : MAX_DISTANCE * longer
+  const limit = longerLength <= SHORT_NAME_PHONES ? 0 : MAX_DISTANCE * longerLength
   return editDistance(a.phones, b.phones, limit) <= limit
 }
 
 /**
- * Writes each spelling of a name as its value, with the punctuation and the possessive around it.
+ * Replaces each spelling of a name by its value in `spellings`; punctuation and a possessive 's
+ * stay.
  */
 export function respellNames(
   utterance: Utterance,

@@ -6,41 +6,44 @@ import { foldCase, wordPartsOf } from '../word-parts.ts'
 export type SpokenName = {
   spelling: string
   count: number
-  /** The sum of its words. */
+  /** The sum of the confidence of its words. */
   confidence: number
-  /** Numbers of the sentences that have it. */
+  /** The numbers of the sentences that contain the name. */
   sentences: Set<number>
-  /** Where it was said first: an utterance, and a word of it. */
+  /** The first occurrence: the index of an utterance, and that of a word in it. */
   first: { utterance: number; word: number }
 }
 
 /**
- * Returns the names in some utterances, the most frequent first; of equals the one with more
- * confidence, then the earlier. Words that occur only at the beginning of sentences, or in lower
- * case as well, are none.
+ * Returns the names in some utterances, the most frequent first. Equally frequent names are sorted
+ * by mean confidence, then by first occurrence. A word is not a name if it occurs only at the
+ * beginning of sentences, or also in lower case.
  */
 export function spokenNames(utterances: readonly Utterance[]): SpokenName[] {
   const names = new Map<string, SpokenName>()
-  const inside = new Set<string>()
-  const lower = new Set<string>()
+  const midSentenceSpellings = new Set<string>()
+  const otherSpellings = new Set<string>()
   let sentence = 0
   for (const [utterance, { words, language }] of utterances.entries()) {
     sentence++
-    let begins = true
+    let isSentenceStart = true
     for (const [at, word] of words.entries()) {
       const { core, after } = wordPartsOf(word.text)
       if (isName(core, language)) {
         addName(names, { core, word, sentence, first: { utterance, word: at } })
-        if (!begins) inside.add(core)
+        if (!isSentenceStart) midSentenceSpellings.add(core)
       } else {
-        lower.add(core)
+        otherSpellings.add(core)
       }
-      begins = /[.!?…]/.test(after)
-      if (begins) sentence++
+      isSentenceStart = /[.!?…]/.test(after)
+      if (isSentenceStart) sentence++
     }
   }
   return [...names.values()]
-    .filter(({ spelling }) => inside.has(spelling) && !lower.has(foldCase(spelling)))
+    .filter(
+      ({ spelling }) =>
+        midSentenceSpellings.has(spelling) && !otherSpellings.has(foldCase(spelling)),
+    )
     .sort((a, b) => b.count - a.count || b.confidence / b.count - a.confidence / a.count)
 }
 
@@ -62,7 +65,10 @@ function addName(names: Map<string, SpokenName>, { core, word, sentence, first }
   name.sentences.add(sentence)
 }
 
-/** Returns whether a word has a capital and lower-case letters, and is no common English word. */
+/**
+ * Returns whether a word begins with a capital, ends with a lower-case letter, and is not a common
+ * English word.
+ */
 function isName(core: string, language: string): boolean {
   if (!/^\p{Lu}[\p{L}\p{M}'’-]*\p{Ll}/u.test(core)) return false
   return language !== 'en' || !isCommonWord(foldCase(core))

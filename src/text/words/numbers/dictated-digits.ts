@@ -5,8 +5,8 @@ import { parseSpokenNumber } from './number-words.ts'
 const REPEATS: Record<string, number> = { double: 2, triple: 3, treble: 3 }
 
 /**
- * Returns the digits that words stand for only where digits are dictated: "oh" for 0, "double
- * seven" for 77; and how many words they replace. Elsewhere both are ordinary words: oh well, a
+ * Returns the digits that words mean only where a speaker dictates digits ("oh" for 0, "double
+ * seven" for 77), and how many words they replace. Elsewhere these are ordinary words: oh well, a
  * double six.
  */
 export function dictatedDigitsAt(
@@ -27,22 +27,25 @@ export function dictatedDigitsAt(
   return isZero(words, at) ? { text: '0', count: 1 } : undefined
 }
 
-/** Whether "oh" is a zero: nine oh two, nine oh. and oh seven nine, but not oh five people. */
+/**
+ * Returns whether "oh" is a zero, as in "nine oh two", "nine oh." and "oh seven nine", but not in
+ * "oh five people".
+ */
 function isZero(words: readonly Word[], at: number): boolean {
-  const isAfterDigit = digitOf(words[at - 1]) !== undefined && isUnmarked(words[at - 1]!)
+  const isAfterDigit = digitOf(words[at - 1]) !== undefined && hasNoPunctuation(words[at - 1]!)
   const next = words[at + 1]
-  if (!next || !isUnmarked(words[at]!)) return isAfterDigit
+  if (!next || !hasNoPunctuation(words[at]!)) return isAfterDigit
   if (!isDigitAt(words, at + 1)) return false
   if (isAfterDigit || digitOf(next) === undefined) return true
   const second = words[at + 2]
-  if (!second || !isUnmarked(next)) return false
+  if (!second || !hasNoPunctuation(next)) return false
   return (
     isDigitAt(words, at + 2) ||
     parseSpokenNumber(wordPartsOf(second.text).core.split('-')) !== undefined
   )
 }
 
-/** Whether a digit, or a repeated one, stands at an index. */
+/** Returns whether a digit, or a repeated one such as "double seven", begins at an index. */
 function isDigitAt(words: readonly Word[], at: number): boolean {
   if (digitOf(words[at]) !== undefined) return true
   const { core, after } = wordPartsOf(words[at]?.text ?? '')
@@ -58,7 +61,7 @@ function digitOf(word: Word | undefined): string | undefined {
   return number && !number.isOrdinal && number.value < 10 ? String(number.value) : undefined
 }
 
-function isUnmarked({ text }: Word): boolean {
+function hasNoPunctuation({ text }: Word): boolean {
   const { possessive, after } = wordPartsOf(text)
   return possessive + after === ''
 }

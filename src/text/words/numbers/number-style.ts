@@ -20,7 +20,7 @@ export type NumberFormattingConfig = { style?: 'digits' | 'words' }
 /**
  * Writes the numbers of a transcript in one style: as digits (the default) or as words. A number of
  * several words becomes one word, from the start of the first to the end of the last, with their
- * mean confidence; one that becomes several words shares its time among them by length.
+ * mean confidence. One that becomes several words divides its time among them by length.
  */
 export function formatNumbers(
   { utterances, ...rest }: Transcript,
@@ -35,25 +35,27 @@ export function formatNumbers(
 }
 
 /**
- * Before a lone "one", these show that it counts; elsewhere it is a pronoun (no one, one of us).
+ * Words after which a lone "one" is a number (page one); elsewhere it is a pronoun (no one, one of
+ * us).
  */
-const COUNTED =
+const BEFORE_ONE =
   /^(?:press|dial|number|option|page|chapter|line|step|channel|version|part|level|room|gate|flight|extension|key|question|figure|table|act|scene|phase|zone|unit|lane|platform|door)$/
-const MEASURE =
+/** Words that follow a number, such as units: a "one" before them is not a pronoun. */
+const AFTER_NUMBER =
   /^(?:percent|per|dollars?|cents?|euros?|point|hundred|thousand|million|billion|o'clock|a\.?m|p\.?m|kilomet(?:er|re)s?|met(?:er|re)s?|miles?|minutes?|hours?|seconds?|years?|grams?|kilos?|pounds?|lit(?:er|re)s?|degrees?)$/
 const TIME_OF_DAY = /^(?:a\.?m|p\.?m)\.?$/i
 const SCALE = /^(?:hundred|thousand|million|billion|trillion)$/
-/** A number before these is a part of a fraction, an ordinal or a decade, which stay words. */
-const PARTIAL =
+/** After a number, these make it a fraction, an ordinal or a decade, which stays in words. */
+const AFTER_WORD_NUMBER =
   /^(?:(?:hundred|thousand|million|billion)(?:ths?|s)|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths|(?:twen|thir|for|fif|six|seven|eigh|nine)ties)$/
 /** After these, "eight thirty" is a time; "three fifty" may be a price or degrees. */
 const BEFORE_CLOCK = /^(?:at|until|till|by|around|before|after)$/
-/** After these, so is "eleven thirty", which may be a year elsewhere. */
+/** After these, "eleven thirty" is a time, too; elsewhere it may be a year. */
 const BEFORE_NOON_OR_LATER = /^(?:at|until|till|by|around|before|after|from|to|about)$/
 /** After these, "thirty second" is a number of seconds. */
 const BEFORE_DURATION = /^(?:an?|another|each|every|per|first|last|next)$/i
-/** Ordinals below this stay words: first of all, wait a second, third party. */
-const FIRST_ORDINAL = 10
+/** Ordinals below this stay in words: first of all, wait a second, third party. */
+const MIN_DIGIT_ORDINAL = 10
 
 function toDigits(words: readonly Word[]): Word[] {
   const written: Word[] = []
@@ -77,31 +79,34 @@ function spokenNumberAt(
   words: readonly Word[],
   at: number,
 ): { text: string; count: number } | undefined {
-  const { parts, owners } = unbrokenWords(words, at)
+  const { parts, wordIndexes } = unbrokenWords(words, at)
   const longNumber = readLongNumber(parts, precedingNumber(words, at))
   const number =
-    longNumber?.isOrdinal && isDuration(words, { at, parts, found: longNumber })
+    longNumber?.isOrdinal && isDuration(words, { at, parts, number: longNumber })
       ? beforeUnit(parts, longNumber)
       : longNumber
-  if (!number || PARTIAL.test(parts[number.words] ?? '')) return undefined
-  const time = timeOfDay(number, { parts, owners, before: coreAt(words, at - 1) })
+  if (!number || AFTER_WORD_NUMBER.test(parts[number.words] ?? '')) return undefined
+  const time = timeOfDay(number, { parts, wordIndexes, before: lowerCoreAt(words, at - 1) })
   if (time) return time
-  if (number.isOrdinal && number.value < FIRST_ORDINAL) return undefined
+  if (number.isOrdinal && number.value < MIN_DIGIT_ORDINAL) return undefined
   if (number.value === 1 && number.words === 1 && isPronoun(words, at)) return undefined
   const decimals = number.isOrdinal ? [] : decimalsOf(parts.slice(number.words))
   const shared = sharedScale(words, { at, parts, number })
   const last = shared ? number.words - 1 : number.words + decimals.length
   // Twenty-five is one word of two parts: a number cannot end inside a word.
-  if (owners[last] === owners[last - 1]) return undefined
+  if (wordIndexes[last] === wordIndexes[last - 1]) return undefined
   const text = shared ?? writeDigits(number.value, number) + decimals.join('')
-  return { text, count: owners[last - 1]! + 1 }
+  return { text, count: wordIndexes[last - 1]! + 1 }
 }
 
-function coreAt(words: readonly Word[], at: number): string {
+function lowerCoreAt(words: readonly Word[], at: number): string {
   return wordPartsOf(words[at]?.text ?? '').core.toLowerCase()
 }
 
-/** Returns the 10 of "five to ten thousand", whose scale counts for both; undefined elsewhere. */
+/**
+ * Returns the 10 of "five to ten thousand", a range of which both numbers have the scale; undefined
+ * for other numbers.
+ */
 function sharedScale(
   words: readonly Word[],
   { at, parts, number }: { at: number; parts: readonly string[]; number: SpokenNumber },
@@ -109,19 +114,22 @@ function sharedScale(
   if (number.isOrdinal || !SCALE.test(parts[number.words - 1] ?? '')) return undefined
   const factor = parseSpokenNumber(parts.slice(0, number.words - 1))
   if (!factor || factor.words < number.words - 1 || factor.value > 999) return undefined
-  const [link, from] = [coreAt(words, at - 1), coreAt(words, at - 3)]
-  const first = coreAt(words, at - 2) === 'hundred' ? 100 : precedingNumber(words, at - 1)
+  const [link, from] = [lowerCoreAt(words, at - 1), lowerCoreAt(words, at - 3)]
+  const first = lowerCoreAt(words, at - 2) === 'hundred' ? 100 : precedingNumber(words, at - 1)
   const isRange = /^(?:to|or)$/.test(link) || (link === 'and' && from === 'between')
   if (!isRange || !first || first >= factor.value) return undefined
   return writeDigits(factor.value)
 }
 
-/** Whether "thirty second" is a duration: a thirty second break, the next thirty second block. */
+/**
+ * Returns whether "thirty second" is a duration: a thirty second break, the next thirty second
+ * block.
+ */
 function isDuration(
   words: readonly Word[],
-  { at, parts, found }: { at: number; parts: readonly string[]; found: SpokenNumber },
+  { at, parts, number }: { at: number; parts: readonly string[]; number: SpokenNumber },
 ): boolean {
-  const isSecond = found.words > 1 && parts[found.words - 1] === 'second'
+  const isSecond = number.words > 1 && parts[number.words - 1] === 'second'
   return isSecond && BEFORE_DURATION.test(wordPartsOf(words[at - 1]?.text ?? '').core)
 }
 
@@ -129,7 +137,7 @@ function beforeUnit(parts: readonly string[], { words }: SpokenNumber): SpokenNu
   return parseSpokenNumber(parts.slice(0, words - 1))
 }
 
-/** "A hundred and fifty" is 150; "a hundred" alone stays words. */
+/** Reads a number, also one that begins with "a": "a hundred and fifty"; "a hundred" is not one. */
 function readLongNumber(
   parts: readonly string[],
   previous: number | undefined,
@@ -139,7 +147,7 @@ function readLongNumber(
   return number && number.words > 2 ? number : undefined
 }
 
-/** Returns the number that the word before is, unless a mark stands between. */
+/** Returns the number in the word before `at`, if no punctuation separates them. */
 function precedingNumber(words: readonly Word[], at: number): number | undefined {
   const { core, possessive, after } = wordPartsOf(words[at - 1]?.text ?? '')
   return possessive + after === ''
@@ -147,41 +155,41 @@ function precedingNumber(words: readonly Word[], at: number): number | undefined
     : undefined
 }
 
-/** The longest number: nine hundred ninety-nine billion …, with its "and"s and decimals. */
+/** The parts of the longest number: nine hundred ninety-nine billion …, with "and" and decimals. */
 const MAX_NUMBER_WORDS = 30
 
 /**
- * Returns the lower-case parts of the words from `at` up to the next punctuation mark, hyphens
- * split, and for each part the index of its word, from 0.
+ * Returns the words from `at` up to the next punctuation mark, in lower case and split at hyphens,
+ * and for each of these parts the index of its word, counted from `at`.
  */
 function unbrokenWords(words: readonly Word[], at: number) {
   const parts: string[] = []
-  const owners: number[] = []
+  const wordIndexes: number[] = []
   for (let i = at; i < words.length && parts.length < MAX_NUMBER_WORDS; i++) {
     const { before, core, possessive, after } = wordPartsOf(words[i]!.text)
     if (core === '' || (before !== '' && i > at)) break
     for (const part of core.toLowerCase().split('-')) {
       parts.push(part)
-      owners.push(i - at)
+      wordIndexes.push(i - at)
     }
     if (after !== '' || possessive !== '') break
   }
-  return { parts, owners }
+  return { parts, wordIndexes }
 }
 
-/** Seven thirty p.m. is 7:30, seven oh five p.m. 7:05. */
+/** Writes "seven thirty p.m." as 7:30 and "seven oh five p.m." as 7:05. */
 function timeOfDay(
   { value, words: count, isOrdinal }: SpokenNumber,
   {
     parts,
-    owners,
+    wordIndexes,
     before,
-  }: { parts: readonly string[]; owners: readonly number[]; before: string },
+  }: { parts: readonly string[]; wordIndexes: readonly number[]; before: string },
 ): { text: string; count: number } | undefined {
   if (isOrdinal || value < 1 || parts.slice(0, count).some((part) => SCALE.test(part)))
     return undefined
   const joined = value > 1000 ? { hours: Math.floor(value / 100), minutes: value % 100 } : undefined
-  // Eleven oh five is read as a year.
+  // `readYear` reads "eleven oh five" as one number.
   const zeros = parts.slice(0, count + 1).includes('oh') ? 1 : 0
   const from = joined ? count : count + zeros
   const next = joined ? undefined : parseSpokenNumber(parts.slice(from))
@@ -195,13 +203,13 @@ function timeOfDay(
   const isQuarter =
     (zeros === 1 || minutes % 15 === 0) &&
     isClock &&
-    !MEASURE.test(after) &&
+    !AFTER_NUMBER.test(after) &&
     !parseSpokenNumber([after])
   if (!isQuarter && !TIME_OF_DAY.test(after)) return undefined
-  return { text: `${hours}:${String(minutes).padStart(2, '0')}`, count: owners[end - 1]! + 1 }
+  return { text: `${hours}:${String(minutes).padStart(2, '0')}`, count: wordIndexes[end - 1]! + 1 }
 }
 
-/** Returns what the parts after a number add to it, one string each: 3 point one point four. */
+/** Returns the decimals after a number, one string for each part: point, one, four. */
 function decimalsOf(parts: readonly string[]): string[] {
   const decimals: string[] = []
   for (const [i, part] of parts.entries()) {
@@ -222,14 +230,16 @@ function digitOf(part: string): number | undefined {
 }
 
 function isPronoun(words: readonly Word[], at: number): boolean {
-  const [before, next] = [coreAt(words, at - 1), coreAt(words, at + 1)]
-  if (COUNTED.test(before) || MEASURE.test(next)) return false
+  const [before, next] = [lowerCoreAt(words, at - 1), lowerCoreAt(words, at + 1)]
+  if (BEFORE_ONE.test(before) || AFTER_NUMBER.test(next)) return false
   const isNumber = (core: string) =>
     /^\d/.test(core) || parseSpokenNumber([core])?.isOrdinal === false
   if (isNumber(before) || isNumber(next)) return false
-  const isLinkedBefore = /^(?:to|or|oh)$/.test(before) && isNumber(coreAt(words, at - 2))
+  const isLinkedBefore = /^(?:to|or|oh)$/.test(before) && isNumber(lowerCoreAt(words, at - 2))
   const isLinkedAfter = /^(?:to|or|oh)$/.test(next) || (next === 'and' && before === 'between')
-  return !(isLinkedBefore && next !== 'of') && !(isLinkedAfter && isNumber(coreAt(words, at + 2)))
+  return (
+    !(isLinkedBefore && next !== 'of') && !(isLinkedAfter && isNumber(lowerCoreAt(words, at + 2)))
+  )
 }
 
 type Currency = { one: string; many: string; hundredth?: { one: string; many: string } }
@@ -242,7 +252,7 @@ const CURRENCIES: Record<string, Currency> = {
   '¥': { one: 'yen', many: 'yen' },
 }
 const SIGNS: Record<string, string> = { '-': 'minus', '−': 'minus', '+': 'plus' }
-/** More digits without separators are a code or a phone number, which digits suit. */
+/** More digits without separators are a code or a phone number, which stays in digits. */
 const MAX_DIGITS = 6
 const NUMERAL = /^(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(st|nd|rd|th)?$/
 
@@ -251,7 +261,7 @@ function toWords(words: readonly Word[]): Word[] {
     const text = numberInWords(word, words[i + 1]) ?? scaleWithCurrency(words[i - 1], word)
     if (text === undefined) return [word]
     const [first, ...rest] = text.split(' ')
-    return shareTime(word, [
+    return divideTime(word, [
       beginsSentence(words[i - 1]) ? capitalize(first!, 'en') : first!,
       ...rest,
     ])
@@ -262,14 +272,16 @@ function beginsSentence(before: Word | undefined): boolean {
   if (!before) return true
   const { core, possessive, after } = wordPartsOf(before.text)
   const kind = after === '.' ? abbreviationOf(core + possessive, 'en') : undefined
-  return /[.!?…]["'”’)]*$/.test(before.text) && kind !== 'open' && kind !== 'numbered'
+  return /[.!?…]["'”’)]*$/.test(before.text) && kind !== 'never-final' && kind !== 'numbered'
 }
 
-/** Of "$3.5 million" returns "million dollars" for the second word; undefined for other words. */
+/**
+ * Returns "million dollars" for the second word of "$3.5 million", and undefined for other words.
+ */
 function scaleWithCurrency(amount: Word | undefined, scale: Word): string | undefined {
   const currency = amount && numberInWords(amount, scale) && currencyBeforeScale(amount, scale)
   const parts = wordPartsOf(scale.text)
-  return currency && around(parts, `${parts.core} ${currency.many}`)
+  return currency && withAffixes(parts, `${parts.core} ${currency.many}`)
 }
 
 /** Returns the currency of an amount whose scale is the next word. */
@@ -282,7 +294,7 @@ function currencyBeforeScale(amount: Word, scale: Word | undefined) {
   return CURRENCIES[before.at(-1) ?? '']
 }
 
-/** Writes 7:30 as seven thirty and 7:05 as seven oh five; a full hour is one of the clock. */
+/** Writes 7:30 as seven thirty, 7:05 as seven oh five and 7:00 as seven o'clock. */
 function timeInWords(hours: number, minutes: number, next: string): string | undefined {
   if (minutes >= 10) return `${writeWords(hours)} ${writeWords(minutes)}`
   if (minutes > 0) return `${writeWords(hours)} oh ${writeWords(minutes)}`
@@ -292,14 +304,14 @@ function timeInWords(hours: number, minutes: number, next: string): string | und
     : `${writeWords(hours)} o'clock`
 }
 
-/** Returns the words of a word in digits, with its punctuation; undefined where it has none. */
+/** Returns a word with its number in words, and its punctuation; undefined if it has no number. */
 function numberInWords(word: Word, next: Word | undefined): string | undefined {
   const parts = wordPartsOf(word.text)
   const nextCore = wordPartsOf(next?.text ?? '').core.toLowerCase()
   const [, hours, minutes] = /^(\d{1,2}):([0-5]\d)$/.exec(parts.core) ?? []
   if (hours !== undefined) {
     const time = timeInWords(Number(hours), Number(minutes), nextCore)
-    return time && around(parts, time)
+    return time && withAffixes(parts, time)
   }
   const [, integerPart = '', decimals, suffix] = NUMERAL.exec(parts.core) ?? []
   const digits = integerPart.replaceAll(',', '')
@@ -308,21 +320,21 @@ function numberInWords(word: Word, next: Word | undefined): string | undefined {
   const value = Number(digits)
   const isYear = integerPart.length === 4 && !decimals && value >= 1100 && value < 2100
   let text = writeWords(value, { isOrdinal: suffix !== undefined })
-  if (isYear && !MEASURE.test(nextCore) && value % 1000 > 9) text = writeYear(value)
+  if (isYear && !AFTER_NUMBER.test(nextCore) && value % 1000 > 9) text = writeYear(value)
   if (decimals)
     text += ` point ${[...decimals].map((digit) => writeWords(Number(digit))).join(' ')}`
   const sign = SIGNS[parts.before.at(-1) ?? '']
-  if (sign) return around({ ...parts, before: parts.before.slice(0, -1) }, `${sign} ${text}`)
+  if (sign) return withAffixes({ ...parts, before: parts.before.slice(0, -1) }, `${sign} ${text}`)
   const currency = CURRENCIES[parts.before.at(-1) ?? '']
   if (currency) {
     const isBeforeScale = currencyBeforeScale(word, next) !== undefined
     if (!isBeforeScale) text = moneyInWords({ value, decimals, text }, currency)
-    return around({ ...parts, before: parts.before.slice(0, -1) }, text)
+    return withAffixes({ ...parts, before: parts.before.slice(0, -1) }, text)
   }
   if (parts.after.startsWith('%')) {
-    return around({ ...parts, after: parts.after.slice(1) }, `${text} percent`)
+    return withAffixes({ ...parts, after: parts.after.slice(1) }, `${text} percent`)
   }
-  return around(parts, text)
+  return withAffixes(parts, text)
 }
 
 /** Writes $19.99 as nineteen dollars and ninety-nine cents, $0.99 as ninety-nine cents. */
@@ -338,11 +350,11 @@ function moneyInWords(
   return value === 0 ? centsText : `${integerText} and ${centsText}`
 }
 
-function around({ before, possessive, after }: WordParts, text: string): string {
+function withAffixes({ before, possessive, after }: WordParts, text: string): string {
   return before + text + possessive + after
 }
 
-function shareTime({ start, end, confidence }: Word, texts: readonly string[]): Word[] {
+function divideTime({ start, end, confidence }: Word, texts: readonly string[]): Word[] {
   const letters = texts.reduce((sum, { length }) => sum + length, 0)
   let from = start
   return texts.map((text, i) => {

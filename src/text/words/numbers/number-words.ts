@@ -2,14 +2,14 @@ const UNITS = 'zero one two three four five six seven eight nine'.split(' ')
 const TEENS =
   'ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(' ')
 const TENS = 'zero ten twenty thirty forty fifty sixty seventy eighty ninety'.split(' ')
-const SMALL = [...UNITS, ...TEENS]
+const BELOW_TWENTY = [...UNITS, ...TEENS]
 const SCALES: readonly [name: string, value: number][] = [
   ['billion', 1e9],
   ['million', 1e6],
   ['thousand', 1e3],
 ]
 
-const IRREGULAR: Record<string, string> = {
+const IRREGULAR_ORDINALS: Record<string, string> = {
   one: 'first',
   two: 'second',
   three: 'third',
@@ -19,20 +19,22 @@ const IRREGULAR: Record<string, string> = {
   twelve: 'twelfth',
 }
 
-const small = new Map<string, number>([
-  ...SMALL.map((name, value) => [name, value] as const),
+const cardinals = new Map<string, number>([
+  ...BELOW_TWENTY.map((name, value) => [name, value] as const),
   ...TENS.slice(2).map((name, i) => [name, 10 * (i + 2)] as const),
 ])
-const ordinals = new Map<string, number>([...small].map(([name, value]) => [ordinal(name), value]))
+const ordinals = new Map<string, number>(
+  [...cardinals].map(([name, value]) => [toOrdinal(name), value]),
+)
 const scales = new Map<string, number>(SCALES)
 
-/** A number read from words: how many words it takes, and whether it is an ordinal. */
+/** A number read from words. `words` is how many words it consists of. */
 export type SpokenNumber = { value: number; words: number; isOrdinal: boolean }
 
 /**
  * Reads the English number with which a list of lower-case words begins: three hundred and fifty,
- * twenty-first, nineteen eighty-four. Undefined where none begins. `previous` is the number of the
- * word before, if there is one.
+ * twenty-first, nineteen eighty-four. Returns undefined if they begin with none. `previous` is the
+ * number before them, if there is one.
  */
 export function parseSpokenNumber(
   words: readonly string[],
@@ -41,7 +43,7 @@ export function parseSpokenNumber(
   return readYear(words, previous) ?? readCardinal(words)
 }
 
-/** Two numbers below a hundred that form a year: fourteen fifty-five, nineteen oh five. */
+/** Reads two numbers below a hundred that form a year: fourteen fifty-five, nineteen oh five. */
 function readYear(words: readonly string[], previous?: number): SpokenNumber | undefined {
   const first = readBelowHundred(words)
   if (!first || first.isOrdinal || first.value < 11 || first.value > 20) return undefined
@@ -51,8 +53,8 @@ function readYear(words: readonly string[], previous?: number): SpokenNumber | u
   if (!second || second.isOrdinal) return undefined
   if (isZero ? second.value === 0 || second.value > 9 : second.value < 10) return undefined
   const count = first.words + second.words + (isZero ? 1 : 0)
-  // Thirteen fourteen fifteen is a count, no year.
-  if (small.has(words[count] ?? '')) return undefined
+  // In "thirteen fourteen fifteen", someone counts; it is not a year.
+  if (cardinals.has(words[count] ?? '')) return undefined
   const isNext = second.value === first.value + 1
   if (isNext && (previous === first.value - 1 || first.value < 13)) return undefined
   return { value: 100 * first.value + second.value, words: count, isOrdinal: false }
@@ -79,7 +81,7 @@ function readCardinal(words: readonly string[]): SpokenNumber | undefined {
       const next = readBelowHundred(words.slice(from))
       const fits = group === 0 ? at === 0 || isLarge(words[at - 1]) : group >= 100
       if (!next || !fits || group % 100 !== 0 || (next.value === 0 && at > 0)) break
-      // One eight hundred five five five: digits follow the hundred.
+      // In "one eight hundred five five five", single digits follow the hundred.
       if (from === at && at > 0 && isDigit(words[at]) && isDigit(words[at + 1])) break
       group += next.value
       at = from + next.words
@@ -87,14 +89,14 @@ function readCardinal(words: readonly string[]): SpokenNumber | undefined {
     }
     readings.push({ value: total + group, words: at, isOrdinal: false })
   }
-  // Two hundred and three hundred: the "three" belongs to the next number.
-  const isScaleLeft = at > 0 && isLarge(words[at])
-  const fits = (reading: SpokenNumber) => !isScaleLeft || leavesNumber(words, reading, at)
+  // In "two hundred and three hundred", the "three" belongs to the next number.
+  const isFollowedByScale = at > 0 && isLarge(words[at])
+  const fits = (reading: SpokenNumber) => !isFollowedByScale || continuesNumber(words, reading, at)
   return readings.findLast(fits) ?? readings.at(-1)
 }
 
-/** Whether the words after a reading begin a number that goes on beyond `at`. */
-function leavesNumber(
+/** Returns whether the words after a reading begin a number that ends after the index `at`. */
+function continuesNumber(
   words: readonly string[],
   { words: count }: SpokenNumber,
   at: number,
@@ -104,18 +106,18 @@ function leavesNumber(
 }
 
 function isDigit(word = ''): boolean {
-  return (small.get(word) ?? 10) < 10
+  return (cardinals.get(word) ?? 10) < 10
 }
 
 function readBelowHundred(words: readonly string[]): SpokenNumber | undefined {
   const [first = '', second = ''] = words
-  const tens = small.get(first)
+  const tens = cardinals.get(first)
   if (tens === undefined) {
     const value = ordinals.get(first)
     return value === undefined ? undefined : { value, words: 1, isOrdinal: true }
   }
   if (tens >= 20) {
-    const cardinal = small.get(second)
+    const cardinal = cardinals.get(second)
     if (cardinal !== undefined && cardinal > 0 && cardinal < 10)
       return { value: tens + cardinal, words: 2, isOrdinal: false }
     const last = ordinals.get(second)
@@ -128,10 +130,10 @@ function readBelowHundred(words: readonly string[]): SpokenNumber | undefined {
 /** Writes a number in digits: 7, 1455, 125,000, 21st. */
 export function writeDigits(value: number, { isOrdinal = false } = {}): string {
   const digits = value >= 10_000 ? value.toLocaleString('en-US') : String(value)
-  return isOrdinal ? digits + suffixOf(value) : digits
+  return isOrdinal ? digits + ordinalSuffix(value) : digits
 }
 
-function suffixOf(value: number): string {
+function ordinalSuffix(value: number): string {
   const last = value % 100
   if (last >= 11 && last <= 13) return 'th'
   return ['th', 'st', 'nd', 'rd'][last % 10] ?? 'th'
@@ -142,35 +144,36 @@ export function writeWords(value: number, { isOrdinal = false } = {}): string {
   const words: string[] = []
   let remainder = value
   for (const [name, scale] of SCALES) {
-    if (remainder >= scale) words.push(belowThousand(Math.floor(remainder / scale)), name)
+    if (remainder >= scale) words.push(writeBelowThousand(Math.floor(remainder / scale)), name)
     remainder %= scale
   }
-  if (remainder > 0 || words.length === 0) words.push(belowThousand(remainder))
+  if (remainder > 0 || words.length === 0) words.push(writeBelowThousand(remainder))
   const text = words.join(' ')
-  return isOrdinal ? ordinal(text) : text
+  return isOrdinal ? toOrdinal(text) : text
 }
 
 /** Writes a year in words: nineteen eighty-four, nineteen hundred, two thousand five. */
 export function writeYear(value: number): string {
-  const [century, rest] = [Math.floor(value / 100), value % 100]
-  if (century === 20 && rest < 10) return writeWords(value)
-  if (rest === 0) return `${writeWords(century)} hundred`
-  return `${writeWords(century)} ${rest < 10 ? `oh ${writeWords(rest)}` : writeWords(rest)}`
+  const [century, yearInCentury] = [Math.floor(value / 100), value % 100]
+  if (century === 20 && yearInCentury < 10) return writeWords(value)
+  if (yearInCentury === 0) return `${writeWords(century)} hundred`
+  return `${writeWords(century)} ${yearInCentury < 10 ? `oh ${writeWords(yearInCentury)}` : writeWords(yearInCentury)}`
 }
 
-function belowThousand(value: number): string {
+function writeBelowThousand(value: number): string {
   const remainder = value % 100
   const tens =
-    SMALL[remainder] ?? [TENS[Math.floor(remainder / 10)], SMALL[remainder % 10]].join('-')
+    BELOW_TWENTY[remainder] ??
+    [TENS[Math.floor(remainder / 10)], BELOW_TWENTY[remainder % 10]].join('-')
   const below = remainder >= 20 && remainder % 10 === 0 ? TENS[remainder / 10]! : tens
   if (value < 100) return below
-  const hundreds = `${SMALL[Math.floor(value / 100)]} hundred`
+  const hundreds = `${BELOW_TWENTY[Math.floor(value / 100)]} hundred`
   return remainder === 0 ? hundreds : `${hundreds} ${below}`
 }
 
-function ordinal(text: string): string {
+function toOrdinal(text: string): string {
   const [, before, last] = /^(.*?)([a-z]+)$/.exec(text)!
   const ending =
-    IRREGULAR[last!] ?? (last!.endsWith('y') ? `${last!.slice(0, -1)}ieth` : `${last}th`)
+    IRREGULAR_ORDINALS[last!] ?? (last!.endsWith('y') ? `${last!.slice(0, -1)}ieth` : `${last}th`)
   return before! + ending
 }

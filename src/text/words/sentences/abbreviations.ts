@@ -1,8 +1,8 @@
 /**
- * Written with a full stop and never the end of a sentence: a name or a number follows. Lower case,
- * without the last stop.
+ * Abbreviations that never end a sentence, because a name or a number follows, by language. They
+ * are in lower case, without the last full stop.
  */
-const OPEN: Record<string, string> = {
+const NEVER_FINAL: Record<string, string> = {
   en: 'mr mrs ms dr prof rev hon gen col maj capt lt sgt cmdr adm gov sen rep pres messrs mt ft vs cf e.g i.e eg ie approx est viz',
   de: 'hr fr dr prof z.b d.h u.a bzw ca vgl ggf evtl inkl zzgl sog st',
   fr: 'm mm mme mlle dr pr me p.ex cf env',
@@ -12,14 +12,16 @@ const OPEN: Record<string, string> = {
   nl: 'dhr mevr dr prof drs ir bijv d.w.z ca o.a',
 }
 
-/** Written with a full stop before a number, and a word of its own otherwise. */
+/**
+ * Abbreviations only before a number: "no. 5", but "no." elsewhere is a word that ends a sentence.
+ */
 const NUMBERED = new Set('no nos nr fig figs vol pp p ch sec art'.split(' '))
 
-/** Closes a list or a company's name; a capital after it begins a new sentence. */
-const CLOSING = new Set('inc ltd co corp etc bros'.split(' '))
+/** Abbreviations at the end of a list or a company name; a capital after them begins a sentence. */
+const LIST_END = new Set('inc ltd co corp etc bros'.split(' '))
 
-/** Written with a full stop and sometimes the last word of a sentence: the next word decides. */
-const EITHER = new Set(
+/** Abbreviations that may end a sentence: the next word decides. */
+const AMBIGUOUS = new Set(
   'jr sr st ave blvd rd dept univ al ph.d jan feb mar apr jun jul aug sep sept oct nov dec'.split(
     ' ',
   ),
@@ -34,28 +36,28 @@ const AFTER_HOUR = new Set(
 )
 
 /**
- * How a sentence may continue after an abbreviation: `open` always, `numbered` before a number,
- * `hour` before a word that belongs to a time of day, `closing` before lower case, `either` before
- * all but a usual first word.
+ * Where a sentence continues after an abbreviation: `never-final` always, `numbered` before a
+ * number, `hour` before a word that belongs to a time of day, `list-end` before lower case,
+ * `ambiguous` before all words but those that usually begin a sentence.
  */
-export type Abbreviation = 'open' | 'numbered' | 'hour' | 'closing' | 'either'
+export type Abbreviation = 'never-final' | 'numbered' | 'hour' | 'list-end' | 'ambiguous'
 
-const openIn = new Map(
-  Object.entries(OPEN).map(([language, words]) => [language, new Set(words.split(' '))]),
+const neverFinalByLanguage = new Map(
+  Object.entries(NEVER_FINAL).map(([language, words]) => [language, new Set(words.split(' '))]),
 )
 
 /**
  * Returns the kind of abbreviation that a word with a final full stop is, if any. `core` keeps its
  * original case, without punctuation around it. Letters with stops between them (U.S) and single
- * capitals (J) are initials: `either`.
+ * capitals (J) are initials, which are `ambiguous`.
  */
 export function abbreviationOf(core: string, language: string): Abbreviation | undefined {
   const folded = core.toLowerCase()
-  if (openIn.get(language)?.has(folded)) return 'open'
+  if (neverFinalByLanguage.get(language)?.has(folded)) return 'never-final'
   if (folded === 'a.m' || folded === 'p.m') return 'hour'
   if (NUMBERED.has(folded)) return 'numbered'
-  if (CLOSING.has(folded)) return 'closing'
-  if (EITHER.has(folded) || /^(\p{Lu}|\p{L}(\.\p{L})+)$/u.test(core)) return 'either'
+  if (LIST_END.has(folded)) return 'list-end'
+  if (AMBIGUOUS.has(folded) || /^(\p{Lu}|\p{L}(\.\p{L})+)$/u.test(core)) return 'ambiguous'
   return undefined
 }
 

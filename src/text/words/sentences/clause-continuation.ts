@@ -2,24 +2,24 @@ import { isFunctionWordInText } from '../letter-case.ts'
 import { wordPartsOf } from '../word-parts.ts'
 import { asksInEnglish } from './questions.ts'
 
-/** Words after which an English sentence cannot end, whatever mark stands there. */
+/** Words that cannot end an English sentence, whatever punctuation follows them. */
 const NEVER_LAST = new Set(
   "the a an my your our their every and or nor because unless whether into onto i'm you're we're they're".split(
     ' ',
   ),
 )
 
-/** Words that continue a clause and hardly ever begin a main one. */
+/** Words that continue a clause and hardly ever begin a main clause. */
 const CONTINUING = new Set('which who whose whom because than of'.split(' '))
 
-const SPEECH =
+const SPEECH_VERB =
   /^(?:say|says|said|ask|asks|asked|reply|replies|replied|answer|answers|answered|rejoined|cried|shouted|whispered|added|thought|wrote|writes)$/i
 
 const FILLERS = new Set('um umm uh uhm er erm hmm mm mhm'.split(' '))
 
 /**
- * Ends of a clause that need an object, which an indirect question can be: ask, tell me, find out.
- * Verbs that also stand alone (I know, I see) only count as infinitives.
+ * Clause ends that need an object, which can be an indirect question: ask, tell me, find out. Verbs
+ * that also need none (I know, I see) count only as infinitives.
  */
 const NEEDS_OBJECT = new RegExp(
   '(?:^|\\s)(?:' +
@@ -33,7 +33,7 @@ const NEEDS_OBJECT = new RegExp(
 
 const SUBJECT =
   '(?:i|you|he|she|it|we|they|this|that|these|those|there|the|my|your|his|her|our|their|its)'
-/** A question word before its subject: not a question of its own, which inverts the two. */
+/** The beginning of an indirect question: the subject follows the question word, not the verb. */
 const INDIRECT = new RegExp(
   `^(?:(?:what|how|why|who|whom|whether) (?:${SUBJECT} \\p{L}|to \\p{L})|(?:how (?:many|much|long|far|often)|what (?:kind|sort|type) of) )`,
   'iu',
@@ -41,27 +41,27 @@ const INDIRECT = new RegExp(
 
 /** Returns whether an English sentence cannot end with a word. */
 export function cannotEndSentence(text: string): boolean {
-  // A capital letter is a name: plan A, vitamin A.
+  // A capital "A" is a name: plan A, vitamin A.
   const { core } = wordPartsOf(text)
   return core !== 'A' && NEVER_LAST.has(core.toLowerCase().replaceAll('’', "'"))
 }
 
-/** Returns whether the last of the words introduce a quotation: said the king. */
+/** Returns whether the last four words introduce a quotation, such as "said the king". */
 export function introducesQuote(words: readonly string[]): boolean {
-  return words.slice(-4).some((word) => SPEECH.test(wordPartsOf(word).core))
+  return words.slice(-4).some((word) => SPEECH_VERB.test(wordPartsOf(word).core))
 }
 
 /** Returns whether a word after a comma continues its clause, whatever its letter case. */
 export function continuesClause(text: string, next: string | undefined): boolean {
   const { core } = wordPartsOf(text)
-  // The Times, The Hague: an article with a capital belongs to a name.
+  // An article with a capital belongs to a name: The Times, The Hague.
   if (/^(?:The|A|An)$/.test(core) && /^\p{Lu}/u.test(next ?? '')) return false
   return isFunctionWordInText(text)
 }
 
 /**
- * Returns whether a word of English is a filled pause: um, uh. After digits, "mm" are millimeters;
- * amid words in small letters, "ER" is an abbreviation.
+ * Returns whether an English word is a filled pause, such as um and uh. After digits, "mm" means
+ * millimeters; beside words in lower case, "ER" is an abbreviation.
  */
 export function isFilledPause(words: readonly { text: string }[], at: number): boolean {
   const { core } = wordPartsOf(words[at]!.text)
@@ -73,18 +73,18 @@ export function isFilledPause(words: readonly { text: string }[], at: number): b
 }
 
 /**
- * Returns whether an English sentence that reads `before` goes on with `clause`, although a full
- * stop stands between them. `isSmall`: the recognizer itself went on in small letters.
+ * Returns whether the English sentence `before` continues with `clause`, although a full stop
+ * separates them. `isLowerCase` is whether the recognizer began the clause in lower case.
  */
-export function clauseGoesOn(
+export function clauseContinues(
   before: string,
   clause: string,
-  { isSmall }: { isSmall: boolean },
+  { isLowerCase }: { isLowerCase: boolean },
 ): boolean {
   if (cannotEndSentence(before.slice(before.lastIndexOf(' ') + 1))) return true
-  const asks = asksInEnglish(clause)
-  if (NEEDS_OBJECT.test(before) && INDIRECT.test(clause) && !asks) return true
-  if (!isSmall || asks || /^of course\b/.test(clause)) return false
+  const isQuestion = asksInEnglish(clause)
+  if (NEEDS_OBJECT.test(before) && INDIRECT.test(clause) && !isQuestion) return true
+  if (!isLowerCase || isQuestion || /^of course\b/.test(clause)) return false
   const [first = ''] = clause.split(' ')
   return CONTINUING.has(wordPartsOf(first).core)
 }

@@ -4,7 +4,7 @@ import { wordPartsOf } from '../word-parts.ts'
 import { abbreviationOf } from './abbreviations.ts'
 import {
   cannotEndSentence,
-  clauseGoesOn,
+  clauseContinues,
   continuesClause,
   introducesQuote,
   isFilledPause,
@@ -12,60 +12,64 @@ import {
 import { tidyPunctuation } from './punctuation-marks.ts'
 import { asksInEnglish } from './questions.ts'
 
-/** A longer pause, in seconds, ends an utterance whatever its words say. */
+/** A pause of this many seconds always ends a sentence. */
 const MAX_PAUSE_SECONDS = 1.5
-/** An utterance does not grow beyond what `splitUtterances` allows. */
+/** The limits of `splitUtterances`, in seconds and words, which a joined utterance must respect. */
 const MAX_SECONDS = 15
 const MAX_WORDS = 40
 
-const MARK = /[.!?…]$/
+const FINAL_MARK = /[.!?…]$/
 
 /**
- * Makes letter case and punctuation agree where recognition was cut at a pause. A recognizer ends
- * each piece with a full stop and begins the next with a capital, also inside a sentence; and
- * sometimes it goes on in small letters after a full stop. English grammar decides: where the
- * sentence cannot end, or the next words cannot begin one, the full stop goes and the utterances
- * are joined; otherwise the next word gets a capital. Only case, punctuation and the borders of
- * utterances change; words, times and confidences stay.
+ * Makes letter case and punctuation agree where recognition was split at a pause. A recognizer ends
+ * each segment with a full stop and begins the next with a capital, even inside a sentence, and
+ * sometimes it continues in lower case after a full stop. English grammar decides: if the sentence
+ * cannot end there, or the next words cannot begin one, the full stop is removed and the utterances
+ * are joined; otherwise the next word gets a capital. Only case, punctuation and the boundaries of
+ * utterances change; words, times and confidence stay.
  */
 export function joinSentences(transcript: Transcript): Transcript {
   const joined: Utterance[] = []
-  const open = new Map<number, Utterance>()
+  const lastByChannel = new Map<number, Utterance>()
   for (const { words, ...source } of transcript.utterances) {
-    const isEnglish = source.language === 'en' && isCased(words)
-    const utterance = { ...source, words: words.map((word) => tidied(word, source.language)) }
+    const isEnglish = source.language === 'en' && hasCapitals(words)
+    const utterance = {
+      ...source,
+      words: words.map((word) => withTidyPunctuation(word, source.language)),
+    }
     if (isEnglish) for (const word of utterance.words) word.text = capitalizePronoun(word.text)
-    for (let at = 1; at < words.length; at++) settle(utterance, at, { isInside: true })
-    const last = open.get(utterance.channel)
+    for (let at = 1; at < words.length; at++) resolveBoundary(utterance, at, { isInside: true })
+    const last = lastByChannel.get(utterance.channel)
     if (last && joinAdjacent(last, utterance)) continue
     joined.push(utterance)
-    if (words.length > 0) open.set(utterance.channel, utterance)
+    if (words.length > 0) lastByChannel.set(utterance.channel, utterance)
   }
   return { ...transcript, utterances: joined }
 }
 
-function tidied(word: Word, language: string): Word {
+function withTidyPunctuation(word: Word, language: string): Word {
   return { ...word, text: tidyPunctuation(word.text, language) }
 }
 
-/** Appends an utterance to the one before it on its channel, if its sentence goes on there. */
+/** Appends an utterance to the one before it on its channel, if its sentence continues there. */
 function joinAdjacent(last: Utterance, next: Utterance): boolean {
   const [before, first, end] = [last.words.at(-1)!, next.words[0], next.words.at(-1)]
   if (!first || !end) return false
-  const isOthers = last.language !== next.language || last.speaker !== next.speaker
-  if (isOthers || first.start - before.end >= MAX_PAUSE_SECONDS) {
+  const isOtherSource = last.language !== next.language || last.speaker !== next.speaker
+  if (isOtherSource || first.start - before.end >= MAX_PAUSE_SECONDS) {
     const words = [...last.words, ...next.words]
     const hasEnded = sentenceMark(before.text, last.language) !== undefined
     if (hasEnded) capitalizeAfter(before, first, { ...next, words })
     return false
   }
   const at = last.words.length
-  const both = { ...last, words: [...last.words, ...next.words].map((word) => ({ ...word })) }
-  const goesOn = settle(both, at, { isInside: false })
+  const combined = { ...last, words: [...last.words, ...next.words].map((word) => ({ ...word })) }
+  const sentenceContinues = resolveBoundary(combined, at, { isInside: false })
   const fits = at + next.words.length <= MAX_WORDS && end.end - last.words[0]!.start <= MAX_SECONDS
-  if (!goesOn || !fits) {
-    // A sentence may go on in the next utterance; the marks and the case say so there, too.
-    for (const [i, word] of both.words.entries()) {
+  if (!sentenceContinues || !fits) {
+    // Marks and case must also be right where a sentence continues in an utterance that stays
+    // apart.
+    for (const [i, word] of combined.words.entries()) {
       const original = i < at ? last.words[i]! : next.words[i - at]!
       original.text = word.text
     }
@@ -73,22 +77,22 @@ function joinAdjacent(last: Utterance, next: Utterance): boolean {
   }
   if (last.speakerConfidence !== undefined && next.speakerConfidence !== undefined) {
     const sum = last.speakerConfidence * at + next.speakerConfidence * next.words.length
-    last.speakerConfidence = sum / both.words.length
+    last.speakerConfidence = sum / combined.words.length
   }
-  last.words = both.words
+  last.words = combined.words
   return true
 }
 
 /**
- * Settles the border before the word at `at`: whether a sentence ends there, and what that means
- * for its mark and the case of the word. Returns whether the sentence goes on.
+ * Decides whether a sentence ends before the word at `at`, and corrects the mark before the word
+ * and the case of the word. Returns whether the sentence continues.
  */
-function settle(utterance: Utterance, at: number, place: { isInside: boolean }): boolean {
+function resolveBoundary(utterance: Utterance, at: number, place: { isInside: boolean }): boolean {
   const { words, language } = utterance
   const [previous, next] = [words[at - 1]!, words[at]!]
   const mark = sentenceMark(previous.text, language)
-  if (mark === undefined) return settleUnmarked(utterance, at, place)
-  if (language === 'en' && mark === '.' && sentenceGoesOn(words, at)) {
+  if (mark === undefined) return resolveUnmarkedBoundary(utterance, at, place)
+  if (language === 'en' && mark === '.' && continuesAfterFullStop(words, at)) {
     previous.text = previous.text.slice(0, -1)
     next.text = lowerFunctionWord(next.text)
     return true
@@ -97,9 +101,10 @@ function settle(utterance: Utterance, at: number, place: { isInside: boolean }):
   return false
 }
 
-/** Capitalizes the word after the end of a sentence, unless that trails off. */
+/** Capitalizes the word after the end of a sentence, unless the sentence ends in an ellipsis. */
 function capitalizeAfter(previous: Word, next: Word, { words, language }: Utterance): void {
-  if (!isSmall(next.text) || /(?:\.\.|…)$/.test(previous.text) || !isCased(words)) return
+  if (!startsLowerCase(next.text) || /(?:\.\.|…)$/.test(previous.text) || !hasCapitals(words))
+    return
   next.text = capitalize(next.text, language)
 }
 
@@ -109,13 +114,13 @@ function capitalizeAfter(previous: Word, next: Word, { words, language }: Uttera
 export function capitalizeBeginning({ words, language }: Utterance, before: string): void {
   const [first] = words
   const mark = sentenceMark(before, language)
-  if (!first || mark === undefined || mark === '…' || !isSmall(first.text)) return
+  if (!first || mark === undefined || mark === '…' || !startsLowerCase(first.text)) return
   first.text = capitalize(first.text, language)
 }
 
 /** Returns the mark with which a word ends its sentence, or undefined where none does. */
 function sentenceMark(text: string, language: string): string | undefined {
-  const mark = MARK.exec(text)?.[0]
+  const mark = FINAL_MARK.exec(text)?.[0]
   if (mark === undefined) return undefined
   if (/(?:\.\.|…)$/.test(text)) return '…'
   const { core } = wordPartsOf(text)
@@ -123,8 +128,8 @@ function sentenceMark(text: string, language: string): string | undefined {
   return mark
 }
 
-/** Settles a border without a mark: the sentence goes on unless a capital starts another one. */
-function settleUnmarked(
+/** Does the same for a boundary without a mark: the sentence continues unless a capital follows. */
+function resolveUnmarkedBoundary(
   { words, language }: Utterance,
   at: number,
   { isInside }: { isInside: boolean },
@@ -134,10 +139,10 @@ function settleUnmarked(
   if (language === 'en' && isInside && hasWrongCapital(words, at)) {
     next.text = lowerFunctionWord(next.text)
   }
-  return isSmall(next.text) && isCased(words)
+  return startsLowerCase(next.text) && hasCapitals(words)
 }
 
-/** Returns whether a capital only says that the recognizer began a new piece of audio there. */
+/** Returns whether a word has a capital only because a new segment of audio begins there. */
 function hasWrongCapital(words: readonly Word[], at: number): boolean {
   const before = words.slice(0, at).map(({ text }) => text)
   const [previous, next] = [before.at(-1)!, words[at]!]
@@ -146,22 +151,25 @@ function hasWrongCapital(words: readonly Word[], at: number): boolean {
   return continuesClause(next.text, words[at + 1]?.text) && !introducesQuote(before)
 }
 
-function isSmall(text: string): boolean {
+function startsLowerCase(text: string): boolean {
   return /^["'“‘(]*\p{Ll}[\p{Ll}'’-]*\P{L}*$/u.test(text)
 }
 
-/** Returns whether a text has capitals at all: some recognizers write none. */
-function isCased(words: readonly Word[]): boolean {
+/** Returns whether any word begins with a capital: some recognizers write none. */
+function hasCapitals(words: readonly Word[]): boolean {
   return words.some(({ text }) => /^\P{L}*\p{Lu}/u.test(text))
 }
 
-/** Returns whether an English sentence goes on after a full stop, by the words around it. */
-function sentenceGoesOn(words: readonly Word[], at: number): boolean {
+/**
+ * Returns whether an English sentence continues after a full stop, judged by the words around it.
+ */
+function continuesAfterFullStop(words: readonly Word[], at: number): boolean {
   const before = wordsToText(words.slice(sentenceStart(words, at), at)).slice(0, -1)
-  const end = words.findIndex(({ text }, i) => i >= at && MARK.test(text))
+  const end = words.findIndex(({ text }, i) => i >= at && FINAL_MARK.test(text))
   const after = wordsToText(words.slice(at, end < 0 ? words.length : end + 1))
-  const clause = after.replace(MARK, '')
-  if (!clauseGoesOn(before, clause, { isSmall: isSmall(words[at]!.text) })) return false
+  const clause = after.replace(FINAL_MARK, '')
+  if (!clauseContinues(before, clause, { isLowerCase: startsLowerCase(words[at]!.text) }))
+    return false
   const last = words[end < 0 ? words.length - 1 : end]!
   if (/\?$/.test(last.text) && !asksInEnglish(`${before} ${clause}`)) {
     last.text = last.text.replace(/\?$/, '.')
@@ -170,7 +178,7 @@ function sentenceGoesOn(words: readonly Word[], at: number): boolean {
 }
 
 function sentenceStart(words: readonly Word[], at: number): number {
-  return words.findLastIndex(({ text }, i) => i < at - 1 && MARK.test(text)) + 1
+  return words.findLastIndex(({ text }, i) => i < at - 1 && FINAL_MARK.test(text)) + 1
 }
 
 function wordsToText(words: readonly Word[]): string {

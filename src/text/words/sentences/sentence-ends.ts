@@ -5,10 +5,10 @@ import { wordPartsOf } from '../word-parts.ts'
 import { abbreviationOf, followsHour } from './abbreviations.ts'
 
 /**
- * Words that begin a sentence far more often than a name: after initials (U.S., J.) they show that
+ * Words that usually begin a sentence and seldom a name: after initials (U.S., J.), they show that
  * the sentence before them has ended.
  */
-const STARTERS: Record<string, string> = {
+const SENTENCE_STARTERS: Record<string, string> = {
   en:
     'he she it we they you i the a an this that these those my your his her our their its there here ' +
     'what who when where why how which but and so or then now if as in on at for with from after before ' +
@@ -21,109 +21,126 @@ const STARTERS: Record<string, string> = {
   es: 'él ella yo nosotros ustedes ellos el la los las un una esto eso y pero o entonces luego no sí',
 }
 
-/** Languages that write an ordinal with a full stop: 3. Oktober. */
-const STOPPED_ORDINALS = new Set('de da nb nn no cs sk fi hu pl hr sr sl et lv is tr'.split(' '))
+/** Languages that write ordinals with a full stop: 3. Oktober. */
+const ORDINAL_FULL_STOP_LANGUAGES = new Set(
+  'de da nb nn no cs sk fi hu pl hr sr sl et lv is tr'.split(' '),
+)
 
 const PRONOUN = /^(?:he|she|they|we|i|you|it)$/i
-const SPEECH = /^(?:said|says|asked|asks|replied|answered|shouted|cried|whispered|told|added)$/i
+const SPEECH_VERB =
+  /^(?:said|says|asked|asks|replied|answered|shouted|cried|whispered|told|added)$/i
 
-/** Marks that close a quotation or brackets. */
-const CLOSING = /["'”’»)\]]/
+/** A mark that closes a quotation or brackets. */
+const CLOSING_MARK = /["'”’»)\]]/
 
 function withoutClosing(text: string): string {
-  return text.slice(0, trailingFrom(text, CLOSING))
+  return text.slice(0, trailingFrom(text, CLOSING_MARK))
 }
 
 /**
- * Returns whether a sentence ends after each of the words of `language`; after the last one it
- * does. Follows the rules of Unicode (UAX 29, by `Intl.Segmenter`), and corrects them where they
- * break after abbreviations, inside decimals and between a quotation and its speaker, or miss a
- * sentence that begins with a number or without a capital.
+ * Returns for each word of a text in `language` whether a sentence ends after it; after the last
+ * word, one always does. Follows the rules of Unicode (UAX 29, by `Intl.Segmenter`) and corrects
+ * them where they break after abbreviations, inside decimals and between a quotation and its
+ * speaker, or miss a sentence that begins with a number or without a capital.
  */
 export function sentenceEnds(texts: readonly string[], language: string): boolean[] {
-  const cased = texts.some((text) => /\p{Lu}/u.test(text))
+  const hasCapitals = texts.some((text) => /\p{Lu}/u.test(text))
   const breaks = unicodeBreaks(texts, language)
   return texts.map((text, i) => {
     const [next, afterNext] = [texts[i + 1], texts[i + 2]]
     if (next === undefined) return true
-    if (!breaks.has(i) && !beginsUnseen(text, next, cased)) return false
-    return !goesOnAfterMark(text, { next, afterNext, language, cased })
+    if (!breaks.has(i) && !isMissedBreak(text, next, hasCapitals)) return false
+    return !continuesAfterMark(text, { next, afterNext, language, hasCapitals })
   })
 }
 
 /**
- * Returns the indexes of the words after which Unicode sees a sentence end; ends inside a word do
- * not count.
+ * Returns the indexes of the words after which a sentence ends by the rules of Unicode; ends inside
+ * a word do not count.
  */
 function unicodeBreaks(texts: readonly string[], language: string): Set<number> {
   const separator = separatorOf(language)
-  const lastEndingAt = new Map<number, number>()
+  const wordByEnd = new Map<number, number>()
   let offset = 0
   for (const [i, text] of texts.entries()) {
     offset += text.length + separator.length
-    lastEndingAt.set(offset, i)
+    wordByEnd.set(offset, i)
   }
   const segmenter = new Intl.Segmenter(localeOf(language), { granularity: 'sentence' })
   const breaks = new Set<number>()
   for (const { index } of segmenter.segment(texts.join(separator))) {
-    const word = lastEndingAt.get(index)
+    const word = wordByEnd.get(index)
     if (word !== undefined) breaks.add(word)
   }
   return breaks
 }
 
 /**
- * Returns whether a sentence begins where the rules of Unicode miss it: before a number, before
- * iPhone, at …, and in text without capitals.
+ * Returns whether a sentence begins where the rules of Unicode miss it: before a number or a word
+ * like iPhone, after "…", and in a text without capitals.
  */
-function beginsUnseen(text: string, next: string, cased: boolean): boolean {
-  const bare = withoutClosing(text)
+function isMissedBreak(text: string, next: string, hasCapitals: boolean): boolean {
+  const unquoted = withoutClosing(text)
   const first = wordPartsOf(next).core
-  if (/…$/.test(bare)) return /^\p{Lu}/u.test(first)
-  if (!/[^.\s]\.$/u.test(bare)) return false
-  return !cased || /^(?:\p{N}|\p{Ll}\p{Lu})/u.test(first)
+  if (/…$/.test(unquoted)) return /^\p{Lu}/u.test(first)
+  if (!/[^.\s]\.$/u.test(unquoted)) return false
+  return !hasCapitals || /^(?:\p{N}|\p{Ll}\p{Lu})/u.test(first)
 }
 
-type Context = { next: string; afterNext: string | undefined; language: string; cased: boolean }
+/** The words after a mark; `hasCapitals` is whether the text has any capitals. */
+type BreakContext = {
+  next: string
+  afterNext: string | undefined
+  language: string
+  hasCapitals: boolean
+}
 
-function goesOnAfterMark(text: string, context: Context): boolean {
-  const { next, afterNext, language, cased } = context
+/** Returns whether the sentence continues after a word with a mark that often ends one. */
+function continuesAfterMark(text: string, context: BreakContext): boolean {
+  const { next, afterNext, language, hasCapitals } = context
   const first = wordPartsOf(next).core
-  const bare = withoutClosing(text)
-  const small = cased && /^\p{Ll}(?!\p{Lu})/u.test(first)
+  const unquoted = withoutClosing(text)
+  const isLowerCase = hasCapitals && /^\p{Ll}(?!\p{Lu})/u.test(first)
   // Yahoo! is a name and "Why?" a quotation. An unquoted question ends whatever case the next word
   // has.
-  if (small && (bare !== text || !/[?？؟]$/u.test(bare))) return true
-  if (bare !== text && PRONOUN.test(first) && SPEECH.test(wordPartsOf(afterNext ?? '').core))
+  if (isLowerCase && (unquoted !== text || !/[?？؟]$/u.test(unquoted))) return true
+  if (
+    unquoted !== text &&
+    PRONOUN.test(first) &&
+    SPEECH_VERB.test(wordPartsOf(afterNext ?? '').core)
+  )
     return true
-  // A masked word is not an initial: "C***."
-  if (!/[^.*]\.$/.test(bare)) return false
-  const { core, possessive } = wordPartsOf(bare)
-  return stopGoesOn(core + possessive, first, language)
+  // A masked word, such as "C***.", is not an initial.
+  if (!/[^.*]\.$/.test(unquoted)) return false
+  const { core, possessive } = wordPartsOf(unquoted)
+  return continuesAfterFullStop(core + possessive, first, language)
 }
 
 /** Returns whether a sentence continues after a full stop, by the words before and after it. */
-function stopGoesOn(core: string, first: string, language: string): boolean {
-  const starts = isStarter(first, language)
+function continuesAfterFullStop(core: string, first: string, language: string): boolean {
+  const isStart = isStarter(first, language)
   if (/^\d{1,3}$/.test(core) && /^\d/.test(first)) return true
-  if (/^\d{1,2}$/.test(core) && STOPPED_ORDINALS.has(language)) return !starts
+  if (/^\d{1,2}$/.test(core) && ORDINAL_FULL_STOP_LANGUAGES.has(language)) return !isStart
   const kind = abbreviationOf(core, language)
   if (kind === undefined) return false
   if (kind === 'numbered') return /^\d/.test(first)
   if (kind === 'hour') return followsHour(first)
-  if (kind === 'closing') return /^\p{Ll}/u.test(first) && !starts
-  return kind === 'open' || !starts
+  if (kind === 'list-end') return /^\p{Ll}/u.test(first) && !isStart
+  return kind === 'never-final' || !isStart
 }
 
-const starters = new Map(
-  Object.entries(STARTERS).map(([language, words]) => [language, new Set(words.split(' '))]),
+const startersByLanguage = new Map(
+  Object.entries(SENTENCE_STARTERS).map(([language, words]) => [
+    language,
+    new Set(words.split(' ')),
+  ]),
 )
 
 function isStarter(core: string, language: string): boolean {
   const folded = core.toLowerCase()
-  const starterPattern = starters.get(language)
+  const languageStarters = startersByLanguage.get(language)
   return (
-    starterPattern !== undefined &&
-    (starterPattern.has(folded) || starterPattern.has(folded.replace(/['’].*/, '')))
+    languageStarters !== undefined &&
+    (languageStarters.has(folded) || languageStarters.has(folded.replace(/['’].*/, '')))
   )
 }

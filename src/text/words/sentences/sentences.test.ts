@@ -118,17 +118,17 @@ test('more than 40 words are split at the comma, conjunction or pause near the m
   assert.deepEqual(lengths(`a b c ${twenty}_ ${twenty}`.trim()), [23, 20])
 })
 
-test("'opens' is true at a sentence start, not after a length split", () => {
-  const opens = (...utterances: Utterance[]) =>
-    splitSentences({ utterances }).map((sentence) => sentence.opens)
-  assert.deepEqual(opens(say('One. Two')), [true, true])
-  assert.deepEqual(opens(say('One _ _ _ _ two')), [true, false])
-  assert.deepEqual(opens(say('One. _ _ _ _ Two')), [true, true])
-  assert.deepEqual(opens(say('One', { speaker: 0 }), say('two', { at: 1, speaker: 1 })), [
+test("'startsSentence' is true at a sentence start, not after a length split", () => {
+  const startsSentence = (...utterances: Utterance[]) =>
+    splitSentences({ utterances }).map((sentence) => sentence.startsSentence)
+  assert.deepEqual(startsSentence(say('One. Two')), [true, true])
+  assert.deepEqual(startsSentence(say('One _ _ _ _ two')), [true, false])
+  assert.deepEqual(startsSentence(say('One. _ _ _ _ Two')), [true, true])
+  assert.deepEqual(startsSentence(say('One', { speaker: 0 }), say('two', { at: 1, speaker: 1 })), [
     true,
     true,
   ])
-  assert.deepEqual(opens(say(`${'word '.repeat(41)}end. Next`)), [true, false, true])
+  assert.deepEqual(startsSentence(say(`${'word '.repeat(41)}end. Next`)), [true, false, true])
 })
 
 test('the confidence of a sentence is the mean of its words', () => {

@@ -2,9 +2,9 @@ import { separatorOf } from '../../../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../../../transcript/transcript.ts'
 import { sentenceEnds } from './sentence-ends.ts'
 
-/** A silence longer than this, in seconds, ends a sentence whatever its punctuation. */
-const PAUSE = 1.5
-/** A sentence with more words is cut: such a long one is speech without punctuation. */
+/** A longer pause, in seconds, ends a sentence whatever its punctuation. */
+const MAX_PAUSE = 1.5
+/** A sentence of more words is split: one that long is speech without punctuation. */
 const MAX_WORDS = 40
 
 /** One sentence of one speaker. Times are seconds; `confidence` is the mean of its words. */
@@ -17,26 +17,29 @@ export type Sentence = {
   language: string
   channel: number
   speaker?: number
-  /** Indexes of the utterances in the transcript that have words of it, ascending. */
+  /** The indexes of the utterances of the transcript that contain its words, ascending. */
   utterances: number[]
   /**
-   * Whether punctuation or a change of speaker ended the sentence before it, not only a pause or
-   * the length limit.
+   * Whether punctuation or a change of speaker or language precedes it, and not only a pause or the
+   * limit of length.
    */
-  opens: boolean
+  startsSentence: boolean
 }
 
 type PlacedWord = { word: Word; utterance: number }
-type SpeakerRun = Pick<Utterance, 'channel' | 'language' | 'speaker'> & { placed: PlacedWord[] }
+type SpeakerRun = Pick<Utterance, 'channel' | 'language' | 'speaker'> & {
+  placedWords: PlacedWord[]
+}
 
 /**
- * Returns the sentences of a transcript by start, then channel: every word is in exactly one. A
- * sentence may continue across utterances of a channel, even while others speak on other channels.
- * It ends where speaker or language changes, after a pause of 1.5 s and within 40 words.
+ * Returns the sentences of a transcript, sorted by start, then channel. Every word is in exactly
+ * one. A sentence may continue across utterances of a channel, even while others speak on other
+ * channels. It ends where the speaker or the language changes, at a pause of more than 1.5 s and
+ * after at most 40 words.
  */
 export function splitSentences(transcript: Transcript): Sentence[] {
-  return runsOf(transcript)
-    .flatMap(cutRun)
+  return speakerRuns(transcript)
+    .flatMap(splitRun)
     .sort((a, b) => a.start - b.start || a.channel - b.channel)
 }
 
@@ -44,73 +47,76 @@ export function splitSentences(transcript: Transcript): Sentence[] {
  * Returns the runs of a transcript: the words of one speaker in one language on one channel, until
  * another speaker follows there.
  */
-function runsOf({ utterances }: Transcript): SpeakerRun[] {
+function speakerRuns({ utterances }: Transcript): SpeakerRun[] {
   const runs: SpeakerRun[] = []
-  const open = new Map<number, SpeakerRun>()
+  const currentRuns = new Map<number, SpeakerRun>()
   for (const [utterance, { words, ...source }] of utterances.entries()) {
     if (words.length === 0) continue
-    let run = open.get(source.channel)
+    let run = currentRuns.get(source.channel)
     if (!run || run.language !== source.language || run.speaker !== source.speaker) {
-      run = { ...source, placed: [] }
-      open.set(source.channel, run)
+      run = { ...source, placedWords: [] }
+      currentRuns.set(source.channel, run)
       runs.push(run)
     }
-    for (const word of words) run.placed.push({ word, utterance })
+    for (const word of words) run.placedWords.push({ word, utterance })
   }
   return runs
 }
 
-function cutRun(run: SpeakerRun): Sentence[] {
+function splitRun(run: SpeakerRun): Sentence[] {
   const sentences: Sentence[] = []
-  let opens = true
-  for (const breath of cutAtPauses(run.placed)) {
+  let startsSentence = true
+  for (const phrase of splitAtPauses(run.placedWords)) {
     const ends = sentenceEnds(
-      breath.map(({ word }) => word.text),
+      phrase.map(({ word }) => word.text),
       run.language,
     )
     let from = 0
     for (const [i, end] of ends.entries()) {
       if (!end) continue
-      for (const part of splitLong(breath.slice(from, i + 1))) {
-        sentences.push(toSentence(part, run, opens))
-        opens = false
+      for (const part of splitLong(phrase.slice(from, i + 1))) {
+        sentences.push(toSentence(part, run, startsSentence))
+        startsSentence = false
       }
       from = i + 1
-      opens = from < breath.length || endsInMark(breath.at(-1)!.word)
+      startsSentence = from < phrase.length || endsInMark(phrase.at(-1)!.word)
     }
   }
   return sentences
 }
 
-function cutAtPauses(placed: readonly PlacedWord[]): PlacedWord[][] {
-  const breaths: PlacedWord[][] = []
+function splitAtPauses(placedWords: readonly PlacedWord[]): PlacedWord[][] {
+  const phrases: PlacedWord[][] = []
   let previous: Word | undefined
-  for (const placedWord of placed) {
-    if (!previous || placedWord.word.start - previous.end > PAUSE) breaths.push([])
-    breaths.at(-1)!.push(placedWord)
+  for (const placedWord of placedWords) {
+    if (!previous || placedWord.word.start - previous.end > MAX_PAUSE) phrases.push([])
+    phrases.at(-1)!.push(placedWord)
     previous = placedWord.word
   }
-  return breaths
+  return phrases
 }
 
 function endsInMark({ text }: Word): boolean {
   return /[.!?…。！？।؟։።]["'”’»」』)\]]*$/u.test(text)
 }
 
-/** Halves a sentence until each part has at most 40 words. */
-function splitLong(placed: PlacedWord[]): PlacedWord[][] {
-  if (placed.length <= MAX_WORDS) return [placed]
-  const cut = bestSentenceCut(placed.map(({ word }) => word))
-  return [...splitLong(placed.slice(0, cut)), ...splitLong(placed.slice(cut))]
+/** Splits a sentence in two until each part has at most 40 words. */
+function splitLong(placedWords: PlacedWord[]): PlacedWord[][] {
+  if (placedWords.length <= MAX_WORDS) return [placedWords]
+  const splitIndex = bestSplitIndex(placedWords.map(({ word }) => word))
+  return [
+    ...splitLong(placedWords.slice(0, splitIndex)),
+    ...splitLong(placedWords.slice(splitIndex)),
+  ]
 }
 
 const CONJUNCTION = /^(?:and|but|or|so|because|then|while|which|when|where|if|although|however)$/i
 
 /**
- * Returns the index of the word that opens the second part: after a comma, before a conjunction, in
- * a long pause, near the middle.
+ * Returns the index of the best word to begin the second part: after a comma, with a conjunction,
+ * after a long pause, near the middle.
  */
-function bestSentenceCut(words: readonly Word[]): number {
+function bestSplitIndex(words: readonly Word[]): number {
   let best = 1
   let bestScore = Number.NEGATIVE_INFINITY
   for (let i = 1; i < words.length; i++) {
@@ -125,9 +131,13 @@ function bestSentenceCut(words: readonly Word[]): number {
   return best
 }
 
-function toSentence(placed: readonly PlacedWord[], source: SpeakerRun, opens: boolean): Sentence {
+function toSentence(
+  placedWords: readonly PlacedWord[],
+  source: SpeakerRun,
+  startsSentence: boolean,
+): Sentence {
   const { channel, language, speaker } = source
-  const words = placed.map(({ word }) => word)
+  const words = placedWords.map(({ word }) => word)
   return {
     text: words.map(({ text }) => text).join(separatorOf(language)),
     start: words[0]!.start,
@@ -137,7 +147,7 @@ function toSentence(placed: readonly PlacedWord[], source: SpeakerRun, opens: bo
     language,
     channel,
     ...(speaker === undefined ? {} : { speaker }),
-    utterances: [...new Set(placed.map(({ utterance }) => utterance))],
-    opens,
+    utterances: [...new Set(placedWords.map(({ utterance }) => utterance))],
+    startsSentence,
   }
 }

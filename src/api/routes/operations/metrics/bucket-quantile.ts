@@ -1,31 +1,37 @@
-/** How many observations are at most `bound`: one bucket of a cumulative histogram. */
+/** One bucket of a cumulative histogram: how many observations are at most `bound`. */
 export type HistogramBucket = { bound: number; count: number }
 
 /**
- * Returns a quantile of what buckets counted, by linear interpolation as Prometheus does it;
- * undefined without observations. One in the last bucket, which has no bound, counts as the bound
+ * Returns a quantile of a histogram, by linear interpolation as in Prometheus; undefined without
+ * observations. A quantile in the last bucket, which has no bound, is the bound of the bucket
  * before it.
  */
 export function quantileOf(
   buckets: readonly HistogramBucket[],
   quantile: number,
 ): number | undefined {
-  const ordered = [...buckets].sort((one, other) => one.bound - other.bound)
+  const ordered = [...buckets].sort((a, b) => a.bound - b.bound)
   const total = ordered.at(-1)?.count ?? 0
   if (total <= 0) return undefined
   const rank = quantile * total
-  const at = ordered.findIndex(({ count }) => count >= rank)
-  const below = ordered[at - 1] ?? { bound: 0, count: 0 }
-  const { bound, count } = ordered[at]!
-  if (!Number.isFinite(bound)) return below.bound
-  return below.bound + ((bound - below.bound) * (rank - below.count)) / (count - below.count)
+  const index = ordered.findIndex(({ count }) => count >= rank)
+  const lowerBucket = ordered[index - 1] ?? { bound: 0, count: 0 }
+  const { bound, count } = ordered[index]!
+  if (!Number.isFinite(bound)) return lowerBucket.bound
+  return (
+    lowerBucket.bound +
+    ((bound - lowerBucket.bound) * (rank - lowerBucket.count)) / (count - lowerBucket.count)
+  )
 }
 
-/** Returns what the buckets counted since `before`. */
+/** Returns the counts of the buckets since `previous`. */
 export function bucketsSince(
-  now: readonly HistogramBucket[],
-  before: readonly HistogramBucket[],
+  current: readonly HistogramBucket[],
+  previous: readonly HistogramBucket[],
 ): HistogramBucket[] {
-  const earlier = new Map(before.map(({ bound, count }) => [bound, count]))
-  return now.map(({ bound, count }) => ({ bound, count: count - (earlier.get(bound) ?? 0) }))
+  const previousCounts = new Map(previous.map(({ bound, count }) => [bound, count]))
+  return current.map(({ bound, count }) => ({
+    bound,
+    count: count - (previousCounts.get(bound) ?? 0),
+  }))
 }

@@ -18,7 +18,7 @@ test('a load point records the current queue and sessions', async (t) => {
   const { db, history } = await open(t)
   await addJob(db)
   await addJob(db)
-  await history.note()
+  await history.record()
   const [point] = history.points
   assert.deepEqual([point!.queued, point!.processing, point!.sessions], [2, 0, 3])
   assert.deepEqual([point!.requestSeconds, point!.finalSeconds], [null, null])
@@ -29,7 +29,7 @@ test('a load point records the times and errors since the previous one', async (
   const answered = { method: 'GET', route: '/v2/live' }
   metrics.httpRequestSeconds.observe({ ...answered, status: 500 }, 20)
   metrics.workerRestarts.inc({ role: 'batch' })
-  await history.note()
+  await history.record()
   metrics.httpRequestSeconds.observe({ ...answered, status: 200 }, 0.15)
   metrics.httpRequestSeconds.observe({ ...answered, status: 503 }, 0.15)
   metrics.liveFinalSeconds.observe(0.4)
@@ -37,8 +37,8 @@ test('a load point records the times and errors since the previous one', async (
   metrics.jobsEnded.inc({ kind: 'pre-recorded', outcome: 'client_error' }, 4)
   metrics.deliveriesEnded.inc({ kind: 'webhook', outcome: 'failed' })
   metrics.workerRestarts.inc({ role: 'vad' }, 3)
-  await history.note()
-  await history.note()
+  await history.record()
+  await history.record()
   const [first, second, third] = history.points
   const errorsOf = ({
     failedRequests,
@@ -56,16 +56,16 @@ test('a load point records the times and errors since the previous one', async (
 
 test('uploads, downloads and streams are excluded from request times', async (t) => {
   const { metrics, history } = await open(t)
-  await history.note()
+  await history.record()
   for (const route of ['/v2/events', '/v2/upload', '/file/:id', '/v2/live/:id/captions']) {
     metrics.httpRequestSeconds.observe({ method: 'GET', route, status: 200 }, 25)
   }
-  await history.note()
+  await history.record()
   assert.equal(history.points[1]!.requestSeconds, null)
 })
 
 test('the load history covers half an hour', async (t) => {
   const { history } = await open(t)
-  for (let i = 0; i < 182; i++) await history.note()
+  for (let i = 0; i < 182; i++) await history.record()
   assert.equal(history.points.length, 180)
 })

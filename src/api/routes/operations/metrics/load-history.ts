@@ -8,18 +8,18 @@ import {
 } from '../../../../storage/accounts/usage/counts.ts'
 import { bucketsSince, type HistogramBucket, quantileOf } from './bucket-quantile.ts'
 
-/** How often the load is noted, and how much of it is kept: half an hour. */
+/** How often the load is recorded, and how many points are kept: half an hour of them. */
 export const INTERVAL_MS = 10_000
 const MAX_SAMPLES = 180
 const QUANTILE = 0.95
 
 /**
- * Requests that take as long as their client sends or reads, or until something happens: how long
- * says nothing about the server.
+ * Routes whose requests last as long as the client sends or reads, or until an event: their
+ * duration does not depend on the server.
  */
-const UNTIMED = /^\/file\/|\/(?:upload|events|captions|pull|file|audio|transcriptions)$/
+const EXCLUDED_ROUTES = /^\/file\/|\/(?:upload|events|captions|pull|file|audio|transcriptions)$/
 
-/** The load of one moment, and what happened since the one before. */
+/** The load at one moment, and what happened since the previous point. */
 export type LoadPoint = {
   /** Milliseconds since 1970. */
   at: number
@@ -30,7 +30,7 @@ export type LoadPoint = {
   deliveries: number
   /** Seconds within which 95 % of the requests were answered; null without any. */
   requestSeconds: number | null
-  /** Seconds within which 95 % of the finals came; null without any. */
+  /** Seconds within which 95 % of the finals were sent; null without any. */
   finalSeconds: number | null
   failedRequests: number
   failedJobs: number
@@ -40,40 +40,43 @@ export type LoadPoint = {
 
 type Deps = Pick<App, 'metrics' | 'storage' | 'live'>
 
-/** The load of the last half hour, for people who look now. */
+/** Records the load of the last half hour. */
 export class LoadHistory {
   readonly #deps: Deps
   readonly #log: FastifyBaseLogger
   readonly #points: LoadPoint[] = []
-  #before: Counts | undefined
+  #previousCounts: Counts | undefined
   #timer: NodeJS.Timeout | undefined
-  #noting: Promise<void> | undefined
+  #recording: Promise<void> | undefined
 
   constructor(deps: Deps, log: FastifyBaseLogger) {
     this.#deps = deps
     this.#log = log
   }
 
-  /** Oldest first. */
+  /** The recorded points, oldest first. */
   get points(): readonly LoadPoint[] {
     return this.#points
   }
 
-  /** Notes the load now and at every interval, until `close`. */
+  /** Records the load now and at every interval, until `close`. */
   start(): void {
-    void this.note()
-    this.#timer = setInterval(() => void this.note(), INTERVAL_MS).unref()
+    void this.record()
+    this.#timer = setInterval(() => void this.record(), INTERVAL_MS).unref()
   }
 
-  /** Ends with what is being noted. */
+  /** Stops the recording; resolves when a point that is being recorded is complete. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    await this.#noting
+    await this.#recording
   }
 
-  /** Notes the load of this moment; one that cannot be read is left out. */
-  note(): Promise<void> {
-    this.#noting ??= this.#read()
+  /**
+   * Records the load of this moment. If it cannot be read, the point is left out and a warning is
+   * logged.
+   */
+  record(): Promise<void> {
+    this.#recording ??= this.#read()
       .then(
         (point) => {
           this.#points.push(point)
@@ -82,9 +85,9 @@ export class LoadHistory {
         (err: unknown) => this.#log.warn({ err }, 'cannot read the load'),
       )
       .finally(() => {
-        this.#noting = undefined
+        this.#recording = undefined
       })
-    return this.#noting
+    return this.#recording
   }
 
   async #read(): Promise<LoadPoint> {
@@ -94,24 +97,24 @@ export class LoadHistory {
       countPendingDeliveries(storage.db),
       readCounts(metrics),
     ])
-    const before = this.#before ?? now
-    this.#before = now
-    const sumOf = (counts: readonly { count: number }[]) =>
+    const previous = this.#previousCounts ?? now
+    this.#previousCounts = now
+    const sumCounts = (counts: readonly { count: number }[]) =>
       counts.reduce((sum, { count }) => sum + Number(count), 0)
     const since = (name: 'failedRequests' | 'failedJobs' | 'failedDeliveries' | 'restarts') =>
-      now[name] - before[name]
-    const slowest = (name: 'requests' | 'finals') =>
-      quantileOf(bucketsSince(now[name], before[name]), QUANTILE) ?? null
+      now[name] - previous[name]
+    const quantileSince = (name: 'requests' | 'finals') =>
+      quantileOf(bucketsSince(now[name], previous[name]), QUANTILE) ?? null
     return {
       at: wallNow(),
-      queued: sumOf(jobs.filter(({ kind, state }) => isRecording(kind) && state === 'queued')),
-      processing: sumOf(
+      queued: sumCounts(jobs.filter(({ kind, state }) => isRecording(kind) && state === 'queued')),
+      processing: sumCounts(
         jobs.filter(({ kind, state }) => isRecording(kind) && state === 'processing'),
       ),
       sessions: Object.values(live.states).reduce((sum, count) => sum + count, 0),
-      deliveries: sumOf(deliveries),
-      requestSeconds: slowest('requests'),
-      finalSeconds: slowest('finals'),
+      deliveries: sumCounts(deliveries),
+      requestSeconds: quantileSince('requests'),
+      finalSeconds: quantileSince('finals'),
       failedRequests: since('failedRequests'),
       failedJobs: since('failedJobs'),
       failedDeliveries: since('failedDeliveries'),
@@ -124,7 +127,7 @@ function isRecording(kind: string): boolean {
   return kind === 'pre-recorded'
 }
 
-/** What counters and histograms have counted since the start. */
+/** The values of counters and histograms since the start of the process. */
 type Counts = {
   requests: HistogramBucket[]
   finals: HistogramBucket[]
@@ -151,7 +154,7 @@ async function readCounts(metrics: Deps['metrics']): Promise<Counts> {
     })
     .reduce((sum, { value }) => sum + value, 0)
   return {
-    requests: bucketsOf(requests, ({ route }) => !UNTIMED.test(String(route))),
+    requests: bucketsOf(requests, ({ route }) => !EXCLUDED_ROUTES.test(String(route))),
     finals: bucketsOf(finals, () => true),
     ...{ failedRequests, failedJobs, failedDeliveries, restarts },
   }
@@ -159,22 +162,24 @@ async function readCounts(metrics: Deps['metrics']): Promise<Counts> {
 
 async function sumOfCounter<L extends string>(
   counter: Counter<L>,
-  isMeant: (labels: Labels) => boolean,
+  isIncluded: (labels: Labels) => boolean,
 ): Promise<number> {
   const { values } = await counter.get()
-  return values.filter(({ labels }) => isMeant(labels)).reduce((sum, { value }) => sum + value, 0)
+  return values
+    .filter(({ labels }) => isIncluded(labels))
+    .reduce((sum, { value }) => sum + value, 0)
 }
 
 type HistogramValues = Awaited<ReturnType<Histogram<string>['get']>>
 
-/** Adds up the buckets of all labels that are meant. */
+/** Adds up the buckets of all included labels. */
 function bucketsOf(
   { values }: HistogramValues,
-  isMeant: (labels: Labels) => boolean,
+  isIncluded: (labels: Labels) => boolean,
 ): HistogramBucket[] {
   const counts = new Map<number, number>()
   for (const { metricName, labels, value } of values) {
-    if (!metricName?.endsWith('_bucket') || !isMeant(labels)) continue
+    if (!metricName?.endsWith('_bucket') || !isIncluded(labels)) continue
     const bound = Number(labels.le === '+Inf' ? Number.POSITIVE_INFINITY : labels.le)
     counts.set(bound, (counts.get(bound) ?? 0) + value)
   }

@@ -15,15 +15,15 @@ export type ScrapeDeps = Pick<App, 'metrics' | 'storage' | 'live'>
 
 /**
  * Creates a function that reads all metrics as text, in the Prometheus format. Concurrent requests
- * share one reading: it may need no key, so it must not load the machine.
+ * share one reading, because the route may need no key and must not load the machine.
  */
 export function createScrape(deps: ScrapeDeps): (log: FastifyBaseLogger) => Promise<string> {
-  let reading: Promise<string> | undefined
+  let currentScrape: Promise<string> | undefined
   return (log) => {
-    reading ??= scrape(deps, log).finally(() => {
-      reading = undefined
+    currentScrape ??= scrape(deps, log).finally(() => {
+      currentScrape = undefined
     })
-    return reading
+    return currentScrape
   }
 }
 
@@ -53,21 +53,24 @@ async function scrape(
   }
   const { jobs, deliveriesPending, endpointsDisabled, liveSessions } = metrics
   for (const [state, count] of Object.entries(live.states)) liveSessions.set({ state }, count)
-  const filled = await Promise.allSettled([
+  const outcomes = await Promise.allSettled([
     setGauge(jobs, activeJobs, countActiveJobs(db)),
     setGauge(deliveriesPending, pendingDeliveries, countPendingDeliveries(db)),
     setGauge(endpointsDisabled, disabledEndpoints, countDisabledEndpoints(db)),
     setGauge(metrics.nodes, nodeRoles, countNodes(db)),
-    fillSpace(metrics, space),
+    setSpaceGauges(metrics, space),
   ])
-  for (const outcome of filled) {
+  for (const outcome of outcomes) {
     if (outcome.status === 'rejected') log.warn({ err: outcome.reason }, 'a metric cannot be read')
   }
   return metrics.registry.metrics()
 }
 
-/** Reports how full the disk is; leaves out what the system does not report. */
-async function fillSpace(metrics: App['metrics'], space: App['storage']['space']): Promise<void> {
+/** Sets the gauges of disk space; leaves out values that the system does not report. */
+async function setSpaceGauges(
+  metrics: App['metrics'],
+  space: App['storage']['space'],
+): Promise<void> {
   const gauges = {
     free: metrics.storageFreeBytes,
     reserve: metrics.storageReserveBytes,
@@ -83,18 +86,18 @@ async function fillSpace(metrics: App['metrics'], space: App['storage']['space']
 }
 
 /**
- * Sets a gauge to its counts, and to 0 for the rest of `all`. Leaves out what cannot be counted:
- * the other metrics are needed most when something is wrong.
+ * Sets a gauge to its counts, and to 0 for the other `labelSets`. If it cannot be counted, it is
+ * left out: the other metrics are needed most when something is wrong.
  */
 async function setGauge<L extends string>(
   gauge: Gauge<L>,
-  all: readonly Record<L, string>[],
-  counting: Promise<(Record<L, string> & { count: number })[]>,
+  labelSets: readonly Record<L, string>[],
+  countPromise: Promise<(Record<L, string> & { count: number })[]>,
 ): Promise<void> {
   gauge.reset()
-  const counted = await counting
-  for (const labels of all) gauge.set(labels, 0)
-  for (const { count, ...labels } of counted) {
+  const counts = await countPromise
+  for (const labels of labelSets) gauge.set(labels, 0)
+  for (const { count, ...labels } of counts) {
     gauge.set(labels as unknown as Record<L, string>, count)
   }
 }

@@ -7,8 +7,8 @@ const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 
 /**
- * Sends a page that says what this is, with its links and a first request. It needs no key. Without
- * the built files of the dashboard it stands in for that, and says so.
+ * Sends a page that introduces the server, with links and a first request. It needs no key. If the
+ * dashboard is not built, the page replaces it and says so.
  */
 export function sendAboutPage(
   request: FastifyRequest,
@@ -36,7 +36,10 @@ const GUIDE_LINK =
 
 type AboutOptions = { base: string; header: string; isBuilt: boolean }
 
-/** Links are relative, so that they work behind a proxy under any path. */
+/**
+ * Returns the page, as HTML. Its links are relative, so that they work behind a proxy under any
+ * path.
+ */
 function aboutPage({ base, header, isBuilt }: AboutOptions): string {
   const request = `KEY=...   # ${commandName} keys create
 curl -H "${header}: $KEY" -F audio=@talk.mp3 ${base}/v2/upload

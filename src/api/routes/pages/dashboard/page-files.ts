@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import {
-  readIfThere,
+  readIfExists,
   readStaticFile,
   type StaticFile,
 } from '../../../responses/files/static-file.ts'
@@ -10,12 +10,12 @@ const FOLDER = join(import.meta.dirname, '../../../../../dashboard/dist')
 
 /** Reads the page that loads all other files; undefined when the dashboard is not built. */
 export async function readDashboardPage(): Promise<string | undefined> {
-  return (await readIfThere(join(FOLDER, 'index.html')))?.toString()
+  return (await readIfExists(join(FOLDER, 'index.html')))?.toString()
 }
 
 /**
- * Reads a file that the page loads, compressed as the client takes it. Its name holds a hash of its
- * content. Undefined when there is no such file.
+ * Reads a file that the page loads, in a compression that the client accepts. Its name contains a
+ * hash of its content. Resolves to undefined if there is no such file.
  */
 export async function readAsset(
   name: string,

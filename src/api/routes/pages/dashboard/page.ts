@@ -5,19 +5,22 @@ import { hasSignInCookie } from '../../../auth/sign-in.ts'
 import { sendAboutPage } from './about-page.ts'
 import { readDashboardPage } from './page-files.ts'
 
-/** The placeholder in the built page for the nonce of its styles. */
-const NONCE_MARK = 'STYLE_NONCE'
+/** The text in the built page that is replaced by the nonce of its styles. */
+const NONCE_PLACEHOLDER = 'STYLE_NONCE'
 /**
- * The placeholder there for whether a sign-in may exist, so that the page asks who is signed in.
+ * The text there that is replaced by whether the browser may be signed in, which the page then
+ * checks.
  */
-const SIGN_IN_MARK = 'SIGNED_IN'
+const SIGN_IN_PLACEHOLDER = 'SIGNED_IN'
 
-/** Returns whether a browser asks: programs do not name HTML among the types that they accept. */
+/**
+ * Returns whether a request accepts HTML, as those of browsers do; programs do not name that type.
+ */
 export function wantsPage({ headers }: FastifyRequest): boolean {
   return /\btext\/html\b/.test(headers.accept ?? '')
 }
 
-/** Sends the dashboard; while it is not built, a page that says so. It needs no key. */
+/** Sends the dashboard or, if it is not built, a page that says so. It needs no key. */
 export async function sendDashboard(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -40,14 +43,14 @@ export async function sendDashboard(
     .header('x-content-type-options', 'nosniff')
     .send(
       page
-        .replace(NONCE_MARK, nonce)
-        .replace(SIGN_IN_MARK, hasSignInCookie(request.raw) ? 'maybe' : 'no'),
+        .replace(NONCE_PLACEHOLDER, nonce)
+        .replace(SIGN_IN_PLACEHOLDER, hasSignInCookie(request.raw) ? 'maybe' : 'no'),
     )
 }
 
 /**
- * Returns the policy for what the page may load: files of this server only, and no styles in the
- * page but those with the nonce, which the waveform makes.
+ * Returns the policy for what the page may load: files of this server only, and only styles with
+ * the nonce, which the waveform adds to the page.
  */
 function pagePolicy(nonce: string, { publicBaseUrl, publicWsBaseUrl }: Config['http']): string {
   const otherOrigins = [publicBaseUrl, publicBaseUrl?.replace(/^http/, 'ws'), publicWsBaseUrl]
