@@ -52,8 +52,8 @@ export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQ
     const { account } = owner
     const byJob = pendingOf(account)
     const jobs = [...byJob.keys()].filter((job) => job !== owner.job)
-    const { used, open, resetsAt } = await readMonthTokens(db, { account, jobs, now: wallNow() })
-    for (const job of jobs) if (!open.has(job)) byJob.delete(job)
+    const { used, active, resetsAt } = await readMonthTokens(db, { account, jobs, now: wallNow() })
+    for (const job of jobs) if (!active.has(job)) byJob.delete(job)
     const waiting = [...byJob.values()].reduce((sum, count) => sum + count, 0)
     if (used + waiting + tokens <= maxPerMonth) return add(owner, tokens)
     const reset = new Date(resetsAt).toISOString()

@@ -144,11 +144,11 @@ async function findSegments(
   { pool }: Pick<Recognizers, 'pool'>,
   {
     maxSeconds,
-    detectSeconds: seconds,
+    detectSeconds: partSeconds,
     ...detecting
   }: EngineOptions & { maxSeconds: number; detectSeconds: number },
 ) {
-  const speech = await detectSpeech(pool, pcm, { ...detecting, seconds })
+  const speech = await detectSpeech(pool, pcm, { ...detecting, partSeconds })
   return splitSegments(speech, pcm.samples, { ...fileSegments, maxSeconds })
 }
 

@@ -126,8 +126,8 @@ export class DeliveryService {
       const changed = this.#changed.promise
       this.wake()
       const queued = await findDueEndpoints(db, { until: Number.MAX_SAFE_INTEGER })
-      // A settlement written during the query made the next of its sequence due after the query
-      // started.
+      // The result of an attempt that was written during the query made the next delivery of its
+      // sequence due after the query started.
       const now = this.#clock.now()
       if (this.#running.size === 0 && !queued.some(({ nextAt }) => nextAt <= now)) return
       await changed

@@ -7,14 +7,14 @@ import {
   until,
 } from '../../test/support/delivery/test-delivery-service.ts'
 import { openTestStorage } from '../../test/support/storage/test-storage.ts'
-import { renewOwner } from '../storage/nodes/owners.ts'
+import { renewNode } from '../storage/nodes/register-node.ts'
 
 const JOBS = 12
 
 test('two senders over one database never send the same attempt', async (t) => {
   const storage = await openTestStorage(t)
-  const other = { ...storage, db: { ...storage.db, owner: 'other' } }
-  await renewOwner(other.db, storage.node)
+  const other = { ...storage, db: { ...storage.db, nodeId: 'other' } }
+  await renewNode(other.db, storage.node)
   const gate = Promise.withResolvers<void>()
   const receiver = await openTestReceiver(t, (_received, response) => {
     void gate.promise.then(() => response.writeHead(200).end())
@@ -43,8 +43,8 @@ test('two senders over one database never send the same attempt', async (t) => {
 
 test('deliveries of a dead sender are sent by another, and its results dropped', async (t) => {
   const storage = await openTestStorage(t)
-  const dead = { ...storage, db: { ...storage.db, owner: 'dead' } }
-  await renewOwner(dead.db, storage.node)
+  const dead = { ...storage, db: { ...storage.db, nodeId: 'dead' } }
+  await renewNode(dead.db, storage.node)
   const gate = Promise.withResolvers<void>()
   let requests = 0
   const receiver = await openTestReceiver(t, (_received, response) => {

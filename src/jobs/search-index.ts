@@ -29,7 +29,7 @@ const ERROR_PAUSE_MS = 30_000
 const BATCH = 20
 /** Deleted jobs that are erased before others are indexed, and utterances of one transaction. */
 const MAX_ERASED = 100
-const ERASED_TOGETHER = 20
+const DELETIONS_PER_STATEMENT = 20
 
 /**
  * Indexes what was said in finished jobs and sessions until aborted, so that searches find it:
@@ -66,7 +66,10 @@ export async function indexFinishedJobs(options: SearchIndexOptions): Promise<vo
 async function eraseDeletedJobs({ db, signal }: SearchIndexOptions): Promise<void> {
   for (const jobId of await findRemoved(db, { limit: MAX_ERASED })) {
     // Other writers get a turn in between.
-    while (!signal.aborted && (await removeUtterances(db, jobId, { limit: ERASED_TOGETHER })));
+    while (
+      !signal.aborted &&
+      (await removeUtterances(db, jobId, { limit: DELETIONS_PER_STATEMENT }))
+    );
     if (signal.aborted) return
   }
 }

@@ -87,8 +87,8 @@ test('a client that reads nothing is closed with 1013 and keeps undelivered mess
 test('the last messages of a session are sent however long they are', async () => {
   const { connection } = open()
   const long = 'x'.repeat(9_000_000)
-  connection.push(message(long, { isLast: true }))
-  connection.push(message('end', { isLast: true }))
+  connection.push(message(long, { isClosing: true }))
+  connection.push(message('end', { isClosing: true }))
   connection.end(1000)
   assert.deepEqual(await drain(connection), [long, 'end'])
 })

@@ -7,8 +7,8 @@ export type OutgoingMessage = {
   sequence?: number
   /** May be dropped for a client that does not keep up. */
   isPartial?: boolean
-  /** Comes at the end of the session, when waiting for a slow client does no harm. */
-  isLast?: boolean
+  /** One of the last messages of the session, when waiting for a slow client does no harm. */
+  isClosing?: boolean
 }
 
 /** Options of a connecting client: `offset` is the session byte that it sends next. */
@@ -136,13 +136,13 @@ export class Connection {
   }
 
   push(message: OutgoingMessage): void {
-    // Even after the end: until the socket is closed, nothing else keeps what must arrive.
+    // Kept even after the end: until the socket is closed, nothing else keeps what must arrive.
     if (message.sequence !== undefined) this.#unacknowledged.push(message)
     if (this.#closeCode !== undefined) return
     if (message.isPartial && this.#bytes > BUSY_BYTES) return
     const { unread = unbounded } = this.#handlers
     const isOver = this.#bytes > MAX_WAITING_BYTES || unread.isOver()
-    if (isOver && !message.isLast) {
+    if (isOver && !message.isClosing) {
       this.#dropWaiting()
       this.end(1013)
       return

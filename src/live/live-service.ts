@@ -19,12 +19,12 @@ import {
   findLiveJobByToken,
   type LiveJob,
   listOpenLiveJobs,
-  type TokenHolder,
+  type TokenSession,
 } from '../storage/live/live-jobs.ts'
 import { deleteStaleBatches } from '../storage/live/session-batches.ts'
 import { findSessionKeys } from '../storage/live/session-tokens.ts'
 import { listNodes } from '../storage/nodes/nodes.ts'
-import { findOwners, isOnlyOwner } from '../storage/nodes/owners.ts'
+import { findActiveNodes, isOnlyNode } from '../storage/nodes/register-node.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { LiveText } from '../text/live/live-text.ts'
 import type { Services } from '../text/service-add-ons/service-add-on.ts'
@@ -222,13 +222,13 @@ export class LiveService {
    * this one cannot, another that can.
    */
   async #findNodeOf(
-    { job, owner }: TokenHolder,
+    { job, owner }: TokenSession,
     { isForwarded = false, avoid }: ConnectOptions,
   ): Promise<PeerNode | undefined> {
     const { db } = this.#options.storage
     if (!this.admission.isShared || isForwarded || this.#active.has(job!.id)) return undefined
     const nodes = await listNodes(db)
-    const choice = { self: db.owner, avoid }
+    const choice = { self: db.nodeId, avoid }
     const running = findOwningNode(nodes, owner, choice)
     if (running) return running
     if (this.admission.isOffered && !(await this.admission.findRefusal(job!.account)))
@@ -236,7 +236,7 @@ export class LiveService {
     return findFreeNode(nodes, choice)
   }
 
-  async #findHolder(token: string): Promise<TokenHolder | undefined> {
+  async #findHolder(token: string): Promise<TokenSession | undefined> {
     const { config, storage } = this.#options
     const { tokenGrace: grace } = config.live
     this.#lookups++
@@ -262,14 +262,14 @@ export class LiveService {
     const begun = jobs.filter(({ status }) => status === 'processing')
     const remainingIds = begun.map(({ id }) => id)
     // Another process takes care of its own folders.
-    if (await isOnlyOwner(db)) await this.#cleanFolders(remainingIds)
+    if (await isOnlyNode(db)) await this.#cleanFolders(remainingIds)
     const every = (ms: number, run: () => Promise<void>) => {
       this.#timers.push(setInterval(() => void run(), ms).unref())
     }
     every(KEY_CHECK_MS, () => this.endRevoked())
     if (this.admission.isShared) {
       await deleteStaleBatches(db)
-      await removeDeadCopies(this.#options.config.storage.folder, (await findOwners(db)).ids)
+      await removeDeadCopies(this.#options.config.storage.folder, (await findActiveNodes(db)).ids)
       await this.#report()
       every(REPORT_MS, () => this.#report())
       if (!this.admission.isOffered) return
@@ -340,7 +340,7 @@ export class LiveService {
   /** Reconciles the session folders with their jobs. */
   async #cleanFolders(open: readonly string[]): Promise<void> {
     const { db, orphans } = this.#options.storage
-    for (const id of open) await orphans?.takeSessionBack(join(this.#folder, id))
+    for (const id of open) await orphans?.restoreSession(join(this.#folder, id))
     const ended = await findEndedJobs(db, await listSessionFolders(this.#folder))
     const statuses = new Map<string, SessionStatus>(ended.map((id) => [id, 'ended']))
     for (const id of open) statuses.set(id, 'open')

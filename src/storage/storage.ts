@@ -14,7 +14,7 @@ import {
   refuseOtherDatabase,
   refuseUnknownObjects,
 } from './data-folder/data-folder.ts'
-import { diskOf, type MeasureDisk } from './data-folder/disk.ts'
+import { createDiskMeter, type MeasureDisk } from './data-folder/disk.ts'
 import { type SpaceSettings, StorageLimits } from './data-folder/storage-limits.ts'
 import type { Database, Db } from './database/db.ts'
 import { lockFolder } from './database/sqlite/folder-lock.ts'
@@ -23,12 +23,12 @@ import { type ConnectSqlite, openReadPool, openSqlite } from './database/sqlite/
 import { sqliteDialect } from './database/sqlite/sqlite-dialect.ts'
 import { type DeletionClock, openDeletionClock } from './jobs/deletion/deletion-clock.ts'
 import { type NodeState, OwnNode } from './nodes/nodes.ts'
-import { OWNER_TIMEOUT_MS, registerOwner } from './nodes/owners.ts'
+import { NODE_TIMEOUT_MS, registerNode } from './nodes/register-node.ts'
 import { openDiskObjects } from './objects/disk/disk-objects.ts'
 import { restrictAccess, restrictFilesBelow } from './objects/disk/file-modes.ts'
 import { encryptObjects } from './objects/encryption/encrypted-objects.ts'
 import { type KeySource, loadObjectKeys } from './objects/encryption/object-keys.ts'
-import { noteObjectKeys } from './objects/encryption/used-keys.ts'
+import { recordObjectKeys } from './objects/encryption/used-keys.ts'
 import { ObjectDeletions } from './objects/object-deletions.ts'
 import { findObjectStoreId, requireSameObjectStore } from './objects/object-store-id.ts'
 import type { Objects } from './objects/objects.ts'
@@ -47,7 +47,7 @@ export type Storage = {
   space: StorageLimits
   /** Unreferenced objects; undefined if they are not kept. */
   orphans: Orphans | undefined
-  /** Tells whether the clock may be trusted; checked before old data is deleted. */
+  /** Decides whether the clock may be trusted; checked before old data is deleted. */
   deletionClock: DeletionClock
   /** This process as a node, for others on the same database. */
   node: OwnNode
@@ -83,7 +83,7 @@ export type StorageOptions = SpaceSettings & {
   trustClock?: boolean
   /** For tests: replaces the objects on disk. */
   objects?: Objects | undefined
-  /** For tests. */
+  /** For tests: replaces the measurement of the disk. */
   disk?: MeasureDisk | undefined
   /** For tests: opens connections to the database. */
   connect?: ConnectSqlite | undefined
@@ -115,19 +115,19 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   if (open.length > 0) log.warn({ open }, 'removed the access of other users to files')
   const isTrusted = options.trustClock ?? false
   const deletionClock = await openDeletionClock({ folder, log, isTrusted })
-  const owner = randomUUID()
+  const nodeId = randomUUID()
   const keys = await loadObjectKeys(options.objectKeys ?? {})
-  const stored = await openObjects(options, owner)
+  const stored = await openObjects(options, nodeId)
   opened.defer(async () => stored.close?.())
-  const decrypted = { folder: join(folder, 'decrypted'), owner }
+  const decrypted = { folder: join(folder, 'decrypted'), nodeId }
   const objects = keys ? encryptObjects(stored, { keys, ...decrypted }) : stored
   const { close: closeDatabase, ...database } = await openDatabase(options, objects)
   opened.defer(closeDatabase)
   const deletions = new ObjectDeletions({ objects, log })
   opened.defer(() => deletions.close())
-  const db = { ...database, objects, deletions, owner }
+  const db = { ...database, objects, deletions, nodeId }
   opened.defer(() => deletionClock.close())
-  await noteObjectKeys(db, keys)
+  await recordObjectKeys(db, keys)
 
   const earlierOrphans = openOrphans(join(folder, 'orphans'), stored)
   const orphans = options.keepOrphans === false ? undefined : earlierOrphans
@@ -137,25 +137,25 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     closing.abort()
     await Promise.all(background)
   })
-  const sweeping = { db, log, orphans, signal: closing.signal }
+  const sweepOptions = { db, log, orphans, signal: closing.signal }
   const onNodesLost = () => {
-    const swept = beginSweep(sweeping, { isAlone: false }).then(({ done }) => done)
+    const swept = beginSweep(sweepOptions, { isAlone: false }).then(({ done }) => done)
     background.add(swept.catch((err) => log.error({ err }, 'cannot sweep the objects')))
   }
-  const place = db.isShared ? await findObjectStoreId(folder, options.objectStore) : undefined
+  const storeId = db.isShared ? await findObjectStoreId(folder, options.objectStore) : undefined
   const state = options.node ?? { roles, version: '', isDraining: false }
-  const node = new OwnNode({ ...state, ...(place && { objects: place }) }, log)
-  const owning = { log, isAlone, onNodesLost, node, heartbeatMs: options.heartbeatMs }
-  opened.defer(await registerOwner(db, owning))
-  if (place) await requireSameObjectStore(db, place)
+  const node = new OwnNode({ ...state, ...(storeId && { objects: storeId }) }, log)
+  const nodeOptions = { log, isAlone, onNodesLost, node, heartbeatMs: options.heartbeatMs }
+  opened.defer(await registerNode(db, nodeOptions))
+  if (storeId) await requireSameObjectStore(db, storeId)
   const taken = await restoreOrphanObjects(db, earlierOrphans)
   if (taken > 0) log.info({ taken }, 'restored orphaned objects that are referenced again')
-  const { done } = await beginSweep(sweeping, { isAlone })
-  const later = setTimeout(() => {
-    const removed = removeUnfinished(sweeping)
+  const { done } = await beginSweep(sweepOptions, { isAlone })
+  const removalTimer = setTimeout(() => {
+    const removed = removeUnfinished(sweepOptions)
     background.add(removed.catch((err) => log.error({ err }, 'cannot remove unfinished files')))
-  }, 2 * OWNER_TIMEOUT_MS).unref()
-  opened.defer(() => clearTimeout(later))
+  }, 2 * NODE_TIMEOUT_MS).unref()
+  opened.defer(() => clearTimeout(removalTimer))
   const closed = restrictFilesBelow(open, closing).catch((err) => {
     log.warn({ err }, 'cannot remove the access of other users to files')
   })
@@ -163,7 +163,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   background.add(swept)
   // The size of the disk is irrelevant for a bucket.
   const accountMaxBytes = options.accountMaxBytes ?? (options.objectStore ? 0 : undefined)
-  const disk = options.disk ?? diskOf(folder)
+  const disk = options.disk ?? createDiskMeter(folder)
   const space = new StorageLimits({ ...options, accountMaxBytes, db, disk })
   const parts = opened.move()
   const close = () => parts.disposeAsync()
@@ -171,14 +171,14 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 }
 
 /** Opens the store of the objects, without encryption. */
-export async function openObjects(options: ObjectStoreOptions, owner: string): Promise<Objects> {
+export async function openObjects(options: ObjectStoreOptions, nodeId: string): Promise<Objects> {
   const { folder, objects, objectStore: settings, log, signal } = options
   if (objects) return objects
-  if (!settings) return openDiskObjects(join(folder, 'objects'), { owner })
-  // Loaded here, as the driver of a shared database is.
+  if (!settings) return openDiskObjects(join(folder, 'objects'), { nodeId })
+  // The client is loaded only here, so that a start without this setting does not read it.
   const { openS3Objects } = await import('./objects/s3/s3-objects.ts')
   return openS3Objects({
-    ...{ settings, owner, signal, folder: join(folder, 'cache') },
+    ...{ settings, nodeId, signal, folder: join(folder, 'cache') },
     onWait: (reason) => log.warn(reason, 'the object store cannot be reached yet'),
   })
 }
@@ -204,7 +204,7 @@ async function openShared(
   { folder, objectStore, log, signal }: StorageOptions,
   objects: Objects,
 ): Promise<ClosableDatabase> {
-  // Loaded here: without this setting a start does not read the driver.
+  // The driver is loaded only here, so that a start without this setting does not read it.
   const { openPostgres } = await import('./database/postgres/postgres.ts')
   return openPostgres(database, {
     version: 'migrate',

@@ -33,7 +33,7 @@ describe('two servers on one database', { skip: noPostgres }, () => {
     for (let i = 0; i < 12; i++) await addJob(both[0], { account: i % 2 ? 'acme' : 'other' })
     const claims = Array.from({ length: 12 }, (_, i) => {
       const db = both[i % 2]!
-      return claim(db, { owner: db.owner, now: Date.now(), maxPerAccount: 4 })
+      return claim(db, { owner: db.nodeId, now: Date.now(), maxPerAccount: 4 })
     })
     const claimed = (await Promise.all(claims)).filter((job) => job !== undefined)
     assert.equal(new Set(claimed.map(({ id }) => id)).size, claimed.length)
@@ -134,7 +134,7 @@ describe('two servers on one database', { skip: noPostgres }, () => {
   test('end a job only once, even if two servers hold it', async (t) => {
     const [db, other] = await openTwo(t)
     await addJob(db, { account: 'acme' })
-    const { lease } = (await claim(db, { owner: db.owner, now: Date.now() }))!
+    const { lease } = (await claim(db, { owner: db.nodeId, now: Date.now() }))!
     const ends = [db, other].map((one) => finishJob(one, lease, { result: {}, at: 1 }))
     assert.deepEqual((await Promise.all(ends)).sort(), [false, true])
   })

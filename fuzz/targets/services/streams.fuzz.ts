@@ -24,7 +24,7 @@ const content = Buffer.from('a recording of some length')
 const keys = parseObjectKeys(Buffer.alloc(32, 7).toString('base64'), 'the fuzzer')
 const options = { maxBytes: 2e6, signal: new AbortController().signal }
 const stored = createMemoryObjects(folder)
-const objects = encryptObjects(stored, { keys, folder, owner: 'fuzz' })
+const objects = encryptObjects(stored, { keys, folder, nodeId: 'fuzz' })
 
 async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += 7) yield bytes.subarray(at, at + 7)

@@ -148,7 +148,7 @@ function toRecognition(
   audio: Float32Array,
   dimensions: MoonshineDimensions,
 ): Recognition {
-  const { tokens, logProbs, attention, frames, stopped } = decoding
+  const { tokens, logProbs, attention, frames, stopReason } = decoding
   return {
     words:
       tokens.length === 0
@@ -160,7 +160,7 @@ function toRecognition(
           ),
     language: 'en',
     logProbability: mean(logProbs),
-    complete: stopped === 'end',
+    complete: stopReason === 'end',
     warnings: [],
   }
 }

@@ -91,7 +91,7 @@ function toRecognition(
     words: timedWords(tokenizer, { decoding, language, audio, heads }),
     language,
     logProbability: meanLogProbability(decoding),
-    complete: decoding.stopped === 'end',
+    complete: decoding.stopReason === 'end',
     warnings: [],
   }
 }

@@ -1,27 +1,30 @@
 /**
  * Finds the position of each token in the audio: the rows of a few cross-attention heads that
- * follow the audio are normalized, smoothed and summed, and dynamic time warping finds the best
- * monotonic path through them (the method of openai/whisper `timing.py`).
+ * follow the audio are normalized, median-filtered and summed, and dynamic time warping finds the
+ * best monotonic path through them (the method of openai/whisper `timing.py`).
  *
- * `rows` holds one row per token, each `heads` × `frames` long; `smoothed` frames, an odd number,
- * make one median. Returns the first frame of each token; the numbers ascend.
+ * `rows` holds one row per token, each `heads` × `frames` long. `medianFrames`, an odd number, is
+ * the width of the median filter. Returns the first frame of each token; the numbers ascend.
  */
 export function alignByAttention(
   rows: readonly Float32Array[],
-  { heads, frames, smoothed = 3 }: { heads: number; frames: number; smoothed?: number },
+  { heads, frames, medianFrames = 3 }: { heads: number; frames: number; medianFrames?: number },
 ): number[] {
   const score = new Float32Array(rows.length * frames)
   for (let head = 0; head < heads; head++) {
-    addHead(score, rows, { from: head * frames, frames, smoothed })
+    addHead(score, rows, { from: head * frames, frames, medianFrames })
   }
-  return warp(score, rows.length, frames)
+  return findWarpingPath(score, rows.length, frames)
 }
 
-/** Adds one head: z-scores of each frame over the tokens, median along time. */
+/**
+ * Adds one head to the score: normalizes each frame over the tokens to z-scores, then takes the
+ * running median along time.
+ */
 function addHead(
   score: Float32Array,
   rows: readonly Float32Array[],
-  { from, frames, smoothed }: { from: number; frames: number; smoothed: number },
+  { from, frames, medianFrames }: { from: number; frames: number; medianFrames: number },
 ): void {
   const mean = new Float32Array(frames)
   const scale = new Float32Array(frames)
@@ -31,38 +34,38 @@ function addHead(
   }
   for (let t = 0; t < frames; t++) scale[t] = 1 / (Math.sqrt(scale[t]!) + 1e-9)
   const values = new Float32Array(frames)
-  const around = new Float32Array(smoothed)
+  const neighbors = new Float32Array(medianFrames)
   for (const [token, row] of rows.entries()) {
     for (let t = 0; t < frames; t++) values[t] = (row[from + t]! - mean[t]!) * scale[t]!
-    for (let t = 0; t < frames; t++)
-      score[token * frames + t]! += findMedianAround(values, t, around)
+    for (let t = 0; t < frames; t++) score[token * frames + t]! += findMedian(values, t, neighbors)
   }
 }
 
 /**
- * The median of a value and those beside it, as many as `around` has space for; at the edges the
- * last one repeats.
+ * Returns the median of as many values as `neighbors` has space for, with `at` in their middle. At
+ * the edges the first or last value repeats.
  */
-function findMedianAround(values: Float32Array, at: number, around: Float32Array): number {
-  const reach = (around.length - 1) / 2
-  for (let i = 0; i < around.length; i++) {
-    // Inserted in order: a handful of numbers.
+function findMedian(values: Float32Array, at: number, neighbors: Float32Array): number {
+  const reach = (neighbors.length - 1) / 2
+  for (let i = 0; i < neighbors.length; i++) {
+    // Insertion sort: there are only a few numbers.
     const value = values[Math.max(0, Math.min(values.length - 1, at - reach + i))]!
     let place = i
-    while (place > 0 && around[place - 1]! > value) {
-      around[place] = around[place - 1]!
+    while (place > 0 && neighbors[place - 1]! > value) {
+      neighbors[place] = neighbors[place - 1]!
       place--
     }
-    around[place] = value
+    neighbors[place] = value
   }
-  return around[reach]!
+  return neighbors[reach]!
 }
 
 /**
- * Finds the best path from the first token and frame to the last ones; moves: next frame, next
- * token, both.
+ * Finds the path with the highest score from the first token and frame to the last ones, by dynamic
+ * time warping: each step goes to the next frame, the next token, or both. Returns the first frame
+ * of each token.
  */
-function warp(score: Float32Array, tokens: number, frames: number): number[] {
+function findWarpingPath(score: Float32Array, tokens: number, frames: number): number[] {
   const total = new Float32Array(tokens * frames)
   for (let token = 0; token < tokens; token++) {
     for (let t = 0; t < frames; t++) {

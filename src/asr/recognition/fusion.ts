@@ -12,11 +12,14 @@ const SILENCE_CONFIDENCE = 0.5
 /** Costs of the alignment: a pair of different words is cheaper than two words without a pair. */
 const SUBSTITUTION_COST = 4
 const GAP_COST = 3
-/** Cost of each second between the words of a pair: equal ones, bounded, and different ones. */
-const APART_EQUAL = 0.5
-const APART_DIFFERENT = 2
-const MAX_APART = 2
-/** So many words of one side may stand for some of the other: "ice cream" and "icecream". */
+/**
+ * The cost of each second between the words of a pair, by whether they are equal, and the limit of
+ * this cost for equal words.
+ */
+const EQUAL_COST_PER_SECOND = 0.5
+const DIFFERENT_COST_PER_SECOND = 2
+const MAX_EQUAL_DISTANCE_COST = 2
+/** The most words that may match other words with the same letters: "ice cream" and "icecream". */
 const MAX_SPLIT_WORDS = 4
 
 /**
@@ -108,7 +111,7 @@ function align(places: readonly AlignmentSlot[], words: readonly Word[]): Alignm
       const isEqual = placeKeys[i - 1]!.includes(wordKeys[j - 1]!)
       reach(
         { places: 1, words: 1 },
-        isEqual ? equalCost(distance) : SUBSTITUTION_COST + APART_DIFFERENT * distance,
+        isEqual ? equalCost(distance) : SUBSTITUTION_COST + DIFFERENT_COST_PER_SECOND * distance,
       )
       for (const step of equalSplits(placeKeys, wordKeys, { places: i, words: j }))
         reach(step, equalCost(distance))
@@ -118,7 +121,7 @@ function align(places: readonly AlignmentSlot[], words: readonly Word[]): Alignm
 }
 
 function equalCost(distance: number): number {
-  return Math.min(MAX_APART, APART_EQUAL * distance)
+  return Math.min(MAX_EQUAL_DISTANCE_COST, EQUAL_COST_PER_SECOND * distance)
 }
 
 /**

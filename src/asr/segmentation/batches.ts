@@ -5,10 +5,10 @@ import type { Segment } from '../engines/recognizer.ts'
  */
 export const BATCH_SEGMENTS = 4
 /**
- * Segments among which batches are formed: enough to find equal lengths, few enough that progress
- * stays steady.
+ * The number of consecutive segments that are sorted by length and cut into batches: enough to find
+ * equal lengths, few enough that progress stays steady.
  */
-const WINDOW = 48
+const SORTED_SEGMENTS = 48
 
 /**
  * Groups segments of similar length, so that none waits for a longer one. The plan depends on the
@@ -16,9 +16,9 @@ const WINDOW = 48
  */
 export function planBatches(segments: readonly Segment[]): Segment[][] {
   const batches: Segment[][] = []
-  for (let from = 0; from < segments.length; from += WINDOW) {
+  for (let from = 0; from < segments.length; from += SORTED_SEGMENTS) {
     const sorted = segments
-      .slice(from, from + WINDOW)
+      .slice(from, from + SORTED_SEGMENTS)
       .sort((a, b) => segmentLength(b) - segmentLength(a))
     for (let i = 0; i < sorted.length; i += BATCH_SEGMENTS) {
       batches.push(sorted.slice(i, i + BATCH_SEGMENTS).sort((a, b) => a.start - b.start))

@@ -9,20 +9,23 @@ import { VAD_FRAME } from './vad-frames.ts'
 /** Seconds of processing per second of audio; a fast core needs 0.003. */
 const DETECT_TIMEOUT_PER_SECOND = 0.2
 
-/** Returns the speech of a whole recording; its parts are processed in parallel. */
+/**
+ * Returns the speech of a whole recording. Workers process its parts, each `partSeconds` long, in
+ * parallel.
+ */
 export async function detectSpeech(
   pool: TaskRunner,
   { path, samples }: PcmFile,
-  { signal, onProgress, seconds }: EngineOptions & { seconds: number },
+  { signal, onProgress, partSeconds }: EngineOptions & { partSeconds: number },
 ): Promise<DetectedSpeech> {
-  const step = Math.floor((seconds * SAMPLE_RATE) / VAD_FRAME) * VAD_FRAME
+  const partSamples = Math.floor((partSeconds * SAMPLE_RATE) / VAD_FRAME) * VAD_FRAME
   const frames = Math.ceil(samples / VAD_FRAME)
   const probabilities = new Float32Array(frames)
   const noisy = new Uint8Array(frames)
-  const starts = Array.from({ length: Math.ceil(samples / step) }, (_, i) => i * step)
-  let done = 0
+  const starts = Array.from({ length: Math.ceil(samples / partSamples) }, (_, i) => i * partSamples)
+  let processedSamples = 0
   const detectPart = async (start: number, signal: AbortSignal) => {
-    const end = Math.min(samples, start + step)
+    const end = Math.min(samples, start + partSamples)
     const timeout = timeoutFor([{ start, end }], DETECT_TIMEOUT_PER_SECOND)
     const detectedSpeech = await pool.run(
       { kind: 'detect', path, samples, start, end },
@@ -30,8 +33,8 @@ export async function detectSpeech(
     )
     probabilities.set(detectedSpeech.probabilities, start / VAD_FRAME)
     noisy.set(detectedSpeech.noisy, start / VAD_FRAME)
-    done += end - start
-    onProgress?.(done / samples)
+    processedSamples += end - start
+    onProgress?.(processedSamples / samples)
   }
   await mapConcurrently(starts, detectPart, { limit: starts.length, signal })
   return { probabilities, noisy }

@@ -1,43 +1,44 @@
 import { VAD_FRAME } from './vad-frames.ts'
 
-/** The span around a frame in which loud and quiet moments are compared, in frames: 10 s. */
+/** The length of the span in which loud and quiet moments are compared, in frames: 10 s. */
 const NOISE_WINDOW_FRAMES = 312
 /** Frames of audio before and after a frame on which its noise depends. */
 export const NOISE_REACH = NOISE_WINDOW_FRAMES / 2
-/** The shares of frames that are quieter than a quiet moment, and than a loud one. */
+/** The quantiles of the frame levels that count as a quiet moment and as a loud one. */
 const QUIET_QUANTILE = 0.1
 const LOUD_QUANTILE = 0.9
 /**
- * Loud and quiet moments of speech in noise differ by less, in decibels. Read speech, calls and
- * prompts have 25 to 60; with noise 10 dB below the voice 12 to 20, with louder noise 5 to 15.
+ * The range between loud and quiet moments, in decibels, below which a span is noisy. Read speech,
+ * calls and prompts have 25 to 60; with noise 10 dB below the voice 12 to 20, with louder noise 5
+ * to 15.
  */
 const NOISY_RANGE = 20
-/** The level of digital silence: no recording is quieter. */
-const FLOOR = 1e-9
+/** Added to the energy, so that the logarithm of digital silence is finite. */
+const MIN_ENERGY = 1e-9
 
 /**
- * Returns 1 for each frame in a span of audio without quiet moments, else 0: there is noise in
- * it about as loud as any voice. A span that is much quieter than the recording is a pause, with
- * the noise of the room.
+ * Returns 1 for each frame in a span of audio without quiet moments, else 0: such a span has noise
+ * about as loud as any voice. A span that is much quieter than the recording is a pause with the
+ * noise of the room, so its frames get 0.
  */
 export function findNoise(audio: Float32Array): Uint8Array {
   const levels = levelsOf(audio)
   const noisy = new Uint8Array(levels.length)
-  const loud = levels.toSorted()[Math.floor((levels.length - 1) * LOUD_QUANTILE)] ?? 0
-  const pause = loud - NOISY_RANGE
-  const around = new SortedWindow(2 * NOISE_REACH + 1)
-  for (const level of levels.subarray(0, NOISE_REACH)) around.add(level)
+  const loudLevel = levels.toSorted()[Math.floor((levels.length - 1) * LOUD_QUANTILE)] ?? 0
+  const minLoudLevel = loudLevel - NOISY_RANGE
+  const window = new SortedWindow(2 * NOISE_REACH + 1)
+  for (const level of levels.subarray(0, NOISE_REACH)) window.add(level)
   for (let frame = 0; frame < levels.length; frame++) {
     const [first, next] = [frame - NOISE_REACH - 1, frame + NOISE_REACH]
-    if (first >= 0) around.remove(levels[first]!)
-    if (next < levels.length) around.add(levels[next]!)
-    const [quiet, loud] = [around.quantile(QUIET_QUANTILE), around.quantile(LOUD_QUANTILE)]
-    if (loud > pause && loud - quiet < NOISY_RANGE) noisy[frame] = 1
+    if (first >= 0) window.remove(levels[first]!)
+    if (next < levels.length) window.add(levels[next]!)
+    const [quiet, loud] = [window.quantile(QUIET_QUANTILE), window.quantile(LOUD_QUANTILE)]
+    if (loud > minLoudLevel && loud - quiet < NOISY_RANGE) noisy[frame] = 1
   }
   return noisy
 }
 
-/** A few hundred numbers in order, which come and go one at a time. */
+/** A sorted list of a few hundred numbers, which are added and removed one at a time. */
 class SortedWindow {
   readonly #sorted: Float32Array
   #length = 0
@@ -59,7 +60,7 @@ class SortedWindow {
     this.#sorted.copyWithin(place, place + 1, this.#length--)
   }
 
-  /** Returns the number that so large a share of the others is below. */
+  /** Returns the number below which `share` of the others lie. */
   quantile(share: number): number {
     return this.#sorted[Math.floor((this.#length - 1) * share)]!
   }
@@ -82,6 +83,6 @@ function levelsOf(audio: Float32Array): Float32Array {
     const samples = audio.subarray(frame * VAD_FRAME, (frame + 1) * VAD_FRAME)
     let energy = 0
     for (const sample of samples) energy += sample * sample
-    return 10 * Math.log10(energy / samples.length + FLOOR)
+    return 10 * Math.log10(energy / samples.length + MIN_ENERGY)
   })
 }

@@ -3,10 +3,13 @@ import type { Word } from '../../transcript/transcript.ts'
 import type { Segment } from '../engines/recognizer.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
-/** A silence of so many seconds between words is a pause: the closure of a stop is shorter. */
+/**
+ * A silence between words of at least this many seconds is a pause; the closure of a plosive is
+ * shorter.
+ */
 const MIN_PAUSE_SECONDS = 0.25
-/** Speech ends when the probability falls below this. */
-const SILENT_BELOW = 0.35
+/** Frames with a lower probability of speech are silent. */
+const MIN_SPEECH_PROBABILITY = 0.35
 /** Seconds of a pause that stay with the speech before and after it. */
 const KEEP_AFTER_SPEECH = 0.1
 const KEEP_BEFORE_SPEECH = 0.05
@@ -19,7 +22,7 @@ export function findPauses(probabilities: Float32Array, { start, end }: Range): 
   const pauses: Range[] = []
   let from = start
   for (let frame = start; frame <= end; frame++) {
-    if (frame < end && probabilities[frame]! < SILENT_BELOW) continue
+    if (frame < end && probabilities[frame]! < MIN_SPEECH_PROBABILITY) continue
     if ((frame - from) * VAD_FRAME >= MIN_PAUSE_SECONDS * SAMPLE_RATE) {
       pauses.push({ start: from, end: frame })
     }

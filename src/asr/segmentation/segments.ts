@@ -4,8 +4,8 @@ import { findPauses, omittedSamples, type Range } from './pauses.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /**
- * What is known of each frame of `VAD_FRAME` samples: the probability of speech, and 1 where noise
- * may hide it, else 0 (`findNoise`).
+ * What was detected in each frame of `VAD_FRAME` samples: the probability of speech, and 1 where
+ * noise may hide speech, else 0 (`findNoise`).
  */
 export type DetectedSpeech = { probabilities: Float32Array; noisy: Uint8Array }
 
@@ -22,8 +22,8 @@ type SpeechBounds = {
 /** How speech probabilities become segments; all times in seconds. */
 export type SegmentOptions = SpeechBounds & {
   /**
-   * In noise: the detector loses a voice for parts of a sentence there, and the recognizer needs
-   * the rest of the sentence.
+   * The bounds in noise. There, VAD misses parts of sentences, and the recognizer needs whole
+   * sentences.
    */
   inNoise: SpeechBounds
   /** Longest segment; see `RecognizerCapabilities`. */
@@ -47,11 +47,11 @@ export const fileSegments: Omit<SegmentOptions, 'maxSeconds'> = {
 const MAX_FRAGMENT_SECONDS = 1.2
 /** Fragments with a longer pause between them, in seconds, do not belong together. */
 const MAX_FRAGMENT_PAUSE = 4
-/** Most seconds of speech in joined fragments. */
+/** The most seconds of speech in joined fragments. */
 const MAX_JOINED_SECONDS = 8
 /** A region with fewer seconds of speech is recognized with the one beside it. */
 const SHORT_REGION_SECONDS = 1.5
-/** Most seconds between a short region and the one that it is recognized with. */
+/** The most seconds between a short region and the one that it is recognized with. */
 const MAX_ATTACHED_PAUSE = 1
 
 /** A range of frames with speech, and the pauses between the fragments in it. */

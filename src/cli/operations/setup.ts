@@ -7,7 +7,7 @@ import { downloadBytes, readCatalog } from '../../models/catalog.ts'
 import { makeFolder } from '../../models/files/make-folder.ts'
 import { isInstalled } from '../../models/install/install.ts'
 import { type Machine, type Recommendation, recommendModels } from '../../models/recommend.ts'
-import { diskOf } from '../../storage/data-folder/disk.ts'
+import { createDiskMeter } from '../../storage/data-folder/disk.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { pullModels, readLanguages } from '../models/install-commands.ts'
 import { inMegabytes } from '../models/install-progress.ts'
@@ -74,7 +74,7 @@ async function installBundled(folder: string, { stderr, signal }: Terminal): Pro
 const LANGUAGE_QUESTION = 'Which languages, such as de,fr? (empty: all) '
 
 async function measureMachine({ folder, memory }: Config['models']): Promise<Machine> {
-  const { free: freeBytes } = await diskOf(folder)()
+  const { free: freeBytes } = await createDiskMeter(folder)()
   return { memoryBytes: memory, cores: availableParallelism(), freeBytes }
 }
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../storage/database/db.ts'
-import type { AttemptRecord, Delivery, Settlement } from '../../storage/deliveries/deliveries.ts'
+import type { AttemptRecord, AttemptResult, Delivery } from '../../storage/deliveries/deliveries.ts'
 import { openDeliveryBody } from '../../storage/deliveries/delivery-body.ts'
 import type { Sender } from '../http/sender.ts'
 import type { Clock } from '../system-clock.ts'
@@ -29,7 +29,7 @@ export async function attemptDelivery(
   deps: DeliveryAttemptDeps,
   delivery: Delivery,
   use: AttemptUse,
-): Promise<Settlement> {
+): Promise<AttemptResult> {
   const { clock, random, delays } = deps
   const attempt = await send(deps, delivery, use)
   const { id, jobId, endpointId, leaseEpoch } = delivery

@@ -3,9 +3,9 @@ import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { createGroupCommit } from '../../storage/database/group-commit.ts'
 import {
+  type AttemptResult,
   type Delivery,
   recordOutcome,
-  type Settlement,
 } from '../../storage/deliveries/deliveries.ts'
 import type { Clock } from '../system-clock.ts'
 import { disableFailingEndpoint } from './disable-endpoint.ts'
@@ -27,7 +27,7 @@ export type AttemptResultsOptions = {
 }
 
 /** How an attempt at a delivery ended. */
-type EndedAttempt = { delivery: Pick<Delivery, 'endpointId' | 'kind'>; settlement: Settlement }
+type EndedAttempt = { delivery: Pick<Delivery, 'endpointId' | 'kind'>; result: AttemptResult }
 
 /**
  * Writes how attempts ended, and disables endpoints in the same transaction, so that no sender sees
@@ -36,31 +36,31 @@ type EndedAttempt = { delivery: Pick<Delivery, 'endpointId' | 'kind'>; settlemen
  */
 export class AttemptResults {
   readonly #options: AttemptResultsOptions
-  readonly #settle: (ended: EndedAttempt) => Promise<string | undefined>
+  readonly #writeTogether: (ended: EndedAttempt) => Promise<string | undefined>
 
   constructor(options: AttemptResultsOptions) {
     this.#options = options
     const { db, settings, clock } = options
-    const write = async (tx: Db, { delivery, settlement }: EndedAttempt) => {
-      await recordOutcome(tx, settlement)
-      if (settlement.outcome === 'delivered') return undefined
-      return disableFailingEndpoint(tx, settings, { delivery, settlement, at: clock.now() })
+    const write = async (tx: Db, { delivery, result }: EndedAttempt) => {
+      await recordOutcome(tx, result)
+      if (result.outcome === 'delivered') return undefined
+      return disableFailingEndpoint(tx, settings, { delivery, result, at: clock.now() })
     }
-    this.#settle = createGroupCommit(db, write, {
-      orderBy: ({ settlement: { delivery } }) => `${delivery.endpointId} ${delivery.jobId}`,
+    this.#writeTogether = createGroupCommit(db, write, {
+      orderBy: ({ result: { delivery } }) => `${delivery.endpointId} ${delivery.jobId}`,
     })
   }
 
   /**
-   * Resolves when the settlement is on disk: to the reason, if it disabled the endpoint. Rejects
-   * only if the server stops first.
+   * Resolves when the result is on disk, to the reason if it disabled the endpoint. Rejects only if
+   * the server stops first.
    */
   async write(ended: EndedAttempt): Promise<string | undefined> {
     const { log, clock, signal } = this.#options
-    const { id: deliveryId, jobId } = ended.settlement.delivery
+    const { id: deliveryId, jobId } = ended.result.delivery
     for (;;) {
       try {
-        return await this.#settle(ended)
+        return await this.#writeTogether(ended)
       } catch (err) {
         log.error({ err, deliveryId, jobId }, 'cannot store the outcome of a delivery, retrying')
         if (signal.aborted) throw err

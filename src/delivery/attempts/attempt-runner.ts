@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts'
 import type { Log } from '../../observability/log.ts'
 import type { AttemptOutcome, Metrics } from '../../observability/metrics.ts'
 import { noTracing, type Tracing, traced } from '../../observability/tracing.ts'
-import type { Delivery, Settlement } from '../../storage/deliveries/deliveries.ts'
+import type { AttemptResult, Delivery } from '../../storage/deliveries/deliveries.ts'
 import { type AttemptUse, attemptDelivery, type DeliveryAttemptDeps } from './attempt-delivery.ts'
 import { AttemptResults } from './attempt-results.ts'
 
@@ -48,16 +48,16 @@ export class AttemptRunner {
     const { log, clock, closing } = this.#options
     const nothing = { isSuccess: undefined, nextAt: clock.now() }
     try {
-      const settlement = await this.#attempt(delivery, use)
-      const reason = await this.#attemptResults.write({ delivery, settlement })
-      this.#log(delivery, settlement)
+      const result = await this.#attempt(delivery, use)
+      const reason = await this.#attemptResults.write({ delivery, result })
+      this.#log(delivery, result)
       const { endpointId } = delivery
       if (reason !== undefined) log.warn({ endpointId, reason }, 'endpoint disabled')
       // A delivery that ended lets the next of its sequence follow at once, or fail if the endpoint
       // is disabled.
-      const isNow = reason !== undefined || settlement.outcome !== 'retry'
-      const isSuccess = settlement.outcome === 'delivered'
-      return { isSuccess, nextAt: isNow ? clock.now() : settlement.nextAt }
+      const isNow = reason !== undefined || result.outcome !== 'retry'
+      const isSuccess = result.outcome === 'delivered'
+      return { isSuccess, nextAt: isNow ? clock.now() : result.nextAt }
     } catch (error) {
       if (signal.aborted || closing.aborted) return nothing
       const { id: deliveryId, jobId } = delivery
@@ -67,7 +67,7 @@ export class AttemptRunner {
     }
   }
 
-  #attempt(delivery: Delivery, use: AttemptUse): Promise<Settlement> {
+  #attempt(delivery: Delivery, use: AttemptUse): Promise<AttemptResult> {
     const { tracing = noTracing } = this.#options
     const { id: deliveryId, jobId, endpointId, kind, attempts } = delivery
     const attributes = {
@@ -79,15 +79,15 @@ export class AttemptRunner {
     }
     const span = tracing.start('delivery attempt', attributes, { kind: 'client' })
     return traced(span, async () => {
-      const settlement = await attemptDelivery(this.#options, delivery, use)
-      const { status } = settlement.attempt
-      span.set({ 'steno.delivery.outcome': settlement.outcome })
+      const result = await attemptDelivery(this.#options, delivery, use)
+      const { status } = result.attempt
+      span.set({ 'steno.delivery.outcome': result.outcome })
       if (status !== null) span.set({ 'http.response.status_code': status })
-      return settlement
+      return result
     })
   }
 
-  #log(delivery: Delivery, { attempt, ...decision }: Settlement): void {
+  #log(delivery: Delivery, { attempt, ...decision }: AttemptResult): void {
     const { log, metrics } = this.#options
     const { id: deliveryId, jobId, endpointId, account, kind } = delivery
     const { status, error, ms } = attempt
@@ -102,7 +102,7 @@ export class AttemptRunner {
   }
 }
 
-function attemptOutcome(outcome: Settlement['outcome'], status: number | null): AttemptOutcome {
+function attemptOutcome(outcome: AttemptResult['outcome'], status: number | null): AttemptOutcome {
   if (outcome === 'delivered') return 'delivered'
   return status === null ? 'unanswered' : 'refused'
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { Db } from '../../storage/database/db.ts'
-import type { Delivery, Settlement } from '../../storage/deliveries/deliveries.ts'
+import type { AttemptResult, Delivery } from '../../storage/deliveries/deliveries.ts'
 import { disableEndpoint, findEndpoint } from '../../storage/deliveries/endpoints/endpoints.ts'
 import { HTTP_GONE } from './decide-outcome.ts'
 
@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 /** A failed delivery to an endpoint, and when it failed, in milliseconds since 1970. */
 export type Failure = {
   delivery: Pick<Delivery, 'endpointId' | 'kind'>
-  settlement: Settlement
+  result: AttemptResult
   at: number
 }
 
@@ -21,10 +21,10 @@ export type Failure = {
 export async function disableFailingEndpoint(
   db: Db,
   { disableAfterDays }: Pick<Config['delivery'], 'disableAfterDays'>,
-  { delivery, settlement, at }: Failure,
+  { delivery, result, at }: Failure,
 ): Promise<string | undefined> {
   const { endpointId: id, kind } = delivery
-  const isGone = kind === 'webhook' && settlement.attempt.status === HTTP_GONE
+  const isGone = kind === 'webhook' && result.attempt.status === HTTP_GONE
   const endpoint = isGone ? undefined : await findEndpoint(db, { id })
   const isFailingSince = (endpoint?.failingSince ?? at) <= at - disableAfterDays * DAY_MS
   if (!isGone && !isFailingSince) return undefined

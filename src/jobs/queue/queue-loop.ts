@@ -157,7 +157,7 @@ export class QueueLoop {
     const startable = this.#slots.findStartable()
     if (!startable) return false
     const limits = { leaseMs: LEASE_MS, maxAttempts, maxPerAccount, ...startable }
-    const job = await claimJob(db, { owner: db.owner, now, ...limits })
+    const job = await claimJob(db, { owner: db.nodeId, now, ...limits })
     if (!job) return false
     this.#slots.start(job, (slot, signal) => {
       const stop = AbortSignal.any([this.#stop.signal, signal])

@@ -4,7 +4,7 @@ import type { Db } from '../../storage/database/db.ts'
 import { type LiveCallback, liveCallbackBody } from '../../storage/deliveries/queue-deliveries.ts'
 import {
   commitOrDelete,
-  dropResult,
+  deleteResultObject,
   MAX_INLINE_RESULT_BYTES,
   storeResultText,
 } from '../../storage/jobs/results.ts'
@@ -215,5 +215,5 @@ async function storeBody(db: Db, text: string): Promise<Body> {
 
 /** Deletes the long bodies of messages that could not be queued. */
 export async function dropBodies(db: Db, bodies: readonly Body[]): Promise<void> {
-  for (const { body_object } of bodies) await dropResult(db, { result_object: body_object })
+  for (const { body_object } of bodies) await deleteResultObject(db, { result_object: body_object })
 }

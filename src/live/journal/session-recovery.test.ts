@@ -106,7 +106,7 @@ test('final messages are recognized as such after a restart', async () => {
     text('post_final_transcript'),
     line({ type: 'end_session' }),
   )
-  const ofLast = ({ sequence: number, isLast }: OutgoingMessage) => [number, isLast]
+  const ofLast = ({ sequence: number, isClosing }: OutgoingMessage) => [number, isClosing]
   assert.deepEqual(messages.missed.map(ofLast), [
     [1, undefined],
     [2, true],

@@ -91,8 +91,8 @@ export function speechKey(
 
 const closingTypes = new Set<string>(['end_recording', 'post_summarization', 'post_audio_to_llm'])
 
-/** A client that reads these slowly does no harm, see `OutgoingMessage`. */
-function isLast(head: MessageHead): boolean {
+/** Returns whether a message is one of the last of its session, see `OutgoingMessage`. */
+function isClosing(head: MessageHead): boolean {
   const { type } = head
   return closingTypes.has(type) || holdsWholeTranscript(head) || isSentAtEnd(head)
 }
@@ -222,7 +222,7 @@ function queueAgain(reading: RecoveryState, { head, text }: LoggedMessage): void
   const outgoing: OutgoingMessage = {
     text,
     sequence: number,
-    ...(isLast(head) && { isLast: true }),
+    ...(isClosing(head) && { isClosing: true }),
   }
   if (isSentAtEnd(head)) reading.withheld.set(head.type, outgoing)
   else reading.missed.push(outgoing)

@@ -75,8 +75,8 @@ export async function sendClosingMessages(
   const { sessionId, params, format, audioBytes, duration, workSeconds, readLog } = options
   const { emitter, journal, signal } = options
   const { channels } = format
-  const isLast = true
-  emitter.sendOnce({ type: 'end_recording', data: { recording_duration: duration } }, { isLast })
+  const isClosing = true
+  emitter.sendOnce({ type: 'end_recording', data: { recording_duration: duration } }, { isClosing })
   await journal.flushed()
   signal.throwIfAborted()
   await options.diarize?.()
@@ -84,7 +84,7 @@ export async function sendClosingMessages(
   signal.throwIfAborted()
   const { transcription, utterances, spokenUtterances, diarized } =
     await buildTranscription(readLog)
-  emitter.sendOnce({ type: 'post_transcript', text: transcription }, { isLast })
+  emitter.sendOnce({ type: 'post_transcript', text: transcription }, { isClosing })
   const spoken = { utterances, spokenUtterances }
   const summary = await emitter.summarized((memoize) => summarizeSession(spoken, memoize, options))
   const prompted = await emitter.prompted((memoize) => prompt(spoken, memoize, options))
@@ -116,8 +116,8 @@ export async function sendClosingMessages(
   await journal.flushed()
   options.onSent()
   const last = [
-    emitter.prepareOnce({ type, text: messageData }, { isLast }),
-    emitter.prepareOnce({ type: 'end_session' }, { isLast }),
+    emitter.prepareOnce({ type, text: messageData }, { isClosing }),
+    emitter.prepareOnce({ type: 'end_session' }, { isClosing }),
   ]
   await journal.flushed()
   signal.throwIfAborted()

@@ -127,7 +127,7 @@ export class MessageEmitter {
     const summary = sent.summary ?? (await make(this.#memoize('summary')))
     if (!summary) return undefined
     if (!sent.summary) this.#note(formatLogRecord({ kind: 'summary', summary }))
-    this.sendOnce(summaryMessage(summary), { isLast: true })
+    this.sendOnce(summaryMessage(summary), { isClosing: true })
     return summary
   }
 
@@ -137,7 +137,7 @@ export class MessageEmitter {
     const prompted = sent.prompted ?? (await make(this.#memoize('prompted')))
     if (!prompted) return undefined
     if (!sent.prompted) this.#note(formatLogRecord({ kind: 'prompted', prompted }))
-    this.sendOnce(promptedMessage(prompted), { isLast: true })
+    this.sendOnce(promptedMessage(prompted), { isClosing: true })
     return prompted
   }
 

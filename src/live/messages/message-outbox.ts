@@ -42,8 +42,8 @@ export type MessageOutboxOptions = {
   earlier: EarlierMessages | undefined
 }
 
-/** `isLast`: it comes at the end, see `OutgoingMessage`; `at`: its time, if that is not now. */
-export type SendMessageOptions = { isLast?: boolean; at?: number }
+/** `isClosing` is as in `OutgoingMessage`; `at` is the message's time, if that is not now. */
+export type SendMessageOptions = { isClosing?: boolean; at?: number }
 
 /**
  * Stores the outgoing messages of a session, then passes them to the client. While no client is
@@ -92,7 +92,7 @@ export class MessageOutbox {
   /** Stores a message and returns the function that sends it, as soon as it is stored. */
   prepare(
     message: ServerMessage | TextMessage,
-    { isLast = false, at = wallNow() }: SendMessageOptions = {},
+    { isClosing = false, at = wallNow() }: SendMessageOptions = {},
   ): () => Promise<void> {
     const { sessionId, routing, journal, warn, captions } = this.#options
     const head = headOf(message)
@@ -110,7 +110,7 @@ export class MessageOutbox {
       text,
       ...(number !== undefined && { sequence: number }),
       ...(head.variant === 'partial' && { isPartial: true }),
-      ...(isLast && { isLast }),
+      ...(isClosing && { isClosing }),
     }
     return () => durable.then(() => this.#deliver(outgoing))
   }

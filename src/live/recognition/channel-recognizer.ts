@@ -84,12 +84,12 @@ const FIRST_PARTIAL_FRAMES = 8
 /** Partials take at most a third of the time: they must not delay finals. */
 const PARTIAL_SHARE = 3
 /**
- * A first word begins at most this long before the first voiced frame: the model extends it into
- * silence.
+ * A first word begins at most this many seconds before the first voiced frame: the model extends it
+ * into silence.
  */
-const LEAD_SECONDS = 0.1
-/** Maximum of pending finals before the channel waits: VAD runs faster than recognition. */
-const MAX_ENDED = 8
+const MAX_LEAD = 0.1
+/** With more pending finals, the channel waits: VAD runs faster than recognition. */
+const MAX_PENDING_FINALS = 8
 /**
  * After this many failed attempts, a final is requested without its speaker embedding: that may be
  * the cause of the failure.
@@ -174,7 +174,7 @@ export class ChannelRecognizer {
 
   /** Resolves when few enough finals are pending or, with `all`, none. */
   async waitForFinals({ all = false } = {}): Promise<void> {
-    if (all || this.#ended.length > MAX_ENDED) await this.#options.order.tail
+    if (all || this.#ended.length > MAX_PENDING_FINALS) await this.#options.order.tail
   }
 
   /**
@@ -212,7 +212,7 @@ export class ChannelRecognizer {
       const utterances = {
         channel,
         language: recognized.language,
-        words: beginAfter(recognized.words, span.start - LEAD_SECONDS),
+        words: beginAfter(recognized.words, span.start - MAX_LEAD),
       }
       const changing = AbortSignal.any([signal, stop.signal])
       const wordBefore = this.#lastSent?.text
@@ -324,7 +324,7 @@ export class ChannelRecognizer {
         const { speakerEmbedding: embedding, warnings, isLanguageUnclear: isUnclear = false } = rest
         for (const warning of warnings) warn(warning)
         const last = this.#lastSent
-        const words = withoutPrevious(ended, rest, { last, earliest: span.start - LEAD_SECONDS })
+        const words = withoutPrevious(ended, rest, { last, earliest: span.start - MAX_LEAD })
         const spoken = { channel, language: recognized, words }
         const wordBefore = last?.text
         const written =

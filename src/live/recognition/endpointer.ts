@@ -83,11 +83,12 @@ const CONTEXT_SAMPLES = 2 * SAMPLE_RATE
 /** A click is shorter: this many voiced frames make speech (0.1 s). */
 const MIN_VOICED = 3
 /**
- * An utterance that is too long is cut within its last 1.25 s, but not in the newest 0.4 s: without
- * the audio that follows, the word before a cut is misrecognized.
+ * An utterance that is too long is cut within its last 1.25 s (`CUT_FRAMES`), but not in the newest
+ * 0.4 s (`CUT_MARGIN_FRAMES`): without the audio that follows, the word before a cut is
+ * misrecognized.
  */
 const CUT_FRAMES = 39
-const KNOWN_FRAMES = 12
+const CUT_MARGIN_FRAMES = 12
 /**
  * Words begin before the first voiced frame and end after the last: this much less speech fits
  * (0.25 s).
@@ -97,7 +98,7 @@ const MARGIN_FRAMES = 8
  * A VAD threshold that suits recordings (see `asr/segmentation/segments.ts`), and the setting that
  * maps to it.
  */
-const STANDARD = { detector: 0.5, setting: 0.6 }
+const RECORDING_THRESHOLD = { detector: 0.5, setting: 0.6 }
 /** Speech continues down to this share of the threshold that opens it. */
 const OFFSET_SHARE = 0.7
 /**
@@ -205,7 +206,7 @@ function endInPause(state: EndpointerState, from: number): EndpointerEvent {
  */
 function cutLongUtterance(state: EndpointerState, from: number, now: number): EndpointerEvent {
   const { recent } = state
-  const quietest = now - recent.length + quietestOf(recent.slice(0, -KNOWN_FRAMES))
+  const quietest = now - recent.length + quietestOf(recent.slice(0, -CUT_MARGIN_FRAMES))
   const pause = fragmentPauses(state, { start: from, end: now })?.at(-1)
   const isInPause = pause !== undefined && pause.start - from >= (now - from) / 2
   const at = isInPause ? pause.start : Math.max(quietest, from + 1)
@@ -277,7 +278,7 @@ function quietestOf(values: readonly number[]): number {
 }
 
 function onsetOf(threshold: number): number {
-  const { detector, setting } = STANDARD
+  const { detector, setting } = RECORDING_THRESHOLD
   if (threshold <= setting) return (threshold * detector) / setting
   return detector + ((threshold - setting) / (1 - setting)) * (1 - detector)
 }

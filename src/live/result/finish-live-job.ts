@@ -7,7 +7,7 @@ import { type Metrics, outcomeOf } from '../../observability/metrics.ts'
 import type { LiveCallback } from '../../storage/deliveries/queue-deliveries.ts'
 import { hasFinished, type JobFailure } from '../../storage/jobs/finish-job.ts'
 import type { Lease } from '../../storage/jobs/queue/lease.ts'
-import { commitOrDelete, dropResult, storeResultText } from '../../storage/jobs/results.ts'
+import { commitOrDelete, deleteResultObject, storeResultText } from '../../storage/jobs/results.ts'
 import { type DiskSessionStore, storeRecording } from '../../storage/live/disk-session-store.ts'
 import {
   failLiveJob,
@@ -146,7 +146,7 @@ export class LiveJobFinisher {
       const { llm } = outcome
       return finishLiveJob(db, lease, { result, file, llm, at: wallNow(), callbacks })
     }
-    const drop = () => Promise.all([dropResult(db, result), dropBodies(db, callbacks)])
+    const drop = () => Promise.all([deleteResultObject(db, result), dropBodies(db, callbacks)])
     const isDone = await commitOrDelete(db, finish, drop).catch((error) => {
       this.#mayBeDone ||= db.dialect.isOutcomeUnknown(error)
       throw error

@@ -252,7 +252,7 @@ export class ActiveSessions {
   ): Promise<SessionHandle | 'ended' | 'elsewhere'> {
     const { speech, storage } = this.#options
     const { db } = storage
-    const claim = { owner: db.owner, onlyIfFree }
+    const claim = { owner: db.nodeId, onlyIfFree }
     const take = () => beginLiveJob(db, job.id, { ...claim, at: wallNow() })
     if (!speech.live) {
       const [openFeed, sessionStores] = [this.#openFeed, this.#sessionStores]

@@ -141,7 +141,7 @@ export class Admission {
 
   async #findOther(): Promise<PeerNode | undefined> {
     const { db } = this.#options.storage
-    return findFreeNode(await listNodes(db), { self: db.owner })
+    return findFreeNode(await listNodes(db), { self: db.nodeId })
   }
 
   /** Maximum load of the machine, in sessions. */

@@ -14,13 +14,13 @@ import { deleteEndedJob } from '../jobs/deletion/delete-job.ts'
 import { finishJob } from '../jobs/finish-job.ts'
 import { replacePostSessionMetadata } from '../jobs/jobs.ts'
 import { deleteUnusedRecordings, insertRecording } from '../objects/recordings.ts'
-import { countHeldBytes, listKeyAccounts, measureOldResults } from './account-bytes.ts'
+import { countStoredBytes, listKeyAccounts, measureOldResults } from './account-bytes.ts'
 
 const account = 'acme'
 const { signal } = new AbortController()
 
 async function heldBy(db: Db, account: string): Promise<number> {
-  return (await countHeldBytes(db, account)).accountBytes
+  return (await countStoredBytes(db, account)).accountBytes
 }
 
 function fileOf(account: string, size: number) {
@@ -33,13 +33,13 @@ test('a file counts while its row exists', async (t) => {
   await insertRecording(db, fileOf('a', 1000))
   await insertRecording(db, fileOf('a', 500))
   await insertRecording(db, fileOf('b', 7))
-  assert.deepEqual(await countHeldBytes(db, 'a'), {
+  assert.deepEqual(await countStoredBytes(db, 'a'), {
     accountBytes: 1500,
     total: 1507,
     largest: 1500,
   })
   await deleteUnusedRecordings(db, { from: 0, to: 10 })
-  assert.deepEqual(await countHeldBytes(db, 'a'), { accountBytes: 0, total: 0, largest: 0 })
+  assert.deepEqual(await countStoredBytes(db, 'a'), { accountBytes: 0, total: 0, largest: 0 })
 })
 
 /** Ends a job with a result and a redacted recording of `redacted` bytes. */
@@ -86,7 +86,7 @@ test('data of an earlier version is counted when its database is opened', async 
 
   const storage = await openFolder(folder)
   t.after(() => storage.close())
-  assert.deepEqual(await countHeldBytes(storage.db, 'a'), {
+  assert.deepEqual(await countStoredBytes(storage.db, 'a'), {
     accountBytes: 1000,
     total: 1000 + held,
     largest: 1000,

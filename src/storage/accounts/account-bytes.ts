@@ -2,19 +2,22 @@ import { sql } from 'kysely'
 import type { Db } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
 
-/** The bytes stored by one account, by all, and by the one that stores the most. */
+/**
+ * The bytes that one account stores, that all accounts store together, and that the account with
+ * the most stores.
+ */
 export type StoredBytes = { accountBytes: number; total: number; largest: number }
 
 /**
  * Counts the bytes that accounts store: files, results, and data that came with their jobs. Work in
  * progress does not count.
  */
-export async function countHeldBytes(db: Db, account: string): Promise<StoredBytes> {
-  const [heldBytes] = await selectHeldBytes(db, { account })
-  return heldBytes!
+export async function countStoredBytes(db: Db, account: string): Promise<StoredBytes> {
+  const [storedBytes] = await selectStoredBytes(db, { account })
+  return storedBytes!
 }
 
-const selectHeldBytes = statement<{ account: string }, StoredBytes>(
+const selectStoredBytes = statement<{ account: string }, StoredBytes>(
   ({ account }) => sql`
     select coalesce(sum(bytes), 0) as total, coalesce(max(bytes), 0) as largest,
       coalesce((select bytes from account_bytes where account = ${account}), 0) as "accountBytes"
@@ -27,7 +30,7 @@ export async function listKeyAccounts(db: Db): Promise<string[]> {
   return rows.map(({ account }) => account)
 }
 
-/** Results measured between two checks of the signal. */
+/** The most results that are measured between two checks of the signal. */
 const BATCH = 200
 
 /**

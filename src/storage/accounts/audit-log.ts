@@ -3,7 +3,7 @@ import { wallNow } from '../../clock.ts'
 import type { Queryable } from '../database/db.ts'
 import type { AuditRow } from '../database/tables.ts'
 
-/** What the audit log records. */
+/** The actions that the audit log records. */
 export const auditActions = [
   'key.created',
   'key.revoked',
@@ -14,7 +14,7 @@ export const auditActions = [
   'webhook.removed',
   'server.started',
 ] as const
-/** One kind of entry. */
+/** An action that the audit log records. */
 export type AuditAction = (typeof auditActions)[number]
 
 /** The cause: a request, a command on the machine, the retention time, or a server itself. */
@@ -40,8 +40,7 @@ export type AuditEntry = {
 /** A written entry; `at` is in milliseconds since 1970, `details` JSON text. */
 export type StoredAuditEntry = Omit<AuditRow, 'key_id'> & { keyId: string | null }
 
-/** Only the database: the log has nothing in the objects. */
-/** Writes an entry, in the transaction of what it records. */
+/** Writes an entry, in the transaction of the change that it records. */
 export async function recordAudit(
   tx: Queryable,
   { action, account, subject, details }: AuditEntry,
@@ -58,7 +57,7 @@ export async function recordAudit(
   await tx.sql.insertInto('audit_log').values(row).execute()
 }
 
-/** Which entries to list; all given conditions must hold. */
+/** Selects entries of the audit log; all given conditions must hold. */
 export type AuditFilter = {
   actions?: readonly AuditAction[] | undefined
   account?: string | undefined

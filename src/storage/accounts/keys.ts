@@ -34,10 +34,9 @@ export type StoredKey = {
 export type NewKey = Pick<StoredKey, 'hash' | 'account' | 'prefix' | 'createdAt'> &
   Partial<Pick<StoredKey, 'name' | 'scopes' | 'expiresAt'>>
 
-/** Only the database: keys have nothing in the objects. */
 /**
- * Stores a key by its hash, and notes in the audit log who created it; the key itself never reaches
- * the database.
+ * Stores a key by its hash, and records in the audit log who created it; the key itself never
+ * reaches the database.
  */
 export async function insertKey(
   db: Queryable,
@@ -46,7 +45,7 @@ export async function insertKey(
 ): Promise<void> {
   const { hash, account, prefix, createdAt, name = null, expiresAt = null } = key
   const scopes = key.scopes ?? accountScopes
-  await together(db, async (tx) => {
+  await runInTransaction(db, async (tx) => {
     await tx.sql
       .insertInto('keys')
       .values({
@@ -61,7 +60,7 @@ export async function insertKey(
   })
 }
 
-function together<T>(db: Queryable, work: (tx: Queryable) => Promise<T>): Promise<T> {
+function runInTransaction<T>(db: Queryable, work: (tx: Queryable) => Promise<T>): Promise<T> {
   if (db.sql.isTransaction) return work(db)
   return db.sql.transaction().execute((sql) => work({ sql }))
 }
@@ -155,14 +154,15 @@ export async function recordKeyUse(
 }
 
 /**
- * Deletes the key that begins with `prefix`, and notes who did; returns false if there is none.
+ * Deletes the key that begins with `prefix`, and records in the audit log who did it. Returns false
+ * if there is no such key.
  */
 export function deleteKey(
   db: Queryable,
   prefix: string,
   by: Actor = { source: 'server' },
 ): Promise<boolean> {
-  return together(db, async (tx) => {
+  return runInTransaction(db, async (tx) => {
     const deleted = await tx.sql
       .deleteFrom('keys')
       .where('prefix', '=', prefix)

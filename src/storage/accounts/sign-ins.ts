@@ -1,6 +1,5 @@
 import type { Queryable } from '../database/db.ts'
 
-/** Only the database: sign-ins have nothing in the objects. */
 /**
  * A browser that is signed in, a link that signs one in once, or a secret with which a client opens
  * sockets. Times in milliseconds.
@@ -9,12 +8,12 @@ export type SignIn = {
   /** The SHA-256, in hex, of the secret that the browser, the link or the client holds. */
   hash: string
   kind: 'browser' | 'link' | 'client'
-  /** Identifies the key whose rights it has. */
+  /** The hash of the key whose rights the sign-in has. */
   keyHash: string
   expiresAt: number
 }
 
-/** Stores a sign-in, and deletes those that have ended by `now`. */
+/** Stores a sign-in, and deletes those that have expired by `now`. */
 export async function insertSignIn(
   db: Queryable,
   { hash, kind, keyHash, expiresAt }: SignIn,
@@ -27,7 +26,7 @@ export async function insertSignIn(
     .execute()
 }
 
-/** Finds a sign-in of a browser, or of another kind, that has not ended by `now`. */
+/** Finds a sign-in of one kind that has not expired by `now`. */
 export async function findSignIn(
   db: Queryable,
   hash: string,
@@ -44,8 +43,8 @@ export async function findSignIn(
 }
 
 /**
- * Deletes a link and resolves to the hash of its key; of several requests with one link, one gets
- * it. Undefined when there is none or it has ended.
+ * Deletes a link and returns the hash of its key. If several requests use the same link, only one
+ * of them gets the hash. Returns undefined if there is no such link or it has expired.
  */
 export async function consumeLink(
   db: Queryable,
@@ -61,7 +60,7 @@ export async function consumeLink(
   return row && row.expires_at > now ? row.key_hash : undefined
 }
 
-/** Counts the sign-ins of one kind with a key that have not ended by `now`. */
+/** Counts the sign-ins of one kind with a key that have not expired by `now`. */
 export async function countSignIns(
   db: Queryable,
   { keyHash, kind }: Pick<SignIn, 'keyHash' | 'kind'>,

@@ -14,7 +14,7 @@ export type BackupCheckOptions = {
   onProgress?(done: number, total: number): void
 }
 
-/** What was read, and the damage that was found, one line each. */
+/** The files that were read, and the damage that was found, one line each. */
 export type CheckOutcome = {
   snapshots: number
   files: number
@@ -24,7 +24,7 @@ export type CheckOutcome = {
   unlisted: number
 }
 
-/** How the names of objects begin; the names of files in a snapshot begin differently. */
+/** The prefix of the names of objects; the names of files in a snapshot begin differently. */
 const OBJECTS = 'objects/'
 
 /**

@@ -1,6 +1,6 @@
 import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { databaseFile, RESTORING as MARK, makeDataFolder } from '../data-folder/data-folder.ts'
+import { databaseFile, makeDataFolder, RESTORING_MARK } from '../data-folder/data-folder.ts'
 import { lockFolder } from '../database/sqlite/folder-lock.ts'
 import { objectPath } from '../objects/disk/disk-objects.ts'
 import { syncFolder } from '../objects/disk/durable-file.ts'
@@ -18,9 +18,9 @@ export type RestoreOptions = {
   key: Uint8Array | undefined
   /** The data folder, which must be empty or missing. */
   folder: string
-  /** The name of a snapshot; undefined = the newest. */
+  /** The name of a snapshot; undefined for the newest. */
   snapshot: string | undefined
-  /** The only account to restore; undefined = all. */
+  /** The only account to restore; undefined for all accounts. */
   account: string | undefined
   signal: AbortSignal
   /** Called with the bytes that were restored, and their total. */
@@ -89,7 +89,7 @@ async function restore(options: RestoreOptions): Promise<RestoreOutcome> {
     for (const id of ids) await restoreFile(need(id), objectPath(join(folder, 'objects'), id))
     for (const { name } of otherFiles) await restoreFile(need(name), join(folder, name))
     await rename(unfinished, databaseFile(folder))
-    await rm(join(folder, MARK))
+    await rm(join(folder, RESTORING_MARK))
     await syncFolder(folder)
     const missing = objects.map(({ id }) => id).filter((id) => lost.has(id))
     return { snapshot, takenAt: manifest.takenAt, objects: ids.length, missing }
@@ -112,13 +112,13 @@ async function chooseSnapshot(source: string, snapshotName: string | undefined):
 async function takeFolder(folder: string): Promise<void> {
   await makeDataFolder(folder)
   const names = await readdir(folder)
-  if (names.length > 0 && !names.includes(MARK)) {
+  if (names.length > 0 && !names.includes(RESTORING_MARK)) {
     throw new Error(
       `Cannot restore into ${folder}: it is not empty; set STENO_DATA_DIR to a folder that is, or does not exist`,
     )
   }
-  await writeFile(join(folder, MARK), '')
+  await writeFile(join(folder, RESTORING_MARK), '')
   for (const name of names) {
-    if (name !== MARK) await rm(join(folder, name), { recursive: true, force: true })
+    if (name !== RESTORING_MARK) await rm(join(folder, name), { recursive: true, force: true })
   }
 }

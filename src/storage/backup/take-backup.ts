@@ -38,7 +38,7 @@ export type BackupOptions = {
   folder: string
   /** The folder of backups, which is created if it is missing. */
   target: string
-  /** The content of the key file; undefined = not encrypted. */
+  /** The content of the key file; undefined for a backup without encryption. */
   key: Uint8Array | undefined
   /** Accounts whose uploads are left out; zero-retention jobs are always left out. */
   zeroRetention?: 'all' | readonly string[]
@@ -64,9 +64,9 @@ export type BackupOutcome = {
 
 /** The most copies of the database that are made until all objects of one exist. */
 const MAX_ROUNDS = 10
-const AT_ONCE = 4
+const CONCURRENT_COPIES = 4
 
-type Task = BackupOptions & {
+type BackupTask = BackupOptions & {
   backup: BackupFolder
   index: ObjectIndex
   live: BackupSource
@@ -77,9 +77,9 @@ type Task = BackupOptions & {
 
 /**
  * Adds a snapshot of a data folder to a folder of backups: a copy of the database as of one moment,
- * then the objects that the copy refers to and that are not there yet. An object that was deleted
- * in between is no longer referred to: then the database is copied once more. A backup that was
- * killed begins again, and keeps the objects that it had copied.
+ * then the objects that the copy refers to and that are not there yet. If an object was deleted in
+ * between, no row refers to it any more, and the database is copied again. A backup that was killed
+ * begins again, and keeps the objects that it had copied.
  */
 export async function takeBackup(options: BackupOptions): Promise<BackupOutcome> {
   refuseInside(options.folder, options.target)
@@ -121,7 +121,7 @@ function refuseInside(folder: string, target: string): void {
 }
 
 /** Takes a snapshot; undefined if an object was deleted before it was copied. */
-async function takeSnapshot(task: Task): Promise<Omit<BackupOutcome, 'copied'> | undefined> {
+async function takeSnapshot(task: BackupTask): Promise<Omit<BackupOutcome, 'copied'> | undefined> {
   const { folder, target, backup, live, unfinished, zeroRetention = [], onProgress } = task
   await rm(unfinished, { recursive: true, force: true })
   await mkdir(unfinished)
@@ -160,7 +160,7 @@ type SnapshotFile = { snapshot: string; name: string; file: string; size?: numbe
 
 /** Copies a file of the data folder, up to a size, to the unfinished snapshot. */
 async function storeFile(
-  { backup: { seal }, unfinished, signal }: Task,
+  { backup: { seal }, unfinished, signal }: BackupTask,
   { snapshot, name, file, size }: SnapshotFile,
 ): Promise<ManifestEntry> {
   let content: Content | undefined
@@ -181,7 +181,7 @@ async function storeFile(
  * meantime.
  */
 async function storeSession(
-  { folder, live }: Task,
+  { folder, live }: BackupTask,
   id: string,
   store: (name: string, file: string, size: number) => Promise<ManifestEntry>,
 ): Promise<ManifestEntry[] | 'gone'> {
@@ -202,10 +202,10 @@ async function storeSession(
 
 /** Copies objects; undefined if an object and its last row were deleted before it was copied. */
 async function storeObjects(
-  task: Task,
+  task: BackupTask,
   objects: readonly KnownObject[],
 ): Promise<{ objects: ManifestEntry[]; missing: string[] } | undefined> {
-  const { live, signal, onProgress, atOnce = AT_ONCE } = task
+  const { live, signal, onProgress, atOnce = CONCURRENT_COPIES } = task
   const total = objects.reduce((sum, { size }) => sum + (size ?? 0), 0)
   const entries: ManifestEntry[] = []
   const missing: string[] = []
@@ -232,7 +232,7 @@ async function storeObjects(
 
 /** Copies an object unless the backup has it; undefined if it no longer exists. */
 async function storeObject(
-  { folder, backup: { path, seal }, index, signal, copied }: Task,
+  { folder, backup: { path, seal }, index, signal, copied }: BackupTask,
   id: string,
 ): Promise<Content | undefined> {
   const storedContent = await index.find(id)

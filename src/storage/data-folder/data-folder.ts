@@ -21,11 +21,11 @@ export function liveFolder(folder: string): string {
  * Returns the parent folder of the local copies of sessions in a shared database. Copies of dead
  * processes may be deleted.
  */
-export function liveCopyFolder(folder: string, owner: string): string {
-  return join(folder, 'live-copies', owner)
+export function liveCopyFolder(folder: string, nodeId: string): string {
+  return join(folder, 'live-copies', nodeId)
 }
 
-/** Removes the copies of sessions that dead processes left. */
+/** Removes the copies of sessions that dead processes left; `alive` are the ids of the others. */
 export async function removeDeadCopies(folder: string, alive: readonly string[]): Promise<void> {
   const names = await readdir(liveCopyFolder(folder, '.')).catch(() => [])
   for (const name of names) {
@@ -36,7 +36,8 @@ export async function removeDeadCopies(folder: string, alive: readonly string[])
 
 /**
  * Creates the data folder, accessible only to its owner, and its parent folders. It creates them
- * one by one: Node's recursive mode never ends below /proc, where no folder can be created.
+ * one by one, because the recursive mode of Node never returns below /proc, where no folder can be
+ * created.
  */
 export async function makeDataFolder(path: string): Promise<void> {
   try {
@@ -50,15 +51,15 @@ export async function makeDataFolder(path: string): Promise<void> {
   }
 }
 
-/** A file that marks an unfinished restoration, which may be started again. */
-export const RESTORING = 'restoring'
+/** The name of a file that marks an unfinished restore, which may be started again. */
+export const RESTORING_MARK = 'restoring'
 
 /**
  * Throws if a data folder has objects or live sessions but no database, or only a part of a
  * restored one: a new database would not refer to them, so they would be deleted.
  */
 export async function refuseMissingDatabase(folder: string): Promise<void> {
-  if (existsSync(join(folder, RESTORING))) {
+  if (existsSync(join(folder, RESTORING_MARK))) {
     throw new Error(
       `Cannot open the data folder ${folder}: its restore did not finish; run 'steno restore' again`,
     )
@@ -66,8 +67,8 @@ export async function refuseMissingDatabase(folder: string): Promise<void> {
   const file = databaseFile(folder)
   const databaseStat = await stat(file).catch(() => undefined)
   if (databaseStat && databaseStat.size > 0) return
-  const heldData = await whatIsHeld(folder)
-  if (heldData) throw databaseGone(file, heldData)
+  const storedData = await findStoredData(folder)
+  if (storedData) throw missingDatabaseError(file, storedData)
 }
 
 /**
@@ -87,10 +88,10 @@ export async function refuseOtherDatabase(folder: string): Promise<void> {
  * Throws if a data folder has objects or live sessions, which an empty database does not refer to.
  */
 export async function refuseEmptyDatabase(folder: string): Promise<void> {
-  const heldData = await whatIsHeld(folder)
-  if (!heldData) return
+  const storedData = await findStoredData(folder)
+  if (!storedData) return
   throw new Error(
-    `Cannot use the database of STENO_DATABASE_URL: it is empty, but the data folder ${folder} has ${heldData}; restore a backup of the database, or choose another STENO_DATA_DIR`,
+    `Cannot use the database of STENO_DATABASE_URL: it is empty, but the data folder ${folder} has ${storedData}; restore a backup of the database, or choose another STENO_DATA_DIR`,
   )
 }
 
@@ -112,13 +113,13 @@ export async function refuseLocalObjects(folder: string): Promise<void> {
   }
 }
 
-async function whatIsHeld(folder: string): Promise<'objects' | 'live' | undefined> {
+async function findStoredData(folder: string): Promise<'objects' | 'live' | undefined> {
   for await (const _ of listDiskObjects(join(folder, 'objects'))) return 'objects'
   const sessions = await readdir(liveFolder(folder)).catch(() => [])
   return sessions.length > 0 ? 'live' : undefined
 }
 
-function databaseGone(file: string, folder: 'objects' | 'live'): Error {
+function missingDatabaseError(file: string, folder: 'objects' | 'live'): Error {
   const folderContent = folder === 'live' ? 'live sessions' : folder
   const remedy = `put a backup in its place, or move the ${folder} folder away to start anew`
   return new Error(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { test } from 'node:test'
-import { diskOf } from './disk.ts'
+import { createDiskMeter } from './disk.ts'
 
 /** A disk whose measurements are counted, and its clock. */
 function openDisk(reported = { blocks: 100, bavail: 40, bsize: 1024 }) {
@@ -11,12 +11,15 @@ function openDisk(reported = { blocks: 100, bavail: 40, bsize: 1024 }) {
     counted.measurements++
     return reported
   }
-  const disk = diskOf('/', { now: () => counted.ms, stat: stat as unknown as typeof statfs })
+  const disk = createDiskMeter('/', {
+    now: () => counted.ms,
+    stat: stat as unknown as typeof statfs,
+  })
   return { counted, disk }
 }
 
 test('the disk is measured by statfs', async () => {
-  const { size } = await diskOf(tmpdir())()
+  const { size } = await createDiskMeter(tmpdir())()
   const { blocks, bsize } = await statfs(tmpdir())
   assert.equal(size, blocks * bsize)
   assert.deepEqual(await openDisk().disk(), { free: 40 * 1024, size: 100 * 1024 })
@@ -36,5 +39,5 @@ test('concurrent queries share a measurement, later ones do not', async () => {
 test('an unknown disk counts as unlimited', async () => {
   const unknown = { free: Number.POSITIVE_INFINITY, size: Number.POSITIVE_INFINITY }
   assert.deepEqual(await openDisk({ blocks: 0, bavail: 0, bsize: 0 }).disk(), unknown)
-  assert.deepEqual(await diskOf('/nowhere/at all')(), unknown)
+  assert.deepEqual(await createDiskMeter('/nowhere/at all')(), unknown)
 })

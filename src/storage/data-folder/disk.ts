@@ -7,16 +7,16 @@ export type Disk = { free: number; size: number }
 export type MeasureDisk = () => Promise<Disk>
 
 /**
- * Milliseconds for which a measurement is reused: too short for a disk to fill, and long enough for
- * a thousand new jobs a second to share it.
+ * Milliseconds for which a measurement is reused: too short for a disk to fill up, and long enough
+ * for a thousand new jobs per second to share it.
  */
-const HOLDS_MS = 10
+const VALID_MS = 10
 
 /**
  * Creates a function that measures the disk of `folder`: the free bytes for this user, and its
  * size. `now` counts milliseconds and never goes back.
  */
-export function diskOf(
+export function createDiskMeter(
   folder: string,
   { now = () => performance.now(), stat = statfs } = {},
 ): MeasureDisk {
@@ -34,7 +34,7 @@ export function diskOf(
   }
 
   return () => {
-    if (!last || now() - last.at >= HOLDS_MS) last = { at: now(), disk: measure() }
+    if (!last || now() - last.at >= VALID_MS) last = { at: now(), disk: measure() }
     return last.disk
   }
 }
@@ -44,7 +44,9 @@ const MAX_DEFAULT_RESERVE = 1_000_000_000
 /** The share of a small disk that is reserved. */
 const DEFAULT_RESERVE_SHARE = 0.05
 
-/** Returns the bytes that stay free for accepted work; the operator may set them. */
-export function reserveOf({ size }: Pick<Disk, 'size'>, set: number | undefined): number {
-  return set ?? Math.floor(Math.min(MAX_DEFAULT_RESERVE, size * DEFAULT_RESERVE_SHARE))
+/**
+ * Returns the bytes that stay free for accepted work; `configured` is the setting of the operator.
+ */
+export function reserveOf({ size }: Pick<Disk, 'size'>, configured: number | undefined): number {
+  return configured ?? Math.floor(Math.min(MAX_DEFAULT_RESERVE, size * DEFAULT_RESERVE_SHARE))
 }

@@ -1,13 +1,13 @@
 import { AppError } from '../../errors.ts'
-import { countHeldBytes, listKeyAccounts, type StoredBytes } from '../accounts/account-bytes.ts'
+import { countStoredBytes, listKeyAccounts, type StoredBytes } from '../accounts/account-bytes.ts'
 import type { Db } from '../database/db.ts'
 import { type MeasureDisk, reserveOf } from './disk.ts'
 
 /** The operator's settings for disk space, in bytes. */
 export type SpaceSettings = {
-  /** Limit of one account; 0 = no limit, undefined = a share of the disk. */
+  /** The limit of one account; 0 means no limit, undefined a share of the disk. */
   accountMaxBytes?: number | undefined
-  /** Bytes that stay free for accepted work; undefined = depends on the size of the disk. */
+  /** Bytes that stay free for accepted work; if undefined, they depend on the size of the disk. */
   minFreeBytes?: number | undefined
   /** Accounts that have keys in the settings. */
   accounts?: readonly string[]
@@ -46,7 +46,7 @@ export type SpaceState = Pick<StoredBytes, 'total' | 'largest'> & {
 const URGENT_SHARE = 0.25
 /** The most bytes of a stream between two measurements of the disk. */
 const STEP_BYTES = 1024 * 1024
-/** The fewest measurements while one stream fills the reserve. */
+/** The disk is measured at least this often while one stream fills the reserve. */
 const STEPS_OF_RESERVE = 8
 const MIN_STEP_BYTES = 64 * 1024
 /**
@@ -54,8 +54,8 @@ const MIN_STEP_BYTES = 64 * 1024
  * freed space.
  */
 const RETRY_AFTER = 60
-/** How long the list of accounts is cached. */
-const ACCOUNTS_FOR_MS = 10_000
+/** How long the number of accounts is cached. */
+const ACCOUNTS_VALID_MS = 10_000
 /**
  * The limit of one of several accounts: this share of what all of them store plus the free space.
  */
@@ -101,16 +101,16 @@ export class StorageLimits {
     throw new AppError('quota_exceeded', detail)
   }
 
-  /** Returns the bytes that an account stores, and its limit; undefined = no limit. */
+  /** Returns the bytes that an account stores, and its limit; undefined means no limit. */
   async readQuota(account: string): Promise<{ held: number; limit: number | undefined }> {
     const { accountMaxBytes, db } = this.#options
-    const { accountBytes, total } = await countHeldBytes(db, account)
+    const { accountBytes, total } = await countStoredBytes(db, account)
     const heldBytes = accountBytes + (this.#incoming.get(account) ?? 0)
     if (!(await this.#hasLimit())) return { held: heldBytes, limit: undefined }
     return { held: heldBytes, limit: accountMaxBytes ?? (await this.#shareOf(total)) }
   }
 
-  /** The only account may use the whole disk. */
+  /** Returns whether accounts have a limit: by default, the only account may use the whole disk. */
   async #hasLimit(): Promise<boolean> {
     const { accountMaxBytes } = this.#options
     return accountMaxBytes === undefined ? (await this.#countAccounts()) > 1 : accountMaxBytes > 0
@@ -146,7 +146,7 @@ export class StorageLimits {
 
   /** Returns the current state. */
   async state(): Promise<SpaceState> {
-    const { total, largest } = await countHeldBytes(this.#options.db, '')
+    const { total, largest } = await countStoredBytes(this.#options.db, '')
     return { ...(await this.#measure()), total, largest }
   }
 
@@ -191,7 +191,7 @@ export class StorageLimits {
 
   #countAccounts(): Promise<number> {
     const now = performance.now()
-    if (!this.#accounts || now - this.#accounts.at > ACCOUNTS_FOR_MS) {
+    if (!this.#accounts || now - this.#accounts.at > ACCOUNTS_VALID_MS) {
       const { db, accounts = [] } = this.#options
       const count = listKeyAccounts(db).then((stored) => new Set([...stored, ...accounts]).size)
       this.#accounts = { at: now, count }

@@ -5,17 +5,21 @@ import type { Objects } from '../objects/objects.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 
-/** Notifies servers of one database that jobs may wait. Only a hint: a lost one costs a poll. */
+/**
+ * Notifies the servers of one database that jobs may wait. If a notification is lost, the jobs only
+ * wait for the next poll.
+ */
 export type JobNotifier = {
   /** Notifies the others, soon; call it after the transaction. */
   notify(): void
   /**
-   * Calls `onNotify` when another server notifies, or may have; returns a function that ends that.
+   * Calls `onNotify` when another server sends a notification, or may have sent one; returns a
+   * function that stops these calls.
    */
   listen(onNotify: () => void): () => void
 }
 
-/** An open database: its rows, and the wording of its statements. */
+/** An open database, with the SQL in which databases differ. */
 export type Database = {
   readonly sql: Kysely<Tables>
   /** For queries that may take long: only other such queries wait for them. */
@@ -25,16 +29,16 @@ export type Database = {
   readonly isShared?: boolean
   readonly jobNotifier?: JobNotifier
   /**
-   * Adds up what grows with every change, and frees the space of deleted rows, if the database does
-   * not by itself; called with each heartbeat.
+   * Does what the database does not do by itself: sums up recorded changes, and frees the space of
+   * deleted rows. Called with each heartbeat.
    */
   runMaintenance?(): Promise<void>
 }
 
-/** What a query needs that is the same for all databases. */
+/** What a query needs whose SQL is the same for all databases. */
 export type Queryable = Pick<Database, 'sql'>
 
-/** What a query needs whose wording depends on the database. */
+/** What a query needs whose SQL depends on the database. */
 export type DialectQueryable = Pick<Database, 'sql' | 'dialect'>
 
 /**
@@ -45,16 +49,19 @@ export type Db = Database & {
   readonly objects: Objects
   /** Deletes objects that no row refers to, even if their store is unavailable at the moment. */
   readonly deletions: ObjectDeletions
-  /** The id under which this process claims what it works on. */
-  readonly owner: string
+  /** The id of this process as a node, which owns the leases that it claims. */
+  readonly nodeId: string
 }
 
 /** Another transaction deleted a row that this one refers to. A retry finds the row missing. */
 export class RowDeletedError extends Error {}
 
-/** How often a transaction is repeated that failed only because of others. */
+/** How many times a transaction runs if it fails only because of others. */
 const MAX_TRIES = 6
-/** The longest pause before the first repetition; doubled for each further one. */
+/**
+ * The base of the pause before a repetition: the pause is at most twice as long, and this limit
+ * doubles each time.
+ */
 const PAUSE_MS = 10
 
 /**
@@ -75,7 +82,7 @@ export async function inTransaction<T>(db: Db, work: (tx: Db) => Promise<T>): Pr
   }
 }
 
-/** Runs `work` when no other such work of the same name runs, in any process. */
+/** Runs `work` while no other work with the same lock name runs, in any process. */
 export async function withLock<T>(db: Db, name: string, work: (tx: Db) => Promise<T>): Promise<T> {
   // If one transaction runs at a time, so does each statement.
   if (!db.dialect.lock) return work(db)

@@ -18,7 +18,7 @@ export type SearchDialect = {
   choosePlan?(tx: Transaction): Promise<void>
 }
 
-/** Parts of a `select` in which `u` is the utterance. */
+/** The parts of a `select` in which `u` is the utterance. */
 export type UtteranceMatchSql = { from: RawBuilder<unknown>; where: RawBuilder<SqlBool> }
 
 type Transaction = { readonly sql: Kysely<Tables> }
@@ -66,8 +66,8 @@ export type Dialect = {
   /** Whether no transaction that still runs can have a lower number than `tx`. */
   isVisible(tx: string): RawBuilder<SqlBool>
   /**
-   * Erases what deleted rows have left behind, now or soon, as far as the database can and no
-   * reader still needs it.
+   * Erases the remains of deleted rows, now or soon, as far as the database can and no reader still
+   * needs them.
    */
   eraseDeletedRows(db: Transaction): Promise<void>
   /** Whether a transaction failed only because of others, so that it may be repeated. */

@@ -7,7 +7,7 @@ import type { MigrateOptions } from './sqlite/migration-progress.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 
-/** Where the rows are: in a data folder, or in the shared database. */
+/** The location of the rows: a data folder, or the shared database. */
 export type DatabaseLocation = { folder: string; database?: DatabaseConfig | undefined }
 
 /** An open database for statements that end soon. */

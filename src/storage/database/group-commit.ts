@@ -1,7 +1,7 @@
 import { type Db, inTransaction } from './db.ts'
 
-/** This many requests keep other writers waiting for some milliseconds. */
-const MAX_TOGETHER = 50
+/** The most requests of one transaction; this many delay other writers by some milliseconds. */
+const MAX_GROUP_SIZE = 50
 
 type PendingRequest<T, R> = { request: T; outcome: PromiseWithResolvers<R> }
 
@@ -13,13 +13,13 @@ export type GroupOptions<T, R> = {
    */
   orderBy?: (request: T) => string
   /**
-   * Whether statements of other requests may come between those of this one: they are then sent
+   * Whether statements of other requests may run between those of this request: they are then sent
    * together, if the database supports that.
    */
   mayOverlap?: (request: T) => boolean
   /**
-   * Returns what a request was written as, if it is on disk. With it, requests whose commit got no
-   * response are repeated, too; without, they are rejected.
+   * Returns the result of a request that was already written. With it, requests whose commit got no
+   * response are repeated, too; without it, they are rejected.
    */
   findWritten?: (tx: Db, request: T) => Promise<R | undefined>
 }
@@ -27,8 +27,8 @@ export type GroupOptions<T, R> = {
 /**
  * Returns a function that runs `write` in a transaction. Requests that arrive during a transaction
  * share the next one, in their order, and with it one disk sync. A call resolves when its request
- * is on disk. If a shared transaction fails, each of its requests is repeated in one of its own, so
- * that a problem with one fails none of the others.
+ * is on disk. If a shared transaction fails, each of its requests is repeated in a separate
+ * transaction, so that a problem with one request does not fail the others.
  */
 export function createGroupCommit<T, R>(
   db: Db,
@@ -40,17 +40,17 @@ export function createGroupCommit<T, R>(
 
   async function run(): Promise<void> {
     isWriting = true
-    while (waiting.length > 0) await writeTogether(inOrder(waiting.splice(0, MAX_TOGETHER)))
+    while (waiting.length > 0) await writeGroup(sortGroup(waiting.splice(0, MAX_GROUP_SIZE)))
     isWriting = false
   }
 
-  function inOrder(group: PendingRequest<T, R>[]): PendingRequest<T, R>[] {
+  function sortGroup(group: PendingRequest<T, R>[]): PendingRequest<T, R>[] {
     if (!orderBy) return group
     const keyed = group.map((one) => ({ one, key: orderBy(one.request) }))
     return keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key)).map(({ one }) => one)
   }
 
-  async function writeTogether(
+  async function writeGroup(
     group: readonly PendingRequest<T, R>[],
     { mayBeWritten = false } = {},
   ): Promise<void> {
@@ -69,7 +69,7 @@ export function createGroupCommit<T, R>(
       const isUnknown = isCommitting && db.dialect.isOutcomeUnknown(error)
       const isRepeated = isUnknown ? findWritten && !mayBeWritten : group.length > 1
       for (const pending of group) {
-        if (isRepeated) await writeTogether([pending], { mayBeWritten: isUnknown })
+        if (isRepeated) await writeGroup([pending], { mayBeWritten: isUnknown })
         else pending.outcome.reject(error)
       }
     }
@@ -81,7 +81,7 @@ export function createGroupCommit<T, R>(
       for (const { request } of group) {
         const result = write(tx, request)
         results.push(result)
-        // The transaction fails with the first of them, below.
+        // The transaction fails with the first error, below.
         result.catch(() => {})
         if (!tx.dialect.isPipelined || !mayOverlap(request)) await result
       }

@@ -2,7 +2,8 @@ type Column = { table: string; column: string }
 
 /**
  * Migrations that were developed in parallel: some early databases applied them in a different
- * order, under different numbers. Each is recognized by what only it adds.
+ * order, under different numbers. A column that only this migration adds shows whether it was
+ * applied.
  */
 const parallel = new Map<number, Column>([
   [13, { table: 'owners', column: 'url' }],
@@ -12,7 +13,7 @@ const parallel = new Map<number, Column>([
   [17, { table: 'audit_log', column: 'id' }],
 ])
 
-/** Returns the versions that a database with the number `current` lacks, in their order. */
+/** Returns the versions that a database of version `current` lacks, in order. */
 export async function pendingMigrations({
   current,
   newest,
@@ -20,12 +21,12 @@ export async function pendingMigrations({
 }: {
   current: number
   newest: number
-  hasColumn: (place: Column) => Promise<boolean>
+  hasColumn: (column: Column) => Promise<boolean>
 }): Promise<number[]> {
   const missing: number[] = []
   for (let version = 1; version <= newest; version++) {
-    const place = parallel.has(current) ? parallel.get(version) : undefined
-    const isThere = place ? await hasColumn(place) : version <= current
+    const column = parallel.has(current) ? parallel.get(version) : undefined
+    const isThere = column ? await hasColumn(column) : version <= current
     if (!isThere) missing.push(version)
   }
   return missing

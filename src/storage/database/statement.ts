@@ -12,9 +12,7 @@ class Placeholder {
   }
 }
 
-/**
- * Runs a statement with these values, in the form that `shape` asks for; resolves to its rows.
- */
+/** Runs a statement with these values, in the form that `shape` selects; returns its rows. */
 export type Statement<Values, Row, Shape> = (
   db: Pick<Database, 'sql' | 'dialect'>,
   values: Values,
@@ -22,9 +20,9 @@ export type Statement<Values, Row, Shape> = (
 ) => Promise<Row[]>
 
 /**
- * Creates a statement whose text is built once for each dialect and shape, for requests that come
- * by the thousand: building it anew takes longer than to find a row. `build` may put each value
- * into the text any number of times, and do nothing else with it. A shape is JSON; there are few.
+ * Creates a statement whose text is built once for each dialect and shape, because building it for
+ * each of thousands of requests takes longer than finding a row. `build` may put each value into
+ * the text any number of times, and do nothing else with it. A shape is JSON; there are few.
  */
 export function statement<Values extends Record<string, unknown>, Row, Shape = undefined>(
   build: (values: Values, dialect: Dialect, shape: Shape) => RawBuilder<Row>,
@@ -50,8 +48,9 @@ export function statement<Values extends Record<string, unknown>, Row, Shape = u
 const connections = new WeakMap<Kysely<Tables>, Promise<DatabaseConnection>>()
 
 /**
- * Returns the connection of a database or a transaction. Kysely itself would have each statement of
- * a transaction wait for the one before, and takes as long for one as to find a row.
+ * Returns the connection of a database or a transaction. Kysely itself would make each statement of
+ * a transaction wait for the previous one, and needs as much time for a statement as finding a row
+ * takes.
  */
 function connectionOf(sql: Kysely<Tables>): Promise<DatabaseConnection> {
   const cachedConnection = connections.get(sql)

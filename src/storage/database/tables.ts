@@ -31,9 +31,9 @@ export type Tables = {
 }
 
 /**
- * A row of `jobs`. The table also has a column `priority`, always 0. Nothing reads it; it stays,
- * because SQLite writes the whole table anew to drop a column, and because servers of an older
- * version on the same PostgreSQL still read it.
+ * A row of `jobs`. The table also has the column `priority`, which is always 0 and never read. It
+ * stays, because SQLite writes the whole table again to drop a column, and because servers of an
+ * older version on the same PostgreSQL database still read it.
  */
 export type JobRow = {
   id: string
@@ -64,24 +64,26 @@ export type JobRow = {
   redacted_object: string | null
   redacted_size: number | null
   attempt: number
-  /** How often a server went down while it ran the job. */
+  /** How many times a server went down while it ran the job. */
   interruptions: number
   lease_owner: string | null
   lease_epoch: number
   lease_until: number | null
   run_after: number
-  /** Since when it has been waiting repeatedly for disk space. */
+  /** Since when the job has been waiting for disk space, over several attempts. */
   storage_wait_since: number | null
   progress_stage: string | null
   progress_fraction: number | null
   progress_seconds_left: number | null
   /** The id of the key that requested it; null if unknown. */
   key_id: string | null
-  /** Whether nothing is kept of it once its result was delivered. */
+  /** Whether the job and its data are deleted after its result was delivered. */
   zero_retention: 0 | 1
-  /** When its owner had read the result, of those jobs only. */
+  /** When the account read the result; set for zero-retention jobs only. */
   delivered_at: number | null
-  /** Warnings about its request, which its result repeats: a list as JSON; null for none. */
+  /**
+   * Warnings about the request, which the result repeats: a list as JSON; null if there are none.
+   */
   request_warnings: string | null
 }
 
@@ -136,7 +138,7 @@ export type EndpointRow = {
   account: string
   /** A `webhook` receives events of all jobs; a `callback` stands for an origin that jobs name. */
   kind: 'webhook' | 'callback'
-  /** For a callback only the origin. */
+  /** The URL; only the origin for a callback. */
   url: string
   /** Comma separated; null = all. */
   events: string | null
@@ -145,7 +147,7 @@ export type EndpointRow = {
   name: string | null
   created_at: number
   /**
-   * Since when there were only failures, in quick succession; null if the last attempt succeeded.
+   * Since when all attempts have failed, at short intervals; null if the last attempt succeeded.
    */
   failing_since: Generated<number | null>
   last_failure: Generated<string | null>
@@ -182,7 +184,10 @@ export type DeliveryRow = {
   event: string
   method: 'POST' | 'PUT'
   url: string
-  /** The exact text, or the object that holds a long one; neither if it is built from the job. */
+  /**
+   * The exact text, or the object that holds a long text; both are null if the body is built from
+   * the job.
+   */
   body: string | null
   body_object: string | null
   state: 'due' | 'waiting' | 'delivered' | 'failed'
@@ -195,7 +200,7 @@ export type DeliveryRow = {
   /** When the next attempt is due; null while it waits for another delivery. */
   next_at: number | null
   ended_at: Generated<number | null>
-  /** Who sends it, and until when, while an attempt is under way. */
+  /** The process that sends the delivery, and until when, while an attempt is under way. */
   lease_owner: Generated<string | null>
   lease_epoch: Generated<number>
   lease_until: Generated<number | null>
@@ -214,7 +219,7 @@ export type DeliveryAttemptRow = {
   response_body: string | null
 }
 
-/** A row of `owners`: a process that works on this database. */
+/** A row of `owners`: a node, which is a process that works on this database. */
 export type OwnerRow = {
   id: string
   started_at: number
@@ -236,7 +241,7 @@ export type UtteranceRow = {
   end: number
   channel: number
   speaker: number | null
-  /** As a correction named the speaker or the channel. */
+  /** The name that a correction gave the speaker or the channel. */
   speaker_name: string | null
   language: string
   text: string
@@ -258,7 +263,9 @@ export type AccountBytesRow = {
   bytes: number
 }
 
-/** A row of `usage`: a sum of what an account used on a day, with a key, by jobs of a kind. */
+/**
+ * A row of `usage`: the sum of what an account used on one day, with one key, by jobs of one kind.
+ */
 export type UsageRow = {
   account: string
   /** What is added up: `jobs`, `channel_microseconds`, `prompt_tokens` and others. */
@@ -301,7 +308,7 @@ export type SignInRow = {
   /** The SHA-256, in hex, of the secret that the browser or the link holds. */
   hash: string
   kind: 'browser' | 'link' | 'client'
-  /** Of the key whose rights it has. */
+  /** The hash of the key whose rights the sign-in has. */
   key_hash: string
   expires_at: number
 }
@@ -316,7 +323,7 @@ export type EventRow = {
   /** Null for a test delivery. */
   job_id: string | null
   delivery_id: string | null
-  /** The new one of the job or the delivery; `deleted` for a job that is gone. */
+  /** The new status of the job or the delivery; `deleted` for a deleted job. */
   status: string
   at: number
 }
@@ -324,17 +331,17 @@ export type EventRow = {
 /** A row of `transcript_edits`: a version of a corrected transcript. */
 export type TranscriptEditsRow = {
   job_id: string
-  /** From 1; before it are the machine's words. */
+  /** Counts from 1; version 0 is the original transcript. */
   version: number
   account: string
   created_at: number
-  /** The name of the key that made it. */
+  /** The name of the key with which the version was made. */
   key_name: string | null
-  /** The version that it brings back. */
+  /** The earlier version that this version restores. */
   restored: number | null
-  /** How many operations it came from. */
+  /** The number of operations from which the version was made. */
   operations: number
-  /** JSON; empty where it brings another version back. */
+  /** JSON; empty if the version restores another one. */
   changes: string
 }
 

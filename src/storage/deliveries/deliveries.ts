@@ -88,8 +88,8 @@ export async function findDueEndpoints(
 }
 
 /**
- * Makes deliveries due now that wait for a time so far ahead that only a clock turned back since
- * can explain it. Returns how many.
+ * Makes deliveries due now whose due time is so far ahead that only a clock that was turned back
+ * can explain it. Returns their number.
  */
 export async function correctDueTimes(
   db: Db,
@@ -106,7 +106,7 @@ export async function correctDueTimes(
 
 /**
  * Moves future due times forward by as much as the clock was turned back, so that every delivery
- * waits as long as intended. What was already due before is due now.
+ * waits as long as intended. Deliveries that were already due before are due now.
  */
 export async function shiftDueTimes(
   db: Db,
@@ -134,14 +134,14 @@ export type AttemptRecord = {
   responseBody: string | null
 }
 
-/** How an attempt ended, and what follows from it. */
-export type Settlement = {
+/** The outcome of an attempt, and what follows from it. */
+export type AttemptResult = {
   delivery: Pick<Delivery, 'id' | 'jobId' | 'endpointId' | 'leaseEpoch'>
   attempt: AttemptRecord
 } & (
   | { outcome: 'delivered' }
   | { outcome: 'retry'; nextAt: number; reason: string }
-  /** `endsSequence`: nothing more of the job is sent to this endpoint. */
+  /** `endsSequence`: no further delivery of the job is sent to this endpoint. */
   | { outcome: 'failed'; reason: string; endsSequence?: boolean }
 )
 
@@ -150,18 +150,18 @@ export type Settlement = {
  * transaction. An attempt whose delivery was deleted meanwhile, or went to another sender, is not
  * recorded.
  */
-export function recordOutcome(db: Db, settlement: Settlement): Promise<void> {
-  return inTransaction(db, (tx) => settle(tx, settlement))
+export function recordOutcome(db: Db, result: AttemptResult): Promise<void> {
+  return inTransaction(db, (tx) => writeOutcome(tx, result))
 }
 
-async function settle(tx: Db, settlement: Settlement): Promise<void> {
-  const { delivery, attempt, outcome } = settlement
+async function writeOutcome(tx: Db, result: AttemptResult): Promise<void> {
+  const { delivery, attempt, outcome } = result
   await lockSequence(tx, delivery)
   const endedAt = attempt.at + attempt.ms
-  const reason = outcome === 'delivered' ? null : settlement.reason
+  const reason = outcome === 'delivered' ? null : result.reason
   const change =
     outcome === 'retry'
-      ? { state: 'due' as const, next_at: settlement.nextAt, reason }
+      ? { state: 'due' as const, next_at: result.nextAt, reason }
       : { state: outcome, next_at: null, reason, ended_at: endedAt }
   const counted = tx.sql
     .updateTable('deliveries')
@@ -170,21 +170,21 @@ async function settle(tx: Db, settlement: Settlement): Promise<void> {
     .where('id', '=', delivery.id)
     .where('lease_epoch', '=', delivery.leaseEpoch)
     .returning('attempts')
-  const isOpen = outcome === 'delivered' ? sql<SqlBool>`true` : sql<SqlBool>`state = 'due'`
-  const settled = await counted.set(change).where(isOpen).executeTakeFirst()
-  // Failed while in flight, because its endpoint was disabled: the attempt is recorded all the
-  // same.
-  const row = settled ?? (await counted.executeTakeFirst())
+  const isStillDue = outcome === 'delivered' ? sql<SqlBool>`true` : sql<SqlBool>`state = 'due'`
+  const changedRow = await counted.set(change).where(isStillDue).executeTakeFirst()
+  // If the delivery failed during the attempt, because its endpoint was disabled, the attempt is
+  // still recorded.
+  const row = changedRow ?? (await counted.executeTakeFirst())
   if (!row) return
   await insertAttempt(tx, { deliveryId: delivery.id, number: row.attempts, attempt })
-  await noteHealth(tx, delivery.endpointId, { at: endedAt, failure: reason })
-  if (!settled) return
+  await recordHealth(tx, delivery.endpointId, { at: endedAt, failure: reason })
+  if (!changedRow) return
   const { jobId, endpointId } = delivery
   if (outcome === 'retry' || jobId === null) return
-  if (outcome === 'failed' && settlement.endsSequence) {
+  if (outcome === 'failed' && result.endsSequence) {
     await tx.sql
       .updateTable('deliveries')
-      .set({ state: 'failed', reason: settlement.reason, next_at: null, ended_at: endedAt })
+      .set({ state: 'failed', reason: result.reason, next_at: null, ended_at: endedAt })
       .where('endpoint_id', '=', endpointId)
       .where('job_id', '=', jobId)
       .where(isPending)
@@ -224,14 +224,14 @@ export async function insertAttempt(
 }
 
 /**
- * Failures further apart do not count as one period of failing: what happened in between is
- * unknown. More than the longest delay between two attempts.
+ * Failures that are further apart do not count as one period of failing, because it is unknown what
+ * happened in between. This is more than the longest delay between two attempts.
  */
-export const MAX_GAP_MS = 20 * 3_600_000
+export const MAX_FAILURE_GAP_MS = 20 * 3_600_000
 /** While deliveries succeed, an endpoint's last success is recorded at most this often. */
 const HEALTH_INTERVAL_MS = 60_000
 
-async function noteHealth(
+async function recordHealth(
   tx: Db,
   endpointId: string,
   { at, failure }: { at: number; failure: string | null },
@@ -240,7 +240,7 @@ async function noteHealth(
   if (failure !== null) {
     await change
       .set({
-        failing_since: sql<number>`case when last_failure_at >= ${at - MAX_GAP_MS}
+        failing_since: sql<number>`case when last_failure_at >= ${at - MAX_FAILURE_GAP_MS}
           and failing_since is not null then failing_since else ${at} end`,
         last_failure: failure,
         last_failure_at: at,
@@ -260,29 +260,30 @@ async function noteHealth(
     .execute()
 }
 
-/** Deliveries changed per transaction, so that others can write in between. */
+/** The deliveries that one transaction changes, so that others can write in between. */
 const BATCH = 100
 
-/** Why deliveries are given up, and when. */
-export type GivenUp = { reason: string; at: number }
+/** Why deliveries fail without a further attempt, and when. */
+export type DeliveryFailure = { reason: string; at: number }
 
 /** Fails everything still pending for an endpoint that is disabled or removed. */
 export async function failEndpointDeliveries(
   db: Pick<Db, 'sql' | 'dialect'>,
   endpointId: string,
-  givenUp: GivenUp,
+  failure: DeliveryFailure,
 ): Promise<void> {
-  while (await failSomeDeliveries(db, endpointId, givenUp));
+  while (await failSomeDeliveries(db, endpointId, failure));
 }
 
 /**
- * Fails one batch of them; returns whether more may be left. The statement itself checks that the
- * endpoint is still disabled, so what is queued after it was enabled is sent.
+ * Fails one batch of the pending deliveries of an endpoint; returns whether more may be left. The
+ * statement itself checks that the endpoint is still disabled, so deliveries that are queued after
+ * it was enabled are sent.
  */
 export async function failSomeDeliveries(
   db: Pick<Db, 'sql' | 'dialect'>,
   endpointId: string,
-  { reason, at }: GivenUp,
+  { reason, at }: DeliveryFailure,
 ): Promise<boolean> {
   const some = db.sql
     .selectFrom('deliveries')
@@ -301,7 +302,7 @@ export async function failSomeDeliveries(
   return numUpdatedRows >= BATCH
 }
 
-/** The cleanup after deleting deliveries: the objects that nothing refers to any more. */
+/** The number of deleted deliveries, and the objects that nothing refers to any more. */
 export type DeletedDeliveries = { deleted: number; objects: string[] }
 
 /** Deletes all deliveries of a job, in the transaction that deletes the job. */
@@ -310,8 +311,8 @@ export function deleteJobDeliveries(tx: Db, jobId: string): Promise<DeletedDeliv
 }
 
 /**
- * Deletes one batch of deliveries that ended before a given time; none are left when it deletes
- * none.
+ * Deletes one batch of deliveries that ended before a given time; if it deletes none, none are
+ * left.
  */
 export function deleteOldDeliveries(
   db: Db,
@@ -328,7 +329,7 @@ async function deleteDeliveries(
   tx: Db,
   condition: ReturnType<typeof sql<SqlBool>>,
 ): Promise<DeletedDeliveries> {
-  // An attempt that is just being recorded would stay behind.
+  // Without the lock, an attempt that is being recorded at the same time would remain.
   await tx.dialect.lockRows?.(tx, 'deliveries', condition)
   const { rows } = await sql<{ id: string }>`select body_object as id from deliveries
     where ${condition} and body_object is not null`.execute(tx.sql)

@@ -11,8 +11,8 @@ export type DeliveryBody = {
 }
 
 /**
- * Returns what a delivery sends; undefined if the delivery, or the job that it is built from, was
- * deleted. The body of a callback of recorded audio is the stored result of the job.
+ * Returns the body of a delivery; undefined if the delivery was deleted, or the job that the body
+ * is built from. The body of a callback of recorded audio is the stored result of the job.
  */
 export async function openDeliveryBody(
   db: Db,
@@ -24,8 +24,8 @@ export async function openDeliveryBody(
 }
 
 /**
- * `missing` is the object that an earlier read did not find. If the row names another one by now,
- * that one exists.
+ * Builds the body from the job. `missing` is the object that an earlier read did not find. If the
+ * row refers to another object now, that object exists.
  */
 async function resultBody(
   db: Db,

@@ -1,34 +1,38 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../database/db.ts'
 import type { DeliveryRow } from '../database/tables.ts'
-import { isAbandoned } from '../nodes/owners.ts'
+import { isAbandoned } from '../nodes/register-node.ts'
 import { type Delivery, toDelivery } from './deliveries.ts'
 
-/** Which deliveries to take, and for how long: those of an endpoint that are due. */
+/** Selects the due deliveries of an endpoint to lease, and for how long. */
 export type TakeOptions = {
   endpointId: string
   now: number
   limit: number
   /** The length of the lease, which the clock of the database measures. */
   leaseMs: number
-  /** Ids of those that this process has taken and not settled yet, however old their lease. */
+  /**
+   * The ids of the deliveries that this process has leased and not finished yet, however old their
+   * leases are.
+   */
   inFlight: readonly string[]
 }
 
 /**
- * No process sends it: its lease has ended, or its owner is dead, or is this process, which tracks
- * what it has in flight: an attempt that was cut off needs no other write.
+ * The condition that no process sends a delivery: its lease has ended, or its owner is dead, or
+ * this process owns it and does not have it in flight. A process knows what it has in flight, so an
+ * attempt that was cut off needs no other write.
  */
-function isUnleasedDelivery({ dialect, owner }: Db, inFlight: readonly string[]) {
+function isUnleasedDelivery({ dialect, nodeId }: Db, inFlight: readonly string[]) {
   const isOver = sql<SqlBool>`(lease_until is null or lease_until < ${dialect.now()}
-    or lease_owner = ${owner} or ${isAbandoned})`
+    or lease_owner = ${nodeId} or ${isAbandoned})`
   return sql<SqlBool>`(${isOver} and not (${dialect.isIn(sql.ref('id'), inFlight)}))`
 }
 
 /**
- * Takes the next deliveries for an endpoint, in the order they are due; each of a different
- * sequence, and none if the endpoint is disabled. One statement leases them to `db.owner`, so two
- * senders never hold the same one.
+ * Leases the next deliveries for an endpoint, in the order in which they are due: each belongs to a
+ * different sequence, and there are none if the endpoint is disabled. One statement leases them to
+ * `db.nodeId`, so two senders never hold the same one.
  */
 export async function leaseDueDeliveries(
   db: Db,
@@ -41,7 +45,7 @@ export async function leaseDueDeliveries(
     .where('endpoint_id', '=', endpointId)
     .where('next_at', '<=', now)
     .where(isUnleasedDelivery(db, inFlight))
-    // It may have been disabled since the caller read it.
+    // The endpoint may have been disabled since the caller read it.
     .where(sql<SqlBool>`not exists (select 1 from endpoints
       where id = ${endpointId} and disabled_at is not null)`)
     .orderBy('next_at')
@@ -52,19 +56,19 @@ export async function leaseDueDeliveries(
   const rows = await db.sql
     .updateTable('deliveries')
     .set((row) => ({
-      lease_owner: db.owner,
+      lease_owner: db.nodeId,
       lease_epoch: row('lease_epoch', '+', 1),
       lease_until: sql<number>`${db.dialect.now()} + ${leaseMs}`,
     }))
     .where('id', 'in', due.modifyEnd(db.dialect.forUpdateSkipLocked('deliveries')))
     .returningAll()
     .execute()
-  return rows.toSorted(byTurn).map(toDelivery)
+  return rows.toSorted(compareDueTimes).map(toDelivery)
 }
 
 type DeliveryOrder = Pick<DeliveryRow, 'next_at' | 'created_at'>
 
-function byTurn(a: DeliveryOrder, b: DeliveryOrder): number {
+function compareDueTimes(a: DeliveryOrder, b: DeliveryOrder): number {
   return a.next_at! - b.next_at! || a.created_at - b.created_at
 }
 
@@ -79,11 +83,14 @@ export async function renewDeliveries(
     .updateTable('deliveries')
     .set({ lease_until: sql<number>`${db.dialect.now()} + ${leaseMs}` })
     .where(db.dialect.isIn(sql.ref('id'), ids))
-    .where('lease_owner', '=', db.owner)
+    .where('lease_owner', '=', db.nodeId)
     .execute()
 }
 
-/** Returns the first time at which a delivery is due for an endpoint that no process sends to. */
+/**
+ * Returns when the first delivery for an endpoint that no process sends is due; undefined if there
+ * is none.
+ */
 export async function findNextDueDelivery(
   db: Db,
   { endpointId, inFlight }: Pick<TakeOptions, 'endpointId' | 'inFlight'>,

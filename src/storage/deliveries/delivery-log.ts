@@ -23,7 +23,7 @@ export async function findDelivery(
 /** The status of a delivery, in the words of the API. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed'
 
-/** Which deliveries of an account to list; all given conditions must hold. */
+/** Selects deliveries of an account; all given conditions must hold. */
 export type DeliveryFilter = {
   account: string
   jobId?: string | undefined

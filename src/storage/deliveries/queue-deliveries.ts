@@ -18,7 +18,7 @@ export const webhookEvents = [
 /** One event that an account webhook can receive. */
 export type WebhookEvent = (typeof webhookEvents)[number]
 
-/** The reason of a sequence that ended because its receiver responded with 410. */
+/** The reason recorded for a sequence that ended because its receiver responded with 410. */
 export const ENDPOINT_GONE = 'gone'
 
 /** Returns why nothing is sent to an endpoint that was disabled. */
@@ -34,12 +34,12 @@ type QueuedRow = Pick<
   'seq' | 'kind' | 'event' | 'method' | 'url' | 'body' | 'body_object'
 >
 
-/** Worded like the index on deliveries that have not ended. */
+/** The condition for deliveries that have not ended, worded like that of their index. */
 export const isPending = sql<SqlBool>`(state = 'due' or state = 'waiting')`
 
 /**
  * Queues job events for the webhooks of an account, in the transaction of the change that they
- * report. Each event has a fixed place in the life of a job.
+ * report. Each event has a fixed position in the sequence of its job.
  */
 export async function queueWebhooks(
   tx: Db,
@@ -59,19 +59,22 @@ export async function queueWebhooks(
       .filter((event) => !subscribedEvents || subscribedEvents.includes(event))
       .map((event): QueuedRow => {
         const body = JSON.stringify({ event, payload: { id } })
-        return { ...target('webhook', webhook.url), seq: eventOrder(event), event, body }
+        return { ...rowDefaults('webhook', webhook.url), seq: eventOrder(event), event, body }
       })
     await queueRows(tx, { account, jobId: id, endpointId: webhook.id }, rows, { at })
   }
 }
 
-/** `transcription.success` and `transcription.error` exclude each other. */
+/**
+ * Returns the position of an event in its sequence. `transcription.success` and
+ * `transcription.error` share one, because a job has only one of them.
+ */
 function eventOrder(event: WebhookEvent): number {
   if (event === 'transcription.error') return eventOrder('transcription.success')
   return webhookEvents.indexOf(event)
 }
 
-function target(kind: DeliveryRow['kind'], url: string) {
+function rowDefaults(kind: DeliveryRow['kind'], url: string) {
   return { kind, method: 'POST' as const, url, body: null, body_object: null }
 }
 
@@ -91,7 +94,9 @@ export async function queueJobEnd(tx: Db, job: EndedJob, { at }: { at: number })
   if (callback) {
     const { url, method = 'POST' } = callback
     const sequence = await callbackSequence(tx, job, url, { at })
-    await queueRows(tx, sequence, [{ ...target('callback', url), method, seq: 0, event }], { at })
+    await queueRows(tx, sequence, [{ ...rowDefaults('callback', url), method, seq: 0, event }], {
+      at,
+    })
   }
   await queueWebhooks(tx, job, [event], { at })
 }
@@ -111,18 +116,20 @@ export function liveCallbackBody({
   return `${JSON.stringify({ id, event }).slice(0, -1)},"payload":${message}}`
 }
 
-/** A message of a live session for the callback of its job, with its number among those. */
+/** A message of a live session for the callback of its job; `seq` numbers these messages. */
 export type LiveCallback = Pick<DeliveryRow, 'seq' | 'event' | 'body' | 'body_object'> & {
-  /** It is left out while too many wait, because a later message supersedes it. */
+  /** Whether the message is left out while too many wait, because a later message supersedes it. */
   isDroppable: boolean
 }
 
-/** When they are queued, and how many may wait before superseded messages are left out. */
+/**
+ * When live callbacks are queued, and how many may wait before superseded messages are left out.
+ */
 export type LiveCallbackOptions = { at: number; maxQueued: number }
 
 /**
- * Queues messages of a live session for the callback that its job asked for. A message already
- * queued, by its number, is not queued again. Returns how many were left out.
+ * Queues messages of a live session for the callback that its job asked for. A message whose number
+ * is already queued is not queued again. Returns how many messages were left out.
  */
 export async function queueLiveCallbacks(
   tx: Db,
@@ -137,7 +144,7 @@ export async function queueLiveCallbacks(
   const rows: QueuedRow[] = []
   for (const { isDroppable, ...message } of messages) {
     if (isDroppable && pending >= maxQueued) continue
-    rows.push({ ...target('live', callback.url), ...message })
+    rows.push({ ...rowDefaults('live', callback.url), ...message })
     pending++
   }
   await queueRows(tx, sequence, rows, { at })
@@ -169,8 +176,8 @@ function callbackOf({ request_params }: Pick<JobRow, 'request_params'>): Callbac
 }
 
 /**
- * All callbacks of an account to one origin share an endpoint: a receiver that is gone is gone for
- * all.
+ * Returns the sequence of the callbacks of a job. All callbacks of an account to one origin share
+ * an endpoint, because an origin that is unavailable is so for all of them.
  */
 async function callbackSequence(
   tx: Db,
@@ -202,12 +209,12 @@ async function countPending(tx: Db, { jobId, endpointId }: DeliverySequence): Pr
   return pending
 }
 
-/** Rows per statement. */
-const ROWS_TOGETHER = 100
+/** The most rows of one statement. */
+const ROWS_PER_STATEMENT = 100
 
 /**
- * Queues rows. If the sequence is closed, they are recorded as failed, so that they can be resent
- * once the endpoint is enabled.
+ * Queues deliveries. If their sequence is closed, they are recorded as failed, so that they can be
+ * resent once the endpoint is enabled.
  */
 async function queueRows(
   tx: Db,
@@ -216,15 +223,15 @@ async function queueRows(
   { at }: { at: number },
 ): Promise<void> {
   await lockSequence(tx, sequence)
-  const reason = await whyClosed(tx, sequence, { kind: rows[0]?.kind })
+  const reason = await findCloseReason(tx, sequence, { kind: rows[0]?.kind })
   const state =
     reason === null
       ? { state: 'waiting' as const, reason, ended_at: null }
       : { state: 'failed' as const, reason, ended_at: at }
   const { account, jobId, endpointId } = sequence
   const common = { account, job_id: jobId, endpoint_id: endpointId, created_at: at, next_at: null }
-  for (let from = 0; from < rows.length; from += ROWS_TOGETHER) {
-    const values = rows.slice(from, from + ROWS_TOGETHER).map((row) => {
+  for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+    const values = rows.slice(from, from + ROWS_PER_STATEMENT).map((row) => {
       return { id: randomUUID(), ...common, ...row, ...state }
     })
     await tx.sql
@@ -237,10 +244,11 @@ async function queueRows(
 }
 
 /**
- * Returns why a sequence is closed: its endpoint is disabled, or a callback endpoint answered that
- * it is gone. A webhook that did so is disabled; once it is enabled again, delivery resumes.
+ * Returns why a sequence is closed; null if it is open. It is closed if its endpoint is disabled,
+ * or if a callback endpoint responded with 410. A webhook that did so is disabled; once it is
+ * enabled again, its sequences continue.
  */
-async function whyClosed(
+async function findCloseReason(
   tx: Db,
   { jobId, endpointId }: DeliverySequence,
   { kind }: { kind: DeliveryRow['kind'] | undefined },
@@ -266,14 +274,14 @@ async function whyClosed(
 }
 
 /**
- * Has the transactions that change a sequence wait for each other: each has to see what the others
- * left due or waiting.
+ * Makes transactions that change the same sequence run one by one, so that each sees which
+ * deliveries the others left due or waiting.
  */
 export async function lockSequence(
   tx: Pick<Db, 'sql' | 'dialect'>,
   { jobId, endpointId }: { jobId: string | null; endpointId: string },
 ): Promise<void> {
-  // Servers of earlier versions lock this name, too.
+  // The name stays, because servers of earlier versions lock it, too.
   if (jobId !== null) await tx.dialect.lock?.(tx, `lane of ${jobId} to ${endpointId}`)
 }
 

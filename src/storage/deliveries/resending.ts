@@ -5,8 +5,8 @@ import { lockSequence, makeNextDue } from './queue-deliveries.ts'
 
 /**
  * Resends a delivery, starting over with the first attempt of its schedule; one that waits for a
- * retry becomes due at once. Resolves to the reason if there is no such delivery, or if its
- * endpoint is disabled or gone.
+ * retry becomes due at once. Returns why not if there is no such delivery, or if its endpoint is
+ * disabled or gone.
  */
 export function resendDelivery(
   db: Db,
@@ -34,12 +34,12 @@ export function resendDelivery(
     const change = tx.sql.updateTable('deliveries').where('id', '=', id)
     if (state === 'due') await change.set({ next_at: at }).execute()
     if (state === 'due' || state === 'waiting') return 'queued'
-    const isAlone = jobId === null
+    const isTest = jobId === null
     await change
-      .set({ state: isAlone ? 'due' : 'waiting', next_at: isAlone ? at : null })
+      .set({ state: isTest ? 'due' : 'waiting', next_at: isTest ? at : null })
       .set({ tries: 0, reason: null, ended_at: null })
       .execute()
-    if (!isAlone) await makeNextDue(tx, { jobId, endpointId }, { at })
+    if (!isTest) await makeNextDue(tx, { jobId, endpointId }, { at })
     return 'queued'
   })
 }
@@ -55,7 +55,7 @@ async function lockSequenceOf(tx: Db, id: string): Promise<void> {
   if (sequence) await lockSequence(tx, sequence)
 }
 
-/** Which failed deliveries of an account to resend: those that ended since a given time. */
+/** Selects failed deliveries of an account to resend: those that ended since a given time. */
 export type ResendFilter = {
   account: string
   since: number
@@ -64,7 +64,7 @@ export type ResendFilter = {
   at: number
 }
 
-/** Deliveries queued again per transaction, so that others can write in between. */
+/** The deliveries that one transaction queues again, so that others can write in between. */
 const BATCH = 100
 
 /**

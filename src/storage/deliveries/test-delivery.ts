@@ -1,19 +1,22 @@
 import type { Db } from '../database/db.ts'
 import { type AttemptRecord, type Delivery, insertAttempt } from './deliveries.ts'
 
-/** The test delivery sent to a webhook to check whether it arrives. */
+/** A test delivery, which checks whether deliveries reach a webhook. */
 export type TestDelivery = Pick<Delivery, 'id' | 'account' | 'endpointId' | 'event' | 'url'> & {
   body: string
   attempt: AttemptRecord
-  /** Null if it arrived. */
+  /** Why the delivery failed; null if it succeeded. */
   reason: string | null
 }
 
 /**
  * Writes a test delivery to the delivery log. It belongs to no job and has ended with its attempt.
  */
-export async function insertTestDelivery(db: Pick<Db, 'sql'>, trial: TestDelivery): Promise<void> {
-  const { id, account, endpointId, event, url, body, attempt, reason } = trial
+export async function insertTestDelivery(
+  db: Pick<Db, 'sql'>,
+  delivery: TestDelivery,
+): Promise<void> {
+  const { id, account, endpointId, event, url, body, attempt, reason } = delivery
   await db.sql.transaction().execute(async (sql) => {
     await sql
       .insertInto('deliveries')

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../../errors.ts'
-import { findSpentQuota } from '../accounts/usage/month-quota.ts'
+import { findQuotaError } from '../accounts/usage/month-quota.ts'
 import type { Db } from '../database/db.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
 import { findRecording } from '../objects/recordings.ts'
@@ -15,7 +15,7 @@ export type IdempotencyKey = {
 }
 
 /** How long the key of a request is kept. */
-const REMEMBERED_MS = 24 * 3_600_000
+const KEY_LIFETIME_MS = 24 * 3_600_000
 
 /**
  * Returns the job that an earlier request with this key created, and the fingerprint of that
@@ -31,7 +31,7 @@ export async function findByIdempotencyKey(
     .select(['job_id', 'fingerprint'])
     .where('account', '=', account)
     .where('key', '=', key)
-    .where('created_at', '>', now - REMEMBERED_MS)
+    .where('created_at', '>', now - KEY_LIFETIME_MS)
     .executeTakeFirst()
   return row && { jobId: row.job_id, fingerprint: row.fingerprint }
 }
@@ -62,19 +62,19 @@ export type CreateJobResult = 'created' | 'refused' | IdempotencyRecord
 /** The options of a creation. */
 export type CreationOptions = QueueLimit & {
   idempotency?: IdempotencyKey | undefined
-  /** The monthly limit of the account: seconds of audio times channels; 0 = no limit. */
+  /** The monthly limit of the account, in seconds of audio times channels; 0 means no limit. */
   maxSecondsPerMonth?: number | undefined
 }
 
 /**
  * Queues a job with its metadata index and its idempotency key, or writes nothing. Rejects with
- * `quota_exceeded` if the account has used up its month.
+ * `quota_exceeded` if the account has used up its monthly quota.
  */
 export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<CreateJobResult>
 
 /**
- * Creates the function that creates jobs. Jobs requested during a write share the next transaction.
- * Each call resolves when its job is on disk.
+ * Creates the function that creates jobs. Jobs that are requested during a write share the next
+ * transaction. Each call resolves when its job is on disk.
  */
 export function createJobWriter(db: Db): CreateJob {
   const write = createGroupCommit(db, insertNewJob, {
@@ -95,7 +95,10 @@ async function hasJob(tx: Db, { id, account }: NewJob): Promise<boolean> {
   return (await query.where('account', '=', account).executeTakeFirst()) !== undefined
 }
 
-/** A refusal must not roll back the transaction, which other creations share. */
+/**
+ * The outcome within the transaction. A refusal is returned and not thrown, because it must not
+ * roll back the transaction, which other creations share.
+ */
 type CreateOutcome = CreateJobResult | { quotaError: AppError }
 
 async function insertNewJob(
@@ -103,11 +106,11 @@ async function insertNewJob(
   { job, options }: { job: NewJob; options: CreationOptions },
 ): Promise<CreateOutcome> {
   const { maxQueued, idempotency, maxSecondsPerMonth: maxSeconds } = options
-  // The jobs of one account are counted and dated one after another.
+  // The jobs of one account must be counted, and get their creation times, one after another.
   await tx.dialect.lock?.(tx, `jobs of ${job.account}`)
   const earlier = idempotency && (await recordKey(tx, idempotency, job))
   if (earlier) return earlier
-  const quotaError = maxSeconds ? await checkMonth(tx, job, { maxSeconds }) : undefined
+  const quotaError = maxSeconds ? await checkMonthlyQuota(tx, job, { maxSeconds }) : undefined
   if (!quotaError && (await enqueueJob(tx, job, { maxQueued }))) return 'created'
   if (idempotency) await deleteIdempotencyKey(tx, idempotency)
   return quotaError ? { quotaError } : 'refused'
@@ -117,15 +120,15 @@ async function insertNewJob(
  * Checks the quota in the transaction that creates the job, so that concurrent requests see each
  * other.
  */
-async function checkMonth(tx: Db, job: NewJob, { maxSeconds }: { maxSeconds: number }) {
+async function checkMonthlyQuota(tx: Db, job: NewJob, { maxSeconds }: { maxSeconds: number }) {
   const { account, createdAt: now } = job
   const file =
     job.kind === 'live' ? undefined : await findRecording(tx, { id: job.file.id, account })
   const seconds = (file?.duration ?? 0) * (file?.channels ?? 1)
-  return findSpentQuota(tx, { account, now, seconds, maxSeconds })
+  return findQuotaError(tx, { account, now, seconds, maxSeconds })
 }
 
-/** A refused request may be repeated with the same key. */
+/** Deletes the key of a refused request, which may be repeated with the same key. */
 async function deleteIdempotencyKey(tx: Db, { account, key }: IdempotencyKey): Promise<void> {
   await tx.sql
     .deleteFrom('idempotency_keys')
@@ -134,7 +137,7 @@ async function deleteIdempotencyKey(tx: Db, { account, key }: IdempotencyKey): P
     .execute()
 }
 
-/** Records the key, or returns its earlier use. An expired key is used again. */
+/** Records the key, or returns its earlier use. An expired key may be used again. */
 async function recordKey(
   tx: Db,
   { account, key, fingerprint }: IdempotencyKey,
@@ -145,7 +148,7 @@ async function recordKey(
     values (${account}, ${key}, ${fingerprint}, ${id}, ${createdAt})
     on conflict (account, key) do update set fingerprint = excluded.fingerprint,
       job_id = excluded.job_id, created_at = excluded.created_at
-      where idempotency_keys.created_at <= ${createdAt - REMEMBERED_MS}`.execute(tx.sql)
+      where idempotency_keys.created_at <= ${createdAt - KEY_LIFETIME_MS}`.execute(tx.sql)
   if (numAffectedRows === 1n) return undefined
   const earlier = await tx.sql
     .selectFrom('idempotency_keys')
@@ -160,6 +163,6 @@ async function recordKey(
 export async function deleteExpiredKeys(db: Db, { now }: { now: number }): Promise<void> {
   await db.sql
     .deleteFrom('idempotency_keys')
-    .where('created_at', '<=', now - REMEMBERED_MS)
+    .where('created_at', '<=', now - KEY_LIFETIME_MS)
     .execute()
 }

@@ -2,11 +2,10 @@ import { sql } from 'kysely'
 import type { DialectQueryable } from '../database/db.ts'
 import type { EventRow } from '../database/tables.ts'
 
-/** Only the database: events have nothing in the objects. */
-/** The place of an event in the order of all. */
+/** The position of an event in the order of all events. */
 export type EventCursor = Pick<StoredEvent, 'tx' | 'seq'>
 
-/** What happened to a job or a delivery. */
+/** An event of a job or a delivery. */
 export type StoredEvent = {
   tx: number
   seq: number
@@ -20,8 +19,8 @@ export type StoredEvent = {
 }
 
 /**
- * Returns the events of all accounts after a place, in order. An event that follows later never
- * stands before one that was returned.
+ * Returns the events after a position, in order: those of one account, or of all. An event that is
+ * written later never comes before one that was returned.
  */
 export async function readEventsAfter(
   { sql: db, dialect }: DialectQueryable,
@@ -40,7 +39,7 @@ export async function readEventsAfter(
   })
 }
 
-/** Returns the place of the last event. */
+/** Returns the position of the last event. */
 export async function lastEventCursor({
   sql: db,
   dialect,

@@ -6,13 +6,13 @@ import { endedJobColumns, queueJobEnd } from '../deliveries/queue-deliveries.ts'
 import { deleteRecordingWithoutJobs } from '../objects/recordings.ts'
 import { idle, type Lease, whereLeased } from './queue/lease.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
-import { commitOrDelete, dropResult, storeResult, type WrittenResult } from './results.ts'
+import { commitOrDelete, deleteResultObject, storeResult, type WrittenResult } from './results.ts'
 
 /** The result with which a job ends. A redacted recording replaces the original. */
 export type JobEnd = {
   result: WrittenResult
   redactedAudio?: RedactedAudio | undefined
-  /** Whether nothing is kept of the job after its result was delivered. */
+  /** Whether the job and its data are deleted after its result was delivered. */
   zeroRetention?: boolean
   usage?: JobUsage | undefined
   at: number
@@ -34,7 +34,7 @@ export async function finishJob(
   return commitOrDelete(
     db,
     () => endJob(db, lease, { change, usage, at }),
-    () => dropResult(db, stored),
+    () => deleteResultObject(db, stored),
   )
 }
 

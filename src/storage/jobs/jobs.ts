@@ -19,7 +19,7 @@ export type JobFile = {
   channels: number | null
 }
 
-/** JSON as stored: most of it is only passed on, and a page of jobs holds a lot of it. */
+/** JSON as it is stored: most of it is passed on unparsed, and a page of jobs holds a lot of it. */
 export type JsonText = string
 
 /** One transcription requested by an account. Times are milliseconds since 1970. */
@@ -39,7 +39,7 @@ export type Job = {
   redactedAudio: RedactedAudio | null
   /** Where the result is stored; `readResult` reads it. */
   result: ResultLocation | null
-  /** Whether nothing is kept of it once its result was delivered. */
+  /** Whether the job and its data are deleted after its result was delivered. */
   zeroRetention: boolean
 }
 
@@ -82,7 +82,7 @@ export async function findJobs(
   })
 }
 
-/** Returns which of these jobs wait or run. */
+/** Returns those of these jobs that have not ended. */
 export async function findActive(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db.sql
     .selectFrom('jobs')
@@ -135,7 +135,8 @@ export function toJob(row: ViewedRow): Job {
 type FileColumn = 'id' | 'filename' | 'source' | 'duration' | 'channels'
 
 /**
- * Returns what the job's row says of its recording. For a URL that is little until it is fetched.
+ * Returns what the row of a job contains about its recording. This is little for a URL that has not
+ * been fetched yet.
  */
 export function toJobFile(row: Pick<JobRow, `file_${FileColumn}`>): JobFile | null {
   if (!row.file_id) return null
@@ -148,7 +149,10 @@ export function toJobFile(row: Pick<JobRow, `file_${FileColumn}`>): JobFile | nu
   }
 }
 
-/** Returns those of the given jobs that have ended; of deleted ones, only sessions of today. */
+/**
+ * Returns those of the given jobs that have ended; of deleted jobs, only sessions that ended within
+ * the last day.
+ */
 export async function findEndedJobs(db: Db, ids: readonly string[]): Promise<string[]> {
   const ended: string[] = []
   for (let i = 0; i < ids.length; i += IDS_PER_STATEMENT) {

@@ -5,12 +5,12 @@ export type RedactedAudio = { object: string; size: number }
 
 type RedactedColumns = Pick<JobRow, 'redacted_object' | 'redacted_size'>
 
-/** Converts it to the columns of a row. */
+/** Converts redacted audio to the columns of a row. */
 export function redactedColumns({ object, size }: RedactedAudio): RedactedColumns {
   return { redacted_object: object, redacted_size: size }
 }
 
-/** Reads it from a row; null where the original is kept. */
+/** Reads the redacted audio from a row; null if the job keeps the original. */
 export function readRedactedAudio(row: RedactedColumns): RedactedAudio | null {
   const { redacted_object: object, redacted_size: size } = row
   return object === null || size === null ? null : { object, size }

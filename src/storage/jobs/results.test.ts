@@ -12,7 +12,7 @@ import { deleteEndedJob } from './deletion/delete-job.ts'
 import { finishJob, hasFinished } from './finish-job.ts'
 import { findJob } from './jobs.ts'
 import {
-  dropResult,
+  deleteResultObject,
   MAX_INLINE_RESULT_BYTES,
   type ReadResult,
   readResult,
@@ -51,7 +51,7 @@ test('a result is stored in its row up to the limit, beyond it as an object', as
     assert.equal(stored.result_object === null ? 'row' : 'object', where)
     assert.equal(await readResult(db, resultLocation(stored)!), texts.join(''))
     assert.deepEqual(seen, { read: texts.length, isClosed: true })
-    await dropResult(db, stored)
+    await deleteResultObject(db, stored)
     assert.deepEqual(await Array.fromAsync(db.objects.list()), [])
   }
 })

@@ -47,11 +47,11 @@ export async function storeResultText(
   chunks: AsyncIterable<string>,
   { isErasable = false }: StoreOptions = {},
 ): Promise<ResultColumns> {
-  const inline = isErasable && db.isShared ? -1 : MAX_INLINE_RESULT_BYTES
+  const maxInlineBytes = isErasable && db.isShared ? -1 : MAX_INLINE_RESULT_BYTES
   const source = chunks[Symbol.asyncIterator]()
   try {
     const start: string[] = []
-    for (let bytes = 0; bytes <= inline; ) {
+    for (let bytes = 0; bytes <= maxInlineBytes; ) {
       const { value, done } = await source.next()
       if (done) return { result: start.join(''), result_object: null, result_size: null }
       start.push(value)
@@ -85,7 +85,7 @@ async function* once(text: string): AsyncGenerator<string> {
 }
 
 /** Deletes the object of a result whose row was not written. */
-export async function dropResult(
+export async function deleteResultObject(
   db: Db,
   { result_object }: Pick<ResultColumns, 'result_object'>,
 ): Promise<void> {
@@ -93,25 +93,25 @@ export async function dropResult(
 }
 
 /**
- * Runs `take`, which writes rows that refer to new objects. If it resolves to false or undefined,
- * nothing was written, and `drop` deletes the objects. If the outcome is unknown they stay; the
- * next start deletes objects without a row.
+ * Runs `write`, which writes rows that refer to new objects. If it returns false or undefined,
+ * nothing was written, and `deleteObjects` deletes the objects. If the outcome is unknown, the
+ * objects stay, and the next start deletes those without a row.
  */
 export async function commitOrDelete<T>(
   db: Pick<Db, 'dialect'>,
-  take: () => Promise<T>,
-  drop: () => Promise<unknown>,
+  write: () => Promise<T>,
+  deleteObjects: () => Promise<unknown>,
 ): Promise<T> {
-  let mayBeTaken = false
+  let mayBeWritten = false
   try {
-    const takenResult = await take()
-    mayBeTaken = takenResult !== undefined && takenResult !== false
-    return takenResult
+    const result = await write()
+    mayBeWritten = result !== undefined && result !== false
+    return result
   } catch (error) {
-    mayBeTaken = db.dialect.isOutcomeUnknown(error)
+    mayBeWritten = db.dialect.isOutcomeUnknown(error)
     throw error
   } finally {
-    if (!mayBeTaken) await drop()
+    if (!mayBeWritten) await deleteObjects()
   }
 }
 
@@ -186,7 +186,7 @@ export async function replaceResult(
   const isReplaced = await commitOrDelete(
     db,
     () => inTransaction(db, replace),
-    () => dropResult(db, columns),
+    () => deleteResultObject(db, columns),
   )
   if (isReplaced && 'object' in stored) await db.deletions.delete([stored.object])
   return isReplaced

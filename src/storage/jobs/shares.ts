@@ -14,12 +14,12 @@ export type Share = {
   keyName: string | null
 }
 
-/** Links that one job may have at a time. */
+/** The most links of one job at a time. */
 const MAX_SHARES = 100
 
 /**
- * Stores a link by the hash of its secret, and deletes those that have ended. Returns `full` if the
- * job has too many, and `gone` if it is neither done nor a session that runs, or was deleted.
+ * Stores a link by the hash of its secret, and deletes links that have expired. Returns `full` if
+ * the job has too many, and `gone` if it is neither done nor a session that runs, or was deleted.
  */
 export function insertShare(
   db: Db,
@@ -50,7 +50,7 @@ export function insertShare(
   })
 }
 
-/** Finds the link with a hash that has not ended by `now`. */
+/** Finds the link with a hash, if it has not expired by `now`. */
 export async function findShare(
   db: Pick<Db, 'sql'>,
   hash: string,
@@ -60,7 +60,7 @@ export async function findShare(
   return row && toShare(row)
 }
 
-/** Returns the links of a job that have not ended by `now`, oldest first. */
+/** Returns the links of a job that have not expired by `now`, oldest first. */
 export async function listShares(
   db: Pick<Db, 'sql'>,
   { jobId, account }: { jobId: string; account: string },
@@ -75,7 +75,7 @@ export async function listShares(
   return rows.map(toShare)
 }
 
-/** Ends a link; returns false if there is none. */
+/** Deletes a link; returns false if there is none. */
 export async function deleteShare(
   db: Pick<Db, 'sql'>,
   { id, jobId, account }: Pick<Share, 'id' | 'jobId' | 'account'>,
@@ -89,7 +89,7 @@ export async function deleteShare(
   return numDeletedRows > 0n
 }
 
-/** Ends all links of a job, in the transaction that deletes it. */
+/** Deletes all links of a job, in the transaction that deletes the job. */
 export async function deleteSharesOfJob(tx: Db, jobId: string): Promise<void> {
   await tx.sql.deleteFrom('shares').where('job_id', '=', jobId).execute()
 }

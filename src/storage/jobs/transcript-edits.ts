@@ -2,26 +2,29 @@ import { sql } from 'kysely'
 import { type Db, inTransaction } from '../database/db.ts'
 import { queueForSearch } from '../search/search-queue.ts'
 
-/** A version of a corrected transcript. Version 0, the machine's words, is not stored. */
+/** A version of a corrected transcript. Version 0, the original transcript, is not stored. */
 export type TranscriptVersion = {
   version: number
   /** Milliseconds since 1970. */
   createdAt: number
-  /** The name of the key that made it. */
+  /** The name of the key with which the version was made. */
   keyName: string | null
-  /** The version that it brings back. */
+  /** The earlier version that this version restores. */
   restored: number | null
-  /** How many operations it came from. */
+  /** The number of operations from which the version was made. */
   operations: number
 }
 
-/** A version with its changes; empty where it brings another one back. */
+/** A version with its changes, which are empty if the version restores another one. */
 export type NewTranscriptVersion = TranscriptVersion & { changes: string }
 
-/** The number of the last version, how many bytes all of them take. */
+/** The number of the last version, and the bytes of all versions together. */
 export type EditedSize = { version: number; bytes: number }
 
-/** Returns the last version of a job's transcript, 0 without corrections, and their size. */
+/**
+ * Returns the number of the last version of the transcript of a job, and the size of all versions.
+ * The number is 0 without corrections.
+ */
 export async function findEditedSize(db: Pick<Db, 'sql'>, jobId: string): Promise<EditedSize> {
   const { rows } = await sql<EditedSize>`
     select coalesce(max(version), 0) as version,
@@ -49,8 +52,8 @@ export async function listTranscriptVersions(
 }
 
 /**
- * Returns the changes that a version of a job's transcript consists of, oldest first; those that
- * another version took back are left out. Undefined if there is no such version.
+ * Returns the changes that a version of a job's transcript consists of, oldest first; changes that
+ * a later version reverted are left out. Undefined if there is no such version.
  */
 export async function readTranscriptChanges(
   db: Pick<Db, 'sql'>,

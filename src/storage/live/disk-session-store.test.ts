@@ -270,6 +270,6 @@ test('the folder of an unknown session is moved aside and restored later', async
   await removeStaleSessions(parent, new Map([[ended, 'ended']]), orphans)
   assert.deepEqual(await readdir(parent), [])
   assert.deepEqual(await readdir(join(folder, 'orphans')), [`live-${unknown}`])
-  for (const id of [unknown, ended]) await orphans.takeSessionBack(join(parent, id))
+  for (const id of [unknown, ended]) await orphans.restoreSession(join(parent, id))
   assert.deepEqual(await readdir(parent), [unknown])
 })

@@ -31,7 +31,7 @@ const AUDIO_START = 44
 const UNFINISHED = '.new'
 
 /**
- * Creates the folder of a new session, completely or not at all. Its name is durable when this
+ * Creates the folder of a new session, completely or not at all. The folder is durable when this
  * resolves. Rejects if the folder already has files.
  */
 export async function createDiskSessionStore(folder: string): Promise<DiskSessionStore> {
@@ -53,10 +53,10 @@ export async function createDiskSessionStore(folder: string): Promise<DiskSessio
 
 /**
  * Opens what an earlier process left; fails with `file_not_found` if there is no such session.
- * Drops an incomplete last line, cuts the log at the first line that reports more audio than there
- * is (only a power loss causes that), then cuts off audio that no line reports. `audioAfter(line)`
- * = bytes of audio after that line; undefined if it reports none. Everything that remains is on
- * disk when this resolves.
+ * Removes an incomplete last line, truncates the log before the first line that reports more audio
+ * than there is (only a power loss causes that), then removes audio that no line reports.
+ * `audioAfter(line)` returns the bytes of audio after that line; undefined if the line reports
+ * none. Everything that remains is on disk when this resolves.
  */
 export async function openDiskSessionStore(
   folder: string,
@@ -68,11 +68,11 @@ export async function openDiskSessionStore(
     for (const path of [paths.audio, paths.log]) handles.push(await open(path, 'r+'))
     const [audio, log] = handles as [FileHandle, FileHandle]
     const audioSize = Math.max(0, (await audio.stat()).size - AUDIO_START)
-    const sent = await readSent(log, { audioAfter, audioSize })
-    await cutTo(audio, AUDIO_START + sent.audioBytes)
-    await cutTo(log, sent.logBytes)
-    if (sent.logBytes > 0) for (const handle of handles) await handle.datasync()
-    return diskSessionStore({ folder, audio, log }, sent)
+    const sizes = await readValidSizes(log, { audioAfter, audioSize })
+    await truncateTo(audio, AUDIO_START + sizes.audioBytes)
+    await truncateTo(log, sizes.logBytes)
+    if (sizes.logBytes > 0) for (const handle of handles) await handle.datasync()
+    return diskSessionStore({ folder, audio, log }, sizes)
   } catch (error) {
     for (const handle of handles) await handle.close()
     throw storageError(error)
@@ -126,27 +126,27 @@ function pathsOf(folder: string): { audio: string; log: string } {
 }
 
 /**
- * Returns how far the log is valid, and how much audio it reports. After a power loss it may also
- * end in zeros.
+ * Returns the sizes up to which the log is valid, and the audio that it reports is there. After a
+ * power loss, the log may also end in zeros.
  */
-async function readSent(
+async function readValidSizes(
   log: FileHandle,
   { audioAfter, audioSize }: { audioAfter(line: string): number | undefined; audioSize: number },
 ): Promise<SessionSizes> {
-  const sent = { audioBytes: 0, logBytes: 0 }
+  const sizes = { audioBytes: 0, logBytes: 0 }
   for await (const lines of readLogLines(log, { size: (await log.stat()).size })) {
     for (const { text, end } of lines) {
       const after = text.includes('\0') ? undefined : audioAfter(text)
-      if (text.includes('\0') || (after ?? 0) > audioSize) return sent
-      if (after !== undefined) sent.audioBytes = after
-      sent.logBytes = end
+      if (text.includes('\0') || (after ?? 0) > audioSize) return sizes
+      if (after !== undefined) sizes.audioBytes = after
+      sizes.logBytes = end
     }
   }
-  return sent
+  return sizes
 }
 
 /** Truncates the file to `size`, durably, so that no old bytes can follow later writes. */
-async function cutTo(handle: FileHandle, size: number): Promise<void> {
+async function truncateTo(handle: FileHandle, size: number): Promise<void> {
   if ((await handle.stat()).size <= size) return
   await handle.truncate(size)
   await handle.datasync()

@@ -6,8 +6,8 @@ import { type LiveCallback, queueLiveCallbacks } from '../deliveries/queue-deliv
 import type { Lease } from '../jobs/queue/lease.ts'
 
 /**
- * Queues messages of a running session for its callback: all of them or none. Resolves to how many
- * were left out because too many wait; undefined, with no change, if the lease was lost.
+ * Queues messages of a running session for its callback: all of them or none. Returns how many were
+ * left out because too many wait; returns undefined, and changes nothing, if the lease was lost.
  */
 export type QueueCallbacks = (
   lease: Lease,
@@ -24,8 +24,8 @@ type CallbackRequest = { lease: Lease; messages: readonly LiveCallback[] }
 export function createCallbackQueue(db: Db, { maxQueued }: { maxQueued: number }): QueueCallbacks {
   const write = createGroupCommit(
     db,
-    (tx, requested: CallbackRequest) => {
-      return queueHeld(tx, requested, { maxQueued })
+    (tx, request: CallbackRequest) => {
+      return queueIfLeased(tx, request, { maxQueued })
     },
     { orderBy: ({ lease }) => lease.id },
   )
@@ -33,13 +33,16 @@ export function createCallbackQueue(db: Db, { maxQueued }: { maxQueued: number }
 }
 
 /**
- * Reads only these parameters. A vocabulary among the others may be a megabyte, which the event
- * loop must not parse ten times a second.
+ * The only parameters that are read. A vocabulary among the others may be a megabyte, which the
+ * event loop must not parse ten times a second.
  */
 const CALLBACK_PARAMS = ['callback', 'callback_config']
 
-/** A late write by an earlier process, or one for an ended job, matches no job. */
-async function queueHeld(
+/**
+ * Queues messages if the lease is valid: a late write by an earlier process, or one for an ended
+ * job, finds no job.
+ */
+async function queueIfLeased(
   tx: Db,
   { lease, messages }: CallbackRequest,
   { maxQueued }: { maxQueued: number },

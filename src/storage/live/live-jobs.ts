@@ -19,7 +19,7 @@ import { type JobStatus, readRequestWarnings } from '../jobs/jobs.ts'
 import { type Lease, whereLeased } from '../jobs/queue/lease.ts'
 import type { SessionMessage } from '../jobs/queue/queue.ts'
 import type { ResultColumns } from '../jobs/results.ts'
-import { isAbandoned } from '../nodes/owners.ts'
+import { isAbandoned } from '../nodes/register-node.ts'
 import { insertRecording } from '../objects/recordings.ts'
 import { deleteBatches } from './session-batches.ts'
 import { recordSessionEnd } from './session-tokens.ts'
@@ -35,14 +35,14 @@ export type LiveJob = {
   /** The object in which its recording is stored at the end. */
   fileId: string
   /**
-   * Whether nothing is kept of it after its result was delivered; then its recording is not stored
-   * at all.
+   * Whether the job and its data are deleted after its result was delivered; then its recording is
+   * not stored at all.
    */
   zeroRetention: boolean
 }
 
-/** The session of a token: its job, unless deleted, and whether it still accepts audio. */
-export type TokenHolder = {
+/** The session of a token: its job, unless that was deleted, and whether the session has ended. */
+export type TokenSession = {
   job: LiveJob | undefined
   ended: boolean
   /** The hash of the key that created it; null if unknown. */
@@ -59,7 +59,7 @@ export async function findLiveJobByToken(
   db: Db,
   token: string,
   { now, grace }: { now: number; grace: number },
-): Promise<TokenHolder | undefined> {
+): Promise<TokenSession | undefined> {
   const session = await db.sql
     .selectFrom('live_sessions')
     .select(['job_id', 'ended_at', 'key_hash'])
@@ -120,7 +120,7 @@ async function claimSession(
   id: string,
   { owner, at, onlyIfFree = false }: LiveClaim,
 ): Promise<Lease | undefined> {
-  const isMine = sql<boolean>`(lease_owner = ${owner} or ${isUnleasedJob(tx)})`
+  const isClaimable = sql<boolean>`(lease_owner = ${owner} or ${isUnleasedJob(tx)})`
   const row = await tx.sql
     .updateTable('jobs')
     .set((job) => ({
@@ -132,7 +132,7 @@ async function claimSession(
     .where('id', '=', id)
     .where('kind', '=', 'live')
     .where(isOpen)
-    .$if(onlyIfFree, (query) => query.where(isMine))
+    .$if(onlyIfFree, (query) => query.where(isClaimable))
     .returning(['id', 'account', 'lease_epoch'])
     .executeTakeFirst()
   if (!row) return undefined
@@ -234,12 +234,12 @@ export function failLiveJob(
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     await tx.dialect.lockRows?.(tx, 'jobs', sql`id = ${id}`)
-    const foundRows = await tx.sql
+    const foundRow = await tx.sql
       .selectFrom('jobs')
       .select('post_session_metadata')
       .where('id', '=', id)
       .executeTakeFirst()
-    const reported = withField(foundRows?.post_session_metadata ?? '{}', 'failure', failure)
+    const reported = withField(foundRow?.post_session_metadata ?? '{}', 'failure', failure)
     let change = tx.sql.updateTable('jobs').where('id', '=', id)
     if (only === 'queued') change = change.where('status', '=', 'queued')
     else if (only) change = whereLeased(tx, only)
@@ -302,13 +302,19 @@ const endColumns = [
 ] as const satisfies (keyof JobRow)[]
 type EndColumn = (typeof endColumns)[number]
 
-/** The recorded audio was recognized, even that of a session that failed. */
+/**
+ * Returns the usage of a session. All recorded audio counts, because it was recognized even if the
+ * session failed.
+ */
 function jobUsageOf(file: RecordedAudio | undefined): JobUsage {
   const { duration = 0, channels = 0 } = file ?? {}
   return { audioSeconds: duration, channelSeconds: duration * channels }
 }
 
-/** Must run in the transaction that ends a job: its token expires, and its recording appears. */
+/**
+ * Records the end of a session, in the transaction that ends its job: its token expires, and its
+ * recording appears.
+ */
 async function recordEnd(
   tx: Db,
   { id, account, file_id, completed_at, lease_epoch, zero_retention }: Pick<JobRow, EndColumn>,
@@ -324,7 +330,7 @@ async function recordEnd(
     await insertRecording(tx, { ...form, ...file, id: file_id!, account, createdAt: at })
 }
 
-/** Worded like the index on jobs that have not ended. */
+/** The condition for jobs that have not ended, worded like that of their index. */
 const isOpen = sql<boolean>`(status = 'queued' or status = 'processing')`
 
 const liveColumns = [

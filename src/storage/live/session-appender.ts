@@ -3,7 +3,7 @@ import { storageError } from '../database/sqlite/storage-error.ts'
 import { writeAt } from '../objects/disk/file-io.ts'
 import type { SessionSizes, SessionStore } from './session-store.ts'
 
-/** The arguments of one `write` call. */
+/** The arguments of a `write` call, and its result. */
 type PendingAppend = {
   audio: Uint8Array | undefined
   lines: readonly string[]
@@ -103,7 +103,8 @@ export class SessionAppender implements Pick<SessionStore, 'write' | 'sync'> {
   }
 
   /**
-   * Writes the audio first: a process killed in between leaves no line that reports too much audio.
+   * Writes the audio first: if the process is killed in between, no line reports audio that is
+   * missing.
    */
   async #append(entries: readonly PendingAppend[]): Promise<void> {
     const { audio: audioFile, log, audioStart } = this.#files

@@ -15,7 +15,8 @@ export type SessionBatch = {
 }
 
 /**
- * `taken`: another process has already written a batch with this number, so it owns the session.
+ * `taken` means that another process has already written a batch with this number, so that process
+ * runs the session now.
  */
 export type BatchOutcome = 'stored' | 'taken'
 
@@ -28,18 +29,22 @@ export type BatchWriter = {
   append(batch: SessionBatch): Promise<BatchOutcome>
 }
 
-/** Milliseconds between two statements; chunks are acknowledged after a statement. */
+/**
+ * Milliseconds between two statements; chunks are acknowledged after the statement that stores
+ * them.
+ */
 const INTERVAL_MS = 50
-/** The most bytes of one statement, which has at least one batch. */
+/** The most bytes of one statement, unless a single batch is larger. */
 const MAX_BYTES = 8 * 1024 * 1024
 /** Batches that are read at once. */
-const PAGE = 64
+const BATCHES_PER_PAGE = 64
 
 type PendingBatch = { batch: SessionBatch; outcome: PromiseWithResolvers<BatchOutcome> }
 
 /**
  * Creates the writer of a process. Batches that arrive within `intervalMs` are stored with one
- * statement, whichever sessions they belong to: its number does not grow with the sessions.
+ * statement, whichever sessions they belong to, so the number of statements does not grow with the
+ * number of sessions.
  */
 export function createBatchWriter(
   db: Db,
@@ -109,13 +114,13 @@ async function storeBatches(db: Db, batches: readonly SessionBatch[]): Promise<B
 
 /** Returns whether a batch is stored because an earlier attempt succeeded after all. */
 async function isOwn(db: Db, { jobId, seq, writer }: SessionBatch): Promise<boolean> {
-  const foundRow = await db.sql
+  const row = await db.sql
     .selectFrom('live_batches')
     .select('writer')
     .where('job_id', '=', jobId)
     .where('seq', '=', seq)
     .executeTakeFirst()
-  return foundRow?.writer === writer
+  return row?.writer === writer
 }
 
 /** Yields the batches of a session from number `from` on, in order, some at a time. */
@@ -131,10 +136,10 @@ export async function* readBatches(
       .where('job_id', '=', jobId)
       .where('seq', '>=', next)
       .orderBy('seq')
-      .limit(PAGE)
+      .limit(BATCHES_PER_PAGE)
       .execute()
     if (page.length > 0) yield page
-    if (page.length < PAGE) return
+    if (page.length < BATCHES_PER_PAGE) return
     next = page.at(-1)!.seq + 1
   }
 }

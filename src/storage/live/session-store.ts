@@ -5,9 +5,10 @@ export type SessionSizes = { audioBytes: number; logBytes: number }
 
 /**
  * Where the audio and the log of one live session are stored; both are append-only, and one process
- * writes at a time. The data of one `write` call counts as a whole or not at all. A failed write (a
- * full disk) also fails those waiting behind it, because their lines may build on it; later ones
- * may succeed again. After a failed `sync` every call fails: it is unknown what is durable.
+ * writes at a time. The data of one `write` call counts as a whole or not at all. If a write fails,
+ * for example because the disk is full, those waiting behind it fail, too, because their lines may
+ * refer to it; later writes may succeed again. After a failed `sync` every call fails: it is
+ * unknown what is durable.
  *
  * `test/support/live/stores/session-store-conformance.ts` checks an implementation.
  */

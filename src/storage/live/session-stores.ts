@@ -12,7 +12,8 @@ import { createBatchWriter } from './session-batches.ts'
 import { copyAbandonedSession, openSharedStore } from './shared-session-store.ts'
 
 /**
- * How to read the log of a session, and the callback when another process takes the session over.
+ * How the log of a session is read, and the callback for when another process has taken the session
+ * over.
  */
 export type OpenStoreOptions = {
   audioAfter(line: string): number | undefined
@@ -51,15 +52,18 @@ function localSessions(folder: string): SessionStores {
     folderOf,
     openWithoutLease,
     async open({ id }, options) {
-      const leftStore = await openWithoutLease(id, options)
-      return { store: leftStore ?? (await createDiskSessionStore(folderOf(id))), isNew: !leftStore }
+      const existingStore = await openWithoutLease(id, options)
+      return {
+        store: existingStore ?? (await createDiskSessionStore(folderOf(id))),
+        isNew: !existingStore,
+      }
     },
   }
 }
 
 function sharedSessions(db: Db, folder: string): SessionStores {
   const writer = createBatchWriter(db)
-  const copies = liveCopyFolder(folder, db.owner)
+  const copies = liveCopyFolder(folder, db.nodeId)
   const folderOf = (jobId: string) => join(copies, jobId)
   const earlierFolder = (jobId: string) => join(liveFolder(folder), jobId)
   return {

@@ -1,14 +1,17 @@
 import type { Db } from '../database/db.ts'
 
-/** How long the token of an ended session is kept; for that long, its creation may be repeated. */
+/**
+ * How long the token of an ended session is kept; during this time, the request that created it may
+ * be repeated.
+ */
 const KEPT_MS = 24 * 3_600_000
 
 /** The response to the creation of a live session. */
 export type SessionToken = { id: string; createdAt: number; token: string }
 
 /**
- * Returns the session of a job with its token, even if the job was deleted; undefined if that is
- * long ago.
+ * Returns the session of a job with its token, even if the job was deleted; undefined if it was
+ * deleted long ago.
  */
 export async function findLiveSession(db: Db, jobId: string): Promise<SessionToken | undefined> {
   const row = await db.sql

@@ -21,7 +21,7 @@ import { createDiskSessionStore, type DiskSessionStore } from './disk-session-st
 import { type BatchWriter, createBatchWriter, deleteStaleBatches } from './session-batches.ts'
 import { copyAbandonedSession, openSharedStore } from './shared-session-store.ts'
 
-type Opening = { jobId?: string; owner?: string; writer?: BatchWriter; earlierFolder?: string }
+type Opening = { jobId?: string; nodeId?: string; writer?: BatchWriter; earlierFolder?: string }
 
 /** A database, and what opens a session on it as one node after the other would. */
 async function openNodes(t: TestContext) {
@@ -31,13 +31,13 @@ async function openNodes(t: TestContext) {
   let epoch = 0
   const opened: DiskSessionStore[] = []
   t.after(() => Promise.all(opened.map((store) => store.close().catch(() => {}))))
-  async function open({ jobId = id, owner = 'first', writer, earlierFolder }: Opening = {}) {
+  async function open({ jobId = id, nodeId = 'first', writer, earlierFolder }: Opening = {}) {
     let taken = 0
-    const ofOwner: Db = { ...db, owner }
+    const dbOfNode: Db = { ...db, nodeId }
     const { store, isNew } = await openSharedStore({
-      ...{ db: ofOwner, jobId, epoch: ++epoch, audioAfter },
-      writer: writer ?? createBatchWriter(ofOwner, { intervalMs: 1 }),
-      folder: join(folder, owner, jobId),
+      ...{ db: dbOfNode, jobId, epoch: ++epoch, audioAfter },
+      writer: writer ?? createBatchWriter(dbOfNode, { intervalMs: 1 }),
+      folder: join(folder, nodeId, jobId),
       earlierFolder: earlierFolder ?? join(folder, 'none'),
       onTaken: () => taken++,
     })
@@ -55,7 +55,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
       // What was not synced is lost with the node.
       await store.sync().catch(() => {})
       await store.close()
-      return (await open({ owner: 'second' })).store
+      return (await open({ nodeId: 'second' })).store
     }
     // Closed stores are synced: a node that leaves a session in order syncs before.
     const close = async () => {
@@ -73,7 +73,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     const stored = await first.store.sync()
     assert.equal(stored.audioBytes, 2000)
 
-    const second = await open({ owner: 'second' })
+    const second = await open({ nodeId: 'second' })
     assert.ok(!second.isNew)
     assert.equal(await assertStored(second.store), 20)
 
@@ -86,7 +86,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     await second.store.sync()
     await second.store.close()
     await first.store.close()
-    assert.equal(await assertStored((await open({ owner: 'third' })).store), 21)
+    assert.equal(await assertStored((await open({ nodeId: 'third' })).store), 21)
   })
 
   test('only data in the database counts as durable, and the local copy is deleted', async (t) => {
@@ -104,7 +104,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
 
   test('a batch stored despite a lost response is not stored twice', async (t) => {
     const { db, open } = await openNodes(t)
-    const real = createBatchWriter({ ...db, owner: 'first' }, { intervalMs: 1 })
+    const real = createBatchWriter({ ...db, nodeId: 'first' }, { intervalMs: 1 })
     let fails = 0
     const writer: BatchWriter = {
       async append(batch) {
@@ -118,7 +118,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     await store.sync()
     assert.deepEqual([fails, taken()], [2, 0])
     await store.close()
-    assert.equal(await assertStored((await open({ owner: 'second' })).store), 2)
+    assert.equal(await assertStored((await open({ nodeId: 'second' })).store), 2)
   })
 
   test('a session started before the database was shared continues', async (t) => {
@@ -131,7 +131,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     assert.ok(!isNew)
     assert.equal(await assertStored(store), 1)
     await store.close()
-    const again = await open({ owner: 'second', earlierFolder })
+    const again = await open({ nodeId: 'second', earlierFolder })
     assert.equal(await assertStored(again.store), 1)
     await again.store.close()
     await again.store.delete()

@@ -35,20 +35,21 @@ export type SharedSessionOptions = {
   onTaken(): void
 }
 
-/** The copy, and the number of the next batch. */
+/** The local copy of a session, and the number of the next batch. */
 type LocalSessionCopy = { local: DiskSessionStore; next: number }
 
-/** How often a session is read again if its last owner wrote more in the meantime. */
+/** How many times a session is read again because its last owner wrote more in the meantime. */
 const MAX_READS = 20
-/** The pause before a batch that could not be stored is stored again. */
+/** The pause before another attempt to store a batch. */
 const RETRY_MS = 500
 
 /**
  * Opens a session under its lease: copies what earlier owners stored to this machine, and stores a
- * batch of its own, after which they can store nothing more. `isNew` if there was nothing.
+ * batch of its own, after which they can store nothing more. `isNew` means that nothing was stored
+ * before.
  *
- * Everything that is written goes to the copy, which recognition reads, and with the next `sync` to
- * the database. Only what is there is durable; `close` removes the copy.
+ * All data is written to the copy, which recognition reads, and with the next `sync` to the
+ * database. Only data in the database is durable; `close` removes the copy.
  */
 export async function openSharedStore(
   session: SharedSessionOptions,
@@ -138,7 +139,7 @@ async function readLocalCopy(
 }
 
 function batchOf({ db, jobId, epoch }: SharedSessionOptions, seq: number) {
-  const writer = `${db.owner}:${epoch}`
+  const writer = `${db.nodeId}:${epoch}`
   return { jobId, seq, writer, audio: new Uint8Array(0), log: new Uint8Array(0) }
 }
 
@@ -191,7 +192,7 @@ class BatchSync {
   #lastWrite: Promise<void> = Promise.resolve()
   #nextSync: Promise<SessionSizes> | undefined
   #lastSync: Promise<unknown> = Promise.resolve()
-  /** Whether a write has failed since the copy last worked. */
+  /** Whether a write to the copy has failed since the last successful sync of the copy. */
   #isDoubtful = false
   /** The error after which every call fails. */
   #fatal: { error: unknown } | undefined
@@ -278,7 +279,10 @@ function logLines(log: Buffer): string[] {
   return log.length === 0 ? [] : log.toString('utf8').slice(0, -1).split('\n')
 }
 
-/** Waits for an unavailable database until `closing` aborts; meanwhile nothing is acknowledged. */
+/**
+ * Stores a batch. Waits for an unavailable database until `closing` aborts; meanwhile nothing is
+ * acknowledged.
+ */
 async function storeBatch(
   writer: BatchWriter,
   batch: SessionBatch,

@@ -3,12 +3,12 @@ import { type SqlBool, sql } from 'kysely'
 import type { Role } from '../../config/node.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../database/db.ts'
-import { isDead, type OwnerInfo } from './owners.ts'
+import { isDead, type RegisteredNode } from './register-node.ts'
 
 /** The capacity and load of a node, counted in live sessions of continuous speech. */
 export type NodeLoad = { capacity: number; load: number; sessions: number }
 
-/** What a node reports to the others about itself. */
+/** The state that a node reports to the others. */
 export type NodeState = {
   roles: readonly Role[]
   version: string
@@ -27,13 +27,13 @@ export type Node = NodeState & {
   pid: number
   /** The address at which other nodes reach it; null while it does not listen. */
   url: string | null
-  /** Both in milliseconds since 1970, by the clock of the database. */
+  /** These are in milliseconds since 1970, by the clock of the database. */
   startedAt: number
   heartbeatAt: number
 }
 
 /** This process as a node; the other nodes read what it reports. */
-export class OwnNode implements OwnerInfo {
+export class OwnNode implements RegisteredNode {
   readonly #log: Log
   #db: Db | undefined
   #url: string | null = null
@@ -45,8 +45,8 @@ export class OwnNode implements OwnerInfo {
     this.#log = log
   }
 
-  /** The row of this process, which each heartbeat writes, too. */
-  get row(): OwnerInfo['row'] {
+  /** The columns of the row of this process, which each heartbeat writes, too. */
+  get row(): RegisteredNode['row'] {
     return {
       host: hostname(),
       pid: process.pid,
@@ -69,7 +69,7 @@ export class OwnNode implements OwnerInfo {
     const text = JSON.stringify(row)
     if (!this.#db || text === this.#written) return
     try {
-      await this.#db.sql.updateTable('owners').set(row).where('id', '=', this.#db.owner).execute()
+      await this.#db.sql.updateTable('owners').set(row).where('id', '=', this.#db.nodeId).execute()
       this.#written = text
     } catch (err) {
       this.#log.warn({ err }, 'cannot report this node to others')
@@ -92,5 +92,5 @@ export async function listNodes(db: Pick<Db, 'sql' | 'dialect'>): Promise<Node[]
   })
 }
 
-/** The state of a process of an earlier version, which reports none. */
+/** The state of a node of an earlier version, which does not report one. */
 const unknownState: NodeState = { roles: [], version: '', isDraining: false }

@@ -3,8 +3,8 @@ import { AppError } from '../../errors.ts'
 import type { WriteOptions } from './objects.ts'
 
 /**
- * Passes on the bytes of `source`, within the limits of a write. If the signal is aborted, fails
- * with its reason, even if the source never ends.
+ * Passes on the bytes of `source`, within the limits of a write. If the signal aborts, it fails
+ * with the reason of the signal, even if the source never ends.
  */
 export async function* checkedSource(
   source: AsyncIterable<Uint8Array>,
@@ -32,7 +32,10 @@ export async function* checkedSource(
   }
 }
 
-/** Ends the wait for a client that has stopped sending when the signal is aborted. */
+/**
+ * Destroys the source, so that an aborted write does not wait for a client that has stopped
+ * sending.
+ */
 function destroy(source: AsyncIterable<Uint8Array>): void {
   if (source instanceof Readable) source.destroy()
 }

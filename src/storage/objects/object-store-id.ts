@@ -20,7 +20,10 @@ export async function findObjectStoreId(
   return `folder ${await readFolderId(join(folder, 'folder-id'))}`
 }
 
-/** Reads the file, which the first of several processes creates, completely or not at all. */
+/**
+ * Reads the id file of a data folder. The first of several processes creates it, completely or not
+ * at all.
+ */
 async function readFolderId(file: string): Promise<string> {
   const id = randomUUID()
   const unfinished = `${file}.${id}`
@@ -40,9 +43,9 @@ async function readFolderId(file: string): Promise<string> {
  * Throws if another server on the database has another object store: each would lack the recordings
  * and results of the other.
  */
-export async function requireSameObjectStore(db: Db, place: string): Promise<void> {
-  const otherNodes = (await listNodes(db)).filter(({ id }) => id !== db.owner)
-  const other = otherNodes.find(({ objects }) => objects !== undefined && objects !== place)
+export async function requireSameObjectStore(db: Db, storeId: string): Promise<void> {
+  const otherNodes = (await listNodes(db)).filter(({ id }) => id !== db.nodeId)
+  const other = otherNodes.find(({ objects }) => objects !== undefined && objects !== storeId)
   if (!other) return
   throw new Error(
     `Cannot use this database: the server on ${other.host} (process ${other.pid}) uses it too, and keeps its recordings elsewhere; set the same STENO_OBJECT_STORE for all servers, or the same STENO_DATA_DIR`,

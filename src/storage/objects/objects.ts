@@ -65,8 +65,8 @@ export type Objects = {
    * error.
    */
   delete(id: string, options?: Pick<WriteOptions, 'epoch'>): Promise<void>
-  /** Removes the remains of writes that dead owners did not finish. */
-  removeUnfinished(options: ActiveOwners): Promise<void>
+  /** Removes the remains of writes that dead nodes did not finish. */
+  removeUnfinished(options: ActiveNodes): Promise<void>
   /** Yields every stored id, at most `LIST_SIZE` at a time. */
   list(): AsyncGenerator<string[]>
   /**
@@ -84,8 +84,8 @@ export type Objects = {
   close?(): Promise<void>
 }
 
-/** The live processes of the database: their ids, and when the first of them started. */
-export type ActiveOwners = { owners: readonly string[]; since: number }
+/** The active nodes of the database: their ids, and when the first of them started. */
+export type ActiveNodes = { ids: readonly string[]; since: number }
 
 /** Objects that no row refers to, which a store keeps apart from the others. */
 export type OrphanObjects = {

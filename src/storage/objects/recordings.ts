@@ -9,7 +9,7 @@ export type StoredRecording = {
   filename: string | null
   /** The URL it was fetched from; null for an upload. */
   source: string | null
-  /** Of the detected container, without the dot. */
+  /** The file extension of the detected container, without the dot. */
   extension: string
   size: number
   duration: number | null
@@ -44,13 +44,13 @@ export async function findRecording(
 /** The period in which recordings were stored; the end is not included. */
 export type Period = { from: number; to: number }
 
-/** Recordings checked per statement, so that others can write in between. */
+/** The recordings that one statement checks, so that others can write in between. */
 const RECORDINGS_PER_STATEMENT = 1000
 
 /**
- * Deletes the rows of a period's recordings that no job uses, from its start up to the time `to`
- * that it returns, with their ids. A job created at the same time either keeps its recording or
- * finds it gone.
+ * Deletes the rows of recordings that no job uses, from the start of a period up to the time `to`
+ * that it returns with their ids. A job that is created at the same time either keeps its recording
+ * or does not find it.
  */
 export async function deleteUnusedRecordings(
   db: Db,
@@ -117,8 +117,8 @@ export async function findKnownObjects(
 }
 
 /**
- * Returns which of these objects are recordings that jobs name but have given up: a redacted one
- * has replaced them, or nothing is kept of the job.
+ * Returns those of these objects that are recordings which jobs refer to but no longer need: a
+ * redacted recording has replaced them, or their job is a zero-retention job that has ended.
  */
 export async function findReleasedRecordings(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db.sql

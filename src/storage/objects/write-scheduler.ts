@@ -1,13 +1,13 @@
-/** Slices that are handled in one turn of the event loop; one has at most 64 KB. */
+/** The slices that are handled in one turn of the event loop; a slice has at most 64 KB. */
 const SLICES_PER_TURN = 2
 
 /**
- * Lets accounts take turns with bytes that come as fast as the network allows: a limited number of
- * slices in each turn of the event loop, from one account after the other. However many streams an
- * account has, the requests of others wait for two slices only.
+ * Lets accounts take turns at receiving bytes that arrive as fast as the network allows: in each
+ * turn of the event loop a limited number of slices is handled, from one account after the other.
+ * However many streams an account has, the requests of others wait for only two slices.
  */
 export class WriteScheduler {
-  /** What waits, by account; an account that had its turn moves to the end. */
+  /** The waiting slices by account; an account that had its turn moves to the end. */
   readonly #waiting = new Map<string, (() => void)[]>()
   #isScheduled = false
 
@@ -44,7 +44,7 @@ export class WriteScheduler {
 }
 
 /**
- * The scheduler of this process, which has one event loop: for recordings in forms, and fetched
- * ones.
+ * The scheduler of this process, which has one event loop. It serves recordings in forms and
+ * fetched recordings.
  */
 export const writeScheduler = new WriteScheduler()

@@ -32,24 +32,25 @@ export type SearchHit = {
   after: string | null
 }
 
-/** A page of the utterances that were found. */
+/** The offset and the size of a page. */
 type ResultWindow = { offset: number; limit: number }
 
-/** The number of jobs that are searched first, in some milliseconds. */
+/** The number of jobs that are searched first, which takes some milliseconds. */
 const FIRST_JOBS = 50
-/** Other searches take their turn between two parts. */
-const MAX_JOBS = 800
-/** The most utterances that are read and sorted at once, in some tens of milliseconds. */
-const FEW_UTTERANCES = 10_000
+/** The most jobs of one part. Other searches run between two parts. */
+const MAX_JOBS_PER_PART = 800
+/** The most utterances that are read and sorted at once, which takes some tens of milliseconds. */
+const MAX_SORTED_UTTERANCES = 10_000
 
 /**
- * Returns one page of what was found, and whether more follows: the latest job first, in it the
- * order of the transcript.
+ * Returns one page of the utterances that match, and whether more follow. The latest job comes
+ * first; within a job, utterances have the order of the transcript.
  *
- * What few utterances say is read in full and sorted. What is frequent is found in the latest jobs
- * already, so some jobs of the filter are searched at a time, the latest first. Either way the work
- * is about that of the page, however many recordings there are, which a walk through one index only
- * is not: it would read all that say a frequent word to find those of one day.
+ * If few utterances match the query, all of them are read and sorted. If many do, the latest jobs
+ * hold enough of them, so the jobs of the filter are searched in parts, the latest first. Either
+ * way the work is about that of the page, however many recordings there are. Walking through a
+ * single index would not achieve that: it would read all utterances with a frequent word to find
+ * those of one day.
  */
 export async function searchUtterances(
   db: Db,
@@ -69,23 +70,23 @@ async function findIds(
   const { account, query } = filter
   const [{ search }, owner] = [db.dialect, ownerOf(account)]
   const all = await withPlan(db, (sql) => search.estimate({ sql }, owner, query))
-  if (all < FEW_UTTERANCES) {
+  if (all < MAX_SORTED_UTTERANCES) {
     return selectIds(db, filter, { found: search.find(owner, query), offset, limit })
   }
   const ids: number[] = []
-  let toSkip = offset
+  let skipCount = offset
   let after: ListCursor | undefined
-  for (let jobs = FIRST_JOBS; ; jobs = Math.min(jobs * 2, MAX_JOBS)) {
+  for (let jobs = FIRST_JOBS; ; jobs = Math.min(jobs * 2, MAX_JOBS_PER_PART)) {
     const part = { offset: 0, limit: jobs, after }
     const { rows: places, more } = await listJobs(db, { ...filter, statuses: ['done'] }, part)
     const matchingJobs = await selectMatchingJobs(db, filter, places)
     if (matchingJobs.length > 0) {
       const inJobs = search.find(owner, query, matchingJobs)
-      const resultWindow = { offset: toSkip, limit: limit - ids.length }
+      const resultWindow = { offset: skipCount, limit: limit - ids.length }
       const foundIds = await selectIds(db, filter, { found: inJobs, ...resultWindow })
       ids.push(...foundIds)
-      if (foundIds.length > 0) toSkip = 0
-      else if (toSkip > 0) toSkip -= await countFound(db, filter, inJobs)
+      if (foundIds.length > 0) skipCount = 0
+      else if (skipCount > 0) skipCount -= await countFound(db, filter, inJobs)
     }
     if (ids.length === limit || !more) return ids
     after = places.at(-1)
@@ -94,7 +95,7 @@ async function findIds(
 
 /**
  * Returns the ids of the jobs with the speaker and the language of a filter. Looking these up takes
- * microseconds for each job; looking up its words takes some hundred.
+ * some microseconds per job; looking up its words takes some hundred.
  */
 async function selectMatchingJobs(
   db: Db,
@@ -102,14 +103,14 @@ async function selectMatchingJobs(
   jobs: readonly ListCursor[],
 ): Promise<string[]> {
   const ids = jobs.map(({ id }) => id)
-  const isHeard = [
+  const conditions = [
     ...(speaker === undefined ? [] : [sql`u.speaker = ${speaker}`]),
     ...(language === undefined ? [] : [sql`u.language = ${language}`]),
   ]
-  if (isHeard.length === 0 || ids.length === 0) return ids
+  if (conditions.length === 0 || ids.length === 0) return ids
   const { rows } = await sql<{ id: string }>`select id from jobs
     where ${db.dialect.isIn(sql`id`, ids)} and exists (select 1 from utterances u
-      where u.job_id = jobs.id and ${sql.join(isHeard, sql` and `)})`.execute(db.reader)
+      where u.job_id = jobs.id and ${sql.join(conditions, sql` and `)})`.execute(db.reader)
   return rows.map(({ id }) => id)
 }
 

@@ -22,7 +22,7 @@ export function toFts5(owner: string, query: TermQuery): string {
 }
 
 function fts5Phrase({ terms, isPrefix }: TermPhrase): string {
-  return `"${terms.map(checked).join(' ')}"${isPrefix ? ' *' : ''}`
+  return `"${terms.map(checkTerm).join(' ')}"${isPrefix ? ' *' : ''}`
 }
 
 /** Returns a `tsquery` of PostgreSQL. */
@@ -36,14 +36,14 @@ export function toTsQuery(owner: string, query: TermQuery): string {
 
 function tsPhrase({ terms, isPrefix }: TermPhrase): string {
   const last = terms.length - 1
-  const quoted = terms.map((term, i) => `'${checked(term)}'${isPrefix && i === last ? ':*' : ''}`)
+  const quoted = terms.map((term, i) => `'${checkTerm(term)}'${isPrefix && i === last ? ':*' : ''}`)
   return `(${quoted.join(' <-> ')})`
 }
 
 /** Returns the `tsvector` of an utterance: its terms with their positions, and its owner. */
 export function toTsVector(owner: string, terms: readonly string[]): string {
-  // The highest position is 16,383; words of phrases beyond are found without their order.
-  const placed = terms.map((term, i) => `'${checked(term)}':${Math.min(i + 1, 16_383)}`)
+  // The highest position is 16,383: beyond it, the order of the words of a phrase is not checked.
+  const placed = terms.map((term, i) => `'${checkTerm(term)}':${Math.min(i + 1, 16_383)}`)
   return [`'${ownerTerm(owner)}'`, ...placed].join(' ')
 }
 
@@ -52,7 +52,7 @@ function ownerTerm(owner: string): string {
   return `owner:${owner}`
 }
 
-function checked(term: string): string {
+function checkTerm(term: string): string {
   if (!isTerm.test(term)) throw new TypeError(`not a term: ${term}`)
   return term
 }

@@ -16,10 +16,10 @@ export type IndexedUtterance = {
   terms: readonly string[]
 }
 
-/** Rows of one statement; others can write between two statements. */
-const ROWS = 200
-/** The same for deletions, which take longer. */
-const ERASED_TOGETHER = 20
+/** The most rows that one statement inserts; others can write between two statements. */
+const ROWS_PER_STATEMENT = 200
+/** The most rows that one statement deletes, which takes longer than inserting them. */
+const DELETIONS_PER_STATEMENT = 20
 
 /** Returns some finished jobs that are not indexed yet, newest first. */
 export async function findUnindexed(db: Db, { limit }: { limit: number }): Promise<UnindexedJob[]> {
@@ -37,8 +37,8 @@ export type UnindexedJob = { id: string; account: string; kind: JobKind }
 
 /**
  * Indexes the utterances of a job in place of those that were indexed before, and takes it out of
- * the queue, unless it was corrected since `version`. A job that was deleted meanwhile leaves
- * nothing. Two processes that index the same job at the same time do no harm.
+ * the queue, unless it was corrected since `version`. Nothing is indexed of a job that was deleted
+ * meanwhile. Two processes that index the same job at the same time do no harm.
  */
 export async function indexUtterances(
   db: Db,
@@ -47,22 +47,23 @@ export async function indexUtterances(
 ): Promise<void> {
   for (
     let remainingUtterances = await countUtterances(db, id);
-    remainingUtterances > ERASED_TOGETHER;
-    remainingUtterances -= ERASED_TOGETHER
+    remainingUtterances > DELETIONS_PER_STATEMENT;
+    remainingUtterances -= DELETIONS_PER_STATEMENT
   )
-    await deleteSome(db, id, ERASED_TOGETHER)
+    await deleteSome(db, id, DELETIONS_PER_STATEMENT)
   let from = 0
   do {
-    const rows = utterances.slice(from, from + ROWS)
+    const rows = utterances.slice(from, from + ROWS_PER_STATEMENT)
     const isThere = await inTransaction(db, async (tx) => {
       if (rows.length > 0 && !(await isDone(tx, id))) return false
-      // In the same transaction as the new utterances, so that none are missing in between.
-      if (from === 0) await deleteSome(tx, id, ERASED_TOGETHER)
+      // This is in the same transaction as the first new utterances, so that no utterance is
+      // missing in between.
+      if (from === 0) await deleteSome(tx, id, DELETIONS_PER_STATEMENT)
       if (rows.length > 0) await insertUtterances(tx, { id, account, from }, rows)
       return true
     })
     if (!isThere) return
-    from += ROWS
+    from += ROWS_PER_STATEMENT
   } while (from < utterances.length)
   await inTransaction(db, async (tx) => {
     const languages = new Set(utterances.map(({ language }) => language))

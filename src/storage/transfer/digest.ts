@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { TransferredRow } from './transferred-tables.ts'
 
-/** The content of a table: how many rows, and the sum of their hashes, in any order. */
+/**
+ * A digest of the content of a table: the number of rows, and the sum of their hashes, which does
+ * not depend on their order.
+ */
 export type TableDigest = { count: number; sum: bigint }
 
 const MODULUS = 1n << 128n
@@ -16,7 +19,7 @@ export function addRow(digest: TableDigest, row: TransferredRow): void {
   digest.sum = (digest.sum + BigInt(`0x${hash.slice(0, 32)}`)) % MODULUS
 }
 
-/** PostgreSQL stores no zero character; every write replaces it. */
+/** PostgreSQL cannot store NUL characters in text, so every write replaces them. */
 function comparable(value: TransferredRow[string] | undefined): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
   return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value

@@ -2,17 +2,20 @@ import { type Kysely, sql } from 'kysely'
 import type { DatabaseConfig } from '../../config/storage/database.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Position } from './transfer-rows.ts'
-import { filledTables } from './transferred-tables.ts'
+import { tablesToBeEmpty } from './transferred-tables.ts'
 
 /** A PostgreSQL database that rows move into. */
 export type TargetDatabase = {
   sql: Kysely<Tables>
-  /** How far an earlier run came. */
+  /** The position up to which an earlier run has copied. */
   position: Position
   close(): Promise<void>
 }
 
-/** What identifies a move, and whether what it copied before is removed first. */
+/**
+ * The source of a move, which identifies it, and whether rows and objects that it copied before are
+ * removed first.
+ */
 export type TransferIdentity = { source: string; isRestarted: boolean }
 
 /**
@@ -34,12 +37,12 @@ export async function openTarget(
   }
 }
 
-/** Notes how far the copy is, in the transaction that copies. */
+/** Stores the position of the copy, in the transaction that copies. */
 export async function savePosition(tx: Kysely<Tables>, position: Position): Promise<void> {
   await sql`update store_move set position = ${JSON.stringify(position)}`.execute(tx)
 }
 
-/** Ends the move: servers may use the database. */
+/** Ends the move: from now on, servers may use the database. */
 export async function closeTarget(settings: DatabaseConfig): Promise<void> {
   const { openPostgres } = await import('../database/postgres/postgres.ts')
   const opened = await openPostgres({ ...settings, connections: 2 }, { version: 'move' })
@@ -55,7 +58,7 @@ async function beginTransfer(
   { source, isRestarted }: TransferIdentity,
 ): Promise<Position> {
   return target.transaction().execute(async (tx) => {
-    // Two moves at a time would both begin.
+    // Without the lock, two moves at the same time would both begin.
     await sql`select pg_advisory_xact_lock(hashtextextended('steno move', 0))`.execute(tx)
     await sql`create table if not exists store_move
       (source text not null, position text)`.execute(tx)
@@ -66,16 +69,16 @@ async function beginTransfer(
       throw new Error('Cannot move into this database: another data folder is being moved into it')
     }
     if (!positionRow) {
-      const filled = await findFilled(tx)
-      if (filled) {
+      const nonEmptyTable = await findNonEmptyTable(tx)
+      if (nonEmptyTable) {
         throw new Error(
-          `Cannot move into this database: it is in use, its table ${filled} has rows`,
+          `Cannot move into this database: it is in use, its table ${nonEmptyTable} has rows`,
         )
       }
       await sql`insert into store_move (source) values (${source})`.execute(tx)
     }
     if (positionRow && isRestarted) {
-      for (const { name } of filledTables) await sql`delete from ${sql.table(name)}`.execute(tx)
+      for (const { name } of tablesToBeEmpty) await sql`delete from ${sql.table(name)}`.execute(tx)
       await sql`delete from account_byte_changes`.execute(tx)
       await sql`update store_move set position = null`.execute(tx)
       return null
@@ -84,8 +87,8 @@ async function beginTransfer(
   })
 }
 
-async function findFilled(tx: Kysely<Tables>): Promise<string | undefined> {
-  for (const { name } of filledTables) {
+async function findNonEmptyTable(tx: Kysely<Tables>): Promise<string | undefined> {
+  for (const { name } of tablesToBeEmpty) {
     const { rows } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(tx)
     if (rows.length > 0) return name
   }

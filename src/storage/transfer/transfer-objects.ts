@@ -5,7 +5,7 @@ import { listDiskObjects, objectPath } from '../objects/disk/disk-objects.ts'
 import type { Objects } from '../objects/objects.ts'
 import type { OnCount } from './transfer-rows.ts'
 
-/** Where objects are copied from and to; counts are bytes. */
+/** The source and the target of copied objects; counts are bytes. */
 export type ObjectTransfer = {
   /** The folder of the objects. */
   source: string
@@ -15,20 +15,20 @@ export type ObjectTransfer = {
 }
 
 /** An object of the folder. */
-type FoundObject = { id: string; size: number }
+type SourceObject = { id: string; size: number }
 
-/** Requests at a time. */
-const AT_ONCE = 4
+/** The number of objects that are processed at a time. */
+const CONCURRENCY = 4
 
 /**
- * Copies the objects that are not in the target with the same size, which has all of an object or
- * nothing.
+ * Copies the objects that the target does not have with the same size. The target has either all of
+ * an object or nothing.
  */
 export async function copyObjects(move: ObjectTransfer): Promise<void> {
   const { source, target, signal, onCount } = move
   const present = new Set((await Array.fromAsync(target.list())).flat())
-  const sourceObjects = await listFound(source)
-  await eachInTurn(sourceObjects, move, async ({ id, size }) => {
+  const sourceObjects = await listSourceObjects(source)
+  await forEachObject(sourceObjects, move, async ({ id, size }) => {
     if (present.has(id) && (await target.check(id)).size === size) return
     await target.adopt(id, objectPath(source, id))
   })
@@ -36,16 +36,18 @@ export async function copyObjects(move: ObjectTransfer): Promise<void> {
   onCount(totalSize(sourceObjects), totalSize(sourceObjects))
 }
 
-/** Reads every object from both; returns how many differ, are missing, or are too many. */
+/**
+ * Reads every object from both; returns how many differ, are missing, or exist only in the target.
+ */
 export async function countDifferentObjects(move: ObjectTransfer): Promise<number> {
   const { source, target } = move
-  const sourceObjects = await listFound(source)
+  const sourceObjects = await listSourceObjects(source)
   const sourceIds = new Set(sourceObjects.map(({ id }) => id))
   let differing = 0
   for await (const ids of target.list()) {
     differing += ids.filter((id) => !sourceIds.has(id)).length
   }
-  await eachInTurn(sourceObjects, move, async ({ id }) => {
+  await forEachObject(sourceObjects, move, async ({ id }) => {
     const [before, after] = await Promise.all([
       hashOfContent(createReadStream(objectPath(source, id))),
       target.read(id).then(
@@ -61,27 +63,26 @@ export async function countDifferentObjects(move: ObjectTransfer): Promise<numbe
   return differing
 }
 
-async function listFound(folder: string): Promise<FoundObject[]> {
-  const listedObjects: FoundObject[] = []
+async function listSourceObjects(folder: string): Promise<SourceObject[]> {
+  const objects: SourceObject[] = []
   for await (const ids of listDiskObjects(folder)) {
-    for (const id of ids)
-      listedObjects.push({ id, size: (await stat(objectPath(folder, id))).size })
+    for (const id of ids) objects.push({ id, size: (await stat(objectPath(folder, id))).size })
   }
-  return listedObjects
+  return objects
 }
 
-function totalSize(listedObjects: readonly FoundObject[]): number {
-  return listedObjects.reduce((sum, { size }) => sum + size, 0)
+function totalSize(objects: readonly SourceObject[]): number {
+  return objects.reduce((sum, { size }) => sum + size, 0)
 }
 
-/** Works on some objects at a time, and counts their bytes. */
-async function eachInTurn(
-  listedObjects: readonly FoundObject[],
+/** Runs `work` for each object, for a few at a time, and counts their bytes. */
+async function forEachObject(
+  objects: readonly SourceObject[],
   { signal, onCount }: ObjectTransfer,
-  work: (object: FoundObject) => Promise<void>,
+  work: (object: SourceObject) => Promise<void>,
 ): Promise<void> {
-  const total = totalSize(listedObjects)
-  const remainingObjects = listedObjects.values()
+  const total = totalSize(objects)
+  const remainingObjects = objects.values()
   let done = 0
   async function run(): Promise<void> {
     for (const object of remainingObjects) {
@@ -91,7 +92,7 @@ async function eachInTurn(
       onCount(done, total)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, run))
+  await Promise.all(Array.from({ length: CONCURRENCY }, run))
 }
 
 async function hashOfContent(source: AsyncIterable<Uint8Array>): Promise<string> {

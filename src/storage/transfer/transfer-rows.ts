@@ -11,10 +11,10 @@ import {
   transferredTables,
 } from './transferred-tables.ts'
 
-/** A number of steps done of all. */
+/** Called with the number of steps that are done, and the total. */
 export type OnCount = (done: number, total: number) => void
 
-/** Where rows are copied from and to. */
+/** The source and the target of copied rows. */
 export type RowTransfer = {
   source: SourceDatabase
   target: Kysely<Tables>
@@ -22,17 +22,20 @@ export type RowTransfer = {
   onCount: OnCount
 }
 
-/** Rows, parameters and bytes of one transaction. */
+/** The most rows, parameters and bytes of one transaction. */
 const BATCH_ROWS = 500
 const BATCH_VALUES = 30_000
 const BATCH_BYTES = 8_000_000
-/** Rows that are compared at a time. */
+/** The rows that are compared at a time. */
 const PAGE = 200
 
-/** How far the copy is: the last copied row of a table; rows of tables before it are all there. */
+/**
+ * The position of the copy: the last copied row of a table. The rows of earlier tables are all
+ * copied.
+ */
 export type Position = { table: string; after: TransferredValue[] } | null
 
-/** Copies all rows behind a position. Each batch and its position are one transaction. */
+/** Copies all rows after a position. Each batch and its position are written in one transaction. */
 export async function copyRows(
   { source, target, signal, onCount }: RowTransfer,
   position: Position,
@@ -98,7 +101,7 @@ async function indexMetadata(tx: Kysely<Tables>, jobs: readonly TransferredRow[]
   for (const batch of batches(rows)) await insert(tx, metadataIndex.name, batch)
 }
 
-/** Compares every row of both; returns the tables that differ. */
+/** Compares every row of both databases; returns the tables that differ. */
 export async function findDifferences({
   source,
   target,
@@ -119,7 +122,7 @@ export async function findDifferences({
       addRow(before, row)
       if (before.count % PAGE > 0) continue
       step(PAGE)
-      // Reading blocks the process; signals are seen in between.
+      // Reading blocks the event loop; signals are handled in between.
       await new Promise(setImmediate)
       signal.throwIfAborted()
     }

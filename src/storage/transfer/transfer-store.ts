@@ -36,7 +36,7 @@ export type TransferOptions = {
   onProgress(stage: TransferStage, done: number, total: number): void
 }
 
-/** The end of the error after a comparison that found differences. */
+/** The end of the error message after a comparison that found differences. */
 const DIFFERENCE_HINT =
   "differ: the folder or its copies changed during the move; run the command again with '--restart'"
 
@@ -61,8 +61,8 @@ export async function transferStore(options: TransferOptions): Promise<void> {
     if (bucket) await transferObjects(options, bucket)
     if (target) await transferRows(options, { source, target })
   }
-  // Each step can be repeated. A process killed between them leaves a move that must only be
-  // closed.
+  // Each step can be repeated. If the process is killed between two of them, only the end of the
+  // move is left to do.
   await bucket?.markCompared()
   if (database) await closeTarget(database)
   await bucket?.finish()
@@ -82,7 +82,7 @@ async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: 
   const { openMoveMark } = await import('../objects/s3/s3-move-mark.ts')
   const mark = await openMoveMark(settings)
   const folder = join(tmpdir(), `steno-move-${randomUUID()}`)
-  const objects = await openS3Objects({ settings, folder, owner: 'move', isMove: true })
+  const objects = await openS3Objects({ settings, folder, nodeId: 'move', isMove: true })
   const close = async () => {
     mark.close()
     await objects.close?.()
@@ -102,8 +102,8 @@ async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: 
       isCompared = false
       await mark.write({ source, isCompared })
     }
-    const noteCompared = () => mark.write({ source, isCompared: true })
-    return { objects, isCompared, markCompared: noteCompared, finish: mark.remove, close }
+    const markCompared = () => mark.write({ source, isCompared: true })
+    return { objects, isCompared, markCompared, finish: mark.remove, close }
   } catch (error) {
     await close()
     throw error

@@ -1,9 +1,10 @@
-/** A table that is moved, and what its rows are ordered by. */
+/** A table that is moved, and the columns by which its rows are ordered. */
 export type TransferredTable = { name: string; key: readonly string[] }
 
 /**
- * The tables that are moved, in this order. Not: owners, who are all gone; bytes per account, which
- * triggers of the new database count; the index of metadata, which is made anew.
+ * The tables that are moved, in this order. These are left out: owners, because none of them exists
+ * any more; bytes per account, which the triggers of the new database count; and the index of
+ * metadata, which is built again.
  */
 export const transferredTables: readonly TransferredTable[] = [
   { name: 'keys', key: ['hash'] },
@@ -22,11 +23,15 @@ export const transferredTables: readonly TransferredTable[] = [
   { name: 'object_keys', key: ['id'] },
 ]
 
-/** The index of metadata: it is compared, though not copied. */
+/** The index of metadata, which is compared though it is not copied. */
 export const metadataIndex: TransferredTable = { name: 'job_metadata', key: ['token', 'id'] }
 
-/** Every table that a database must not have rows in. */
-export const filledTables = [...transferredTables, metadataIndex, { name: 'owners', key: ['id'] }]
+/** The tables of the target in which a move must find no rows. */
+export const tablesToBeEmpty = [
+  ...transferredTables,
+  metadataIndex,
+  { name: 'owners', key: ['id'] },
+]
 
 /** A value as both databases return it. */
 export type TransferredValue = string | number | null | Uint8Array

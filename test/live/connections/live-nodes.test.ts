@@ -86,7 +86,7 @@ describe('nodes of one database', { skip: noPostgres }, () => {
       await beginLiveJob(db, begun.id, { owner: 'dead', at: Date.now() })
       await server.app.live.resumeAbandoned()
       while (!(await findLiveOwner(db, begun.id)));
-      assert.equal(await findLiveOwner(db, begun.id), db.owner)
+      assert.equal(await findLiveOwner(db, begun.id), db.nodeId)
       const statuses = await db.sql.selectFrom('jobs').select(['id', 'status']).execute()
       assert.deepEqual(
         new Map(statuses.map(({ id, status }) => [id, status])),

@@ -141,13 +141,13 @@ test('a token resolves to its job until a grace period after its end', async ({ 
 
 test('a session has an owner while that renews its lease', async ({ db }) => {
   const { id, token } = await addLiveJob(db)
-  const claim = { owner: db.owner, at: Date.now() }
+  const claim = { owner: db.nodeId, at: Date.now() }
   const ownerOf = async () => (await findLiveJobByToken(db, token, { now: 1, grace: 1 }))!.owner
   const isListed = async () => (await listOpenLiveJobs(db)).some((job) => job.id === id)
   const lease = (await beginLiveJob(db, id, claim))!
   await renewLease(db, lease, { leaseMs: 60_000 })
-  assert.deepEqual([await ownerOf(), await isListed()], [db.owner, false])
-  assert.equal(await findLiveOwner(db, id), db.owner)
+  assert.deepEqual([await ownerOf(), await isListed()], [db.nodeId, false])
+  assert.equal(await findLiveOwner(db, id), db.nodeId)
   const other = { owner: 'other', at: Date.now(), onlyIfFree: true }
   assert.equal(await beginLiveJob(db, id, other), undefined)
 
@@ -158,7 +158,7 @@ test('a session has an owner while that renews its lease', async ({ db }) => {
   const again = (await beginLiveJob(db, id, claim))!
   await renewLease(db, again, { leaseMs: 60_000 })
   await releaseLiveJob(db, lease)
-  assert.equal(await ownerOf(), db.owner, 'the lease was another')
+  assert.equal(await ownerOf(), db.nodeId, 'the lease was another')
   await releaseLiveJob(db, again)
   assert.deepEqual([await findLiveOwner(db, id), await isListed()], [undefined, true])
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createLog } from '../../../src/observability/log.ts'
 import { listNodes, OwnNode } from '../../../src/storage/nodes/nodes.ts'
-import { renewOwner } from '../../../src/storage/nodes/owners.ts'
+import { renewNode } from '../../../src/storage/nodes/register-node.ts'
 import { createSuite } from './suite.ts'
 
 /** What processes of one database know of each other. */
@@ -11,9 +11,9 @@ const { test } = nodeTests
 const state = { roles: ['live' as const], version: '1.2.3', isDraining: false }
 
 test("nodes list each other's reports until their heartbeat stops", async ({ db }) => {
-  const other = { ...db, owner: 'other' }
+  const other = { ...db, nodeId: 'other' }
   const node = new OwnNode(state, createLog('silent'))
-  await renewOwner(other, node)
+  await renewNode(other, node)
   node.registered(other)
   const find = async () => (await listNodes(db)).find(({ id }) => id === 'other')
   assert.equal((await find())?.url, null)
@@ -23,13 +23,13 @@ test("nodes list each other's reports until their heartbeat stops", async ({ db 
   assert.ok(Math.abs(Date.now() - startedAt) < 60_000 && heartbeatAt >= startedAt)
   const { host, pid } = node.row
   assert.deepEqual(found, { id: 'other', host, pid, url: 'http://10.0.0.1:7070', ...state, live })
-  assert.ok((await listNodes(db)).some(({ id }) => id === db.owner))
+  assert.ok((await listNodes(db)).some(({ id }) => id === db.nodeId))
 
   await node.report({ isDraining: true })
   assert.equal((await find())?.isDraining, true)
   const late = db.sql.updateTable('owners').set({ heartbeat_at: 1 })
   await late.where('id', '=', 'other').execute()
   assert.equal(await find(), undefined)
-  await renewOwner(other, node)
+  await renewNode(other, node)
   assert.equal((await find())?.isDraining, true)
 })

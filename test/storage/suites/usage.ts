@@ -197,9 +197,9 @@ test('monthly tokens are summed, and open jobs are distinguished from ended ones
   const { id: running } = await begin(db)
   const jobs = [done, running, randomUUID()]
   const month = await readMonthTokens(db, { account, jobs, now: NOON })
-  assert.deepEqual([month.used, [...month.open]], [46, [running]])
+  assert.deepEqual([month.used, [...month.active]], [46, [running]])
   assert.equal(month.resetsAt, Date.UTC(2026, 1))
   const next = await readMonthTokens(db, { account, jobs: [], now: NEXT_DAY })
-  assert.deepEqual([next.used, next.open.size], [0, 0])
+  assert.deepEqual([next.used, next.active.size], [0, 0])
   assert.equal((await readMonthTokens(db, { account: 'other', jobs, now: NOON })).used, 0)
 })

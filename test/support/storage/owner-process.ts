@@ -18,7 +18,7 @@ const limits = { maxBytes: 1000, signal: new AbortController().signal }
 const fileId = await addFile(db, { account: 'acme' })
 await db.objects.write(fileId, oneChunk(Buffer.from('{"seconds":1}')), limits)
 await addJob(db, { fileId })
-const { id: job } = (await claim(db, { owner: db.owner, now: Date.now() }))!
+const { id: job } = (await claim(db, { owner: db.nodeId, now: Date.now() }))!
 await mkdir(join(folder, 'work', job), { recursive: true })
 const object = randomUUID()
 await db.objects.write(object, oneChunk(Buffer.from('not referred to yet')), limits)
@@ -31,5 +31,5 @@ async function* endless(): AsyncGenerator<Uint8Array> {
 }
 void db.objects.write(randomUUID(), endless(), limits)
 await writing.promise
-const work: Work = { owner: db.owner, job, object }
+const work: Work = { owner: db.nodeId, job, object }
 process.send!(work)

@@ -264,7 +264,7 @@ function hasCollapsed(
 function isDoubtful(tokenizer: WhisperTokenizer, decoding: WhisperDecoding): boolean {
   const text = Buffer.from(tokenizer.textOf(decoding.tokens))
   return (
-    decoding.stopped !== 'end' ||
+    decoding.stopReason !== 'end' ||
     meanLogProbability(decoding) < MIN_LOG_PROBABILITY ||
     text.length > MAX_COMPRESSION * deflateSync(text).length
   )
@@ -288,7 +288,7 @@ async function decodeAgain(
     if (!isDoubtful(tokenizer, next!)) return next!
     tried.push(next!)
   }
-  const ended = tried.filter(({ stopped }) => stopped === 'end')
+  const ended = tried.filter(({ stopReason }) => stopReason === 'end')
   return (ended.length > 0 ? ended : tried).reduce((best, next) => {
     return meanLogProbability(next) > meanLogProbability(best) ? next : best
   })

@@ -13,7 +13,7 @@ const tokenizer = createTokenizer(pieces, { tokens: { end: 5 } } as never)
 function decodingOf(tokens: number[], ...drawing: string[]): WhisperDecoding {
   const attention = drawing.map((line) => Float32Array.from(line, (c) => (c === '#' ? 1 : 0.01)))
   const logProbs = drawing.map(() => -0.1)
-  return { tokens, logProbs, attention, frames: drawing[0]!.length, stopped: 'end' }
+  return { tokens, logProbs, attention, frames: drawing[0]!.length, stopReason: 'end' }
 }
 
 function timesOf(words: readonly { text: string; start: number; end: number }[]) {
@@ -80,7 +80,7 @@ test('words ascend, do not overlap and stay in the audio for any attention', () 
         attention,
         logProbs: rows.map(() => -1),
         frames: 50,
-        stopped: 'end',
+        stopReason: 'end',
       }
       const second = audio.subarray(0, 16_000)
       const words = timedWords(tokenizer, { ...text, audio: second, decoding })

@@ -8,8 +8,8 @@ import type { TokenRange, WhisperTokenizer } from './tokenizer.ts'
 
 /** Seconds of audio per encoder frame. */
 const FRAME = 0.02
-/** Frames that attention is smoothed over (openai/whisper `timing.py`). */
-const SMOOTHING_FRAMES = 7
+/** The width of the median filter over attention (openai/whisper `timing.py`). */
+const MEDIAN_FRAMES = 7
 const SAMPLE_RATE = 16_000
 
 /** A text with what its words need. */
@@ -32,7 +32,7 @@ export function timedWords(tokenizer: WhisperTokenizer, text: WhisperText): Word
   const frames = alignByAttention(decoding.attention, {
     heads,
     frames: decoding.frames,
-    smoothed: SMOOTHING_FRAMES,
+    medianFrames: MEDIAN_FRAMES,
   })
   const rough = wordSpans(tokenizer, text, frames)
   const spans = alignToEnergy(rough, energyLevels(audio))

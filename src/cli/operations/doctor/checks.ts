@@ -6,7 +6,7 @@ import { type Config, readConfig, unknownSettings } from '../../../config/config
 import { REINSTALL, REINSTALL_MODELS } from '../../../config/installation.ts'
 import { inGigabytes } from '../../../models/install/require-space.ts'
 import { createLog } from '../../../observability/log.ts'
-import { diskOf, reserveOf } from '../../../storage/data-folder/disk.ts'
+import { createDiskMeter, reserveOf } from '../../../storage/data-folder/disk.ts'
 import { listenError, localUrl, tryListening } from '../../server/server-url.ts'
 import { SAMPLE } from '../../server/start-message.ts'
 import { messageOf } from '../../terminal/error-message.ts'
@@ -137,7 +137,7 @@ export async function checkDataFolder({ storage }: Config): Promise<CheckResult>
     const remedy = 'give the folder to this user with chown -R, or set STENO_DATA_DIR to another'
     return { state: 'fail', text, remedy }
   }
-  const { free, size } = await diskOf(existing)()
+  const { free, size } = await createDiskMeter(existing)()
   const reserve = reserveOf({ size }, storage.minFreeBytes)
   const text = `data folder ${folder}, ${inGigabytes(free)} free`
   if (free >= LOW_BYTES && free >= reserve) return { state: 'ok', text }

@@ -17,7 +17,7 @@ test('clients of a session that left its node are cut once, and no others', asyn
   const clients = new ForwardedClients({ db, log: createLog('silent') })
   t.after(() => clients.clear())
   const cut: string[] = []
-  const nodeId = db.owner
+  const nodeId = db.nodeId
   const begin = async (name: string) => {
     const { id: jobId } = await addLiveJob(db)
     const lease = (await beginLiveJob(db, jobId, { owner: nodeId, at: Date.now() }))!

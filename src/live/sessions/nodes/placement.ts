@@ -25,7 +25,7 @@ export function findOwningNode(
 export async function findNodeOfSession(db: Db, jobId: string): Promise<PeerNode | undefined> {
   if (!db.isShared) return undefined
   const [nodes, owner] = await Promise.all([listNodes(db), findLiveOwner(db, jobId)])
-  return findOwningNode(nodes, owner, { self: db.owner })
+  return findOwningNode(nodes, owner, { self: db.nodeId })
 }
 
 /** Returns the node with the most free capacity; undefined if none has enough for a session. */

@@ -6,8 +6,9 @@ import type { DeliveryRow, EndpointRow, JobRow } from '../../database/tables.ts'
 export type JobCount = { kind: JobRow['kind']; state: JobRow['status']; count: number }
 
 /**
- * Counts the jobs that have not ended, using the terms of their index: ended jobs are never read,
- * however many there are. Like all counts here it runs beside other statements.
+ * Counts the jobs that have not ended. The condition is worded like that of their index, so ended
+ * jobs are never read, however many there are. Like all counts here, it runs on the connections for
+ * reading and delays no other statement.
  */
 export async function countActiveJobs(db: Db): Promise<JobCount[]> {
   const { rows } = await sql<JobCount>`

@@ -52,18 +52,18 @@ export function monthOf(at: number): { start: number; end: number } {
 export type QuotaQuery = {
   account: string
   now: number
-  /** 0 = unknown. */
+  /** The seconds that the work is known to use; 0 if unknown. */
   seconds: number
-  /** Undefined or 0 = no limit. */
+  /** The most seconds of a month; undefined or 0 means no limit. */
   maxSeconds: number | undefined
 }
 
 /**
- * Returns the error that refuses new work of an account that has used up its month, or would by
- * this; undefined if it may proceed. Work in progress counts, so that many requests at a time
- * exceed the limit no further than one.
+ * Returns the error for new work of an account that has used up its quota of the month, or would
+ * exceed it with this work; undefined if the work may proceed. Work in progress counts, so that
+ * many concurrent requests exceed the limit no further than one.
  */
-export async function findSpentQuota(
+export async function findQuotaError(
   tx: Db,
   { account, now, seconds, maxSeconds }: QuotaQuery,
 ): Promise<AppError | undefined> {
@@ -72,15 +72,15 @@ export async function findSpentQuota(
   const usedSeconds = used + inProgress
   if (usedSeconds < maxSeconds && usedSeconds + seconds <= maxSeconds) return undefined
   const parts = [
-    `it used ${writeSeconds(used)} of the ${maxSeconds} s of this month`,
-    ...(inProgress > 0 ? [`${writeSeconds(inProgress)} are in progress`] : []),
-    ...(seconds > 0 ? [`this takes ${writeSeconds(seconds)}`] : []),
+    `it used ${formatSeconds(used)} of the ${maxSeconds} s of this month`,
+    ...(inProgress > 0 ? [`${formatSeconds(inProgress)} are in progress`] : []),
+    ...(seconds > 0 ? [`this takes ${formatSeconds(seconds)}`] : []),
   ]
   const reset = `the next month begins at ${new Date(resetsAt).toISOString()}`
   const detail = `${parts.join(', ')} (STENO_ACCOUNT_MAX_SECONDS_PER_MONTH); ${reset}`
   return new AppError('quota_exceeded', detail)
 }
 
-function writeSeconds(seconds: number): string {
+function formatSeconds(seconds: number): string {
   return `${Math.round(seconds * 10) / 10} s`
 }

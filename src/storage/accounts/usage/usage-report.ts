@@ -1,22 +1,23 @@
 import type { Db } from '../../database/db.ts'
 import type { JobKind } from '../../jobs/jobs.ts'
-import { ADD_ON, type LlmUsage } from './usage.ts'
+import { ADD_ON_PREFIX, type LlmUsage } from './usage.ts'
 
-/** By what usage is grouped. */
+/** A field by which usage is grouped. */
 export type UsageGroup = 'day' | 'key' | 'kind' | 'account'
 
 /**
- * Whose usage, of which days (from the first to before the last, at UTC midnights), and by what.
+ * Selects the usage of one account or all, on the days from `from` up to `to` (UTC midnights; `to`
+ * is excluded), and the fields by which it is grouped.
  */
 export type UsageQuery = {
-  /** Undefined = all. */
+  /** Undefined means all accounts. */
   account: string | undefined
   from: number
   to: number
   by: readonly UsageGroup[]
 }
 
-/** What was used; times in seconds. The fields of its group say by whom and when. */
+/** The usage of one group; times are in seconds. The fields of the group say by whom and when. */
 export type UsageSum = {
   account?: string
   /** UTC midnight, in milliseconds since 1970. */
@@ -28,7 +29,7 @@ export type UsageSum = {
   failedJobs: number
   audioSeconds: number
   channelSeconds: number
-  /** How many jobs had an add-on. */
+  /** The number of jobs with each add-on. */
   addOns: Record<string, number>
   llm: LlmUsage
 }
@@ -61,7 +62,7 @@ export async function reportUsage(
     const key = JSON.stringify(grouping.map((name) => row[name]))
     const sum = sums.get(key) ?? zeroSum(groupOf(row, by))
     sums.set(key, sum)
-    addTo(sum, row.measure, Number(row.amount))
+    addAmount(sum, row.measure, Number(row.amount))
   }
   return [...sums.values()]
 }
@@ -88,7 +89,7 @@ function zeroSum(group: GroupColumns): UsageSum {
   return { ...group, jobs: 0, failedJobs: 0, ...times, addOns: {}, llm }
 }
 
-function addTo(sum: UsageSum, measure: string, amount: number): void {
+function addAmount(sum: UsageSum, measure: string, amount: number): void {
   if (measure === 'jobs') sum.jobs += amount
   else if (measure === 'failed_jobs') sum.failedJobs += amount
   else if (measure === 'audio_microseconds') sum.audioSeconds += amount / MICROSECONDS
@@ -96,5 +97,6 @@ function addTo(sum: UsageSum, measure: string, amount: number): void {
   else if (measure === 'llm_requests') sum.llm.requests += amount
   else if (measure === 'prompt_tokens') sum.llm.prompt_tokens += amount
   else if (measure === 'completion_tokens') sum.llm.completion_tokens += amount
-  else if (measure.startsWith(ADD_ON)) sum.addOns[measure.slice(ADD_ON.length)] = amount
+  else if (measure.startsWith(ADD_ON_PREFIX))
+    sum.addOns[measure.slice(ADD_ON_PREFIX.length)] = amount
 }

@@ -4,7 +4,10 @@ import type { JobRow } from '../../database/tables.ts'
 /** Tokens that language models used, as their providers count them. */
 export type LlmUsage = { requests: number; prompt_tokens: number; completion_tokens: number }
 
-/** What a job took: seconds of its audio, the same times the distinct channels, and tokens. */
+/**
+ * What a job used: seconds of audio, these seconds times the number of distinct channels, and
+ * tokens.
+ */
 export type JobUsage = {
   audioSeconds: number
   channelSeconds: number
@@ -28,7 +31,7 @@ export const usageColumns = [
 ] as const satisfies (keyof JobRow)[]
 
 /** Prefixes the measure that counts the jobs with an add-on. */
-export const ADD_ON = 'add-on '
+export const ADD_ON_PREFIX = 'add-on '
 const MICROSECONDS = 1e6
 const DAY_MS = 86_400_000
 
@@ -45,11 +48,14 @@ export function recordJobUsage(tx: Db, job: UsageJob, used?: JobUsage): Promise<
   }
   for (const [name, amount] of llmAmounts(used?.llm)) amounts.set(name, amount)
   const addOns = isDone ? requestedAddOns(job.request_params) : []
-  for (const name of addOns) amounts.set(`${ADD_ON}${name}`, 1)
+  for (const name of addOns) amounts.set(`${ADD_ON_PREFIX}${name}`, 1)
   return addUsageAmounts(tx, { ...job, at: job.completed_at! }, amounts)
 }
 
-/** Counts what a language model took after the end of a job, for an add-on that is retried. */
+/**
+ * Counts the tokens that a language model used after the end of a job, for an add-on that is
+ * retried.
+ */
 export function recordTokenUsage(
   tx: Db,
   job: Pick<UsageJob, 'account' | 'kind' | 'key_id'> & { at: number },
@@ -67,30 +73,30 @@ function llmAmounts(llm: LlmUsage | undefined): [string, number][] {
   ]
 }
 
-/** Returns the switches that a request turned on; those of a session are grouped. */
+/** Returns the options that a request turned on; those of a session are in groups. */
 function requestedAddOns(requestParams: string | null): string[] {
   const params = JSON.parse(requestParams ?? '{}') as Record<string, unknown>
   const { realtime_processing, post_processing } = params
   return [params, realtime_processing, post_processing].flatMap((group) => {
-    const switches = Object.entries(group ?? {})
-    return switches.flatMap(([name, value]) => (value === true && name !== 'callback' ? name : []))
+    const options = Object.entries(group ?? {})
+    return options.flatMap(([name, value]) => (value === true && name !== 'callback' ? name : []))
   })
 }
 
-type Owner = Pick<UsageJob, 'account' | 'kind' | 'key_id'> & { at: number }
+type UsageGroupFields = Pick<UsageJob, 'account' | 'kind' | 'key_id'> & { at: number }
 
 async function addUsageAmounts(
   tx: Db,
-  { account, kind, key_id, at }: Owner,
+  { account, kind, key_id, at }: UsageGroupFields,
   amounts: ReadonlyMap<string, number>,
 ): Promise<void> {
   const day = startOfDay(at)
-  const owner = { account, kind, key_id: key_id ?? '', day }
+  const groupFields = { account, kind, key_id: key_id ?? '', day }
   // Always in the same order, so that transactions of several servers do not deadlock.
   const rows = [...amounts]
     .filter(([, amount]) => amount > 0)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([measure, amount]) => ({ ...owner, measure, amount }))
+    .map(([measure, amount]) => ({ ...groupFields, measure, amount }))
   if (rows.length === 0) return
   await tx.sql
     .insertInto('usage')

@@ -1,14 +1,20 @@
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * Tables that belong to no account. The servers in `owners` no longer exist; the index of words
- * follows the utterances.
+ * The tables whose rows belong to no account, or are handled below. The servers in `owners` no
+ * longer exist; the index of words is rebuilt from the utterances.
  */
-const common = ['schema_version', 'owners', 'utterance_terms', 'object_keys']
-/** Deletes words from their index one by one, which takes hours for many accounts. */
-const unindexing = 'unindex_utterance'
-/** The columns with the account of a row; the first one that the table has counts. */
-const owned = [
+const tablesWithoutAccount = ['schema_version', 'owners', 'utterance_terms', 'object_keys']
+/**
+ * The trigger that deletes words from their index one by one, which would take hours for many
+ * accounts.
+ */
+const UNINDEXING_TRIGGER = 'unindex_utterance'
+/**
+ * The columns that lead to the account of a row, and the condition for rows of other accounts. The
+ * first rule counts whose column the table has.
+ */
+const accountRules = [
   { column: 'account', condition: 'account is not :account' },
   { column: 'job_id', condition: 'job_id not in (select id from jobs)' },
   { column: 'delivery_id', condition: 'delivery_id not in (select id from deliveries)' },
@@ -30,8 +36,8 @@ export function deleteOtherAccounts(file: string, account: string): void {
     if (!isKnownAccount) throw new Error(`The backup has nothing of an account '${account}'`)
     database.exec('begin')
     const trigger = database.prepare('select sql from sqlite_schema where name = ?')
-    const { sql } = trigger.get(unindexing) as { sql: string }
-    database.exec(`drop trigger ${unindexing}`)
+    const { sql } = trigger.get(UNINDEXING_TRIGGER) as { sql: string }
+    database.exec(`drop trigger ${UNINDEXING_TRIGGER}`)
     for (const { table, condition } of rulesOf(database)) {
       const statement = database.prepare(`delete from ${table} where ${condition}`)
       if (condition.includes(':account')) statement.run({ account })
@@ -59,16 +65,16 @@ function rulesOf(database: DatabaseSync): { table: string; condition: string }[]
     )
     .all() as { name: string }[]
   const rules = tables.flatMap(({ name: table }) => {
-    if (common.includes(table)) return []
+    if (tablesWithoutAccount.includes(table)) return []
     const columns = database.prepare('select name from pragma_table_info(?)').all(table) as {
       name: string
     }[]
-    const rule = owned.findIndex(({ column }) => columns.some(({ name }) => name === column))
-    // A failed copy must not remain, because it may contain data of others.
+    const rule = accountRules.findIndex(({ column }) => columns.some(({ name }) => name === column))
+    // The restore must fail rather than keep rows that may belong to other accounts.
     if (rule === -1) throw new Error(`Cannot restore one account: the table ${table} has no rule`)
     return [{ table, rule }]
   })
   return rules
     .sort((a, b) => a.rule - b.rule)
-    .map(({ table, rule }) => ({ table, condition: owned[rule]!.condition }))
+    .map(({ table, rule }) => ({ table, condition: accountRules[rule]!.condition }))
 }

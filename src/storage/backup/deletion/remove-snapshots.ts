@@ -20,18 +20,18 @@ export async function removeOldSnapshots(
   for (const name of all.slice(0, -keep)) {
     await rm(snapshotFolder(path, name), { recursive: true, force: true })
   }
-  const referred = new Set<string>()
+  const referencedIds = new Set<string>()
   for (const name of keptSnapshots) {
-    for (const { name: id } of (await readManifest(backup, name)).objects) referred.add(id)
+    for (const { name: id } of (await readManifest(backup, name)).objects) referencedIds.add(id)
   }
   const folder = join(path, 'objects')
   let removed = 0
   for (const part of await readdir(folder).catch(() => [])) {
     for (const file of await readdir(join(folder, part))) {
-      if (isObjectId(file) && referred.has(file)) continue
+      if (isObjectId(file) && referencedIds.has(file)) continue
       await rm(join(folder, part, file), { force: true })
       removed++
     }
   }
-  if (removed > 0) await index.keep(referred)
+  if (removed > 0) await index.keep(referencedIds)
 }

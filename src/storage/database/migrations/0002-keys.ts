@@ -1,4 +1,4 @@
-/** The name, the scopes and the expiry of a key. Existing keys keep what they could do. */
+/** The name, the scopes and the expiry of a key. Existing keys keep their rights. */
 export const statements = [
   `alter table keys add column name text`,
   `alter table keys add column scopes text not null default 'read,write,live'`,

@@ -1,4 +1,4 @@
-/** The processes that work on this database, with the time when each last said so. */
+/** The processes that work on this database, with the time of the last heartbeat of each. */
 export const statements = [
   `create table owners (
     id text not null primary key,

@@ -1,14 +1,14 @@
 const NOW = `cast(unixepoch('subsec') * 1000 as integer)`
 
-/** Returns the statement that notes what happened to a job. */
+/** Returns the statement that records what happened to a job. */
 function note(row: 'new' | 'old', status: string): string {
   return `insert into events (tx, account, kind, job_id, status, at)
     values (0, ${row}.account, ${row}.kind, ${row}.id, ${status}, ${NOW});`
 }
 
 /**
- * What happened to jobs and deliveries, in order, for readers that wait for it. Triggers note it,
- * so it stands there with the change, whichever statement that is.
+ * What happened to jobs and deliveries, in order, for readers that wait for it. Triggers record it,
+ * so an event is written in the transaction of the change, whichever statement makes it.
  */
 export const statements = [
   `create table events (

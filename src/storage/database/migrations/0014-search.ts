@@ -1,8 +1,8 @@
 /**
- * What was said, for searches, by utterance. A queue names the finished jobs whose words are not
- * indexed yet, and the deleted ones whose words are; triggers fill it. To erase words from the
- * index takes a millisecond for each utterance, too long for the transaction that deletes the job.
- * `owner` is a term too, so that a search reads the words of one account only.
+ * The index of utterances for searches. A queue contains the finished jobs whose words are not
+ * indexed yet, and the deleted ones whose words still are; triggers fill it. Erasing words from the
+ * index takes a millisecond for each utterance, which is too long for the transaction that deletes
+ * the job. `owner` is a term, too, so that a search reads only the words of one account.
  */
 export const statements = [
   `create table search_queue (job_id text not null primary key) without rowid`,
@@ -30,7 +30,7 @@ export const statements = [
     owner, terms, content = utterances, content_rowid = id, columnsize = 0, detail = full,
     tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co M*'"
   )`,
-  // Nothing of a deleted word stays in the pages of the index.
+  // With this setting, nothing of a deleted word stays in the pages of the index.
   `insert into utterance_terms (utterance_terms, rank) values ('secure-delete', 1)`,
   `create trigger index_utterance after insert on utterances begin
     insert into utterance_terms (rowid, owner, terms) values (new.id, new.owner, new.terms);

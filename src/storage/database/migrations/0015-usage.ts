@@ -1,6 +1,6 @@
 /**
  * What accounts used, added up by UTC day (its midnight, in milliseconds), key and kind of job.
- * Rows stay when the jobs are deleted. Times are whole microseconds, so that sums are exact. Also
+ * Rows remain when the jobs are deleted. Times are whole microseconds, so that sums are exact. Also
  * adds the key that requested a job.
  */
 export const statements = [

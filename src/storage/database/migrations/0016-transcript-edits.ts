@@ -5,8 +5,9 @@ function add(account: string, bytes: string): string {
 }
 
 /**
- * Corrections of transcripts: a row for each version of a job's transcript. Their bytes count for
- * the account. And links that show a job to whoever has them, by the hash of their secret.
+ * Corrections of transcripts: there is a row for each version of the transcript of a job, and its
+ * bytes count for the account. Also adds links that show a job to anyone who has them, by the hash
+ * of their secret.
  */
 export const statements = [
   `create table transcript_edits (

@@ -1,4 +1,7 @@
-/** Who made and revoked keys and deleted jobs, and with which settings servers started. */
+/**
+ * The audit log: who created and revoked keys and deleted jobs, and with which settings servers
+ * started.
+ */
 export const statements = [
   `create table audit_log (
     id text primary key,

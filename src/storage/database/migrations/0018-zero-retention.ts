@@ -1,6 +1,6 @@
 /**
- * Jobs of which nothing is kept once their result was delivered, and when their owner read it. The
- * index holds those that have ended.
+ * Zero-retention jobs, which are deleted once their result was delivered, and when the account read
+ * the result. The index contains those that have ended.
  */
 export const statements = [
   `alter table jobs add column zero_retention integer not null default 0`,

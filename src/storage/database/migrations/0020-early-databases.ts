@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Some migrations were edited in the first days of the project, after databases had been made with
- * them. Those databases get what they lack; others have it all.
+ * Some migrations were edited in the first days of the project, after databases had been created
+ * with them. This adds what those databases lack; others have it already.
  */
 export const statements = [
   // 0014
@@ -28,7 +28,7 @@ export const statements = [
   `create index if not exists shares_by_end on shares (expires_at)`,
 ]
 
-/** Indexes that were made with fewer columns, with a column that they lack then. */
+/** Indexes that were created with fewer columns, and a column that such an index lacks. */
 const indexes = [
   // 0003
   {
@@ -50,7 +50,7 @@ const indexes = [
   },
 ]
 
-/** Adds what only some databases lack: large indexes are not made anew where they are right. */
+/** Adds what only some databases lack: a large index is not created again where it is right. */
 export async function fill<T>(tx: Kysely<T>): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select name from pragma_table_info('endpoints')`.execute(tx)

@@ -1,6 +1,6 @@
 /**
- * Searches show who was named, and pass over jobs that lack a speaker or a language by an index.
- * Corrected jobs are indexed anew, with the names.
+ * Searches show the names of speakers, and skip jobs that lack a speaker or a language by an index.
+ * Corrected jobs are indexed again, with the names.
  */
 export const statements = [
   `alter table utterances add column speaker_name text`,

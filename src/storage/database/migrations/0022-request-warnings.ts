@@ -1,2 +1,2 @@
-/** Warnings about the request of a job, such as of fields that nobody knows: a list as JSON. */
+/** Warnings about the request of a job, such as about unknown fields: a list as JSON. */
 export const statements = [`alter table jobs add column request_warnings text`]

@@ -6,18 +6,19 @@ import type { JobNotifier } from '../db.ts'
 import type { Tables } from '../tables.ts'
 
 const CHANNEL = 'steno_jobs'
-/** Jobs within this time are announced together. */
-const TOGETHER_MS = 20
-/** Pause before another try to listen. */
+/** Jobs within this time share one notification. */
+const BATCH_MS = 20
+/** The pause before another attempt to listen. */
 const RETRY_MS = 1000
-/** How often the connection is checked: a broken one reports nothing. */
+/** The interval at which the connection is checked: a broken connection reports nothing. */
 const CHECK_MS = 15_000
-/** A check or connection that takes longer has failed. */
-const LIMIT_MS = 5000
+/** A check or an attempt to connect that takes longer has failed. */
+const TIMEOUT_MS = 5000
 
 /**
- * Notifies other servers of one database of waiting jobs, with NOTIFY. It is sent after the
- * transaction and beside it: PostgreSQL lets one transaction at a time commit a notification.
+ * Notifies the other servers of one database of waiting jobs, with NOTIFY. The notification is sent
+ * after the transaction and on another connection, because PostgreSQL lets only one transaction at
+ * a time commit a notification.
  */
 export function createJobNotifier(
   url: string,
@@ -27,42 +28,46 @@ export function createJobNotifier(
   const closed = new AbortController()
   const listeners = new Set<() => void>()
   let listening: Promise<void> | undefined
-  let announcement: Promise<void> | undefined
+  let pendingNotification: Promise<void> | undefined
 
   async function send(): Promise<void> {
-    await delay(TOGETHER_MS, undefined, { signal: closed.signal }).catch(() => {})
-    announcement = undefined
-    // A server that misses it polls.
+    await delay(BATCH_MS, undefined, { signal: closed.signal }).catch(() => {})
+    pendingNotification = undefined
+    // A server that misses the notification finds the job with its next poll.
     await sql`select pg_notify(${CHANNEL}, ${self})`.execute(main).catch(() => {})
   }
-  const hint = () => {
+  const notifyListeners = () => {
     for (const listener of listeners) listener()
   }
-  const onNotice = (sender: string | undefined) => {
-    if (sender !== self) hint()
+  const onNotification = (sender: string | undefined) => {
+    if (sender !== self) notifyListeners()
   }
 
   return {
     notify() {
-      announcement ??= send()
+      pendingNotification ??= send()
     },
     listen(onNotify) {
       listeners.add(onNotify)
-      listening ??= keepListening(url, { signal: closed.signal, onListening: hint, onNotice })
+      listening ??= keepListening(url, {
+        signal: closed.signal,
+        onListening: notifyListeners,
+        onNotification,
+      })
       return () => void listeners.delete(onNotify)
     },
     async close() {
       closed.abort()
-      await Promise.all([announcement, listening])
+      await Promise.all([pendingNotification, listening])
     },
   }
 }
 
 type Listener = {
   signal: AbortSignal
-  /** Called with each new connection: what was announced before it is unknown. */
+  /** Called with each new connection: it is unknown which notifications were sent before. */
   onListening(): void
-  onNotice(payload: string | undefined): void
+  onNotification(payload: string | undefined): void
 }
 
 /** Listens until `signal` aborts, over a new connection whenever one was lost. */
@@ -77,19 +82,19 @@ async function keepListening(url: string, listening: Listener): Promise<void> {
 /** Listens over one connection, until it is lost or `signal` aborts. */
 async function listenForJobs(
   url: string,
-  { signal, onListening, onNotice }: Listener,
+  { signal, onListening, onNotification }: Listener,
 ): Promise<void> {
   const client = new Client({
     connectionString: url,
     application_name: 'steno',
-    connectionTimeoutMillis: LIMIT_MS,
-    query_timeout: LIMIT_MS,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
   })
   const lost = new AbortController()
-  const loseIt = () => lost.abort()
-  client.on('error', loseIt)
-  client.on('end', loseIt)
-  client.on('notification', ({ payload }) => onNotice(payload))
+  const onLost = () => lost.abort()
+  client.on('error', onLost)
+  client.on('end', onLost)
+  client.on('notification', ({ payload }) => onNotification(payload))
   const ended = AbortSignal.any([signal, lost.signal])
   try {
     await client.connect()
@@ -101,6 +106,6 @@ async function listenForJobs(
     }
   } finally {
     const ending = client.end().catch(() => {})
-    await Promise.race([ending, delay(LIMIT_MS, undefined, { ref: false })])
+    await Promise.race([ending, delay(TIMEOUT_MS, undefined, { ref: false })])
   }
 }

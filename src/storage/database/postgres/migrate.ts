@@ -6,12 +6,12 @@ import { FIRST_VERSION, firstSchema } from './schema.ts'
 
 type VersionTables = { schema_version: { version: number } }
 
-/** The version of this code. */
+/** The database version of this program. */
 export const POSTGRES_VERSION = FIRST_VERSION + laterVersions.length
 
 /**
- * Returns the version of a database, or undefined if it has none of our tables; throws if it is
- * newer than this code.
+ * Returns the version of a database, or undefined if it has no tables of this program; throws if
+ * the version is newer than this program.
  */
 export async function readSchemaVersion<T>(database: Kysely<T>): Promise<number | undefined> {
   const { rows } = await sql<{ found: boolean }>`
@@ -23,7 +23,7 @@ export async function readSchemaVersion<T>(database: Kysely<T>): Promise<number 
   return row?.version
 }
 
-/** Whether a database has the version of this code. */
+/** Returns whether a database has the version of this program. */
 export function isCurrentVersion(version: number | undefined): boolean {
   return version === POSTGRES_VERSION
 }
@@ -32,7 +32,7 @@ export function isCurrentVersion(version: number | undefined): boolean {
 export type OnMigration = (versions: { from: number; to: number }) => void
 
 /**
- * Migrates the tables to the version of this code, in one transaction under a lock: of several
+ * Migrates the tables to the version of this program, in one transaction under a lock: of several
  * processes that start together one migrates, and the others wait. A migration that is killed or
  * aborted leaves the database as it was.
  */

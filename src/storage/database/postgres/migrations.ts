@@ -1,14 +1,15 @@
 /** The statements of each version after the first schema; a released version never changes. */
 
-import { noteBytes, TEXT, VACUUM } from './schema.ts'
+import { byteTrigger, TEXT, VACUUM } from './schema.ts'
 
 const NOW = `(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
 /**
- * Returns the statements that note what happens to jobs or deliveries. `tx` is the transaction's
- * number: readers leave out what transactions that still run could precede.
+ * Returns the statements that create a trigger, which records in `events` what happens to jobs or
+ * deliveries. `tx` is the number of the transaction: readers leave out events that a running
+ * transaction could still precede.
  */
-function noteEvents(
+function eventTrigger(
   name: string,
   { event, condition, values }: { event: string; condition?: string; values: string },
 ): string[] {
@@ -36,20 +37,20 @@ const events = [
   )`,
   `create index events_in_order on events (tx, seq)`,
   `create index events_by_age on events (at)`,
-  ...noteEvents('event_of_new_job', {
+  ...eventTrigger('event_of_new_job', {
     event: 'insert on jobs',
     values: 'new.account, new.kind, new.id, null, new.status',
   }),
-  ...noteEvents('event_of_job', {
+  ...eventTrigger('event_of_job', {
     event: 'update of status on jobs',
     condition: 'new.status <> old.status',
     values: 'new.account, new.kind, new.id, null, new.status',
   }),
-  ...noteEvents('event_of_old_job', {
+  ...eventTrigger('event_of_old_job', {
     event: 'delete on jobs',
     values: `old.account, old.kind, old.id, null, 'deleted'`,
   }),
-  ...noteEvents('event_of_delivery', {
+  ...eventTrigger('event_of_delivery', {
     event: 'update of state on deliveries',
     condition: `new.state <> old.state and new.state in ('delivered', 'failed')`,
     values: `new.account, 'delivery', new.job_id, new.id, new.state`,
@@ -58,7 +59,7 @@ const events = [
 
 /**
  * The audio and the log of open live sessions, in parts: a node that takes a session over reads
- * them in order. `seq` counts from 0 without gaps, so that of two writers only one can go on.
+ * them in order. `seq` counts from 0 without gaps, so that only one of two writers can continue.
  */
 const liveBatches = [
   `create table live_batches (
@@ -69,11 +70,13 @@ const liveBatches = [
     log bytea not null,
     primary key (job_id, seq)
   )`,
-  // Audio is never compressed well, and each try costs time.
+  // PostgreSQL cannot compress audio well, and each attempt costs time.
   `alter table live_batches alter column audio set storage external`,
 ]
 
-/** What was said, for searches: see `0014-search.ts`, which words the same for SQLite. */
+/**
+ * The index of utterances for searches: see `0014-search.ts`, which creates the same for SQLite.
+ */
 const search = [
   `create table search_queue (
     job_id ${TEXT} primary key references jobs (id) on delete cascade
@@ -120,11 +123,11 @@ const transcriptEdits = [
     changes ${TEXT} not null,
     primary key (job_id, version)
   )`,
-  ...noteBytes('bytes_of_new_edits', {
+  ...byteTrigger('bytes_of_new_edits', {
     event: 'insert on transcript_edits',
     ...{ account: 'new.account', bytes: 'octet_length(new.changes)' },
   }),
-  ...noteBytes('bytes_of_old_edits', {
+  ...byteTrigger('bytes_of_old_edits', {
     event: 'delete on transcript_edits',
     ...{ account: 'old.account', bytes: '-octet_length(old.changes)' },
   }),
@@ -183,7 +186,7 @@ const zeroRetention = [
 /** See the migration of the same name of SQLite. */
 const objectKeys = [`create table object_keys (id text primary key, used_at bigint not null)`]
 
-/** The first databases with `transcriptEdits` lack these, as `0020-early-databases.ts` tells. */
+/** What the first databases with `transcriptEdits` lack, as `0020-early-databases.ts` explains. */
 const earlyDatabases = [
   `create table if not exists shares (
     hash ${TEXT} primary key,
@@ -210,7 +213,7 @@ const speakerNames = [
 /** See the migration of the same name of SQLite. */
 const requestWarnings = [`alter table jobs add column request_warnings ${TEXT}`]
 
-/** The statements of each later version; never edited, never reordered. */
+/** The statements of each later version. They are never edited or reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
     `create table sign_ins (

@@ -5,11 +5,11 @@ import { isConflict, isOutcomeUnknown } from './postgres-error.ts'
 
 /**
  * Escapes that `json` refuses to read: the character of code 0 and lone surrogates. A backslash
- * that is itself escaped begins none.
+ * that is itself escaped does not begin an escape.
  */
 const UNREADABLE = String.raw`(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})`
 
-/** The wording of PostgreSQL. */
+/** The SQL that PostgreSQL words differently. */
 export const postgresDialect: Omit<Dialect, 'eraseDeletedRows'> = {
   now: () => sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
   isIn: (value, values) => sql`${value} = any(${values})`,
@@ -37,12 +37,13 @@ export const postgresDialect: Omit<Dialect, 'eraseDeletedRows'> = {
     find(owner, query, jobIds) {
       const where = sql<SqlBool>`u.terms @@ ${toTsQuery(owner, query)}::tsquery`
       if (!jobIds) return { from: sql`utterances u`, where }
-      // `offset 0` keeps the planner from the index of terms: it takes frequent ones together for
-      // rare.
+      // `offset 0` keeps the planner from using the index of terms: it underestimates how often
+      // frequent terms occur together.
       const inJobs = sql`(select * from utterances where job_id = any(${jobIds}) offset 0)`
       return { from: sql`${inJobs} u`, where }
     },
-    // The planner's statistics of frequent terms: counting them takes as long as finding them.
+    // This uses the statistics of the planner on frequent terms, because counting the utterances
+    // takes as long as finding them.
     async estimate({ sql: database }, owner, query) {
       const { rows } = await sql<{ 'QUERY PLAN': string }>`explain (format json)
         select 1 from utterances where terms @@ ${toTsQuery(owner, query)}::tsquery`.execute(

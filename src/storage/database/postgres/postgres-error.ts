@@ -7,25 +7,28 @@ import { AppError } from '../../../errors.ts'
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 
-/** No space on the disk of the database. */
+/** The code for a full disk of the database. */
 const DISK_FULL = '53100'
-/** The database cannot read or write its files, or found them damaged. */
+/**
+ * The codes with which the database reports that it cannot read or write its files, or found them
+ * damaged.
+ */
 const UNREADABLE: ReadonlySet<string> = new Set(['58030', 'XX001', 'XX002'])
 /**
- * The connection or the server behind it is gone, or takes no writes for now: a failed connection
- * (class 08), too many connections, shutdowns, a start, a standby, a canceled statement, a lock
- * that was not free in time, and a transaction that stood still.
+ * The codes with which the connection or the server is unavailable: a failed connection (class 08),
+ * too many connections, shutdowns, a start, a standby, a canceled statement, a lock that was not
+ * free in time, and a transaction that was idle for too long.
  */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   ...['53300', '57P01', '57P02', '57P03', '57P05', '25006', '57014', '55P03', '25P03', '25P04'],
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTDOWN', 'ENOENT'],
 ])
-/** What the driver throws without a code. */
-const AWAY_TEXT =
+/** The messages of such errors that the driver throws without a code. */
+const UNAVAILABLE_TEXT =
   /^(Connection terminated|Client has encountered a connection error|Query read timeout|timeout e|Client was closed|This socket has been ended)/
 
-/** Seconds after which a refused request may succeed: new connections are made at once. */
+/** Seconds after which a refused request may succeed: new connections are opened at once. */
 const RETRY_AFTER = 2
 
 function postgresCode(error: unknown): string {
@@ -33,30 +36,30 @@ function postgresCode(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** Whether an error of the driver says that the database cannot be reached or used right now. */
+/** Returns whether an error of the driver means that the database cannot be reached or used now. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof AggregateError) return error.errors.every(isUnavailable)
   const code = postgresCode(error)
-  return code.startsWith('08') || UNAVAILABLE.has(code) || AWAY_TEXT.test(error.message)
+  return code.startsWith('08') || UNAVAILABLE.has(code) || UNAVAILABLE_TEXT.test(error.message)
 }
 
-/** Whether the connection of a failed statement can be used again. */
+/** Returns whether the connection of a failed statement is unusable. */
 export function isBroken(error: unknown): boolean {
   // A server that responds with the error of a statement is available.
   const isResponse = ['57014', '55P03', '53300', '25006'].includes(postgresCode(error))
   return isUnavailable(error) && !isResponse
 }
 
-/** The statement was not sent: there was no connection, or the server took none. */
+/** Codes of statements that were not sent: there was no connection, or the server accepted none. */
 const NEVER_SENT: ReadonlySet<string> = new Set([
   ...['57P03', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['EHOSTDOWN', 'ENOENT'],
 ])
 
 /**
- * Whether a change may have been made although it failed: the connection broke off before the
- * response, as also happens while a commit waits for a standby.
+ * Returns whether a change may have been made although it failed: the connection was lost before
+ * the response, which also happens while a commit waits for a standby.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   const { cause } = error as { cause?: unknown }
@@ -65,7 +68,9 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return !NEVER_SENT.has(postgresCode(reason)) && !/^timeout e/.test((reason as Error).message)
 }
 
-/** Whether a transaction failed only because of others: it may be repeated as it is. */
+/**
+ * Returns whether a transaction failed only because of others, so that it may be repeated as it is.
+ */
 export function isConflict(error: unknown): boolean {
   const { cause } = error as { cause?: unknown }
   const code = postgresCode(error instanceof AppError ? cause : error)
@@ -73,8 +78,8 @@ export function isConflict(error: unknown): boolean {
 }
 
 /**
- * Maps an error of the driver to the error table; returns any other unchanged. The texts of the
- * driver name addresses, so they stay in the cause, which only the log shows.
+ * Maps an error of the driver to the error table; returns any other error unchanged. The messages
+ * of the driver contain addresses, so they stay in the cause, which only the log shows.
  */
 export function postgresError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error

@@ -7,7 +7,7 @@ export type PostgresPoolOptions = {
   url: string
   /** Connections at a time; further statements wait for one. */
   connections: number
-  /** Seconds that one statement may take; 0 = no limit. */
+  /** The most seconds that one statement may take; 0 means no limit. */
   statementSeconds: number
   /** Server settings of every connection, by name. */
   settings?: Readonly<Record<string, string>>
@@ -20,18 +20,18 @@ const CONNECT_MS = 10_000
 /** How long an unused connection stays open. */
 const IDLE_MS = 60_000
 /** A transaction that is idle for this long is ended: others may wait for its locks. */
-const STANDSTILL_MS = 15_000
+const IDLE_TRANSACTION_MS = 15_000
 /**
- * After this much more than the limit of a statement its connection is closed: the server that
- * would have ended the statement cannot be reached.
+ * A statement that exceeds its limit by this time closes its connection: the server that would have
+ * ended the statement cannot be reached.
  */
 const UNREACHABLE_MS = 5000
-/** A lost connection is replaced this many more times: the other ones may be lost as well. */
+/** The most further connections that are tried in place of a lost one: they may be lost as well. */
 const MAX_RECONNECTS = 3
 
 /** Object ids of types (pg_type.dat) that are read as numbers: counts, sums and times. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700])
-/** JSON stays text. */
+/** Object ids of JSON types, whose values stay text. */
 const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802])
 
 const asText = (text: string) => text
@@ -46,11 +46,11 @@ const rowTypes = {
 }
 
 const DEFAULTS = {
-  // Statements are short; compiling one takes longer than running it.
+  // Statements are short: compiling one takes longer than running it.
   jit: 'off',
-  // Locks give the guarantees beyond this level.
+  // Where this level is not enough, locks give the guarantees.
   default_transaction_isolation: 'read\\ committed',
-  idle_in_transaction_session_timeout: String(STANDSTILL_MS),
+  idle_in_transaction_session_timeout: String(IDLE_TRANSACTION_MS),
 }
 
 /**
@@ -95,7 +95,10 @@ async function connect(pool: Pool): Promise<PoolClient> {
   }
 }
 
-/** A `select` that reads only: it may be repeated whatever the outcome of the first try. */
+/**
+ * Matches a `select`. If it matches no word of `WRITES`, it may be repeated whatever the outcome of
+ * the first attempt was.
+ */
 const READS = /^\s*(select|with\s+(recursive\s+)?\w+\s*(\([^)]*\))?\s+as\s*\(\s*select)\b/i
 const WRITES = /\b(insert|update|delete|nextval|pg_advisory_\w+)\b/i
 
@@ -111,7 +114,7 @@ function withReconnect(
     sql: string,
     parameters: readonly unknown[],
   ): Promise<PostgresQueryResult<R>> {
-    const result = await client.query(sql, parameters.map(storable))
+    const result = await client.query(sql, parameters.map(replaceNul))
     return result as unknown as PostgresQueryResult<R>
   }
 
@@ -132,7 +135,7 @@ function withReconnect(
     }
   }
 
-  /** Runs a statement on another connection; the first ones may be lost as well, unnoticed. */
+  /** Runs a statement on another connection; the first ones may be lost as well, without notice. */
   async function runAgain<R>(sql: string, parameters: readonly unknown[]) {
     for (let remainingAttempts = MAX_RECONNECTS; ; remainingAttempts--) {
       client.release(true)
@@ -154,8 +157,11 @@ function withReconnect(
   }
 }
 
-/** The database stores no character of code 0 in texts, which a receiver may have answered. */
-function storable(value: unknown): unknown {
+/**
+ * Replaces NUL characters, which PostgreSQL cannot store in text. The response of a receiver may
+ * contain them.
+ */
+function replaceNul(value: unknown): unknown {
   return typeof value === 'string' && value.includes('\0')
     ? value.replaceAll('\0', '\uFFFD')
     : value

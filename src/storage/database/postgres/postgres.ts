@@ -27,26 +27,27 @@ import { createVacuum } from './vacuum.ts'
 /** How a database is opened. */
 export type OpenPostgresOptions = {
   /**
-   * Only a server may change tables (`migrate`). A command needs those of its own version (`same`),
-   * or creates them in an empty database (`create`); a check accepts older ones (`known`). Only
-   * what moves a data folder there opens a database before the move has ended (`move`).
+   * How the version of the tables is handled. Only a server may change tables (`migrate`). A
+   * command needs tables of its own version (`same`), or creates them in an empty database
+   * (`create`); a check accepts older ones (`known`). Only the command that moves a data folder
+   * into the database opens it before the move has ended (`move`).
    */
   version: 'migrate' | 'create' | 'same' | 'known' | 'move'
   signal?: AbortSignal | undefined
-  /** Called when the database cannot be reached and another try follows. */
+  /** Called when the database cannot be reached and another attempt follows. */
   onWait?: ((reason: { database: string; error: string }) => void) | undefined
   onMigration?: OnMigration | undefined
   /** Called before tables are created in an empty database. */
   onEmpty?: (() => Promise<void>) | undefined
   /** Called with errors of connections that no statement uses. */
   onIdleError?: ((error: Error) => void) | undefined
-  /** Called when the space of deleted rows could not be freed; the next time follows. */
+  /** Called when the space of deleted rows could not be freed; another attempt follows. */
   onVacuumError?: ((error: unknown) => void) | undefined
 }
 
 /** The share of the connections that is kept for lists, so that they delay nothing else. */
 const READ_POOL_SHARE = 0.3
-/** Pause before another try to reach the database. */
+/** The pause before another attempt to reach the database. */
 const RETRY_MS = 500
 /** PostgreSQL 15, as the server reports it. */
 const MIN_VERSION = 150_000
@@ -62,18 +63,19 @@ const READ_POOL_SETTINGS = {
 }
 
 /**
- * Opens the database, and migrates it if `version` says so. Waits for one that cannot be reached,
- * as after a power cut that both machines survived. Throws a sentence that names host and database.
+ * Opens the database, and migrates it if `version` says so. Waits for a database that cannot be
+ * reached, as when both machines restart after a power cut. Throws an error that names host and
+ * database.
  */
 export async function openPostgres(
   settings: DatabaseConfig,
   options: OpenPostgresOptions,
 ): Promise<Database & { close(): Promise<void> }> {
   const { url, connections, statementSeconds } = settings
-  const searches = Math.max(1, Math.floor(connections * READ_POOL_SHARE))
+  const readConnections = Math.max(1, Math.floor(connections * READ_POOL_SHARE))
   const shared = { url, statementSeconds, onIdleError: options.onIdleError }
-  const main = openPool({ ...shared, connections: Math.max(1, connections - searches) })
-  const reader = openPool({ ...shared, connections: searches, settings: READ_POOL_SETTINGS })
+  const main = openPool({ ...shared, connections: Math.max(1, connections - readConnections) })
+  const reader = openPool({ ...shared, connections: readConnections, settings: READ_POOL_SETTINGS })
   const jobNotifier = createJobNotifier(url, main)
   const vacuumOptions = { url, connections: 1, statementSeconds: 0 }
   const vacuum = createVacuum({
@@ -87,13 +89,13 @@ export async function openPostgres(
     await Promise.all([main.destroy(), reader.destroy()])
   }
   try {
-    await waitUntilThere(main, settings, options)
+    await waitUntilAvailable(main, settings, options)
     await prepareSchema(main, settings, options)
     const runMaintenance = async () => {
       vacuum.runIfDue()
-      await addUpBytes(main)
+      await sumByteChanges(main)
     }
-    const dialect = { ...postgresDialect, eraseDeletedRows: async () => vacuum.note() }
+    const dialect = { ...postgresDialect, eraseDeletedRows: async () => vacuum.request() }
     const handles = { sql: main, reader, jobNotifier }
     return { ...handles, dialect, isShared: true, runMaintenance, close }
   } catch (error) {
@@ -114,9 +116,9 @@ function openPool({
 }
 
 /**
- * Waits until the database answers; throws when it has not for the time that the settings allow.
+ * Waits until the database responds; throws if it does not within the time that the settings allow.
  */
-async function waitUntilThere(
+async function waitUntilAvailable(
   main: Kysely<Tables>,
   { url, startSeconds }: DatabaseConfig,
   { signal, onWait }: OpenPostgresOptions,
@@ -181,20 +183,23 @@ async function refuseTransfer(main: Kysely<Tables>): Promise<void> {
   )
 }
 
-/** Rows that are added up at a time. */
-const BYTE_CHANGES = 20_000
+/** The most changes that one statement sums up. */
+const BYTE_CHANGES_PER_STATEMENT = 20_000
 
-/** Replaces the changes of what accounts store by their sums; a concurrent reader sees either. */
-async function addUpBytes(main: Kysely<Tables>): Promise<void> {
+/**
+ * Replaces recorded changes of what accounts store by their sums. A concurrent reader sees either
+ * the changes or the sums.
+ */
+async function sumByteChanges(main: Kysely<Tables>): Promise<void> {
   await sql`with gone as (
       delete from account_byte_changes where ctid in (
-        select ctid from account_byte_changes limit ${BYTE_CHANGES} for update skip locked)
+        select ctid from account_byte_changes limit ${BYTE_CHANGES_PER_STATEMENT} for update skip locked)
       returning account, bytes)
     insert into account_byte_changes (account, bytes)
       select account, sum(bytes) from gone group by account having sum(bytes) <> 0`.execute(main)
 }
 
-/** Returns host, port and name of a database: the parts of its address that may be shown. */
+/** Returns the host, port and name of a database: the parts of its URL that may be shown. */
 export function databaseAddress(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url)
   const host = hostname || searchParams.get('host') || 'localhost'

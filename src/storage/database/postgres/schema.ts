@@ -15,9 +15,10 @@ function jobBytes(row: 'new' | 'old'): string {
 }
 
 /**
- * Returns the statements that note a change of what an account stores, with the row that makes it.
+ * Returns the statements that create a trigger, which records a change of what an account stores in
+ * the transaction of the row that causes it.
  */
-export function noteBytes(
+export function byteTrigger(
   name: string,
   { event, account, bytes }: { event: string; account: string; bytes: string },
 ): string[] {
@@ -33,7 +34,7 @@ export function noteBytes(
 
 /** Texts are compared byte by byte, as in SQLite, whatever the locale of the database. */
 export const TEXT = 'text collate "C"'
-/** Searches read indexes alone where vacuuming keeps up with new rows. */
+/** Searches read only indexes as long as vacuuming keeps up with new rows. */
 export const VACUUM = 'autovacuum_vacuum_insert_scale_factor = 0.02'
 
 const jobs = [
@@ -118,26 +119,27 @@ const jobs = [
     key_hash ${TEXT}
   )`,
   `create index live_sessions_by_end on live_sessions (ended_at) where ended_at is not null`,
-  // A row per change, summed now and then: transactions of one account do not wait for each other.
+  // There is a row for each change, and the rows are summed up now and then, so that transactions
+  // of one account do not wait for each other.
   `create table account_byte_changes (
     account ${TEXT} not null,
     bytes bigint not null
   )`,
   `create view account_bytes as
     select account, cast(sum(bytes) as bigint) as bytes from account_byte_changes group by account`,
-  ...noteBytes('bytes_of_new_file', {
+  ...byteTrigger('bytes_of_new_file', {
     ...{ event: 'insert on files', account: 'new.account', bytes: 'new.size' },
   }),
-  ...noteBytes('bytes_of_old_file', {
+  ...byteTrigger('bytes_of_old_file', {
     ...{ event: 'delete on files', account: 'old.account', bytes: '-old.size' },
   }),
-  ...noteBytes('bytes_of_new_job', {
+  ...byteTrigger('bytes_of_new_job', {
     ...{ event: 'insert on jobs', account: 'new.account', bytes: jobBytes('new') },
   }),
-  ...noteBytes('bytes_of_old_job', {
+  ...byteTrigger('bytes_of_old_job', {
     ...{ event: 'delete on jobs', account: 'old.account', bytes: `-(${jobBytes('old')})` },
   }),
-  ...noteBytes('bytes_of_job', {
+  ...byteTrigger('bytes_of_job', {
     event: `update of ${TEXTS.join()}, result_size, redacted_size on jobs`,
     ...{ account: 'new.account', bytes: `${jobBytes('new')} - (${jobBytes('old')})` },
   }),
@@ -242,7 +244,7 @@ const deliveries = [
   )`,
 ]
 
-/** The version that `firstSchema` makes: it counts like those of SQLite. */
+/** The version that `firstSchema` creates: versions count like those of SQLite. */
 export const FIRST_VERSION = 10
 
 /** The statements of the first version. */

@@ -69,7 +69,7 @@ describe('vacuum with a running server', { skip: noPostgres }, () => {
       open: () => new Kysely({ dialect: new PostgresDialect({ pool: createPool(pool) }) }),
       onError: assert.ifError,
     })
-    vacuum.note()
+    vacuum.request()
     vacuum.runIfDue()
     const progress = sql`select 1 from pg_stat_progress_vacuum
       where relid = 'live_batches'::regclass`

@@ -3,15 +3,15 @@ import type { Tables } from '../tables.ts'
 
 /** Frees the space of deleted rows sooner than the database does on its own. */
 export type Vacuum = {
-  /** Records that rows were deleted whose data must be erased. */
-  note(): void
-  /** Vacuums in the background, if that was recorded and the last vacuum is long enough ago. */
+  /** Requests a vacuum, because rows were deleted whose data must be erased. */
+  request(): void
+  /** Vacuums in the background, if that was requested and the last vacuum is long enough ago. */
   runIfDue(): void
-  /** Ends a vacuum that runs; what it has freed stays freed. */
+  /** Cancels a running vacuum; the space that it has freed stays free. */
   close(): Promise<void>
 }
 
-/** What such a vacuum needs. `open` opens a connection whose statements may take any time. */
+/** The dependencies of a vacuum. `open` opens a connection whose statements may take any time. */
 export type VacuumOptions = {
   main: Kysely<Tables>
   open(): Kysely<Tables>
@@ -19,7 +19,7 @@ export type VacuumOptions = {
   pauseMs?: number
 }
 
-/** The tables with what users say, in parameters, names, addresses, audio and words. */
+/** The tables with data of users: parameters, names, addresses, audio and words. */
 export const VACUUMED_TABLES = [
   'jobs',
   'files',
@@ -31,12 +31,12 @@ export const VACUUMED_TABLES = [
   'transcript_edits',
   'utterances',
 ]
-/** Each time reads the pages that changed since the last one. */
+/** The pause between two vacuums, each of which reads the pages that changed since the last one. */
 const PAUSE_MS = 300_000
 
 /** Creates the vacuum of a process. */
 export function createVacuum({ main, open, onError, pauseMs = PAUSE_MS }: VacuumOptions): Vacuum {
-  let isNoted = false
+  let isRequested = false
   let lastAt = Number.NEGATIVE_INFINITY
   let running: Promise<void> | undefined
   let pid: number | undefined
@@ -63,15 +63,15 @@ export function createVacuum({ main, open, onError, pauseMs = PAUSE_MS }: Vacuum
   }
 
   return {
-    note() {
-      isNoted = true
+    request() {
+      isRequested = true
     },
     runIfDue() {
-      if (!isNoted || running || performance.now() - lastAt < pauseMs) return
-      isNoted = false
+      if (!isRequested || running || performance.now() - lastAt < pauseMs) return
+      isRequested = false
       running = run()
         .catch((error) => {
-          isNoted = true
+          isRequested = true
           if (!isClosed) onError(error)
         })
         .finally(() => {

@@ -31,7 +31,7 @@ type Migration = {
   fill?: <T>(tx: Kysely<T>, options: FillOptions) => Promise<void>
 }
 
-/** Numbered from 1 by position; never edited, never reordered. */
+/** The migrations, numbered from 1 by position. They are never edited or reordered. */
 const migrations: readonly Migration[] = [
   jobs,
   keys,
@@ -57,21 +57,21 @@ const migrations: readonly Migration[] = [
   requestWarnings,
 ]
 
-/** The version of this code. */
+/** The database version of this program. */
 export const SQLITE_VERSION = migrations.length
 
 type VersionTables = { schema_version: { version: number } }
 
 /**
- * Holds the pages of a large index that is built in random order; with fewer, each page is written
- * many times.
+ * The cache during a migration. It holds the pages of a large index that is built in random order;
+ * with a smaller cache, each page is written many times.
  */
 const CACHE_KIB = 256 * 1024
 
 /**
- * Migrates the tables to the version of this code, in one transaction: a start that is killed or
- * aborted during it begins again from the old state. A database of a newer version is refused, and
- * left untouched.
+ * Migrates the tables to the version of this program, in one transaction. If the process is killed
+ * or the migration is aborted, the database keeps its old state. A database of a newer version is
+ * refused and not changed.
  */
 export async function migrate<T>(
   database: Kysely<T>,
@@ -123,7 +123,10 @@ async function writeVersion<T>(tx: Kysely<T>, { isNew }: { isNew: boolean }): Pr
   else await versions.updateTable('schema_version').set(row).execute()
 }
 
-/** In pages, or in KiB if negative (sqlite.org/pragma.html#pragma_cache_size). */
+/**
+ * Returns the cache size in pages, or in KiB if it is negative
+ * (sqlite.org/pragma.html#pragma_cache_size).
+ */
 async function readCacheSize<T>(database: Kysely<T>): Promise<number> {
   const { rows } = await sql<{ cache_size: number }>`pragma cache_size`.execute(database)
   return rows[0]!.cache_size
@@ -134,8 +137,8 @@ async function setCacheSize<T>(database: Kysely<T>, size: number): Promise<void>
 }
 
 /**
- * Throws unless the database has the version of this code (`same`), or any version that it knows
- * (`known`); changes nothing.
+ * Throws unless the database has the version of this program (`same`), or any version that the
+ * program knows (`known`); changes nothing.
  */
 export async function checkVersion<T>(
   database: Kysely<T>,

@@ -1,6 +1,6 @@
 import type { Log } from '../../../observability/log.ts'
 
-/** What a migration reports to, and what ends it early. */
+/** The options of a migration: a signal that ends it early, and a receiver of its progress. */
 export type MigrateOptions = {
   /** Ends the migration between two statements; the database then stays as it was. */
   signal?: AbortSignal | undefined

@@ -4,7 +4,10 @@ import { storageError } from './storage-error.ts'
 /** Which database a thread opens. */
 export type SqliteOpenOptions = { file: string; readOnly: boolean }
 
-/** Whether a statement is one of a transaction, and must not run when that has ended or failed. */
+/**
+ * `inTransaction`: the statement belongs to a transaction, and must not run after that has ended or
+ * failed.
+ */
 export type StatementOptions = { inTransaction?: boolean }
 
 /** A statement sent to the thread. */
@@ -43,16 +46,17 @@ type PendingStatement = PromiseWithResolvers<StatementOutcome>
 
 /**
  * Opens a connection in a thread. SQLite blocks its caller for the length of a sync or a long
- * query, and that must not be the event loop, which serves everyone. The thread does not keep the
- * process alive; a pending statement does. It is no `SupervisedWorker`: statements are sent without
- * waiting for those before, and another thread could not continue an open transaction.
+ * query, and the event loop, which serves everyone, must not be blocked. The thread does not keep
+ * the process alive; a pending statement does. The thread is not a `SupervisedWorker`: statements
+ * are sent without waiting for earlier ones, and another thread could not continue an open
+ * transaction.
  *
- * A message between threads costs more than a short statement, so those of one turn of the event
- * loop share one.
+ * A message between threads costs more than a short statement, so the statements of one turn of the
+ * event loop are sent in one message.
  */
 export function openConnection(options: SqliteOpenOptions): SqliteConnection {
   const thread = new Worker(new URL('sqlite-thread.ts', import.meta.url), { workerData: options })
-  const questions: StatementRequest[] = []
+  const requests: StatementRequest[] = []
   const waiting = new Map<number, PendingStatement>()
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
   let lastId = 0
@@ -84,7 +88,7 @@ export function openConnection(options: SqliteOpenOptions): SqliteConnection {
   thread.unref()
 
   function send(): void {
-    sendTogether(thread, questions.splice(0), (id, error) => {
+    sendTogether(thread, requests.splice(0), (id, error) => {
       waiting.get(id)?.reject(error)
       waiting.delete(id)
     })
@@ -95,7 +99,7 @@ export function openConnection(options: SqliteOpenOptions): SqliteConnection {
       if (failure) return Promise.reject(failure)
       const id = ++lastId
       const outcome = Promise.withResolvers<StatementOutcome>()
-      if (questions.push({ id, sql, parameters, ...options }) === 1) setImmediate(send)
+      if (requests.push({ id, sql, parameters, ...options }) === 1) setImmediate(send)
       if (waiting.size === 0) thread.ref()
       waiting.set(id, outcome)
       return outcome.promise
@@ -113,17 +117,17 @@ export function openConnection(options: SqliteOpenOptions): SqliteConnection {
 /** Sends statements in one message. A value that cannot be sent fails its own statement. */
 function sendTogether(
   thread: Worker,
-  questions: readonly StatementRequest[],
+  requests: readonly StatementRequest[],
   fail: (id: number, error: unknown) => void,
 ): void {
   try {
-    if (questions.length > 0) thread.postMessage(questions)
+    if (requests.length > 0) thread.postMessage(requests)
   } catch {
-    for (const question of questions) {
+    for (const request of requests) {
       try {
-        thread.postMessage([question])
+        thread.postMessage([request])
       } catch (error) {
-        fail(question.id, error)
+        fail(request.id, error)
       }
     }
   }
@@ -137,12 +141,15 @@ export function toOutcome({ columns, rows, changes }: StatementRows): StatementO
 }
 
 const rowReaders = new Map<string, ReadRow>()
-/** There are a few dozen lists of columns; a migration may have some more. */
+/**
+ * The most compiled readers that are kept. There are a few dozen lists of columns; a migration may
+ * add some.
+ */
 const MAX_ROW_READERS = 500
 
 /**
- * Returns the function that makes an object of the values of these columns. It is compiled: to set
- * the columns by their names one after the other takes twenty times as long.
+ * Returns a function that makes an object of the values of these columns. The function is compiled,
+ * because setting the columns one by one takes twenty times as long.
  */
 function rowReader(columns: readonly string[]): ReadRow {
   const key = JSON.stringify(columns)

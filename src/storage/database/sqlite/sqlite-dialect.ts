@@ -2,14 +2,14 @@ import { type SqlBool, sql } from 'kysely'
 import { toFts5 } from '../../search/term-query.ts'
 import type { Dialect } from '../dialect.ts'
 
-/** Counting as many takes some milliseconds. */
-const COUNTED_UTTERANCES = 10_000
+/** The most utterances that an estimate counts; so many take some milliseconds. */
+const MAX_COUNTED_UTTERANCES = 10_000
 
-/** The wording of SQLite. */
+/** The SQL that SQLite words differently. */
 export const sqliteDialect: Dialect = {
   isPipelined: true,
   now: () => sql`cast(unixepoch('subsec') * 1000 as integer)`,
-  // One parameter: a statement may have 32766.
+  // This takes one parameter; a statement may have 32766.
   isIn: (value, values) =>
     sql`${value} in (select value from json_each(${JSON.stringify(values)}))`,
   jsonFields(column, fields) {
@@ -31,9 +31,9 @@ export const sqliteDialect: Dialect = {
       const from = sql`utterance_terms join utterances u on u.id = utterance_terms.rowid`
       const where = sql<SqlBool>`utterance_terms match ${toFts5(owner, query)}`
       if (!jobIds) return { from, where }
-      // The utterances of a job have ids in a row, but for those that were indexed at the same
-      // time. The beginning of words is looked up once: each look-up gathers all words that have
-      // it.
+      // The utterances of a job have consecutive ids, except those that were indexed at the same
+      // time as others. With a prefix, one range covers all jobs, so that the prefix is looked up
+      // only once: each look-up gathers all words that begin with it.
       const isOneRange = query.some(({ must }) => must.some(({ isPrefix }) => isPrefix))
       const groupColumn = sql.raw(isOneRange ? "''" : 'job_id')
       const ranges = sql`(select ${groupColumn} as job, min(id) as first, max(id) as last from utterances
@@ -48,7 +48,7 @@ export const sqliteDialect: Dialect = {
     async estimate({ sql: database }, owner, query) {
       const { rows } = await sql<{ count: number }>`select count(*) as count from (
         select 1 from utterance_terms where utterance_terms match ${toFts5(owner, query)}
-        limit ${COUNTED_UTTERANCES})`.execute(database)
+        limit ${MAX_COUNTED_UTTERANCES})`.execute(database)
       return rows[0]!.count
     },
   },

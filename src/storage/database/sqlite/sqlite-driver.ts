@@ -46,10 +46,10 @@ function createDriver({ writer, reader }: SqliteConnections): Driver {
         inTransaction = value
       },
       async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-        // Outside a transaction a reader sees committed data only, as it should.
-        const isSearch = !inTransaction && /^\s*select\b/i.test(sql)
-        while (busy && !inTransaction && !isSearch) await busy.promise
-        const connection = isSearch ? reader : writer
+        // Outside a transaction, a query needs only committed data, which the reader sees.
+        const isRead = !inTransaction && /^\s*select\b/i.test(sql)
+        while (busy && !inTransaction && !isRead) await busy.promise
+        const connection = isRead ? reader : writer
         const { rows, changes } = await connection.run(sql, parameters, { inTransaction })
         return { rows: rows as R[], numAffectedRows: BigInt(changes) }
       },

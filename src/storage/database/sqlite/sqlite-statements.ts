@@ -10,13 +10,20 @@ const NOTHING: StatementRows = { columns: [], rows: [], changes: 0 }
 const BUSY_TIMEOUT_MS = 5000
 /**
  * Pages of the write-ahead log after which a commit copies them to the file, which takes two syncs.
- * Creations fill the usual 1000 each second, and change many pages again that are then copied once.
+ * New jobs fill the default of 1000 pages each second; with more pages, one that changes several
+ * times is copied only once.
  */
 const CHECKPOINT_PAGES = 4000
-/** KiB of pages that the writer caches; the default of 2000 is less than its indexes change. */
+/**
+ * KiB of pages that the writer caches. The default of 2000 is less than the indexes that it
+ * changes.
+ */
 const WRITER_CACHE_KIB = 16_000
-/** Our statements are a few dozen texts; those of lists vary with their filters. */
-const MAX_PREPARED = 200
+/**
+ * The most prepared statements that are kept: there are a few dozen texts, and those of lists vary
+ * with their filters.
+ */
+const MAX_PREPARED_STATEMENTS = 200
 
 /** A connection that blocks its caller. */
 export type SqliteStatements = {
@@ -51,11 +58,12 @@ export function openStatements(
     const cachedStatement = prepared.get(sql)
     if (cachedStatement) return cachedStatement
     const statement = connection.prepare(sql)
-    // Rows without names take half the time; so does a row found without describing its columns.
+    // Reading rows as arrays takes half the time, and so does reading a row whose columns are
+    // already known.
     statement.setReturnArrays(true)
     const columns = statement.columns().map(({ name }) => name)
     const entry = { statement, columns, changesTables: /^\s*(create|alter|drop)\b/i.test(sql) }
-    if (prepared.size >= MAX_PREPARED) prepared.delete(prepared.keys().next().value!)
+    if (prepared.size >= MAX_PREPARED_STATEMENTS) prepared.delete(prepared.keys().next().value!)
     prepared.set(sql, entry)
     return entry
   }

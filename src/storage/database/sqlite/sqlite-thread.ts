@@ -1,32 +1,30 @@
 /**
- * The thread that holds one connection to the database: a statement in, its outcome out. Started by
- * `sqlite-connection.ts`.
+ * The thread that holds one connection to the database: it receives statements and returns their
+ * outcomes. `sqlite-connection.ts` starts it.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SqliteOpenOptions, StatementRequest, StatementResult } from './sqlite-connection.ts'
 import { openStatements } from './sqlite-statements.ts'
 
-/**
- * Milliseconds after which answers are sent, whatever is left of the statements that came together.
- */
+/** Milliseconds after which results are sent, even if statements of the same message are left. */
 const SEND_AFTER_MS = 1
 
 const statements = openStatements(workerData as SqliteOpenOptions)
 
-parentPort!.on('message', (questions: StatementRequest[] | 'close') => {
-  if (questions === 'close') {
+parentPort!.on('message', (requests: StatementRequest[] | 'close') => {
+  if (requests === 'close') {
     statements.close()
     parentPort!.close()
   } else {
-    runAll(questions)
+    runAll(requests)
   }
 })
 
-function runAll(questions: readonly StatementRequest[]): void {
+function runAll(requests: readonly StatementRequest[]): void {
   let responses: StatementResult[] = []
   let since = performance.now()
-  for (const question of questions) {
-    responses.push(respond(question))
+  for (const request of requests) {
+    responses.push(respond(request))
     if (performance.now() - since < SEND_AFTER_MS) continue
     parentPort!.postMessage(responses)
     responses = []

@@ -3,13 +3,16 @@ import type { Db } from '../../database/db.ts'
 import { insertMissingWebhook, type NewWebhook } from './endpoints.ts'
 import { addSecret, generateSecret } from './signing-secrets.ts'
 
-/** Its id, and its signing secret; none when the account already has one with this URL. */
+/**
+ * The id of a webhook, and its signing secret; the secret is undefined if the account already had a
+ * webhook with this URL.
+ */
 export type CreatedWebhook = { id: string; secret: string | undefined }
 
 /**
  * Creates a webhook with a signing secret of its own, unless the account already has one with this
- * URL, and notes in the audit log who did. In one transaction: a delivery between the two would be
- * signed with another secret, or with none.
+ * URL, and records in the audit log who created it. All is one transaction, because a delivery
+ * between two of them would be signed with another secret, or with none.
  */
 export function createWebhook(
   db: Pick<Db, 'sql'>,

@@ -2,11 +2,10 @@ import type { DialectQueryable } from '../../database/db.ts'
 import { failEndpointDeliveries } from '../deliveries.ts'
 import { disableEndpoint, insertMissingWebhook } from './endpoints.ts'
 
-/** Only the database: commands that run beside a server have no objects. */
 /**
- * Removes an endpoint with its secrets. Deliveries still pending for it fail; the delivery log
- * stays. The endpoint is disabled first: a process that dies midway leaves no pending delivery
- * without an endpoint, and the removal can be repeated. Returns false if there is no such endpoint.
+ * Removes an endpoint with its secrets. Its pending deliveries fail; the delivery log stays. The
+ * endpoint is disabled first: a process that dies midway leaves no pending delivery without an
+ * endpoint, and the removal can be repeated. Returns false if there is no such endpoint.
  */
 export async function removeEndpoint(
   db: DialectQueryable,
@@ -26,8 +25,9 @@ export async function removeEndpoint(
 }
 
 /**
- * Syncs the webhooks that come from settings. One that is still configured keeps its state, even if
- * it is disabled. So does one that a command created, with its choice of events.
+ * Syncs the stored webhooks with those of the settings. A webhook that is still configured keeps
+ * its state, even if it is disabled. A webhook with the same URL that a command created also stays,
+ * with its choice of events.
  */
 export async function syncConfiguredWebhooks(
   db: DialectQueryable,

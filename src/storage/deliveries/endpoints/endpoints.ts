@@ -19,7 +19,7 @@ export type Endpoint = {
   source: EndpointRow['source']
   name: string | null
   createdAt: number
-  /** Since when no delivery has succeeded; null while the last one did. */
+  /** Since when no delivery has succeeded; null if the last one succeeded. */
   failingSince: number | null
   lastFailure: string | null
   lastSuccessAt: number | null
@@ -27,7 +27,6 @@ export type Endpoint = {
   disabledReason: string | null
 }
 
-/** Only the database: commands that run beside a server have no objects. */
 /** The properties of a new webhook. */
 export type NewWebhook = Pick<
   Endpoint,
@@ -112,9 +111,9 @@ export async function enableEndpoint(db: Queryable, id: string): Promise<boolean
 }
 
 /**
- * Disables an endpoint: what is queued for it from now on is recorded as failed. The caller has to
- * fail what was queued before. Returns false if it is already disabled, which changes nothing, or
- * gone.
+ * Disables an endpoint: deliveries that are queued for it from now on are recorded as failed. The
+ * caller has to fail those that were queued before. Returns false, and changes nothing, if the
+ * endpoint is already disabled or does not exist.
  */
 export async function disableEndpoint(
   db: Queryable,

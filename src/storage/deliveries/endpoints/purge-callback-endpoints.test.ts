@@ -4,7 +4,7 @@ import type { Insertable } from 'kysely'
 import { openTestStorage } from '../../../../test/support/storage/test-storage.ts'
 import { type Db, inTransaction } from '../../database/db.ts'
 import type { EndpointRow } from '../../database/tables.ts'
-import { MAX_GAP_MS } from '../deliveries.ts'
+import { MAX_FAILURE_GAP_MS } from '../deliveries.ts'
 import { queueLiveCallbacks } from '../queue-deliveries.ts'
 import { purgeCallbackEndpoints } from './purge-callback-endpoints.ts'
 
@@ -46,8 +46,8 @@ test('only callback endpoints without deliveries are purged', async (t) => {
 test('a callback endpoint is kept while its failures count toward disabling', async (t) => {
   const { db } = await openTestStorage(t)
   const failingSince = (at: number) => ({ failing_since: 1, last_failure_at: at })
-  await addEndpoint(db, 'lately', failingSince(NOW - MAX_GAP_MS))
-  await addEndpoint(db, 'before', failingSince(NOW - MAX_GAP_MS - 1))
+  await addEndpoint(db, 'lately', failingSince(NOW - MAX_FAILURE_GAP_MS))
+  await addEndpoint(db, 'before', failingSince(NOW - MAX_FAILURE_GAP_MS - 1))
   await addEndpoint(db, 'mended', { failing_since: null, last_failure_at: NOW })
   assert.deepEqual(await purgeAll(db), [2, ['lately']])
 })

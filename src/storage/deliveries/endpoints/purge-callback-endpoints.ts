@@ -1,12 +1,12 @@
 import { type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../../database/db.ts'
-import { MAX_GAP_MS } from '../deliveries.ts'
+import { MAX_FAILURE_GAP_MS } from '../deliveries.ts'
 
-/** Endpoints checked per statement, so that others can write in between. */
+/** The endpoints that one statement checks, so that others can write in between. */
 const BATCH = 500
 
 /**
- * How many endpoints were purged, and the id after which to continue; undefined when all were
+ * The number of deleted endpoints, and the id after which to continue; undefined when all were
  * checked.
  */
 export type PurgeResult = { deleted: number; last: string | undefined }
@@ -32,7 +32,7 @@ export async function purgeCallbackEndpoints(
   if (last === undefined) return { deleted: 0, last }
   const isUnused = sql<SqlBool>`(id > ${after} and id <= ${last} and kind = 'callback'
     and disabled_at is null
-    and (failing_since is null or last_failure_at < ${now - MAX_GAP_MS})
+    and (failing_since is null or last_failure_at < ${now - MAX_FAILURE_GAP_MS})
     and not exists (select 1 from deliveries where endpoint_id = endpoints.id))`
   const deleted = await inTransaction(db, async (tx) => {
     await tx.dialect.lockRows?.(tx, 'endpoints', isUnused)

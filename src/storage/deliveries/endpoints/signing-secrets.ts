@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Queryable } from '../../database/db.ts'
 import type { SigningSecretRow } from '../../database/tables.ts'
 
-/** Only the database: commands that run beside a server have no objects. */
 /**
  * The owner of a secret: one endpoint or, without an endpoint, the account, for all endpoints that
  * have none.
@@ -16,7 +15,7 @@ export function generateSecret(): string {
 
 /**
  * Returns the secrets that sign deliveries to an endpoint at `now`, newest first: its own, else the
- * account's. If none is stored, the settings may have one.
+ * account's. Returns none if none is stored; then the settings may have one.
  */
 export async function signingSecrets(
   db: Queryable,
@@ -39,15 +38,16 @@ export async function addSecret(
 export type Rotation = SecretOwner & {
   secret: string
   at: number
-  /** How long the earlier secrets keep signing beside the new one; 0 = not at all. */
+  /** How long the earlier secrets keep signing beside the new one; 0 means not at all. */
   overlapMs: number
-  /** What signs until now if no stored secret does: the settings may define some. */
+  /** The secrets of the settings, which sign until now if no stored secret does. */
   configured: readonly string[]
 }
 
 /**
- * Replaces the secret of an owner. Secrets that signed until now, wherever they came from, do so
- * for at most the overlap. Deletes expired secrets of the account. Returns whether any signed.
+ * Replaces the secret of an owner. The secrets that signed until now, wherever they came from, keep
+ * signing for at most the overlap. Deletes expired secrets of the account. Returns whether any
+ * secret signed before.
  */
 export async function rotateSecret(db: Queryable, rotation: Rotation): Promise<boolean> {
   const { secret, at, overlapMs, configured, ...owner } = rotation
@@ -55,7 +55,7 @@ export async function rotateSecret(db: Queryable, rotation: Rotation): Promise<b
   return db.sql.transaction().execute(async (sql) => {
     const stored = await readValid({ sql }, { ...owner, now: at })
     if (!stored.some((row) => row.endpoint_id === owner.endpointId)) {
-      // Older than its replacement: receivers see the newest first.
+      // These are older than the new secret, because receivers see the newest first.
       const configuredSecrets = configured.map((secret) => ({
         secret,
         created_at: at - 1,

@@ -10,14 +10,13 @@ import { metadataTokens } from '../lists/metadata-tokens.ts'
 import { deleteSharesOfJob } from '../shares.ts'
 import { deleteTranscriptEdits } from '../transcript-edits.ts'
 
-/** The objects that lost their last row, for the caller to delete. */
+/** The objects that lost their last row, which the caller must delete. */
 export type DeletedJob = { objects: string[] }
 
 /**
  * Deletes a job that has ended, with its deliveries, corrections and links, and its file unless
- * another job uses it, and notes who did in the audit log.
- * Returns undefined if there is no such job or it has not ended. The deleting statement itself
- * checks the status.
+ * another job uses it, and records in the audit log who did it. Returns undefined if there is no
+ * such job or it has not ended. The deleting statement itself checks the status.
  */
 export async function deleteEndedJob(
   tx: Db,

@@ -12,14 +12,17 @@ export type DeletionClock = {
 }
 
 const HOUR_MS = 3_600_000
-/** Servers are off for a weekend or a week; a wrong clock is wrong by months or years. */
+/**
+ * The longest advance of the clock that is trusted: a server may be off for a week, and a wrong
+ * clock is wrong by months or years.
+ */
 const MAX_LEAP_MS = 7 * 24 * HOUR_MS
 /**
  * How long an operator has to notice a wrong clock. A server that really was off for long deletes a
  * day later.
  */
 const CONFIRM_MS = 24 * HOUR_MS
-/** How often the newest time is written: leaps are measured in days, so this is enough. */
+/** How often the newest time is written: leaps are measured in days, so this is often enough. */
 const SAVE_EVERY_MS = 10 * 60_000
 
 /** How an operator confirms that the clock is right. */
@@ -36,13 +39,13 @@ export type ClockState = {
 /**
  * Returns the state after one more reading of the clock. A clock more than 7 days ahead of the
  * newest trusted time is doubted. It is trusted again once it has advanced for a day from there,
- * whatever starts and stops lie in between. A clock that goes back is trusted: nothing gets older
- * by it.
+ * even if the server was restarted in between. A clock that goes back is trusted, because it makes
+ * nothing older.
  */
 export function readClock({ seenAt, doubt }: ClockState, now: number): ClockState {
   if (now - seenAt <= MAX_LEAP_MS) return { seenAt: now }
-  const goesOn = doubt && now >= doubt.since && now - doubt.lastAt <= MAX_LEAP_MS
-  if (!goesOn) return { seenAt, doubt: { since: now, lastAt: now } }
+  const isSameDoubt = doubt && now >= doubt.since && now - doubt.lastAt <= MAX_LEAP_MS
+  if (!isSameDoubt) return { seenAt, doubt: { since: now, lastAt: now } }
   if (now - doubt.since >= CONFIRM_MS) return { seenAt: now }
   return { seenAt, doubt: { since: doubt.since, lastAt: now } }
 }
@@ -60,7 +63,8 @@ export async function openDeletionClock({
 }: DeletionClockOptions): Promise<DeletionClock> {
   const file = `${databaseFile(folder)}.clock`
   let state = (await load(file)) ?? { seenAt: await lastWritten(folder) }
-  // What the start has seen is written with the next change, after a while, or at the end.
+  // The state of the start is written with the next change, after a while, or when the clock is
+  // closed.
   let savedAt = Date.now()
   let saving = Promise.resolve()
 
@@ -106,14 +110,14 @@ async function load(file: string): Promise<ClockState | undefined> {
   try {
     const { seenAt, doubt } = JSON.parse(await readFile(file, 'utf8')) as ClockState
     if (!Number.isFinite(seenAt)) return undefined
-    const isWhole = Number.isFinite(doubt?.since) && Number.isFinite(doubt?.lastAt)
-    return { seenAt, doubt: isWhole ? doubt : undefined }
+    const isComplete = Number.isFinite(doubt?.since) && Number.isFinite(doubt?.lastAt)
+    return { seenAt, doubt: isComplete ? doubt : undefined }
   } catch {
     return undefined
   }
 }
 
-/** For a new store, now is the only known time. */
+/** Returns when the database file was last written; for a new store, the current time. */
 async function lastWritten(folder: string): Promise<number> {
   const file = databaseFile(folder)
   const times = [file, `${file}-wal`].map(async (path) => {

@@ -1,18 +1,18 @@
 import { type Db, inTransaction } from '../../database/db.ts'
 import { deleteEndedJob } from './delete-job.ts'
 
-/** Jobs deleted per transaction, so that others can write in between. */
+/** The jobs that one transaction deletes, so that others can write in between. */
 const BATCH = 100
 
 /**
- * What a batch removed: the jobs, and the objects that lost their last row, for the caller to
+ * The deleted jobs of a batch, and the objects that lost their last row, which the caller must
  * delete.
  */
 export type ExpiredJobs = { ids: string[]; objects: string[] }
 
 /**
- * Deletes one batch of jobs that ended before a given time, oldest first; none are left when it
- * returns no ids. If a crash prevents the deletion of an object, the next start removes it.
+ * Deletes one batch of jobs that ended before a given time, oldest first; if it returns no ids,
+ * none are left. If a crash prevents the deletion of an object, the next start removes it.
  */
 export function deleteExpiredJobs(
   db: Db,

@@ -5,7 +5,7 @@ import { deleteRecordingWithoutJobs } from '../../objects/recordings.ts'
 import type { JobId } from '../jobs.ts'
 import { deleteEndedJob } from './delete-job.ts'
 
-/** Jobs looked up per statement, so that others can write in between. */
+/** The jobs that one statement looks up, so that others can write in between. */
 const BATCH = 100
 
 /** The events of callbacks whose body is the whole result. */
@@ -15,27 +15,30 @@ const RESULT_EVENTS = [
   'live.post_final_transcript',
 ] as const
 
-/** Which jobs to check, and the time before which unread results are deleted too. */
-export type ConsumedJobOptions = {
-  /** One job; all when absent. */
+/**
+ * Selects the zero-retention jobs to check, and the time before which unread results are deleted,
+ * too.
+ */
+export type DeliveredJobOptions = {
+  /** Checks only this job; undefined means all jobs. */
   id?: string | undefined
-  /** What ended at this time or earlier has waited long enough; default: nothing. */
+  /** Jobs that ended at this time or earlier have waited long enough; by default, no job has. */
   waitedSince?: number
 }
 
 /**
- * Deletes the jobs of which nothing is kept, where that is due: the result was read or accepted by
- * a callback, and nobody else is to be notified; or it has waited long enough and no callback is
- * under way. Returns their ids. Objects go before the row that names them, so what a crash cuts off
- * is found and deleted again.
+ * Deletes the zero-retention jobs whose deletion is due: either the result was read or accepted by
+ * a callback and no notification is pending, or the job has waited long enough and no callback is
+ * pending. Returns their ids. Objects are deleted before the row that refers to them, so that after
+ * a crash they are found and deleted again.
  */
 export async function deleteDeliveredJobs(
   db: Db,
-  options: ConsumedJobOptions = {},
+  options: DeliveredJobOptions = {},
 ): Promise<string[]> {
   const deleted: string[] = []
   for (;;) {
-    const jobs = await findConsumed(db, options)
+    const jobs = await findDeliveredJobs(db, options)
     for (const job of jobs) {
       for (const object of await listObjects(db, job.id)) await db.objects.delete(object)
       const gone = await inTransaction(db, (tx) => deleteEndedJob(tx, job))
@@ -48,14 +51,14 @@ export async function deleteDeliveredJobs(
   return deleted
 }
 
-type ConsumedJob = { id: string; account: string }
+type DeliveredJob = { id: string; account: string }
 
-async function findConsumed(
+async function findDeliveredJobs(
   db: Db,
-  { id, waitedSince = 0 }: ConsumedJobOptions,
-): Promise<ConsumedJob[]> {
-  const { rows } = await sql<ConsumedJob>`
-    select id, account from jobs where ${isEnded(id)}
+  { id, waitedSince = 0 }: DeliveredJobOptions,
+): Promise<DeliveredJob[]> {
+  const { rows } = await sql<DeliveredJob>`
+    select id, account from jobs where ${isEndedZeroRetention(id)}
       and not exists (select 1 from deliveries
         where job_id = jobs.id and kind <> 'webhook' and ${isPending})
       and (completed_at <= ${waitedSince} or (
@@ -67,8 +70,8 @@ async function findConsumed(
   return rows
 }
 
-/** Worded like the index on these jobs. */
-function isEnded(id: string | undefined) {
+/** The condition for zero-retention jobs that have ended, worded like that of their index. */
+function isEndedZeroRetention(id: string | undefined) {
   const isWanted = id === undefined ? sql`` : sql`and id = ${id}`
   return sql<SqlBool>`(zero_retention = 1 and completed_at is not null ${isWanted})`
 }
@@ -83,15 +86,15 @@ async function listObjects(db: Db, id: string): Promise<string[]> {
 }
 
 /**
- * Deletes the recordings of jobs of which nothing is kept, once they have ended, unless another job
- * uses them. Returns how many.
+ * Deletes the recordings of zero-retention jobs that have ended, unless another job uses them.
+ * Returns how many.
  */
 export async function deleteEndedRecordings(
   db: Db,
-  { id }: Pick<ConsumedJobOptions, 'id'> = {},
+  { id }: Pick<DeliveredJobOptions, 'id'> = {},
 ): Promise<number> {
   const { rows } = await sql<{ file: string }>`
-    select distinct file_id as file from jobs where ${isEnded(id)}
+    select distinct file_id as file from jobs where ${isEndedZeroRetention(id)}
       and exists (select 1 from files where files.id = jobs.file_id)`.execute(db.sql)
   let deleted = 0
   for (const { file } of rows) {
@@ -103,26 +106,26 @@ export async function deleteEndedRecordings(
 }
 
 /**
- * Notes that the owner of a job has read its result; returns false, and changes nothing, unless it
- * is an ended job of which nothing is kept.
+ * Records that the account of a job has read its result. Returns false, and changes nothing, unless
+ * it is a zero-retention job that has ended.
  */
 export async function markResultDelivered(
   db: Db,
   { id, account }: Pick<JobId, 'id' | 'account'>,
   { at }: { at: number },
 ): Promise<boolean> {
-  const isMine = sql<SqlBool>`(${isEnded(id)} and account = ${account})`
-  // Most jobs are kept, and reading one costs no write.
-  const consumedJob = await db.reader
+  const isOfAccount = sql<SqlBool>`(${isEndedZeroRetention(id)} and account = ${account})`
+  // Most jobs are not of this kind, and reading one must cost no write.
+  const endedJob = await db.reader
     .selectFrom('jobs')
     .select('id')
-    .where(isMine)
+    .where(isOfAccount)
     .executeTakeFirst()
-  if (!consumedJob) return false
+  if (!endedJob) return false
   const { numUpdatedRows } = await db.sql
     .updateTable('jobs')
     .set({ delivered_at: at })
-    .where(isMine)
+    .where(isOfAccount)
     .where('delivered_at', 'is', null)
     .executeTakeFirst()
   return numUpdatedRows === 1n

@@ -11,7 +11,7 @@ import {
 } from '../jobs.ts'
 import { metadataTokens } from './metadata-tokens.ts'
 
-/** Which jobs of an account to list; all given conditions must hold. */
+/** Selects jobs of an account; all given conditions must hold. */
 export type JobFilter = {
   account: string
   kinds?: readonly JobKind[] | undefined
@@ -28,8 +28,8 @@ export type JobFilter = {
 export type ListCursor = { createdAt: number; id: string }
 
 /**
- * Which part of a list: what follows a position, or otherwise what follows an offset; `withJobs`
- * reads short jobs along.
+ * Selects a part of a list: what follows a position or, without one, an offset. `withJobs` also
+ * reads the short jobs themselves.
  */
 export type PageRequest = {
   offset: number
@@ -38,7 +38,7 @@ export type PageRequest = {
   withJobs?: boolean | undefined
 }
 
-/** A job on a page, and the bytes of the texts in its row; with the job if it was read along. */
+/** A job on a page, with the bytes of the texts in its row, and the job itself if it was read. */
 export type ListedJob = ListCursor & { bytes: number; job: Job | undefined }
 
 /** The jobs on one page, and whether more follow. */
@@ -60,15 +60,16 @@ const COUNTED_TOKENS = 20
 const MERGED_ROWS = 20_000
 
 /**
- * Bytes of texts of a job that is short. The first pages of most lists hold nothing but jobs that
- * wait or run, and a page of a thousand such jobs still is a message of some megabytes.
+ * The most bytes of texts of a short job. The first pages of most lists contain only jobs that wait
+ * or run, and a page of a thousand short jobs is a message of some megabytes.
  */
 const SHORT_JOB_BYTES = 4096
 
 type Sql = RawBuilder<unknown>
 
 /**
- * What a row holds of its job as text; the lengths are in the heads of rows, the texts not read.
+ * The columns with the texts of a job. Their lengths are stored at the start of a row, so the texts
+ * need not be read.
  */
 const texts: readonly string[] = [
   ...['custom_metadata', 'post_session_metadata', 'request_params', 'result'],
@@ -112,7 +113,10 @@ async function selectPage(db: Db, filter: JobFilter, page: PageRequest): Promise
   return rows
 }
 
-/** The first `limit` jobs of some streams and the one after, which shows that there is more. */
+/**
+ * Returns the query for the first `limit` jobs of some streams and the one after, which shows that
+ * there are more.
+ */
 function pageQuery(
   streams: readonly Sql[],
   { limit, offset, after, withJobs }: PageRequest,
@@ -129,7 +133,7 @@ function pageQuery(
 type PageValues = Record<'account' | 'id', string> &
   Record<'from' | 'before' | 'createdAt' | 'limit' | 'offset', number>
 
-/** Which conditions a list without metadata has. */
+/** The conditions of a list without metadata. */
 type PageShape = Pick<JobFilter, 'kinds' | 'statuses'> &
   Record<'from' | 'before' | 'after' | 'withJobs', boolean>
 
@@ -148,8 +152,8 @@ function selectJobs({ reader: sql, dialect }: Db, filter: JobFilter, page: PageR
   const { limit, offset, after, withJobs = false } = page
   const { createdAt, id } = after ?? { createdAt: 0, id: '' }
   const shape = {
-    kinds: filters(filter.kinds, kinds),
-    statuses: filters(filter.statuses, statuses),
+    kinds: selectionOf(filter.kinds, kinds),
+    statuses: selectionOf(filter.statuses, statuses),
     from: filter.from !== undefined,
     before: filter.before !== undefined,
     after: after !== undefined,
@@ -171,16 +175,18 @@ type Search = JobFilter & { tokens: readonly Buffer[] }
 async function chooseStreams(db: Db, search: Search, page: PageRequest): Promise<Sql[]> {
   const { tokens } = search
   if (tokens.length === 0) return [wholeStream(db, search, page)]
-  const byStatus = filters(search.statuses, statuses)
+  const byStatus = selectionOf(search.statuses, statuses)
   if (tokens.length === 1 && !byStatus) return [metadataStream(search, page, tokens[0]!)]
   const candidates = tokens.slice(0, COUNTED_TOKENS)
-  const leads = candidates.map((token) => sql`select 1 from job_metadata where token = ${token}`)
+  const candidateQueries = candidates.map(
+    (token) => sql`select 1 from job_metadata where token = ${token}`,
+  )
   if (byStatus)
-    leads.push(
+    candidateQueries.push(
       sql`select 1 from (${sql.join(jobStreams({ ...search, tokens: [] }, page), sql` union all `)}) as found`,
     )
-  const counts = await countUpTo(db, leads)
-  // If all are common the last one leads: a walk by status reads no job row.
+  const counts = await countUpTo(db, candidateQueries)
+  // If all conditions are common, the last one is taken: a walk by status reads no job row.
   const token = candidates[counts.lastIndexOf(Math.min(...counts))]
   return token ? [metadataStream(search, page, token)] : jobStreams(search, page)
 }
@@ -195,7 +201,10 @@ async function countUpTo(db: Db, searches: readonly Sql[]): Promise<number[]> {
   return searches.map((_, i) => rows[0]![`count_${i}`]!)
 }
 
-/** Whether a list without metadata begins so far behind that its streams are not merged. */
+/**
+ * Returns whether a page without a metadata filter begins so far behind that its streams are not
+ * merged.
+ */
 function isDeep(filter: JobFilter, { offset, after }: PageRequest): boolean {
   return !after && offset > MERGED_ROWS && streamsOf(filter).length > 1
 }
@@ -206,15 +215,15 @@ function jobStreams(search: Search, page: PageRequest): Sql[] {
   return streamsOf(search).map(
     ({ kind, status }) => sql`select created_at, id from (select created_at, id from jobs
       where account = ${account} ${kind ? sql`and kind = ${kind}` : sql``}
-        ${status ? sql`and status = ${status}` : sql``} ${within(search, page)}
+        ${status ? sql`and status = ${status}` : sql``} ${rangeConditions(search, page)}
         ${hasTokens(tokens, sql.ref('jobs'))}
       order by created_at desc, id desc) as stream`,
   )
 }
 
 function streamsOf(search: Pick<JobFilter, 'kinds' | 'statuses'>) {
-  const byKind = filters(search.kinds, kinds)
-  const byStatus = filters(search.statuses, statuses)
+  const byKind = selectionOf(search.kinds, kinds)
+  const byStatus = selectionOf(search.statuses, statuses)
   const statusFilters = byStatus ?? [undefined]
   // The index on status begins with the kind.
   return (byKind ?? (byStatus ? kinds : [undefined])).flatMap((kind) => {
@@ -224,28 +233,28 @@ function streamsOf(search: Pick<JobFilter, 'kinds' | 'statuses'>) {
 
 /** Returns the jobs of all requested kinds and statuses, by checking every job in list order. */
 function wholeStream(db: Db, search: Search, page: PageRequest): Sql {
-  const byKind = filters(search.kinds, kinds)
-  const byStatus = filters(search.statuses, statuses) ?? statuses
-  // Otherwise the status index would be used, and its rows sorted.
+  const byKind = selectionOf(search.kinds, kinds)
+  const byStatus = selectionOf(search.statuses, statuses) ?? statuses
+  // Without the hint, the status index would be used, and its rows would be sorted.
   return sql`select created_at, id from jobs
     ${db.dialect.byIndex(byKind ? 'jobs_by_kind' : 'jobs_by_time')}
     where account = ${search.account} ${byKind ? sql`and kind = ${byKind[0]}` : sql``}
-      and status in (${sql.join(byStatus)}) ${within(search, page)}`
+      and status in (${sql.join(byStatus)}) ${rangeConditions(search, page)}`
 }
 
 /** Returns the jobs that have a metadata token and match everything else. */
-function metadataStream(search: Search, page: PageRequest, lead: Buffer): Sql {
-  const byKind = filters(search.kinds, kinds)
-  const byStatus = filters(search.statuses, statuses)
-  const otherTokens = search.tokens.filter((token) => token !== lead)
+function metadataStream(search: Search, page: PageRequest, token: Buffer): Sql {
+  const byKind = selectionOf(search.kinds, kinds)
+  const byStatus = selectionOf(search.statuses, statuses)
+  const otherTokens = search.tokens.filter((other) => other !== token)
   const hasStatus = sql`and exists (select 1 from jobs where jobs.id = m.id
     and jobs.status in (${sql.join(byStatus ?? [])}))`
-  return sql`select m.created_at, m.id from job_metadata m where m.token = ${lead}
-    ${byKind ? sql`and m.kind in (${sql.join(byKind)})` : sql``} ${within(search, page)}
+  return sql`select m.created_at, m.id from job_metadata m where m.token = ${token}
+    ${byKind ? sql`and m.kind in (${sql.join(byKind)})` : sql``} ${rangeConditions(search, page)}
     ${hasTokens(otherTokens, sql.ref('m'))} ${byStatus ? hasStatus : sql``}`
 }
 
-function within({ from, before }: JobFilter, { after }: PageRequest): Sql {
+function rangeConditions({ from, before }: JobFilter, { after }: PageRequest): Sql {
   const conditions = [
     from === undefined ? sql`` : sql`and created_at >= ${from}`,
     before === undefined ? sql`` : sql`and created_at < ${before}`,
@@ -273,8 +282,11 @@ function hasTokens(tokens: readonly Buffer[], job: Sql): Sql {
     and o.created_at = ${job}.created_at and o.id = ${job}.id) = ${tokens.length}`
 }
 
-/** Returns the values to filter by; undefined if none or all were requested. */
-function filters<T>(selectedValues: readonly T[] | undefined, all: readonly T[]): T[] | undefined {
+/** Returns the values to filter by; undefined if none or all are selected. */
+function selectionOf<T>(
+  selectedValues: readonly T[] | undefined,
+  all: readonly T[],
+): T[] | undefined {
   const values = all.filter((value) => selectedValues?.includes(value))
   return values.length === 0 || values.length === all.length ? undefined : values
 }

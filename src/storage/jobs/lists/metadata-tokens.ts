@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { isObject } from '../../../is-object.ts'
 
-/** An accidental match would need 2^64 keys of one account. */
+/** The length of a token. An accidental match is unlikely below 2^64 keys of one account. */
 const TOKEN_BYTES = 16
 
 /**
  * Returns the tokens of an account's metadata: one per key at each depth, built from the path and
- * the value as filters compare it. A job matches a filter exactly when it has all
- * tokens of the filter. Scalars are equal if their text is, lists if all their items are. A
- * requested object only has to exist; its keys have tokens of their own.
+ * the value as filters compare it. A job matches a filter exactly if it has all tokens of the
+ * filter. Scalars are equal if their text is, lists if all their items are. A requested object only
+ * has to exist; its keys have tokens of their own.
  */
 export function metadataTokens(account: string, metadata: Record<string, unknown>): Buffer[] {
   return Object.entries(metadata).flatMap(([key, value]) => tokensAt([key], value))

@@ -5,12 +5,10 @@ import type { JobRow } from '../../database/tables.ts'
 import type { JobId, JobStatus } from '../jobs.ts'
 import { type Lease, whereLeased } from './lease.ts'
 
-/**
- * The progress of a running job. Best effort: dropped when the job ends or returns to the queue.
- */
+/** The progress of a running job. It is lost when the job ends or returns to the queue. */
 export type JobProgress = {
   stage: string
-  /** 0 to 1, of the whole job. */
+  /** The completed fraction of the whole job, from 0 to 1. */
   fraction: number
   secondsLeft: number | null
 }

@@ -7,17 +7,20 @@ import {
 } from '../../accounts/usage/usage.ts'
 import { type Db, inTransaction } from '../../database/db.ts'
 import { type EndedJob, endedJobColumns, queueJobEnd } from '../../deliveries/queue-deliveries.ts'
-import { isAbandoned } from '../../nodes/owners.ts'
+import { isAbandoned } from '../../nodes/register-node.ts'
 import type { JobFailure } from '../finish-job.ts'
 import { MAX_INTERRUPTIONS } from './queue.ts'
 
-/** Makes every waiting job due. Called at the start, because the clock may have been set back. */
+/**
+ * Makes every waiting job due. A server calls it at its start, because the clock may have been set
+ * back.
+ */
 export async function makeWaitingDue(db: Db, { now }: { now: number }): Promise<void> {
   await sql`update jobs set run_after = ${now}
     where kind = 'pre-recorded' and status = 'queued' and run_after > ${now}`.execute(db.sql)
 }
 
-/** Requeues the jobs of dead owners, as if their attempts had not begun. */
+/** Requeues the jobs whose owner, a node, is dead, as if their attempts had not begun. */
 export function returnAbandonedJobs(db: Db, { now }: { now: number }): Promise<number> {
   const attempt = sql<number>`attempt - 1`
   return returnJobs(db, { now, lost: isAbandoned, attempt, interruptions: 1 })
@@ -84,7 +87,7 @@ async function failWaiting(db: Db, options: FailWaiting): Promise<string[]> {
   }
 }
 
-/** Jobs that are ended per transaction, so that others can write in between. */
+/** The jobs that one transaction ends, so that others can write in between. */
 const BATCH = 100
 
 async function failSome(tx: Db, { condition, failure, at }: FailWaiting): Promise<string[]> {
@@ -98,14 +101,14 @@ async function failSome(tx: Db, { condition, failure, at }: FailWaiting): Promis
       ${tx.dialect.forUpdateSkipLocked('jobs')})
     returning ${columns}`.execute(tx.sql)
   for (const job of rows) await queueJobEnd(tx, job, { at })
-  // Always in the same order, see `recordJobUsage`.
-  for (const job of rows.toSorted((a, b) => (usageOwner(a) < usageOwner(b) ? -1 : 1))) {
+  // The order is always the same, so that transactions do not deadlock; see `recordJobUsage`.
+  for (const job of rows.toSorted((a, b) => (usageKey(a) < usageKey(b) ? -1 : 1))) {
     await recordJobUsage(tx, job)
   }
   return rows.map(({ id }) => id)
 }
 
-function usageOwner({ account, completed_at, key_id }: UsageJob): string {
+function usageKey({ account, completed_at, key_id }: UsageJob): string {
   return JSON.stringify([account, startOfDay(completed_at!), key_id])
 }
 

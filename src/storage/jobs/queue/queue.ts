@@ -18,7 +18,7 @@ type JobRequest = {
   createdAt: number
   params: Record<string, unknown>
   /**
-   * The JSON text of the parameters, if it exists; `params` may then lack the rest of long lists.
+   * The JSON text of the parameters, if it exists; `params` may then lack the ends of long lists.
    */
   paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
@@ -26,7 +26,10 @@ type JobRequest = {
   warnings?: readonly string[] | undefined
   /** The id of the key of the request. */
   keyId?: string | undefined
-  /** Whether nothing is kept of the job after its result was delivered; default no. */
+  /**
+   * Whether the job and its data are deleted after its result was delivered; by default they are
+   * kept.
+   */
   zeroRetention?: boolean | undefined
 }
 
@@ -89,7 +92,7 @@ export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit)
   const created = { kind, createdAt: queued.created_at }
   if (job.customMetadata) await indexMetadata(tx, job, created)
   if (job.kind === 'live') await recordToken(tx, job, created)
-  await announce(tx, job, {
+  await queueCreationEvents(tx, job, {
     ...created,
     hasWebhooks: tx.dialect.toBoolean(queued.has_webhooks),
   })
@@ -145,8 +148,8 @@ const insertUploaded = statement<JobValues & { fileId: string }, InsertedJob>((v
   }),
 )
 
-/** The condition for jobs that count for the limit, in the words of their index. */
-const counted = {
+/** The condition for jobs that count for the limit, worded like that of their index. */
+const countsForLimit = {
   'pre-recorded': sql`status = 'queued'`,
   live: sql`(status = 'queued' or status = 'processing')`,
 }
@@ -167,12 +170,12 @@ function insertion(kind: JobKind, values: JobValues, { file }: { file: RawBuilde
     cross join (select coalesce((select created_at from jobs where account = ${account}
       order by created_at desc limit 1), 0) as created_at) newest
     where (select count(*) from jobs where kind = ${kind} and account = ${account}
-      and ${counted[kind]}) < ${maxQueued}
+      and ${countsForLimit[kind]}) < ${maxQueued}
     returning created_at, exists (select 1 from endpoints
       where account = ${account} and kind = 'webhook') as has_webhooks`
 }
 
-async function announce(
+async function queueCreationEvents(
   tx: Db,
   job: NewJob,
   { createdAt: at, hasWebhooks }: CreatedJob & { hasWebhooks: boolean },
@@ -199,8 +202,8 @@ async function recordToken(tx: Db, job: NewLiveJob, { createdAt }: CreatedJob): 
 
 /** Indexes a job by its metadata. */
 async function indexMetadata(tx: Db, job: NewJob, { kind, createdAt }: CreatedJob): Promise<void> {
-  // Reads the metadata as it is stored, in which too large numbers are null, so that deletion finds
-  // it.
+  // This reads the metadata as it is stored, in which too large numbers are null, so that the
+  // deletion of the job computes the same tokens.
   const stored = JSON.parse(JSON.stringify(job.customMetadata))
   const tokens = metadataTokens(job.account, stored)
   if (tokens.length === 0) return
@@ -225,7 +228,7 @@ export type ClaimedJob = {
   params: Record<string, unknown>
   requestWarnings: readonly string[]
   file: JobFile
-  /** Whether nothing is kept of it after its result was delivered. */
+  /** Whether the job and its data are deleted after its result was delivered. */
   zeroRetention: boolean
 }
 
@@ -235,7 +238,7 @@ export type ClaimedJob = {
  */
 export const MAX_INTERRUPTIONS = 100
 
-/** The process that claims, the length of the lease, and the limits. */
+/** The process that claims a job, the length of the lease, and the limits. */
 export type ClaimOptions = {
   owner: string
   /** Only jobs that are due by then are claimed, by the clock of the queue. */

@@ -10,11 +10,11 @@ import { isMissingFile } from './missing-file.ts'
 
 /**
  * Stores objects as files in `folder`, in subfolders named by the first two digits of the id.
- * `owner` is the id of this process.
+ * `nodeId` is the id of this process.
  */
 export async function openDiskObjects(
   folder: string,
-  { owner = randomUUID() as string }: { owner?: string } = {},
+  { nodeId = randomUUID() as string }: { nodeId?: string } = {},
 ): Promise<Objects> {
   const unfinished = join(folder, 'unfinished')
   await mkdir(unfinished, { recursive: true })
@@ -22,7 +22,7 @@ export async function openDiskObjects(
   const path = (id: string) => objectPath(folder, id)
   const check = async (id: string) => statReadable(path(id))
   async function place<T>(id: string, make: (temporary: string) => Promise<T>): Promise<T> {
-    const temporary = join(unfinished, `${owner}.${randomUUID()}`)
+    const temporary = join(unfinished, `${nodeId}.${randomUUID()}`)
     return moveIntoPlace({ temporary, target: path(id) }, make)
   }
 
@@ -44,9 +44,9 @@ export async function openDiskObjects(
     },
     read: async (id, range) => readFile(path(id), range),
     delete: async (id) => removeFile(path(id)),
-    async removeUnfinished({ owners }) {
+    async removeUnfinished({ ids: nodeIds }) {
       for (const name of await readdir(unfinished)) {
-        const isWritten = owners.some((owner) => name.startsWith(`${owner}.`))
+        const isWritten = nodeIds.some((active) => name.startsWith(`${active}.`))
         if (!isWritten) await rm(join(unfinished, name), { recursive: true, force: true })
       }
     },

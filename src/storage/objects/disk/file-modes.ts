@@ -3,12 +3,12 @@ import { basename, join } from 'node:path'
 
 /** The folders that Steno creates in its data folder. */
 const OWN_FOLDERS = ['objects', 'orphans', 'live', 'live-copies', 'work', 'cache', 'decrypted']
-/** A folder that the root of a separate file system also contains. */
-const NOBODYS = 'lost+found'
+/** A folder that the root of a separate file system also contains, and that is not Steno's. */
+const LOST_AND_FOUND = 'lost+found'
 const OWN_FILES = /^(steno\.sqlite|server\.lock)(-wal|-shm|-journal|\.clock)?$/
 
 /** Read, write and execute permissions for everyone but the owner. */
-const OTHERS = 0o077
+const ACCESS_OF_OTHERS = 0o077
 const STICKY = 0o1000
 
 /**
@@ -19,7 +19,7 @@ const STICKY = 0o1000
  */
 export async function findAccessibleFiles(folder: string): Promise<string[]> {
   const { mode } = await stat(folder).catch(() => ({ mode: 0 }))
-  return (mode & OTHERS) === 0 ? [] : findLoose(folder)
+  return (mode & ACCESS_OF_OTHERS) === 0 ? [] : findOpenPaths(folder)
 }
 
 /**
@@ -28,20 +28,20 @@ export async function findAccessibleFiles(folder: string): Promise<string[]> {
  */
 export async function restrictAccess(folder: string): Promise<string[]> {
   const open = await findAccessibleFiles(folder)
-  for (const path of await findLoose(folder)) await closeToOthers(path)
+  for (const path of await findOpenPaths(folder)) await closeToOthers(path)
   return open
 }
 
 /** Returns the paths whose mode allows access to others, whether or not their parent folders do. */
-async function findLoose(folder: string): Promise<string[]> {
+async function findOpenPaths(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
   const ownNames = names.filter((name) => OWN_FOLDERS.includes(name) || OWN_FILES.test(name))
-  const isShared = names.some((name) => name !== NOBODYS && !ownNames.includes(name))
+  const isShared = names.some((name) => name !== LOST_AND_FOUND && !ownNames.includes(name))
   const paths = [...(isShared ? [] : [folder]), ...ownNames.map((name) => join(folder, name))]
-  const loosePaths = await Promise.all(
-    paths.map(async (path) => ((await isLoose(path)) ? [path] : [])),
+  const openPaths = await Promise.all(
+    paths.map(async (path) => ((await isOpenToOthers(path)) ? [path] : [])),
   )
-  return loosePaths.flat()
+  return openPaths.flat()
 }
 
 /**
@@ -56,7 +56,7 @@ export async function restrictFilesBelow(
     for await (const entry of await opendir(path, { recursive: true })) {
       if (signal.aborted) return
       const inner = join(entry.parentPath, entry.name)
-      if (!entry.isSymbolicLink() && (await isLoose(inner))) await closeToOthers(inner)
+      if (!entry.isSymbolicLink() && (await isOpenToOthers(inner))) await closeToOthers(inner)
     }
   }
 }
@@ -90,13 +90,16 @@ async function isUsable(path: string, mode = 0): Promise<boolean> {
   return code === undefined || code === 'ENOENT'
 }
 
-async function isLoose(path: string): Promise<boolean> {
+async function isOpenToOthers(path: string): Promise<boolean> {
   const fileStat = await stat(path).catch(() => undefined)
   if (!fileStat || fileStat.uid !== process.getuid?.()) return false
-  return (fileStat.mode & OTHERS) !== 0 && (fileStat.mode & STICKY) === 0
+  return (fileStat.mode & ACCESS_OF_OTHERS) !== 0 && (fileStat.mode & STICKY) === 0
 }
 
-/** Ignores a path that is gone, or that cannot be changed; `doctor` reports the latter. */
+/**
+ * Removes the access of others to a path. Ignores a path that no longer exists, or that cannot be
+ * changed; `doctor` reports the latter.
+ */
 async function closeToOthers(path: string): Promise<void> {
   const { mode } = await stat(path).catch(() => ({ mode: 0 }))
   await chmod(path, mode & 0o700).catch(() => {})

@@ -84,14 +84,14 @@ export async function keyIdOf(stored: Objects, id: string): Promise<string | und
   return (await readObjectInfo(stored, id)).header?.keyId
 }
 
-/** The result of `examine`. */
+/** How an object is encrypted, if it is, its size as stored, and when it was stored. */
 export type EncryptedObjectInfo = {
   header: ObjectHeader | undefined
   size: number
   storedAt: number
 }
 
-/** Returns how an object is encrypted, if it is, and its size as stored. */
+/** Reads how an object is encrypted, if it is, and its size as stored. */
 export async function readObjectInfo(stored: Objects, id: string): Promise<EncryptedObjectInfo> {
   const objectInfo = await stored.check(id)
   // An empty object has no range to read.

@@ -4,7 +4,7 @@ import { findKnownObjects } from '../recordings.ts'
 import { keyIdOf } from './decrypt-object.ts'
 import { encryptObjects } from './encrypted-objects.ts'
 import type { ObjectKeys } from './object-keys.ts'
-import { deleteOtherKeyIds, noteObjectKeys } from './used-keys.ts'
+import { deleteOtherKeyIds, recordObjectKeys } from './used-keys.ts'
 
 /** The store whose objects must be encrypted with the current key. */
 export type EncryptStoreOptions = {
@@ -28,9 +28,9 @@ export type EncryptOutcome = { encrypted: number; total: number }
  */
 export async function encryptStore(options: EncryptStoreOptions): Promise<EncryptOutcome> {
   const { db, stored, keys, onProgress, signal } = options
-  await noteObjectKeys(db, keys)
+  await recordObjectKeys(db, keys)
   const all = (await Array.fromAsync(stored.list())).flat()
-  const objects = encryptObjects(stored, { keys, folder: '', owner: '' })
+  const objects = encryptObjects(stored, { keys, folder: '', nodeId: '' })
   let encrypted = 0
   for (const [done, id] of all.entries()) {
     signal.throwIfAborted()

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 
-/** Encrypted content differs from what was written. */
+/** The error for encrypted content that differs from what was written. */
 export class DamagedFile extends Error {}
 
 const CIPHER = 'aes-256-gcm'

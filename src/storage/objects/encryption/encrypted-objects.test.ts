@@ -20,7 +20,7 @@ import { parseObjectKeys } from './object-keys.ts'
 const CHUNK = 64 * 1024
 const { signal } = new AbortController()
 const limits = { maxBytes: 1e9, signal }
-const owner = 'me'
+const nodeId = 'me'
 
 const newKey = () => randomBytes(32).toString('base64')
 const keysOf = (...lines: string[]) => parseObjectKeys(lines.join('\n'), 'the file')
@@ -30,7 +30,7 @@ const key = newKey()
 async function openBoth(t: TestContext, lines = [key]) {
   const stored = createMemoryObjects(await makeFolder(t))
   const folder = join(await makeFolder(t), 'decrypted')
-  const objects = encryptObjects(stored, { keys: keysOf(...lines), folder, owner })
+  const objects = encryptObjects(stored, { keys: keysOf(...lines), folder, nodeId })
   return { stored, objects, folder }
 }
 
@@ -45,7 +45,7 @@ const contentOf = async (objects: Objects, id: string) => buffer((await objects.
 testObjects('encrypted objects in memory', async (t) => (await openBoth(t)).objects)
 testObjects('encrypted objects on disk', async (t) => {
   const stored = await openDiskObjects(await makeFolder(t))
-  return encryptObjects(stored, { keys: keysOf(key), folder: await makeFolder(t), owner })
+  return encryptObjects(stored, { keys: keysOf(key), folder: await makeFolder(t), nodeId })
 })
 
 test('any size and range is read as it was written', async (t) => {
@@ -110,7 +110,7 @@ test('an older key decrypts its objects, and without it they are unreadable', as
   const { objects, stored, folder } = await openBoth(t)
   const id = await write(objects, Buffer.from('old'))
   const next = newKey()
-  const both = encryptObjects(stored, { keys: keysOf(next, key), folder, owner })
+  const both = encryptObjects(stored, { keys: keysOf(next, key), folder, nodeId })
   assert.deepEqual(await contentOf(both, id), Buffer.from('old'))
   await both.replace(id, bytesOf('old'), { signal })
   assert.equal(await keyIdOf(stored, id), keysOf(next).current.id)
@@ -121,12 +121,12 @@ test('a decrypted file is deleted after use, or at the start if its process is g
   const { objects, stored, folder } = await openBoth(t)
   const id = await write(objects, Buffer.from('x'))
   const keys = keysOf(key)
-  const dead = encryptObjects(stored, { keys, folder, owner: 'dead' })
+  const dead = encryptObjects(stored, { keys, folder, nodeId: 'dead' })
   const left = await dead.materialize(id, { signal })
   {
     await using _ = await objects.materialize(id, { signal })
     assert.equal((await readdir(folder)).length, 2)
-    await objects.removeUnfinished({ owners: ['me'], since: 0 })
+    await objects.removeUnfinished({ ids: ['me'], since: 0 })
     assert.equal((await readdir(folder)).length, 1)
   }
   assert.deepEqual(await readdir(folder), [])

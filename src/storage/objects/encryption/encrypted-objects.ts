@@ -14,8 +14,8 @@ export type EncryptedOptions = {
   keys: ObjectKeys
   /** The folder of the decrypted files that programs use. */
   folder: string
-  /** The process that writes these files. */
-  owner: string
+  /** The id of the process that writes these files. */
+  nodeId: string
 }
 
 /**
@@ -24,7 +24,7 @@ export type EncryptedOptions = {
  */
 export function encryptObjects(
   stored: Objects,
-  { keys, folder, owner }: EncryptedOptions,
+  { keys, folder, nodeId }: EncryptedOptions,
 ): Objects {
   const encryptedSource = { stored, keys }
   return {
@@ -56,7 +56,7 @@ export function encryptObjects(
       if (!header) return stored.materialize(id, { signal })
       await using local = await stored.materialize(id, { signal })
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      const path = join(folder, `${owner}.${randomUUID()}`)
+      const path = join(folder, `${nodeId}.${randomUUID()}`)
       await decryptFile(local.path, path, { key: keyOfObject(keys, header, id), signal })
       return { path, [Symbol.asyncDispose]: () => rm(path, { force: true }) }
     },
@@ -67,10 +67,10 @@ export function encryptObjects(
     read: (id, range) => {
       return range ? readRange(encryptedSource, id, range) : readWhole(encryptedSource, id)
     },
-    async removeUnfinished(living) {
-      await stored.removeUnfinished(living)
+    async removeUnfinished(activeNodes) {
+      await stored.removeUnfinished(activeNodes)
       for (const name of await readdir(folder).catch(() => [])) {
-        const isUsed = [...living.owners, owner].some((ownerId) => name.startsWith(`${ownerId}.`))
+        const isUsed = [...activeNodes.ids, nodeId].some((id) => name.startsWith(`${id}.`))
         if (!isUsed) await rm(join(folder, name), { force: true })
       }
     },

@@ -3,10 +3,10 @@ import type { Db } from '../../database/db.ts'
 import type { ObjectKeys } from './object-keys.ts'
 
 /**
- * Records the key that encrypts new objects. Throws if a key is missing with which objects were
- * encrypted, because they could not be read.
+ * Records the key that encrypts new objects. Throws if a recorded key is missing, because the
+ * objects that it encrypts could not be read.
  */
-export async function noteObjectKeys(
+export async function recordObjectKeys(
   db: Pick<Db, 'sql'>,
   keys: ObjectKeys | undefined,
 ): Promise<void> {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Db } from '../../database/db.ts'
-import { isAbandoned } from '../../nodes/owners.ts'
+import { isAbandoned } from '../../nodes/register-node.ts'
 import { findKnownObjects, findReleasedRecordings } from '../recordings.ts'
 import type { Orphans } from './orphans.ts'
 
 /**
- * The objects, and the store to which unreferenced ones are moved; without `orphans` they are
+ * The store to which unreferenced objects are moved, and which of them; without `orphans` they are
  * deleted.
  */
 export type OrphanOptions = {
@@ -55,9 +55,9 @@ export async function findAwaitedObjects(db: Db, ids: readonly string[]): Promis
 }
 
 /**
- * Moves those of the given objects that no row refers to; returns how many. Recordings that jobs
- * have given up are deleted: the jobs still name them, so a restored older database cannot be the
- * reason.
+ * Moves those of the given objects that no row refers to; returns how many. Recordings that their
+ * jobs no longer need are deleted: the jobs still refer to them, so a restored older database
+ * cannot be the reason.
  */
 export async function removeOrphanObjects(
   db: Db,
@@ -70,10 +70,10 @@ export async function removeOrphanObjects(
     if (signal.aborted) break
     const knownIds = await findKnownObjects(db, ids)
     const lost = ids.filter((id) => !knownIds.has(id))
-    const givenUp = await findReleasedRecordings(db, lost)
+    const released = await findReleasedRecordings(db, lost)
     for (const id of lost) {
       if (signal.aborted) break
-      const isKept = orphans && !givenUp.has(id)
+      const isKept = orphans && !released.has(id)
       if (await removeOne(db, id, isKept ? options : { ...options, orphans: undefined })) removed++
     }
   }

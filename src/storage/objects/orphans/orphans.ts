@@ -12,10 +12,10 @@ export type Orphans = OrphanObjects & {
   /** Moves the folder of a live session to the orphans. */
   addSession(folder: string): Promise<void>
   /**
-   * Moves the folder of a live session back, unless it exists there; does nothing if it is no
-   * orphan.
+   * Moves the folder of a live session back, unless the folder exists; does nothing if the session
+   * is not an orphan.
    */
-  takeSessionBack(folder: string): Promise<void>
+  restoreSession(folder: string): Promise<void>
 }
 
 /** The prefix of the id of a session, whose folder is next to the files of objects. */
@@ -69,7 +69,7 @@ function openLocalOrphans(folder: string, objects: Objects): Orphans {
       await utimes(session, new Date(), new Date())
       await rename(session, sessionPath(session))
     },
-    async takeSessionBack(session) {
+    async restoreSession(session) {
       if (await stat(session).catch(() => undefined)) return
       await rename(sessionPath(session), session).catch((error) => {
         if (error.code !== 'ENOENT') throw error

@@ -1,8 +1,8 @@
 import type { Log } from '../../../observability/log.ts'
 import { measureOldResults } from '../../accounts/account-bytes.ts'
 import type { Db } from '../../database/db.ts'
-import { findOwners } from '../../nodes/owners.ts'
-import type { ActiveOwners } from '../objects.ts'
+import { findActiveNodes } from '../../nodes/register-node.ts'
+import type { ActiveNodes } from '../objects.ts'
 import { findAwaitedObjects, listEarlierObjects, removeOrphanObjects } from './orphan-objects.ts'
 import type { Orphans } from './orphans.ts'
 
@@ -15,27 +15,29 @@ export type SweepOptions = {
 }
 
 /**
- * Starts to move away what dead processes left: unfinished writes, and unreferenced objects.
+ * Starts to remove the remains of dead processes: unfinished writes and unreferenced objects.
  * Resolves when no write of this process can collide with those of dead ones; `done` resolves when
- * everything is moved. `isAlone`: all of it is from dead processes.
+ * everything is moved. `isAlone` means that no other process is alive, so all of it is from dead
+ * processes.
  */
 export async function beginSweep(
   options: SweepOptions,
   { isAlone }: { isAlone: boolean },
 ): Promise<{ done: Promise<void> }> {
   const { db } = options
-  const living = await findLiving(db)
+  const activeNodes = await findActiveNodes(db)
   const { clockMarginMs } = db.objects
-  // Listing a bucket takes minutes, too; there, the age of a file shows that a dead process left
-  // it.
+  // Listing a bucket takes minutes, too, so in a bucket the age of an object shows that a dead
+  // process left it.
   if (clockMarginMs !== undefined) {
-    const before = living.since - clockMarginMs
-    return { done: finishSweep(options, () => sweepByTime({ ...options, before }, living)) }
+    const before = activeNodes.since - clockMarginMs
+    return { done: finishSweep(options, () => sweepByTime({ ...options, before }, activeNodes)) }
   }
-  await db.objects.removeUnfinished(living)
-  const sweepOptions = { ...options, before: isAlone ? undefined : living.since }
+  await db.objects.removeUnfinished(activeNodes)
+  const sweepOptions = { ...options, before: isAlone ? undefined : activeNodes.since }
   const earlier = await listEarlierObjects(db, sweepOptions)
-  // In the background: looking up millions of objects on a slow disk takes minutes.
+  // This runs in the background, because looking up millions of objects on a slow disk takes
+  // minutes.
   return { done: finishSweep(options, () => removeOrphanObjects(db, earlier, sweepOptions)) }
 }
 
@@ -44,20 +46,15 @@ export async function beginSweep(
  * considered alive.
  */
 export async function removeUnfinished({ db }: Pick<SweepOptions, 'db'>): Promise<void> {
-  await db.objects.removeUnfinished(await findLiving(db))
-}
-
-async function findLiving(db: Db): Promise<ActiveOwners> {
-  const { ids, since } = await findOwners(db)
-  return { owners: ids, since }
+  await db.objects.removeUnfinished(await findActiveNodes(db))
 }
 
 async function sweepByTime(
   options: SweepOptions & { before: number },
-  living: ActiveOwners,
+  activeNodes: ActiveNodes,
 ): Promise<number> {
   const { db, signal } = options
-  await db.objects.removeUnfinished(living)
+  await db.objects.removeUnfinished(activeNodes)
   let removed = 0
   for await (const ids of db.objects.list()) {
     if (signal.aborted) break

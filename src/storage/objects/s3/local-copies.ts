@@ -3,7 +3,10 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LocalFile } from '../objects.ts'
 
-/** A file with the bytes of an object, which some programs may be using; 0 bytes until `made`. */
+/**
+ * A file with the bytes of an object, which programs may be using. Its size is 0 until `made`
+ * resolves.
+ */
 type LocalObjectCopy = {
   path: string
   size: number
@@ -12,7 +15,7 @@ type LocalObjectCopy = {
   expiry?: NodeJS.Timeout
 }
 
-/** How long an unused copy is kept: other nodes delete objects, too. */
+/** How long an unused copy is kept. It is short, because other nodes may delete the object. */
 const KEPT_MS = 5 * 60_000
 
 /**
@@ -24,7 +27,7 @@ export class LocalCopies {
   readonly #folder: string
   readonly #maxBytes: number
   readonly #keptMs: number
-  /** By the name of a version of an object; the one used last is last. */
+  /** The copies by the name of the version of the object; the one used last is last. */
   readonly #copies = new Map<string, LocalObjectCopy>()
 
   constructor(
@@ -63,7 +66,8 @@ export class LocalCopies {
 
   /**
    * Returns the copy of a version until it is disposed of. Without one, `make` writes it to a path
-   * and resolves to its size; others who need it wait for that, and make it themselves if it fails.
+   * and resolves to its size; other callers that need it wait for that, and write it themselves if
+   * it fails.
    */
   async use(version: string, make: (path: string) => Promise<number>): Promise<LocalFile> {
     const path = await this.newPath()
@@ -109,7 +113,7 @@ export class LocalCopies {
   #expire(version: string, copy: LocalObjectCopy): void {
     clearTimeout(copy.expiry)
     copy.expiry = setTimeout(() => {
-      // A file that cannot be removed goes with the folder.
+      // A file that cannot be removed now is removed with the folder.
       this.#remove(version, copy).catch(() => {})
     }, this.#keptMs).unref()
   }
@@ -132,9 +136,9 @@ export class LocalCopies {
   }
 }
 
-/** Removes the folders in `parent` of processes that are none of `owners`. */
-export async function removeOtherCopies(parent: string, owners: readonly string[]): Promise<void> {
+/** Removes the folders in `parent` of all processes except `nodeIds`. */
+export async function removeOtherCopies(parent: string, nodeIds: readonly string[]): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
-    if (!owners.includes(name)) await rm(join(parent, name), { recursive: true, force: true })
+    if (!nodeIds.includes(name)) await rm(join(parent, name), { recursive: true, force: true })
   }
 }

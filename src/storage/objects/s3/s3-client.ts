@@ -14,16 +14,16 @@ export type S3 = {
   encryption: { ServerSideEncryption?: 'AES256' | 'aws:kms'; SSEKMSKeyId?: string }
 }
 
-/** Times that each request is sent; with the pauses between, which double, about 6 s. */
+/** How many times a request is sent. The pauses in between, which double, take about 6 s in all. */
 const MAX_TRIES = 8
 const CONNECT_MS = 5000
-/** No answer has begun after this. A part of an upload must pass in this time. */
-const ANSWER_MS = 60_000
-/** Nothing was sent or received for this long. */
+/** The time within which a response must begin. A part of an upload must be sent in this time. */
+const RESPONSE_MS = 60_000
+/** The time after which a connection is closed if nothing was sent or received. */
 const IDLE_MS = 30_000
 const MAX_SOCKETS = 64
 /**
- * A request that moves little takes no longer, all its tries together: a server that takes
+ * The time limit of a request that transfers little, with all its attempts: a server that accepts
  * connections and never responds delays no one for long.
  */
 const SHORT_REQUEST_MS = 20_000
@@ -33,16 +33,16 @@ const SHORT_REQUESTS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Creates a client with the credentials of the usual places: environment, shared file, web identity
- * or container. Those of the machine (EC2) are asked for only if `AWS_EC2_METADATA_DISABLED` is
- * `false`: elsewhere that address belongs to nobody.
+ * Creates a client with credentials from the usual sources: environment, shared file, web identity
+ * or container. The credentials of an EC2 machine are requested only if `AWS_EC2_METADATA_DISABLED`
+ * is `false`, because elsewhere nothing responds at that address.
  */
 export async function createS3(
   settings: ObjectStoreConfig,
   { shortRequestMs = SHORT_REQUEST_MS } = {},
 ): Promise<S3> {
   process.env.AWS_EC2_METADATA_DISABLED ??= 'true'
-  // Loaded here: without this setting a start does not read the library.
+  // The library is loaded only here, so that a start without this setting does not read it.
   const commands = await import('@aws-sdk/client-s3')
   const { endpoint, region, pathStyle, bucket, prefix, encryption, kmsKey } = settings
   const client = new commands.S3Client({
@@ -50,12 +50,12 @@ export async function createS3(
     ...(endpoint && { endpoint }),
     forcePathStyle: pathStyle,
     maxAttempts: MAX_TRIES,
-    // Servers other than AWS know only the older checksums.
+    // Some servers other than AWS support only the older checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: CONNECT_MS,
-      requestTimeout: ANSWER_MS,
+      requestTimeout: RESPONSE_MS,
       throwOnRequestTimeout: true,
       socketTimeout: IDLE_MS,
       httpAgent: { maxSockets: MAX_SOCKETS },
@@ -79,7 +79,7 @@ export async function createS3(
   }
 }
 
-/** Returns what may be shown of the place: bucket and server. */
+/** Returns the parts of the location that may be shown: bucket, prefix and server. */
 export function describeS3({ bucket, prefix, endpoint }: ObjectStoreConfig): string {
   const place = `s3://${bucket}${prefix && `/${prefix}`}`
   return endpoint ? `${place} at ${new URL(endpoint).host}` : place

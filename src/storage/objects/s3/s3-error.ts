@@ -4,7 +4,7 @@ import { storageError } from '../../database/sqlite/storage-error.ts'
 /** Seconds after which a refused request may succeed. */
 const RETRY_AFTER = 5
 
-/** Codes of servers that have no space left; there is no common one. */
+/** The codes for no space left, which differ between servers. */
 const FULL: ReadonlySet<string> = new Set([
   ...['QuotaExceeded', 'InsufficientStorage', 'XMinioStorageFull', 'InsufficientCapacity'],
   'StorageFull',
@@ -16,7 +16,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'TokenProviderError',
 ])
 
-/** What the client throws: the response of a server, or why there was none. */
+/** An error of the client: the response of a server, or why there was none. */
 type ClientError = Error & {
   code?: unknown
   $metadata?: { httpStatusCode?: number }
@@ -32,14 +32,14 @@ export function s3Code(error: unknown): string {
   return typeof code === 'string' && name === 'Error' ? code : name
 }
 
-/** Whether the object of a request does not exist. */
+/** Returns whether the object of a request does not exist. */
 export function isMissingObject(error: unknown): boolean {
   return MISSING.has(s3Code(error))
 }
 
 /**
- * Maps an error of the client to the error table, and one of local files as usual. The texts of
- * servers name addresses and keys, so they stay in the cause, which only the log shows.
+ * Maps an error of the client or of local files to the error table. The messages of servers contain
+ * addresses and keys, so they stay in the cause, which only the log shows.
  */
 export function s3Error(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError || error.name === 'AbortError') {

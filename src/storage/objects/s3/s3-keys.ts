@@ -3,18 +3,22 @@ import { isObjectId, LIST_SIZE } from '../objects.ts'
 import type { S3 } from './s3-client.ts'
 import { isMissingObject, throwS3Error } from './s3-error.ts'
 
-/** As many digits as the largest epoch has, so that keys sort like numbers. */
+/**
+ * The largest epoch has this many digits; shorter ones are padded, so that keys sort like numbers.
+ */
 const EPOCH_DIGITS = 10
 const UUID_LENGTH = 36
 
 /**
- * The folder of objects that rows refer to, and that of orphans. An object is `ab/ID` or, written
- * under a lease, `ab/ID.EPOCH`: who has lost the lease can write, but not over what the next one
- * wrote. The highest epoch counts.
+ * The folder of objects that rows refer to, and that of orphans. The key of an object is `ab/ID`
+ * or, if it was written under a lease, `ab/ID.EPOCH`: a process that has lost the lease can still
+ * write, but cannot replace the object of the next one. The highest epoch counts.
  */
 export type KeyFolder = 'objects' | 'orphans'
 
-/** Returns what the keys of an object begin with; throws `file_not_found` if `id` is not a UUID. */
+/**
+ * Returns the beginning of the keys of an object; throws `file_not_found` if `id` is not a UUID.
+ */
 export function keyStem({ prefix }: Pick<S3, 'prefix'>, folder: KeyFolder, id: string): string {
   if (!isObjectId(id)) throw new AppError('file_not_found', 'the id is not a UUID')
   return `${prefix}${folder}/${id.slice(0, 2)}/${id}`
@@ -32,7 +36,7 @@ export function epochOf(key: string): number {
   return Number(name.slice(UUID_LENGTH + 1) || 0)
 }
 
-/** Returns the id of the object of a key; undefined if it is no object. */
+/** Returns the id of the object of a key; undefined if the key is not that of an object. */
 export function objectIdOf(key: string): string | undefined {
   const name = key.slice(key.lastIndexOf('/') + 1)
   const id = name.slice(0, UUID_LENGTH)
@@ -42,7 +46,9 @@ export function objectIdOf(key: string): string | undefined {
 /** An object as lists show it. */
 export type ListedObject = { key: string; size: number; storedAt: number }
 
-/** Yields what lies below `start`, in the order of the keys, a thousand at a time. */
+/**
+ * Yields the objects whose keys begin with `start`, in the order of the keys, a thousand at a time.
+ */
 export async function* listObjectKeys(
   { client, commands, bucket }: S3,
   start: string,
@@ -64,15 +70,16 @@ export async function* listObjectKeys(
   } while (token)
 }
 
-/** Returns all keys of one object, the one that counts last. */
+/** Returns all keys of one object; the one that counts is last. */
 export async function findKeys(s3: S3, folder: KeyFolder, id: string): Promise<ListedObject[]> {
   const matchingKeys = await Array.fromAsync(listObjectKeys(s3, keyStem(s3, folder, id)))
   return matchingKeys.flat().filter(({ key }) => objectIdOf(key) === id)
 }
 
 /**
- * Runs a request with the key of an object. Nearly all objects have no epoch; only when there is
- * none under the plain key, the others are listed. Fails with `file_not_found` without any.
+ * Runs a request with the key of an object. Nearly all objects have no epoch, so the keys with
+ * epochs are listed only if there is no object under the plain key. Fails with `file_not_found` if
+ * there is none at all.
  */
 export async function withKey<T>(
   s3: S3,

@@ -2,10 +2,13 @@ import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
 import { createS3, type S3 } from './s3-client.ts'
 import { isMissingObject, throwS3Error } from './s3-error.ts'
 
-/** Which data folder is being moved here, and whether all was copied and compared. */
+/**
+ * The data folder that is being moved into the bucket, and whether everything was copied and
+ * compared.
+ */
 export type MoveState = { source: string; isCompared: boolean }
 
-/** The small object that says so; it is there until the move has ended. */
+/** The small object in the bucket that holds the state of a move until the move has ended. */
 export type MoveMark = {
   read(): Promise<MoveState | undefined>
   write(move: MoveState): Promise<void>
@@ -17,7 +20,7 @@ function markLocation({ bucket, prefix }: S3): { Bucket: string; Key: string } {
   return { Bucket: bucket, Key: `${prefix}move.json` }
 }
 
-/** Opens the mark of a place. */
+/** Opens the mark in a bucket. */
 export async function openMoveMark(settings: ObjectStoreConfig): Promise<MoveMark> {
   const s3 = await createS3(settings)
   const { client, commands, encryption } = s3
@@ -43,7 +46,7 @@ export async function openMoveMark(settings: ObjectStoreConfig): Promise<MoveMar
   }
 }
 
-/** Throws while a data folder is being moved to the place. */
+/** Throws while a data folder is being moved into the bucket. */
 export async function refuseMove(s3: S3): Promise<void> {
   const { client, commands } = s3
   try {

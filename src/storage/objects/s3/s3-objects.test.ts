@@ -25,7 +25,7 @@ const LONG = 12 * 1024 * 1024
 async function openTest(t: TestContext, changes: Partial<ObjectStoreConfig> = {}) {
   const settings = await s3Settings(changes)
   const folder = await makeFolder(t)
-  const objects = await openS3Objects({ settings, folder, owner: 'me' })
+  const objects = await openS3Objects({ settings, folder, nodeId: 'me' })
   t.after(() => objects.close?.())
   const s3 = await createS3(settings)
   t.after(() => s3.client.destroy())
@@ -86,9 +86,9 @@ else {
     const { client, commands, bucket } = s3
     const Key = `${settings.prefix}/objects/ab/${randomUUID()}`
     await client.send(new commands.CreateMultipartUploadCommand({ Bucket: bucket, Key }))
-    await objects.removeUnfinished({ owners: [], since: Date.now() })
+    await objects.removeUnfinished({ ids: [], since: Date.now() })
     assert.equal((await uploadsOf(s3)).length, 1)
-    await objects.removeUnfinished({ owners: [], since: Date.now() + 3600_000 })
+    await objects.removeUnfinished({ ids: [], since: Date.now() + 3600_000 })
     assert.deepEqual(await uploadsOf(s3), [])
   })
 
@@ -150,7 +150,7 @@ else {
       assert.equal(await readFile(file.path, 'utf8'), content)
     }
     await writeFile(join(folder, 'not-a-process'), '')
-    await objects.removeUnfinished({ owners: [], since: 0 })
+    await objects.removeUnfinished({ ids: [], since: 0 })
     assert.deepEqual(await readdir(folder), ['me'])
   })
 
@@ -182,14 +182,14 @@ else {
     delete process.env.AWS_SECRET_ACCESS_KEY
     process.env.AWS_SHARED_CREDENTIALS_FILE = join(folder, 'credentials')
     await assert.rejects(
-      openS3Objects({ settings, folder, owner: 'me' }),
+      openS3Objects({ settings, folder, nodeId: 'me' }),
       /there are no credentials \(STENO_OBJECT_STORE\)/,
     )
     const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = TEST_CREDENTIALS
     const profile = `[default]\naws_access_key_id = ${id}\naws_secret_access_key = ${secret}\n`
     await writeFile(join(folder, 'other'), profile)
     process.env.AWS_SHARED_CREDENTIALS_FILE = join(folder, 'other')
-    const objects = await openS3Objects({ settings, folder, owner: 'me' })
+    const objects = await openS3Objects({ settings, folder, nodeId: 'me' })
     await objects.close?.()
   })
 
@@ -199,7 +199,7 @@ else {
     const noBucket = await s3Settings({ bucket: 'missing', prefix: '' })
     const { host } = new URL(endpoint)
     await assert.rejects(
-      openS3Objects({ settings: noBucket, folder, owner: 'me' }),
+      openS3Objects({ settings: noBucket, folder, nodeId: 'me' }),
       new RegExp(`Cannot use the object store s3://missing at ${host}: its bucket does not exist`),
     )
     process.env.AWS_SECRET_ACCESS_KEY = 'wrong'
@@ -207,7 +207,7 @@ else {
     const settings = await s3Settings()
     process.env.AWS_SECRET_ACCESS_KEY = 'wrong'
     await assert.rejects(
-      openS3Objects({ settings, folder, owner: 'me' }),
+      openS3Objects({ settings, folder, nodeId: 'me' }),
       /it refuses the credentials \(SignatureDoesNotMatch\)/,
     )
   })

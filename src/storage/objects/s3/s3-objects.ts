@@ -8,7 +8,7 @@ import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
 import { AppError } from '../../../errors.ts'
 import { storageError, throwStorageError } from '../../database/sqlite/storage-error.ts'
 import { checkedSource } from '../checked-source.ts'
-import { type ActiveOwners, LIST_SIZE, type Objects, type WriteOptions } from '../objects.ts'
+import { type ActiveNodes, LIST_SIZE, type Objects, type WriteOptions } from '../objects.ts'
 import { LocalCopies, removeOtherCopies } from './local-copies.ts'
 import { createS3, describeS3, type S3 } from './s3-client.ts'
 import { s3Error, throwS3Error } from './s3-error.ts'
@@ -23,7 +23,7 @@ export type OpenS3Options = {
   settings: ObjectStoreConfig
   /** The folder of the local copies; each process has its own subfolder. */
   folder: string
-  owner: string
+  nodeId: string
   /**
    * Allows a bucket into which a data folder is being moved; by default such a bucket is refused.
    */
@@ -49,7 +49,7 @@ const RETRY_MS = 1000
  * an error that names bucket and server if the server stays unreachable or refuses access.
  */
 export async function openS3Objects(options: OpenS3Options): Promise<Objects> {
-  const { settings, folder, owner } = options
+  const { settings, folder, nodeId } = options
   const s3 = await createS3(settings)
   try {
     await waitUntilAvailable(s3, options)
@@ -58,7 +58,7 @@ export async function openS3Objects(options: OpenS3Options): Promise<Objects> {
     s3.client.destroy()
     throw error
   }
-  const copies = new LocalCopies(join(folder, owner), { maxBytes: settings.cacheBytes })
+  const copies = new LocalCopies(join(folder, nodeId), { maxBytes: settings.cacheBytes })
   return {
     ...writesOf(s3, copies),
     ...readsOf(s3, copies),
@@ -66,9 +66,9 @@ export async function openS3Objects(options: OpenS3Options): Promise<Objects> {
     clockMarginMs: CLOCK_MARGIN_MS,
     list: () => listIds(s3, `${s3.prefix}objects/`),
     checkAvailable: createAvailabilityCheck(s3),
-    async removeUnfinished(activeOwners) {
-      await removeOtherCopies(folder, [...activeOwners.owners, owner])
-      await abortOldUploads(s3, activeOwners)
+    async removeUnfinished(activeNodes) {
+      await removeOtherCopies(folder, [...activeNodes.ids, nodeId])
+      await abortOldUploads(s3, activeNodes)
     },
     async close() {
       s3.client.destroy()
@@ -229,7 +229,7 @@ async function* listIds(s3: S3, start: string): AsyncGenerator<string[]> {
 /** Aborts uploads that began before all active processes, or longer ago than an upload may take. */
 async function abortOldUploads(
   { client, commands, bucket, prefix }: S3,
-  { since }: Pick<ActiveOwners, 'since'>,
+  { since }: Pick<ActiveNodes, 'since'>,
 ): Promise<void> {
   const before = Math.max(since - CLOCK_MARGIN_MS, wallNow() - MAX_UPLOAD_MS)
   const location = { Bucket: bucket, Prefix: `${prefix}objects/` }
@@ -313,7 +313,7 @@ export async function examineS3(settings: ObjectStoreConfig): Promise<string> {
     await waitUntilAvailable(s3, {
       settings: { ...settings, startSeconds: 0 },
       folder: '',
-      owner: '',
+      nodeId: '',
     })
     const { client, commands, bucket, prefix, encryption } = s3
     const location = { Bucket: bucket, Key: `${prefix}check` }

@@ -3,12 +3,12 @@ import type { S3 } from './s3-client.ts'
 import { isMissingObject, throwS3Error } from './s3-error.ts'
 import { findKeys, keyStem, listObjectKeys, objectIdOf } from './s3-keys.ts'
 
-/** The server copies at most 5 GB in one request. */
-const COPIED_AT_ONCE = 5 * 1024 ** 3
+/** The most bytes that a server copies in one request (5 GB). */
+const MAX_COPY_BYTES = 5 * 1024 ** 3
 
 /**
- * Keeps orphans below `orphans/` beside the objects. The server copies them, so their bytes come to
- * no machine of ours.
+ * Keeps orphans below `orphans/`, beside the objects. The server copies them, so their bytes are
+ * not downloaded.
  */
 export function openS3Orphans(s3: S3): OrphanObjects {
   const { client, commands, bucket, prefix } = s3
@@ -29,8 +29,8 @@ export function openS3Orphans(s3: S3): OrphanObjects {
     async restore(id) {
       const [orphan] = await findKeys(s3, 'orphans', id)
       if (!orphan) return
-      const isThere = (await findKeys(s3, 'objects', id)).length > 0
-      if (isThere) return
+      const exists = (await findKeys(s3, 'objects', id)).length > 0
+      if (exists) return
       await copy(s3, orphan, keyStem(s3, 'objects', id))
       await remove(orphan.key)
     },
@@ -55,7 +55,10 @@ export function openS3Orphans(s3: S3): OrphanObjects {
   }
 }
 
-/** Copies an object within the bucket. One that is gone is no error: another process moved it. */
+/**
+ * Copies an object within the bucket. It is no error if the object no longer exists, because
+ * another process has moved it.
+ */
 async function copy(
   s3: S3,
   { key, size }: { key: string; size: number },
@@ -65,7 +68,7 @@ async function copy(
   const source = { CopySource: `${bucket}/${encodeURI(key)}` }
   const place = { Bucket: bucket, Key: to }
   try {
-    if (size <= COPIED_AT_ONCE) {
+    if (size <= MAX_COPY_BYTES) {
       await client.send(new commands.CopyObjectCommand({ ...place, ...source, ...encryption }))
     } else {
       await copyParts(s3, { place, source, size })
@@ -86,9 +89,9 @@ async function copyParts(s3: S3, { place, source, size }: PartCopy): Promise<voi
   const create = new commands.CreateMultipartUploadCommand({ ...place, ...encryption })
   const upload = { ...place, UploadId: (await client.send(create)).UploadId }
   const Parts: { PartNumber: number; ETag: string | undefined }[] = []
-  for (let at = 0; at < size; at += COPIED_AT_ONCE) {
+  for (let at = 0; at < size; at += MAX_COPY_BYTES) {
     const PartNumber = Parts.length + 1
-    const range = `bytes=${at}-${Math.min(at + COPIED_AT_ONCE, size) - 1}`
+    const range = `bytes=${at}-${Math.min(at + MAX_COPY_BYTES, size) - 1}`
     const request = { ...upload, ...source, PartNumber, CopySourceRange: range }
     const { CopyPartResult } = await client.send(new commands.UploadPartCopyCommand(request))
     Parts.push({ PartNumber, ETag: CopyPartResult?.ETag })

@@ -3,20 +3,20 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { S3 } from './s3-client.ts'
 import { s3Error, throwS3Error } from './s3-error.ts'
 
-/** Times that a broken answer is continued without a byte in between. */
+/** How many times an interrupted response is continued without receiving a byte in between. */
 const MAX_TRIES = 5
 /** The pause before the first continuation; doubled for each further one. */
 const PAUSE_MS = 200
 
-/** Which bytes of an object; both ends are inclusive. */
+/** A range of bytes; both ends are inclusive. */
 export type ReadRange = { start: number; end: number } | undefined
 
 /** An object that is being read; `size` is that of the whole. */
 export type OpenRead = { size: number; body: Readable }
 
 /**
- * Begins to read an object. When the connection breaks, the rest is requested again, of the same
- * object only. Errors before the first byte are those of the client.
+ * Begins to read an object. When the connection breaks, the rest of the same version of the object
+ * is requested. Errors before the first byte are those of the client.
  */
 export async function openRead(s3: S3, key: string, range: ReadRange): Promise<OpenRead> {
   const first = await requestObject(s3, { key, range })

@@ -4,20 +4,23 @@ import type { S3 } from './s3-client.ts'
 import { s3Code, throwS3Error } from './s3-error.ts'
 
 /**
- * What a request carries. S3 takes at least 5 MiB, and at most 10,000 parts, so later parts are
- * larger: an object may have 300 GB.
+ * The sizes of parts. S3 takes parts of at least 5 MiB, and at most 10,000 of them, so later parts
+ * are larger: an object may have 300 GB.
  */
 const PART_BYTES = 5 * 1024 * 1024
-const LARGER_AFTER = 1000
-const LARGER_BYTES = 32 * 1024 * 1024
-/** How long parts may take that are still on their way; each time twice as long. */
+const LARGE_PARTS_FROM = 1000
+const LARGE_PART_BYTES = 32 * 1024 * 1024
+/**
+ * The pauses before the storage is asked again whether an aborted upload is gone; each is twice as
+ * long as the one before.
+ */
 const FIRST_PAUSE_MS = 50
 const LAST_PAUSE_MS = 2000
 
-/** An upload to one key, and what stops it. */
+/** The key of an upload, and the signal that stops it. */
 export type UploadTarget = { key: string; signal: AbortSignal }
 
-/** What was stored; the `etag` distinguishes versions under one key. */
+/** The stored object; the `etag` distinguishes versions under one key. */
 export type UploadResult = { size: number; etag: string | undefined }
 
 /**
@@ -29,7 +32,7 @@ export async function uploadObject(
   source: AsyncIterable<Uint8Array>,
   target: UploadTarget,
 ): Promise<UploadResult> {
-  const parts = inParts(source)
+  const parts = splitParts(source)
   try {
     const first = await parts.next()
     const body = first.done ? Buffer.alloc(0) : first.value
@@ -38,24 +41,24 @@ export async function uploadObject(
     }
     return await uploadParts(s3, { first: body, rest: parts }, target)
   } finally {
-    // Ends the source too; one that stands still must not hold up the caller.
+    // This ends the source, too. A stalled source must not delay the caller.
     parts.return(undefined).catch(() => {})
   }
 }
 
-async function* inParts(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, undefined> {
+async function* splitParts(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, undefined> {
   let chunks: Uint8Array[] = []
   let length = 0
-  let made = 0
+  let partCount = 0
   for await (const chunk of source) {
-    // The source may use the memory of a chunk again.
+    // The source may reuse the memory of a chunk.
     chunks.push(Buffer.from(chunk))
     length += chunk.byteLength
-    if (length < (made < LARGER_AFTER ? PART_BYTES : LARGER_BYTES)) continue
+    if (length < (partCount < LARGE_PARTS_FROM ? PART_BYTES : LARGE_PART_BYTES)) continue
     yield Buffer.concat(chunks)
     chunks = []
     length = 0
-    made++
+    partCount++
   }
   if (length > 0) yield Buffer.concat(chunks)
 }
@@ -79,7 +82,8 @@ async function uploadParts(
   const { client, commands, bucket, encryption } = s3
   const place = { Bucket: bucket, Key: key }
   const create = new commands.CreateMultipartUploadCommand({ ...place, ...encryption })
-  // Never aborted: what a lost answer began could not be ended here.
+  // This request is never aborted: if it began an upload and its response were lost, that upload
+  // could not be aborted here.
   const { UploadId } = await client.send(create).catch(throwS3Error)
   const upload = { ...place, UploadId }
   const done: CompletedPart[] = []
@@ -113,9 +117,9 @@ async function uploadParts(
 }
 
 /**
- * Ends an upload with its parts. A part that was on its way may arrive after the end and bring the
- * upload back, so it is ended until the storage does not know it any more. What remains because the
- * storage cannot be reached is ended later, by `removeUnfinished`.
+ * Aborts an upload and deletes its parts. A part that is still being sent may arrive after the
+ * abort and bring the upload back, so the abort is repeated until the storage does not know the
+ * upload any more. If the storage cannot be reached, `removeUnfinished` aborts the upload later.
  */
 async function abortUpload(
   { client, commands }: S3,
@@ -134,7 +138,8 @@ async function abortUpload(
 }
 
 /**
- * The answer to a request that was carried out may be lost; then its repetition finds no upload.
+ * Completes an upload. The response to a completed request may be lost; its repetition then finds
+ * no upload.
  */
 async function completeUpload(
   { client, commands, bucket }: S3,

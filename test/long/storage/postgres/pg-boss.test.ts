@@ -263,7 +263,7 @@ test('a job costs more statements with pg-boss and the queue than with the queue
       const { id } = message!.data
       ids[i] = message!.id
       const { rows } = await sql<{ epoch: number }>`update jobs set status = 'processing',
-        attempt = attempt + 1, lease_owner = ${db.owner}, lease_epoch = lease_epoch + 1
+        attempt = attempt + 1, lease_owner = ${db.nodeId}, lease_epoch = lease_epoch + 1
         where id = ${id} and status = 'queued' returning lease_epoch as epoch`.execute(db.sql)
       leases[i] = { id, epoch: rows[0]!.epoch }
     },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type Db, inTransaction } from '../../../../src/storage/database/db.ts'
 import {
+  type AttemptResult,
   correctDueTimes,
   type Delivery,
   deleteOldDeliveries,
@@ -10,7 +11,6 @@ import {
   KEPT_ATTEMPTS,
   MAX_DUE_ENDPOINTS,
   recordOutcome,
-  type Settlement,
   shiftDueTimes,
 } from '../../../../src/storage/deliveries/deliveries.ts'
 import {
@@ -58,7 +58,7 @@ async function addLane(db: Db): Promise<{ first: Delivery; endpointId: string; j
   return { first: first!, endpointId, jobId }
 }
 
-const delivered = (delivery: Delivery, at = 11_000): Settlement => {
+const delivered = (delivery: Delivery, at = 11_000): AttemptResult => {
   return { delivery, attempt: attemptAt(at), outcome: 'delivered' }
 }
 
@@ -111,7 +111,7 @@ test('a failed delivery is followed by the next unless its sequence ends', async
 
 test('an endpoint records since when it fails and when it recovers', async ({ db }) => {
   const { first, endpointId } = await addLane(db)
-  const fail = (at: number): Settlement => {
+  const fail = (at: number): AttemptResult => {
     const reason = `it answered 500 at ${at}`
     return { delivery: first, attempt: attemptAt(at, 500), outcome: 'retry', nextAt: 0, reason }
   }
@@ -174,7 +174,7 @@ test('only the newest attempts of a delivery are kept, with their numbers', asyn
   await addLane(db)
   const other = (await takeAll(db)).find(({ id }) => id !== first.id)!
   const retry = { outcome: 'retry' as const, nextAt: 0, reason: 'it answered 500' }
-  const fail = (delivery: Delivery, at: number): Settlement => {
+  const fail = (delivery: Delivery, at: number): AttemptResult => {
     return { delivery, attempt: attemptAt(at, 500), ...retry }
   }
   const count = KEPT_ATTEMPTS + 2
@@ -219,7 +219,7 @@ test('a delivery goes to another sender when its lease ended or its owner is dea
 }) => {
   const { first } = await addLane(db)
   const { endpointId } = first
-  const next = { ...db, owner: 'next' }
+  const next = { ...db, nodeId: 'next' }
   const take = async (by: Db, now: number) => {
     const options = { endpointId, now: 10_000, limit: 1, inFlight: [], leaseMs: 1000 }
     return (await leaseDueDeliveries(atTime(by, now), options))[0]

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { countHeldBytes } from '../../../../src/storage/accounts/account-bytes.ts'
+import { countStoredBytes } from '../../../../src/storage/accounts/account-bytes.ts'
 import type { Db } from '../../../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../../../src/storage/jobs/deletion/delete-job.ts'
 import { deleteExpiredJobs } from '../../../../src/storage/jobs/deletion/retention.ts'
@@ -68,7 +68,7 @@ test('of concurrent writers of one version one succeeds', async ({ db }) => {
 })
 
 test("corrections count for the account's bytes and are deleted with the job", async ({ db }) => {
-  const held = async () => (await countHeldBytes(db, account)).accountBytes
+  const held = async () => (await countStoredBytes(db, account)).accountBytes
   const remove = {
     one: (id: string) => deleteEndedJob(db, { id, account }),
     expired: () => deleteExpiredJobs(db, { endedBefore: 3000 }),

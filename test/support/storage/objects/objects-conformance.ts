@@ -41,7 +41,7 @@ function testReading(name: string, open: (t: TestContext) => Promise<Objects>): 
     const { size, storedAt } = await objects.check(id)
     assert.equal(size, 11)
     assert.ok(Math.abs(storedAt - Date.now()) < 60_000)
-    await objects.removeUnfinished({ owners: [], since: 0 })
+    await objects.removeUnfinished({ ids: [], since: 0 })
     assert.equal((await objects.check(id)).size, 11)
   })
 

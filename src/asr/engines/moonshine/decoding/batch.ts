@@ -18,7 +18,7 @@ export type MoonshineDecoding = DecodedText & {
    * Why the decoder stopped: the model ended the text, the text grew too long for the audio, or it
    * looped.
    */
-  stopped: 'end' | 'cap' | 'loop'
+  stopReason: 'end' | 'cap' | 'loop'
 }
 
 /** The loaded graphs that decode. */
@@ -26,14 +26,14 @@ export type DecoderGraphs = {
   cross: OnnxSession
   decoder: OnnxSession
   dimensions: MoonshineDimensions
-  /** Those that no call is using. */
-  memories: DecoderBuffers[]
+  /** The buffers that no call is using. */
+  idleBuffers: DecoderBuffers[]
 }
 
-/** Rows that are decoded together and have read the same number of tokens, and what calls need. */
+/** Rows that are decoded together: the decoder has read the same number of tokens of each. */
 export type DecodingBatch = {
   decoder: OnnxSession
-  memory: DecoderBuffers
+  buffers: DecoderBuffers
   /** Frames of the longest row, padded. */
   width: number
   /** Inputs of the decoder: the audio with its mask, and the tokens read so far. */
@@ -47,18 +47,18 @@ export type DecodingBatch = {
 export async function prepareBatch(
   { cross, decoder, dimensions }: DecoderGraphs,
   pieces: readonly { states: Float32Array }[],
-  memory: DecoderBuffers,
+  buffers: DecoderBuffers,
 ): Promise<DecodingBatch> {
   const frames = pieces.map(({ states }) => states.length / dimensions.hidden)
   const width = paddedWidth(Math.max(...frames))
-  const outputs = memory.encoderCaches(pieces.length, width)
+  const outputs = buffers.encoderCaches(pieces.length, width)
   for (const [i, { states }] of pieces.entries()) {
-    const encoder_hidden_states = memory.encoderStates(states, width)
+    const encoder_hidden_states = buffers.encoderStates(states, width)
     await cross.run({ encoder_hidden_states }, rowOf(outputs, i))
   }
   const encoded = { ...toPastInputs(outputs), encoder_mask: encoderMask(frames, width) }
   const caches = toPastInputs(emptyDecoderCaches(dimensions, pieces.length))
-  return { decoder, memory, width, encoded, caches, readCount: 0 }
+  return { decoder, buffers, width, encoded, caches, readCount: 0 }
 }
 
 /** Reads further tokens, equally many of each row, and returns the decoder's outputs. */
@@ -66,9 +66,9 @@ export async function runDecoder(
   batch: DecodingBatch,
   tokens: readonly (readonly number[])[],
 ): Promise<Tensors> {
-  const { decoder, memory, width, encoded, caches, readCount } = batch
+  const { decoder, buffers, width, encoded, caches, readCount } = batch
   const size = [tokens.length, tokens[0]!.length] as const
-  const outputs = memory.decoderOutputs({ rows: size[0], tokens: size[1], past: readCount, width })
+  const outputs = buffers.decoderOutputs({ rows: size[0], tokens: size[1], past: readCount, width })
   const position = integers([readCount], [1])
   const input_ids = integers(tokens.flat(), size)
   await decoder.run({ input_ids, position, ...encoded, ...caches }, outputs)

@@ -27,10 +27,10 @@ export async function decodeBeams(
   { states, greedy, maxTokens }: BeamPiece,
   signal: AbortSignal,
 ): Promise<MoonshineDecoding | undefined> {
-  const memory = graphs.memories.pop() ?? new DecoderBuffers(graphs.dimensions)
+  const buffers = graphs.idleBuffers.pop() ?? new DecoderBuffers(graphs.dimensions)
   const frames = states.length / graphs.dimensions.hidden
   try {
-    const batch = await prepareBatch(graphs, [{ states }], memory)
+    const batch = await prepareBatch(graphs, [{ states }], buffers)
     const read = async (tokens: number[][]): Promise<BeamOutput> => {
       const outputs = await runDecoder(batch, tokens)
       const width = tokens[0]!.length
@@ -49,14 +49,14 @@ export async function decodeBeams(
     const decoder = {
       begin: (tokens: readonly number[]) => read([[START_TOKEN, ...tokens]]),
       next(tokens: readonly number[], rows: readonly number[]) {
-        batch.caches = memory.gatherRows(batch.caches, rows)
+        batch.caches = buffers.gatherRows(batch.caches, rows)
         return read(tokens.map((token) => [token]))
       },
     }
     const request = { greedy, endToken: END_TOKEN, maxTokens, signal }
     const text = await searchBeams(decoder, request)
-    return text && { ...text, frames, stopped: 'end' }
+    return text && { ...text, frames, stopReason: 'end' }
   } finally {
-    graphs.memories.push(memory)
+    graphs.idleBuffers.push(buffers)
   }
 }

@@ -5,10 +5,10 @@ import type { MoonshineDimensions } from '../dimensions.ts'
 export const VOCABULARY = 32_768
 /** Tokens from here on are never text and are excluded from the choice. */
 export const PRINTABLE = 32_000
-/** The arrays of keys and values grow by the space for so many tokens. */
-const MORE_TOKENS = 64
+/** The arrays of keys and values grow in steps of this many tokens. */
+const GROWTH_TOKENS = 64
 
-/** What a call of the decoder reads: `tokens` further ones of each row, after `past` ones. */
+/** The size of a decoder call: it reads `tokens` tokens of each row, after `past` earlier ones. */
 export type DecoderCall = { rows: number; tokens: number; past: number; width: number }
 
 /**
@@ -19,8 +19,8 @@ export type DecoderCall = { rows: number; tokens: number; past: number; width: n
 export class DecoderBuffers {
   readonly #dimensions: MoonshineDimensions
   readonly #arrays = new Map<string, Float32Array>()
-  /** A call reads the keys and values that the last one wrote, so the two alternate. */
-  #side: 'even' | 'odd' = 'even'
+  /** A call reads the keys and values that the last one wrote, so two sets of arrays alternate. */
+  #parity: 'even' | 'odd' = 'even'
 
   constructor(dimensions: MoonshineDimensions) {
     this.#dimensions = dimensions
@@ -29,13 +29,13 @@ export class DecoderBuffers {
   /** Copies the encoder's output for a piece into an input of `width` frames, padded with 0. */
   encoderStates(states: Float32Array, width: number): Tensor {
     const { hidden } = this.#dimensions
-    const array = this.#take('states', width * hidden)
+    const array = this.#allocate('states', width * hidden)
     array.set(states)
     array.fill(0, states.length)
     return floats(array, [1, width, hidden])
   }
 
-  /** Returns the outputs of the keys and values of the audio, for `rows` calls of a row each. */
+  /** Returns the arrays for the keys and values of the audio; one call fills one of `rows` rows. */
   encoderCaches(rows: number, width: number): Tensors {
     const { layers, heads, headSize } = this.#dimensions
     const names = cacheNames(layers, 'encoder')
@@ -43,12 +43,12 @@ export class DecoderBuffers {
     return Object.fromEntries(names.map((name) => [name, this.#tensor(name, dims)]))
   }
 
-  /** Returns the outputs of the next call of the decoder. */
+  /** Returns the arrays that the next call of the decoder fills. */
   decoderOutputs({ rows, tokens, past, width }: DecoderCall): Tensors {
     const { layers, heads, headSize, alignmentHeads } = this.#dimensions
-    this.#side = this.#side === 'even' ? 'odd' : 'even'
+    this.#parity = this.#parity === 'even' ? 'odd' : 'even'
     const all = past + tokens
-    const space = rows * heads * headSize * MORE_TOKENS * Math.ceil(all / MORE_TOKENS)
+    const space = rows * heads * headSize * GROWTH_TOKENS * Math.ceil(all / GROWTH_TOKENS)
     const outputs: Tensors = {
       logits: this.#tensor('logits', [rows, tokens, VOCABULARY]),
       largest_logit: this.#tensor('largest_logit', [rows, tokens]),
@@ -57,19 +57,19 @@ export class DecoderBuffers {
     }
     for (const name of cacheNames(layers, 'decoder')) {
       const dims = [rows, heads, all, headSize]
-      outputs[name] = this.#tensor(name, dims, { key: `${name}.${this.#side}`, space })
+      outputs[name] = this.#tensor(name, dims, { key: `${name}.${this.#parity}`, space })
     }
     return outputs
   }
 
-  /** Copies rows of some caches, in any order and more than once. */
+  /** Copies rows of key/value caches; `rows` may be in any order and name a row several times. */
   gatherRows(caches: Tensors, rows: readonly number[]): Tensors {
     const gathered = Object.entries(caches).map(([name, tensor]) => {
       const [all = 1, ...rest] = tensor.dims
       const data = floatsOf(tensor)
       const size = data.length / all
       const length = rows.length * size
-      const copy = this.#take(`${name}.gathered`, length, length * 2)
+      const copy = this.#allocate(`${name}.gathered`, length, length * 2)
       for (const [to, from] of rows.entries()) {
         copy.set(data.subarray(from * size, (from + 1) * size), to * size)
       }
@@ -84,11 +84,11 @@ export class DecoderBuffers {
     { key = name, space = 0 }: { key?: string; space?: number } = {},
   ): Tensor {
     const length = dims.reduce((product, size) => product * size, 1)
-    return floats(this.#take(key, length, space), dims)
+    return floats(this.#allocate(key, length, space), dims)
   }
 
-  /** Returns an array with anything in it. */
-  #take(key: string, length: number, space = 0): Float32Array {
+  /** Returns an array whose contents are undefined. */
+  #allocate(key: string, length: number, space = 0): Float32Array {
     let array = this.#arrays.get(key)
     if (!array || array.length < length) {
       array = new Float32Array(Math.max(length, space))
@@ -99,10 +99,10 @@ export class DecoderBuffers {
 }
 
 /** Returns the names of the keys and values that a call writes. */
-function cacheNames(layers: number, side: 'encoder' | 'decoder'): string[] {
+function cacheNames(layers: number, source: 'encoder' | 'decoder'): string[] {
   return Array.from({ length: layers }, (_, layer) => [
-    `present.${layer}.${side}.key`,
-    `present.${layer}.${side}.value`,
+    `present.${layer}.${source}.key`,
+    `present.${layer}.${source}.value`,
   ]).flat()
 }
 

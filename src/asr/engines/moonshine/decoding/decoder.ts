@@ -65,7 +65,7 @@ export async function loadMoonshine(
   const encoder = await loadEncoder(join(folder, 'encoder.onnx'))
   const cross = await loadOptimizedModel(join(folder, 'cross.onnx'))
   const decoder = await loadOptimizedModel(join(folder, 'decoder.onnx'))
-  const graphs = { cross, decoder, dimensions, memories: [] }
+  const graphs = { cross, decoder, dimensions, idleBuffers: [] }
   return {
     encode: encoder.encode,
     decode: (pieces, signal) => decodeAll(graphs, pieces, signal),
@@ -94,9 +94,9 @@ async function decodeAll(
   pieces: readonly EncodedPiece[],
   signal: AbortSignal,
 ): Promise<MoonshineDecoding[]> {
-  const memory = graphs.memories.pop() ?? new DecoderBuffers(graphs.dimensions)
+  const buffers = graphs.idleBuffers.pop() ?? new DecoderBuffers(graphs.dimensions)
   const decodeRows = async (rows: Row[]) => {
-    const batch = await prepareBatch(graphs, rows, memory)
+    const batch = await prepareBatch(graphs, rows, buffers)
     // Rows that continue together must have read the same number of tokens.
     if (rows.length === 1) await readDraft(batch, rows[0]!)
     await decodeTogether(batch, rows, signal)
@@ -117,14 +117,14 @@ async function decodeAll(
     }
     return rows.map(({ decoding }) => decoding)
   } finally {
-    graphs.memories.push(memory)
+    graphs.idleBuffers.push(buffers)
   }
 }
 
 /** One piece during decoding. */
 type Row = EncodedPiece & {
   decoding: MoonshineDecoding
-  open: boolean
+  isOpen: boolean
   biased: BiasedText | undefined
   /** The token from which the row must be decoded again. */
   rewindTo: number | undefined
@@ -143,10 +143,10 @@ function openRow(
     logProbs: [],
     attention: [],
     frames,
-    stopped: 'end',
+    stopReason: 'end',
   }
   const biased = bounds.bias && followBias(bounds.bias, unbiasedPositions)
-  return { ...piece, decoding, open: true, biased, rewindTo: undefined }
+  return { ...piece, decoding, isOpen: true, biased, rewindTo: undefined }
 }
 
 /**
@@ -165,7 +165,7 @@ async function readDraft(batch: DecodingBatch, row: Row): Promise<void> {
     const isRight = written === draft[at + right]
     at = realignDraft(draft, at + right, written)
     size = isRight ? MAX_DRAFT_TOKENS : Math.max(MIN_DRAFT_TOKENS, right)
-  } while (row.open && at < draft.length)
+  } while (row.isOpen && at < draft.length)
 }
 
 /**
@@ -182,10 +182,10 @@ async function verifyDraft(
   let right = 0
   for (; right <= drafted.length; right++) {
     chooseToken(row, outputs, right)
-    if (!row.open || tokens.at(-1) !== drafted[right]) break
+    if (!row.isOpen || tokens.at(-1) !== drafted[right]) break
   }
   // Drops what was read after a wrong token.
-  if (row.open && tokens.length < batch.readCount) {
+  if (row.isOpen && tokens.length < batch.readCount) {
     batch.readCount = tokens.length
     batch.caches = truncateCache(batch.caches, batch.readCount)
   }
@@ -203,11 +203,11 @@ async function decodeTogether(
     signal.throwIfAborted()
     const last = rows.map((row) => [row.decoding.tokens.at(-1) ?? START_TOKEN])
     const outputs = await runDecoder(batch, last)
-    for (const [i, row] of rows.entries()) if (row.open) chooseToken(row, outputs, i)
+    for (const [i, row] of rows.entries()) if (row.isOpen) chooseToken(row, outputs, i)
     // Ended rows stay until half the batch has ended: moving the caches costs about a step.
     const open = rows.filter(isOpen)
     if (open.length <= rows.length / 2) {
-      const openRows = rows.flatMap((row, i) => (row.open ? [i] : []))
+      const openRows = rows.flatMap((row, i) => (row.isOpen ? [i] : []))
       batch.encoded = selectRows(batch.encoded, openRows)
       batch.caches = selectRows(batch.caches, openRows)
       rows = open
@@ -216,7 +216,7 @@ async function decodeTogether(
 }
 
 function isOpen(row: Row): boolean {
-  return row.open
+  return row.isOpen
 }
 
 /**
@@ -246,9 +246,9 @@ function chooseToken(row: Row, outputs: Tensors, i: number): void {
   if (decoding.tokens.length >= bounds.maxTokens) closeRow(row, 'cap')
 }
 
-function closeRow(row: Row, stopped: MoonshineDecoding['stopped']): void {
-  row.decoding.stopped = stopped
-  row.open = false
+function closeRow(row: Row, stopReason: MoonshineDecoding['stopReason']): void {
+  row.decoding.stopReason = stopReason
+  row.isOpen = false
 }
 
 function likeliestToken(logits: Float32Array, forbidEnd: boolean): number {

@@ -55,7 +55,7 @@ export async function decodeBeams(
       },
       { greedy, endToken: end, maxTokens, signal: options.signal },
     )
-    return text && { ...text, frames: request.frames, stopped: 'end' }
+    return text && { ...text, frames: request.frames, stopReason: 'end' }
   } finally {
     decoder.close()
   }

@@ -29,8 +29,8 @@ test('each item of a batch gets its own text', async () => {
     found.map(({ tokens }) => tokens),
     [[1, 2, 3], [4], [5, 6, 7, 8]],
   )
-  for (const { tokens, logProbs, attention, stopped } of found) {
-    assert.equal(stopped, 'end')
+  for (const { tokens, logProbs, attention, stopReason } of found) {
+    assert.equal(stopReason, 'end')
     assert.equal(logProbs.length, tokens.length + 1)
     assert.equal(attention.length, tokens.length + 1)
   }
@@ -52,8 +52,8 @@ test('a loop is cut to one repetition, and a text at its token limit', async () 
   const audio = await encoded(network, 2)
   const requests = [request(0, { maxTokens: 40 }), request(1, { maxTokens: 4 })]
   const [loop, long] = await decodeBatch(network, audio, requests, options)
-  assert.deepEqual([loop?.tokens, loop?.stopped], [[1, 2], 'loop'])
-  assert.deepEqual([long?.tokens, long?.stopped], [[1, 2, 3, 4], 'cap'])
+  assert.deepEqual([loop?.tokens, loop?.stopReason], [[1, 2], 'loop'])
+  assert.deepEqual([long?.tokens, long?.stopReason], [[1, 2, 3, 4], 'cap'])
 })
 
 test('suppressed tokens are never chosen, and the end token is not chosen first', async () => {

@@ -40,7 +40,7 @@ export type WhisperDecoding = {
   attention: Float32Array[]
   frames: number
   /** The model ended the text, the text grew too long for the audio, or it looped. */
-  stopped: 'end' | 'cap' | 'loop'
+  stopReason: 'end' | 'cap' | 'loop'
 }
 
 /** What all texts of a batch share. */
@@ -96,10 +96,10 @@ export async function decodeBatch(
       options.signal.throwIfAborted()
       const output = await decoder.step(read, { attention: true, lastOnly: true })
       for (const [i, row] of rows.entries()) {
-        if (row.open) advanceRow(row, choose, { output, i, fed: read[0]!.length, config })
+        if (row.isOpen) advanceRow(row, choose, { output, i, fed: read[0]!.length, config })
       }
       // Ended rows stay until half the batch has ended: copying the caches costs about a step.
-      const open = rows.flatMap((row, i) => (row.open ? [i] : []))
+      const open = rows.flatMap((row, i) => (row.isOpen ? [i] : []))
       if (open.length <= rows.length / 2) {
         if (open.length > 0) decoder.keep(open)
         rows = open.map((i) => rows[i]!)
@@ -136,12 +136,12 @@ export async function decodeDraft(
     let output = await decoder.step([prefix], { attention: true, lastOnly: true })
     advanceRow(row, choose, { output, i: 0, fed: prefix.length, config })
     let kept = 0
-    if (row.open && row.decoding.tokens[0] === guessed[0]) {
+    if (row.isOpen && row.decoding.tokens[0] === guessed[0]) {
       output = await decoder.step([guessed], { attention: true })
-      for (; row.open && row.decoding.tokens[kept] === guessed[kept]; kept++) {
+      for (; row.isOpen && row.decoding.tokens[kept] === guessed[kept]; kept++) {
         advanceRow(row, choose, { output, i: 0, fed: guessed.length, at: kept, config })
       }
-      if (kept < guessed.length && row.open) return await startAgain()
+      if (kept < guessed.length && row.isOpen) return await startAgain()
     }
     await finish(decoder, row, [row.decoding.tokens.at(-1)!])
     return row.decoding
@@ -161,7 +161,7 @@ export async function decodeDraft(
   }
 
   async function finish(decoder: WhisperDecoder, row: Row, first: number[]): Promise<void> {
-    for (let read = first; row.open; read = [row.decoding.tokens.at(-1)!]) {
+    for (let read = first; row.isOpen; read = [row.decoding.tokens.at(-1)!]) {
       options.signal.throwIfAborted()
       const output = await decoder.step([read], { attention: true, lastOnly: true })
       advanceRow(row, choose, { output, i: 0, fed: read.length, config })
@@ -191,7 +191,7 @@ type Row = {
   request: WhisperRequest
   decoding: WhisperDecoding
   random: () => number
-  open: boolean
+  isOpen: boolean
 }
 
 function openRow(request: WhisperRequest): Row {
@@ -201,9 +201,9 @@ function openRow(request: WhisperRequest): Row {
     logProbs: [],
     attention: [],
     frames,
-    stopped: 'end',
+    stopReason: 'end',
   }
-  return { request, decoding, random: randomNumbers(request.seed), open: true }
+  return { request, decoding, random: randomNumbers(request.seed), isOpen: true }
 }
 
 type Advance = {
@@ -233,7 +233,7 @@ function advanceRow(row: Row, choose: Choice, { output, i, fed, at, config }: Ad
     attentionRow(output.attention!, { ...shape, row: i, token: at ?? fed - 1 }, decoding.frames),
   )
   if (token === tokens.end) {
-    row.open = false
+    row.isOpen = false
     return
   }
   decoding.tokens.push(token)
@@ -243,8 +243,8 @@ function advanceRow(row: Row, choose: Choice, { output, i, fed, at, config }: Ad
     decoding.logProbs.length = decoding.attention.length = loop + 1
   }
   if (loop === undefined && decoding.tokens.length < request.maxTokens) return
-  decoding.stopped = loop === undefined ? 'cap' : 'loop'
-  row.open = false
+  decoding.stopReason = loop === undefined ? 'cap' : 'loop'
+  row.isOpen = false
 }
 
 type Choice = (

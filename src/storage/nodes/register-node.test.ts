@@ -3,7 +3,7 @@ import test from 'node:test'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../observability/log.ts'
 import { OwnNode } from './nodes.ts'
-import { registerOwner } from './owners.ts'
+import { registerNode } from './register-node.ts'
 
 test('stopping waits for at most one heartbeat of a stalled database', async (t) => {
   const { db } = await openTestStorage(t)
@@ -19,7 +19,7 @@ test('stopping waits for at most one heartbeat of a stalled database', async (t)
   }
   const node = new OwnNode({ roles: [], version: '', isDraining: false }, log)
   const options = { log, isAlone: true, onNodesLost() {}, node, heartbeatMs: 10 }
-  const end = await registerOwner({ ...db, runMaintenance }, options)
+  const end = await registerNode({ ...db, runMaintenance }, options)
   t.mock.timers.tick(10)
   await begun.promise
   t.mock.timers.tick(50)
