@@ -6,7 +6,7 @@ import { insertWebhook } from '../../src/storage/deliveries/endpoints/endpoints.
 import { liveCallbackBody } from '../../src/storage/deliveries/queue-deliveries.ts'
 import { createJobWriter } from '../../src/storage/jobs/create-job.ts'
 import { finishJob } from '../../src/storage/jobs/finish-job.ts'
-import { claimJob } from '../../src/storage/jobs/queue/queue.ts'
+import { claimJob } from '../../src/storage/jobs/queue/claim-job.ts'
 import { createCallbackQueue } from '../../src/storage/live/live-callbacks.ts'
 import { beginLiveJob } from '../../src/storage/live/live-jobs.ts'
 import { openStorage } from '../../src/storage/storage.ts'

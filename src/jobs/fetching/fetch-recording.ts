@@ -1,7 +1,7 @@
 import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import type { DiskReservation } from '../../storage/data-folder/storage-limits.ts'
-import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
 import { saveFetchedRecording } from '../../storage/objects/fetched-recording.ts'
 import { findRecording } from '../../storage/objects/recordings.ts'
 import { roundTo } from '../../transcript/rounding.ts'

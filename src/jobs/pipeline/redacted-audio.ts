@@ -8,7 +8,7 @@ import type { Log } from '../../observability/log.ts'
 import type { StorageLimits } from '../../storage/data-folder/storage-limits.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { deleteEndedRecordings } from '../../storage/jobs/deletion/zero-retention.ts'
-import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
 import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
 import { findRecording } from '../../storage/objects/recordings.ts'
 

@@ -2,7 +2,7 @@ import { steadyNow } from '../../clock.ts'
 import { type JobOutcome, type Metrics, outcomeOf } from '../../observability/metrics.ts'
 import { noTracing, type Tracing, traced } from '../../observability/tracing.ts'
 import type { JobFailure } from '../../storage/jobs/finish-job.ts'
-import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
 import type { ProgressStage } from '../pipeline/progress.ts'
 
 /** Where attempts are counted and traced. */

@@ -4,9 +4,9 @@ import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { failJob, finishJob, hasFinished, type JobFailure } from '../../storage/jobs/finish-job.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
 import { releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
 import { type JobProgress, recordProgress } from '../../storage/jobs/queue/progress.ts'
-import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import type { AttemptOptions, TranscriptionResult } from '../pipeline/pipeline.ts'
 import {
   deleteOriginal,

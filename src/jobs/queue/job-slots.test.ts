@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { JobFile } from '../../storage/jobs/jobs.ts'
-import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
 import { type JobSlot, JobSlots } from './job-slots.ts'
 
 const longFile = fileOf(null)

@@ -1,4 +1,4 @@
-import type { ClaimedJob, ClaimOptions } from '../../storage/jobs/queue/queue.ts'
+import type { ClaimedJob, ClaimOptions } from '../../storage/jobs/queue/claim-job.ts'
 
 /** A fetch is a socket that may wait for minutes: it takes no slot and has its own limit. */
 const MAX_FETCHING = 100

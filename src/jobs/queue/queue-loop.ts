@@ -2,7 +2,7 @@ import { steadyNow, wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { outcomeOf } from '../../observability/metrics.ts'
 import type { JobFailure } from '../../storage/jobs/finish-job.ts'
-import { type ClaimedJob, claimJob } from '../../storage/jobs/queue/queue.ts'
+import { type ClaimedJob, claimJob } from '../../storage/jobs/queue/claim-job.ts'
 import {
   failExhaustedJobs,
   failOverdueJobs,

@@ -4,7 +4,7 @@ import { findQuotaError } from '../accounts/usage/month-quota.ts'
 import type { Db } from '../database/db.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
 import { findRecording } from '../objects/recordings.ts'
-import { enqueueJob, type NewJob, type QueueLimit } from './queue/queue.ts'
+import { enqueueJob, type NewJob, type QueueLimit } from './queue/enqueue-job.ts'
 
 /** The idempotency key of a request, by which a repetition is recognized. */
 export type IdempotencyKey = {

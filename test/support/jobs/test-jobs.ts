@@ -7,8 +7,8 @@ import {
   type ClaimedJob,
   type ClaimOptions,
   claimJob,
-  enqueueJob,
-} from '../../../src/storage/jobs/queue/queue.ts'
+} from '../../../src/storage/jobs/queue/claim-job.ts'
+import { enqueueJob } from '../../../src/storage/jobs/queue/enqueue-job.ts'
 import { returnLostJobs } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
 import { type JobResult, readResult } from '../../../src/storage/jobs/results.ts'
 import { insertRecording } from '../../../src/storage/objects/recordings.ts'

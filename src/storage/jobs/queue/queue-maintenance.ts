@@ -9,7 +9,7 @@ import { type Db, inTransaction } from '../../database/db.ts'
 import { type EndedJob, endedJobColumns, queueJobEnd } from '../../deliveries/queue-deliveries.ts'
 import { isAbandoned } from '../../nodes/register-node.ts'
 import type { JobFailure } from '../finish-job.ts'
-import { MAX_INTERRUPTIONS } from './queue.ts'
+import { MAX_INTERRUPTIONS } from './claim-job.ts'
 
 /**
  * Makes every waiting job due. A server calls it at its start, because the clock may have been set

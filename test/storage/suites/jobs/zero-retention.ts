@@ -8,7 +8,7 @@ import {
   markResultDelivered,
 } from '../../../../src/storage/jobs/deletion/zero-retention.ts'
 import { failJob, finishJob } from '../../../../src/storage/jobs/finish-job.ts'
-import { enqueueJob } from '../../../../src/storage/jobs/queue/queue.ts'
+import { enqueueJob } from '../../../../src/storage/jobs/queue/enqueue-job.ts'
 import { finishLiveJob } from '../../../../src/storage/live/live-jobs.ts'
 import { removeOrphanObjects } from '../../../../src/storage/objects/orphans/orphan-objects.ts'
 import {
