@@ -16,6 +16,7 @@ import type { PullQueue } from '../models/pull-queue.ts'
 import { createServerLog, type Log } from '../observability/log.ts'
 import { createMetrics, type Metrics, measureProcess } from '../observability/metrics.ts'
 import { createTracing } from '../observability/tracing.ts'
+import { watchDescriptors } from '../observability/watch-descriptors.ts'
 import type { ConnectSqlite } from '../storage/database/sqlite/sqlite.ts'
 import type { JobId } from '../storage/jobs/jobs.ts'
 import { openStorage } from '../storage/storage.ts'
@@ -58,6 +59,8 @@ const DRAIN_MS = 30_000
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   await using made = new AsyncDisposableStack()
   const log = overrides.log ?? createServerLog(config)
+
+  made.use(watchDescriptors(log))
 
   const metrics = createMetrics()
   measureProcess(metrics)

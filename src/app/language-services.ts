@@ -48,10 +48,13 @@ export async function openLanguageServices(
     },
     async call(request, options) {
       if (model) return model.call(request, options)
-      const { task, target } = request
+      const { task, target, texts } = request as typeof request & { texts?: unknown[] }
       if (task !== 'translation') return { error: serviceMissing(`${task}`) }
       if (canTranslateAudio(speech, request, options))
         return translateSpeech(speech, request, options)
+      // Without words nothing is to be heard, so not even a redacted recording needs more.
+      if (texts?.length === 0 && target === 'en' && speech.translatedLanguages.length > 0)
+        return { texts: [] }
       return translator?.translate(request, options) ?? { error: noTranslator(`${target}`) }
     },
     async close() {

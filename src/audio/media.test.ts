@@ -272,6 +272,21 @@ test('audio after the stated length of a WAV file is reported, not read', async 
   assert.equal(short?.decoded?.unreadSeconds, media.unreadSeconds)
 })
 
+test('a WAV file behind ID3 tags has the audio of the file without them', async (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'tagged.wav')
+  const header = Buffer.from('ID3\x04\0\0\0\x00\x10\x00', 'latin1')
+  const tag = Buffer.concat([header, Buffer.alloc(2048)])
+  for (const name of ['speech.wav', 'encodings/adpcm.wav']) {
+    writeFileSync(path, Buffer.concat([tag, tag, readFileSync(fixture(name))]))
+    const [tagged, plain] = [await decode(t, path), await decode(t, name)]
+    assert.deepEqual([tagged.channels, tagged.duration], [plain.channels, plain.duration], name)
+    assert.equal(tagged.unreadSeconds, plain.unreadSeconds)
+    const described = await probeMedia(path, { signal })
+    assert.deepEqual(described, await probeMedia(fixture(name), { signal }))
+  }
+})
+
 test('files without audio are rejected with the matching error code', async (t) => {
   const folder = temporaryFolder(t)
   const write = (name: string, content: string | Buffer) => {

@@ -7,7 +7,12 @@ import { MAX_CHANNELS } from './audio-limits.ts'
 import { channelFile } from './channels/channel-files.ts'
 import { keepDecoded, takeDecoded, writeDecoded } from './decoder/decoded-cache.ts'
 import { runDecoder } from './decoder/decoder-client.ts'
-import type { DecodedMedia, DecodedSamples, MediaInfo } from './decoder/decoder-messages.ts'
+import type {
+  DecodedMedia,
+  DecodedSamples,
+  MediaInfo,
+  ProbeRequest,
+} from './decoder/decoder-messages.ts'
 import { decodeShortFile, MAX_SECONDS } from './decoder/decoder-pool.ts'
 import { SAMPLE_RATE } from './pcm.ts'
 
@@ -71,18 +76,30 @@ const probing = createFairSemaphore({
 
 /**
  * Returns what a file holds without decoding it. Rejects with `media_unsupported` for an unknown
- * container, `media_without_audio`, `media_undecodable`, `media_too_long`, or `storage_unreadable`.
+ * container, `media_without_audio`, `media_undecodable`, `media_too_long`, `storage_unreadable`, or
+ * `engine_failed` when something else ended two decoders.
  */
 export function probeMedia(file: string, options: ProbeMediaOptions): Promise<MediaInfo> {
   const { nameHint, signal, account = '', maxSeconds, mayRefuse = false } = options
   const probe = async () => {
     const short = { nameHint, maxSeconds, account, signal }
     const media = account !== '' && (await isSmall(file)) && (await decodeShortFile(file, short))
-    if (!media) return runDecoder({ task: 'probe', file, nameHint, maxSeconds }, { signal })
+    if (!media) return probeAlone({ task: 'probe', file, nameHint, maxSeconds }, signal)
     if (media.decoded) keepDecoded(decodedKey(file, nameHint), media.decoded)
     return media.info
   }
   return probing(probe, { account, signal, whenFull: mayRefuse ? tooManyUploads : undefined })
+}
+
+/** Repeats a probe once if something else than the file ended its decoder: the client waits. */
+async function probeAlone(request: ProbeRequest, signal: AbortSignal): Promise<MediaInfo> {
+  try {
+    return await runDecoder(request, { signal })
+  } catch (error) {
+    if (signal.aborted || !(error instanceof AppError) || error.code !== 'engine_failed')
+      throw error
+    return runDecoder(request, { signal })
+  }
 }
 
 async function isSmall(file: string): Promise<boolean> {

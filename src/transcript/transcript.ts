@@ -32,6 +32,8 @@ export type HiddenEntity = { type: string; text: string; start: number; end: num
 /** A recording as text: utterances of all channels by start, then channel. */
 export type Transcript = {
   utterances: Utterance[]
+  /** The length of the recording in seconds, where it is known. */
+  duration?: number
   /** The entities removed from a redacted transcript. */
   hidden?: HiddenEntity[]
 }

@@ -118,6 +118,13 @@ test('a recording may be a URL, which the server fetches', async () => {
   assert.equal(code, 1)
 })
 
+test('a recording in a language that the server cannot know is not uploaded', async () => {
+  const { code, stderr } = await transcribe(SAMPLE, '--language', 'xx')
+  assert.match(stderr, /^jfk\.flac: Cannot transcribe the language xx: the server supports en/m)
+  assert.doesNotMatch(stderr, /uploading/)
+  assert.equal(code, 1)
+})
+
 test('--language is passed on, and an unsupported one is reported', async () => {
   assert.equal((await transcribe(SAMPLE, '--language', 'en')).code, 0)
   const { code, stderr } = await transcribe(SAMPLE, '--language', 'de')

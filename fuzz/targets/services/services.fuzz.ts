@@ -57,6 +57,7 @@ const seeds = {
   ],
   source: [
     'HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-type: audio/wav\r\n\r\nRIFF!',
+    'HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-encoding: br\r\n\r\nRIFF!',
     'HTTP/1.1 301 Moved\r\nlocation: //127.0.0.1:1/x\r\ncontent-length: 0\r\n\r\n',
   ],
   objects: [

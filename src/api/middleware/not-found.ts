@@ -3,8 +3,8 @@ import { AppError } from '../../errors.ts'
 
 /**
  * Responds with 405 and `Allow` on the paths of the following routes, and with 404 elsewhere. Both
- * responses come before authentication, and before the body is read. Must be called before routes
- * are added.
+ * responses come before authentication, and before the body is read. A preflight request of a
+ * browser gets 204. Must be called before routes are added.
  */
 export function handleUnknownRoutes(http: FastifyInstance): void {
   const methods = new Map<string, string[]>()
@@ -21,8 +21,15 @@ export function handleUnknownRoutes(http: FastifyInstance): void {
     const allowed = [...methods].find(([route]) => matchesRoute(route, decoded))?.[1]
     if (!allowed) throw new AppError('route_not_found', path)
     reply.header('allow', [...new Set(allowed)].sort().join(', '))
+    // Where origins are configured, `cors.ts` has answered. Without its headers nothing is allowed.
+    if (isPreflight(request)) return void reply.code(204).send()
     throw new AppError('method_not_allowed', request.method)
   })
+}
+
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  const asksFor = headers['access-control-request-method']
+  return method === 'OPTIONS' && headers.origin !== undefined && asksFor !== undefined
 }
 
 /**

@@ -4,16 +4,17 @@ import type { FastifyReply } from 'fastify'
 const UNPRINTABLE = /[^\x20-\x7e]/g
 
 /**
- * Warns in a header about fields of a request that nothing reads, such as a mistyped one, and about
- * options that have no effect.
+ * Warns in a header about fields of a request that nothing reads, such as a mistyped or an old one,
+ * and about options that have no effect.
  */
 export function setWarnings(
   reply: FastifyReply,
-  { ignored }: { ignored: readonly string[] },
-  withoutEffect: readonly string[] = [],
+  { ignored, withoutEffect }: { ignored: readonly string[]; withoutEffect: readonly string[] },
+  options: readonly string[] = [],
 ): void {
-  const ignoredWarnings = ignored.length > 0 ? [`ignored: ${ignored.join(', ')}`] : []
-  const warnings = [...ignoredWarnings, ...withoutEffect]
+  const unread = [...ignored, ...withoutEffect]
+  const unreadWarnings = unread.length > 0 ? [`ignored: ${unread.join(', ')}`] : []
+  const warnings = [...unreadWarnings, ...options]
   if (warnings.length === 0) return
   reply.header('x-steno-warning', warnings.join('; ').replace(UNPRINTABLE, '?'))
 }

@@ -12,6 +12,14 @@ export function bytesSource(bytes: Uint8Array): ByteSource {
   }
 }
 
+/** Reads what follows the first bytes of another source. */
+export function sourceAfter(source: ByteSource, start: number): ByteSource {
+  return {
+    size: source.size - start,
+    read: (offset, length) => source.read(start + offset, length),
+  }
+}
+
 /**
  * Reads from a file, synchronously: only decoder processes may do that. Throws `storage_unreadable`
  * if the system cannot open or read it. The caller must close it.

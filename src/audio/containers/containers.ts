@@ -4,7 +4,8 @@ import { type ElementaryStream, findStream, syncedStream } from './frame-sync.ts
 
 /** The container of a file, detected from its bytes, and the reader for it. */
 export type Container =
-  | { reader: 'wav'; extension: string }
+  /** `start` is the length of the tags before the header, if there are any. */
+  | { reader: 'wav'; extension: string; start?: number }
   /** Samples without a header, as in telephony: 8 kHz, one channel. */
   | { reader: 'raw'; extension: string; encoding: 'alaw' | 'mulaw' }
   /**
@@ -51,13 +52,17 @@ const mp4Boxes = ['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot']
 
 function detectByMagic(head: Uint8Array): Container | undefined {
   const text = latin1(head.subarray(0, 256))
-  if (wavMagics.some((magic) => startsWith(text, magic))) return { reader: 'wav', extension: 'wav' }
+  if (isWav(text)) return { reader: 'wav', extension: 'wav' }
   const knownMagic = magics.find(([magic]) => startsWith(text, magic))
   if (knownMagic) return libav(knownMagic[1], knownMagic[2])
   if (mp4Boxes.includes(text.slice(4, 8))) return detectMp4(text)
   if (text.startsWith('\x1aE\xdf\xa3')) return detectMatroska(text)
   if (text.startsWith('OggS')) return libav('ogg', text.includes('OpusHead') ? 'opus' : 'ogg')
   return detectMpeg(head)
+}
+
+function isWav(text: string): boolean {
+  return wavMagics.some((magic) => startsWith(text, magic))
 }
 
 /** Detects what camcorders and television receivers record: MPEG transport and program streams. */
@@ -97,13 +102,14 @@ function detectMatroska(text: string): Container | undefined {
 }
 
 /**
- * Detects streams of frames without a container. ID3 tags may precede them, with pictures of
- * megabytes.
+ * Detects streams of frames without a container. ID3 tags may precede them, and WAV files, with
+ * pictures of megabytes.
  */
 function detectStream(source: ByteSource): Container | undefined {
   const start = skipTags(source)
   const head = source.read(start, HEAD_BYTES)
   if (latin1(head.subarray(0, 4)) === 'fLaC') return libav('flac')
+  if (isWav(latin1(head.subarray(0, 12)))) return { reader: 'wav', extension: 'wav', start }
   const stream = syncedStream(head, 0) ?? (isForeign(head) ? undefined : findStream(head))
   if (stream) return libav(streamDemuxers[stream], stream)
   return start > 0 ? libav('mp3') : undefined

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import { checkLength } from '../audio-limits.ts'
 import { createChannelBuffers } from '../channels/channel-buffers.ts'
 import { type ChannelOutput, createChannelFiles } from '../channels/channel-files.ts'
-import { type ByteSource, openFileSource } from '../containers/byte-source.ts'
+import { type ByteSource, openFileSource, sourceAfter } from '../containers/byte-source.ts'
 import { type Container, detectContainer } from '../containers/containers.ts'
 import { checkMp4Tables } from '../containers/mp4-tables.ts'
 import { findOggLinks } from '../containers/ogg-links.ts'
@@ -111,10 +111,12 @@ async function withAudio<T>(
   try {
     const container = detectContainer(source, request.nameHint)
     const { extension } = container
-    const layout = layoutOf(container, source)
+    const start = container.reader === 'wav' ? (container.start ?? 0) : 0
+    const stored = start > 0 ? sourceAfter(source, start) : source
+    const layout = layoutOf(container, stored)
     if (layout) {
       const info = describeSamples(layout, extension)
-      const blocks = readStoredSamples(source, layout)
+      const blocks = readStoredSamples(stored, layout)
       const statedSeconds = secondsOfSamples(layout, layout.statedLength)
       const unreadSeconds = secondsOfSamples(layout, layout.unreadLength)
       const { sampleRate: rate } = layout
@@ -123,8 +125,10 @@ async function withAudio<T>(
     }
     if (container.reader === 'libav' && container.demuxer === 'mov') checkMp4Tables(source)
     const demuxer = container.reader === 'libav' ? container.demuxer : 'wav'
-    const links = demuxer === 'ogg' ? findOggLinks(source) : []
     const { size: bytes } = source
+    // libav skips no tags before a WAV file.
+    const untagged = start > 0 ? [{ start, end: bytes }] : []
+    const links = demuxer === 'ogg' ? findOggLinks(source) : untagged
     return await withLibav(request, { demuxer, extension, bytes, heartbeat, links }, use)
   } finally {
     source.close()

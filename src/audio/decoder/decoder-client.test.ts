@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { probeMedia } from '../media.ts'
 import { runDecoder } from './decoder-client.ts'
 
 /** 16-bit mono samples at 44.1 kHz, whose length is that of the file. */
@@ -14,6 +24,7 @@ const wavHeader = Buffer.from(
   'latin1',
 )
 
+const fixture = fileURLToPath(new URL('../../../test/fixtures/speech.wav', import.meta.url))
 const never = new AbortController().signal
 const unixOnly = { skip: process.platform === 'win32', timeout: 120_000 }
 
@@ -102,6 +113,24 @@ test('a native crash is blamed on the file, and other exits are not', unixOnly, 
     process.kill(pid, signal)
     await rejected
   }
+})
+
+test('a probe whose decoder is killed is repeated once', unixOnly, async (t) => {
+  const file = hangingFile(t)
+  const killNext = async (before?: number) => {
+    const pid = await waitFor(() => decodersOf(process.pid).find((one) => one !== before))
+    process.kill(pid, 'SIGKILL')
+    return pid
+  }
+  const rejected = assert.rejects(probeMedia(file, { signal: never }), { code: 'engine_failed' })
+  await killNext(await killNext())
+  await rejected
+  const probing = probeMedia(file, { signal: never })
+  const pid = await waitFor(() => decodersOf(process.pid)[0])
+  copyFileSync(fixture, `${file}.wav`)
+  renameSync(`${file}.wav`, file)
+  process.kill(pid, 'SIGKILL')
+  assert.equal((await probing).channels, 1)
 })
 
 test('a decoder that exceeds its limits is killed, as the fault of the file', {

@@ -775,9 +775,9 @@ export type ApiResultMetadata = {
    */
   channel_mode?: 'mix' | 'separate'
   /**
-   * What the result lacks, and why; unknown fields of the request, and options without effect;
-   * whether the recognizer was unsure of most words. Empty when there are no warnings. An
-   * extension; results of earlier versions lack it
+   * What the result lacks, and why; unknown fields of the request, old ones that are no longer
+   * read, and options without effect; whether the recognizer was unsure of most words. Empty when
+   * there are no warnings. An extension; results of earlier versions lack it
    */
   warnings?: string[]
   usage?: ApiLanguageModelUsage

@@ -24,6 +24,15 @@ import {
 /** The limits of one recording. */
 export type RecordingLimits = { max_file_bytes: number; max_audio_seconds: number }
 
+type LanguageList = { languages: readonly string[] }
+
+/** What a server can do; older ones report less. */
+export type ServerCapabilities = {
+  limits?: RecordingLimits
+  recognition?: LanguageList
+  models?: { installed: readonly LanguageList[]; available: readonly LanguageList[] }
+}
+
 /** A recording to upload, which is reopened for a retry. */
 export type UploadSource = { filename: string; open(): Promise<AsyncIterable<Uint8Array>> }
 
@@ -101,10 +110,7 @@ function serverRequests({ json, once }: Transport) {
       await json('/v2/pre-recorded?limit=1')
       return true
     },
-    /** The limits of one recording; undefined where an older server does not report them. */
-    async limits(): Promise<RecordingLimits | undefined> {
-      return (await json<{ limits?: RecordingLimits }>('/v2/capabilities')).limits
-    },
+    capabilities: () => json<ServerCapabilities>('/v2/capabilities'),
     usage: (query: Record<string, string>) => {
       return json<ApiUsageReport>(`/v2/usage?${toParams(query)}`)
     },

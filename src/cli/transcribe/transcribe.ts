@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import type { ApiPreRecordedResult } from '../server/api-types.ts'
-import type { Client, RecordingLimits } from '../server/client.ts'
+import type { Client, ServerCapabilities } from '../server/client.ts'
 import { nameRemedy } from '../server/refused-address.ts'
 import { connectServer } from '../server/server-connection.ts'
 import { readServer } from '../server/server-url.ts'
@@ -8,6 +8,7 @@ import { createProgressDisplay, type ProgressDisplay } from '../terminal/progres
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures, describeLeftOut, retriableAddOns } from './add-on-text.ts'
+import { checkLanguage } from './check-language.ts'
 import { checkLimits } from './check-limits.ts'
 import { type Format, formatResult, formatTranslation, refuseTerminal } from './formats.ts'
 import {
@@ -61,9 +62,9 @@ export const transcribeCommand: Command = {
     if (!connection.isPrivate) {
       terminal.signal.addEventListener('abort', () => nameRunning(running, progress))
     }
-    const limitsOf = askLimitsOnce(connection.client)
+    const capabilitiesOf = askCapabilitiesOnce(connection.client)
     const { client, isPrivate } = connection
-    const deps = { client, isPrivate, limitsOf, running, progress, terminal, params }
+    const deps = { client, isPrivate, capabilitiesOf, running, progress, terminal, params }
     const work = ({ recording }: TranscribeTask) => transcribeRecording(recording, deps)
     let failed = 0
     let i = 0
@@ -89,7 +90,7 @@ type Deps = Surroundings & {
   /** Whether recordings stay with this command. */
   isPrivate: boolean
   params: Record<string, unknown>
-  limitsOf: () => Promise<RecordingLimits | undefined>
+  capabilitiesOf: () => Promise<ServerCapabilities>
   /** The names of recordings by the ids of their jobs. */
   running: Map<string, string>
 }
@@ -103,12 +104,12 @@ function nameRunning(running: ReadonlyMap<string, string>, progress: ProgressDis
   }
 }
 
-/** Asks the server for its limits when they are needed first. */
-function askLimitsOnce(client: Client): () => Promise<RecordingLimits | undefined> {
-  let limitsRequest: Promise<RecordingLimits | undefined> | undefined
+/** Asks the server for its capabilities when they are needed first. */
+function askCapabilitiesOnce(client: Client): () => Promise<ServerCapabilities> {
+  let capabilities: Promise<ServerCapabilities> | undefined
   return () => {
-    limitsRequest ??= client.limits()
-    return limitsRequest
+    capabilities ??= client.capabilities()
+    return capabilities
   }
 }
 
@@ -138,11 +139,13 @@ async function transcribeRecording(recording: Recording, deps: Deps): Promise<Fi
 
 async function uploadRecording(
   recording: Exclude<Recording, { kind: 'url' }>,
-  { client, isPrivate, limitsOf, progress, terminal }: Deps,
+  { client, isPrivate, params, capabilitiesOf, progress, terminal }: Deps,
 ): Promise<string> {
   const { name } = recording
   const { signal } = terminal
   const stage = stageName(isPrivate ? 'decode' : 'upload')
+  await checkLanguage(params, capabilitiesOf)
+  const limitsOf = async () => (await capabilitiesOf()).limits
   if (recording.kind === 'file') await checkLimits(recording.path, { limitsOf, signal })
   progress.show(name, { stage })
   // The upload of a refused file is still read for a moment.

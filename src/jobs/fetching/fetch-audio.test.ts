@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { AppError } from '../../errors.ts'
 import { createResolver } from '../../net/dns/resolver.ts'
 import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
@@ -108,7 +110,8 @@ test('web pages, encoded and oversized bodies are rejected by their headers', as
       /the source sent text.html$/,
     ],
     [{ 'content-type': 'application/json' }, 'media_unsupported', /application.json$/],
-    [{ 'content-encoding': 'gzip' }, 'media_unsupported', /sent it compressed$/],
+    [{ 'content-encoding': 'compress' }, 'media_unsupported', /sent it compressed as compress$/],
+    [{ 'content-encoding': 'gzip, br' }, 'media_unsupported', /sent it compressed$/],
     [
       { 'content-length': '1001' },
       'media_too_large',
@@ -123,6 +126,47 @@ test('web pages, encoded and oversized bodies are rejected by their headers', as
     const stored = fetchAudio(origin, () => assert.fail('nothing of it may be stored'), usual)
     await assert.rejects(stored, { code, message })
   }
+})
+
+const sound = Buffer.from('a long sound '.repeat(50_000))
+const compressed: [encoding: string, bytes: Buffer][] = [
+  ['gzip', gzipSync(sound)],
+  ['GZIP', Buffer.concat([gzipSync('a long '), gzipSync(sound.subarray(7))])],
+  ['deflate', deflateSync(sound)],
+  ['br', brotliCompressSync(sound)],
+  ['identity', sound],
+]
+
+test('a compressed body is decompressed, and a damaged one refused', async (t) => {
+  for (const [encoding, bytes] of compressed) {
+    const origin = await serve(t, (request, response) => {
+      response.writeHead(200, { 'content-encoding': encoding })
+      response.end(request.url === '/' ? bytes : bytes.subarray(0, -20))
+    })
+    const options = { maxBytes: sound.length }
+    assert.equal(await fetchText(origin, options), sound.toString(), encoding)
+    if (encoding === 'identity') continue
+    const damaged = { code: 'media_undecodable', message: /sent damaged data, compressed as/ }
+    await assert.rejects(fetchText(`${origin}/damaged`, options), damaged, encoding)
+  }
+})
+
+test('a compressed body that breaks off, or is not read to its end, ends its connection', async (t) => {
+  const closed: Promise<unknown>[] = []
+  const origin = await serve(t, (request, response) => {
+    const { socket } = request
+    closed.push(new Promise((resolve) => socket.on('error', () => {}).on('close', resolve)))
+    response.writeHead(200, { 'content-encoding': 'gzip' })
+    response.write(gzipSync(randomBytes(500_000)).subarray(0, 400_000), () => {
+      if (request.url === '/') response.destroy()
+    })
+  })
+  await assert.rejects(fetchText(origin), { code: 'source_unreachable', message: /broke off$/ })
+  const store: Parameters<typeof fetchAudio>[1] = async (body) => {
+    for await (const bytes of body) return assert.ok(bytes.length > 0)
+  }
+  await fetchAudio(`${origin}/endless`, store, usual)
+  await Promise.all(closed)
 })
 
 test('response headers of 20 kB are accepted, of 40 kB are not', async (t) => {

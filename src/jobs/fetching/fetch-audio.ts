@@ -5,9 +5,10 @@ import { basicCredentials } from '../../net/basic-credentials.ts'
 import { checkUrl } from '../../net/check-url.ts'
 import type { Resolve } from '../../net/dns/resolver.ts'
 import { createGuardedAgent } from '../../net/guarded-agent.ts'
+import { decodeBody } from './decode-body.ts'
 import { BODY_TIMEOUT_MS, receiveBody } from './receive-body.ts'
 import { sourceError } from './source-error.ts'
-import { checkResponse, discardBody } from './source-response.ts'
+import { checkResponse, discardBody, encodingOf } from './source-response.ts'
 
 const MAX_REDIRECTS = 5
 /** A source that has not answered by then is down, or far too slow for a recording. */
@@ -58,7 +59,9 @@ export async function fetchAudio<T>(
     }
     const response = await request({})
     checkResponse(response, maxBytes)
-    const body = receiveBody({ response, request, signal, account: options.account })
+    const { account } = options
+    const received = receiveBody({ response, request, signal, account })
+    const body = decodeBody(received, { encoding: encodingOf(response), account })
     return await store(body, signal)
   } finally {
     clearTimeout(timer)

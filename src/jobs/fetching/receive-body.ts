@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 import { hasBrokenOff } from '../../net/connection-error.ts'
 import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
 import { sourceError } from './source-error.ts'
-import { discardBody } from './source-response.ts'
+import { discardBody, encodingOf } from './source-response.ts'
 
 /** The longest pause within a body, and the window over which its rate is measured. */
 export const BODY_TIMEOUT_MS = 20_000
@@ -39,6 +39,7 @@ export async function* receiveBody({
   account,
 }: ReceiveOptions): AsyncGenerator<Uint8Array> {
   const validator = validatorOf(response)
+  const encoding = encodingOf(response)
   const rate = createRateCheck()
   let received = 0
   let current = response
@@ -54,7 +55,8 @@ export async function* receiveBody({
       return
     } catch (error) {
       const mayGoOn = hasBrokenOff(error) && received > before && resumes < MAX_RESUMES
-      const next = mayGoOn && validator && (await resume(request, { validator, received, signal }))
+      const rest = validator && { validator, encoding, received, signal }
+      const next = mayGoOn && rest && (await resume(request, rest))
       if (!next) throw signal.aborted ? signal.reason : sourceError(error)
       current = next
     }
@@ -71,19 +73,20 @@ function validatorOf({ headers }: Dispatcher.ResponseData): string | undefined {
   return typeof lastModified === 'string' ? lastModified : undefined
 }
 
-type Resumption = { validator: string; received: number; signal: AbortSignal }
+type Resumption = { validator: string; encoding: string; received: number; signal: AbortSignal }
 
 /** Requests the rest of a recording; undefined where the source does not send just that. */
 async function resume(
   request: SendRequest,
-  { validator, received, signal }: Resumption,
+  { validator, encoding, received, signal }: Resumption,
 ): Promise<Dispatcher.ResponseData | undefined> {
   try {
     await pause(RESUME_PAUSE_MS, undefined, { signal })
     const response = await request({ range: `bytes=${received}-`, 'if-range': validator })
     const { statusCode, headers } = response
     const isRest = String(headers['content-range'] ?? '').startsWith(`bytes ${received}-`)
-    if (statusCode === 206 && isRest && validatorOf(response) === validator) return response
+    const isSame = validatorOf(response) === validator && encodingOf(response) === encoding
+    if (statusCode === 206 && isRest && isSame) return response
     discardBody(response)
   } catch {
     // The error that broke the connection off says more.

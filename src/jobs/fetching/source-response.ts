@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { AppError } from '../../errors.ts'
+import { isKnownEncoding } from './decode-body.ts'
 
 /** Types that a wrong URL returns; for any other type the bytes decide. */
 const NOT_MEDIA =
@@ -26,14 +27,22 @@ function findResponseRefusal(
   }
   const [type] = NOT_MEDIA.exec(String(headers['content-type'] ?? '')) ?? []
   if (type) return new AppError('media_unsupported', `the source sent ${type}`)
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-    // The request asked for no compression; a compressed body could expand to any size.
-    return new AppError('media_unsupported', 'the source sent it compressed')
+  const encoding = encodingOf({ headers })
+  if (!isKnownEncoding(encoding)) {
+    const name = /^[\w-]{1,20}$/.test(encoding) ? ` as ${encoding}` : ''
+    return new AppError('media_unsupported', `the source sent it compressed${name}`)
   }
   if (Number(headers['content-length'] ?? 0) > maxBytes) {
     return new AppError('media_too_large', `more than ${maxBytes} bytes (STENO_MAX_FILE_BYTES)`)
   }
   return undefined
+}
+
+/** Returns how a body is compressed; `identity` where it is not. */
+export function encodingOf({ headers }: Pick<Dispatcher.ResponseData, 'headers'>): string {
+  return String(headers['content-encoding'] ?? 'identity')
+    .trim()
+    .toLowerCase()
 }
 
 /** Returns whether a source that refuses a request asks for a later one. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { chmod, writeFile } from 'node:fs/promises'
+import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
@@ -65,6 +65,16 @@ test('if the number of results differs, texts are translated individually', asyn
   const texts = ['one two', 'three']
   const translated = await apertium.translate({ ...task, texts }, { signal })
   assert.deepEqual(translated, ['ONE TWO', 'THREE'])
+})
+
+test('a program that dies is started once more', async (t) => {
+  const mark = join(await makeFolder(t), 'started')
+  const once = (how: string) => `[ -e ${mark} ] && exec tr a-z A-Z; touch ${mark}; ${how}`
+  for (const how of ['kill -9 $$', 'exit 137']) {
+    await rm(mark, { force: true })
+    const apertium = await createStandIn(t, once(how))
+    assert.deepEqual(await apertium.translate({ ...task, texts: ['one'] }, { signal }), ['ONE'])
+  }
 })
 
 test('a failing, missing or lossy program is reported without the text', async (t) => {

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { keepsHidden } from '../hidden-text.ts'
 import { ServiceFailure } from '../service-failure.ts'
-import { ProgramFailed, runProgram } from './run-program.ts'
+import { ProgramEnded, ProgramFailed, runProgram } from './run-program.ts'
 
 /** A translator with rules and dictionaries, run as a program of its own for each request. */
 export type Apertium = {
@@ -42,7 +42,11 @@ export function createApertium(file: string, env: Record<string, string>): Apert
     const maxBytes = GROWTH * Buffer.byteLength(input) + FRAME_BYTES
     try {
       const limitMs = seconds * 1000
-      return await runProgram(file, args, { ...settings, input, limitMs, maxBytes, signal })
+      const options = { ...settings, input, limitMs, maxBytes, signal }
+      return await runProgram(file, args, options).catch((error) => {
+        if (!(error instanceof ProgramEnded)) throw error
+        return runProgram(file, args, options)
+      })
     } catch (cause) {
       if (!(cause instanceof ProgramFailed)) throw cause
       throw new ServiceFailure(`Apertium ${cause.message}`, { status: 503, cause })

@@ -19,6 +19,9 @@ export type ProgramOptions = {
 /** Why a program gave no output: it is missing, failed, took too long or wrote too much. */
 export class ProgramFailed extends Error {}
 
+/** The program ended by itself or was killed from outside, so a second run may succeed. */
+export class ProgramEnded extends ProgramFailed {}
+
 /**
  * Runs a program without a shell and returns what it writes to its standard output. It is killed
  * with all processes that it started when it exceeds a limit or `signal` aborts. Rejects with
@@ -95,7 +98,7 @@ async function runOnInput(
   })
   child.on('close', (code) => {
     if (code === 0) resolve(Buffer.concat(written).toString())
-    else reject(new ProgramFailed(`ended with ${code ?? 'a signal'}`))
+    else reject(new ProgramEnded(`ended with ${code ?? 'a signal'}`))
   })
   try {
     return await promise

@@ -53,6 +53,14 @@ test('minimum_duration extends a caption up to the next one', () => {
   ])
 })
 
+test('minimum_duration extends no caption beyond the end of the recording', () => {
+  const recording = { utterances: [utterance('one', 1)], duration: 1.75 }
+  for (const speakers of [false, true]) {
+    const [file] = subtitles(recording, { minimum_duration: 2, speakers })
+    assert.match(file!.subtitles, /00:00:01,000 --> 00:00:01,750/)
+  }
+})
+
 test('minimum_duration may exceed the default maximum_duration', () => {
   const utterances = utterance('a b c d e f g. h i j k l m n o p')
   assert.deepEqual(times([utterances], { minimum_duration: 10 }), [

@@ -35,8 +35,11 @@ export type Subtitle = { format: SubtitleFormat; subtitles: string }
  * is split), 0.08 s between captions, 0.833 s each where the next allows, and lines that end with
  * `\r\n`.
  */
-export function subtitles({ utterances }: Transcript, config: SubtitlesConfig = {}): Subtitle[] {
-  const limits = captionLimitsOf(config)
+export function subtitles(
+  { utterances, duration = Number.POSITIVE_INFINITY }: Transcript,
+  config: SubtitlesConfig = {},
+): Subtitle[] {
+  const limits = { ...captionLimitsOf(config), recordingEnd: duration }
   const captions = config.speakers ? [] : splitCaptions(utterances, limits)
   const formats = (config.formats ?? ['srt']).filter((format, i, all) => all.indexOf(format) === i)
   const lineEnd = config.style === 'compliance' ? '\r\n' : '\n'

@@ -59,6 +59,20 @@ test('the 28th speaker is AB, also in events', () => {
   assert.match(events, /^data: \{"type":"transcript\.text\.segment".*"speaker":"AB"\}\n\ndata: /)
 })
 
+test('words of channels that talk at once are in the order of their starts', () => {
+  const [first] = transcript.utterances
+  const second = { ...first!, channel: 1, words: [word('So', 0.2, 1), word(' yes.', 0.5, 1)] }
+  const written = writeOpenAi(
+    { ...transcript, utterances: [first!, second] },
+    { ...format, shape: 'verbose_json', words: true },
+  )
+  const { words } = JSON.parse(written) as { words: { word: string }[] }
+  assert.deepEqual(
+    words.map((one) => one.word),
+    ['Hi', 'So', 'Bo.', 'yes.'],
+  )
+})
+
 test('a recording without speech yields an empty text', () => {
   const nothing = { utterances: [], languages: [], duration: 3 }
   const written = JSON.parse(

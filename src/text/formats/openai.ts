@@ -75,8 +75,9 @@ function writeEvents(transcript: OpenAiTranscript, format: OpenAiFormat): string
   return [...parts, done].map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 }
 
+/** Returns the words in the order of their starts: utterances of several channels may overlap. */
 function allWords(utterances: readonly UtteranceView[]) {
-  return utterances.flatMap(({ words }) => words)
+  return utterances.flatMap(({ words }) => words).sort((a, b) => a.start - b.start)
 }
 
 function fullText(utterances: readonly UtteranceView[]): string {

@@ -5,6 +5,7 @@ import type { AddOn } from '../add-ons/add-on.ts'
 import type { TranscriptTransform } from '../transforms/transform.ts'
 import { type BuildOptions, buildResult } from './build-result.ts'
 import { AddOnFailure, type Envelope } from './steps/envelope.ts'
+import { recomputeAddOn } from './steps/retry-add-on.ts'
 
 type BuiltResult = Record<string, Envelope> & {
   transcription: { full_transcript: string; sentences?: Envelope[]; subtitles?: unknown[] }
@@ -114,7 +115,7 @@ test('transforms are applied before add-ons', () => {
   assert.equal(same.count!.results, 2)
 })
 
-test('an add-on gets the rounded times of the result and the redacted entities', () => {
+test('an add-on gets the rounded times of the result, its length and the redacted entities', () => {
   const seen: Transcript[] = []
   const witness: AddOn = {
     ...counter,
@@ -135,7 +136,7 @@ test('an add-on gets the rounded times of the result and the redacted entities',
   built({ utterances: [late, early] }, { redact: true, count: true }, options)
   early.words[0] = { text: 'early', start: 1, end: 2, confidence: 0.877 }
   late.words[0] = { text: 'late', start: 2, end: 2.778, confidence: 0.123 }
-  assert.deepEqual(seen, [{ utterances: [early, late], hidden }])
+  assert.deepEqual(seen, [{ utterances: [early, late], hidden, duration: 10 }])
 })
 
 test('an add-on without its engine fails with NotConfigured', () => {
@@ -176,6 +177,26 @@ test('sentences are listed twice, and subtitles without an envelope', () => {
   const given = { subtitles: { status_code: 500, exception: 'AddonFailed', message: 'oops' } }
   const failed = built(transcriptOf('en One.'), params, { addOns, failedSteps: given })
   assert.deepEqual(failed.transcription.subtitles, [])
+})
+
+test('subtitles end with the recording, also those of a translation', () => {
+  const params = {
+    ...{ subtitles: true, subtitles_config: { minimum_duration: 20 } },
+    ...{ translation: true, translation_config: { target_languages: ['fr'] } },
+  }
+  const options = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params }
+  const text = transcriptOf('en one')
+  const { result, prepared } = buildResult(text, { ...options, served: ['translation'] })
+  assert.match(JSON.stringify(result.transcription), /00:00:00,000 --> 00:00:10,000/)
+  const retry = { name: 'translation', result: JSON.stringify(result), format: 'string' as const }
+  const [{ name, seconds }] = prepared as [(typeof prepared)[number]]
+  const serviceResponses = { name, seconds, responses: [{ texts: ['un'] }] }
+  const merged = recomputeAddOn(
+    { ...retry, params: JSON.stringify(params), served: ['translation'], serviceResponses },
+    { now: () => 0, onStep: () => {}, failedSteps: {} },
+  )
+  assert.ok(merged.outcome === 'made')
+  assert.match(merged.response, /00:00:00,000 --> 00:00:10,000/)
 })
 
 test('unexpected errors of add-ons are logged, intended failures are not', () => {

@@ -81,7 +81,8 @@ export function buildResult(
   const written = buildTranscriptResult(text, { ...result, warnings })
   // Add-ons get exactly the words of the result, with rounded times: a later retry has nothing else
   // (`retry-add-on.ts`).
-  const final = { ...text, ...transcriptOf(written.transcription.utterances) }
+  const duration = written.metadata.audio_duration
+  const final = { ...text, ...transcriptOf(written.transcription.utterances), duration }
   const run = { params, format, failedSteps, now, onFault }
   const { served = [] } = result
   for (const addOn of addOns) {

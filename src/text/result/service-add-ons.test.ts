@@ -49,7 +49,7 @@ function requestsOf(prepared: ServiceRequests | undefined) {
   return prepared && 'requests' in prepared ? prepared.requests : prepared?.error.exception
 }
 
-const hi = { service: 'translation', model: 'tiny', text: 'Hi', others: [] }
+const hi = { service: 'translation', model: 'tiny', text: 'Hi', others: ['duration'] }
 
 test('requests are prepared, and their answers become the add-on result', async (t) => {
   const { build, merge } = openBuilder(t)
@@ -89,7 +89,7 @@ test('prepared requests contain only redacted words', async (t) => {
   const [request] = requestsOf(prepared[0]) as [typeof hi]
   assert.ok(!request.text.includes('zofia'), request.text)
   assert.match(request.text, /Mail/)
-  assert.deepEqual(request.others, [])
+  assert.deepEqual(request.others, ['duration'])
 })
 
 test('an unsupported language prepares no request and reports the reason', async (t) => {

@@ -11,7 +11,7 @@ import { renewTranslationWarnings } from './translation-warnings.ts'
 
 /** A result as it is stored, parsed. */
 export type StoredResult = Record<string, unknown> & {
-  metadata?: { warnings?: string[]; usage?: TokenUsage }
+  metadata?: { audio_duration?: number; warnings?: string[]; usage?: TokenUsage }
   transcription: { utterances: UtteranceView[]; sentences?: unknown[]; subtitles?: unknown[] }
 }
 
@@ -28,8 +28,15 @@ export function addResponseUsage(
 }
 
 /** Returns the transcript of a result, which is redacted if the job requested that. */
-export function storedTranscript({ transcription }: StoredResult, params: Params): Transcript {
-  const stored = transcriptOf(transcription.utterances)
+export function storedTranscript(
+  { transcription, metadata }: StoredResult,
+  params: Params,
+): Transcript {
+  const duration = metadata?.audio_duration
+  const stored = {
+    ...transcriptOf(transcription.utterances),
+    ...(duration !== undefined && { duration }),
+  }
   return params.pii_redaction === true ? { ...stored, hidden: readMarkers(stored) } : stored
 }
 

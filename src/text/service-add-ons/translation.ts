@@ -78,7 +78,8 @@ export const translation: ServiceAddOn = {
       const groups = textGroups(utterances, target)
       const ofTarget = read.slice(next, next + groups.length)
       next += groups.length
-      return translated({ utterances, target, groups, responses: ofTarget }, params, format)
+      const whole = { ...transcript, utterances }
+      return translated({ ...whole, target, groups, responses: ofTarget }, params, format)
     })
     const errors = results.flatMap(({ error }) => (error ? [error] : []))
     if (errors.length === results.length && errors[0]) {
@@ -191,13 +192,14 @@ type TimedUtterance = Omit<Utterance, 'words'> & TimedWords
 
 type TranslationTarget = {
   utterances: readonly Utterance[]
+  duration?: number
   target: string
   groups: readonly TextGroup[]
   responses: readonly LlmResponse[]
 }
 
 function translated(
-  { utterances, target, groups, responses }: TranslationTarget,
+  { utterances, duration, target, groups, responses }: TranslationTarget,
   params: Params,
   format: ResultFormat,
 ) {
@@ -223,7 +225,10 @@ function translated(
   const spoken = timed.flatMap((one, i) => {
     return one.words.length > 0 ? [{ ...one, confidence: confidences[i]! }] : []
   })
-  const transcript: Transcript = { utterances: spoken.map(({ shown: _, ...one }) => one) }
+  const transcript: Transcript = {
+    utterances: spoken.map(({ shown: _, ...one }) => one),
+    ...(duration !== undefined && { duration }),
+  }
   const views = spoken.map(({ shown, confidence, ...one }) => {
     return { ...viewUtterance({ ...one, words: shown }), confidence }
   })

@@ -57,9 +57,15 @@ test('a page of an unlisted origin is not allowed', async (t) => {
   assert.notEqual(headers.get('access-control-allow-origin'), origin)
 })
 
-test('without STENO_CORS_ORIGINS preflight requests get 405', async (t) => {
+test('without STENO_CORS_ORIGINS preflight requests are answered but allow nothing', async (t) => {
   const { url } = await start(t, '')
-  const { status, headers } = await fetch(`${url}/v2/pre-recorded`, preflight)
-  assert.equal(status, 405)
-  assert.equal(headers.get('access-control-allow-origin'), null)
+  for (const path of ['/v2/pre-recorded', '/v2/upload', '/v2/live/x']) {
+    const { status, headers } = await fetch(url + path, preflight)
+    assert.equal(status, 204, path)
+    const names = [...headers.keys()].filter((name) => name.startsWith('access-control-'))
+    assert.deepEqual(names, [])
+  }
+  assert.equal((await fetch(`${url}/v2/nope`, preflight)).status, 404)
+  const { status } = await fetch(`${url}/v2/upload`, { method: 'OPTIONS', headers: { origin } })
+  assert.equal(status, 405, 'no preflight')
 })

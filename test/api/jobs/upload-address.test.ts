@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import type { JobView } from '../../../src/api/schemas/jobs/job.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, type Uploaded } from '../../support/net/http-client.ts'
@@ -30,6 +31,9 @@ const pages: Record<string, RequestListener> = {
   '/streamed': (_, response) => {
     response.write(recording)
     response.end(Buffer.alloc(MAX_BYTES))
+  },
+  '/expands': (_, response) => {
+    response.setHeader('content-encoding', 'gzip').end(gzipSync(Buffer.alloc(MAX_BYTES + 1)))
   },
   '/breaks': (_, response) => {
     response.writeHead(200, { 'content-length': '9999' })
@@ -176,6 +180,7 @@ const unusable: [path: string, status: number][] = [
   ['/half', 415],
   ['/large', 413],
   ['/streamed', 413],
+  ['/expands', 413],
 ]
 for (const [path, status] of unusable) {
   test(`a fetched file that is invalid gets ${status}: ${path}`, async () => {

@@ -66,12 +66,15 @@ test('the host name is escaped in the page', async () => {
 })
 
 test('the result of a job names the ignored fields of its request', async () => {
-  const json = { audio_url: await upload(server, createToneWav(1)), languages: ['en'] }
+  const audio_url = await upload(server, createToneWav(1))
+  const json = { audio_url, languages: ['en'], words_accurate_timestamps: true }
   const { id } = (await call(server, '/v2/pre-recorded', { json })).body
   await server.app.jobs.idle()
   const { result } = (await call(server, `/v2/pre-recorded/${id}`)).body
   const warning = 'unknown fields of the request were ignored: languages'
-  assert.deepEqual((result as { metadata: { warnings: string[] } }).metadata.warnings, [warning])
+  const legacy = 'fields of the request have no effect: words_accurate_timestamps'
+  const { warnings } = (result as { metadata: { warnings: string[] } }).metadata
+  assert.deepEqual(warnings, [warning, legacy])
 })
 
 test('x-steno-warning names ignored fields and options without effect', async () => {
@@ -84,7 +87,15 @@ test('x-steno-warning names ignored fields and options without effect', async ()
   const mistyped = { diarisation: true, subtitles_config: { formates: ['srt'] } }
   const warning = 'ignored: subtitles_config.formates, diarisation'
   assert.equal(await warningOf({ audio_url, ...mistyped }), warning)
-  assert.equal(await warningOf({ audio_url, diarization_enhanced: true }), null)
+  const legacy = {
+    ...{ diarization_enhanced: true, diarization_config: { enhanced: true } },
+    ...{ context_prompt: 'a call', audio_enhancer: false, chapterization_config: null },
+  }
+  const unused = 'ignored: diarization_config.enhanced, diarization_enhanced, context_prompt'
+  assert.equal(await warningOf({ audio_url, ...legacy }), unused)
+  const processing = { post_processing: { chapterization: true } }
+  assert.equal(await warningOf(processing, '/v2/live'), 'ignored: post_processing.chapterization')
+  assert.equal(await warningOf({ post_processing: {} }, '/v2/live'), null)
   assert.equal(await warningOf({ 'sample\nrate': 1 }, '/v2/live'), 'ignored: sample_rate')
   const switching = { language_config: { code_switching: true } }
   const withoutEffect = /^language_config: .+ knows en alone, code_switching has no effect$/

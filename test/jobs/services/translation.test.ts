@@ -145,6 +145,19 @@ test('a Whisper model translates speech into English within its utterances', asy
   ])
 })
 
+test('a recording without speech has an empty English translation, also redacted', async (t) => {
+  const { transcribe } = await start(t, '', {}, listening())
+  const redaction = { pii_redaction: true, pii_redaction_config: { entity_types: ['NAME'] } }
+  for (const fields of [{}, redaction]) {
+    const { translation } = await transcribe(['en'], fields)
+    const { success, is_empty, error, results } = translation
+    assert.deepEqual([success, is_empty, error], [true, true, null])
+    assert.deepEqual(results, [
+      { error: null, full_transcript: '', languages: ['en'], utterances: [] },
+    ])
+  }
+})
+
 test('a language without a translating model names one to pull', async (t) => {
   const { transcribe } = await start(t, 'Ciao.', {}, { languages: ['it'], translated: ['es'] })
   const { translation } = await transcribe(['en'])

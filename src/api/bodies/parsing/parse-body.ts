@@ -50,6 +50,8 @@ export type ParsedJobRequest = {
   errors: ErrorLines
   /** Unknown fields that were dropped. */
   ignored: readonly string[]
+  /** Known fields that are no longer read. */
+  withoutEffect: readonly string[]
   /** Fields that contradict each other. */
   contradictions: string[]
   /** The URL of the recording, if it is valid. */
@@ -109,10 +111,10 @@ export function createBodyParser(settings: BodySettings): ParseBody {
   }
   const parsers: Record<BodyKind, BodyParser> = {
     'pre-recorded': (body, task) => {
-      const { value, errors, ignored } = validateFields(preRecorded, body, settings.requests)
+      const { value, errors, ...named } = validateFields(preRecorded, body, settings.requests)
       const allErrors = addMissing(errors, findMissing(value, settings.requests))
       return finishJobRequest(task, body, {
-        ignored,
+        ...named,
         errors: inFieldOrder(preRecorded, allErrors),
         contradictions: () => findContradictions(value, settings.models),
         audioUrl: errors.some(({ path }) => path[0] === 'audio_url') ? undefined : value.audio_url,
@@ -121,10 +123,10 @@ export function createBodyParser(settings: BodySettings): ParseBody {
       })
     },
     live: (body, task) => {
-      const { value, errors, ignored } = validateFields(live, body, settings.requests)
+      const { value, errors, ...named } = validateFields(live, body, settings.requests)
       const allErrors = addMissing(errors, findMissingLive(value, settings.requests))
       return finishJobRequest(task, body, {
-        ignored,
+        ...named,
         errors: inFieldOrder(live, allErrors),
         contradictions: () => findLiveContradictions(value),
         audioUrl: undefined,
@@ -145,8 +147,7 @@ export function createBodyParser(settings: BodySettings): ParseBody {
   return (task) => parsers[task.kind](parseJson(task.bytes), task) as never
 }
 
-type ValidatedRequest = {
-  ignored: readonly string[]
+type ValidatedRequest = Pick<ParsedJobRequest, 'ignored' | 'withoutEffect'> & {
   errors: readonly FieldError[]
   contradictions: () => readonly FieldError[]
   audioUrl: string | undefined
@@ -163,9 +164,9 @@ function finishJobRequest(
   body: unknown,
   validated: ValidatedRequest,
 ): ParsedJobRequest {
-  const { ignored, errors, contradictions, audioUrl, params, customMetadata = null } = validated
+  const { errors, contradictions, params, customMetadata = null, ...rest } = validated
   const fingerprint = wantsFingerprint ? fingerprintOf(kind, body) : undefined
-  const creation = { errors: errorLines(errors), ignored, audioUrl, fingerprint }
+  const creation = { ...rest, errors: errorLines(errors), fingerprint }
   if (errors.length > 0) {
     return { ...creation, contradictions: [], params: {}, paramsText: '{}', customMetadata: null }
   }

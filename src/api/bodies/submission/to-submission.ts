@@ -62,6 +62,7 @@ export function toSubmissionError(error: unknown): unknown {
 export function toLiveSubmission({
   errors,
   ignored,
+  withoutEffect,
   contradictions,
   params,
   paramsText,
@@ -73,7 +74,9 @@ export function toLiveSubmission({
     const detail = contradictions.join('; ')
     throw new AppError('request_contradictory', detail, { validationErrors: contradictions })
   }
-  const warnings =
-    ignored.length > 0 ? [`unknown fields of the request were ignored: ${ignored.join(', ')}`] : []
+  const warnings = [
+    ['unknown fields of the request were ignored', ignored] as const,
+    ['fields of the request have no effect', withoutEffect] as const,
+  ].flatMap(([text, names]) => (names.length > 0 ? [`${text}: ${names.join(', ')}`] : []))
   return { params, paramsText, customMetadata, warnings }
 }

@@ -31,11 +31,17 @@ type Rules = {
   maxItems?: number
   /** The variable that sets `maxItems`. */
   'x-setting'?: string
+  /** Whether the field is no longer read. */
+  'x-ignored'?: boolean
   minLength?: number
   maxLength?: number
 }
 
-type ValidationContext = ValidationOptions & { errors: FieldError[]; ignored: string[] }
+type ValidationContext = ValidationOptions & {
+  errors: FieldError[]
+  ignored: string[]
+  withoutEffect: string[]
+}
 
 /** The position of a value, as a linked list of path parts, which are joined only for an error. */
 type FieldPath = { name: string | number; parent: FieldPath | undefined }
@@ -72,24 +78,22 @@ function isLabel(text: string): boolean {
  * Reads `value` by `schema` and records every error, in the order of the schema's fields. One pass
  * does what the API requires of input: null means absent, defaults are filled in, language aliases
  * are rewritten, nothing is coerced, unknown fields are dropped and named in `ignored`, or recorded
- * as errors. The value has the type of the schema if no error was recorded.
+ * as errors. `withoutEffect` names fields that are no longer read, unless they are false. The value
+ * has the type of the schema if no error was recorded.
  */
 export function validateFields<T extends TSchema>(
   schema: T,
   value: unknown,
   options: ValidationOptions,
-): { value: Static<T>; errors: FieldError[]; ignored: string[] } {
-  const { errors, ignored, ...context }: ValidationContext = { ...options, errors: [], ignored: [] }
+): { value: Static<T> } & Omit<ValidationContext, keyof ValidationOptions> {
+  const found = { errors: [], ignored: [], withoutEffect: [] }
   if (!isObject(value)) throw new AppError('body_unreadable', 'it must be a JSON object')
   try {
-    return {
-      value: readValue(schema, value, undefined, { ...context, errors, ignored }) as Static<T>,
-      errors,
-      ignored,
-    }
+    const fields = readValue(schema, value, undefined, { ...options, ...found })
+    return { value: fields as Static<T>, ...found }
   } catch (error) {
     if (error !== tooManyErrors) throw error
-    return { value: {} as Static<T>, errors, ignored }
+    return { value: {} as Static<T>, ...found }
   }
 }
 
@@ -257,7 +261,9 @@ function readObject(
     const rules = properties[name]!
     const fieldValue = Object.hasOwn(value, name) ? value[name] : undefined
     if (fieldValue !== undefined && fieldValue !== null) {
-      result[name] = readValue(rules, fieldValue, { name, parent: path }, context)
+      const fieldPath = { name, parent: path }
+      if (rules['x-ignored'] && fieldValue !== false) addName(context.withoutEffect, fieldPath)
+      result[name] = readValue(rules, fieldValue, fieldPath, context)
     } else if ('default' in rules) {
       result[name] = copyDefault(rules.default)
     } else if (required.includes(name)) {
@@ -276,7 +282,7 @@ function copyDefault(value: unknown): unknown {
   return typeof value === 'object' ? structuredClone(value) : value
 }
 
-/** The most unknown fields that a warning names. */
+/** The most fields that a warning names. */
 const MAX_IGNORED = 10
 
 function handleUnknownFields(
@@ -292,10 +298,14 @@ function handleUnknownFields(
     const fieldPath = { name, parent: path }
     if (context.unknownFields === 'reject') {
       addError(context, fieldPath, 'must not be given: unknown field')
-    } else if (context.ignored.length < MAX_IGNORED) {
-      context.ignored.push(fieldNameOf(pathOf(fieldPath)))
+    } else {
+      addName(context.ignored, fieldPath)
     }
   }
+}
+
+function addName(names: string[], path: FieldPath): void {
+  if (names.length < MAX_IGNORED) names.push(fieldNameOf(pathOf(path)))
 }
 
 /** Returns the type that a value must have; all values of an enumeration have the same type. */

@@ -108,7 +108,7 @@ export function creationOperation(path: string): ApiOperation {
     description:
       'Responds as soon as the job is stored; request it at its `result_url` until its `status` is `done` or `error`. ' +
       'Each feature is a switch with an optional configuration, which is checked in any case and used only with its switch. ' +
-      'The header `x-steno-warning` of the response names unknown fields, which are ignored, and options without effect.',
+      'The header `x-steno-warning` of the response names unknown fields and old ones, which are ignored, and options without effect.',
   }
 }
 

@@ -191,12 +191,13 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
 /** The schemas that `addOnConfigs` defines. */
 export type AddOnConfigs = ReturnType<typeof addOnConfigs>
 
+/** Says that a field is no longer read, to readers and to `validate-fields.ts`. */
+export const IGNORED = { description: 'Accepted and ignored', 'x-ignored': true }
+
 /**
- * Defines a field that some clients still send and the server ignores. It causes neither an error
- * nor a warning.
+ * Defines a field that some clients still send and the server ignores. It causes no error; the
+ * result warns of it.
  */
 export function Ignored() {
-  return Type.Optional(
-    Type.Unknown({ deprecated: true, description: 'Accepted and ignored' }) as TSchema,
-  )
+  return Type.Optional(Type.Unknown({ deprecated: true, ...IGNORED }) as TSchema)
 }

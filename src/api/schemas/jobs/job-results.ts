@@ -35,7 +35,7 @@ const Metadata = Type.Object(
     warnings: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'What the result lacks, and why; unknown fields of the request, and options without effect; whether the recognizer was unsure of most words. Empty when there are no warnings. An extension; results of earlier versions lack it',
+          'What the result lacks, and why; unknown fields of the request, old ones that are no longer read, and options without effect; whether the recognizer was unsure of most words. Empty when there are no warnings. An extension; results of earlier versions lack it',
       }),
     ),
     usage: Type.Optional(

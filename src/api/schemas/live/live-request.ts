@@ -6,6 +6,7 @@ import {
   type AddOnConfigs,
   addOnConfigs,
   HttpUrl,
+  IGNORED,
   Ignored,
   Switch,
 } from '../jobs/add-on-configs.ts'
@@ -145,7 +146,7 @@ function postProcessing(configs: AddOnConfigs) {
       Type.Boolean({ description: 'An extension: prompts about the whole session' }),
     ),
     audio_to_llm_config: Type.Optional(configs.AudioToLlmConfig),
-    chapterization: Switch({ description: 'Accepted and ignored' }),
+    chapterization: Switch(IGNORED),
     chapterization_config: Ignored(),
   })
 }

@@ -19,7 +19,7 @@ export type Caption = {
 
 /** The limits of one caption. Durations are seconds; a wide character counts as two. */
 export type CaptionLimits = {
-  /** A shorter caption is extended as far as the next caption allows. */
+  /** A shorter caption is extended, up to the next one or to the end of the recording. */
   minDuration: number
   maxDuration: number
   maxCharactersPerRow: number
@@ -30,6 +30,8 @@ export type CaptionLimits = {
    * Longer words are split. A word that is longer than a row, but not than this, has its own row.
    */
   maxWordColumns: number
+  /** The end of the recording, in seconds. */
+  recordingEnd: number
 }
 
 /** Two rows of 42 characters, seven seconds. */
@@ -40,6 +42,7 @@ export const DEFAULT_LIMITS: CaptionLimits = {
   maxRows: 2,
   minGap: 0,
   maxWordColumns: Number.POSITIVE_INFINITY,
+  recordingEnd: Number.POSITIVE_INFINITY,
 }
 
 /**
@@ -114,6 +117,7 @@ function adjustTiming<T extends Caption>(captions: readonly T[], limits: Caption
     minDuration: toMilliseconds(limits.minDuration),
     maxDuration: toMilliseconds(limits.maxDuration),
     gap: toMilliseconds(limits.minGap),
+    recordingEnd: toMilliseconds(limits.recordingEnd),
   }
   return spaceCaptions(captions, timing).map((caption) => {
     return { ...caption, start: caption.start / 1000, end: caption.end / 1000 }

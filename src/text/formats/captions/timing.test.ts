@@ -3,7 +3,12 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { spaceCaptions, type TimingLimits } from './timing.ts'
 
-const free: TimingLimits = { minDuration: 0, maxDuration: 7000, gap: 0 }
+const free: TimingLimits = {
+  minDuration: 0,
+  maxDuration: 7000,
+  gap: 0,
+  recordingEnd: Number.POSITIVE_INFINITY,
+}
 
 function space(times: [number, number][], limits: Partial<TimingLimits> = {}): [number, number][] {
   const captions = times.map(([start, end]) => ({ start, end }))
@@ -115,6 +120,24 @@ test('captions of one moment are shown in sequence for at least a millisecond', 
       [7, 8],
     ],
   )
+})
+
+test('a short caption is not extended beyond the end of the recording', () => {
+  const limits = { minDuration: 2000, recordingEnd: 6000 }
+  assert.deepEqual(
+    space(
+      [
+        [1000, 1100],
+        [5000, 5100],
+      ],
+      limits,
+    ),
+    [
+      [1000, 3000],
+      [5000, 6000],
+    ],
+  )
+  assert.deepEqual(space([[5000, 6500]], limits), [[5000, 6500]], 'no word is cut off')
 })
 
 test('a short caption is extended, but not into the next one', () => {

@@ -2,7 +2,12 @@
 export type CaptionTime = { start: number; end: number }
 
 /** All in milliseconds. */
-export type TimingLimits = { minDuration: number; maxDuration: number; gap: number }
+export type TimingLimits = {
+  minDuration: number
+  maxDuration: number
+  gap: number
+  recordingEnd: number
+}
 
 /**
  * A caption that the next one cuts short is shown at least this long, enough to read a word or two.
@@ -11,16 +16,16 @@ const READABLE_MS = 1000
 
 /**
  * Orders captions by start, so that each ends at least `gap` before the next one starts, and shows
- * each for at least `minDuration` where the next allows. Where several people speak at once, a
- * caption ends as the next one starts. If that leaves it less than a second, the next one is
- * delayed, but by at most half the duration of its own words: captions never drift away from the
- * audio. Every caption shows for at least a millisecond.
+ * each for at least `minDuration` where the next one and the end of the recording allow. Where
+ * several people speak at once, a caption ends as the next one starts. If that leaves it less than
+ * a second, the next one is delayed, but by at most half the duration of its own words: captions
+ * never drift away from the audio. Every caption shows for at least a millisecond.
  */
 export function spaceCaptions<T extends CaptionTime>(
   captions: readonly T[],
   limits: TimingLimits,
 ): T[] {
-  const { minDuration, maxDuration, gap } = limits
+  const { minDuration, maxDuration, gap, recordingEnd } = limits
   const spaced: T[] = []
   let possible = 0
   let preferredStart = 0
@@ -35,7 +40,8 @@ export function spaceCaptions<T extends CaptionTime>(
     const { start, end } = caption
     const available = (spaced[i + 1]?.start ?? Number.POSITIVE_INFINITY) - gap
     const spoken = Math.min(end, start + maxDuration)
-    const shown = Math.max(spoken, start + minDuration, start + 1)
+    const extended = Math.min(start + minDuration, recordingEnd)
+    const shown = Math.max(spoken, extended, start + 1)
     return { ...caption, end: Math.min(shown, available) }
   })
 }

@@ -100,7 +100,8 @@ test('a retried add-on gets the words of the result without spaces', () => {
     { text: 'Hi,', start: 0.5, end: 1, confidence: 0.9 },
     { text: 'there.', start: 1, end: 1.5, confidence: 0.9 },
   ]
-  assert.deepEqual(seen, [{ utterances: [{ channel: 1, language: 'en', speaker: 0, words }] }])
+  const utterances = [{ channel: 1, language: 'en', speaker: 0, words }]
+  assert.deepEqual(seen, [{ utterances, duration: 2 }])
 })
 
 test('a requested add-on missing from the result is added', () => {

@@ -41,7 +41,7 @@ const params = fc.record({
   subtitles_config: fc.constantFrom(
     undefined,
     { formats: ['srt', 'vtt'], style: 'compliance' },
-    { formats: ['srt'], minimum_duration: 0.333, maximum_duration: 1 },
+    { formats: ['srt'], minimum_duration: 0.999, maximum_duration: 1 },
   ),
   summarization_config: fc.constantFrom(undefined, { type: 'bullet_points' }),
 })
@@ -51,7 +51,7 @@ function textOf(
   options: { params: Record<string, unknown>; format: ResultFormat },
   failing: readonly string[] = [],
 ): string {
-  const about = { audioDuration: 100, distinctChannels: 1, transcriptionTime: 1 }
+  const about = { audioDuration: 20, distinctChannels: 1, transcriptionTime: 1 }
   const given = Object.fromEntries(failing.map((name) => [name, broken]))
   return JSON.stringify(
     buildResult(transcript, { ...about, ...options }, { ...watch, failedSteps: given }).result,

@@ -57,7 +57,9 @@ export function mergeServiceAddOn(
   return { ...envelope, exec_time: roundTo(envelope.exec_time + seconds, 6) }
 }
 
-/** Returns only the words that the result contains: services must not get `hidden`. */
+/** Returns only what the result contains: services must not get `hidden`. */
 function visibleTranscript(addOn: ServiceAddOn, transcript: Transcript): Transcript {
-  return { utterances: knownUtterances(addOn, transcript) }
+  const { duration } = transcript
+  const utterances = knownUtterances(addOn, transcript)
+  return { utterances, ...(duration !== undefined && { duration }) }
 }
