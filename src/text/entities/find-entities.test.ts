@@ -114,6 +114,10 @@ const cases: Record<string, string[]> = {
     ...['LOCATION_ADDRESS_STREET Hauptstrasse 15'],
     ...['LOCATION_ADDRESS_STREET Flat 3, 17 Rosebery Avenue'],
   ],
+  'The shop is at 42 Smith & Sons Street. I live at A&W 7.': [
+    ...['LOCATION_ADDRESS_STREET 42 Smith & Sons Street', 'LOCATION_ADDRESS_STREET A&W 7'],
+  ],
+  'My address is 17 Barnes&Noble, Boston.': ['LOCATION_ADDRESS 17 Barnes&Noble, Boston'],
   'Eighty four Elm Grove. 1990 Central Park was full.': [
     ...['LOCATION_ADDRESS_STREET Eighty four Elm Grove', 'LOCATION Central Park'],
   ],

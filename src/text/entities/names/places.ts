@@ -14,6 +14,8 @@ const direction =
   '(?:(?:North|South)(?:[ -]?[Ee]ast|[ -]?[Ww]est)?|East|West|N\\.?[EW]?\\.?|S\\.?[EW]?\\.?)'
 const flat = '(?:(?:[Ff]lat|[Uu]nit|[Aa]partment|[Aa]pt\\.?|[Ss]uite) (?:[\\p{L}\\d]{1,6}),? )?'
 const cap = "(?:[A-Z][\\p{L}'’]{1,40}|\\d{1,4}(?:st|nd|rd|th))"
+/** A word of a street's name; companies have names such as "Smith & Sons" and "A&W". */
+const streetName = `(?:[A-Z][\\p{L}'’]{0,40} ?& ?[A-Z][\\p{L}'’]{0,40}|${cap})`
 const company =
   '(?:Inc|Incorporated|Corp|Corporation|LLC|Ltd|Limited|GmbH|Company|Holdings|Industries|Bank|Insurance|Airlines|Group|Partners|Technologies|Systems|Solutions|Motors|University|College|Institute|Foundation|Association|Credit Union|Agency|Ministry|Department)'
 
@@ -33,7 +35,7 @@ const patterns: EntityPattern[] = [
   {
     type: 'LOCATION_ADDRESS_STREET',
     pattern: new RegExp(
-      `\\b${flat}(?:(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:(?:North|South|East|West|N\\.|S\\.|E\\.|W\\.) )?(?:${cap} ){1,5}${street}|(?!(?:19|20)\\d\\d )(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${cap} ){1,3}${ambiguousStreet})(?![\\p{L}])(?: ${direction}(?![\\p{L}]))?(?:,? (?:[Aa]partment|[Aa]pt\\.?|[Ss]uite|[Uu]nit) (?:${amount}|[A-Z])(?: ?[A-Z]\\b)?)?`,
+      `\\b${flat}(?:(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:(?:North|South|East|West|N\\.|S\\.|E\\.|W\\.) )?(?:${streetName} ){1,5}${street}|(?!(?:19|20)\\d\\d )(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${streetName} ){1,3}${ambiguousStreet})(?![\\p{L}])(?: ${direction}(?![\\p{L}]))?(?:,? (?:[Aa]partment|[Aa]pt\\.?|[Ss]uite|[Uu]nit) (?:${amount}|[A-Z])(?: ?[A-Z]\\b)?)?`,
       'gu',
     ),
     score: 0.9,
@@ -42,7 +44,7 @@ const patterns: EntityPattern[] = [
   {
     type: 'LOCATION_ADDRESS_STREET',
     pattern: new RegExp(
-      `\\b(?:address(?: is|\\?|,|:)|(?:live|lives|living|located) (?:at|on)|(?:ship|send|deliver)(?:ed)? (?:it |them )?to) (?:(?:at|it's|yes|sure|um|uh),? ){0,2}(?<e>${flat}(?:(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${cap}(?: |(?=[.,?!]|$))){1,4}|${cap} \\d{1,4}(?!\\d)))(?<! )`,
+      `\\b(?:address(?: is|\\?|,|:)|(?:live|lives|living|located) (?:at|on)|(?:ship|send|deliver)(?:ed)? (?:it |them )?to) (?:(?:at|it's|yes|sure|um|uh),? ){0,2}(?<e>${flat}(?:(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${streetName}(?: |(?=[.,?!]|$))){1,4}|${streetName} \\d{1,4}(?!\\d)))(?<! )`,
       'gu',
     ),
     score: 0.7,
