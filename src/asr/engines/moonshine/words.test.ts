@@ -29,6 +29,16 @@ test('lone punctuation joins the word before it', () => {
   )
 })
 
+test('a quotation mark that opens after the last word is left out', () => {
+  const starts = [0, 0.2, 0.5, 0.6, 1, 1.2, 1.4]
+  const wordTexts = (...pieces: string[]) =>
+    groupTokensIntoWords(ids(...pieces), starts).map(({ text }) => text)
+  assert.deepEqual(wordTexts('_said', ',', '_"'), ['said,'])
+  assert.deepEqual(wordTexts('_said', ',', '_"', 'wait'), ['said,', '"wait'])
+  assert.deepEqual(wordTexts('_"', 'wait', '_"'), ['"wait"'], 'it closes')
+  assert.deepEqual(wordTexts('_wait', '."'), ['wait."'])
+})
+
 test('symbols alone, such as music notes, form no word', () => {
   const notes = [0xe2, 0x99, 0xaa].map((byte) => byte + 3)
   const starts = Array.from({ length: 12 }, (_, i) => i / 10)

@@ -14,7 +14,8 @@ export type UnalignedWord = {
  * Joins tokens into words. `starts` holds the start of each token and of the end token, in seconds.
  * A word starts with its first spoken piece and ends where the token after its last spoken piece
  * starts: the pause after a comma belongs to no word. Lone punctuation joins the word before it;
- * other lone signs, such as the notes that stand for music in subtitles, are left out.
+ * other lone signs, such as the notes that stand for music in subtitles, are left out, and so is a
+ * quotation mark that opens after the last word: the quotation was not spoken yet.
  */
 export function groupTokensIntoWords(
   tokens: readonly number[],
@@ -28,11 +29,18 @@ export function groupTokensIntoWords(
     const previous = words.at(-1)
     if (word) words.push(word)
     else if (previous) {
-      previous.text += tokensToText(tokens.slice(first, next)).replaceAll(/\p{So}/gu, '')
+      const marks = tokensToText(tokens.slice(first, next)).replaceAll(/\p{So}/gu, '')
+      const isLast = next === tokens.length
+      if (!isLast || marks !== '"' || isQuoteOpen(words)) previous.text += marks
     }
     first = next
   }
   return words
+}
+
+function isQuoteOpen(words: readonly UnalignedWord[]): boolean {
+  const marks = words.flatMap(({ text }) => text.match(/"/g) ?? [])
+  return marks.length % 2 === 1
 }
 
 function wordOf(
