@@ -1,7 +1,8 @@
 /**
  * Memory of a server and all its processes with two and with four workers, each with prepacked
- * models and without: a line for each, after the start and at most while recordings and live
- * sessions are transcribed. Pages that several processes share count once. Linux only (/proc).
+ * models and without: a line for each, after the start, at most while live sessions run, and at
+ * most while recordings are transcribed beside them. Pages that several processes share count once.
+ * Linux only (/proc).
  */
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,7 +18,9 @@ import { streamSpeech } from '../stream.ts'
 import { type MemoryShares, sharesOf } from './memory-shares.ts'
 
 const WORKERS = [2, 4]
-const LIVE_SESSIONS = 4
+/** Live sessions alone, as many as two cores carry, and beside recordings. */
+const SESSIONS = 8
+const SESSIONS_BESIDE = 4
 /** Speeches of a minute each in one recording. */
 const SPEECHES = 2
 const LOOK_MS = 250
@@ -38,23 +41,40 @@ async function measure(workers: number, isPrepacked: boolean) {
   })
   await streamSpeech(server.client, speeches[0]!, { kind: 'fast' })
   const idle = await sharesOf(server.pid)
-  let max = idle
-  const looking = setInterval(async () => {
-    const now = await sharesOf(server.pid)
-    if (now.proportional > max.proportional) max = now
-  }, LOOK_MS)
-  const jobs = Array.from({ length: workers }, () => transcribe(server))
-  const sessions = speeches.slice(0, LIVE_SESSIONS).map((speech) => {
-    return streamSpeech(server.client, speech, { kind: 'live', delay: 0 })
+  const live = await peakDuring(server, () => runSessions(server, SESSIONS))
+  const busy = await peakDuring(server, () => {
+    const jobs = Array.from({ length: workers }, () => transcribe(server))
+    return Promise.all([...jobs, runSessions(server, SESSIONS_BESIDE)])
   })
-  await Promise.all([...jobs, ...sessions])
-  clearInterval(looking)
   await server.stop()
   if (!isPrepacked) await rm(folder, { recursive: true })
   return {
     ...{ bench: 'worker-memory', corpus, workers, isPrepacked },
-    ...{ idleMB: megabytes(idle), peakMB: megabytes(max) },
+    ...{ idleMB: megabytes(idle), liveMB: megabytes(live), busyMB: megabytes(busy) },
   }
+}
+
+/** Returns the most memory that the server and its processes take until `work` has ended. */
+async function peakDuring(
+  server: LiveBenchServer,
+  work: () => Promise<unknown>,
+): Promise<MemoryShares> {
+  let peak = await sharesOf(server.pid)
+  const looking = setInterval(async () => {
+    const now = await sharesOf(server.pid)
+    if (now.proportional > peak.proportional) peak = now
+  }, LOOK_MS)
+  await work()
+  clearInterval(looking)
+  return peak
+}
+
+/** Runs sessions of a minute at the same time. */
+async function runSessions(server: LiveBenchServer, count: number): Promise<void> {
+  const streams = Array.from({ length: count }, (_, i) => {
+    return streamSpeech(server.client, speeches[i % speeches.length]!, { kind: 'live', delay: 0 })
+  })
+  await Promise.all(streams)
 }
 
 async function transcribe({ client }: LiveBenchServer): Promise<void> {

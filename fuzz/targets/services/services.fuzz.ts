@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { readConfig } from '../../../src/config/config.ts'
 import { createSender } from '../../../src/delivery/http/sender.ts'
 import { AppError } from '../../../src/errors.ts'
-import { fetchAudio } from '../../../src/jobs/fetching/fetch-audio.ts'
+import { fetchUrl } from '../../../src/jobs/fetching/fetch-url.ts'
 import { createApertium } from '../../../src/language-services/apertium/apertium.ts'
 import { ServiceFailure } from '../../../src/language-services/service-failure.ts'
 import type { Resolve } from '../../../src/net/dns/resolver.ts'
@@ -133,7 +133,7 @@ const checks = {
       for await (const part of body) bytes += part.length
       return bytes
     }
-    await isKnown(fetchAudio(url, store, { ...options, allowPrivateNetwork: 'all' }))
+    await isKnown(fetchUrl(url, store, { ...options, allowPrivateNetwork: 'all' }))
   },
   async objects() {
     await isKnown(findKeys(s3, 'objects', ID))

@@ -26,6 +26,12 @@ const RECOGNIZE_TIMEOUT = 60
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 
 /**
+ * With more load than this, finals are not searched by beams (decision 0119): a search doubles the
+ * time of a final.
+ */
+const SEARCH_LOAD = 0.5
+
+/**
  * Lower runs first: finals must be sent, the first partial of an utterance comes before further
  * ones, and measuring is for idle times.
  */
@@ -107,8 +113,11 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     },
     recognizeFinal(utterance, requested) {
       const processesOf = (model: string) => options.processesOf(model, finals)
-      const final = recognizeFinal(utterance, requested, { processesOf, counted })
-      return requested.isLowPriority ? final : limiter.during(final)
+      const { isLowPriority = false } = requested
+      // What yields to others may take its time.
+      const isUrgent = !isLowPriority && meter.load > SEARCH_LOAD
+      const final = recognizeFinal(utterance, requested, { processesOf, counted, isUrgent })
+      return isLowPriority ? final : limiter.during(final)
     },
     recognizePartial(utterance, requested) {
       const processes = options.processesOf(requested.model, partials)
@@ -181,13 +190,14 @@ type Finals = {
   /** Returns the processes that have a model. */
   processesOf(model: string): TaskRunner
   counted<T>(task: Promise<T>, options: { isLowPriority: boolean }): Promise<T>
+  isUrgent: boolean
 }
 
 /** Recognizes an utterance that has ended: by one model, or by two, whose words are fused. */
 async function recognizeFinal(
   utterance: LiveUtterance,
   requested: Parameters<LiveEngine['recognizeFinal']>[1],
-  { processesOf, counted }: Finals,
+  { processesOf, counted, isUrgent }: Finals,
 ): Promise<FinalResult> {
   const { signal, isLowPriority = false, wantsEmbedding = false, draft } = requested
   const rank = isLowPriority ? priority.finalBehind : priority.final
@@ -204,7 +214,8 @@ async function recognizeFinal(
       languageBefore,
     }))
   const chosen = identified?.settings ?? requested
-  const task = { kind: 'final' as const, utterance, draft, wantsEmbedding, ...settingsOf(chosen) }
+  const ended = { utterance, draft, wantsEmbedding, isUrgent }
+  const task = { kind: 'final' as const, ...ended, ...settingsOf(chosen) }
   const first = counted(processesOf(task.model).run(task, taskOptions), { isLowPriority })
   const { fusedWith } = chosen
   if (fusedWith === undefined) return { ...(await first), ...identified?.found }

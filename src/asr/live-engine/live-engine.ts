@@ -90,8 +90,8 @@ export type LiveUtterance = {
 /**
  * Recognizes speech while it is being spoken. All results depend on audio and position alone: a
  * session that resumes after a crash gets the same results as an undisturbed one, but for rounding
- * where a draft was used (decision 0106). A worker that crashes rejects the call with
- * `engine_failed`; the caller may retry.
+ * where a draft was used (decision 0106) and for finals of a busy machine (decision 0119). A worker
+ * that crashes rejects the call with `engine_failed`; the caller may retry.
  */
 export type LiveEngine = {
   /**

@@ -36,8 +36,7 @@ export async function recognizeFinal(
   for (const segment of segments) {
     const { start, end } = segment
     const spoken = { audio: audio.subarray(start, end), pauses: pausesOf(segment) }
-    const urgent = { ...options, draft, isUrgent: true }
-    const [recognized] = await recognizeSegments(models, [spoken], urgent)
+    const [recognized] = await recognizeSegments(models, [spoken], { ...options, draft })
     words.push(...shiftWords(recognized!.words, (context.start + start) / SAMPLE_RATE))
     for (const warning of recognized!.warnings) warnings.add(warning)
     language = recognized!.language

@@ -58,10 +58,10 @@ export function createFinalTasks(models: LoadedModels, embedUtterance: Utterance
   return async (task, signal) => {
     switch (task.kind) {
       case 'final': {
-        const { utterance, wantsEmbedding } = task
+        const { utterance, wantsEmbedding, draft, isUrgent } = task
         const recognizer = findRecognizer(recognizers, task.model)
         const model = recognizerName(recognizer)
-        const options = { ...optionsOf(task, signal), draft: task.draft }
+        const options = { ...optionsOf(task, signal), draft, isUrgent }
         const final = await recognizeFinal({ detector, recognizer }, utterance, options)
         if (!wantsEmbedding || final.words.length === 0) return { ...final, model }
         return { ...final, model, ...(await embedUtterance(utterance, final.words, signal)) }

@@ -77,6 +77,7 @@ type EndedUtterance = {
   utterance: LiveUtterance
   draft?: DraftText | undefined
   wantsEmbedding: boolean
+  isUrgent: boolean
 }
 
 /** A task, or the request to cancel one. */

@@ -7,7 +7,7 @@ import { findRecording } from '../../storage/objects/recordings.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { PipelineDeps } from '../pipeline/pipeline-deps.ts'
 import { LeaseLostError } from '../queue/lease-heartbeat.ts'
-import { fetchAudio } from './fetch-audio.ts'
+import { fetchUrl } from './fetch-url.ts'
 
 type RecordingDeps = Pick<PipelineDeps, 'db' | 'media' | 'resolve' | 'space'> & {
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
@@ -61,7 +61,7 @@ export function downloadRecording(
   const store = (body: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
     db.objects.write(id, body, { maxBytes, signal, reserve, epoch, isNeededHere: true })
   const limits = { timeout, allowPrivateNetwork, maxBytes, signal }
-  return fetchAudio(source, store, { ...limits, resolve, account })
+  return fetchUrl(source, store, { ...limits, resolve, account })
 }
 
 async function saveRecording(

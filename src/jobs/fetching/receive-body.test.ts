@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { createResolver } from '../../net/dns/resolver.ts'
-import { fetchAudio } from './fetch-audio.ts'
+import { fetchUrl } from './fetch-url.ts'
 
 const SOUND = 'a long recording of many bytes'
 
@@ -38,7 +38,7 @@ async function fetchFrom(
   await once(server, 'listening')
   t.after(() => server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/talk.mp3`
-  const fetched = fetchAudio(url, (body) => text(body), {
+  const fetched = fetchUrl(url, (body) => text(body), {
     ...{ signal: new AbortController().signal, timeout: 30, maxBytes: 1000 },
     ...{ allowPrivateNetwork: 'all', resolve: createResolver(), account: 'acme' },
   })

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
-import { type FetchOptions, fetchAudio } from '../../../src/jobs/fetching/fetch-audio.ts'
+import { type FetchOptions, fetchUrl } from '../../../src/jobs/fetching/fetch-url.ts'
 import { createResolver, type Resolve } from '../../../src/net/dns/resolver.ts'
 import { findJob } from '../../../src/storage/jobs/jobs.ts'
 import { privateHosts, unreadableUrls } from '../../support/net/hostile-addresses.ts'
@@ -133,7 +133,7 @@ function fetchText(url: string, options: Partial<FetchOptions>): Promise<Buffer>
   const lookup = { resolve: createResolver(), account: 'acme' }
   const limits = { signal, timeout: 30, maxBytes: 1000, allowPrivateNetwork: [] }
   const usual: FetchOptions = { ...limits, ...lookup }
-  return fetchAudio(url, (body) => buffer(body), { ...usual, ...options })
+  return fetchUrl(url, (body) => buffer(body), { ...usual, ...options })
 }
 
 test('a redirect to a private address is rejected without a connection', async () => {

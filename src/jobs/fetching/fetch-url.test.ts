@@ -10,7 +10,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { AppError } from '../../errors.ts'
 import { createResolver } from '../../net/dns/resolver.ts'
 import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
-import { type FetchOptions, fetchAudio } from './fetch-audio.ts'
+import { type FetchOptions, fetchUrl } from './fetch-url.ts'
 
 const usual: FetchOptions = {
   signal: new AbortController().signal,
@@ -48,7 +48,7 @@ async function serveRaw(t: TestContext, response: (socket: Socket) => void): Pro
 }
 
 async function fetchText(url: string, options: Partial<FetchOptions> = {}): Promise<string> {
-  const bytes = await fetchAudio(url, (body) => buffer(body), { ...usual, ...options })
+  const bytes = await fetchUrl(url, (body) => buffer(body), { ...usual, ...options })
   return bytes.toString()
 }
 
@@ -61,7 +61,7 @@ function resolveTo(...addresses: string[]) {
   return resolve
 }
 
-test('fetchAudio returns the response body unchanged', async (t) => {
+test('fetchUrl returns the response body unchanged', async (t) => {
   const requested: Record<string, unknown>[] = []
   const origin = await serve(t, (request, response) => {
     requested.push({ url: request.url, encoding: request.headers['accept-encoding'] })
@@ -123,7 +123,7 @@ test('web pages, encoded and oversized bodies are rejected by their headers', as
       response.writeHead(200, headers)
       response.write('x')
     })
-    const stored = fetchAudio(origin, () => assert.fail('nothing of it may be stored'), usual)
+    const stored = fetchUrl(origin, () => assert.fail('nothing of it may be stored'), usual)
     await assert.rejects(stored, { code, message })
   }
 })
@@ -162,10 +162,10 @@ test('a compressed body that breaks off, or is not read to its end, ends its con
     })
   })
   await assert.rejects(fetchText(origin), { code: 'source_unreachable', message: /broke off$/ })
-  const store: Parameters<typeof fetchAudio>[1] = async (body) => {
+  const store: Parameters<typeof fetchUrl>[1] = async (body) => {
     for await (const bytes of body) return assert.ok(bytes.length > 0)
   }
-  await fetchAudio(`${origin}/endless`, store, usual)
+  await fetchUrl(`${origin}/endless`, store, usual)
   await Promise.all(closed)
 })
 
@@ -361,7 +361,7 @@ test('a fetch closes its connection', { timeout: 60_000 }, async (t) => {
 test('an error of the store is passed on unchanged', async (t) => {
   const origin = await serve(t, (_request, response) => response.end('sound'))
   const broken = new TypeError('a mistake of ours')
-  const stored = fetchAudio(origin, () => Promise.reject(broken), usual)
+  const stored = fetchUrl(origin, () => Promise.reject(broken), usual)
   await assert.rejects(stored, broken)
 })
 

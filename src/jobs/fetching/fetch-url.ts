@@ -34,7 +34,7 @@ type Body = AsyncIterable<Uint8Array>
  * and https are supported. Every connection, redirects included, goes to an address that is checked
  * when the connection is made; there is no second lookup that could return another one.
  */
-export async function fetchAudio<T>(
+export async function fetchUrl<T>(
   url: string,
   store: (body: Body, signal: AbortSignal) => Promise<T>,
   options: FetchOptions,
