@@ -26,8 +26,8 @@ const RECOGNIZE_TIMEOUT = 60
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 
 /**
- * With more load than this, finals are not searched by beams (decision 0119): a search doubles the
- * time of a final.
+ * With more load than this, or with as many finals as cores, finals are not searched by beams
+ * (decision 0119): a search doubles the time of a final.
  */
 const SEARCH_LOAD = 0.5
 
@@ -82,6 +82,7 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   const limiter = createPartialLimiter(cores)
   const closing = new AbortController()
   let isUsed = false
+  let pendingFinals = 0
 
   /** Counts a task as load, unless it yields to others: they do not wait for it. */
   function counted<T>(task: Promise<T>, { isLowPriority }: { isLowPriority: boolean }): Promise<T> {
@@ -113,11 +114,11 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     },
     recognizeFinal(utterance, requested) {
       const processesOf = (model: string) => options.processesOf(model, finals)
-      const { isLowPriority = false } = requested
-      // What yields to others may take its time.
-      const isUrgent = !isLowPriority && meter.load > SEARCH_LOAD
+      const isUrgent = meter.load > SEARCH_LOAD || pendingFinals >= cores
+      pendingFinals++
       const final = recognizeFinal(utterance, requested, { processesOf, counted, isUrgent })
-      return isLowPriority ? final : limiter.during(final)
+      const settled = final.finally(() => pendingFinals--)
+      return requested.isLowPriority ? settled : limiter.during(settled)
     },
     recognizePartial(utterance, requested) {
       const processes = options.processesOf(requested.model, partials)

@@ -151,6 +151,19 @@ test('a compressed body is decompressed, and a damaged one refused', async (t) =
   }
 })
 
+test('a compressed body that expands to nothing for ever is refused', async (t) => {
+  const origin = await serve(t, async (_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' })
+    const empty = gzipSync('')
+    const send = () => {
+      while (!response.destroyed && response.write(empty)) {}
+    }
+    response.on('drain', send)
+    send()
+  })
+  await assert.rejects(fetchText(origin, { maxBytes: 1000 }), { code: 'media_too_large' })
+})
+
 test('a compressed body that breaks off, or is not read to its end, ends its connection', async (t) => {
   const closed: Promise<unknown>[] = []
   const origin = await serve(t, (request, response) => {
@@ -161,11 +174,13 @@ test('a compressed body that breaks off, or is not read to its end, ends its con
       if (request.url === '/') response.destroy()
     })
   })
-  await assert.rejects(fetchText(origin), { code: 'source_unreachable', message: /broke off$/ })
+  const large = { maxBytes: 1_000_000 }
+  const brokenOff = { code: 'source_unreachable', message: /broke off$/ }
+  await assert.rejects(fetchText(origin, large), brokenOff)
   const store: Parameters<typeof fetchUrl>[1] = async (body) => {
     for await (const bytes of body) return assert.ok(bytes.length > 0)
   }
-  await fetchUrl(`${origin}/endless`, store, usual)
+  await fetchUrl(`${origin}/endless`, store, { ...usual, ...large })
   await Promise.all(closed)
 })
 

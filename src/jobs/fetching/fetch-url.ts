@@ -61,7 +61,7 @@ export async function fetchUrl<T>(
     checkResponse(response, maxBytes)
     const { account } = options
     const received = receiveBody({ response, request, signal, account })
-    const body = decodeBody(received, { encoding: encodingOf(response), account })
+    const body = decodeBody(received, { encoding: encodingOf(response), account, maxBytes })
     return await store(body, signal)
   } finally {
     clearTimeout(timer)

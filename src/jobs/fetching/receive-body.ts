@@ -29,8 +29,8 @@ type ReceiveOptions = {
 /**
  * Passes on the bytes of a recording. Gives up on a source that trickles, which would hold its slot
  * until the last second. If the connection breaks off, continues from there with another one,
- * provided that the source can send a part (RFC 9110, section 14) and confirms that it is of the
- * same recording.
+ * provided that the source can send a part (RFC 9110, section 14), confirms that it is of the same
+ * recording, and does not compress it.
  */
 export async function* receiveBody({
   response,
@@ -39,7 +39,8 @@ export async function* receiveBody({
   account,
 }: ReceiveOptions): AsyncGenerator<Uint8Array> {
   const validator = validatorOf(response)
-  const encoding = encodingOf(response)
+  // Another compression of the same recording would differ in its bytes.
+  const isCompressed = encodingOf(response) !== 'identity'
   const rate = createRateCheck()
   let received = 0
   let current = response
@@ -54,9 +55,9 @@ export async function* receiveBody({
       }
       return
     } catch (error) {
-      const mayGoOn = hasBrokenOff(error) && received > before && resumes < MAX_RESUMES
-      const rest = validator && { validator, encoding, received, signal }
-      const next = mayGoOn && rest && (await resume(request, rest))
+      const isProgress = received > before && resumes < MAX_RESUMES
+      const mayGoOn = hasBrokenOff(error) && isProgress && !isCompressed
+      const next = mayGoOn && validator && (await resume(request, { validator, received, signal }))
       if (!next) throw signal.aborted ? signal.reason : sourceError(error)
       current = next
     }
@@ -73,19 +74,19 @@ function validatorOf({ headers }: Dispatcher.ResponseData): string | undefined {
   return typeof lastModified === 'string' ? lastModified : undefined
 }
 
-type Resumption = { validator: string; encoding: string; received: number; signal: AbortSignal }
+type Resumption = { validator: string; received: number; signal: AbortSignal }
 
 /** Requests the rest of a recording; undefined where the source does not send just that. */
 async function resume(
   request: SendRequest,
-  { validator, encoding, received, signal }: Resumption,
+  { validator, received, signal }: Resumption,
 ): Promise<Dispatcher.ResponseData | undefined> {
   try {
     await pause(RESUME_PAUSE_MS, undefined, { signal })
     const response = await request({ range: `bytes=${received}-`, 'if-range': validator })
     const { statusCode, headers } = response
     const isRest = String(headers['content-range'] ?? '').startsWith(`bytes ${received}-`)
-    const isSame = validatorOf(response) === validator && encodingOf(response) === encoding
+    const isSame = validatorOf(response) === validator && encodingOf(response) === 'identity'
     if (statusCode === 206 && isRest && isSame) return response
     discardBody(response)
   } catch {

@@ -58,7 +58,10 @@ export async function fetchUpload(
   const id = randomUUID()
   await deps.space.checkAccount(account)
   using reservation = deps.space.open(account, 'new')
-  const { size } = await downloadRecording(deps, { id, account, source, signal, reservation })
+  const remote = { id, account, source, signal, reservation }
+  const { size } = await downloadRecording(deps, remote).catch((error) => {
+    throw asUploadError(error)
+  })
   return await registerUpload(
     deps,
     { id, account, filename: filenameOf(source), source, size },

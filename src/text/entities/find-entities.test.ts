@@ -114,6 +114,10 @@ const cases: Record<string, string[]> = {
     ...['LOCATION_ADDRESS_STREET Hauptstrasse 15'],
     ...['LOCATION_ADDRESS_STREET Flat 3, 17 Rosebery Avenue'],
   ],
+  'I live at 5 A & B & C Street, not at 17 Smith and Sons Street.': [
+    'LOCATION_ADDRESS_STREET 5 A & B & C Street',
+    'LOCATION_ADDRESS_STREET 17 Smith and Sons Street',
+  ],
   'The shop is at 42 Smith & Sons Street. I live at A&W 7.': [
     ...['LOCATION_ADDRESS_STREET 42 Smith & Sons Street', 'LOCATION_ADDRESS_STREET A&W 7'],
   ],

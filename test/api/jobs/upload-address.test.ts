@@ -27,6 +27,10 @@ const pages: Record<string, RequestListener> = {
   '/page': (_, response) => response.setHeader('content-type', 'text/html').end('<html>'),
   '/noise': (_, response) => response.end(Buffer.alloc(5000, 'noise')),
   '/half': (_, response) => response.end(recording.subarray(0, 20)),
+  '/damaged': (_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' })
+    response.end(gzipSync(recording).subarray(0, -20))
+  },
   '/large': (_, response) => response.end(Buffer.alloc(MAX_BYTES + 1)),
   '/streamed': (_, response) => {
     response.write(recording)
@@ -178,6 +182,7 @@ const unusable: [path: string, status: number][] = [
   ['/page', 415],
   ['/noise', 415],
   ['/half', 415],
+  ['/damaged', 415],
   ['/large', 413],
   ['/streamed', 413],
   ['/expands', 413],

@@ -15,7 +15,7 @@ const direction =
 const flat = '(?:(?:[Ff]lat|[Uu]nit|[Aa]partment|[Aa]pt\\.?|[Ss]uite) (?:[\\p{L}\\d]{1,6}),? )?'
 const cap = "(?:[A-Z][\\p{L}'’]{1,40}|\\d{1,4}(?:st|nd|rd|th))"
 /** A word of a street's name; companies have names such as "Smith & Sons" and "A&W". */
-const streetName = `(?:[A-Z][\\p{L}'’]{0,40} ?& ?[A-Z][\\p{L}'’]{0,40}|${cap})`
+const streetName = `(?:[A-Z][\\p{L}'’]{0,40}(?:(?: ?& ?| and )[A-Z][\\p{L}'’]{0,40}){1,3}|${cap})`
 const company =
   '(?:Inc|Incorporated|Corp|Corporation|LLC|Ltd|Limited|GmbH|Company|Holdings|Industries|Bank|Insurance|Airlines|Group|Partners|Technologies|Systems|Solutions|Motors|University|College|Institute|Foundation|Association|Credit Union|Agency|Ministry|Department)'
 
