@@ -8,7 +8,7 @@
 import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
-import { addOns } from '../../src/text/add-ons/add-ons.ts'
+import { localAddOns } from '../../src/text/add-ons/add-ons.ts'
 import { buildResult } from '../../src/text/result/build-result.ts'
 import { transforms } from '../../src/text/transforms/transforms.ts'
 import type { Transcript } from '../../src/transcript/transcript.ts'
@@ -47,7 +47,7 @@ for (const run of ['first', 'next']) {
 
 /** All switches on, and the configurations that need one. */
 function paramsOfAll(): Record<string, unknown> {
-  const names = [...transforms, ...addOns].map(({ name }) => name)
+  const names = [...transforms, ...localAddOns].map(({ name }) => name)
   const long = [...new Set(words.filter((word) => word.length > 3))]
   const vocabulary = Array.from({ length: ENTRIES }, (_, i) => {
     return long[(i * 31) % long.length]! + long[(i * 17 + 5) % long.length]!.slice(0, 4)

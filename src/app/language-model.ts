@@ -111,8 +111,8 @@ function serveModel(
           return inTurn(spend, { account, signal })
         },
       }
-      const memoizeFor: AskOptions['memoize'] = (part, make) => {
-        return memoize(model === undefined ? part : { ...part, model }, make)
+      const memoizeFor: AskOptions['memoize'] = (keyParts, request) => {
+        return memoize(model === undefined ? keyParts : { ...keyParts, model }, request)
       }
       const startedAt = performance.now()
       const elapsedSeconds = () => roundTo((performance.now() - startedAt) / 1000, 6)

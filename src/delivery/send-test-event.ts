@@ -5,7 +5,7 @@ import type { Db } from '../storage/database/db.ts'
 import type { AttemptRecord } from '../storage/deliveries/deliveries.ts'
 import type { Endpoint } from '../storage/deliveries/endpoints/endpoints.ts'
 import { insertTestDelivery } from '../storage/deliveries/test-delivery.ts'
-import { decideOutcome } from './attempts/decide-outcome.ts'
+import { decideOutcome } from './attempts/decide-retry.ts'
 import { createSender } from './http/sender.ts'
 import { findSecrets } from './secrets/find-secrets.ts'
 

@@ -120,7 +120,7 @@ export class JobService {
     })
     if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
     this.#options.onEvents?.()
-    this.#options.runner?.wake({ account, hasLocalAudio: fileId !== null })
+    this.#options.runner?.wake({ account, isFetched: fileId !== null })
     this.#deps.db.jobNotifier?.notify()
     // The same request may have arrived concurrently and been first.
     return { id: creation === 'created' ? id : jobOfSameRequest(creation, idempotency!) }

@@ -29,20 +29,20 @@ const MAX_LANGUAGES = 10
 export async function searchJobs(
   db: Db,
   { q, speakerName, ...filter }: SearchRequest,
-  part: { offset: number; limit: number },
+  page: { offset: number; limit: number },
 ): Promise<{ hits: HighlightedHit[]; more: boolean }> {
   const { account, language } = filter
-  const spoken = await listSearchLanguages(db, account)
-  const languages = language === undefined ? spoken : [language]
+  const indexedLanguages = await listSearchLanguages(db, account)
+  const languages = language === undefined ? indexedLanguages : [language]
   const query = await parseSearchQuery(q, languages.slice(0, MAX_LANGUAGES))
   if (!query) {
     const validationErrors = ['q must name at least one word that is searched for']
     throw new AppError('request_invalid', undefined, { validationErrors })
   }
   const restrictedQuery = speakerName === undefined ? query : saidBy(speakerName, query)
-  const isSpoken = language === undefined || spoken.includes(language)
+  const isSpoken = language === undefined || indexedLanguages.includes(language)
   if (!restrictedQuery || !isSpoken) return { hits: [], more: false }
-  const { hits, more } = await searchUtterances(db, { ...filter, query: restrictedQuery }, part)
+  const { hits, more } = await searchUtterances(db, { ...filter, query: restrictedQuery }, page)
   const highlighted = hits.map(async (hit) => {
     const { text, language } = hit
     return { ...hit, highlights: await findHighlights(text, { query, language }) }

@@ -26,12 +26,12 @@ import { type NodeState, OwnNode } from './nodes/nodes.ts'
 import { NODE_TIMEOUT_MS, registerNode } from './nodes/register-node.ts'
 import { openDiskObjects } from './objects/disk/disk-objects.ts'
 import { restrictAccess, restrictFilesBelow } from './objects/disk/file-modes.ts'
-import { encryptObjects } from './objects/encryption/encrypted-objects.ts'
+import { withEncryption } from './objects/encryption/encrypted-objects.ts'
 import { type KeySource, loadObjectKeys } from './objects/encryption/object-keys.ts'
 import { recordObjectKeys } from './objects/encryption/used-keys.ts'
 import { ObjectDeletions } from './objects/object-deletions.ts'
 import { findObjectStoreId, requireSameObjectStore } from './objects/object-store-id.ts'
-import type { Objects } from './objects/objects.ts'
+import type { ObjectStore } from './objects/objects.ts'
 import { restoreOrphanObjects } from './objects/orphans/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
 import { beginSweep, removeUnfinished } from './objects/orphans/sweep.ts'
@@ -42,7 +42,7 @@ import { beginSweep, removeUnfinished } from './objects/orphans/sweep.ts'
  */
 export type Storage = {
   db: Db
-  objects: Objects
+  objects: ObjectStore
   /** The limits of what accounts may store. */
   space: StorageLimits
   /** Unreferenced objects; undefined if they are not kept. */
@@ -82,7 +82,7 @@ export type StorageOptions = SpaceSettings & {
   /** Whether to trust a clock that is far ahead of the last run. */
   trustClock?: boolean
   /** For tests: replaces the objects on disk. */
-  objects?: Objects | undefined
+  objects?: ObjectStore | undefined
   /** For tests: replaces the measurement of the disk. */
   disk?: MeasureDisk | undefined
   /** For tests: opens connections to the database. */
@@ -120,7 +120,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const stored = await openObjects(options, nodeId)
   opened.defer(async () => stored.close?.())
   const decrypted = { folder: join(folder, 'decrypted'), nodeId }
-  const objects = keys ? encryptObjects(stored, { keys, ...decrypted }) : stored
+  const objects = keys ? withEncryption(stored, { keys, ...decrypted }) : stored
   const { close: closeDatabase, ...database } = await openDatabase(options, objects)
   opened.defer(closeDatabase)
   const deletions = new ObjectDeletions({ objects, log })
@@ -171,7 +171,10 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 }
 
 /** Opens the store of the objects, without encryption. */
-export async function openObjects(options: ObjectStoreOptions, nodeId: string): Promise<Objects> {
+export async function openObjects(
+  options: ObjectStoreOptions,
+  nodeId: string,
+): Promise<ObjectStore> {
   const { folder, objects, objectStore: settings, log, signal } = options
   if (objects) return objects
   if (!settings) return openDiskObjects(join(folder, 'objects'), { nodeId })
@@ -185,7 +188,10 @@ export async function openObjects(options: ObjectStoreOptions, nodeId: string): 
 
 type ClosableDatabase = Database & { close(): Promise<void> }
 
-async function openDatabase(options: StorageOptions, objects: Objects): Promise<ClosableDatabase> {
+async function openDatabase(
+  options: StorageOptions,
+  objects: ObjectStore,
+): Promise<ClosableDatabase> {
   const { folder, log, signal, connect, database, objectStore } = options
   if (database) return openShared(database, options, objects)
   const file = databaseFile(folder)
@@ -202,7 +208,7 @@ async function openDatabase(options: StorageOptions, objects: Objects): Promise<
 async function openShared(
   database: DatabaseConfig,
   { folder, objectStore, log, signal }: StorageOptions,
-  objects: Objects,
+  objects: ObjectStore,
 ): Promise<ClosableDatabase> {
   // The driver is loaded only here, so that a start without this setting does not read it.
   const { openPostgres } = await import('./database/postgres/postgres.ts')

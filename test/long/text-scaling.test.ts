@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addOns } from '../../src/text/add-ons/add-ons.ts'
+import { localAddOns } from '../../src/text/add-ons/add-ons.ts'
 import { redact } from '../../src/text/redaction/redaction.ts'
 import { createSpelling } from '../../src/text/transforms/spelling.ts'
 import { createVocabulary } from '../../src/text/vocabulary/custom-vocabulary.ts'
@@ -84,13 +84,13 @@ const onTranscript: Record<string, (transcript: Transcript) => unknown> = {
   'pii_redaction with markers': (it) => redact(it, { processed_text_type: 'MARKER' }),
   'pii_redaction with masks': (it) => redact(it, { processed_text_type: 'MASK' }),
 }
-for (const addOn of addOns) {
+for (const addOn of localAddOns) {
   const { name } = addOn
-  if (name !== 'subtitles') onTranscript[name] = (it) => addOn.make(it, {}, { format: 'native' })
+  if (name !== 'subtitles') onTranscript[name] = (it) => addOn.compute(it, {}, { format: 'native' })
   for (const maximum_characters_per_row of name === 'subtitles' ? [1, 1e9] : []) {
     const subtitles_config = { maximum_characters_per_row, formats: ['srt', 'vtt'] }
     onTranscript[`subtitles with rows of ${maximum_characters_per_row}`] = (it) => {
-      return addOn.make(it, { subtitles_config }, { format: 'native' })
+      return addOn.compute(it, { subtitles_config }, { format: 'native' })
     }
   }
 }

@@ -13,7 +13,7 @@ const known: Record<string, string> = {
   'src/audio/decoder/decoder-process.ts': 'goes on without',
   'src/audio/decoder/sandbox/memory-watch.ts': 'reports no memory',
   'src/language-services/apertium/apertium.ts': 'Apertium is a program for POSIX systems',
-  'src/net/dns/hosts-file.ts': 'has the path of Windows beside it',
+  'src/net/dns/resolver-files.ts': 'has the path of Windows beside it',
   'src/net/dns/resolver.ts': 'a file that is not there has no search domains',
   'src/workers/cpu-time.ts': 'does not know the time of a process',
 }

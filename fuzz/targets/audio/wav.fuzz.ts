@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ByteSource, bytesSource } from '../../../src/audio/containers/byte-source.ts'
-import { detectContainer } from '../../../src/audio/containers/containers.ts'
+import { detectContainer } from '../../../src/audio/containers/detect-container.ts'
 import { describeSamples, readStoredSamples } from '../../../src/audio/containers/stored-samples.ts'
 import { readWavLayout } from '../../../src/audio/containers/wav.ts'
 import { bytesPerSample } from '../../../src/audio/pcm.ts'

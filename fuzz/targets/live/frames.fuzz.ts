@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { validateFields } from '../../../src/api/bodies/validation/validate-fields.ts'
 import { RealtimeConnection } from '../../../src/api/openai/realtime/realtime-connection.ts'
-import type { toLiveBody } from '../../../src/api/openai/realtime/session-settings.ts'
+import type { toLiveSessionRequest } from '../../../src/api/openai/realtime/session-settings.ts'
 import { liveRequest } from '../../../src/api/schemas/live/live-request.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { readFrame } from '../../../src/live/input/client-frames.ts'
@@ -44,7 +44,7 @@ const { requests, ...config } = readConfig({})
 const schema = liveRequest({ requests, ...config })
 
 /** What a session would be opened with must be what `POST /v2/live` takes, or be refused there. */
-function open(body: ReturnType<typeof toLiveBody>): never {
+function open(body: ReturnType<typeof toLiveSessionRequest>): never {
   validateFields(schema, JSON.parse(JSON.stringify(body)), requests)
   throw new Error('no session in this test')
 }
@@ -56,7 +56,7 @@ async function receiveEvents(bytes: Buffer): Promise<void> {
     async check(body) {
       validateFields(schema, JSON.parse(JSON.stringify(body)), requests)
     },
-    open: async (body) => open(body as ReturnType<typeof toLiveBody>),
+    open: async (body) => open(body as ReturnType<typeof toLiveSessionRequest>),
   })
   // Several events, one after another.
   for (const line of bytes.toString('latin1').split('\n')) {

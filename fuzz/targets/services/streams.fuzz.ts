@@ -10,7 +10,7 @@ import { readSpellingFile } from '../../../src/cli/transcribe/options/spelling-f
 import { readVocabularyFile } from '../../../src/cli/transcribe/options/vocabulary-file.ts'
 import { AppError } from '../../../src/errors.ts'
 import { DamagedFile } from '../../../src/storage/objects/encryption/encrypted-chunks.ts'
-import { encryptObjects } from '../../../src/storage/objects/encryption/encrypted-objects.ts'
+import { withEncryption } from '../../../src/storage/objects/encryption/encrypted-objects.ts'
 import { parseObjectKeys } from '../../../src/storage/objects/encryption/object-keys.ts'
 import { createMemoryObjects } from '../../../test/support/storage/objects/memory-objects.ts'
 import { fuzzBytes } from '../../guided.ts'
@@ -24,7 +24,7 @@ const content = Buffer.from('a recording of some length')
 const keys = parseObjectKeys(Buffer.alloc(32, 7).toString('base64'), 'the fuzzer')
 const options = { maxBytes: 2e6, signal: new AbortController().signal }
 const stored = createMemoryObjects(folder)
-const objects = encryptObjects(stored, { keys, folder, nodeId: 'fuzz' })
+const objects = withEncryption(stored, { keys, folder, nodeId: 'fuzz' })
 
 async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += 7) yield bytes.subarray(at, at + 7)

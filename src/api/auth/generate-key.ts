@@ -3,7 +3,7 @@ import { wallNow } from '../../clock.ts'
 import type { Actor } from '../../storage/accounts/audit-log.ts'
 import { insertKey, type NewKey } from '../../storage/accounts/keys.ts'
 import type { Db } from '../../storage/database/db.ts'
-import { sha256 } from './find-key.ts'
+import { sha256 } from './check-key.ts'
 
 /** Marks a text as a key, for people and for scanners that look for leaked secrets. */
 const KEY_PREFIX = 'steno_'

@@ -12,7 +12,7 @@ import {
   insertSignIn,
 } from '../../storage/accounts/sign-ins.ts'
 import { baseUrlOf, originOf } from '../responses/urls.ts'
-import { type FindKey, type Key, sha256 } from './find-key.ts'
+import { type FindKey, type Key, sha256 } from './check-key.ts'
 
 const COOKIE = 'steno_sign_in'
 const DAY_MS = 86_400_000

@@ -3,8 +3,8 @@ import { mean } from '../../numbers.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { alignByAttention, mostAttendedFrame } from '../recognition/attention-alignment.ts'
+import { alignToEnergy, energyLevels } from '../recognition/refine-word-times.ts'
 import { memoizeBias } from '../recognition/vocabulary-bias.ts'
-import { alignToEnergy, energyLevels } from '../recognition/word-boundaries.ts'
 import {
   describeMoonshine,
   isMoonshine,

@@ -13,7 +13,7 @@ import { shiftWords } from '../recognition/shift-words.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
 import { pausesOf, type Range } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
-import { fileSegments, splitSegments } from '../segmentation/segments.ts'
+import { fileSegments, splitSegments } from '../segmentation/split-segments.ts'
 import { detectSpeechAndNoise } from '../segmentation/vad.ts'
 import type { FinalResult, LiveUtterance, PartialResult } from './live-engine.ts'
 /**

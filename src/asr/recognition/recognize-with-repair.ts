@@ -17,7 +17,6 @@ import {
 } from '../segmentation/pauses.ts'
 import type { Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
-import { shiftWords } from './shift-words.ts'
 import {
   dropRepeatedPhrases,
   extendLongNumbers,
@@ -25,7 +24,8 @@ import {
   isTooShort,
   longNumberDigits,
   MIN_WORD_SECONDS,
-} from './word-durations.ts'
+} from './implausible-words.ts'
+import { shiftWords } from './shift-words.ts'
 
 /** The recognition result of one piece of audio; times in seconds from its start. */
 export type RecognizedAudio = {

@@ -3,7 +3,7 @@ import { mapConcurrently } from '../../workers/map-concurrently.ts'
 import type { EngineOptions, PcmFile } from '../speech-engine.ts'
 import type { TaskRunner } from '../workers/pool.ts'
 import { timeoutFor } from '../workers/task-timeouts.ts'
-import type { DetectedSpeech } from './segments.ts'
+import type { DetectedSpeech } from './split-segments.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /** Seconds of processing per second of audio; a fast core needs 0.003. */

@@ -6,7 +6,7 @@ import {
   type Tensor,
 } from '../onnx/onnx-runtime.ts'
 import { findNoise } from './noise.ts'
-import type { DetectedSpeech } from './segments.ts'
+import type { DetectedSpeech } from './split-segments.ts'
 import { CONTEXT_SAMPLES, VAD_FRAME, WARM_UP_FRAMES } from './vad-frames.ts'
 
 /** Frames of a recording per call of the model (8 s): with more, a call is no faster. */

@@ -11,7 +11,7 @@ import type {
   SpeechFrames,
 } from '../live-engine/live-engine.ts'
 import type { PartialUtterance } from '../live-engine/recognize-utterance.ts'
-import type { DetectedSpeech } from '../segmentation/segments.ts'
+import type { DetectedSpeech } from '../segmentation/split-segments.ts'
 import type { EmbedTask } from '../speakers/diarizer.ts'
 import type {
   Batch,

@@ -1,7 +1,7 @@
 import type { DecodedSamples } from '../decoder/decoder-messages.ts'
 import { toInt16 } from '../pcm.ts'
-import { createChannelComparison } from './channel-comparison.ts'
 import type { ChannelOutput } from './channel-files.ts'
+import { createChannelComparison } from './duplicate-channels.ts'
 
 /** Keeps the channels of a short recording in memory. */
 export function createChannelBuffers(

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { type PlanarSamples, toInt16 } from '../pcm.ts'
-import { createChannelComparison } from './channel-comparison.ts'
+import { createChannelComparison } from './duplicate-channels.ts'
 
 /** Returns the name of a channel's file within its folder. */
 export function channelFile(channel: number): string {

@@ -3,7 +3,7 @@ import { checkLength } from '../audio-limits.ts'
 import { createChannelBuffers } from '../channels/channel-buffers.ts'
 import { type ChannelOutput, createChannelFiles } from '../channels/channel-files.ts'
 import { type ByteSource, openFileSource, sourceAfter } from '../containers/byte-source.ts'
-import { type Container, detectContainer } from '../containers/containers.ts'
+import { type Container, detectContainer } from '../containers/detect-container.ts'
 import { checkMp4Tables } from '../containers/mp4-tables.ts'
 import { findOggLinks } from '../containers/ogg-links.ts'
 import {

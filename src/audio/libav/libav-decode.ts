@@ -4,7 +4,7 @@ import type { Heartbeat } from '../decoder/decoder-messages.ts'
 import { createGapDetector } from '../gap-detector.ts'
 import { type PlanarSamples, SAMPLE_RATE } from '../pcm.ts'
 import { silentPlanes } from '../silence.ts'
-import { readPackets, requireSuccess, secondsOfStamp } from './libav-format.ts'
+import { readPackets, requireSuccess, secondsOfStamp } from './libav-demux.ts'
 import type { OpenedMedia } from './libav-open.ts'
 import { createFrameResampler, type FrameResampler } from './libav-resample.ts'
 

@@ -24,7 +24,7 @@ import {
   readPackets,
   requireSuccess,
   secondsOfStamp,
-} from './libav-format.ts'
+} from './libav-demux.ts'
 
 /** A file with less than this share of the declared audio is truncated. */
 const MIN_STATED_SHARE = 0.95

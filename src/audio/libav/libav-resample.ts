@@ -12,7 +12,7 @@ import {
 } from 'node-av/lib'
 import { checkAudioFormat } from '../audio-limits.ts'
 import type { PlanarSamples } from '../pcm.ts'
-import { requireSuccess } from './libav-format.ts'
+import { requireSuccess } from './libav-demux.ts'
 
 /**
  * libav's resampler. Its output is read once a second: each read costs as much as the resampling.

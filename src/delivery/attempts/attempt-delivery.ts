@@ -4,7 +4,7 @@ import type { AttemptRecord, AttemptResult, Delivery } from '../../storage/deliv
 import { openDeliveryBody } from '../../storage/deliveries/delivery-body.ts'
 import type { Sender } from '../http/sender.ts'
 import type { Clock } from '../system-clock.ts'
-import { decideOutcome } from './decide-outcome.ts'
+import { decideOutcome } from './decide-retry.ts'
 import type { RetryDelays } from './retry-delay.ts'
 
 /** The dependencies of an attempt. */

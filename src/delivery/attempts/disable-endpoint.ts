@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts'
 import type { Db } from '../../storage/database/db.ts'
 import type { AttemptResult, Delivery } from '../../storage/deliveries/deliveries.ts'
 import { disableEndpoint, findEndpoint } from '../../storage/deliveries/endpoints/endpoints.ts'
-import { HTTP_GONE } from './decide-outcome.ts'
+import { HTTP_GONE } from './decide-retry.ts'
 
 const DAY_MS = 86_400_000
 

@@ -72,7 +72,7 @@ async function saveRecording(
   const { filename, source } = file
   const { maxAudio: maxSeconds } = config.media
   const hint = { nameHint: filename ?? undefined, account, maxSeconds, signal }
-  await using local = await db.objects.materialize(file.id, { signal })
+  await using local = await db.objects.openLocalCopy(file.id, { signal })
   const { extension, channels, ...info } = await media.probe(local.path, hint)
   const createdAt = wallNow()
   const duration = roundTo(info.duration, 6)

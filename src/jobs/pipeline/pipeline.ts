@@ -11,7 +11,7 @@ import type { Config } from '../../config/config.ts'
 import { sum } from '../../numbers.ts'
 import type { JobUsage } from '../../storage/accounts/usage/usage.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
-import type { JobProgress } from '../../storage/jobs/queue/progress.ts'
+import type { JobProgress } from '../../storage/jobs/queue/job-state.ts'
 import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
 import type { WrittenResult } from '../../storage/jobs/results.ts'
 import { saveMediaProperties } from '../../storage/objects/fetched-recording.ts'
@@ -30,15 +30,15 @@ import { ensureRecording } from '../fetching/fetch-recording.ts'
 import type { AttemptMetrics } from '../queue/attempt-metrics.ts'
 import type { JobSlot } from '../queue/job-slots.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble-transcript.ts'
+import { callServices } from './call-services.ts'
 import { type Checkpoints, openCheckpoints } from './checkpoints/checkpoints.ts'
 import { type DiarizationResult, diarizeRecording } from './diarize-recording.ts'
-import { warnOfDuration } from './duration-warning.ts'
+import { durationWarnings } from './duration-warning.ts'
 import { groupRecordingChannels } from './group-recording-channels.ts'
 import type { PipelineDeps } from './pipeline-deps.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 import { checkResultSize } from './result-size.ts'
-import { callServices } from './service-add-ons.ts'
 
 /** How an attempt is stopped, and where its progress goes. */
 export type AttemptOptions = {
@@ -106,7 +106,7 @@ export async function runPipeline(
     format: deps.config.addOnResults,
     warnings: [
       ...job.requestWarnings,
-      ...warnOfDuration(decoded),
+      ...durationWarnings(decoded),
       ...joinWarnings(selection.warnings, recognized),
     ],
     diarizationError: diarized.diarizationError,
@@ -329,7 +329,7 @@ function decodeRecording(
   { checkpoints, progress, signal }: Step,
 ) {
   return checkpoints.decode(async (folder) => {
-    await using recording = await db.objects.materialize(file.id, { signal })
+    await using recording = await db.objects.openLocalCopy(file.id, { signal })
     const stored = await findRecording(db, { id: file.id, account })
     using _ = await space.reserveBytes(decodedBytes(stored, config.media))
     return await media.decode(recording.path, folder, {

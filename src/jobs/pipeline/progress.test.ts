@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { JobProgress } from '../../storage/jobs/queue/progress.ts'
+import type { JobProgress } from '../../storage/jobs/queue/job-state.ts'
 import { createProgress } from './progress.ts'
 
 /** Records what is reported when the clock is moved by hand. */

@@ -1,4 +1,4 @@
-import type { JobProgress } from '../../storage/jobs/queue/progress.ts'
+import type { JobProgress } from '../../storage/jobs/queue/job-state.ts'
 
 /** Where each stage begins and ends in the progress of the whole job, roughly by its cost. */
 const stages = {

@@ -9,7 +9,7 @@ import { createLog } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
-import { findJobState } from '../../storage/jobs/queue/progress.ts'
+import { findJobState } from '../../storage/jobs/queue/job-state.ts'
 import { type AttemptDeps, runAttempt } from './attempt.ts'
 
 const account = 'acme'

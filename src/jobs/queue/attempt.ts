@@ -5,8 +5,8 @@ import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { failJob, finishJob, hasFinished, type JobFailure } from '../../storage/jobs/finish-job.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
+import { type JobProgress, recordProgress } from '../../storage/jobs/queue/job-state.ts'
 import { releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
-import { type JobProgress, recordProgress } from '../../storage/jobs/queue/progress.ts'
 import type { AttemptOptions, TranscriptionResult } from '../pipeline/pipeline.ts'
 import {
   deleteOriginal,
@@ -83,7 +83,7 @@ export async function runAttempt(attemptDeps: AttemptDeps, job: ClaimedJob): Pro
   const log = attemptDeps.log.child({ jobId: job.id, account: job.account, attempt: job.attempt })
   const attemptMetrics = createAttemptMetrics(attemptDeps, job)
   const deps = { ...attemptDeps, log, attemptMetrics }
-  const heartbeat = startHeartbeat({ ...deps, lease: job.lease })
+  const heartbeat = startHeartbeat({ ...deps, timeoutSeconds: deps.timeout, lease: job.lease })
   let failure: unknown
   try {
     const transcribed = await transcribeWithProgress(deps, job, heartbeat)
@@ -101,7 +101,7 @@ export async function runAttempt(attemptDeps: AttemptDeps, job: ClaimedJob): Pro
 async function transcribeWithProgress(
   { db, slot, log, attemptMetrics, transcribe }: Deps,
   job: ClaimedJob,
-  { signal, untimed }: LeaseHeartbeat,
+  { signal, withFreshTimeLimit }: LeaseHeartbeat,
 ): Promise<TranscriptionResult> {
   let written = Promise.resolve()
   function onProgress(progress: JobProgress): void {
@@ -112,7 +112,7 @@ async function transcribeWithProgress(
       .catch((error) => log.debug({ err: error }, 'progress not written'))
   }
   try {
-    const enter = (signal: AbortSignal) => untimed(slot.enter(signal))
+    const enter = (signal: AbortSignal) => withFreshTimeLimit(slot.enter(signal))
     return await transcribe(job, {
       signal,
       onProgress,

@@ -48,10 +48,10 @@ type SlotAttempt = {
 }
 
 /**
- * The running attempts. One with a remote recording starts as `fetching`. Once fetched, the attempt
- * is `waiting` until a slot is free, and then `working`. One with a local recording works at once:
- * it was only started because a slot was free. While it waits for services, an attempt is `calling`
- * and holds no slot.
+ * The running attempts. One whose recording is not stored here starts as `fetching`. Once fetched,
+ * the attempt is `waiting` until a slot is free, and then `working`. One with a stored recording
+ * works at once: it was only started because a slot was free. While it waits for services, an
+ * attempt is `calling` and holds no slot.
  */
 export class JobSlots {
   readonly #limits: Limits
@@ -86,13 +86,13 @@ export class JobSlots {
     const isFree = this.#isFree()
     const canFetch = this.#canFetch()
     if (!isFree && !canFetch) return undefined
-    return { only: isFree && canFetch ? undefined : isFree ? 'local' : 'remote' }
+    return { only: isFree && canFetch ? undefined : isFree ? 'fetched' : 'unfetched' }
   }
 
   /** Returns whether such a job could start now. */
-  hasSlotFor({ account, hasLocalAudio }: Pick<ClaimedJob, 'account' | 'hasLocalAudio'>): boolean {
+  hasSlotFor({ account, isFetched }: Pick<ClaimedJob, 'account' | 'isFetched'>): boolean {
     // Called for each new job; most arrive while all slots are taken.
-    if (!(hasLocalAudio ? this.#isFree() : this.#canFetch())) return false
+    if (!(isFetched ? this.#isFree() : this.#canFetch())) return false
     const ofAccount = this.#all().filter((attempt) => attempt.account === account)
     return ofAccount.length < this.#limits.maxPerAccount
   }
@@ -102,7 +102,7 @@ export class JobSlots {
     const attempt: SlotAttempt = {
       account: job.account,
       isShort: isShort(job),
-      phase: job.hasLocalAudio ? 'working' : 'fetching',
+      phase: job.isFetched ? 'working' : 'fetching',
       workingAt: performance.now(),
       worked: 0,
       granted: Promise.withResolvers(),

@@ -1,4 +1,4 @@
-import { setInterval as ticks } from 'node:timers/promises'
+import { setInterval as intervals } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
@@ -21,7 +21,7 @@ export type HeartbeatOptions = {
   log: Log
   lease: Lease
   /** Seconds the attempt may take; 0 = no limit. */
-  timeout: number
+  timeoutSeconds: number
   stop: AbortSignal
   renewIntervalMs?: number
 }
@@ -29,28 +29,30 @@ export type HeartbeatOptions = {
 /** `signal` is aborted when the attempt has to end; its reason says why. */
 export type LeaseHeartbeat = {
   signal: AbortSignal
-  /** Waits for `work` without counting the time. The attempt then has its full time again. */
-  untimed(work: Promise<void>): Promise<void>
+  /** Waits for `work` without a time limit, then starts the time limit anew. */
+  withFreshTimeLimit(work: Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
 /** Renews the lease of an attempt. Ends the attempt when the lease is lost or the time is up. */
 export function startHeartbeat(options: HeartbeatOptions): LeaseHeartbeat {
-  const { timeout, stop } = options
+  const { timeoutSeconds, stop } = options
   const abort = new AbortController()
   const closed = new AbortController()
   const renewing = renewLeaseLoop(options, { abort, closed: closed.signal })
-  const late = `it took longer than ${timeout} s (STENO_JOB_TIMEOUT_S)`
-  const timeoutError = new AppError('job_timeout', late)
-  const begin = () =>
-    timeout > 0 ? setTimeout(() => abort.abort(timeoutError), timeout * 1000) : undefined
-  let timer = begin()
+  const timeoutDetail = `it took longer than ${timeoutSeconds} s (STENO_JOB_TIMEOUT_S)`
+  const timeoutError = new AppError('job_timeout', timeoutDetail)
+  const startTimer = () =>
+    timeoutSeconds > 0
+      ? setTimeout(() => abort.abort(timeoutError), timeoutSeconds * 1000)
+      : undefined
+  let timer = startTimer()
   return {
     signal: AbortSignal.any([stop, abort.signal]),
-    async untimed(work) {
+    async withFreshTimeLimit(work) {
       clearTimeout(timer)
       await work
-      timer = begin()
+      timer = startTimer()
     },
     async close() {
       clearTimeout(timer)
@@ -65,8 +67,8 @@ async function renewLeaseLoop(
   { abort, closed }: { abort: AbortController; closed: AbortSignal },
 ): Promise<void> {
   try {
-    for await (const _ of ticks(renewIntervalMs, undefined, { signal: closed })) {
-      // A renewal that cannot be written loses nothing: no other process has taken the job.
+    for await (const _ of intervals(renewIntervalMs, undefined, { signal: closed })) {
+      // A failed renewal does not show that the lease is lost; the next one will tell.
       const isLeased = await renewLease(db, lease, { leaseMs: LEASE_MS }).catch((error) => {
         log.warn({ err: error }, 'lease not renewed')
         return true

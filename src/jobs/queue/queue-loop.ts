@@ -67,7 +67,7 @@ export class QueueLoop {
   }
 
   /** Polls the queue now because a job was created, unless it could neither start nor time out. */
-  wake(job: Pick<ClaimedJob, 'account' | 'hasLocalAudio'>): void {
+  wake(job: Pick<ClaimedJob, 'account' | 'isFetched'>): void {
     if (this.#slots.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
   }
 
@@ -165,7 +165,7 @@ export class QueueLoop {
         log.error({ err: error, jobId: job.id }, 'cannot store the outcome of a job'),
       )
     })
-    if (job.hasLocalAudio) this.#prefersWaiting = true
+    if (job.isFetched) this.#prefersWaiting = true
     return true
   }
 

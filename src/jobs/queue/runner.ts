@@ -66,7 +66,7 @@ export class JobRunner {
   }
 
   /** Polls the queue now: a job of this account was queued. */
-  wake(queued: { account: string; hasLocalAudio: boolean }): void {
+  wake(queued: { account: string; isFetched: boolean }): void {
     this.#queue.wake(queued)
   }
 

@@ -9,7 +9,7 @@ import type { ResultBuilder } from '../../text/result/result-builder.ts'
 import type { Retry, RetryResult } from '../../text/result/steps/retry-add-on.ts'
 import { responseUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import { type Services, servedAddOns } from '../../text/service-add-ons/service-add-on.ts'
-import { callServices, type ResponseStore } from '../pipeline/service-add-ons.ts'
+import { callServices, type ResponseStore } from '../pipeline/call-services.ts'
 import { findDoneJob } from './done-job.ts'
 
 /** The dependencies of a retry. */

@@ -82,7 +82,7 @@ async function registerUpload(
   try {
     if (size === 0) throw new AppError('upload_invalid', 'the file is empty')
     const hint = { nameHint: filename ?? undefined, account, maxSeconds, mayRefuse: true, signal }
-    await using stored = await db.objects.materialize(id, { signal })
+    await using stored = await db.objects.openLocalCopy(id, { signal })
     const { extension, channels, ...info } = await media.probe(stored.path, hint)
     const createdAt = wallNow()
     const duration = roundTo(info.duration, 6)

@@ -12,7 +12,7 @@ import { estimateTokens, splitText } from './token-estimate.ts'
  * Keeps each response of a model under what was asked, so that nothing is asked twice after a
  * crash.
  */
-export type Memoize = <T>(request: object, make: () => Promise<T>) => Promise<T>
+export type Memoize = <T>(keyParts: object, request: () => Promise<T>) => Promise<T>
 
 /** How a model is asked. */
 export type AskOptions = { model: ChatModel; memoize: Memoize; signal: AbortSignal }
@@ -130,15 +130,15 @@ function completePrompt(
  * Asks about a list. When the response is nonsense (undefined), it asks about the halves of the
  * list; a single item then has no response.
  */
-export async function askInHalves<T, R>(
+export async function askOrSplit<T, R>(
   items: readonly T[],
   ask: (items: readonly T[]) => Promise<R[] | undefined>,
 ): Promise<R[]> {
   const responses = await ask(items)
   if (responses || items.length === 1) return responses ?? []
   const half = Math.ceil(items.length / 2)
-  const first = await askInHalves(items.slice(0, half), ask)
-  return [...first, ...(await askInHalves(items.slice(half), ask))]
+  const first = await askOrSplit(items.slice(0, half), ask)
+  return [...first, ...(await askOrSplit(items.slice(half), ask))]
 }
 
 /** Returns the text of a response that is one block of code, and any other response as it is. */

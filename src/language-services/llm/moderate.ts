@@ -1,5 +1,5 @@
 import { ServiceFailure } from '../service-failure.ts'
-import { type AskOptions, askInHalves, parseAnswer } from './ask.ts'
+import { type AskOptions, askOrSplit, parseAnswer } from './ask.ts'
 import { addUsage, type CompletionUsage } from './chat-client.ts'
 import { batchesOf, estimateTokens, splitText } from './token-estimate.ts'
 
@@ -46,7 +46,7 @@ export async function moderateSentences(
   const flagsBySentence = new Map<string, SentenceFlag>()
   let responses = 0
   for (const batch of batchesOf(parts, sentenceTokens, { budget, maxItems: MAX_SENTENCES })) {
-    const flags = await askInHalves(batch, async (some) => {
+    const flags = await askOrSplit(batch, async (some) => {
       const response = await requestFlags(some, { ...requestOptions, usage, options })
       if (response) responses++
       return response

@@ -1,5 +1,5 @@
 import { ServiceFailure } from '../service-failure.ts'
-import { type AskOptions, askInHalves, parseAnswer } from './ask.ts'
+import { type AskOptions, askOrSplit, parseAnswer } from './ask.ts'
 import { addUsage, type CompletionUsage } from './chat-client.ts'
 import { batchesOf, estimateTokens } from './token-estimate.ts'
 
@@ -12,8 +12,8 @@ export type Renaming = { from: string; to: string }
 /** Most groups of one request: small models lose count of longer lists. */
 const MAX_GROUPS = 20
 /** The share of the model's tokens for the groups; the response takes as many at most. */
-const SHARE = 0.4
-/** Tokens of the messages around the groups, and of one change in a response. */
+const GROUPS_TOKEN_SHARE = 0.4
+/** Tokens to reserve for the message format, and for each change in a response. */
 const PROMPT_TOKENS = 60
 const CHANGE_TOKENS = 30
 
@@ -34,15 +34,22 @@ export async function unifyNames(
 ): Promise<{ changes: Renaming[]; usage: CompletionUsage }> {
   const usage: CompletionUsage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const { contextTokens } = options.model
-  const budget = Math.floor((contextTokens - estimateTokens(SYSTEM) - PROMPT_TOKENS) * SHARE)
-  if (budget < CHANGE_TOKENS) {
+  const tokenBudget = Math.floor(
+    (contextTokens - estimateTokens(SYSTEM) - PROMPT_TOKENS) * GROUPS_TOKEN_SHARE,
+  )
+  if (tokenBudget < CHANGE_TOKENS) {
     throw new ServiceFailure('the context of the language model is too short', { status: 413 })
   }
-  const fitting = groups.filter((group) => groupTokens(group) <= budget)
+  const fitting = groups.filter((group) => groupTokens(group) <= tokenBudget)
   const changes: Renaming[] = []
-  for (const batch of batchesOf(fitting, groupTokens, { budget, maxItems: MAX_GROUPS })) {
+  for (const batch of batchesOf(fitting, groupTokens, {
+    budget: tokenBudget,
+    maxItems: MAX_GROUPS,
+  })) {
     changes.push(
-      ...(await askInHalves(batch, (some) => requestRenamings(some, { budget, usage, options }))),
+      ...(await askOrSplit(batch, (subset) =>
+        requestRenamings(subset, { tokenBudget, usage, options }),
+      )),
     )
   }
   return { changes, usage }
@@ -52,15 +59,18 @@ function groupTokens(group: NameGroup): number {
   return Math.max(estimateTokens(JSON.stringify(group)), CHANGE_TOKENS * (group.length - 1))
 }
 
-type NameRequest = { budget: number; usage: CompletionUsage; options: AskOptions }
+type NameRequest = { tokenBudget: number; usage: CompletionUsage; options: AskOptions }
 
-/** Returns nothing for a response that is no list of changes. */
+/**
+ * Asks about some groups. Returns undefined if the response is truncated or is not a list of
+ * changes.
+ */
 async function requestRenamings(
   groups: readonly NameGroup[],
-  { budget, usage, options: { model, memoize, signal } }: NameRequest,
+  { tokenBudget, usage, options: { model, memoize, signal } }: NameRequest,
 ): Promise<Renaming[] | undefined> {
   const names = groups.flat().map(({ spelling }) => spelling)
-  const maxTokens = Math.min(budget, PROMPT_TOKENS + CHANGE_TOKENS * names.length)
+  const maxTokens = Math.min(tokenBudget, PROMPT_TOKENS + CHANGE_TOKENS * names.length)
   const name = { type: 'string', enum: [...new Set(names)] }
   const change = {
     ...{ type: 'object', additionalProperties: false, required: ['from', 'to'] },
@@ -79,11 +89,11 @@ async function requestRenamings(
   addUsage(usage, response.usage)
   const json = parseAnswer(response.text) as { changes?: unknown } | undefined
   if (response.isCut || !Array.isArray(json?.changes)) return undefined
-  return groups.flatMap((group) => chooseRenamings(group, json.changes as unknown[]))
+  return groups.flatMap((group) => keepValidRenamings(group, json.changes as unknown[]))
 }
 
 /** Returns the changes within a group. No spelling is both replaced and a replacement. */
-function chooseRenamings(group: NameGroup, changes: readonly unknown[]): Renaming[] {
+function keepValidRenamings(group: NameGroup, changes: readonly unknown[]): Renaming[] {
   const has = (name: unknown) => group.some(({ spelling }) => spelling === name)
   const chosen = new Map<string, string>()
   for (const change of changes) {

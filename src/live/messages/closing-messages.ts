@@ -14,7 +14,11 @@ import type { ReadLog } from '../journal/log-records.ts'
 import { readWarnings, warningTexts } from '../journal/session-warnings.ts'
 import { createSpeakerLookup } from '../recognition/speaker-lookup.ts'
 import { collectAddOnResults } from '../result/add-on-results.ts'
-import { buildLiveResult, buildTranscription, type TranscriptionText } from '../result/result.ts'
+import {
+  buildLiveResult,
+  buildTranscription,
+  type SessionTranscription,
+} from '../result/build-live-result.ts'
 import { measureMessages, withMessages } from '../result/result-messages.ts'
 import type { MessageEmitter } from './message-emitter.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
@@ -153,7 +157,7 @@ function writeFailure(error: AddOnError, { seconds }: { seconds: number }): stri
   return JSON.stringify(failedEnvelope('diarization', error, { seconds }))
 }
 
-type SpokenText = Pick<TranscriptionText, 'utterances' | 'spokenUtterances'>
+type SpokenText = Pick<SessionTranscription, 'utterances' | 'spokenUtterances'>
 type EndOptions = Pick<ClosingMessagesOptions, 'params' | 'text' | 'services' | 'signal'>
 
 async function summarizeSession(

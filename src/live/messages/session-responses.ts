@@ -15,11 +15,11 @@ export function cacheServiceResponses(
   purpose: string,
   { journal, logged }: { journal: Pick<Journal, 'append'>; logged: LoggedResponses },
 ): MemoizeResponse {
-  return async (part, make) => {
-    const key = createHash('sha256').update(JSON.stringify(part)).digest('base64url')
+  return async (keyParts, request) => {
+    const key = createHash('sha256').update(JSON.stringify(keyParts)).digest('base64url')
     const loggedResponse = logged.get(purpose)?.get(key)
-    if (loggedResponse !== undefined) return loggedResponse as Awaited<ReturnType<typeof make>>
-    const value = await make()
+    if (loggedResponse !== undefined) return loggedResponse as Awaited<ReturnType<typeof request>>
+    const value = await request()
     journal.append({
       lines: [formatLogRecord({ kind: 'answer', answer: { purpose, key, value } })],
     })

@@ -1,6 +1,6 @@
 import type { Segment } from '../../asr/engines/recognizer.ts'
 import { keptRanges, omittedSamples, type Range } from '../../asr/segmentation/pauses.ts'
-import { isInFragments } from '../../asr/segmentation/segments.ts'
+import { isInFragments } from '../../asr/segmentation/split-segments.ts'
 import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 
@@ -95,8 +95,8 @@ const CUT_MARGIN_FRAMES = 12
  */
 const MARGIN_FRAMES = 8
 /**
- * A VAD threshold that suits recordings (see `asr/segmentation/segments.ts`), and the setting that
- * maps to it.
+ * A VAD threshold that suits recordings (see `asr/segmentation/split-segments.ts`), and the setting
+ * that maps to it.
  */
 const RECORDING_THRESHOLD = { detector: 0.5, setting: 0.6 }
 /** Speech continues down to this share of the threshold that opens it. */

@@ -9,7 +9,7 @@ import { roundTo } from '../../transcript/rounding.ts'
 import { type AddOnRecord, type ReadLog, readRecords } from '../journal/log-records.ts'
 import type { AddOnParams } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
-import { joinTexts } from './result.ts'
+import { joinTexts } from './build-live-result.ts'
 import { TranslationResults } from './translation-results.ts'
 
 const types = ['named_entity_recognition', 'sentiment_analysis'] as const

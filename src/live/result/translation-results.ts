@@ -4,7 +4,7 @@ import { roundTo } from '../../transcript/rounding.ts'
 import type { AddOnRecord } from '../journal/log-records.ts'
 import { type TranslatedUtterance, withLeadingSpace } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
-import { joinTexts } from './result.ts'
+import { joinTexts } from './build-live-result.ts'
 
 /** Returns the final speaker at a time. */
 type SpeakerAt = (span: ChannelSpan) => number | undefined

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
 import { type NameResponse, openNameServer } from '../../../test/support/net/name-server.ts'
-import { parseHosts } from './hosts-file.ts'
 import { createResolver, type Resolve, type ResolverSources } from './resolver.ts'
+import { parseHosts } from './resolver-files.ts'
 
 async function openTestServer(t: TestContext, response: (name: string) => NameResponse) {
   const server = await openNameServer(response)

@@ -2,9 +2,9 @@ import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Hosts, hostsFile, parseHosts, parseSearchDomains } from './hosts-file.ts'
 import { LookupError } from './lookup-error.ts'
 import { LookupScheduler } from './lookup-scheduler.ts'
+import { type Hosts, hostsFile, parseHosts, parseSearchDomains } from './resolver-files.ts'
 import { watchFile } from './watched-file.ts'
 
 /** First timeout of one query to one server; the second try waits longer. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { listDiskObjects } from '../objects/disk/disk-objects.ts'
-import type { Objects } from '../objects/objects.ts'
+import type { ObjectStore } from '../objects/objects.ts'
 
 /** Returns the path of the database in a data folder. */
 export function databaseFile(folder: string): string {
@@ -96,7 +96,7 @@ export async function refuseEmptyDatabase(folder: string): Promise<void> {
 }
 
 /** Throws if an object store has objects, which an empty database does not refer to. */
-export async function refuseUnknownObjects(objects: Objects): Promise<void> {
+export async function refuseUnknownObjects(objects: ObjectStore): Promise<void> {
   for await (const _ of objects.list()) {
     throw new Error(
       'Cannot use the object store with an empty database: it has objects that would be moved away; restore a backup of the database, or choose another prefix (STENO_OBJECT_STORE)',

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { ObjectDeletions } from '../objects/object-deletions.ts'
-import type { Objects } from '../objects/objects.ts'
+import type { ObjectStore } from '../objects/objects.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 
@@ -46,7 +46,7 @@ export type DialectQueryable = Pick<Database, 'sql' | 'dialect'>
  * `objects`, whose ids rows hold.
  */
 export type Db = Database & {
-  readonly objects: Objects
+  readonly objects: ObjectStore
   /** Deletes objects that no row refers to, even if their store is unavailable at the moment. */
   readonly deletions: ObjectDeletions
   /** The id of this process as a node, which owns the leases that it claims. */

@@ -2,26 +2,26 @@ import type { Kysely, RawBuilder, SqlBool } from 'kysely'
 import type { TermQuery } from '../search/term-query.ts'
 import type { Tables } from './tables.ts'
 
-/** A full-text index of terms, each utterance with the term of its owner. */
+/** A full-text index of terms, each utterance with the term of its account. */
 export type SearchDialect = {
   /** The columns of `utterances` that hold terms, and what they hold of an utterance. */
   readonly columns: RawBuilder<unknown>
-  values(owner: string, terms: readonly string[]): RawBuilder<unknown>
-  /** The utterances of an owner that a query finds: all, or those of some jobs. */
-  find(owner: string, query: TermQuery, jobIds?: readonly string[]): UtteranceMatchSql
-  /** About how many a query finds; may stop counting where there are many. */
-  estimate(db: Transaction, owner: string, query: TermQuery): Promise<number>
+  values(accountTerm: string, terms: readonly string[]): RawBuilder<unknown>
+  /** The utterances of an account that a query finds: all, or those of some jobs. */
+  matchSql(accountTerm: string, query: TermQuery, jobIds?: readonly string[]): UtteranceMatchSql
+  /** Estimates how many utterances a query finds; it may stop counting at many. */
+  estimate(db: DatabaseHandle, accountTerm: string, query: TermQuery): Promise<number>
   /**
    * Lets the planner choose between the index of terms and those of the jobs, and sort; for a
    * transaction on the connections for lists, which only walk indexes in order.
    */
-  choosePlan?(tx: Transaction): Promise<void>
+  choosePlan?(tx: DatabaseHandle): Promise<void>
 }
 
 /** The parts of a `select` in which `u` is the utterance. */
 export type UtteranceMatchSql = { from: RawBuilder<unknown>; where: RawBuilder<SqlBool> }
 
-type Transaction = { readonly sql: Kysely<Tables> }
+type DatabaseHandle = { readonly sql: Kysely<Tables> }
 
 /**
  * The parts of statements that databases word differently. Everything else is SQL that SQLite and
@@ -49,27 +49,30 @@ export type Dialect = {
   toBoolean(value: unknown): boolean
   /**
    * Locks a name until the transaction ends: transactions that lock the same name run one by one.
-   * Undefined, like what follows, where only one transaction runs at a time.
+   * Undefined, like `lockRows`, where only one transaction runs at a time.
    */
-  lock?(tx: Transaction, name: string): Promise<void>
+  lock?(tx: DatabaseHandle, name: string): Promise<void>
   /**
    * Locks rows that the transaction may delete. Waits for transactions that add references to them,
    * so that a later statement sees those references.
    */
-  lockRows?(tx: Transaction, table: keyof Tables, condition: RawBuilder<SqlBool>): Promise<void>
+  lockRows?(tx: DatabaseHandle, table: keyof Tables, condition: RawBuilder<SqlBool>): Promise<void>
   /** Ends a `select` of rows that the transaction refers to: they stay until it ends. */
   readonly forKeyShare: RawBuilder<unknown>
   /** Ends a `select` of rows of a table to change: those that others are changing are left out. */
   forUpdateSkipLocked(table: string): RawBuilder<unknown>
   /** How terms are stored with utterances, and how they are searched for. */
   readonly search: SearchDialect
-  /** Whether no transaction that still runs can have a lower number than `tx`. */
-  isVisible(tx: string): RawBuilder<SqlBool>
+  /**
+   * The condition that no running transaction can still commit a number lower than the one in
+   * `column`.
+   */
+  isBelowRunning(column: string): RawBuilder<SqlBool>
   /**
    * Erases the remains of deleted rows, now or soon, as far as the database can and no reader still
    * needs them.
    */
-  eraseDeletedRows(db: Transaction): Promise<void>
+  eraseDeletedRows(db: DatabaseHandle): Promise<void>
   /** Whether a transaction failed only because of others, so that it may be repeated. */
   isConflict(error: unknown): boolean
   /**

@@ -4,7 +4,7 @@ import { findQuotaError } from '../accounts/usage/month-quota.ts'
 import type { Db } from '../database/db.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
 import { findRecording } from '../objects/recordings.ts'
-import { enqueueJob, type NewJob, type QueueLimit } from './queue/enqueue-job.ts'
+import { insertJob, type NewJob, type QueueLimit } from './queue/insert-job.ts'
 
 /** The idempotency key of a request, by which a repetition is recognized. */
 export type IdempotencyKey = {
@@ -111,7 +111,7 @@ async function insertNewJob(
   const earlier = idempotency && (await recordKey(tx, idempotency, job))
   if (earlier) return earlier
   const quotaError = maxSeconds ? await checkMonthlyQuota(tx, job, { maxSeconds }) : undefined
-  if (!quotaError && (await enqueueJob(tx, job, { maxQueued }))) return 'created'
+  if (!quotaError && (await insertJob(tx, job, { maxQueued }))) return 'created'
   if (idempotency) await deleteIdempotencyKey(tx, idempotency)
   return quotaError ? { quotaError } : 'refused'
 }

@@ -4,7 +4,7 @@ import { type Db, inTransaction } from '../database/db.ts'
 import type { Tables } from '../database/tables.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/queue-deliveries.ts'
 import { deleteRecordingWithoutJobs } from '../objects/recordings.ts'
-import { idle, type Lease, whereLeased } from './queue/lease.ts'
+import { idle, type Lease, updateLeasedJob } from './queue/lease.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
 import { commitOrDelete, deleteResultObject, storeResult, type WrittenResult } from './results.ts'
 
@@ -77,7 +77,7 @@ function endJob(
   { change, usage, at }: { change: JobChange; usage?: JobUsage | undefined; at: number },
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    const job = await whereLeased(tx, lease)
+    const job = await updateLeasedJob(tx, lease)
       .set({ ...ended(at), ...change })
       .returning([...endedJobColumns, ...usageColumns, 'file_id', 'redacted_object'])
       .executeTakeFirst()

@@ -33,7 +33,7 @@ import {
 import { createRandom } from '../../../test/support/random/random.ts'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import { openDiskObjects } from '../objects/disk/disk-objects.ts'
-import type { Objects } from '../objects/objects.ts'
+import type { ObjectStore } from '../objects/objects.ts'
 import { openOrphans } from '../objects/orphans/orphans.ts'
 import {
   createDiskSessionStore,
@@ -202,7 +202,7 @@ test('a full disk fails waiting writes, and later ones succeed', async (t) => {
   }
 })
 
-async function contentOf(objects: Objects, id: string): Promise<Buffer> {
+async function contentOf(objects: ObjectStore, id: string): Promise<Buffer> {
   return buffer((await objects.read(id)).body)
 }
 

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 import { storageError, throwStorageError } from '../database/sqlite/storage-error.ts'
 import { syncFolder } from '../objects/disk/durable-file.ts'
 import { type LogLine, readAt, readLogLines, writeAt } from '../objects/disk/file-io.ts'
-import type { Objects } from '../objects/objects.ts'
+import type { ObjectStore } from '../objects/objects.ts'
 import type { Orphans } from '../objects/orphans/orphans.ts'
 import { SessionAppender } from './session-appender.ts'
 import type { SessionSizes, SessionStore } from './session-store.ts'
@@ -160,7 +160,7 @@ async function truncateTo(handle: FileHandle, size: number): Promise<void> {
  */
 export async function storeRecording(
   store: DiskSessionStore,
-  objects: Objects,
+  objects: ObjectStore,
   { id, epoch, header }: { id: string; epoch?: number | undefined; header: Uint8Array },
 ): Promise<{ size: number }> {
   if (header.length !== store.audioStart) throw new RangeError(`a header of ${header.length} bytes`)

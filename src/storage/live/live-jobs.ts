@@ -16,8 +16,8 @@ import {
 } from '../deliveries/queue-deliveries.ts'
 import { ended, type JobFailure } from '../jobs/finish-job.ts'
 import { type JobStatus, readRequestWarnings } from '../jobs/jobs.ts'
-import type { SessionMessage } from '../jobs/queue/enqueue-job.ts'
-import { type Lease, whereLeased } from '../jobs/queue/lease.ts'
+import type { SessionMessage } from '../jobs/queue/insert-job.ts'
+import { type Lease, updateLeasedJob } from '../jobs/queue/lease.ts'
 import type { ResultColumns } from '../jobs/results.ts'
 import { isAbandoned } from '../nodes/register-node.ts'
 import { insertRecording } from '../objects/recordings.ts'
@@ -146,7 +146,7 @@ async function claimSession(
  * lost.
  */
 export async function releaseLiveJob(db: Db, lease: Lease): Promise<void> {
-  await whereLeased(db, lease).set({ lease_owner: null, lease_until: null }).execute()
+  await updateLeasedJob(db, lease).set({ lease_owner: null, lease_until: null }).execute()
 }
 
 /** Returns the owner of each of these sessions that has not ended; undefined if it has none. */
@@ -199,7 +199,7 @@ export function finishLiveJob(
   { result, file, llm, at, callbacks = [] }: LiveEnd,
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    const job = await whereLeased(tx, lease)
+    const job = await updateLeasedJob(tx, lease)
       .set({ ...ended(at), ...result, status: 'done', file_duration: file?.duration ?? 0 })
       .returning(endColumns)
       .executeTakeFirst()
@@ -242,7 +242,7 @@ export function failLiveJob(
     const reported = withField(foundRow?.post_session_metadata ?? '{}', 'failure', failure)
     let change = tx.sql.updateTable('jobs').where('id', '=', id)
     if (only === 'queued') change = change.where('status', '=', 'queued')
-    else if (only) change = whereLeased(tx, only)
+    else if (only) change = updateLeasedJob(tx, only)
     const job = await change
       .where('kind', '=', 'live')
       .where(isOpen)

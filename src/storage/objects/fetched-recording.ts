@@ -1,5 +1,5 @@
 import { type Db, inTransaction } from '../database/db.ts'
-import { type Lease, whereLeased } from '../jobs/queue/lease.ts'
+import { type Lease, updateLeasedJob } from '../jobs/queue/lease.ts'
 import { insertRecording, type StoredRecording } from './recordings.ts'
 
 /** The properties of a recording's audio: seconds, and the number of channels. */
@@ -14,7 +14,7 @@ export async function saveMediaProperties(
   lease: Lease,
   audio: MediaProperties,
 ): Promise<void> {
-  await whereLeased(db, lease)
+  await updateLeasedJob(db, lease)
     .set({ file_duration: audio.duration, file_channels: audio.channels })
     .execute()
 }
@@ -29,7 +29,7 @@ export function saveFetchedRecording(
   file: StoredRecording,
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    const result = await whereLeased(tx, lease)
+    const result = await updateLeasedJob(tx, lease)
       .where('file_id', '=', file.id)
       .set({ file_duration: file.duration, file_channels: file.channels })
       .executeTakeFirst()

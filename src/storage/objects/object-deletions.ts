@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../observability/log.ts'
-import type { Objects } from './objects.ts'
+import type { ObjectStore } from './objects.ts'
 
 /** The pause before deletions are retried when their store is unavailable. */
 const PAUSE_MS = 10_000
@@ -10,14 +10,14 @@ const PAUSE_MS = 10_000
  * server stops; the next start then removes them.
  */
 export class ObjectDeletions {
-  readonly #objects: Pick<Objects, 'delete'>
+  readonly #objects: Pick<ObjectStore, 'delete'>
   readonly #log: Log
   readonly #pauseMs: number
   readonly #closed = new AbortController()
   #waiting: string[] = []
   #retrying: Promise<void> | undefined
 
-  constructor(options: { objects: Pick<Objects, 'delete'>; log: Log; pauseMs?: number }) {
+  constructor(options: { objects: Pick<ObjectStore, 'delete'>; log: Log; pauseMs?: number }) {
     this.#objects = options.objects
     this.#log = options.log
     this.#pauseMs = options.pauseMs ?? PAUSE_MS

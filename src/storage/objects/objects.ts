@@ -19,7 +19,7 @@ export type LocalFile = { readonly path: string } & AsyncDisposable
  * A store of large values by id: recordings and long results. An object exists completely or not at
  * all. `test/support/storage/objects/objects-conformance.ts` tests every implementation.
  */
-export type Objects = {
+export type ObjectStore = {
   /**
    * Stores the stream under `id`, replacing any previous object; fails with `media_too_large`
    * beyond `maxBytes`. Where processes on several machines write, an object of a lower epoch
@@ -45,7 +45,7 @@ export type Objects = {
    * Returns a local file with the bytes of an object, for programs that need a path. It must not
    * be changed, and is valid until it is disposed of.
    */
-  materialize(id: string, options: { signal: AbortSignal }): Promise<LocalFile>
+  openLocalCopy(id: string, options: { signal: AbortSignal }): Promise<LocalFile>
   /**
    * Returns the size in bytes, and when the object was stored, in milliseconds since 1970. Fails
    * with `file_not_found` or `storage_unreadable` unless the object can be read.

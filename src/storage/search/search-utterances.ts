@@ -4,7 +4,7 @@ import type { UtteranceMatchSql } from '../database/dialect.ts'
 import type { JobKind } from '../jobs/jobs.ts'
 import { hasMetadata, type JobFilter, type ListCursor, listJobs } from '../jobs/lists/job-lists.ts'
 import type { TermQuery } from './term-query.ts'
-import { ownerOf } from './utterance-index.ts'
+import { accountTermOf } from './utterance-index.ts'
 
 /** The query, and the jobs to search; all given conditions must hold. */
 export type SearchFilter = Omit<JobFilter, 'statuses'> & {
@@ -68,10 +68,10 @@ async function findIds(
   { offset, limit }: ResultWindow,
 ): Promise<number[]> {
   const { account, query } = filter
-  const [{ search }, owner] = [db.dialect, ownerOf(account)]
-  const all = await withPlan(db, (sql) => search.estimate({ sql }, owner, query))
+  const [{ search }, accountTerm] = [db.dialect, accountTermOf(account)]
+  const all = await withPlan(db, (sql) => search.estimate({ sql }, accountTerm, query))
   if (all < MAX_SORTED_UTTERANCES) {
-    return selectIds(db, filter, { found: search.find(owner, query), offset, limit })
+    return selectIds(db, filter, { found: search.matchSql(accountTerm, query), offset, limit })
   }
   const ids: number[] = []
   let skipCount = offset
@@ -81,7 +81,7 @@ async function findIds(
     const { rows: places, more } = await listJobs(db, { ...filter, statuses: ['done'] }, part)
     const matchingJobs = await selectMatchingJobs(db, filter, places)
     if (matchingJobs.length > 0) {
-      const inJobs = search.find(owner, query, matchingJobs)
+      const inJobs = search.matchSql(accountTerm, query, matchingJobs)
       const resultWindow = { offset: skipCount, limit: limit - ids.length }
       const foundIds = await selectIds(db, filter, { found: inJobs, ...resultWindow })
       ids.push(...foundIds)

@@ -103,12 +103,12 @@ async function insertUtterances(
   { id, account, from }: { id: string; account: string; from: number },
   utterances: readonly IndexedUtterance[],
 ): Promise<void> {
-  const owner = ownerOf(account)
+  const accountTerm = accountTermOf(account)
   const { columns, values } = tx.dialect.search
   const rows = utterances.map(({ terms, ...utterance }, i) => {
     const { start, end, channel, speaker, speakerName, language, text } = utterance
     const fields = [id, from + i, start, end, channel, speaker, speakerName, language, text]
-    return sql`(${sql.join(fields)}, ${values(owner, terms)})`
+    return sql`(${sql.join(fields)}, ${values(accountTerm, terms)})`
   })
   await sql`insert into utterances
     (job_id, n, start, "end", channel, speaker, speaker_name, language, text, ${columns})
@@ -151,6 +151,6 @@ export async function listSearchLanguages(db: Db, account: string): Promise<stri
 }
 
 /** Returns a term that stands for an account, whose name may contain any characters. */
-export function ownerOf(account: string): string {
+export function accountTermOf(account: string): string {
   return createHash('sha256').update(account).digest('hex').slice(0, 32)
 }

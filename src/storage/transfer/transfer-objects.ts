@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { listDiskObjects, objectPath } from '../objects/disk/disk-objects.ts'
-import type { Objects } from '../objects/objects.ts'
+import type { ObjectStore } from '../objects/objects.ts'
 import type { OnCount } from './transfer-rows.ts'
 
 /** The source and the target of copied objects; counts are bytes. */
 export type ObjectTransfer = {
   /** The folder of the objects. */
   source: string
-  target: Objects
+  target: ObjectStore
   signal: AbortSignal
   onCount: OnCount
 }

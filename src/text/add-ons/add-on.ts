@@ -14,7 +14,7 @@ export type AddOn = {
   /** Languages that it supports; `all` where the language does not matter. */
   languages: 'all' | readonly string[]
   /** Computes the results; may throw `AddOnFailure`. */
-  make(transcript: Transcript, params: Params, options: { format: ResultFormat }): AddOnOutput
+  compute(transcript: Transcript, params: Params, options: { format: ResultFormat }): AddOnOutput
 }
 
 /**
@@ -28,7 +28,7 @@ export function makeFromTranscript(
   { format = 'string' }: { format?: ResultFormat } = {},
 ): AddOnOutput {
   const utterances = knownUtterances(addOn, transcript)
-  return addOn.make({ ...transcript, utterances }, params, { format })
+  return addOn.compute({ ...transcript, utterances }, params, { format })
 }
 
 /**

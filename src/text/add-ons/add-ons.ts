@@ -8,12 +8,12 @@ import { sentiment, languages as sentimentLanguages } from './sentiment.ts'
 import { type SubtitlesConfig, subtitles } from './subtitles.ts'
 import { type SummaryType, summarize } from './summarization.ts'
 
-/** All add-ons, in the order of the result. */
-export const addOns: readonly AddOn[] = [
+/** The add-ons that need no service, in the order of the result. */
+export const localAddOns: readonly AddOn[] = [
   {
     name: 'summarization',
     languages: 'all',
-    make(transcript, params) {
+    compute(transcript, params) {
       const { type } = (params.summarization_config ?? {}) as { type?: SummaryType }
       const summary = summarize(transcript, type)
       return { results: summary, isEmpty: summary === '' }
@@ -22,7 +22,7 @@ export const addOns: readonly AddOn[] = [
   {
     name: 'named_entity_recognition',
     languages: entityLanguages,
-    make(transcript) {
+    compute(transcript) {
       const entities = findNamedEntities(transcript)
       return { results: entities, isEmpty: entities.length === 0 }
     },
@@ -30,7 +30,7 @@ export const addOns: readonly AddOn[] = [
   {
     name: 'sentiment_analysis',
     languages: sentimentLanguages,
-    make(transcript, _params, { format }) {
+    compute(transcript, _params, { format }) {
       const sentimentResult = sentiment(transcript)
       // The API defines this field as the JSON text of an array.
       const results = format === 'native' ? sentimentResult : JSON.stringify(sentimentResult)
@@ -41,7 +41,7 @@ export const addOns: readonly AddOn[] = [
   {
     name: 'moderation',
     languages: moderationLanguages,
-    make(transcript) {
+    compute(transcript) {
       const moderationResult = moderate(transcript)
       return { results: JSON.stringify(moderationResult), isEmpty: !moderationResult.flagged }
     },
@@ -51,7 +51,7 @@ export const addOns: readonly AddOn[] = [
   {
     name: 'subtitles',
     languages: 'all',
-    make(transcript, params) {
+    compute(transcript, params) {
       const config = params.subtitles_config as SubtitlesConfig | undefined
       const isEmpty = transcript.utterances.length === 0
       return { results: subtitles(transcript, config), isEmpty }

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { entityTypes } from '../entities/entity-types.ts'
 import { serviceOnlyAddOns } from '../result/steps/not-configured.ts'
 import { transforms } from '../transforms/transforms.ts'
-import { addOns } from './add-ons.ts'
+import { localAddOns } from './add-ons.ts'
 import { textCapabilities } from './capabilities.ts'
 
 const { addOns: reported, entityTypes: types, entityGroups } = textCapabilities()
@@ -13,7 +13,7 @@ function reportOf(name: string) {
 }
 
 test('every add-on of the registries is reported once', () => {
-  const [changing, made] = [transforms, addOns].map((list) => list.map(({ name }) => name))
+  const [changing, made] = [transforms, localAddOns].map((list) => list.map(({ name }) => name))
   assert.deepEqual(
     reported.map(({ name }) => name),
     [...changing!, 'diarization', ...made!, ...serviceOnlyAddOns],
@@ -22,7 +22,7 @@ test('every add-on of the registries is reported once', () => {
 })
 
 test('an add-on reports its languages and whether it is configured and repeatable', () => {
-  for (const { name, languages } of [...transforms, ...addOns]) {
+  for (const { name, languages } of [...transforms, ...localAddOns]) {
     assert.deepEqual([name, reportOf(name).languages], [name, languages])
   }
   const flags = (name: string) => {

@@ -3,7 +3,7 @@ import { entityGroups } from '../entities/entity-types.ts'
 import { serviceOnlyAddOns } from '../result/steps/not-configured.ts'
 import { isRepeatable } from '../result/steps/retry-add-on.ts'
 import { transforms } from '../transforms/transforms.ts'
-import { addOns } from './add-ons.ts'
+import { localAddOns } from './add-ons.ts'
 
 /** The description of one add-on, by the parameter that enables it. */
 export type AddOnCapability = {
@@ -29,7 +29,7 @@ export function textCapabilities(): TextCapabilities {
   const changing = transforms.map(({ name, languages }) => {
     return { name, kind: 'transform' as const, isConfigured: true, languages }
   })
-  const fromTranscript = addOns.map(({ name, languages }) => {
+  const fromTranscript = localAddOns.map(({ name, languages }) => {
     return { name, kind: 'add-on' as const, isConfigured: true, languages }
   })
   const diarization = { name: 'diarization', kind: 'add-on' as const, isConfigured: true }

@@ -4,7 +4,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { type Sentence, splitSentences } from '../words/sentences/sentences.ts'
 import type { AddOn } from './add-on.ts'
 import { summarize } from './summarization.ts'
-import { stemmedTerms } from './summary/terms.ts'
+import { contentTerms } from './summary/terms.ts'
 import { splitTopics } from './summary/topics.ts'
 
 /** A part of a recording about one topic. Times are seconds. */
@@ -31,7 +31,7 @@ const MIN_KEYWORD_CHARS = 3
 export const chapters: AddOn = {
   name: 'chapters',
   languages: 'all',
-  make(transcript) {
+  compute(transcript) {
     const results = extractChapters(transcript)
     return { results, isEmpty: results.length === 0 }
   },
@@ -88,7 +88,7 @@ function shorten(text: string): string {
 function frequencyIn(topics: readonly (readonly Sentence[])[]): Map<string, number> {
   const frequency = new Map<string, number>()
   for (const sentences of topics) {
-    const terms = sentences.flatMap(({ text, language }) => stemmedTerms(text, language))
+    const terms = sentences.flatMap(({ text, language }) => contentTerms(text, language))
     for (const term of new Set(terms)) frequency.set(term, (frequency.get(term) ?? 0) + 1)
   }
   return frequency
@@ -100,7 +100,7 @@ function keywordsOf(sentences: readonly Sentence[], { frequency, topics }: Among
   const counts = new Map<string, number>()
   for (const { text, language } of sentences) {
     const isShort = separatorOf(language) === ''
-    for (const term of stemmedTerms(text, language)) {
+    for (const term of contentTerms(text, language)) {
       // Excludes numbers, and the markers of redacted words.
       if (/[\d_]/.test(term) || (!isShort && term.length < MIN_KEYWORD_CHARS)) continue
       counts.set(term, (counts.get(term) ?? 0) + 1)

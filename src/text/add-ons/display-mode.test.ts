@@ -19,7 +19,7 @@ function paragraphs(...turns: [text: string, whose?: SpeakerRef][]): unknown {
     }
     return { channel: 0, language: 'en', ...whose, words }
   })
-  return displayMode.make({ utterances }, {}, { format: 'string' }).results
+  return displayMode.compute({ utterances }, {}, { format: 'string' }).results
 }
 
 test('sentences of one speaker form a paragraph', () => {
@@ -49,7 +49,7 @@ test('sentences of languages without spaces are joined without spaces', () => {
 })
 
 test('a transcript without speech has no paragraphs', () => {
-  assert.deepEqual(displayMode.make({ utterances: [] }, {}, { format: 'string' }), {
+  assert.deepEqual(displayMode.compute({ utterances: [] }, {}, { format: 'string' }), {
     results: [],
     isEmpty: true,
   })

@@ -14,7 +14,7 @@ const MAX_SENTENCES = 5
 export const displayMode: AddOn = {
   name: 'display_mode',
   languages: 'all',
-  make(transcript) {
+  compute(transcript) {
     const results = paragraphs(splitSentences(transcript)).map(paragraphText)
     return { results, isEmpty: results.length === 0 }
   },

@@ -11,19 +11,19 @@ const words = [
 const transcript: Transcript = { utterances: [{ channel: 1, language: 'en', words, speaker: 2 }] }
 
 test('sentences are strings in time order', () => {
-  assert.deepEqual(sentences.make(transcript, {}, { format: 'string' }), {
+  assert.deepEqual(sentences.compute(transcript, {}, { format: 'string' }), {
     results: ['Hi, Lena.', 'Bye.'],
     isEmpty: false,
   })
 })
 
 test('native sentences are objects', () => {
-  const { results, isEmpty } = sentences.make(transcript, {}, { format: 'native' })
+  const { results, isEmpty } = sentences.compute(transcript, {}, { format: 'native' })
   assert.deepEqual([results, isEmpty], [nativeSentences(transcript), false])
 })
 
 test('a transcript without speech has no sentences', () => {
-  assert.deepEqual(sentences.make({ utterances: [] }, {}, { format: 'string' }), {
+  assert.deepEqual(sentences.compute({ utterances: [] }, {}, { format: 'string' }), {
     results: [],
     isEmpty: true,
   })

@@ -7,7 +7,7 @@ import type { AddOn } from './add-on.ts'
 export const sentences: AddOn = {
   name: 'sentences',
   languages: 'all',
-  make(transcript, _params, { format }) {
+  compute(transcript, _params, { format }) {
     const results =
       format === 'native'
         ? nativeSentences(transcript)

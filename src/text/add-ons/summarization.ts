@@ -3,7 +3,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { type Sentence, splitSentences } from '../words/sentences/sentences.ts'
 import { cueWeight, isGreeting } from './summary/cues.ts'
 import { cosine, lexRank, similarityGraph, type Vector, vectorsOf } from './summary/lexrank.ts'
-import { areMostlyDigits, stemmedTerms } from './summary/terms.ts'
+import { areMostlyDigits, contentTerms } from './summary/terms.ts'
 
 /** The styles of the API. */
 export type SummaryType = 'general' | 'bullet_points' | 'concise'
@@ -92,7 +92,7 @@ function sample(sentences: readonly Sentence[]): Sentence[] {
 
 /** Returns the candidate sentences of a summary, best first; of equal ones the earlier. */
 function rank(sentences: readonly Sentence[]): Candidate[] {
-  const terms = sentences.map(({ text, language }) => stemmedTerms(text, language))
+  const terms = sentences.map(({ text, language }) => contentTerms(text, language))
   const vectors = vectorsOf(terms)
   const ranks = lexRank(similarityGraph(vectors))
   return sentences

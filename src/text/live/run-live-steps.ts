@@ -1,6 +1,6 @@
 import type { Utterance, Word } from '../../transcript/transcript.ts'
 import { makeFromTranscript, type Params } from '../add-ons/add-on.ts'
-import { addOns } from '../add-ons/add-ons.ts'
+import { localAddOns } from '../add-ons/add-ons.ts'
 import { type Envelope, runInEnvelope } from '../result/steps/envelope.ts'
 import { type CustomSpellingConfig, createSpelling } from '../transforms/spelling.ts'
 import { createVocabulary } from '../vocabulary/custom-vocabulary.ts'
@@ -67,10 +67,10 @@ export function runLiveAddOn(
   { params, now, onFault }: StepOptions,
 ): Envelope {
   const format = 'native'
-  const addOn = addOns.find((candidate) => candidate.name === name)!
-  const make = () =>
+  const addOn = localAddOns.find((candidate) => candidate.name === name)!
+  const compute = () =>
     makeFromTranscript(addOn, { utterances: readUtterances(utterancesJson) }, params, { format })
-  return runInEnvelope(name, make, { now, format, onFault })
+  return runInEnvelope(name, compute, { now, format, onFault })
 }
 
 function readUtterances(text: string): Utterance[] {

@@ -25,7 +25,7 @@ function transcriptOf(...lines: string[]): Transcript {
 const counter: AddOn = {
   name: 'count',
   languages: ['en'],
-  make({ utterances }) {
+  compute({ utterances }) {
     return { results: utterances.length, isEmpty: utterances.length === 0 }
   },
 }
@@ -72,14 +72,14 @@ test('an add-on that throws fails alone, and its error text is not exposed', () 
   const broken: AddOn = {
     name: 'broken',
     languages: 'all',
-    make() {
+    compute() {
       throw new Error('cannot read "my card is 4242"')
     },
   }
   const refusing: AddOn = {
     name: 'refusing',
     languages: 'all',
-    make() {
+    compute() {
       throw new AddOnFailure({ status_code: 413, exception: 'TooLong', message: 'too long' })
     },
   }
@@ -119,7 +119,7 @@ test('an add-on gets the rounded times of the result, its length and the redacte
   const seen: Transcript[] = []
   const witness: AddOn = {
     ...counter,
-    make(transcript) {
+    compute(transcript) {
       seen.push(transcript)
       return { results: null, isEmpty: true }
     },
@@ -166,8 +166,8 @@ test('a failed diarization has an envelope, a successful one only speakers', () 
 test('sentences are listed twice, and subtitles without an envelope', () => {
   const make = (results: unknown) => () => ({ results, isEmpty: false })
   const addOns: AddOn[] = [
-    { name: 'sentences', languages: 'all', make: make(['One.']) },
-    { name: 'subtitles', languages: 'all', make: make([{ format: 'srt', subtitles: '' }]) },
+    { name: 'sentences', languages: 'all', compute: make(['One.']) },
+    { name: 'subtitles', languages: 'all', compute: make([{ format: 'srt', subtitles: '' }]) },
   ]
   const params = { sentences: true, subtitles: true }
   const result = built(transcriptOf('en One.'), params, { addOns })
@@ -204,7 +204,7 @@ test('unexpected errors of add-ons are logged, intended failures are not', () =>
   const throwing = (name: string, error: Error): AddOn => ({
     name,
     languages: 'all',
-    make() {
+    compute() {
       throw error
     },
   })
@@ -232,7 +232,7 @@ test('the result format is passed to add-ons and their failures', () => {
   const forms: AddOn = {
     name: 'forms',
     languages: 'all',
-    make: (_transcript, _params, { format }) => ({ results: format, isEmpty: false }),
+    compute: (_transcript, _params, { format }) => ({ results: format, isEmpty: false }),
   }
   const why = { status_code: 500, exception: 'AddonFailed', message: 'oops' }
   for (const [format, empty] of [
@@ -249,7 +249,7 @@ test('the result format is passed to add-ons and their failures', () => {
     assert.deepEqual([made.forms!.results, made.sentiment_analysis!.results], [format, empty])
     const late: AddOn = {
       ...sentiment,
-      make() {
+      compute() {
         throw new AddOnFailure(why)
       },
     }

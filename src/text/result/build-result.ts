@@ -1,6 +1,6 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { AddOn } from '../add-ons/add-on.ts'
-import { addOns as allAddOns } from '../add-ons/add-ons.ts'
+import { localAddOns } from '../add-ons/add-ons.ts'
 import type { RedactedSpan } from '../redaction/redacted-spans.ts'
 import type { ServiceAddOn } from '../service-add-ons/service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../service-add-ons/service-add-ons.ts'
@@ -58,7 +58,7 @@ export function buildResult(
   options: BuildOptions = {},
 ): BuiltResult {
   const { onStep, onFault, failedSteps = {}, now = performance.now.bind(performance) } = options
-  const { transforms = allTransforms, addOns = allAddOns } = options
+  const { transforms = allTransforms, addOns = localAddOns } = options
   const { params, format = 'string', diarizationError, diarizationSeconds: seconds = 0 } = result
   let text = joinSentences(transcript)
   let redacted: RedactedSpan[] = []

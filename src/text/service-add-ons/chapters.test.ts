@@ -25,14 +25,14 @@ function talkAbout(...topics: string[]): Transcript {
 const garden = talkAbout('garden', 'budget')
 
 test('without a model chapters use sentences, words and times of the transcript', () => {
-  const { results, isEmpty } = extracted.make(garden, {}, { format })
+  const { results, isEmpty } = extracted.compute(garden, {}, { format })
   const [first, second] = results as Chapter[]
   assert.deepEqual([first!.start, first!.end, second!.start, second!.end], [0, 60, 60, 120])
   assert.equal(first!.keywords[0], 'garden')
   assert.match(second!.headline, /^Our budget is number\d among budgets$/)
   assert.equal(second!.gist, `${second!.headline}.`)
   assert.equal(isEmpty, false)
-  assert.deepEqual(extracted.make({ utterances: [] }, {}, { format }).results, [])
+  assert.deepEqual(extracted.compute({ utterances: [] }, {}, { format }).results, [])
 })
 
 test('long sentences make short headlines, and markers are not keywords', () => {
@@ -41,7 +41,7 @@ test('long sentences make short headlines, and markers are not keywords', () => 
     return { text: one, start: i, end: i + 1, confidence: 0.9 }
   })
   const spoken = { utterances: [{ channel: 0, language: 'en', words }] }
-  const [chapter] = extracted.make(spoken, {}, { format }).results as Chapter[]
+  const [chapter] = extracted.compute(spoken, {}, { format }).results as Chapter[]
   assert.equal(chapter!.headline, `The ${'very '.repeat(11).trim()}…`)
   assert.deepEqual(chapter!.keywords.toSorted(), ['garden', 'long'])
 })

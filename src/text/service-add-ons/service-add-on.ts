@@ -94,5 +94,5 @@ export type ServiceCallOptions = {
    * Computes a part of the response, or returns what was stored for an equal part before, so that
    * no program is asked and paid twice.
    */
-  memoize: <T>(part: object, make: () => Promise<T>) => Promise<T>
+  memoize: <T>(keyParts: object, request: () => Promise<T>) => Promise<T>
 }

@@ -266,7 +266,7 @@ function textForms(transcript: Transcript, params: Params, format: ResultFormat)
   return {
     ...(params.sentences === true && {
       sentences: [
-        runInEnvelope('sentences', () => sentences.make(transcript, params, { format }), {
+        runInEnvelope('sentences', () => sentences.compute(transcript, params, { format }), {
           now,
           format,
         }),

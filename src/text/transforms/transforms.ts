@@ -8,7 +8,7 @@ import {
   formatNumbers,
   type NumberFormattingConfig,
   languages as numberLanguages,
-} from '../words/numbers/number-style.ts'
+} from '../words/numbers/format-numbers.ts'
 import { enhancePunctuation } from '../words/sentences/punctuation.ts'
 import { languages as fillerLanguages, removeFillers } from './fillers.ts'
 import { maskProfanity, languages as profanityLanguages } from './profanity.ts'

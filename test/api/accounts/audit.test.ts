@@ -1,7 +1,7 @@
 /** The audit log, over the real server and the command. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sha256 } from '../../../src/api/auth/find-key.ts'
+import { sha256 } from '../../../src/api/auth/check-key.ts'
 import { insertKey } from '../../../src/storage/accounts/keys.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { runHere } from '../../support/cli/run-here.ts'

@@ -1,7 +1,7 @@
 /** What accounts used, and their quotas, over the real server. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sha256 } from '../../../src/api/auth/find-key.ts'
+import { sha256 } from '../../../src/api/auth/check-key.ts'
 import { followClock, wallNow } from '../../../src/clock.ts'
 import { insertKey } from '../../../src/storage/accounts/keys.ts'
 import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { sha256 } from '../../../src/api/auth/find-key.ts'
+import { sha256 } from '../../../src/api/auth/check-key.ts'
 import { readCatalog } from '../../../src/models/catalog.ts'
 import { insertKey } from '../../../src/storage/accounts/keys.ts'
 import { startModelServer } from '../../support/asr/model-server.ts'

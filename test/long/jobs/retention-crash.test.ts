@@ -10,7 +10,7 @@ import { createLog } from '../../../src/observability/log.ts'
 import { inTransaction } from '../../../src/storage/database/db.ts'
 import { disableEndpoint } from '../../../src/storage/deliveries/endpoints/endpoints.ts'
 import { finishJob } from '../../../src/storage/jobs/finish-job.ts'
-import { enqueueJob } from '../../../src/storage/jobs/queue/enqueue-job.ts'
+import { insertJob } from '../../../src/storage/jobs/queue/insert-job.ts'
 import { objectPath } from '../../../src/storage/objects/disk/disk-objects.ts'
 import { insertRecording } from '../../../src/storage/objects/recordings.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
@@ -67,7 +67,7 @@ async function store(
       const id = randomUUID()
       const file = { id: await addRecording(tx), filename: null, source: null }
       const job = { id, account: ACCOUNT, createdAt, runAfter: 0, params: {}, file }
-      await enqueueJob(tx, { ...job, customMetadata: { n, of: 'retention' } }, { maxQueued: 300 })
+      await insertJob(tx, { ...job, customMetadata: { n, of: 'retention' } }, { maxQueued: 300 })
       const key = { account: ACCOUNT, key: id, fingerprint: 'f', job_id: id, created_at: createdAt }
       await tx.sql.insertInto('idempotency_keys').values(key).execute()
       const { lease } = (await claim(tx))!

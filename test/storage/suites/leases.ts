@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import type { Db } from '../../../src/storage/database/db.ts'
 import { failJob, finishJob } from '../../../src/storage/jobs/finish-job.ts'
 import { findJob } from '../../../src/storage/jobs/jobs.ts'
+import { recordProgress } from '../../../src/storage/jobs/queue/job-state.ts'
 import {
   type Lease,
   releaseJob,
   renewLease,
   retryJob,
 } from '../../../src/storage/jobs/queue/lease.ts'
-import { recordProgress } from '../../../src/storage/jobs/queue/progress.ts'
 import { addJob, atTime, claim, returnLost } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 

@@ -230,9 +230,9 @@ test('jobs without the requested speaker or language are not searched', async ({
   const counting: typeof search = {
     ...search,
     estimate: async () => 1e6,
-    find(owner, query, ids) {
+    matchSql(accountTerm, query, ids) {
       searched.push(ids?.length ?? 0)
-      return search.find(owner, query, ids)
+      return search.matchSql(accountTerm, query, ids)
     },
   }
   const given: Db = { ...db, dialect: { ...db.dialect, search: counting } }

@@ -12,7 +12,7 @@ import { cancelRecordedJob } from '../../../src/storage/jobs/cancel-job.ts'
 import { createJobWriter } from '../../../src/storage/jobs/create-job.ts'
 import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
 import { failJob, finishJob, type JobEnd } from '../../../src/storage/jobs/finish-job.ts'
-import { enqueueJob } from '../../../src/storage/jobs/queue/enqueue-job.ts'
+import { insertJob } from '../../../src/storage/jobs/queue/insert-job.ts'
 import { failOverdueJobs } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
 import { readResult, replaceResult } from '../../../src/storage/jobs/results.ts'
 import { failLiveJob, finishLiveJob } from '../../../src/storage/live/live-jobs.ts'
@@ -44,7 +44,7 @@ async function begin(db: Db, given: { keyId?: string; params?: Record<string, un
   const { keyId, params = {} } = given
   const file = { id: await addFile(db), filename: null, source: null }
   const fields = { account, createdAt: 1000, runAfter: 0, customMetadata: null, params, keyId }
-  assert.ok(await enqueueJob(db, { id: randomUUID(), ...fields, file }, { maxQueued: 300 }))
+  assert.ok(await insertJob(db, { id: randomUUID(), ...fields, file }, { maxQueued: 300 }))
   return (await claim(db))!
 }
 

@@ -8,7 +8,7 @@ import {
   type ClaimOptions,
   claimJob,
 } from '../../../src/storage/jobs/queue/claim-job.ts'
-import { enqueueJob } from '../../../src/storage/jobs/queue/enqueue-job.ts'
+import { insertJob } from '../../../src/storage/jobs/queue/insert-job.ts'
 import { returnLostJobs } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
 import { type JobResult, readResult } from '../../../src/storage/jobs/results.ts'
 import { insertRecording } from '../../../src/storage/objects/recordings.ts'
@@ -43,7 +43,7 @@ export async function addJob(db: Db, given: TestJob = {}): Promise<string | unde
     params: { model: 'stt-1', ...given.params },
     file,
   }
-  const queued = await enqueueJob(db, { ...job, customMetadata, warnings }, { maxQueued })
+  const queued = await insertJob(db, { ...job, customMetadata, warnings }, { maxQueued })
   return queued ? id : undefined
 }
 

@@ -9,7 +9,7 @@ import { createLog } from '../../../src/observability/log.ts'
 import type { MeasureDisk } from '../../../src/storage/data-folder/disk.ts'
 import { findJob, type Job } from '../../../src/storage/jobs/jobs.ts'
 import type { JobResult } from '../../../src/storage/jobs/results.ts'
-import type { Objects } from '../../../src/storage/objects/objects.ts'
+import type { ObjectStore } from '../../../src/storage/objects/objects.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
 import { ResultBuilder } from '../../../src/text/result/result-builder.ts'
 import type { Services } from '../../../src/text/service-add-ons/service-add-on.ts'
@@ -32,7 +32,7 @@ export type ServiceOptions = {
   runsJobs?: boolean
   heartbeatMs?: number
   /** Replaces the objects on disk. */
-  objects?: Objects
+  objects?: ObjectStore
   spacePauseMs?: number
   resolve?: Resolve
   services?: Services

@@ -14,10 +14,10 @@ import type { ClientSecret, ClientSecrets } from './client-secrets.ts'
 import { checkSession } from './realtime-socket.ts'
 import {
   defaultSettings,
+  describeSession,
   type RealtimeVersion,
-  toLiveBody,
+  toLiveSessionRequest,
   updateSettings,
-  viewSession,
 } from './session-settings.ts'
 
 /**
@@ -39,17 +39,17 @@ export function clientSecretRoutes({
   async function createSecret(
     { account, keyHash }: FastifyRequest,
     { session, seconds, version }: { session: object; seconds: number; version: RealtimeVersion },
-  ): Promise<{ secret: ClientSecret; view: ReturnType<typeof viewSession> }> {
+  ): Promise<{ secret: ClientSecret; view: ReturnType<typeof describeSession> }> {
     const { type = 'transcription' } = session as { type?: unknown }
     if (type !== 'transcription') {
       const validationErrors = ['session.type must be transcription: this server only transcribes']
       throw new AppError('request_invalid', undefined, { validationErrors })
     }
     const settings = updateSettings(defaultSettings, session)
-    await checkSession({ live, bodies }, account, toLiveBody(settings))
+    await checkSession({ live, bodies }, account, toLiveSessionRequest(settings))
     const secret = await clientSecrets.create(keyHash, { settings, seconds })
     const id = `sess_${randomUUID().replaceAll('-', '')}`
-    return { secret, view: viewSession(id, settings, version) }
+    return { secret, view: describeSession(id, settings, version) }
   }
 
   return async (http) => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { countSignIns, findSignIn, insertSignIn } from '../../../storage/accounts/sign-ins.ts'
-import { sha256 } from '../../auth/find-key.ts'
+import { sha256 } from '../../auth/check-key.ts'
 import type { RealtimeSettings } from './session-settings.ts'
 
 /** The prefix of client secrets, as OpenAI uses it. */

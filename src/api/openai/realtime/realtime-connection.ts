@@ -8,12 +8,12 @@ import { toOpenAiError } from '../errors.ts'
 import { createRateDoubler } from './double-rate.ts'
 import {
   defaultSettings,
+  describeSession,
   invalidRequest,
   type RealtimeSettings,
   type RealtimeVersion,
-  toLiveBody,
+  toLiveSessionRequest,
   updateSettings,
-  viewSession,
 } from './session-settings.ts'
 import { type RealtimeEvent, RealtimeTurns, type TurnUtterance } from './turn-events.ts'
 
@@ -139,7 +139,7 @@ export class RealtimeConnection implements SocketConnection {
   #changeSettings(session: unknown, eventId: string | null): void {
     const settings = updateSettings(this.#settings, session)
     this.#pendingUpdate = this.#options
-      .check(toLiveBody(settings))
+      .check(toLiveSessionRequest(settings))
       .then(
         () => {
           this.#settings = settings
@@ -186,7 +186,7 @@ export class RealtimeConnection implements SocketConnection {
     const { version, open } = this.#options
     const { format, logprobs, silenceMs } = this.#settings
     this.#turns ??= new RealtimeTurns({ version, logprobs })
-    const opening = open(toLiveBody(this.#settings)).catch((error: unknown) => {
+    const opening = open(toLiveSessionRequest(this.#settings)).catch((error: unknown) => {
       this.#fail(error, null)
       this.end(4500)
       return undefined
@@ -298,7 +298,7 @@ export class RealtimeConnection implements SocketConnection {
     const name = version === 'beta' ? 'transcription_session' : 'session'
     this.#emit({
       type: `${name}.${change}`,
-      session: viewSession(this.#id, this.#settings, version),
+      session: describeSession(this.#id, this.#settings, version),
     })
   }
 

@@ -10,7 +10,7 @@ export type RealtimeVersion = 'ga' | 'beta'
 /** The audio that a client sends. */
 export type RealtimeFormat = 'pcm16' | 'g711_ulaw' | 'g711_alaw'
 
-/** The settings of a client that have a meaning here. */
+/** The settings of a client that this server applies; it ignores all others. */
 export type RealtimeSettings = {
   format: RealtimeFormat
   model: string | undefined
@@ -49,14 +49,15 @@ const formatNames: Record<string, RealtimeFormat> = {
 export function updateSettings(current: RealtimeSettings, session: unknown): RealtimeSettings {
   const sessionFields = asFields(session)
   const input = asFields(asFields(sessionFields.audio).input)
-  const isFlat = sessionFields.audio === undefined
-  const transcription = isFlat ? sessionFields.input_audio_transcription : input.transcription
+  const isBetaShape = sessionFields.audio === undefined
+  const transcription = isBetaShape ? sessionFields.input_audio_transcription : input.transcription
   const { model, language, prompt } = asFields(transcription)
-  const detection = isFlat ? sessionFields.turn_detection : input.turn_detection
-  const format = isFlat ? sessionFields.input_audio_format : input.format
+  const detection = isBetaShape ? sessionFields.turn_detection : input.turn_detection
+  const format = isBetaShape ? sessionFields.input_audio_format : input.format
   return {
     format: format === undefined ? current.format : readFormat(format),
-    model: readText(model, 'model') === undefined ? current.model : serverModel(String(model)),
+    model:
+      readText(model, 'model') === undefined ? current.model : ownModelOrDefault(String(model)),
     language: readText(language, 'language') ?? current.language,
     prompt: readText(prompt, 'prompt') ?? current.prompt,
     silenceMs: readSilence(detection, current.silenceMs),
@@ -97,17 +98,25 @@ function readSilence(detection: unknown, current: number | null): number | null 
   return Math.min(MAX_SILENCE_MS, Math.max(MIN_SILENCE_MS, silence))
 }
 
-function serverModel(name: string): string | undefined {
+/** Returns undefined, which means the default model, for the name of a model of OpenAI. */
+function ownModelOrDefault(name: string): string | undefined {
   return isOpenAiModel(name) ? undefined : name
 }
 
 /** Seconds after which a turn always ends. */
 const MAX_TURN_SECONDS = 30
 
-/** Returns the body of a live session with these settings. */
-export function toLiveBody({ format, model, language, prompt, silenceMs }: RealtimeSettings) {
+/** Returns the request that opens a live session with these settings. */
+export function toLiveSessionRequest({
+  format,
+  model,
+  language,
+  prompt,
+  silenceMs,
+}: RealtimeSettings) {
   const vocabulary = vocabularyFromPrompt(prompt)
   const audio = {
+    // Clients send 24 kHz, which `createRateDoubler` doubles.
     pcm16: { encoding: 'wav/pcm', bit_depth: 16, sample_rate: 48_000 },
     g711_ulaw: { encoding: 'wav/ulaw', bit_depth: 8, sample_rate: 8000 },
     g711_alaw: { encoding: 'wav/alaw', bit_depth: 8, sample_rate: 8000 },
@@ -138,8 +147,8 @@ export function toLiveBody({ format, model, language, prompt, silenceMs }: Realt
   }
 }
 
-/** Describes a session as its client sees it. */
-export function viewSession(id: string, settings: RealtimeSettings, version: RealtimeVersion) {
+/** Describes a session to its client, in the shape of its version of the API. */
+export function describeSession(id: string, settings: RealtimeSettings, version: RealtimeVersion) {
   const { format, model = null, language, prompt, silenceMs, logprobs } = settings
   const transcription = { model, ...(language && { language }), prompt }
   const turnDetection =

@@ -33,9 +33,9 @@ export const postgresDialect: Omit<Dialect, 'eraseDeletedRows'> = {
     sql`for update of ${sql.table(table)} skip locked`,
   search: {
     columns: sql`terms`,
-    values: (owner, terms) => sql`${toTsVector(owner, terms)}::tsvector`,
-    find(owner, query, jobIds) {
-      const where = sql<SqlBool>`u.terms @@ ${toTsQuery(owner, query)}::tsquery`
+    values: (accountTerm, terms) => sql`${toTsVector(accountTerm, terms)}::tsvector`,
+    matchSql(accountTerm, query, jobIds) {
+      const where = sql<SqlBool>`u.terms @@ ${toTsQuery(accountTerm, query)}::tsquery`
       if (!jobIds) return { from: sql`utterances u`, where }
       // `offset 0` keeps the planner from using the index of terms: it underestimates how often
       // frequent terms occur together.
@@ -44,9 +44,9 @@ export const postgresDialect: Omit<Dialect, 'eraseDeletedRows'> = {
     },
     // This uses the statistics of the planner on frequent terms, because counting the utterances
     // takes as long as finding them.
-    async estimate({ sql: database }, owner, query) {
+    async estimate({ sql: database }, accountTerm, query) {
       const { rows } = await sql<{ 'QUERY PLAN': string }>`explain (format json)
-        select 1 from utterances where terms @@ ${toTsQuery(owner, query)}::tsquery`.execute(
+        select 1 from utterances where terms @@ ${toTsQuery(accountTerm, query)}::tsquery`.execute(
         database,
       )
       const [{ Plan }] = JSON.parse(rows[0]!['QUERY PLAN']) as [{ Plan: { 'Plan Rows': number } }]
@@ -58,7 +58,8 @@ export const postgresDialect: Omit<Dialect, 'eraseDeletedRows'> = {
       await sql`select ${sql.join(settings)}`.execute(database)
     },
   },
-  isVisible: (tx) => sql`${sql.ref(tx)} < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
+  isBelowRunning: (column) =>
+    sql`${sql.ref(column)} < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
   isConflict,
   isOutcomeUnknown,
 }

@@ -26,10 +26,10 @@ export const sqliteDialect: Dialect = {
   forUpdateSkipLocked: () => sql``,
   search: {
     columns: sql`owner, terms`,
-    values: (owner, terms) => sql`${owner}, ${terms.join(' ')}`,
-    find(owner, query, jobIds) {
+    values: (accountTerm, terms) => sql`${accountTerm}, ${terms.join(' ')}`,
+    matchSql(accountTerm, query, jobIds) {
       const from = sql`utterance_terms join utterances u on u.id = utterance_terms.rowid`
-      const where = sql<SqlBool>`utterance_terms match ${toFts5(owner, query)}`
+      const where = sql<SqlBool>`utterance_terms match ${toFts5(accountTerm, query)}`
       if (!jobIds) return { from, where }
       // The utterances of a job have consecutive ids, except those that were indexed at the same
       // time as others. With a prefix, one range covers all jobs, so that the prefix is looked up
@@ -45,9 +45,9 @@ export const sqliteDialect: Dialect = {
         and utterance_terms.rowid <= range.last and ${isInJob}`
       return { from: sql`${ranges} cross join ${from}`, where: inRange }
     },
-    async estimate({ sql: database }, owner, query) {
+    async estimate({ sql: database }, accountTerm, query) {
       const { rows } = await sql<{ count: number }>`select count(*) as count from (
-        select 1 from utterance_terms where utterance_terms match ${toFts5(owner, query)}
+        select 1 from utterance_terms where utterance_terms match ${toFts5(accountTerm, query)}
         limit ${MAX_COUNTED_UTTERANCES})`.execute(database)
       return rows[0]!.count
     },
@@ -55,7 +55,7 @@ export const sqliteDialect: Dialect = {
   async eraseDeletedRows({ sql: database }) {
     await sql`pragma wal_checkpoint(truncate)`.execute(database)
   },
-  isVisible: () => sql`1 = 1`,
+  isBelowRunning: () => sql`1 = 1`,
   isConflict: () => false,
   isOutcomeUnknown: () => false,
 }

@@ -14,7 +14,7 @@ export type ClaimedJob = {
   /** The time since which it waited to be claimed, by the clock of the queue. */
   dueAt: number
   /** Whether its recording is stored here. */
-  hasLocalAudio: boolean
+  isFetched: boolean
   /** The time since which it has been waiting for disk space, by the clock of the queue. */
   spaceWaitSince: number | null
   params: Record<string, unknown>
@@ -43,7 +43,7 @@ export type ClaimOptions = {
   /**
    * Only jobs whose recording is stored here, or only those whose recording must still be fetched.
    */
-  only?: 'local' | 'remote' | undefined
+  only?: 'fetched' | 'unfetched' | undefined
 }
 
 /** The condition that the recording of `waiting` has not been fetched yet. */
@@ -52,8 +52,8 @@ const unfetched = sql<SqlBool>`(waiting.file_source is not null
 
 /**
  * Claims the next waiting job for `owner`, if there is one: the oldest of the account with the
- * fewest running jobs. It is a single statement, so two owners cannot hold one job, an attempt is
- * counted before it begins, and the limit of an account holds.
+ * fewest running jobs. The attempt is counted in the statement that claims the job. A lock lets one
+ * claim run at a time, so the limit of an account holds.
  */
 export function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
   return withLock(db, 'claims', (tx) => claim(tx, options))
@@ -61,8 +61,8 @@ export function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | un
 
 async function claim(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
   const { owner, now, leaseMs, maxAttempts, maxPerAccount, only } = options
-  const isWanted = only
-    ? only === 'local'
+  const fetchedCondition = only
+    ? only === 'fetched'
       ? sql`and not ${unfetched}`
       : sql`and ${unfetched}`
     : sql``
@@ -76,16 +76,16 @@ async function claim(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefi
       where waiting.kind = 'pre-recorded' and waiting.status = 'queued'
         and waiting.run_after <= ${now} and waiting.attempt < ${maxAttempts}
         and waiting.interruptions < ${MAX_INTERRUPTIONS}
-        and coalesce(running.jobs, 0) < ${maxPerAccount} ${isWanted}
+        and coalesce(running.jobs, 0) < ${maxPerAccount} ${fetchedCondition}
       order by coalesce(running.jobs, 0), waiting.created_at, waiting.id
       limit 1 ${db.dialect.forUpdateSkipLocked('waiting')})
     returning *, file_source is null
       or exists (select 1 from files where files.id = file_id) as is_fetched`.execute(db.sql)
   const row = rows[0]
-  return row && { ...toClaimedJob(row), hasLocalAudio: db.dialect.toBoolean(row.is_fetched) }
+  return row && { ...toClaimedJob(row), isFetched: db.dialect.toBoolean(row.is_fetched) }
 }
 
-function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'hasLocalAudio'> {
+function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'isFetched'> {
   return {
     id: row.id,
     account: row.account,

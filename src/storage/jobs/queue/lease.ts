@@ -37,7 +37,7 @@ export async function releaseJob(
   lease: Lease,
   { runAfter, spaceWaitSince }: { runAfter: number; spaceWaitSince?: number | undefined },
 ): Promise<boolean> {
-  const result = await whereLeased(db, lease)
+  const result = await updateLeasedJob(db, lease)
     .set({ ...waiting, run_after: runAfter })
     .set((row) => ({ attempt: row('attempt', '-', 1) }))
     .$if(spaceWaitSince !== undefined, (query) =>
@@ -61,12 +61,12 @@ const waiting = { ...idle, status: 'queued' } as const
 type JobRowChange = UpdateObject<Tables, 'jobs', 'jobs'>
 
 async function changesJob(db: Db, lease: Lease, change: JobRowChange): Promise<boolean> {
-  const result = await whereLeased(db, lease).set(change).executeTakeFirst()
+  const result = await updateLeasedJob(db, lease).set(change).executeTakeFirst()
   return result.numUpdatedRows === 1n
 }
 
 /** An update that changes a row only under the newest lease of the job. */
-export function whereLeased(db: Db, { id, epoch }: Lease) {
+export function updateLeasedJob(db: Db, { id, epoch }: Lease) {
   return db.sql
     .updateTable('jobs')
     .where('id', '=', id)

@@ -3,8 +3,8 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, unlink } from 'node:
 import { dirname, join } from 'node:path'
 import { AppError } from '../../../errors.ts'
 import { storageError, throwStorageError } from '../../database/sqlite/storage-error.ts'
-import { checkedSource } from '../checked-source.ts'
-import { isObjectId, LIST_SIZE, type Objects, type WriteOptions } from '../objects.ts'
+import { limitSource } from '../limit-source.ts'
+import { isObjectId, LIST_SIZE, type ObjectStore, type WriteOptions } from '../objects.ts'
 import { linkOrCopy, syncFolder } from './durable-file.ts'
 import { isMissingFile } from './missing-file.ts'
 
@@ -15,7 +15,7 @@ import { isMissingFile } from './missing-file.ts'
 export async function openDiskObjects(
   folder: string,
   { nodeId = randomUUID() as string }: { nodeId?: string } = {},
-): Promise<Objects> {
+): Promise<ObjectStore> {
   const unfinished = join(folder, 'unfinished')
   await mkdir(unfinished, { recursive: true })
 
@@ -38,7 +38,7 @@ export async function openDiskObjects(
     },
     adopt: (id, file) => place(id, (temporary) => linkOrCopy(file, temporary)),
     check,
-    async materialize(id) {
+    async openLocalCopy(id) {
       await check(id)
       return { path: path(id), [Symbol.asyncDispose]: async () => {} }
     },
@@ -130,7 +130,7 @@ async function writeFile(
   const handle = await open(path, 'wx')
   try {
     let size = 0
-    for await (const bytes of checkedSource(source, options)) {
+    for await (const bytes of limitSource(source, options)) {
       await writeAll(handle, bytes)
       size += bytes.byteLength
     }

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { AppError } from '../../../errors.ts'
 import { storageError } from '../../database/sqlite/storage-error.ts'
-import type { Objects } from '../objects.ts'
+import type { ObjectStore } from '../objects.ts'
 import {
   CHUNK,
   contentSize,
@@ -17,7 +17,7 @@ import { HEADER_BYTES, keyOfObject, type ObjectHeader, readHeader } from './obje
 import type { ObjectKeys } from './object-keys.ts'
 
 /** The store of the encrypted objects, and their keys. */
-export type EncryptedSource = { stored: Objects; keys: ObjectKeys }
+export type EncryptedSource = { stored: ObjectStore; keys: ObjectKeys }
 
 /** Opens the content of an object, encrypted or not. `size` is that of the content. */
 export async function readWhole(
@@ -80,7 +80,7 @@ export async function decryptFile(
 }
 
 /** Returns the id of the key that a stored object is encrypted with; undefined if it is not. */
-export async function keyIdOf(stored: Objects, id: string): Promise<string | undefined> {
+export async function keyIdOf(stored: ObjectStore, id: string): Promise<string | undefined> {
   return (await readObjectInfo(stored, id)).header?.keyId
 }
 
@@ -92,7 +92,10 @@ export type EncryptedObjectInfo = {
 }
 
 /** Reads how an object is encrypted, if it is, and its size as stored. */
-export async function readObjectInfo(stored: Objects, id: string): Promise<EncryptedObjectInfo> {
+export async function readObjectInfo(
+  stored: ObjectStore,
+  id: string,
+): Promise<EncryptedObjectInfo> {
   const objectInfo = await stored.check(id)
   // An empty object has no range to read.
   if (objectInfo.size < HEADER_BYTES) return { ...objectInfo, header: undefined }

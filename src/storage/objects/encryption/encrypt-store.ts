@@ -1,8 +1,8 @@
 import type { Db } from '../../database/db.ts'
-import type { Objects } from '../objects.ts'
+import type { ObjectStore } from '../objects.ts'
 import { findKnownObjects } from '../recordings.ts'
 import { keyIdOf } from './decrypt-object.ts'
-import { encryptObjects } from './encrypted-objects.ts'
+import { withEncryption } from './encrypted-objects.ts'
 import type { ObjectKeys } from './object-keys.ts'
 import { deleteOtherKeyIds, recordObjectKeys } from './used-keys.ts'
 
@@ -10,7 +10,7 @@ import { deleteOtherKeyIds, recordObjectKeys } from './used-keys.ts'
 export type EncryptStoreOptions = {
   db: Pick<Db, 'sql'>
   /** The objects as they are stored, without decryption. */
-  stored: Objects
+  stored: ObjectStore
   keys: ObjectKeys
   /** Called with the number of checked objects, and their total. */
   onProgress?(done: number, total: number): void
@@ -30,7 +30,7 @@ export async function encryptStore(options: EncryptStoreOptions): Promise<Encryp
   const { db, stored, keys, onProgress, signal } = options
   await recordObjectKeys(db, keys)
   const all = (await Array.fromAsync(stored.list())).flat()
-  const objects = encryptObjects(stored, { keys, folder: '', nodeId: '' })
+  const objects = withEncryption(stored, { keys, folder: '', nodeId: '' })
   let encrypted = 0
   for (const [done, id] of all.entries()) {
     signal.throwIfAborted()

@@ -12,9 +12,9 @@ import {
 } from '../../../../test/support/storage/objects/objects-conformance.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { openDiskObjects } from '../disk/disk-objects.ts'
-import type { Objects } from '../objects.ts'
+import type { ObjectStore } from '../objects.ts'
 import { keyIdOf } from './decrypt-object.ts'
-import { encryptObjects } from './encrypted-objects.ts'
+import { withEncryption } from './encrypted-objects.ts'
 import { parseObjectKeys } from './object-keys.ts'
 
 const CHUNK = 64 * 1024
@@ -30,22 +30,22 @@ const key = newKey()
 async function openBoth(t: TestContext, lines = [key]) {
   const stored = createMemoryObjects(await makeFolder(t))
   const folder = join(await makeFolder(t), 'decrypted')
-  const objects = encryptObjects(stored, { keys: keysOf(...lines), folder, nodeId })
+  const objects = withEncryption(stored, { keys: keysOf(...lines), folder, nodeId })
   return { stored, objects, folder }
 }
 
-async function write(objects: Objects, content: Buffer): Promise<string> {
+async function write(objects: ObjectStore, content: Buffer): Promise<string> {
   const id = randomUUID()
   await objects.write(id, Readable.from([content]), limits)
   return id
 }
 
-const contentOf = async (objects: Objects, id: string) => buffer((await objects.read(id)).body)
+const contentOf = async (objects: ObjectStore, id: string) => buffer((await objects.read(id)).body)
 
 testObjects('encrypted objects in memory', async (t) => (await openBoth(t)).objects)
 testObjects('encrypted objects on disk', async (t) => {
   const stored = await openDiskObjects(await makeFolder(t))
-  return encryptObjects(stored, { keys: keysOf(key), folder: await makeFolder(t), nodeId })
+  return withEncryption(stored, { keys: keysOf(key), folder: await makeFolder(t), nodeId })
 })
 
 test('any size and range is read as it was written', async (t) => {
@@ -88,7 +88,7 @@ test('a changed or truncated object cannot be read, in whole or in part', async 
   for (const bytes of [changed, raw.subarray(0, -1), raw.subarray(0, CHUNK + 64)]) {
     await stored.write(id, Readable.from([bytes]), limits)
     await assert.rejects(contentOf(objects, id), unreadable)
-    await assert.rejects(objects.materialize(id, { signal }), unreadable)
+    await assert.rejects(objects.openLocalCopy(id, { signal }), unreadable)
   }
   await stored.write(id, Readable.from([changed]), limits)
   const { body } = await objects.read(id, { start: 10, end: 20 })
@@ -101,7 +101,7 @@ test('unencrypted objects are read unchanged', async (t) => {
     const id = await write(stored, content)
     assert.deepEqual(await contentOf(objects, id), content)
     assert.equal((await objects.check(id)).size, content.length)
-    await using file = await objects.materialize(id, { signal })
+    await using file = await objects.openLocalCopy(id, { signal })
     assert.equal(file.path.startsWith(folder), false)
   }
 })
@@ -110,7 +110,7 @@ test('an older key decrypts its objects, and without it they are unreadable', as
   const { objects, stored, folder } = await openBoth(t)
   const id = await write(objects, Buffer.from('old'))
   const next = newKey()
-  const both = encryptObjects(stored, { keys: keysOf(next, key), folder, nodeId })
+  const both = withEncryption(stored, { keys: keysOf(next, key), folder, nodeId })
   assert.deepEqual(await contentOf(both, id), Buffer.from('old'))
   await both.replace(id, bytesOf('old'), { signal })
   assert.equal(await keyIdOf(stored, id), keysOf(next).current.id)
@@ -121,10 +121,10 @@ test('a decrypted file is deleted after use, or at the start if its process is g
   const { objects, stored, folder } = await openBoth(t)
   const id = await write(objects, Buffer.from('x'))
   const keys = keysOf(key)
-  const dead = encryptObjects(stored, { keys, folder, nodeId: 'dead' })
-  const left = await dead.materialize(id, { signal })
+  const dead = withEncryption(stored, { keys, folder, nodeId: 'dead' })
+  const left = await dead.openLocalCopy(id, { signal })
   {
-    await using _ = await objects.materialize(id, { signal })
+    await using _ = await objects.openLocalCopy(id, { signal })
     assert.equal((await readdir(folder)).length, 2)
     await objects.removeUnfinished({ ids: ['me'], since: 0 })
     assert.equal((await readdir(folder)).length, 1)

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { throwStorageError } from '../../database/sqlite/storage-error.ts'
-import { checkedSource } from '../checked-source.ts'
-import type { Objects } from '../objects.ts'
+import { limitSource } from '../limit-source.ts'
+import type { ObjectStore } from '../objects.ts'
 import { decryptFile, readLazily, readObjectInfo, readRange, readWhole } from './decrypt-object.ts'
 import { contentSize } from './encrypted-chunks.ts'
 import { encryptObject, HEADER_BYTES, keyOfObject } from './object-header.ts'
@@ -12,9 +12,9 @@ import type { ObjectKeys } from './object-keys.ts'
 /** How objects are encrypted. */
 export type EncryptedOptions = {
   keys: ObjectKeys
-  /** The folder of the decrypted files that programs use. */
+  /** The folder of temporary decrypted copies, for programs that need a path. */
   folder: string
-  /** The id of the process that writes these files. */
+  /** The id of the process that writes these copies. */
   nodeId: string
 }
 
@@ -22,17 +22,17 @@ export type EncryptedOptions = {
  * Encrypts objects that are written to `stored`, and decrypts objects that are read. Sizes are
  * those of the content. Older objects that are not encrypted are read unchanged.
  */
-export function encryptObjects(
-  stored: Objects,
+export function withEncryption(
+  stored: ObjectStore,
   { keys, folder, nodeId }: EncryptedOptions,
-): Objects {
+): ObjectStore {
   const encryptedSource = { stored, keys }
   return {
     ...stored,
     async write(id, source, options) {
       let size = 0
       async function* counted() {
-        for await (const bytes of checkedSource(source, options)) {
+        for await (const bytes of limitSource(source, options)) {
           size += bytes.byteLength
           yield bytes
         }
@@ -51,10 +51,10 @@ export function encryptObjects(
     async replace(id, source, options) {
       await stored.replace(id, encryptObject(keys.current, id, source), options)
     },
-    async materialize(id, { signal }) {
+    async openLocalCopy(id, { signal }) {
       const { header } = await readObjectInfo(stored, id)
-      if (!header) return stored.materialize(id, { signal })
-      await using local = await stored.materialize(id, { signal })
+      if (!header) return stored.openLocalCopy(id, { signal })
+      await using local = await stored.openLocalCopy(id, { signal })
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const path = join(folder, `${nodeId}.${randomUUID()}`)
       await decryptFile(local.path, path, { key: keyOfObject(keys, header, id), signal })

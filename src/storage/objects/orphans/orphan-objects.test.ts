@@ -11,7 +11,7 @@ import {
 import { makeFolder, openFolder } from '../../../../test/support/storage/test-storage.ts'
 import { finishLiveJob } from '../../live/live-jobs.ts'
 import { objectPath } from '../disk/disk-objects.ts'
-import type { Objects } from '../objects.ts'
+import type { ObjectStore } from '../objects.ts'
 import { openOrphans } from './orphans.ts'
 
 /** Stores an object as a write would, but without waiting for the disk. */
@@ -22,7 +22,7 @@ async function store(folder: string, id: string = randomUUID()): Promise<string>
   return id
 }
 
-async function count(objects: Objects): Promise<number> {
+async function count(objects: ObjectStore): Promise<number> {
   return (await Array.fromAsync(objects.list())).flat().length
 }
 
@@ -113,8 +113,8 @@ test('an object deleted while it is moved aside is skipped', async (t) => {
   const id = await store(folder)
   const orphans = openOrphans(join(folder, 'orphans'), {
     ...objects,
-    async materialize(id, options) {
-      const file = await objects.materialize(id, options)
+    async openLocalCopy(id, options) {
+      const file = await objects.openLocalCopy(id, options)
       await objects.delete(id)
       return file
     },

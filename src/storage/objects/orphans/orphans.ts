@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { linkOrCopy, syncFolder } from '../disk/durable-file.ts'
 import { ignoreMissingFile, isMissingFile } from '../disk/missing-file.ts'
-import { isObjectId, LIST_SIZE, type Objects, type OrphanObjects } from '../objects.ts'
+import { isObjectId, LIST_SIZE, type ObjectStore, type OrphanObjects } from '../objects.ts'
 
 /**
  * Objects and folders of live sessions that no row refers to. They are kept for a time, because the
@@ -25,7 +25,7 @@ const SESSION_PREFIX = 'live-'
  * Stores orphans of `objects` as files in `folder`, which is created when needed. If the store of
  * the objects keeps its own orphans, only sessions are in the folder.
  */
-export function openOrphans(folder: string, objects: Objects): Orphans {
+export function openOrphans(folder: string, objects: ObjectStore): Orphans {
   const local = openLocalOrphans(folder, objects)
   const { orphans: stored } = objects
   if (!stored) return local
@@ -38,7 +38,7 @@ export function openOrphans(folder: string, objects: Objects): Orphans {
   }
 }
 
-function openLocalOrphans(folder: string, objects: Objects): Orphans {
+function openLocalOrphans(folder: string, objects: ObjectStore): Orphans {
   async function* list(): AsyncGenerator<string[]> {
     const ids = (await readdir(folder).catch(() => [])).filter(isObjectId)
     for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)
@@ -52,7 +52,7 @@ function openLocalOrphans(folder: string, objects: Objects): Orphans {
       const orphan = join(folder, id)
       await mkdir(folder, { recursive: true, mode: 0o700 })
       try {
-        await using file = await objects.materialize(id, { signal })
+        await using file = await objects.openLocalCopy(id, { signal })
         // A killed process may have left it here before the object was deleted.
         await rm(orphan, { force: true })
         await linkOrCopy(file.path, orphan)

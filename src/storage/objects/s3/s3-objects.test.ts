@@ -13,7 +13,7 @@ import {
 import { noS3, s3Settings, testS3 } from '../../../../test/support/storage/objects/test-s3.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
-import type { Objects } from '../objects.ts'
+import type { ObjectStore } from '../objects.ts'
 import { createS3 } from './s3-client.ts'
 import { openS3Objects } from './s3-objects.ts'
 
@@ -36,7 +36,7 @@ async function* longBytes(): AsyncGenerator<Uint8Array> {
   for (let n = 0; n < LONG / 65_536; n++) yield Buffer.alloc(65_536, n)
 }
 
-async function list(objects: Pick<Objects, 'list'>): Promise<string[]> {
+async function list(objects: Pick<ObjectStore, 'list'>): Promise<string[]> {
   return (await Array.fromAsync(objects.list())).flat()
 }
 
@@ -104,7 +104,7 @@ else {
     await objects.delete(id, { epoch: 9 })
     assert.equal(await text((await objects.read(id)).body), 'second')
     assert.deepEqual(await list(objects), [id])
-    await using file = await objects.materialize(id, { signal })
+    await using file = await objects.openLocalCopy(id, { signal })
     assert.equal(await readFile(file.path, 'utf8'), 'second')
     await objects.delete(id)
     assert.deepEqual(await list(objects), [])
@@ -118,11 +118,11 @@ else {
     await objects.write(first, bytesOf('12345678'), { ...options, isNeededHere: true })
     assert.equal(await copies(), 1, 'the bytes of an upload are kept')
     {
-      await using one = await objects.materialize(first, { signal })
-      await using other = await objects.materialize(first, { signal })
+      await using one = await objects.openLocalCopy(first, { signal })
+      await using other = await objects.openLocalCopy(first, { signal })
       assert.equal(one.path, other.path)
       await objects.write(second, bytesOf('abcdefgh'), options)
-      const more = await Promise.all([1, 2].map(() => objects.materialize(second, { signal })))
+      const more = await Promise.all([1, 2].map(() => objects.openLocalCopy(second, { signal })))
       assert.equal(await copies(), 2, 'what is used stays')
       for (const file of more) await file[Symbol.asyncDispose]()
       assert.equal((await stat(one.path)).size, 8)
@@ -146,7 +146,7 @@ else {
     const id = randomUUID()
     for (const content of ['old', 'new']) {
       await objects.write(id, bytesOf(content), options)
-      await using file = await objects.materialize(id, { signal })
+      await using file = await objects.openLocalCopy(id, { signal })
       assert.equal(await readFile(file.path, 'utf8'), content)
     }
     await writeFile(join(folder, 'not-a-process'), '')

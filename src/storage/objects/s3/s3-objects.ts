@@ -7,8 +7,8 @@ import { wallNow } from '../../../clock.ts'
 import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
 import { AppError } from '../../../errors.ts'
 import { storageError, throwStorageError } from '../../database/sqlite/storage-error.ts'
-import { checkedSource } from '../checked-source.ts'
-import { type ActiveNodes, LIST_SIZE, type Objects, type WriteOptions } from '../objects.ts'
+import { limitSource } from '../limit-source.ts'
+import { type ActiveNodes, LIST_SIZE, type ObjectStore, type WriteOptions } from '../objects.ts'
 import { LocalCopies, removeOtherCopies } from './local-copies.ts'
 import { createS3, describeS3, type S3 } from './s3-client.ts'
 import { s3Error, throwS3Error } from './s3-error.ts'
@@ -48,7 +48,7 @@ const RETRY_MS = 1000
  * Opens objects in S3-compatible storage. Waits for a server that cannot be reached. Rejects with
  * an error that names bucket and server if the server stays unreachable or refuses access.
  */
-export async function openS3Objects(options: OpenS3Options): Promise<Objects> {
+export async function openS3Objects(options: OpenS3Options): Promise<ObjectStore> {
   const { settings, folder, nodeId } = options
   const s3 = await createS3(settings)
   try {
@@ -77,7 +77,7 @@ export async function openS3Objects(options: OpenS3Options): Promise<Objects> {
   }
 }
 
-type ObjectReads = Pick<Objects, 'check' | 'read' | 'materialize'>
+type ObjectReads = Pick<ObjectStore, 'check' | 'read' | 'openLocalCopy'>
 
 function readsOf(s3: S3, copies: LocalCopies): ObjectReads {
   const { client, commands, bucket } = s3
@@ -91,7 +91,7 @@ function readsOf(s3: S3, copies: LocalCopies): ObjectReads {
       return { size: ContentLength, storedAt: LastModified?.getTime() ?? 0 }
     },
     read: (id, range) => withKey(s3, id, (key) => openRead(s3, key, range)),
-    async materialize(id, { signal }) {
+    async openLocalCopy(id, { signal }) {
       const { key, ETag } = await withKey(s3, id, head)
       const download = async (path: string) => {
         const { size, body } = await openRead(s3, key, undefined)
@@ -116,7 +116,7 @@ function versionOf(key: string, etag: string | undefined): string {
   return `${key} ${etag}`
 }
 
-type ObjectWrites = Pick<Objects, 'write' | 'adopt' | 'replace' | 'delete'>
+type ObjectWrites = Pick<ObjectStore, 'write' | 'adopt' | 'replace' | 'delete'>
 
 function writesOf(s3: S3, copies: LocalCopies): ObjectWrites {
   const { client, commands, bucket } = s3
@@ -144,7 +144,7 @@ function writesOf(s3: S3, copies: LocalCopies): ObjectWrites {
     async write(id, source, options) {
       const failed = new AbortController()
       const signal = AbortSignal.any([options.signal, failed.signal])
-      const checked = checkedSource(source, { ...options, signal })
+      const checked = limitSource(source, { ...options, signal })
       const limits = { epoch: options.epoch, signal }
       try {
         if (options.isNeededHere) {
@@ -169,9 +169,7 @@ function writesOf(s3: S3, copies: LocalCopies): ObjectWrites {
         return Key
       }
       const key = await withKey(s3, id, head)
-      await uploadObject(s3, checkedSource(source, limits), { key, signal }).catch(
-        throwStorageError,
-      )
+      await uploadObject(s3, limitSource(source, limits), { key, signal }).catch(throwStorageError)
     },
     async delete(id, { epoch = Number.POSITIVE_INFINITY } = {}) {
       const keys = await findKeys(s3, 'objects', id)

@@ -126,7 +126,7 @@ test('a removed bucket is not reported as a missing object', { skip: noS3 }, asy
   const away = { code: 'object_store_unavailable', message: /its bucket does not exist/ }
   await assert.rejects(objects.check(id), away)
   await assert.rejects(objects.read(id), away)
-  await assert.rejects(objects.materialize(id, options), away)
+  await assert.rejects(objects.openLocalCopy(id, options), away)
   await assert.rejects(objects.delete(id), away)
   await assert.rejects(objects.checkAvailable!(), away)
   // The storage closes with the bucket.

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stemmedTerms } from './terms.ts'
+import { contentTerms } from './terms.ts'
 
 test('termsOf drops English stop words, possessives and plurals', () => {
-  assert.deepEqual(stemmedTerms("We've seen the budgets of Ann's two companies.", 'en'), [
+  assert.deepEqual(contentTerms("We've seen the budgets of Ann's two companies.", 'en'), [
     'seen',
     'budget',
     'ann',
@@ -13,14 +13,14 @@ test('termsOf drops English stop words, possessives and plurals', () => {
 })
 
 test('termsOf keeps words that only look like plurals', () => {
-  assert.deepEqual(stemmedTerms('glass bus analysis', 'en'), ['glass', 'bus', 'analysis'])
+  assert.deepEqual(contentTerms('glass bus analysis', 'en'), ['glass', 'bus', 'analysis'])
 })
 
 test('termsOf keeps all words of other languages and segments those without spaces', () => {
-  assert.deepEqual(stemmedTerms('Das Dach leckt.', 'de'), ['das', 'dach', 'leckt'])
-  assert.deepEqual(stemmedTerms('倉庫の屋根', 'ja'), ['倉庫', 'の', '屋根'])
+  assert.deepEqual(contentTerms('Das Dach leckt.', 'de'), ['das', 'dach', 'leckt'])
+  assert.deepEqual(contentTerms('倉庫の屋根', 'ja'), ['倉庫', 'の', '屋根'])
 })
 
 test('termsOf segments text with an invalid language code by root rules', () => {
-  assert.deepEqual(stemmedTerms('one two', '??'), ['one', 'two'])
+  assert.deepEqual(contentTerms('one two', '??'), ['one', 'two'])
 })

@@ -2,7 +2,7 @@ import { localeOf } from '../../words/locale.ts'
 
 const segmenters = new Map<string, Intl.Segmenter>()
 
-/** English words without content of their own: articles, pronouns, auxiliaries, fillers. */
+/** Frequent English words that say little about a topic. */
 const STOP_WORDS = new Set(
   `a about above after again all also am an and any are as at be because been before being below between both but by
 can could did do does doing don down during each even ever few for from further get gets getting go goes going gonna got
@@ -19,25 +19,24 @@ anyway finally please thank thanks hello hi bye`.split(/\s+/),
  * and digits, and plural endings. Other languages keep every word, and the weight of frequent ones
  * falls by their frequency alone.
  */
-export function stemmedTerms(text: string, language: string): string[] {
+export function contentTerms(text: string, language: string): string[] {
   const words = segmentWords(text.toLowerCase(), language)
   if (language !== 'en') return words
-  return words.filter((word) => !isEmpty(word)).map(stem)
+  return words.filter((word) => !isStopWord(word)).map(stem)
 }
 
 /**
- * Returns whether a word is a dictated digit or a spelled letter, which say nothing about the
- * topic.
+ * Returns whether a word says nothing about the topic: a stop word, or a single letter or digit.
  */
-function isEmpty(word: string): boolean {
+function isStopWord(word: string): boolean {
   return /^[\p{L}\p{N}]$/u.test(word) || STOP_WORDS.has(word.replace(/['’].*/, ''))
 }
 
-const DIGIT = /^(?:zero|two|three|four|five|six|seven|eight|nine|double|triple|\d+)$/
+const DICTATED_NUMBER_WORD = /^(?:zero|two|three|four|five|six|seven|eight|nine|double|triple|\d+)$/
 
 /** Returns whether terms are mostly digits, as of a dictated number. */
 export function areMostlyDigits(terms: readonly string[]): boolean {
-  return 2 * terms.filter((term) => DIGIT.test(term)).length > terms.length
+  return 2 * terms.filter((term) => DICTATED_NUMBER_WORD.test(term)).length > terms.length
 }
 
 function segmentWords(text: string, language: string): string[] {

@@ -1,10 +1,10 @@
 import type { Sentence } from '../../words/sentences/sentences.ts'
 import { announcesTopic } from './cues.ts'
 import { cosine, type Vector, vectorsOf } from './lexrank.ts'
-import { stemmedTerms } from './terms.ts'
+import { contentTerms } from './terms.ts'
 
 /** The number of sentences that are compared on each side of a boundary. */
-const BLOCK = 10
+const BLOCK_SENTENCES = 10
 /** The minimum length of a topic, in seconds and sentences. */
 const MIN_SECONDS = 45
 const MIN_SENTENCES = 4
@@ -14,7 +14,7 @@ const MIN_SENTENCES = 4
  */
 const MAX_TOPICS = 24
 /** The weight of an announcement of a topic, relative to similarity (0 to 1). */
-const ANNOUNCEMENT = 0.3
+const ANNOUNCEMENT_DEPTH = 0.3
 /** The weight of a silence of at least this length. */
 const PAUSE = { seconds: 5, depth: 0.15 }
 /** How far the depth of a boundary must exceed the mean, in standard deviations. */
@@ -27,11 +27,11 @@ const DEVIATIONS = 0.75
  */
 export function splitTopics(sentences: readonly Sentence[]): Sentence[][] {
   if (sentences.length === 0) return []
-  const borders = bordersOf(sentences)
-  return [0, ...borders].map((from, i) => sentences.slice(from, borders[i]))
+  const boundaries = boundariesOf(sentences)
+  return [0, ...boundaries].map((from, i) => sentences.slice(from, boundaries[i]))
 }
 
-function bordersOf(sentences: readonly Sentence[]): number[] {
+function boundariesOf(sentences: readonly Sentence[]): number[] {
   const first = sentences[0]!.start
   const last = speechEnds(sentences).at(-1)!
   const minDistance = Math.max(MIN_SECONDS, (last - first) / MAX_TOPICS)
@@ -40,40 +40,44 @@ function bordersOf(sentences: readonly Sentence[]): number[] {
   const mean =
     definedDepths.reduce((sum, depth) => sum + depth, 0) / Math.max(1, definedDepths.length)
   const variance = definedDepths.reduce((sum, depth) => sum + (depth - mean) ** 2, 0)
-  const min = mean + DEVIATIONS * Math.sqrt(variance / Math.max(1, definedDepths.length))
+  const minDepth = mean + DEVIATIONS * Math.sqrt(variance / Math.max(1, definedDepths.length))
   const candidates = depths
     .map((depth, at) => ({ depth, at }))
-    .filter(({ depth, at }) => at > 0 && depth > 0 && depth >= min)
+    .filter(({ depth, at }) => at > 0 && depth > 0 && depth >= minDepth)
     .sort((a, b) => b.depth - a.depth || a.at - b.at)
-  const borders: number[] = []
+  const boundaries: number[] = []
   for (const { at } of candidates) {
-    const ends = [0, ...borders, sentences.length]
-    const isFar = ends.every((other) => {
+    const topicLimits = [0, ...boundaries, sentences.length]
+    const isFar = topicLimits.every((other) => {
       const time = other === sentences.length ? last : sentences[other]!.start
       const seconds = Math.abs(time - sentences[at]!.start)
       return seconds >= minDistance && Math.abs(other - at) >= MIN_SENTENCES
     })
-    if (isFar) borders.push(at)
+    if (isFar) boundaries.push(at)
   }
-  return borders.sort((a, b) => a - b)
+  return boundaries.sort((a, b) => a - b)
 }
 
-/** Returns the depth score of the boundary before each sentence; 0 for the first sentence. */
+/**
+ * Returns the depth of the boundary before each sentence: how far the similarity falls there from
+ * its peaks on both sides, plus the weights of a silence and an announcement. The first sentence
+ * has depth 0.
+ */
 function depthsOf(sentences: readonly Sentence[]): number[] {
-  const vectors = vectorsOf(sentences.map(({ text, language }) => stemmedTerms(text, language)))
+  const vectors = vectorsOf(sentences.map(({ text, language }) => contentTerms(text, language)))
   const similarities = vectors.map((_, at) => {
-    const before = sumOfVectors(vectors.slice(Math.max(0, at - BLOCK), at))
-    return cosine(before, sumOfVectors(vectors.slice(at, at + BLOCK)))
+    const before = normalizedSum(vectors.slice(Math.max(0, at - BLOCK_SENTENCES), at))
+    return cosine(before, normalizedSum(vectors.slice(at, at + BLOCK_SENTENCES)))
   })
-  const ends = speechEnds(sentences)
+  const speechEnd = speechEnds(sentences)
   return similarities.map((similarity, at) => {
     if (at === 0) return 0
     const fall = peakFrom(similarities, at, -1) + peakFrom(similarities, at, 1) - 2 * similarity
     const { text, language, start } = sentences[at]!
-    const silence = Math.max(0, start - ends[at - 1]!)
+    const silence = Math.max(0, start - speechEnd[at - 1]!)
     const pause = Math.min(1, silence / PAUSE.seconds) * PAUSE.depth
     const isAnnounced = language === 'en' && announcesTopic(text)
-    return fall + pause + (isAnnounced ? ANNOUNCEMENT : 0)
+    return fall + pause + (isAnnounced ? ANNOUNCEMENT_DEPTH : 0)
   })
 }
 
@@ -91,7 +95,7 @@ function peakFrom(similarities: readonly number[], at: number, step: 1 | -1): nu
   return highest
 }
 
-function sumOfVectors(vectors: readonly Vector[]): Vector {
+function normalizedSum(vectors: readonly Vector[]): Vector {
   const sum = new Map<string, number>()
   for (const vector of vectors) {
     for (const [term, weight] of vector) sum.set(term, (sum.get(term) ?? 0) + weight)

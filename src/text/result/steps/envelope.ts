@@ -65,13 +65,13 @@ export type EnvelopeOptions = {
  */
 export function runInEnvelope(
   name: string,
-  make: () => AddOnOutput,
+  compute: () => AddOnOutput,
   { now, format = 'string', onFault }: EnvelopeOptions,
 ): Envelope {
   const startedAt = now()
   const seconds = () => (now() - startedAt) / 1000
   try {
-    const { results, isEmpty, sources } = make()
+    const { results, isEmpty, sources } = compute()
     const exec_time = roundTo(seconds(), 6)
     const withSources = sources && { sources }
     return { success: true, is_empty: isEmpty, exec_time, error: null, results, ...withSources }

@@ -41,7 +41,7 @@ const seen: Transcript[] = []
 const remember: AddOn = {
   name: 'remember',
   languages: 'all',
-  make(transcript) {
+  compute(transcript) {
     seen.push(transcript)
     return { results: 'seen', isEmpty: false }
   },
@@ -133,7 +133,7 @@ test('parts that succeeded earlier are kept if they fail now', () => {
     const add: AddOn = {
       name: 'remember',
       languages: 'all',
-      make() {
+      compute() {
         if (error) throw new AddOnFailure(error)
         return { results, isEmpty: false }
       },

@@ -1,5 +1,5 @@
 import type { AddOn, Params } from '../../add-ons/add-on.ts'
-import { addOns as allAddOns } from '../../add-ons/add-ons.ts'
+import { localAddOns } from '../../add-ons/add-ons.ts'
 import type { ServiceAddOn } from '../../service-add-ons/service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../../service-add-ons/service-add-ons.ts'
 import { transforms } from '../../transforms/transforms.ts'
@@ -59,7 +59,7 @@ export function recomputeAddOn(
   { name, format, served = [], serviceResponses, ...texts }: Retry,
   options: RetryOptions,
 ): RetryResult {
-  const { onStep, addOns = allAddOns, serviceAddOns = allServiceAddOns, ...runOptions } = options
+  const { onStep, addOns = localAddOns, serviceAddOns = allServiceAddOns, ...runOptions } = options
   if (fixed.includes(name)) return { outcome: 'unrepeatable' }
   if (!isRepeatable(name, [...addOns, ...serviceAddOns])) return { outcome: 'unknown' }
   const params = JSON.parse(texts.params) as Params
@@ -95,7 +95,7 @@ const fixed: readonly string[] = ['diarization', ...transforms.map(({ name }) =>
 /** Returns whether an add-on of this name can be retried from the words of a result. */
 export function isRepeatable(
   name: string,
-  addOns: readonly { name: string }[] = [...allAddOns, ...allServiceAddOns],
+  addOns: readonly { name: string }[] = [...localAddOns, ...allServiceAddOns],
 ): boolean {
   if (fixed.includes(name)) return false
   return addOns.some((one) => one.name === name) || serviceOnlyAddOns.some((one) => one === name)

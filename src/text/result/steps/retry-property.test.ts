@@ -3,13 +3,13 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { rounds } from '../../../../test/support/random/rounds.ts'
 import type { Transcript, Utterance } from '../../../transcript/transcript.ts'
-import { addOns } from '../../add-ons/add-ons.ts'
+import { localAddOns } from '../../add-ons/add-ons.ts'
 import { buildResult } from '../build-result.ts'
 import type { ResultFormat } from './envelope.ts'
 import { serviceOnlyAddOns } from './not-configured.ts'
 import { recomputeAddOn } from './retry-add-on.ts'
 
-const names = [...addOns.map(({ name }) => name), ...serviceOnlyAddOns]
+const names = [...localAddOns.map(({ name }) => name), ...serviceOnlyAddOns]
 const broken = { status_code: 500, exception: 'AddonFailed', message: 'it broke down' }
 const watch = { now: () => 0, onStep: () => {} }
 

@@ -25,6 +25,6 @@ export function runAddOn(addOn: AddOn, transcript: Transcript, options: AddOnRun
   const { name } = addOn
   const failure = failedSteps[name]
   if (failure) return failedEnvelope(name, failure, { format })
-  const make = () => makeFromTranscript(addOn, transcript, params, { format })
-  return runInEnvelope(name, make, { now, format, onFault })
+  const compute = () => makeFromTranscript(addOn, transcript, params, { format })
+  return runInEnvelope(name, compute, { now, format, onFault })
 }

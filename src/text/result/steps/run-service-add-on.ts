@@ -30,11 +30,11 @@ export function prepareServiceAddOn(
   const failure = failedSteps[name]
   if (failure) return { name, seconds: 0, error: failure }
   let requests: ServiceRequest[] = []
-  const make = () => {
+  const compute = () => {
     requests = addOn.prepare(visibleTranscript(addOn, transcript), params)
     return { results: null, isEmpty: true }
   }
-  const { error, exec_time: seconds } = runInEnvelope(name, make, { now, onFault })
+  const { error, exec_time: seconds } = runInEnvelope(name, compute, { now, onFault })
   return { name, seconds, ...(error ? { error } : { requests }) }
 }
 
@@ -51,9 +51,9 @@ export function mergeServiceAddOn(
     failedSteps[name] ?? ('error' in serviceResponses ? serviceResponses.error : undefined)
   if (failure) return failedEnvelope(name, failure, { seconds, format })
   const responses = 'responses' in serviceResponses ? serviceResponses.responses : []
-  const make = () =>
+  const compute = () =>
     addOn.merge(visibleTranscript(addOn, transcript), params, responses, { format })
-  const envelope = runInEnvelope(name, make, { now, format, onFault })
+  const envelope = runInEnvelope(name, compute, { now, format, onFault })
   return { ...envelope, exec_time: roundTo(envelope.exec_time + seconds, 6) }
 }
 

@@ -40,11 +40,11 @@ export function responsesFor(
   if (!prepare || failure || !served.includes(name)) return {}
   if (serviceResponses?.name === name) return { serviceResponses }
   let requests: ServiceRequest[] = []
-  const make = () => {
+  const compute = () => {
     requests = prepare(transcript, params)
     return { results: null, isEmpty: true }
   }
-  const { error, exec_time: seconds } = runInEnvelope(name, make, run)
+  const { error, exec_time: seconds } = runInEnvelope(name, compute, run)
   if (error) return { serviceResponses: { name, seconds, error } }
   return requests.length > 0
     ? { name, seconds, requests }
@@ -76,17 +76,17 @@ export function applyTransform(
     }
   }
   let changed: Omit<TransformResult, 'made'> = { transcript }
-  const make = (): AddOnOutput => {
+  const compute = (): AddOnOutput => {
     const { made, ...applied } = apply(transcript, params, serviceResponses)
     changed = applied
     return made ?? { results: null, isEmpty: true }
   }
   // Without an envelope, nobody would notice the failure, so it is treated as a crash of the step.
   if (!reports) {
-    make()
+    compute()
     return changed
   }
-  const envelope = runInEnvelope(name, make, run)
+  const envelope = runInEnvelope(name, compute, run)
   const exec_time = roundTo(envelope.exec_time + (serviceResponses?.seconds ?? 0), 6)
   return { ...changed, envelope: { ...envelope, exec_time } }
 }

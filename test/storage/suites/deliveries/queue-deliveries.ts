@@ -9,7 +9,7 @@ import {
   queueLiveCallbacks,
   queueWebhooks,
 } from '../../../../src/storage/deliveries/queue-deliveries.ts'
-import type { SessionMessage } from '../../../../src/storage/jobs/queue/enqueue-job.ts'
+import type { SessionMessage } from '../../../../src/storage/jobs/queue/insert-job.ts'
 import { failExhaustedJobs } from '../../../../src/storage/jobs/queue/queue-maintenance.ts'
 import { beginLiveJob, failLiveJob, finishLiveJob } from '../../../../src/storage/live/live-jobs.ts'
 import {

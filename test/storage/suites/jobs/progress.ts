@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { failJob } from '../../../../src/storage/jobs/finish-job.ts'
-import { findJobState, recordProgress } from '../../../../src/storage/jobs/queue/progress.ts'
+import { findJobState, recordProgress } from '../../../../src/storage/jobs/queue/job-state.ts'
 import { addJob, claim } from '../../../support/jobs/test-jobs.ts'
 import { createSuite } from '../suite.ts'
 

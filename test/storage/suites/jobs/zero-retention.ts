@@ -8,7 +8,7 @@ import {
   markResultDelivered,
 } from '../../../../src/storage/jobs/deletion/zero-retention.ts'
 import { failJob, finishJob } from '../../../../src/storage/jobs/finish-job.ts'
-import { enqueueJob } from '../../../../src/storage/jobs/queue/enqueue-job.ts'
+import { insertJob } from '../../../../src/storage/jobs/queue/insert-job.ts'
 import { finishLiveJob } from '../../../../src/storage/live/live-jobs.ts'
 import { removeOrphanObjects } from '../../../../src/storage/objects/orphans/orphan-objects.ts'
 import {
@@ -38,7 +38,7 @@ async function endJob(db: Db, { params = {}, fileId, fails = false }: Given = {}
   const source = fileId ? null : 'https://audio.example/talk.mp3'
   const file = { id: fileId ?? randomUUID(), filename: 'talk.mp3', source }
   const job = { id, account, createdAt: 1000, runAfter: 0, params, file, zeroRetention: true }
-  await enqueueJob(db, { ...job, customMetadata: { of: 'acme' } }, { maxQueued: 10 })
+  await insertJob(db, { ...job, customMetadata: { of: 'acme' } }, { maxQueued: 10 })
   const { lease, zeroRetention } = (await claim(db))!
   assert.ok(zeroRetention)
   const failure = { code: 400, message: 'it broke' }

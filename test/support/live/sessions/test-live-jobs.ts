@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../../../src/storage/database/db.ts'
 import { createJobWriter } from '../../../../src/storage/jobs/create-job.ts'
-import type { NewLiveJob } from '../../../../src/storage/jobs/queue/enqueue-job.ts'
+import type { NewLiveJob } from '../../../../src/storage/jobs/queue/insert-job.ts'
 import { beginLiveJob } from '../../../../src/storage/live/live-jobs.ts'
 
 /** Returns a live job as a client could have requested it; its token is derived from its id. */

@@ -6,7 +6,7 @@ import { AppError } from '../../../../src/errors.ts'
 import {
   isObjectId,
   LIST_SIZE,
-  type Objects,
+  type ObjectStore,
   type WriteOptions,
 } from '../../../../src/storage/objects/objects.ts'
 
@@ -14,7 +14,7 @@ import {
  * Returns objects that are in memory only, as far from a file as those of a remote store. A
  * materialized object is a copy in `folder`, which is removed when it is disposed of.
  */
-export function createMemoryObjects(folder: string): Objects {
+export function createMemoryObjects(folder: string): ObjectStore {
   const objects = new Map<string, { bytes: Buffer; storedAt: number }>()
 
   function findStored(id: string) {
@@ -48,7 +48,7 @@ export function createMemoryObjects(folder: string): Objects {
       })
       store(id, bytes)
     },
-    async materialize(id) {
+    async openLocalCopy(id) {
       const path = join(folder, randomUUID())
       await writeFile(path, find(id))
       return { path, [Symbol.asyncDispose]: () => rm(path) }

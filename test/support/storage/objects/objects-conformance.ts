@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { Objects } from '../../../../src/storage/objects/objects.ts'
+import type { ObjectStore } from '../../../../src/storage/objects/objects.ts'
 import { makeFolder } from '../test-storage.ts'
 
 const { signal } = new AbortController()
@@ -16,21 +16,21 @@ export async function* bytesOf(...parts: string[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) yield Buffer.from(part)
 }
 
-async function list(objects: Objects): Promise<string[]> {
+async function list(objects: ObjectStore): Promise<string[]> {
   return (await Array.fromAsync(objects.list())).flat()
 }
 
-async function contentOf(objects: Objects, id: string): Promise<string> {
+async function contentOf(objects: ObjectStore, id: string): Promise<string> {
   return text((await objects.read(id)).body)
 }
 
-/** Defines the tests that every implementation of `Objects` passes. */
-export function testObjects(name: string, open: (t: TestContext) => Promise<Objects>): void {
+/** Defines the tests that every implementation of `ObjectStore` passes. */
+export function testObjects(name: string, open: (t: TestContext) => Promise<ObjectStore>): void {
   testReading(name, open)
   testWriting(name, open)
 }
 
-function testReading(name: string, open: (t: TestContext) => Promise<Objects>): void {
+function testReading(name: string, open: (t: TestContext) => Promise<ObjectStore>): void {
   test(`${name}: an object is read whole or in an inclusive range`, async (t) => {
     const objects = await open(t)
     const id = randomUUID()
@@ -50,11 +50,13 @@ function testReading(name: string, open: (t: TestContext) => Promise<Objects>): 
     const id = randomUUID()
     await objects.write(id, bytesOf('hello'), options)
     {
-      await using file = await objects.materialize(id, { signal })
+      await using file = await objects.openLocalCopy(id, { signal })
       assert.equal(await readFile(file.path, 'utf8'), 'hello')
     }
     assert.equal(await contentOf(objects, id), 'hello')
-    await assert.rejects(objects.materialize(randomUUID(), { signal }), { code: 'file_not_found' })
+    await assert.rejects(objects.openLocalCopy(randomUUID(), { signal }), {
+      code: 'file_not_found',
+    })
   })
 
   test(`${name}: an open object stays readable when it is deleted`, async (t) => {
@@ -88,7 +90,7 @@ function testReading(name: string, open: (t: TestContext) => Promise<Objects>): 
   })
 }
 
-function testWriting(name: string, open: (t: TestContext) => Promise<Objects>): void {
+function testWriting(name: string, open: (t: TestContext) => Promise<ObjectStore>): void {
   test(`${name}: a write replaces the object of the same id`, async (t) => {
     const objects = await open(t)
     const id = randomUUID()

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { readConfig } from '../../config/config.ts'
 import { findKeyByHash, insertKey, type NewKey } from '../../storage/accounts/keys.ts'
-import { createAuthenticate, createFindKey, sha256 } from './find-key.ts'
+import { createAuthenticate, createFindKey, sha256 } from './check-key.ts'
 
 const HASH = sha256('stored').toString('hex')
 const START = 1_000_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Utterance } from '../../../transcript/transcript.ts'
-import { formatNumbers } from './number-style.ts'
+import { formatNumbers } from './format-numbers.ts'
 
 /** Returns words of a second each. */
 function utterance(text: string, language = 'en'): Utterance {

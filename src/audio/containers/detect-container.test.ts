@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { AppError } from '../../errors.ts'
 import { bytesSource } from './byte-source.ts'
-import { detectContainer } from './containers.ts'
+import { detectContainer } from './detect-container.ts'
 
 function detect(content: string | Uint8Array, name?: string) {
   const bytes =

@@ -9,7 +9,7 @@ import { findJob } from '../../storage/jobs/jobs.ts'
 import { AddOnFailure } from '../../text/result/steps/envelope.ts'
 import type { ServiceRequests } from '../../text/result/steps/run-service-add-on.ts'
 import type { ServiceRequest, Services } from '../../text/service-add-ons/service-add-on.ts'
-import { callServices, type ResponseStore } from './service-add-ons.ts'
+import { callServices, type ResponseStore } from './call-services.ts'
 
 const resultThread = new URL(
   '../../../test/support/text/service-add-ons-thread.ts',
@@ -121,6 +121,11 @@ test('aborts and storage errors are not failures of an add-on', async () => {
   const { signal } = new AbortController()
   const full = { ...options, signal, responses: responses }
   await assert.rejects(callServices(echo().services, [ask('one', 'a')], full), /disk full/)
+  const inParts: Services = {
+    addOns: {},
+    call: ({ text }, { memoize }) => memoize({ part: 1, text }, async () => 'a part'),
+  }
+  await assert.rejects(callServices(inParts, [ask('one', 'a')], full), /disk full/)
 })
 
 type Result = Record<string, { error: { exception: string } | null; results: unknown }>

@@ -6,7 +6,7 @@ import {
   extendLongNumbers,
   extendShortWords,
   isTooShort,
-} from './word-durations.ts'
+} from './implausible-words.ts'
 
 function word(text: string, start: number, end: number) {
   return { text, start, end, confidence: 0.9 }

@@ -9,7 +9,7 @@ import {
   type LogRecord,
   type ReadLog,
 } from '../journal/log-records.ts'
-import { buildLiveResult, buildTranscription } from './result.ts'
+import { buildLiveResult, buildTranscription } from './build-live-result.ts'
 import { withMessages } from './result-messages.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { AttemptRecord, Delivery } from '../../storage/deliveries/deliveries.ts'
-import { type Decision, decideOutcome } from './decide-outcome.ts'
+import { type Decision, decideOutcome } from './decide-retry.ts'
 
 const now = 1_000_000
 

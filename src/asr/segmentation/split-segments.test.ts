@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fileSegments, type SegmentOptions, splitSegments } from './segments.ts'
+import { fileSegments, type SegmentOptions, splitSegments } from './split-segments.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /** Speech that is too long to be a fragment, or short. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createChannelComparison } from './channel-comparison.ts'
+import { createChannelComparison } from './duplicate-channels.ts'
 
 const speech = (seed: number, level = 0.3) =>
   Float32Array.from(

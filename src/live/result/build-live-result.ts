@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { TokenUsage } from '../../text/result/token-usage.ts'
 import { languagesBySpeech } from '../../text/result/transcript-result.ts'
 import { roundTo } from '../../transcript/rounding.ts'
@@ -6,10 +6,11 @@ import type { DiarizedRecord, ReadLog } from '../journal/log-records.ts'
 import { readUtterances, type SessionUtterance } from './session-utterances.ts'
 
 /**
- * The transcript of a session, as JSON texts: the transcription of its result, and the utterances
- * of that. `diarized` is the outcome of diarization at the end, if it was requested.
+ * The transcript of a session. `transcription` is the JSON text of that field of the result, and
+ * `utterances` that of the list in it. `diarized` is the outcome of diarization at the end, if it
+ * was requested.
  */
-export type TranscriptionText = {
+export type SessionTranscription = {
   transcription: string
   utterances: string
   spokenUtterances: readonly SessionUtterance[]
@@ -18,26 +19,36 @@ export type TranscriptionText = {
 
 /** The content of a result besides the transcript. */
 export type SessionResultOptions = {
-  /** Seconds. */
+  /** The length of the audio in seconds. */
   duration: number
   channels: number
+  /** The seconds of processing. */
   work: number
   /** What the user should know: what was left out, and why. */
   warnings: readonly string[]
-  /** What language models took, if any were asked. */
+  /** The tokens that language models took, if any were asked. */
   usage?: TokenUsage | undefined
-  /** JSON texts by key. */
+  /** The results of add-ons as JSON texts, by their key in the result. */
   addOns: Readonly<Record<string, string>>
 }
 
 /** Builds the transcript of a session. */
-export async function buildTranscription(readLog: ReadLog): Promise<TranscriptionText> {
+export async function buildTranscription(readLog: ReadLog): Promise<SessionTranscription> {
   const { spokenUtterances, diarized } = await readUtterances(readLog)
-  const texts = await joinTexts(spokenUtterances, { separator: ' ', textOf: ({ text }) => text })
-  const views = await joinTexts(spokenUtterances, { separator: ',', textOf: ({ json }) => json })
-  const head = { full_transcript: texts, languages: languagesBySpeech(spokenUtterances) }
-  const utterances = `[${views}]`
-  const transcription = `${JSON.stringify(head).slice(0, -1)},"utterances":${utterances}}`
+  const fullTranscript = await joinTexts(spokenUtterances, {
+    separator: ' ',
+    textOf: ({ text }) => text,
+  })
+  const utterancesJson = await joinTexts(spokenUtterances, {
+    separator: ',',
+    textOf: ({ json }) => json,
+  })
+  const transcriptFields = {
+    full_transcript: fullTranscript,
+    languages: languagesBySpeech(spokenUtterances),
+  }
+  const utterances = `[${utterancesJson}]`
+  const transcription = `${JSON.stringify(transcriptFields).slice(0, -1)},"utterances":${utterances}}`
   return { transcription, utterances, spokenUtterances, diarized }
 }
 
@@ -59,10 +70,12 @@ export function buildLiveResult(
   return `{${parts.map(([key, json]) => `"${key}":${json}`).join(',')}}`
 }
 
-/** Utterances that are joined before yielding to the event loop. */
+/** The number of utterances that are joined before yielding to the event loop. */
 const BATCH = 1000
 
-/** Joins texts of utterances; together they are megabytes. */
+/**
+ * Joins the texts in batches, because they can be megabytes and would block the event loop.
+ */
 export async function joinTexts<T>(
   utterances: readonly T[],
   { separator, textOf }: { separator: string; textOf: (one: T) => string },
@@ -75,9 +88,9 @@ export async function joinTexts<T>(
         .map(textOf)
         .join(separator),
     )
-    await turn()
+    await yieldToEventLoop()
   }
   const all = batches.join(separator)
-  await turn()
+  await yieldToEventLoop()
   return all
 }

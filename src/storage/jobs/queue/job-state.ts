@@ -3,7 +3,7 @@ import type { Db } from '../../database/db.ts'
 import { statement } from '../../database/statement.ts'
 import type { JobRow } from '../../database/tables.ts'
 import type { JobId, JobStatus } from '../jobs.ts'
-import { type Lease, whereLeased } from './lease.ts'
+import { type Lease, updateLeasedJob } from './lease.ts'
 
 /** The progress of a running job. It is lost when the job ends or returns to the queue. */
 export type JobProgress = {
@@ -15,7 +15,7 @@ export type JobProgress = {
 
 /** Records the progress of a job; changes nothing if the lease was lost. */
 export async function recordProgress(db: Db, lease: Lease, progress: JobProgress): Promise<void> {
-  await whereLeased(db, lease)
+  await updateLeasedJob(db, lease)
     .set({
       progress_stage: progress.stage,
       progress_fraction: progress.fraction,

@@ -74,7 +74,7 @@ export type QueueLimit = { maxQueued: number }
  * upload exists and belongs to the account at the moment its job is created, and `created_at` rises
  * from job to job, which gives lists their order.
  */
-export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit): Promise<boolean> {
+export async function insertJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit): Promise<boolean> {
   const { id, account, createdAt, kind = 'pre-recorded' } = job
   const values = {
     ...{ id, account, createdAt, maxQueued },

@@ -18,7 +18,7 @@ export type ResponseStore = Pick<CheckpointFile<unknown>, 'find' | 'append'>
 type JobCallOptions = Omit<ServiceCallOptions, 'memoize'> & {
   responses: ResponseStore
   log: Log
-  /** Called with the fraction of the requests that are answered. */
+  /** Called with the fraction of the requests that have a response. */
   onProgress?: (fraction: number) => void
 }
 
@@ -26,12 +26,12 @@ type JobCallOptions = Omit<ServiceCallOptions, 'memoize'> & {
 const MAX_CALLS = 4
 
 /** A call that failed, as opposed to a response that could not be stored. */
-class CallFailed extends Error {}
+class ServiceCallError extends Error {}
 
 /**
- * Calls services for the requests of add-ons, one add-on after another. Each answer is stored and
- * never requested again. A failed call fails its add-on only. Rejects when aborted, or when an
- * answer cannot be stored.
+ * Calls services for the requests of add-ons, one add-on after another. Each response is stored
+ * and never requested again. A failed call fails its add-on only. Rejects when aborted, or when a
+ * response cannot be stored.
  */
 export async function callServices(
   services: Services,
@@ -65,13 +65,17 @@ async function responsesOf(
 ): Promise<{ responses: unknown[] } | { error: AddOnError }> {
   const { signal } = options
   const keys = requests.map(hashOfJson)
-  const memoize: ServiceCallOptions['memoize'] = async (part, make) => {
-    const key = hashOfJson(part)
+  let storageError: unknown
+  const memoize: ServiceCallOptions['memoize'] = async (keyParts, request) => {
+    const key = hashOfJson(keyParts)
     const storedResponse = responses.find(key)
-    if (storedResponse !== undefined) return storedResponse as Awaited<ReturnType<typeof make>>
-    const made = await make()
-    await responses.append(key, made)
-    return made
+    if (storedResponse !== undefined) return storedResponse as Awaited<ReturnType<typeof request>>
+    const response = await request()
+    await responses.append(key, response).catch((error) => {
+      storageError = error
+      throw error
+    })
+    return response
   }
   const missing = new Map<string, ServiceRequest>()
   for (const [i, key] of keys.entries()) {
@@ -89,7 +93,8 @@ async function responsesOf(
     )
   } catch (error) {
     signal.throwIfAborted()
-    if (!(error instanceof CallFailed)) throw error
+    if (storageError) throw storageError
+    if (!(error instanceof ServiceCallError)) throw error
     const { cause } = error
     // The message of the cause may quote the texts or a secret.
     log.warn({ addOn: name, error: errorName(cause) }, 'a service failed')
@@ -108,7 +113,7 @@ async function callService(
     if (response === undefined) throw new TypeError('a service returned nothing')
     return response
   } catch (cause) {
-    throw new CallFailed('a service failed', { cause })
+    throw new ServiceCallError('a service failed', { cause })
   }
 }
 

@@ -28,10 +28,10 @@ export function hostsFile(): string {
   return join('C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
 }
 
-/** The limit of most systems' resolvers. */
+/** The resolvers of most systems use no more search domains. */
 const MAX_SEARCH_DOMAINS = 6
 
-/** Returns the search domains of `resolv.conf`; the last line that names some wins. */
+/** Returns the search domains of `resolv.conf`: those of its last `search` or `domain` line. */
 export function parseSearchDomains(text: string): string[] {
   let domains: string[] = []
   for (const line of text.split('\n')) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { alignToEnergy, energyLevels } from './word-boundaries.ts'
+import { alignToEnergy, energyLevels } from './refine-word-times.ts'
 
 /** One character per 10 ms: `#` is loud, `.` is silent. */
 function dbOf(recording: string): Float32Array {
