@@ -90,7 +90,10 @@ function convolve(
   start: number,
   taps: number,
 ): number {
-  let [a, b, c, d] = [0, 0, 0, 0]
+  let a = 0
+  let b = 0
+  let c = 0
+  let d = 0
   let at = start
   for (let i = row; i < row + taps; i += 4, at += 4) {
     a += rows[i]! * input[at]!

@@ -58,6 +58,10 @@ const FRAME_BANDS: readonly Band[] = [
   [74, 109],
 ]
 const BANDS = FRAME_BANDS.length
+/** By how much the difference of neighboring samples amplifies each bin of a frame. */
+const DIFFERENCE_GAINS = Float64Array.from({ length: FRAME / 2 }, (_, bin) => {
+  return 2 * Math.sin((Math.PI * bin) / FRAME)
+})
 const transformFrame = createTransform(FRAME)
 type PairMeasurement = { spectra: PairSpectra; from: Float64Array; to: Float64Array }
 /** The measurements of one block, for each ordered pair of channels. */
@@ -168,15 +172,25 @@ function findCrosstalkOfPair(key: string, measurements: readonly CrosstalkMeasur
     addBands({ spectra, from, to }, measured.from, measured.to)
   }
   if (spectra.count < MIN_SPECTRA) return undefined
-  const samples = delayOf(spectra, lag === 0 ? MAX_DELAY : MAX_LAGGED_DELAY)
-  // The share of a spectrum that holds the same sound on both channels; coherence falls with it.
-  const overlap = (1 - Math.abs(samples) / SPECTRUM_SAMPLES) ** 2
-  const isCertain = spectra.count >= MIN_SPECTRA / overlap
+  const maxDelay = lag === 0 ? MAX_DELAY : MAX_LAGGED_DELAY
   const coherence = coherenceOf(spectra)
+  // Most channels are unrelated at most lags: a transform for their delay would be wasted.
+  if (coherence < MIN_COHERENCE * overlapAfter(maxDelay)) return undefined
+  const samples = delayOf(spectra, maxDelay)
+  const overlap = overlapAfter(samples)
+  const isCertain = spectra.count >= MIN_SPECTRA / overlap
   if (!isCertain || coherence < MIN_COHERENCE * overlap) return undefined
   const delay = Math.round((lag * SPECTRUM_HOP + samples) / FRAME)
   const gains = from.map((energy, b) => (energy > 0 ? to[b]! / energy : 0))
   return { path: { source, target, delay, gains }, coherence }
+}
+
+/**
+ * Returns the share of a spectrum that holds the same sound on both channels if one lags behind the
+ * other by `samples`; coherence falls with it.
+ */
+function overlapAfter(samples: number): number {
+  return (1 - Math.abs(samples) / SPECTRUM_SAMPLES) ** 2
 }
 
 function spectrumBands({ re, im }: Spectrum): Float64Array {
@@ -192,12 +206,13 @@ export type FrameBands = Float64Array
  * amplified again.
  */
 export function frameBands(frame: Float32Array): FrameBands {
-  const re = Float64Array.from(frame, (sample, i) => sample - frame[Math.max(0, i - 1)]!)
+  const re = new Float64Array(FRAME)
   const im = new Float64Array(FRAME)
+  for (let i = 1; i < FRAME; i++) re[i] = frame[i]! - frame[i - 1]!
   transformFrame(re, im)
   for (let bin = 1; bin < FRAME / 2; bin++) {
-    re[bin]! /= 2 * Math.sin((Math.PI * bin) / FRAME)
-    im[bin]! /= 2 * Math.sin((Math.PI * bin) / FRAME)
+    re[bin]! /= DIFFERENCE_GAINS[bin]!
+    im[bin]! /= DIFFERENCE_GAINS[bin]!
   }
   return bandEnergies(re, im, FRAME_BANDS)
 }

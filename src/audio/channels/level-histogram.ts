@@ -94,13 +94,16 @@ function shareOf(weights: Float64Array, isCounted: (level: number) => boolean): 
 function splitLevels(weights: Float64Array): { below: number; above: number; share: number } {
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const all = weights.reduce((sum, weight, bin) => sum + weight * levelOf(bin), 0)
-  let [best, weightBelow, sumBelow] = [{ below: 0, above: 0, share: 0, variance: 0 }, 0, 0]
-  for (const [bin, weight] of weights.entries()) {
-    weightBelow += weight
-    sumBelow += weight * levelOf(bin)
+  let best = { below: 0, above: 0, share: 0, variance: 0 }
+  let weightBelow = 0
+  let sumBelow = 0
+  for (let bin = 0; bin < weights.length; bin++) {
+    weightBelow += weights[bin]!
+    sumBelow += weights[bin]! * levelOf(bin)
     const share = weightBelow / total
     if (!(share > 0 && share < 1)) continue
-    const [below, above] = [sumBelow / weightBelow, (all - sumBelow) / (total - weightBelow)]
+    const below = sumBelow / weightBelow
+    const above = (all - sumBelow) / (total - weightBelow)
     const variance = share * (1 - share) * (above - below) ** 2
     if (variance > best.variance) best = { below, above, share, variance }
   }

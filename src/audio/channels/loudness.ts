@@ -26,9 +26,14 @@ export function isCopy(first: readonly number[], second: readonly number[]): boo
 /** Returns Pearson's correlation of two series, of which the second is `lag` values later. */
 function correlationAt(first: readonly number[], second: readonly number[], lag: number): number {
   const [from, to] = [Math.max(0, -lag), Math.min(first.length, second.length - lag)]
-  let [x, y, xx, yy, xy] = [0, 0, 0, 0, 0]
+  let x = 0
+  let y = 0
+  let xx = 0
+  let yy = 0
+  let xy = 0
   for (let i = from; i < to; i++) {
-    const [a, b] = [first[i]!, second[i + lag]!]
+    const a = first[i]!
+    const b = second[i + lag]!
     x += a
     y += b
     xx += a * a

@@ -57,7 +57,8 @@ function spectraOfTwo(a: Float32Array, b: Float32Array): [Spectrum, Spectrum] {
   transform(re, im)
   const [first, second] = [emptySpectrum(), emptySpectrum()]
   for (let i = 0; i < BINS; i++) {
-    const [low, high] = [FIRST_BIN + i, SPECTRUM_SAMPLES - FIRST_BIN - i]
+    const low = FIRST_BIN + i
+    const high = SPECTRUM_SAMPLES - low
     first.re[i] = (re[low]! + re[high]!) / 2
     first.im[i] = (im[low]! - im[high]!) / 2
     second.re[i] = (im[low]! + im[high]!) / 2
@@ -93,7 +94,10 @@ export function createPairSpectra(): PairSpectra {
 export function addSpectra(sums: PairSpectra, a: Spectrum, b: Spectrum): void {
   sums.count++
   for (let i = 0; i < BINS; i++) {
-    const [ar, ai, br, bi] = [a.re[i]!, a.im[i]!, b.re[i]!, b.im[i]!]
+    const ar = a.re[i]!
+    const ai = a.im[i]!
+    const br = b.re[i]!
+    const bi = b.im[i]!
     sums.first[i]! += ar * ar + ai * ai
     sums.second[i]! += br * br + bi * bi
     sums.re[i]! += ar * br + ai * bi
@@ -104,8 +108,11 @@ export function addSpectra(sums: PairSpectra, a: Spectrum, b: Spectrum): void {
 /** Adds other sums. */
 export function addPairSpectra(sums: PairSpectra, other: PairSpectra): void {
   sums.count += other.count
-  for (const key of ['first', 'second', 're', 'im'] as const) {
-    for (let i = 0; i < BINS; i++) sums[key][i]! += other[key][i]!
+  for (let i = 0; i < BINS; i++) {
+    sums.first[i]! += other.first[i]!
+    sums.second[i]! += other.second[i]!
+    sums.re[i]! += other.re[i]!
+    sums.im[i]! += other.im[i]!
   }
 }
 

@@ -63,8 +63,10 @@ function separatePowers(
 ): void {
   for (let k = 0; k < BINS; k++) {
     const mirrored = (WINDOW - k) % WINDOW
-    const [a, b] = [real[k]!, imaginary[k]!]
-    const [c, d] = [real[mirrored]!, imaginary[mirrored]!]
+    const a = real[k]!
+    const b = imaginary[k]!
+    const c = real[mirrored]!
+    const d = imaginary[mirrored]!
     first[k] = ((a + c) ** 2 + (b - d) ** 2) / 4
     second[k] = ((b + d) ** 2 + (a - c) ** 2) / 4
   }

@@ -5,7 +5,7 @@ export type PowerSpectrum = (samples: Float64Array, power: Float64Array) => void
 
 /**
  * Creates the power spectrum of `size` real samples, a power of two: one complex transform of half
- * the size (radix 2, in place), whose result is then split into even and odd samples.
+ * the size, whose result is then split into even and odd samples.
  */
 export function createPowerSpectrum(size: number): PowerSpectrum {
   const half = size / 2
