@@ -149,6 +149,12 @@ const names: [parameters: string, name: string][] = [
   ['filename="a\u0000b.wav"', 'ab.wav'],
   ['filename="\u00e2\u0082\u00ac.wav"', '€.wav'],
   ['filename="\u00e4.wav"', '\ufffd.wav'],
+  ['filename="=?utf-8?B?R2VzcHLDpGNoLndhdg==?="', 'Gespräch.wav'],
+  [
+    'filename="=?utf-8?B?R2VzcHLDpGNoLndhdg==?="; filename*=utf-8\'\'Gespr%C3%A4ch.wav',
+    'Gespräch.wav',
+  ],
+  ['filename="=?utf-8?B?.wav"', '=?utf-8?B?.wav'],
   ['filename="/"', 'ID.wav'],
   ['filename=".."', 'ID.wav'],
 ]

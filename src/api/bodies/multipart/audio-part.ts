@@ -67,10 +67,14 @@ export async function readAudioPart(
 
 /**
  * Replaces the escapes of a name. Browsers, curl and fetch escape these three characters only
- * (WHATWG, forms).
+ * (WHATWG, forms); .NET writes a name outside ASCII as an encoded word (RFC 2047).
  */
 function unescapeName(name = ''): string {
-  return name.replace(/%(?:22|0d|0a)/gi, decodeURIComponent)
+  return name
+    .replace(/^=\?utf-8\?b\?([a-z\d+/]*=*)\?=$/i, (_, encoded) =>
+      Buffer.from(encoded, 'base64').toString(),
+    )
+    .replace(/%(?:22|0d|0a)/gi, decodeURIComponent)
 }
 
 async function nextPart(parts: AsyncIterator<MultipartFile>): Promise<MultipartFile | undefined> {
