@@ -95,6 +95,20 @@ test('with a configured key the start prints none, logs JSON and locks the folde
   assert.equal(code, 0)
 })
 
+test('a server continues when nobody reads its output', async (t) => {
+  const env = { ...quick, STENO_DATA_DIR: makeFolder(t) }
+  const child = startSteno(['serve'], { env })
+  t.after(() => child.kill('SIGKILL'))
+  child.stdout.destroy()
+  const messages: string[] = []
+  for await (const line of createInterface(child.stderr)) {
+    const { msg } = JSON.parse(line)
+    messages.push(msg)
+    if (msg.startsWith('Server listening')) child.kill('SIGTERM')
+  }
+  assert.equal(messages.at(-1), 'stopped')
+})
+
 test('a failed start prints the reason', async (t) => {
   const busy = createServer().listen(0, '127.0.0.1')
   t.after(() => busy.close())

@@ -1,7 +1,18 @@
-/** Collects a tenth of a second of sound and posts it as 16-bit samples. */
+/**
+ * Collects a tenth of a second of sound and posts it as 16-bit samples. When it gets a message, it
+ * posts what it has collected by then, and null.
+ */
 class Capture extends AudioWorkletProcessor {
   #samples = new Int16Array(Math.round(sampleRate / 10))
   #filled = 0
+
+  constructor() {
+    super()
+    this.port.onmessage = () => {
+      if (this.#filled > 0) this.#post()
+      this.port.postMessage(null)
+    }
+  }
 
   process([channels]) {
     const input = channels?.[0]
@@ -17,10 +28,9 @@ class Capture extends AudioWorkletProcessor {
   }
 
   #post() {
-    const full = this.#samples
-    this.#samples = new Int16Array(full.length)
+    const { buffer } = this.#samples.slice(0, this.#filled)
     this.#filled = 0
-    this.port.postMessage(full.buffer, [full.buffer])
+    this.port.postMessage(buffer, [buffer])
   }
 }
 

@@ -9,11 +9,15 @@ export type Capture = {
   onAudio: (bytes: ArrayBuffer) => void
   /** Called when the user ends the capture in the browser, or the device is removed. */
   onEnd: () => void
-  close: () => void
+  /** Resolves when `onAudio` has got the last audio. */
+  close: () => Promise<void>
 }
 
 /** The sample rates of the API; recognizers use the first one. */
 const SAMPLE_RATES = [16_000, 48_000, 44_100, 32_000]
+
+/** How long the worklet may take to post the rest of the audio. */
+const FLUSH_MS = 1000
 
 /** Asks the browser for audio; throws an error with a message for people. */
 export async function openCapture(source: Source): Promise<Capture> {
@@ -39,16 +43,25 @@ export async function openCapture(source: Source): Promise<Capture> {
   // Browsers run only nodes that lead to an output, so the worklet is connected to one; it outputs
   // silence.
   node.connect(context.destination)
+  const flushed = Promise.withResolvers<void>()
   const capture: Capture = {
     sampleRate: context.sampleRate,
     onAudio() {},
     onEnd() {},
-    close() {
+    async close() {
+      if (context.state === 'running') {
+        node.port.postMessage(null)
+        setTimeout(flushed.resolve, FLUSH_MS)
+        await flushed.promise
+      }
       for (const streamTrack of stream.getTracks()) streamTrack.stop()
       if (context.state !== 'closed') void context.close()
     },
   }
-  node.port.onmessage = ({ data }) => capture.onAudio(data as ArrayBuffer)
+  node.port.onmessage = ({ data }) => {
+    if (data === null) flushed.resolve()
+    else capture.onAudio(data as ArrayBuffer)
+  }
   track.addEventListener('ended', () => capture.onEnd())
   return capture
 }

@@ -63,7 +63,7 @@ export async function startSession({ source, language }: { source: Source; langu
     throw error
   } finally {
     stopCurrent = undefined
-    capture?.close()
+    await capture?.close()
   }
 }
 
@@ -72,17 +72,19 @@ async function run(url: string, capture: Capture): Promise<void> {
   const unsent = new UnacknowledgedAudio()
   let socket: WebSocket | undefined
   let isStopping = false
-  const stop = () => {
+  let hasAllAudio = false
+  const stop = async () => {
     if (isStopping) return
     isStopping = true
     liveState.value = 'stopping'
-    capture.close()
+    await capture.close()
+    hasAllAudio = true
     if (socket?.readyState === WebSocket.OPEN) socket.send('{"type":"stop_recording"}')
   }
   stopCurrent = stop
   capture.onEnd = stop
   capture.onAudio = (bytes) => {
-    if (isStopping) return
+    if (hasAllAudio) return
     unsent.add(bytes)
     if (socket?.readyState === WebSocket.OPEN) socket.send(bytes)
   }
@@ -93,7 +95,7 @@ async function run(url: string, capture: Capture): Promise<void> {
     current.onopen = () => {
       liveState.value = isStopping ? 'stopping' : 'listening'
       for (const bytes of unsent.all) current.send(bytes)
-      if (isStopping) current.send('{"type":"stop_recording"}')
+      if (hasAllAudio) current.send('{"type":"stop_recording"}')
     }
     current.onmessage = ({ data }) => receive(JSON.parse(data as string) as Message, unsent)
     const code = await new Promise<number>((resolve) => {

@@ -61,7 +61,7 @@ export function describeRoute(
       describeResponse({ ...(routeResponse as ResponseObject), ...content }, { status, headers }),
     ]
   })
-  const request = { closed: unknownFields === 'reject' }
+  const request = { closed: unknownFields === 'reject', nullable: true }
   return {
     ...schema,
     ...(deprecated && { deprecated }),

@@ -47,7 +47,7 @@ export async function describeApi(http: FastifyInstance, config: DescribedSettin
             type: 'apiKey',
             in: 'header',
             name: headerName,
-            description: `An API key. Headers that can carry it: ${authHeaderNames.join(', ')}; the first that is there counts.`,
+            description: `An API key, sent in one of these headers: ${authHeaderNames.join(', ')}. If a request has several, the first of this list counts.`,
           },
         },
         responses: { MethodNotAllowed: methodNotAllowed() },

@@ -73,16 +73,42 @@ test('maps with free keys stay open when unknown fields are refused', () => {
 
 const body = preRecordedRequest(readConfig({ STENO_EXTRA_LANGUAGE_CODES: 'yue' }))
 
-/** Invalid values of every type. Null is not among them: for a field it means absent. */
+test('null is accepted for the fields of a body that are not required', () => {
+  const schema = Type.Object({
+    url: Type.String({ format: 'http-url' }),
+    size: Type.Integer({ enum: [8, 16], default: 8 }),
+    date: Type.Optional(Type.String({ format: 'date-or-date-time' })),
+    prompt: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+    config: Type.Optional(Type.Object({ type: Type.Optional(Type.String()) }, { title: 'Config' })),
+    any: Type.Optional(Type.Unknown()),
+  })
+  const text = { type: 'string' }
+  const nothing = { type: 'null' }
+  const config = {
+    type: 'object',
+    title: 'Config',
+    properties: { type: { type: ['string', 'null'] } },
+  }
+  assert.deepEqual(publishSchema(schema, { ...open, nullable: true }).properties, {
+    url: { ...text, format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]' },
+    size: { type: ['integer', 'null'], enum: [8, 16, null], default: 8 },
+    date: { type: ['string', 'null'], anyOf: [{ format: 'date' }, { format: 'date-time' }] },
+    prompt: { anyOf: [text, { type: 'array', items: text }, nothing] },
+    config: { anyOf: [config, nothing] },
+    any: {},
+  })
+})
+
+/** Invalid values of every type, and null, which for a field that is not required means absent. */
 const junk = fc.oneof(
   fc.constantFrom<unknown>('', 'xx', '/file/1', 'ftp://a.example/b', 'true', '16'),
-  fc.constantFrom<unknown>(true, 0, -1, 0.5, 31, 1e300, 2 ** 53),
+  fc.constantFrom<unknown>(null, true, 0, -1, 0.5, 31, 1e300, 2 ** 53),
   fc.constantFrom<unknown>([], [null], ['en', 'xx'], {}, { value: 'x' }, { url: 'x' }),
 )
 
 for (const unknownFields of ['ignore', 'reject'] as const) {
   test(`published schema and validateFields agree (unknown fields: ${unknownFields})`, () => {
-    const published = publishSchema(body, { closed: unknownFields === 'reject' })
+    const published = publishSchema(body, { closed: unknownFields === 'reject', nullable: true })
     const ajv = new Ajv2020({ strict: false })
     addFormats.default(ajv)
     const validate = ajv.compile(published)

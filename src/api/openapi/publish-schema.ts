@@ -4,6 +4,8 @@ import type { JsonSchema } from '../schemas/common/type.ts'
 export type PublishOptions = {
   /** Whether objects that name their fields refuse all others. */
   closed: boolean
+  /** Whether fields that are not required may be null, as in JSON bodies, where it means absent. */
+  nullable?: boolean
 }
 
 /** The formats of JSON Schema and OpenAPI that our schemas use; all other formats are our own. */
@@ -41,12 +43,28 @@ export function publishSchema(schema: object, options: PublishOptions): JsonSche
     const names = (required as readonly string[] | undefined) ?? []
     const requiredNames = names.filter((name) => !('default' in fields[name]!))
     published.properties = Object.fromEntries(
-      Object.entries(fields).map(([name, field]) => [name, publishSchema(field, options)]),
+      Object.entries(fields).map(([name, field]) => {
+        const publishedField = publishSchema(field, options)
+        const isNullable = options.nullable && !requiredNames.includes(name)
+        return [name, isNullable ? acceptNull(publishedField) : publishedField]
+      }),
     )
     if (requiredNames.length > 0) published.required = requiredNames
     if (options.closed) published.additionalProperties ??= false
   }
   return published
+}
+
+/** Makes a schema accept null too. One with a title becomes a component, which stays as it is. */
+function acceptNull(schema: JsonSchema): JsonSchema {
+  const { title, type, enum: choices, anyOf } = schema
+  if (title) return { anyOf: [schema, { type: 'null' }] }
+  return {
+    ...schema,
+    ...(type !== undefined && { type: [type, 'null'] }),
+    ...(Array.isArray(choices) && { enum: [...choices, null] }),
+    ...(Array.isArray(anyOf) && type === undefined && { anyOf: [...anyOf, { type: 'null' }] }),
+  }
 }
 
 /**

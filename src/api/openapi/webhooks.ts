@@ -14,7 +14,7 @@ export function describeWebhooks(): Record<string, unknown> {
     callback: {
       post: request('callback', { summary: callback, schema: CallbackEvent }),
       put: request('callbackByPut', {
-        summary: `${callback} if it says PUT`,
+        summary: `${callback} if its \`method\` is PUT`,
         schema: CallbackEvent,
       }),
     },

@@ -15,12 +15,12 @@ export type ApiAddOnAnswer =
   | ApiSentencesResult
   | ApiSubtitles[]
 
-/** A transform changes the words, an add-on never does */
+/** An add-on, or a transform, which changes the words */
 export type ApiAddOnCapability = {
   /** The switch that requests it */
   name: string
   kind: 'transform' | 'add-on'
-  /** If false, it returns `NotConfigured` */
+  /** Whether this server has it; without it, the add-on fails with `NotConfigured` */
   is_configured: boolean
   /** Whether it can be retried after a failure */
   is_repeatable: boolean
@@ -52,7 +52,7 @@ export type ApiAvailableModel = {
   /** What it is for, such as `recognition` */
   kind: string
   engine: string | null
-  /** Best first; none when it works on any */
+  /** Its languages, best first; empty when it works on any language */
   languages: string[]
   /** SPDX id */
   license: string
@@ -114,7 +114,7 @@ export type ApiChaptersResult = {
 
 export type ApiCreatedJob = {
   id: string
-  /** For GET and DELETE */
+  /** The address of the job, for GET and DELETE */
   result_url: string
 }
 
@@ -130,7 +130,7 @@ export type ApiCreatedKey = {
   last_used_at: string | null
   /** Whether this request used it */
   is_own: boolean
-  /** Returned only here; the server stores just a hash of it */
+  /** The key. Only this response contains it, because the server stores only its hash */
   key: string
 }
 
@@ -152,12 +152,15 @@ export type ApiCreatedShare = {
   expires_at: string
   edited: boolean
   key_name: string | null
-  /** Returned only here; the server stores just a hash of the secret in it */
+  /**
+   * The address of the link. Only this response contains it, because the server stores only the
+   * hash of its secret
+   */
   url: string
 }
 
 export type ApiCreatedWebhook = {
-  /** `endpoint_id` of its deliveries */
+  /** The `endpoint_id` of its deliveries */
   id: string
   account: string
   /**
@@ -165,7 +168,10 @@ export type ApiCreatedWebhook = {
    * of one origin
    */
   kind: 'callback' | 'webhook'
-  /** Of a callback only the origin; a user name and password in it are hidden */
+  /**
+   * The address of a webhook, or the origin of a callback; a user name and password in it are
+   * hidden
+   */
   url: string
   name: string | null
   events:
@@ -190,7 +196,7 @@ export type ApiCreatedWebhook = {
   disabled_reason: string | null
   /** ISO 8601, UTC, with milliseconds */
   created_at: string
-  /** Signs its events; no other response contains it */
+  /** The secret that signs its events; no other response contains it */
   secret: string
 }
 
@@ -217,7 +223,7 @@ export type ApiDelivery = {
 
 /** One request and its response; secrets in headers are hidden */
 export type ApiDeliveryAttempt = {
-  /** Counts all attempts, including those before a resend */
+  /** The number of the attempt; attempts before a resend count, too */
   number: number
   /** ISO 8601, UTC, with milliseconds */
   at: string
@@ -258,7 +264,7 @@ export type ApiDisplayModeResult = {
 }
 
 export type ApiEndpoint = {
-  /** `endpoint_id` of its deliveries */
+  /** The `endpoint_id` of its deliveries */
   id: string
   account: string
   /**
@@ -266,7 +272,10 @@ export type ApiEndpoint = {
    * of one origin
    */
   kind: 'callback' | 'webhook'
-  /** Of a callback only the origin; a user name and password in it are hidden */
+  /**
+   * The address of a webhook, or the origin of a callback; a user name and password in it are
+   * hidden
+   */
   url: string
   name: string | null
   events:
@@ -301,8 +310,8 @@ export type ApiEndpointList = {
 }
 
 /**
- * Found by checksum or shape (`strong`), only near words that announce it (`cue`), as far as word
- * lists go (`list`), or not at all (`none`)
+ * How a type is found: by checksum or shape (`strong`), only near words that announce it (`cue`),
+ * as far as word lists go (`list`), or not at all (`none`)
  */
 export type ApiEntityCapability = {
   type:
@@ -398,7 +407,7 @@ export type ApiInstalledModel = {
   /** What it is for, such as `recognition` */
   kind: string
   engine: string | null
-  /** Best first; none when it works on any */
+  /** Its languages, best first; empty when it works on any language */
   languages: string[]
   /** SPDX id */
   license: string
@@ -407,7 +416,7 @@ export type ApiInstalledModel = {
   word_times: boolean | null
 }
 
-/** The recording as uploaded; not kept when its audio is redacted */
+/** The recording as it was uploaded; deleted when its audio is redacted */
 export type ApiJobFile = {
   id: string
   filename: string | null
@@ -456,7 +465,7 @@ export type ApiLiveJob = {
   /** ISO 8601, UTC, with milliseconds */
   created_at: string
   completed_at: string | null
-  /** As the client gave it */
+  /** The value that the client sent */
   custom_metadata?: Record<string, unknown>
   error_code: number | null
   /**
@@ -479,7 +488,7 @@ export type ApiLiveResult = {
   sentiment_analysis?: ApiSentimentAnalysisResult
   audio_to_llm?: ApiAudioToLlmResult
   diarization?: ApiDiarizationResult
-  /** JSON text of each message that was sent during the session, in order */
+  /** The JSON text of each message that was sent during the session, in order */
   messages?: string[]
 }
 
@@ -630,9 +639,9 @@ export type ApiNativeSentence = {
   end: number
   /** 1 is certain */
   confidence: number
-  /** Channel of the recording, from 0 */
+  /** The channel of the recording, from 0 */
   channel: number
-  /** From 0 by first appearance; only with diarization */
+  /** The number of the speaker, from 0 by first appearance; only with diarization */
   speaker?: number
   words: ApiWord[]
   /** A language code, such as `en` */
@@ -674,7 +683,7 @@ export type ApiPreRecordedJob = {
   /** ISO 8601, UTC, with milliseconds */
   created_at: string
   completed_at: string | null
-  /** As the client gave it */
+  /** The value that the client sent */
   custom_metadata?: Record<string, unknown>
   error_code: number | null
   /**
@@ -765,7 +774,7 @@ export type ApiResultMetadata = {
   audio_duration: number
   /** Channels of equal content count once */
   number_of_distinct_channels: number
-  /** Seconds, times the channels */
+  /** The duration in seconds, times the distinct channels */
   billing_time: number
   /** Seconds of work */
   transcription_time: number
@@ -815,7 +824,7 @@ export type ApiSentenceSentiment = {
   /** One sentence */
   text: string
   sentiment: 'positive' | 'negative' | 'neutral' | 'mixed' | 'unknown'
-  /** Such as `neutral` or `contentment` */
+  /** A label such as `neutral` or `contentment` */
   emotion: string
   /** Seconds */
   start: number
@@ -870,9 +879,9 @@ export type ApiSharedRecording = {
   has_audio: boolean
   /** ISO 8601, UTC, with milliseconds */
   expires_at: string
-  /** The session still runs: `…/captions` has its words, and `transcript` has none */
+  /** Whether the session still runs; then `…/captions` has its words, and `transcript` has none */
   is_live: boolean
-  /** As `…/transcript?format=json&words=true` returns it */
+  /** The transcript as `…/transcript?format=json&words=true` returns it */
   transcript: Record<string, unknown>
 }
 
@@ -880,15 +889,15 @@ export type ApiSignIn = {
   account: string
   /** What the key may do */
   scopes: string[]
-  /** Requests that write and come with the cookie need it in `x-csrf-token` */
+  /** The token that writing requests with the cookie must have in `x-csrf-token` */
   csrf_token: string
   /** ISO 8601, UTC, with milliseconds */
   expires_at: string
 }
 
-/** Where words that an answer quotes were spoken first */
+/** The first place where the words that an answer quotes were spoken */
 export type ApiSource = {
-  /** As the answer has it */
+  /** The quotation, as the answer has it */
   text: string
   /** Seconds */
   start: number
@@ -974,16 +983,16 @@ export type ApiSummarizationResult = {
 }
 
 export type ApiTranscriptEdits = {
-  /** 0 is the transcript of the machine */
+  /** A version of the transcript; 0 is that of the machine */
   version: number
   /** Newest first */
   versions: ApiTranscriptVersion[]
-  /** What all corrections add up to */
+  /** The result of all corrections together */
   edits: {
     words: {
       utterance: number
       from: number
-      /** Exclusive */
+      /** The index after the last word */
       to: number
       /** The words of the machine */
       expected: string
@@ -992,7 +1001,7 @@ export type ApiTranscriptEdits = {
     speakers: {
       utterance: number
       from: number
-      /** Exclusive */
+      /** The index after the last word */
       to: number
       /** The words of the machine */
       expected: string
@@ -1007,7 +1016,7 @@ export type ApiTranscriptEdits = {
       channel?: number
       name: string
     }[]
-    /** Whether the corrections were made for other words, and so are left out */
+    /** Whether the corrections were made for other words and are therefore left out */
     ignored: boolean
   }
 }
@@ -1024,7 +1033,7 @@ export type ApiTranscriptVersion = {
 export type ApiTranscription = {
   full_transcript: string
   languages: string[]
-  /** By start, then channel */
+  /** The utterances, by start, then channel */
   utterances: ApiUtterance[]
   /** Only if requested */
   sentences?: ApiSentencesResult[]
@@ -1037,7 +1046,7 @@ export type ApiTranslation = {
   error: ApiAddOnError | null
   full_transcript: string
   languages: string[]
-  /** By start, then channel */
+  /** The utterances, by start, then channel */
   utterances: ApiUtterance[]
   /** Only if requested */
   sentences?: ApiSentencesResult[]
@@ -1058,7 +1067,7 @@ export type ApiTranslationResult = {
 export type ApiTranslatorCapability = {
   provider: 'language model' | 'whisper' | 'apertium'
   model: string | null
-  /** From and to, such as `es-en`; null for all */
+  /** The language pairs, such as `es-en`; null for all */
   pairs: string[] | null
   /** Whether it translates live sessions, too */
   sessions: boolean
@@ -1069,19 +1078,19 @@ export type ApiUpload = {
   audio_metadata: {
     id: string
     filename: string
-    /** As detected, in lower case, without a dot */
+    /** The type of the file as detected, in lower case, without a dot */
     extension: string
     /** Bytes */
     size: number
     /** Seconds */
     audio_duration: number
     number_of_channels: number
-    /** The address it was fetched from, as it was given */
+    /** The address from which it was fetched, as the client sent it */
     source?: string
   }
 }
 
-/** One sum, with the fields that it was grouped by */
+/** One total, with the fields by which it was grouped */
 export type ApiUsageItem = {
   account?: string
   /** A UTC day */
@@ -1141,18 +1150,20 @@ export type ApiUtterance = {
   end: number
   /** 1 is certain */
   confidence: number
-  /** Channel of the recording, from 0 */
+  /** The channel of the recording, from 0 */
   channel: number
-  /** From 0 by first appearance; only with diarization */
+  /** The number of the speaker, from 0 by first appearance; only with diarization */
   speaker?: number
   /** How sure the speaker is; only with `diarization_config.speaker_confidence` */
   speaker_confidence?: number
   words: ApiWord[]
-  /** The words, joined */
+  /** The text of all words */
   text: string
   /** A language code, such as `en` */
   language: string
-  /** How probable the language is, where it was identified; only with `STENO_RESULT_MODEL=true` */
+  /**
+   * The probability of the language, where it was identified; only with `STENO_RESULT_MODEL=true`
+   */
   language_confidence?: number
   /** The model that recognized it, with its version; only with `STENO_RESULT_MODEL=true` */
   model?: string
@@ -1167,7 +1178,7 @@ export type ApiWebhookTest = {
 }
 
 export type ApiWord = {
-  /** With its punctuation and the blank before it, if any */
+  /** The word with its punctuation, and the space before it, if any */
   word: string
   /** Seconds */
   start: number

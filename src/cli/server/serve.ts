@@ -8,8 +8,10 @@ import { findConfinement } from '../../audio/decoder/sandbox/decoder-sandbox.ts'
 import { type Config, readConfig, settingNames, unknownSettings } from '../../config/config.ts'
 import { shownSettings } from '../../config/shown-settings.ts'
 import { readProgramVersion } from '../../config/version.ts'
+import { AppError } from '../../errors.ts'
 import { createServerLog, type Log } from '../../observability/log.ts'
 import { recordAudit } from '../../storage/accounts/audit-log.ts'
+import { isDatabaseLost } from '../../storage/nodes/lost-database.ts'
 import { createFirstKey } from '../accounts/first-key.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { requireModels } from '../models/require-models.ts'
@@ -79,9 +81,19 @@ export async function serve(
     if (!signal.aborted) await once(signal, 'abort')
     log.info('stopping')
   } finally {
-    await app.close()
+    await close(app)
   }
   log.info('stopped')
+}
+
+/** Closes the server, or gives up its last writes once the database is lost. */
+async function close({ close, storage: { db }, log }: App): Promise<void> {
+  const closing = new AbortController()
+  const closed = close().finally(() => closing.abort())
+  const isLost = db.isShared && (await Promise.race([closed, isDatabaseLost(db, closing)]))
+  if (!isLost) return closed
+  log.error('the database does not respond: the server exits without its last writes')
+  throw new AppError('database_unavailable')
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Readable, type Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { AppError } from '../../errors.ts'
 import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
 
@@ -8,10 +8,10 @@ import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
 const options = { chunkSize: 64 * 1024 }
 
 /** The content codings of RFC 9110, section 8.4.1, and Brotli. */
-const decoders: Readonly<Record<string, () => Transform>> = {
+const decoders: Readonly<Record<string, (start: Uint8Array) => Transform>> = {
   gzip: () => createGunzip(options),
   'x-gzip': () => createGunzip(options),
-  deflate: () => createInflate(options),
+  deflate: (start) => (hasZlibHeader(start) ? createInflate(options) : createInflateRaw(options)),
   br: () => createBrotliDecompress(options),
 }
 
@@ -33,9 +33,12 @@ export async function* decodeBody(
 ): AsyncGenerator<Uint8Array> {
   const createDecoder = decoders[encoding]
   if (!createDecoder) return yield* body
-  const decoder = createDecoder()
+  const compressed = limitBytes(body, maxBytes)
+  const { value: start = new Uint8Array() } = await compressed.next()
+  const decoder = createDecoder(start)
+  decoder.write(start)
   // Whatever ends the body also ends the decoder, which is read below.
-  pipeline(Readable.from(limitBytes(body, maxBytes)), decoder).catch(() => {})
+  pipeline(Readable.from(compressed), decoder).catch(() => {})
   try {
     for await (const bytes of decoder as AsyncIterable<Uint8Array>) {
       await writeScheduler.next(account)
@@ -48,11 +51,19 @@ export async function* decodeBody(
   }
 }
 
+/**
+ * Some old servers send the coding `deflate` without the zlib header that RFC 9110 demands. Its
+ * first byte ends in 8, the method; a raw stream that starts so pads a stored block with a one.
+ */
+function hasZlibHeader(start: Uint8Array): boolean {
+  return (start[0]! & 0x0f) === 8
+}
+
 /** Limits compressed bytes, too: they may expand to nothing, for ever. */
 async function* limitBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<Uint8Array, undefined> {
   let received = 0
   for await (const bytes of body) {
     received += bytes.byteLength

@@ -6,7 +6,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { AppError } from '../../errors.ts'
 import { createResolver } from '../../net/dns/resolver.ts'
 import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
@@ -133,6 +133,7 @@ const compressed: [encoding: string, bytes: Buffer][] = [
   ['gzip', gzipSync(sound)],
   ['GZIP', Buffer.concat([gzipSync('a long '), gzipSync(sound.subarray(7))])],
   ['deflate', deflateSync(sound)],
+  ['deflate', deflateRawSync(sound)],
   ['br', brotliCompressSync(sound)],
   ['identity', sound],
 ]

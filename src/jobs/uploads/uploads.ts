@@ -95,14 +95,25 @@ async function registerUpload(
   }
 }
 
+/** Seconds after which decoders are not killed again, as for want of memory. */
+const RETRY_AFTER = 10
+
 /**
- * A job distinguishes its failures; an upload has one response for bytes without audio.
+ * A job distinguishes its failures; an upload has one response for bytes without audio. A job is
+ * repeated when its decoder was killed; an upload asks its client to do that.
  */
 function asUploadError(error: unknown): unknown {
   if (!(error instanceof AppError)) return error
-  if (error.code !== 'media_undecodable' && error.code !== 'media_without_audio') return error
   // One sentence, not two nested ones.
-  const reason = error.code === 'media_without_audio' ? 'it has no audio track' : undefined
-  const detail = reason ?? error.message.replace(/^Cannot [^:]*: /, '')
-  return new AppError('media_unsupported', detail, { cause: error })
+  const detail = error.message.replace(/^Cannot [^:]*: /, '')
+  switch (error.code) {
+    case 'media_undecodable':
+      return new AppError('media_unsupported', detail, { cause: error })
+    case 'media_without_audio':
+      return new AppError('media_unsupported', 'it has no audio track', { cause: error })
+    case 'engine_failed':
+      return new AppError('engine_unavailable', detail, { retryAfter: RETRY_AFTER, cause: error })
+    default:
+      return error
+  }
 }

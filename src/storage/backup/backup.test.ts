@@ -96,7 +96,10 @@ for (const key of [undefined, KEY]) {
     assert.match(problems.find((one) => one.includes(idOf(cut)))!, /truncated/)
     assert.match(problems.find((one) => one.includes(idOf(gone)))!, /it is missing/)
     const folder = await makeFolder(t)
-    await assert.rejects(restore({ folder }), /^DamagedFile|objects\//)
+    const remedy = `--check' finds all damage, --snapshot NAME restores another snapshot (${snapshot})`
+    await assert.rejects(restore({ folder }), ({ message }: Error) => {
+      return /^Cannot restore from \S+: objects\//.test(message) && message.endsWith(remedy)
+    })
     assert.ok(!(await readdir(folder)).includes('steno.sqlite'), 'no server starts on it')
     for (const name of ['steno.sqlite', 'manifest']) {
       const file = join(target, 'snapshots', snapshot, name)

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { SQLITE_VERSION } from '../database/sqlite/migrate.ts'
+import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
 
 /** The version since which rows contain the sizes of all objects. */
 const MIN_VERSION = 8
@@ -70,7 +71,7 @@ export function readReferences(file: string): { objects: KnownObject[]; sessions
   }
 }
 
-/** Throws if the pages of a database are inconsistent. */
+/** Fails with `DamagedFile` if the pages of a database are inconsistent. */
 export function checkDatabaseCopy(file: string): void {
   const database = new DatabaseSync(file)
   let found: string | undefined
@@ -82,7 +83,7 @@ export function checkDatabaseCopy(file: string): void {
   } finally {
     database.close()
   }
-  if (found !== 'ok') throw new Error(`The database is damaged: ${found}`)
+  if (found !== 'ok') throw new DamagedFile(`the database: ${found}`)
 }
 
 function checkCopyVersion(database: DatabaseSync, file: string): void {

@@ -4,6 +4,7 @@ import { databaseFile, makeDataFolder, RESTORING_MARK } from '../data-folder/dat
 import { lockFolder } from '../database/sqlite/folder-lock.ts'
 import { objectPath } from '../objects/disk/disk-objects.ts'
 import { syncFolder } from '../objects/disk/durable-file.ts'
+import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
 import { readChecked, reportFullDisk, type StoredFile, writeAtomically } from './backup-files.ts'
 import { openBackupFolder } from './backup-folder.ts'
 import { filesOf } from './check-backup.ts'
@@ -40,7 +41,19 @@ export type RestoreOutcome = {
  * The database comes last: no server starts on a folder that has objects without one.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreOutcome> {
-  return reportFullDisk(options.folder, () => restore(options))
+  return reportFullDisk(options.folder, () => reportDamage(options.source, () => restore(options)))
+}
+
+/** Runs work that reads a backup; the error of a damaged file names the remedy. */
+async function reportDamage<T>(source: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof DamagedFile)) throw error
+    const snapshots = (await listSnapshots(source)).join(', ')
+    const remedy = `'steno backup ${source} --check' finds all damage, --snapshot NAME restores another snapshot (${snapshots})`
+    throw new Error(`Cannot restore from ${source}: ${error.message}; ${remedy}`, { cause: error })
+  }
 }
 
 async function restore(options: RestoreOptions): Promise<RestoreOutcome> {

@@ -121,7 +121,7 @@ async function findStoredData(folder: string): Promise<'objects' | 'live' | unde
 
 function missingDatabaseError(file: string, folder: 'objects' | 'live'): Error {
   const folderContent = folder === 'live' ? 'live sessions' : folder
-  const remedy = `put a backup in its place, or move the ${folder} folder away to start anew`
+  const remedy = `put a backup in its place ('steno restore'), or move the ${folder} folder away to start anew`
   return new Error(
     `Cannot open the database ${file}: it is gone, but not its ${folderContent}; ${remedy}`,
   )

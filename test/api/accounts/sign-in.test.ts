@@ -166,6 +166,7 @@ test('a sign-in link works once; wrong keys and bodies are rejected', async () =
   const attempt = (json: unknown) => browse('/v2/sign-in', { method: 'POST', json })
   assert.equal((await attempt({ link })).code, 'sign_in_ended')
   assert.equal((await attempt({ key: 'wrong' })).code, 'key_unknown')
+  assert.equal((await attempt({ key: 'wrong', link: null })).code, 'key_unknown')
   assert.equal((await attempt({})).code, 'request_invalid')
   assert.equal((await attempt({ key: 1 })).code, 'request_invalid')
   // The cookie of a browser is no link, nor is a link a cookie.

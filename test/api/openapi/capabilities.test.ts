@@ -113,8 +113,8 @@ test('every add-on of a request is reported, configured or not', async () => {
   const { components } = (await call<Description>(server, '/openapi.json')).body
   const request = components.schemas.PreRecordedRequest!.properties as Record<string, object>
   const switches = Object.keys(request).filter((name) => {
-    const { type, anyOf } = request[name] as { type?: string; anyOf?: { type: string }[] }
-    return type === 'boolean' || anyOf?.some((one) => one.type === 'boolean')
+    const { type, anyOf } = request[name] as { type?: string[]; anyOf?: { type: string }[] }
+    return type?.[0] === 'boolean' || anyOf?.some((one) => one.type === 'boolean')
   })
   const others = ['callback', 'enable_code_switching', 'detect_language']
   assert.deepEqual(

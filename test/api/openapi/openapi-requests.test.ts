@@ -53,7 +53,10 @@ function withoutContradictions(fields: Fields): Fields {
   const kept = Object.entries(fields).filter(([name, value]) => !hard.test(name) && value !== true)
   return Object.fromEntries(
     kept.map(([name, value]) => {
-      return [name, name === 'realtime_processing' ? withoutContradictions(value as Fields) : value]
+      return [
+        name,
+        name === 'realtime_processing' ? withoutContradictions((value ?? {}) as Fields) : value,
+      ]
     }),
   )
 }

@@ -202,9 +202,10 @@ test('creating a session requires nothing, shows defaults and describes the sock
   assert.equal(LiveRequest!.required, undefined)
   assert.equal(LiveCallbackConfig!.required, undefined)
   const { sample_rate, messages_config, ...others } = LiveRequest!.properties
-  assert.deepEqual(sample_rate!.enum, [8000, 16000, 32000, 44100, 48000])
+  assert.deepEqual(sample_rate!.enum, [8000, 16000, 32000, 44100, 48000, null])
   assert.equal(sample_rate!.default, 16000)
-  assert.deepEqual(messages_config, { $ref: '#/components/schemas/MessagesConfig' })
+  const config = { $ref: '#/components/schemas/MessagesConfig' }
+  assert.deepEqual(messages_config, { anyOf: [config, { type: 'null' }] })
   const older = Object.keys(others).filter((name) => others[name]!.deprecated)
   assert.deepEqual(older.sort(), [
     'accurate_words_timestamps',
@@ -251,6 +252,12 @@ test('every parameter of a list is optional', () => {
   assert.deepEqual(Object.keys(metadata?.content ?? {}), ['application/json'])
 })
 
+test('no text is only the end of a sentence', () => {
+  const texts = JSON.stringify(document).match(/"(description|summary)":"[^"]*/g)!
+  const fragments = texts.filter((one) => /:"(Of|As|By|In|To|Such|Exclusive)\b/.test(one))
+  assert.deepEqual(fragments, [])
+})
+
 test('no custom format appears in the description', () => {
   const formats = new Set(JSON.stringify(document).match(/"format":"[^"]*"/g))
   const standard = ['binary', 'date', 'date-time', 'uri', 'uuid'].map((one) => `"format":"${one}"`)
@@ -278,8 +285,8 @@ test('the description follows the settings and contains no secret', async (t) =>
   const { PreRecordedRequest, LiveRequest, PostSessionMetadata, AudioToLlmConfig, LanguageConfig } =
     described.components.schemas
   const { model, custom_metadata } = PreRecordedRequest!.properties
-  assert.deepEqual(model!.enum, ['stt-1', 'stt-3', 'stt-fusion', 'fast', 'best'])
-  assert.deepEqual(LiveRequest!.properties.model!.enum, ['stt-1', 'fast'])
+  assert.deepEqual(model!.enum, ['stt-1', 'stt-3', 'stt-fusion', 'fast', 'best', null])
+  assert.deepEqual(LiveRequest!.properties.model!.enum, ['stt-1', 'fast', null])
   assert.equal(PostSessionMetadata!.additionalProperties, true)
   assert.ok(LanguageConfig!.properties.languages!.items.enum?.includes('yue'))
   assert.equal(AudioToLlmConfig!.properties.prompts!.maxItems, 7)

@@ -59,7 +59,7 @@ const damages: Damage[] = [
       const file = join(folder, 'steno.sqlite')
       truncateSync(file, statSync(file).size / 2)
     },
-    says: /^Cannot open the database \S+steno\.sqlite: .* malformed; put a backup in its place$/,
+    says: /^Cannot open the database \S+steno\.sqlite: .* malformed; put a backup in its place \('steno restore'\)$/,
   },
   {
     name: 'a database that is empty',

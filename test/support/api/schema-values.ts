@@ -4,7 +4,7 @@ import { characters } from '../text/unicode.ts'
 /** The part of JSON Schema that our published schemas use. */
 export type JsonSchema = {
   $ref?: string
-  type?: string
+  type?: string | readonly [string, 'null']
   enum?: readonly unknown[]
   format?: string
   anyOf?: readonly JsonSchema[]
@@ -55,6 +55,9 @@ function fittingValues(schema: JsonSchema, options: ValueOptions): fc.Arbitrary<
   }
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => valuesOf(one, options)))
   if (schema.enum) return fc.constantFrom(...schema.enum)
+  if (typeof schema.type === 'object') {
+    return fc.option(fittingValues({ ...schema, type: schema.type[0] }, options))
+  }
   const { minimum = -1000, maximum = 1000 } = schema
   switch (schema.type) {
     case 'boolean':
@@ -74,6 +77,8 @@ function fittingValues(schema: JsonSchema, options: ValueOptions): fc.Arbitrary<
       })
     case 'object':
       return objects(schema, options)
+    case 'null':
+      return fc.constant(null)
     default:
       return fc.jsonValue({ maxDepth: 2 })
   }

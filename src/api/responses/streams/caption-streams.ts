@@ -28,7 +28,7 @@ const RESPONSE_TIMEOUT_MS = 3000
 
 /** The description of the routes that return these streams. */
 export const captionsDescription =
-  'Server-sent events: `caption` with `id`, `text`, `is_final`, `start`, `channel`, `language` and, with diarization, ' +
+  'Sends server-sent events: `caption` with `id`, `text`, `is_final`, `start`, `channel`, `language` and, with diarization, ' +
   '`speaker`; a later one of the same id replaces it. The last 50 come first. Partials come if the client of the session ' +
   'asked for them. `end` says that the session has ended. The server ends each stream after five minutes, and clients such ' +
   'as `EventSource` connect again. An extension.'

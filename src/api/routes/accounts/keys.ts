@@ -38,7 +38,7 @@ const list = {
   tags: ['Server'],
   operationId: 'listKeys',
   summary: 'List keys',
-  description: `Oldest first, without the keys themselves and those of the settings. ${SCOPE_NOTE}`,
+  description: `Lists keys, oldest first, without their secrets and without the keys of the settings. ${SCOPE_NOTE}`,
   response: { 200: KeyList },
 }
 const create = {

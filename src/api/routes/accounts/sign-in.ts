@@ -31,7 +31,7 @@ const View = Type.Object(
     account: Type.String(),
     scopes: Type.Array(Type.String(), { description: 'What the key may do' }),
     csrf_token: Type.String({
-      description: 'Requests that write and come with the cookie need it in `x-csrf-token`',
+      description: 'The token that writing requests with the cookie must have in `x-csrf-token`',
     }),
     expires_at: DateTime,
   },
@@ -82,7 +82,7 @@ export function signInRoutes(
       ...publicRoute,
       operationId: 'getSignIn',
       summary: 'Get the account that is signed in',
-      description: 'Reads the cookie only.',
+      description: 'Reads only the cookie, no key.',
       response: { 200: View, ...errorResponses(401, 403) },
     }
     http.get(path, { schema: get }, async ({ raw }) => toView(await signIns.find(raw)))
@@ -91,7 +91,8 @@ export function signInRoutes(
       ...publicRoute,
       operationId: 'signOut',
       summary: 'Sign the browser out',
-      description: 'By the cookie and `x-csrf-token`.',
+      description:
+        'Ends the sign-in of the cookie. The request needs the cookie and `x-csrf-token`.',
       querystring: Query,
       response: {
         204: Type.Unsafe<undefined>(Type.Null({ description: 'The browser is signed out' })),
@@ -112,8 +113,8 @@ function readBody(bytes: unknown): { key?: string; link?: string } {
     string,
     unknown
   >
-  if (typeof key === 'string' && link === undefined) return { key }
-  if (typeof link === 'string' && key === undefined) return { link }
+  if (typeof key === 'string' && (link ?? null) === null) return { key }
+  if (typeof link === 'string' && (key ?? null) === null) return { link }
   const validationErrors = ['either key or link must be there, as text']
   throw new AppError('request_invalid', undefined, { validationErrors })
 }

@@ -25,7 +25,7 @@ export function usageRoutes({
     operationId: 'getUsage',
     summary: 'Get the usage of an account',
     description:
-      'Jobs, seconds of audio, add-ons and tokens of language models, added up by the UTC day on which a job ended, ' +
+      'Returns jobs, seconds of audio, add-ons and tokens of language models, added up by the UTC day on which a job ended, ' +
       'by the key that requested it, or by its kind. What was used stays counted when the job is deleted. A failed ' +
       'recording counts no seconds, a failed session what it recorded.',
     querystring: UsageQuery,

@@ -25,8 +25,8 @@ export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsync
           operationId: 'retryPreRecordedAddOn',
           summary: 'Retry a failed add-on',
           description:
-            'Of a job that is `done`, from the words of its result, without recognition; returns what then stands in ' +
-            'the result, also when it failed again. Nothing else of the job changes, and no callback or ' +
+            'Repeats an add-on of a job that is `done`, from the words of its result and without recognition. Returns ' +
+            'what the result then contains, even if the add-on failed again. Nothing else of the job changes, and no callback or ' +
             'webhook is sent. Steps that change the words (such as `custom_spelling`) and `diarization` cannot be ' +
             'retried. Reads no body.',
           params: AddOnParams,

@@ -14,7 +14,7 @@ export function fileRoutes({ storage }: Pick<App, 'storage'>): FastifyPluginAsyn
       tags: ['Upload'],
       operationId: 'getFile',
       summary: 'Download an upload',
-      description: 'The bytes of an upload, at its `audio_url`. Supports one byte range.',
+      description: 'Returns the bytes of an upload, at its `audio_url`. Supports one byte range.',
       params: IdParams,
       headers: RangeHeaders,
       response: downloadResponses(['audio/*', 'video/*', 'application/octet-stream']),

@@ -31,8 +31,8 @@ export function uploadRoutes({
           operationId: 'upload',
           summary: 'Upload a recording',
           description:
-            'Stores a recording, sent as a form or fetched from an address, and returns the `audio_url` to create jobs with. ' +
-            'It is kept while a job uses it, else for the configured time.',
+            'Stores a recording, sent as a form or fetched from an address, and returns the `audio_url` with which to create jobs. ' +
+            'The server keeps it while a job uses it, and otherwise for the configured time.',
           body: {
             content: {
               'multipart/form-data': { schema: UploadForm },

@@ -25,8 +25,9 @@ export function capabilityRoutes({
           operationId: 'getCapabilities',
           summary: 'Get the capabilities of the server',
           description:
-            'Languages and models of recognition; which models are installed and could be; the limits of one recording; of each add-on its languages, its configuration, and whether this server ' +
-            'has it; what translates; how well each type of entity is found, and what the groups of types stand for.',
+            'Returns the languages and models of recognition, and the models that could be installed; the limits of one ' +
+            'recording; the languages and the configuration of each add-on, and whether this server has it; the ' +
+            'translators; how each type of entity is found, and what the groups of types stand for.',
           response: { 200: Capabilities },
         },
       },

@@ -29,8 +29,8 @@ export function modelRoutes({
           operationId: 'listModels',
           summary: 'List the models that requests may name',
           description:
-            'In the form of OpenAI’s API, with the languages that are installed. `GET /v2/capabilities` shows which ' +
-            'models stand behind them.',
+            'Lists them in the form of OpenAI’s API, with the installed languages. `GET /v2/capabilities` shows which ' +
+            'models they stand for.',
           response: { 200: ModelList },
         },
       },
@@ -44,7 +44,7 @@ export function modelRoutes({
           tags: ['OpenAI-compatible'],
           operationId: 'getModel',
           summary: 'Get a model that requests may name',
-          description: 'In the form of OpenAI’s API.',
+          description: 'Returns the model in the form of OpenAI’s API.',
           params: Type.Object({ id: Type.String() }),
           response: { 200: Model, ...errorResponses(404) },
         },

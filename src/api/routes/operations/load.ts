@@ -19,8 +19,8 @@ export function loadRoutes({
       operationId: 'getLoad',
       summary: 'Get the load of the last half hour',
       description:
-        'The load of the process that handles the request, since it started; the queue and the deliveries are those of all that share ' +
-        'its database. For people; `/metrics` is for programs. Needs a key with the scope `admin`.',
+        'Returns the load of the process that handles the request, since it started; the queue and the deliveries are those of all that share ' +
+        'its database. It is meant for people; programs read `/metrics`. Needs a key with the scope `admin`.',
       response: { 200: LoadReport },
     }
     http.get('/v2/load', { schema }, async () => ({

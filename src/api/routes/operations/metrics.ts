@@ -26,7 +26,7 @@ export function metricsRoutes({
       operationId: 'getMetrics',
       summary: 'Get the metrics of the server',
       description:
-        'In the text format of Prometheus. Needs no key; when the operator has set a token, ' +
+        'Returns the metrics in the text format of Prometheus. Needs no key; when the operator has set a token, ' +
         'send it as `Authorization: Bearer …`.',
       response: {
         200: { description: 'OK', content: { 'text/plain': { schema: Type.String() } } },

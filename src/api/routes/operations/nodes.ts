@@ -11,7 +11,7 @@ export function nodeRoutes({ storage: { db } }: Pick<App, 'storage'>): FastifyPl
       operationId: 'listNodes',
       summary: 'List the nodes of this server',
       description:
-        'All processes that share the database, oldest first, with their roles and how many live ' +
+        'Lists all processes that share the database, oldest first, with their roles and how many live ' +
         'sessions they run. Needs a key with the scope `admin`.',
       response: { 200: NodeList },
     }

@@ -36,7 +36,7 @@ export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsy
       ...publicRoute,
       operationId: 'getDescription',
       summary: 'Get this OpenAPI description',
-      description: 'OpenAPI 3.1. Needs no key.',
+      description: 'Returns this description in OpenAPI 3.1. Needs no key.',
       response: { 200: FreeObject(), 304: notModified },
     }
     http.get('/openapi.json', { schema: documentSchema }, async (request, reply) => {
@@ -49,7 +49,7 @@ export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsy
       ...publicRoute,
       operationId: 'getReference',
       summary: 'Get the API reference page',
-      description: 'The API reference as a web page, with requests to try. Needs no key.',
+      description: 'Returns the API reference as a web page, with requests to try. Needs no key.',
       response: { 200: textResponse('text/html'), 304: notModified },
     }
     http.get('/docs', { schema: pageSchema }, async (request, reply) => {

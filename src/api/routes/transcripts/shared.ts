@@ -83,7 +83,7 @@ function viewRoute({ storage, jobs, findShared }: SharedRouteDeps): FastifyPlugi
     operationId: 'getShared',
     summary: 'Get the transcript behind a link',
     description:
-      'The transcript of one job, for anyone with the link. It needs no key, and reveals no id. An extension.',
+      'Returns the transcript of one job to anyone with the link. Needs no key, and reveals no id. An extension.',
     response: { 200: Type.Unsafe<string>(SharedView), ...errorResponses(404, 429) },
   }
 
@@ -149,7 +149,7 @@ function fileRoute({ storage, findShared }: SharedRouteDeps): FastifyPluginAsync
     operationId: 'getSharedFile',
     summary: 'Download the recording behind a link',
     description:
-      'The redacted recording of a redacted job, if it has one. Supports one byte range. An extension.',
+      'Returns the recording; for a redacted job, only the redacted one, if there is one. Supports one byte range. An extension.',
     headers: RangeHeaders,
     response: {
       ...downloadResponses(['audio/*', 'video/*', 'application/octet-stream']),

@@ -21,7 +21,7 @@ import {
 const EditsQuery = Type.Object({
   versions: Type.Integer({
     ...{ minimum: 1, maximum: MAX_EDIT_VERSIONS, default: 100 },
-    description: 'How many versions to list, newest first',
+    description: 'The number of versions to list, newest first',
   }),
 })
 

@@ -32,10 +32,14 @@ const TranscriptQuery = Type.Object({
     default: true,
     description: 'Names speakers, or else channels, where there are several, counted from 1',
   }),
-  words: Type.Boolean({ default: false, description: 'Includes the words, in `json`' }),
+  words: Type.Boolean({
+    default: false,
+    description: 'Includes the words, if the format is `json`',
+  }),
   edited: Type.Boolean({
     default: true,
-    description: 'With the corrections of people, if there are any; else as the machine wrote it',
+    description:
+      'Applies the corrections of people, if there are any; with `false`, the transcript is as the machine wrote it',
   }),
 })
 

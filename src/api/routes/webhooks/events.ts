@@ -39,7 +39,7 @@ const schema = {
   operationId: 'getEvents',
   summary: 'Stream the events of an account',
   description:
-    'Server-sent events of the account: `job` for recordings, `session` for live sessions, `delivery` for what was delivered or not. Their data is JSON: `id`, `status` (of a job; `deleted` for one that is gone), `at`; of a delivery also `job_id`. Keys with the scope `admin` also get `model` while a model is being pulled: `name`, `status` (`pulling`, `installed`, `failed`), `fraction`, `seconds_left`, `message`; these are not sent again. Without `Last-Event-ID` they begin now; events are kept for a day. The server ends each stream after five minutes, and clients such as `EventSource` connect again.',
+    'Sends server-sent events of the account: `job` for recordings, `session` for live sessions, `delivery` for what was delivered or not. Their data is JSON: `id`, `status` (of a job; `deleted` for one that is gone), `at`; of a delivery also `job_id`. Keys with the scope `admin` also get `model` while a model is being pulled: `name`, `status` (`pulling`, `installed`, `failed`), `fraction`, `seconds_left`, `message`; these are not sent again. Without `Last-Event-ID` the stream begins now; events are kept for a day. The server ends each stream after five minutes, and clients such as `EventSource` connect again.',
   headers: Headers,
   response: {
     200: {

@@ -28,7 +28,7 @@ export const KeyRequest = Type.Object(
     expires_in_s: Type.Optional(
       Type.Integer({
         ...{ minimum: 60, maximum: 10 * YEAR_S },
-        description: 'Seconds until it expires; without this it never does',
+        description: 'Seconds until it expires; by default it never does',
       }),
     ),
   },
@@ -53,7 +53,10 @@ const fields = {
 export const CreatedKey = Type.Object(
   {
     ...fields,
-    key: Type.String({ description: 'Returned only here; the server stores just a hash of it' }),
+    key: Type.String({
+      description:
+        'The key. Only this response contains it, because the server stores only its hash',
+    }),
   },
   { title: 'CreatedKey' },
 )

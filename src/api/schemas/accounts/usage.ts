@@ -7,9 +7,9 @@ const groups = ['day', 'key', 'kind', 'account'] as const
 
 /** Which usage to add up. */
 export const UsageQuery = Type.Object({
-  from: DateFilter('The first UTC day; default the first of this month'),
-  to: DateFilter('The last UTC day; default today. At most 366 days in all'),
-  by: AnyOf(groups, 'What to add up by, several with commas; default `day`'),
+  from: DateFilter('The first UTC day; by default the first of this month'),
+  to: DateFilter('The last UTC day; by default today. At most 366 days in all'),
+  by: AnyOf(groups, 'The fields to group by, separated by commas; `day` by default'),
   account: OtherAccount,
 })
 
@@ -40,7 +40,7 @@ const UsageItem = Type.Object(
     kind: Type.Optional(OneOf('pre-recorded', 'live')),
     ...sums,
   },
-  { title: 'UsageItem', description: 'One sum, with the fields that it was grouped by' },
+  { title: 'UsageItem', description: 'One total, with the fields by which it was grouped' },
 )
 
 /** The quotas of an account, and how much of them it has used. */

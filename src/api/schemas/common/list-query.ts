@@ -18,7 +18,7 @@ export const OtherAccount = Type.Optional(
   Type.String({
     maxLength: MAX_NAME_CHARS,
     description:
-      'Another account, or `*` for all of them: needs a key with the scope `admin`. Default: the account of the key',
+      'Another account, or `*` for all accounts, which need a key with the scope `admin`; by default the account of the key',
   }),
 )
 
@@ -67,13 +67,15 @@ const Query = Type.Object({
     ),
   ),
   results: Type.Optional(
-    Type.Boolean({ description: 'With `false`, `result` is null: a short list. An extension' }),
+    Type.Boolean({
+      description: 'With `false`, `result` is null, which makes the list short. An extension',
+    }),
   ),
   cursor: Type.Optional(
     Type.String({
       format: 'cursor',
       maxLength: MAX_NAME_CHARS,
-      description: 'Where the previous page ended; part of `next`',
+      description: 'The place where the previous page ended; part of `next`',
     }),
   ),
 })

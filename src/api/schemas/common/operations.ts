@@ -24,12 +24,13 @@ const kinds = {
   both: { tag: 'Transcription', name: 'Transcription', one: 'a job', many: 'jobs of both kinds' },
 } as const
 
-const uploadedFile = 'The bytes as they were uploaded or fetched.'
-const sessionRecording = 'A WAVE file of all audio that the session accepted, once it has ended.'
+const uploadedFile = 'Returns the bytes as they were uploaded or fetched.'
+const sessionRecording =
+  'Returns a WAVE file of all audio that the session accepted, once it has ended.'
 const recordings = {
   'pre-recorded': uploadedFile,
   live: sessionRecording,
-  both: `${uploadedFile} Of a live session: ${sessionRecording}`,
+  both: `${uploadedFile} For a live session, the file is a WAVE file of all audio that it accepted, once it has ended.`,
 }
 
 /** Describes the routes that every kind of job has. */
@@ -45,28 +46,28 @@ export function jobOperations(kind: JobKind | undefined) {
     list: operation(
       'list*',
       `List ${many}`,
-      'Newest first. Follow `next` until it is null to see all. An empty parameter counts as not given.',
+      'Lists jobs, newest first. Follow `next` until it is null to see all. An empty parameter counts as not given.',
     ),
     get: operation(
       'get*',
       `Get ${one}`,
-      'The job with everything it has so far. Its `result` is there as soon as its `status` is `done`.',
+      'Returns the job with everything it has so far. Its `result` is there as soon as its `status` is `done`.',
     ),
     remove: operation(
       'delete*',
       `Delete ${one}`,
-      'Removes the job, its result and, unless another job uses it, its recording. It must have ended.',
+      'Removes the job, its result and, unless another job uses it, its recording. The job must have ended.',
     ),
     transcript: operation(
       'get*Transcript',
       `Get the transcript of ${one} as a file`,
-      'As text, subtitles or JSON, from the stored words, once the job is `done`, with the corrections of people unless ' +
-        '`edited` is false. An extension.',
+      'Returns text, subtitles or JSON, made from the stored words once the job is `done`, with the corrections of people ' +
+        'unless `edited` is false. An extension.',
     ),
     edits: operation(
       'get*TranscriptEdits',
       `Get the corrections of the transcript of ${one}`,
-      'Its versions, and what all corrections add up to. The `result` of the job stays as the machine made it. An extension.',
+      'Returns the versions of the transcript, and the result of all corrections together. The `result` of the job stays as the machine made it. An extension.',
     ),
     edit: operation(
       'edit*Transcript',
@@ -77,8 +78,8 @@ export function jobOperations(kind: JobKind | undefined) {
     share: operation(
       'share*',
       `Create a link to ${one}`,
-      'Anyone with the link can read the transcript and play the recording, without a key, until the link expires; of a session that ' +
-        'runs, the captions. Needs the scope `write`. An extension.',
+      'Until the link expires, anyone with it can read the transcript and play the recording without a key, or read ' +
+        'the captions of a session that still runs. Needs the scope `write`. An extension.',
     ),
     shares: operation(
       'list*Shares',
@@ -106,7 +107,7 @@ export function creationOperation(path: string): ApiOperation {
     operationId: `create${name}`,
     summary: 'Create a pre-recorded job',
     description:
-      'Responds as soon as the job is stored; request it at its `result_url` until its `status` is `done` or `error`. ' +
+      'Responds as soon as the job is stored. Request the job at its `result_url` until its `status` is `done` or `error`. ' +
       'Each feature is a switch with an optional configuration, which is checked in any case and used only with its switch. ' +
       'The header `x-steno-warning` of the response names unknown fields and old ones, which are ignored, and options without effect.',
   }

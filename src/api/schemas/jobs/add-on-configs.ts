@@ -171,7 +171,7 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
         audio: Type.Optional(
           Type.Boolean({
             description:
-              'An extension: the server keeps a recording with a tone in place of what was redacted, and deletes the original',
+              'Keeps a recording with a tone in place of what was redacted, and deletes the original. An extension',
           }),
         ),
       },

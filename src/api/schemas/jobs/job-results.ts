@@ -22,7 +22,10 @@ const Metadata = Type.Object(
       minimum: 1,
       description: 'Channels of equal content count once',
     }),
-    billing_time: Type.Number({ minimum: 0, description: 'Seconds, times the channels' }),
+    billing_time: Type.Number({
+      minimum: 0,
+      description: 'The duration in seconds, times the distinct channels',
+    }),
     transcription_time: Type.Number({ minimum: 0, description: 'Seconds of work' }),
     channel_mode: Type.Optional(
       Type.Unsafe<'mix' | 'separate'>({
@@ -66,7 +69,7 @@ const Entity = Type.Object(
   { title: 'NamedEntity' },
 )
 
-const Emotion = Type.String({ description: 'Such as `neutral` or `contentment`' })
+const Emotion = Type.String({ description: 'A label such as `neutral` or `contentment`' })
 
 const SentenceSentiment = Type.Object(
   {
@@ -168,7 +171,9 @@ export const AddOnAnswer = Type.Union(
   [
     ...(Object.values(repeatable) as TSchema[]),
     SentencesResult,
-    Type.Array(SubtitleView, { description: 'Of `subtitles`; empty when they failed' }),
+    Type.Array(SubtitleView, {
+      description: 'The files of `subtitles`; empty when the add-on failed',
+    }),
   ],
   { title: 'AddOnAnswer' },
 )
@@ -182,7 +187,7 @@ export const LiveResult = Type.Object(
     diarization: PreRecordedResult.properties.diarization,
     messages: Type.Optional(
       Type.Array(Type.String({ contentMediaType: 'application/json' }), {
-        description: 'JSON text of each message that was sent during the session, in order',
+        description: 'The JSON text of each message that was sent during the session, in order',
       }),
     ),
   },

@@ -10,14 +10,14 @@ const FileView = Type.Object(
     id: Uuid,
     filename: Nullable(Type.String()),
     source: Nullable(
-      Type.String({ description: 'The address it was fetched from, as it was given' }),
+      Type.String({ description: 'The address from which it was fetched, as the client sent it' }),
     ),
     audio_duration: Nullable(Seconds),
     number_of_channels: Nullable(Type.Integer({ minimum: 1 })),
   },
   {
     title: 'JobFile',
-    description: 'The recording as uploaded; not kept when its audio is redacted',
+    description: 'The recording as it was uploaded; deleted when its audio is redacted',
   },
 )
 
@@ -30,7 +30,7 @@ const fields = {
   status: Status,
   created_at: DateTime,
   completed_at: Nullable(DateTime),
-  custom_metadata: Type.Optional(FreeObject('As the client gave it')),
+  custom_metadata: Type.Optional(FreeObject('The value that the client sent')),
   error_code: Nullable(
     Type.Integer({ minimum: 400, maximum: 599, description: 'Why it failed, as an HTTP status' }),
   ),
@@ -103,7 +103,10 @@ export function jobListOf(kind: JobView['kind'] | undefined) {
 export const CreatedJob = Type.Object(
   {
     id: Uuid,
-    result_url: Type.String({ format: 'uri', description: 'For GET and DELETE' }),
+    result_url: Type.String({
+      format: 'uri',
+      description: 'The address of the job, for GET and DELETE',
+    }),
   },
   { title: 'CreatedJob' },
 )
@@ -127,7 +130,9 @@ export const JobProgressView = Type.Object(
   {
     status: Status,
     stage: Nullable(Type.String({ description: 'The current step, in words' })),
-    fraction: Nullable(Type.Number({ minimum: 0, maximum: 1, description: 'Of the whole job' })),
+    fraction: Nullable(
+      Type.Number({ minimum: 0, maximum: 1, description: 'The progress of the whole job' }),
+    ),
     seconds_left: Nullable(Type.Number({ minimum: 0 })),
   },
   { title: 'JobProgress' },

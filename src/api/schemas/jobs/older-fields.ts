@@ -12,7 +12,7 @@ export function olderLanguageFields({ Language }: Pick<AddOnConfigs, 'Language'>
     language: Type.Optional(
       Type.Unsafe<string>({ ...Language, ...older('`language_config.languages`') }),
     ),
-    detect_language: Switch(older('`language_config.languages`, empty')),
+    detect_language: Switch(older('an empty `language_config.languages`')),
     enable_code_switching: Switch(older('`language_config.code_switching`')),
     code_switching_config: Type.Optional(
       Type.Object(

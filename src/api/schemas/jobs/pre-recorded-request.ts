@@ -60,7 +60,7 @@ export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) 
     structured_data_extraction: Switch(),
     structured_data_extraction_config: Type.Optional(configs.ExtractionConfig),
     display_mode: Switch(),
-    chapters: Switch({ description: 'Parts of the recording by topic. An extension' }),
+    chapters: Switch({ description: 'Divides the recording into parts by topic. An extension' }),
     number_formatting: Switch({
       description: 'Writes English numbers in one style: digits (default) or words. An extension',
     }),

@@ -24,7 +24,7 @@ const LanguageConfig = Type.Object({
   languages: Type.Array(configs.Language),
   code_switching: Type.Boolean(),
 })
-const model = Type.String({ description: 'As the client named it' })
+const model = Type.String({ description: 'The name that the client sent' })
 
 /**
  * The `request_params` of a pre-recorded job: every switch, and the configurations that the client

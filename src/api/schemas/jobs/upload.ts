@@ -13,7 +13,7 @@ export const UploadForm = Type.Object(
   {
     audio: Type.Unsafe({
       contentMediaType: 'application/octet-stream',
-      description: 'The file; exactly one. Other parts are ignored',
+      description: 'The file; there must be exactly one. Other parts are ignored',
     }),
   },
   { title: 'UploadForm' },
@@ -26,12 +26,16 @@ export const UploadView = Type.Object(
     audio_metadata: Type.Object({
       id: Uuid,
       filename: Type.String(),
-      extension: Type.String({ description: 'As detected, in lower case, without a dot' }),
+      extension: Type.String({
+        description: 'The type of the file as detected, in lower case, without a dot',
+      }),
       size: Type.Integer({ minimum: 0, description: 'Bytes' }),
       audio_duration: Seconds,
       number_of_channels: Type.Integer({ minimum: 1 }),
       source: Type.Optional(
-        Type.String({ description: 'The address it was fetched from, as it was given' }),
+        Type.String({
+          description: 'The address from which it was fetched, as the client sent it',
+        }),
       ),
     }),
   },

@@ -89,12 +89,12 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
 /** Defines the processing of the audio before recognition. */
 function preProcessing() {
   return WithDefaults('PreProcessing', {
-    audio_enhancer: Switch({ description: 'Remove noise before recognition' }),
+    audio_enhancer: Switch({ description: 'Removes noise before recognition' }),
     speech_threshold: Type.Number({
       minimum: 0,
       maximum: 1,
       default: 0.6,
-      description: 'The nearer to 1, the fewer sounds count as speech',
+      description: 'How clear speech must be: the nearer to 1, the fewer sounds count as speech',
     }),
   })
 }
@@ -114,7 +114,7 @@ function realtimeProcessing(configs: AddOnConfigs) {
           partials: Type.Optional(
             Type.Boolean({
               description:
-                'An extension: partials are translated, too; `data.is_final` of the messages tells which they are of',
+                'Translates partials, too; `data.is_final` of the messages tells them apart. An extension',
             }),
           ),
         },
@@ -127,7 +127,7 @@ function realtimeProcessing(configs: AddOnConfigs) {
     // fields of the API.
     diarization: Type.Optional(
       Type.Boolean({
-        description: 'An extension: finals name the speaker, as far as known by then',
+        description: 'Names the speakers of finals, as far as known by then. An extension',
       }),
     ),
     diarization_config: Type.Optional(configs.DiarizationConfig),
@@ -143,7 +143,7 @@ function postProcessing(configs: AddOnConfigs) {
     // The field has no default, so that the parameters of sessions without it contain only the
     // fields of the API.
     audio_to_llm: Type.Optional(
-      Type.Boolean({ description: 'An extension: prompts about the whole session' }),
+      Type.Boolean({ description: 'Runs prompts about the whole session. An extension' }),
     ),
     audio_to_llm_config: Type.Optional(configs.AudioToLlmConfig),
     chapterization: Switch(IGNORED),

@@ -14,10 +14,10 @@ const defaults = {
 }
 
 const descriptions: Record<keyof typeof defaults, string> = {
-  receive_partial_transcripts: '`transcript` while its text may still change',
-  receive_final_transcripts: '`transcript` whose text is final',
+  receive_partial_transcripts: 'The message `transcript` while its text may still change',
+  receive_final_transcripts: 'The message `transcript` whose text is final',
   receive_speech_events: '`speech_start` and `speech_end`',
-  receive_pre_processing_events: 'No such events exist today',
+  receive_pre_processing_events: 'The server has no such messages yet',
   receive_realtime_processing_events:
     '`translation`, `named_entity_recognition`, `sentiment_analysis`',
   receive_post_processing_events:

@@ -10,14 +10,16 @@ const AddOn = Type.Object(
   {
     name: Type.String({ description: 'The switch that requests it' }),
     kind: OneOf('transform', 'add-on'),
-    is_configured: Type.Boolean({ description: 'If false, it returns `NotConfigured`' }),
+    is_configured: Type.Boolean({
+      description: 'Whether this server has it; without it, the add-on fails with `NotConfigured`',
+    }),
     is_repeatable: Type.Boolean({ description: 'Whether it can be retried after a failure' }),
     languages: Type.Union([Languages, Type.Null()], { description: 'Null when it supports all' }),
     config_schema: Nullable(
       FreeObject('JSON Schema of its `…_config`, with the limits and defaults of this server'),
     ),
   },
-  { title: 'AddOnCapability', description: 'A transform changes the words, an add-on never does' },
+  { title: 'AddOnCapability', description: 'An add-on, or a transform, which changes the words' },
 )
 
 const EntityTypeView = Type.Object(
@@ -29,8 +31,8 @@ const EntityTypeView = Type.Object(
   {
     title: 'EntityCapability',
     description:
-      'Found by checksum or shape (`strong`), only near words that announce it (`cue`), as far as word lists ' +
-      'go (`list`), or not at all (`none`)',
+      'How a type is found: by checksum or shape (`strong`), only near words that announce it (`cue`), as far ' +
+      'as word lists go (`list`), or not at all (`none`)',
   },
 )
 
@@ -38,7 +40,9 @@ const modelFields = {
   name: Type.String({ description: 'The name that `steno models` uses' }),
   kind: Type.String({ description: 'What it is for, such as `recognition`' }),
   engine: Nullable(Type.String({ description: 'What runs it, such as `whisper`' })),
-  languages: Type.Array(Type.String(), { description: 'Best first; none when it works on any' }),
+  languages: Type.Array(Type.String(), {
+    description: 'Its languages, best first; empty when it works on any language',
+  }),
   license: Type.String({ description: 'SPDX id' }),
 }
 
@@ -46,7 +50,7 @@ const InstalledModel = Type.Object(
   {
     ...modelFields,
     version: Nullable(Type.String({ description: 'The commit or version of its source' })),
-    credit: Nullable(Type.String({ description: 'Whom the license requires to be credited' })),
+    credit: Nullable(Type.String({ description: 'The credit that the license requires' })),
     word_times: Nullable(
       Type.Boolean({ description: 'Whether it measures word times; null when it has no words' }),
     ),
@@ -63,7 +67,8 @@ const AvailableModel = Type.Object(
       Type.Unsafe<'itself' | 'family'>({
         type: 'string',
         enum: ['itself', 'family'],
-        description: 'Whether its accuracy in Steno was measured, or that of another size of it',
+        description:
+          'Whether its accuracy in Steno was measured, or only that of another size of the model',
       }),
     ),
   },
@@ -75,7 +80,7 @@ const Translator = Type.Object(
     provider: OneOf('language model', 'whisper', 'apertium'),
     model: Nullable(Type.String({ description: 'The configured language model' })),
     pairs: Type.Union([Type.Array(Type.String()), Type.Null()], {
-      description: 'From and to, such as `es-en`; null for all',
+      description: 'The language pairs, such as `es-en`; null for all',
     }),
     sessions: Type.Boolean({ description: 'Whether it translates live sessions, too' }),
   },

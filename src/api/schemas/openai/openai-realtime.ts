@@ -45,7 +45,7 @@ export const TranscriptionSessionRequest = Type.Object(
   {
     input_audio_format: Type.Optional(OneOf('pcm16', 'g711_ulaw', 'g711_alaw')),
     input_audio_transcription: Type.Optional(FreeObject(undefined, OBJECT_BOUNDS)),
-    turn_detection: Type.Optional(Type.Union([FreeObject(undefined, OBJECT_BOUNDS), Type.Null()])),
+    turn_detection: Type.Optional(FreeObject(undefined, OBJECT_BOUNDS)),
     include: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 10 })),
   },
   { title: 'OpenAiTranscriptionSessionRequest' },
@@ -53,7 +53,8 @@ export const TranscriptionSessionRequest = Type.Object(
 
 const expiresAt = Type.Integer({ description: 'Seconds since 1970' })
 const value = Type.String({
-  description: 'Returned only here; the server stores just a hash of it',
+  description:
+    'The secret. Only this response contains it, because the server stores only its hash',
 })
 
 const ClientSecretView = Type.Object(

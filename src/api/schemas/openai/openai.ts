@@ -12,12 +12,12 @@ const TranscriptionForm = Type.Object(
   {
     file: Type.Unsafe({
       contentMediaType: 'application/octet-stream',
-      description: 'The recording; exactly one',
+      description: 'The recording; there must be exactly one',
     }),
     model: Type.Optional(
       Type.String({
         description:
-          'A name of `GET /v1/models`. OpenAI’s own names stand for the default model; `…-diarize` labels speakers',
+          'A name that `GET /v1/models` lists. OpenAI’s own names stand for the default model; a name that ends in `-diarize` labels speakers',
       }),
     ),
     language: Type.Optional(
@@ -30,7 +30,7 @@ const TranscriptionForm = Type.Object(
       OneOf('json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'),
     ),
     'timestamp_granularities[]': Type.Optional(
-      Type.Array(Granularity, { description: 'What `verbose_json` holds; segments by default' }),
+      Type.Array(Granularity, { description: 'What `verbose_json` contains; segments by default' }),
     ),
     'include[]': Type.Optional(
       Type.Array(OneOf('logprobs'), {
@@ -103,6 +103,6 @@ export const translationOperation = {
   operationId: 'createOpenAiTranslation',
   summary: 'Translate a file into English (OpenAI-compatible)',
   description:
-    'Like `POST /v1/audio/transcriptions`, in English. Speech in another language needs a language model (`STENO_LLM_URL`), ' +
+    'Works like `POST /v1/audio/transcriptions`, but returns English text. Speech in another language needs a language model (`STENO_LLM_URL`), ' +
     'a multilingual Whisper model or Apertium; without one the response is 422.',
 }

@@ -15,12 +15,15 @@ export const AddOnError = Type.Object(
 /** Where words that a response quotes were spoken. */
 const Source = Type.Object(
   {
-    text: Type.String({ description: 'As the answer has it' }),
+    text: Type.String({ description: 'The quotation, as the answer has it' }),
     start: Seconds,
     end: Seconds,
     channel: Type.Integer({ minimum: 0 }),
   },
-  { title: 'Source', description: 'Where words that an answer quotes were spoken first' },
+  {
+    title: 'Source',
+    description: 'The first place where the words that an answer quotes were spoken',
+  },
 )
 
 /**

@@ -29,12 +29,12 @@ export const SearchQuery = Type.Object({
     }),
   ),
   ...pageFields('Utterances'),
-  date: DateFilter('In jobs created on this UTC day'),
-  before_date: DateFilter('In jobs created before this time'),
-  after_date: DateFilter('In jobs created after this time'),
-  kind: AnyOf(['pre-recorded', 'live'], 'In jobs of any of these kinds'),
+  date: DateFilter('Utterances of jobs created on this UTC day'),
+  before_date: DateFilter('Utterances of jobs created before this time'),
+  after_date: DateFilter('Utterances of jobs created after this time'),
+  kind: AnyOf(['pre-recorded', 'live'], 'Utterances of jobs of any of these kinds'),
   custom_metadata: Type.Optional(
-    FreeObject('In jobs with these keys and values, as in lists of jobs', {
+    FreeObject('Utterances of jobs with these keys and values, as in lists of jobs', {
       maxProperties: MAX_METADATA_KEYS,
       propertyNames: { maxLength: MAX_METADATA_KEY_CHARS },
     }),
@@ -58,7 +58,7 @@ export const SearchHitView = Type.Object(
     channel: Type.Integer(),
     speaker: Nullable(Type.Integer({ description: 'Null without diarization' })),
     speaker_name: Nullable(
-      Type.String({ description: 'As a correction named the speaker or the channel' }),
+      Type.String({ description: 'The name that a correction gave the speaker or the channel' }),
     ),
     language: Type.String(),
     text: Type.String(),

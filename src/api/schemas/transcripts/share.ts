@@ -32,7 +32,8 @@ export const CreatedShare = Type.Object(
   {
     ...fields,
     url: Type.String({
-      description: 'Returned only here; the server stores just a hash of the secret in it',
+      description:
+        'The address of the link. Only this response contains it, because the server stores only the hash of its secret',
     }),
   },
   { title: 'CreatedShare' },
@@ -47,16 +48,19 @@ export const ShareList = Type.Object(
 /** What a link shows. */
 export const SharedView = Type.Object(
   {
-    name: Nullable(Type.String({ description: 'Of the file; null for a redacted recording' })),
+    name: Nullable(
+      Type.String({ description: 'The name of the file; null for a redacted recording' }),
+    ),
     kind: OneOf('pre-recorded', 'live'),
     created_at: DateTime,
     audio_duration: Nullable(Seconds),
     has_audio: Type.Boolean(),
     expires_at: DateTime,
     is_live: Type.Boolean({
-      description: 'The session still runs: `…/captions` has its words, and `transcript` has none',
+      description:
+        'Whether the session still runs; then `…/captions` has its words, and `transcript` has none',
     }),
-    transcript: FreeObject('As `…/transcript?format=json&words=true` returns it'),
+    transcript: FreeObject('The transcript as `…/transcript?format=json&words=true` returns it'),
   },
   { title: 'SharedRecording' },
 )

@@ -10,7 +10,10 @@ import { DateTime, FreeObject, Nullable, OneOf } from '../common/values.ts'
 
 const index = { minimum: 0, maximum: MAX_EDIT_INDEX }
 const speaker = { minimum: 0, maximum: MAX_EDIT_SPEAKER }
-const Version = Type.Integer({ ...index, description: '0 is the transcript of the machine' })
+const Version = Type.Integer({
+  ...index,
+  description: 'A version of the transcript; 0 is that of the machine',
+})
 
 /** The kinds of operations. */
 export const editKinds = [
@@ -26,54 +29,69 @@ const Operation = Type.Object(
   {
     op: OneOf(...editKinds),
     utterance: Type.Optional(
-      Type.Integer({ ...index, description: 'Of the words: its index in the result, from 0' }),
+      Type.Integer({
+        ...index,
+        description: 'The index of the utterance that contains the words, from 0',
+      }),
     ),
     from: Type.Optional(
-      Type.Integer({ ...index, description: 'The first word, from 0; default 0' }),
+      Type.Integer({ ...index, description: 'The index of the first word, from 0; 0 by default' }),
     ),
     to: Type.Optional(
-      Type.Integer({ ...index, description: 'The word after the last one; default: all' }),
+      Type.Integer({
+        ...index,
+        description: 'The index after the last word; by default the end of the utterance',
+      }),
     ),
     expected: Type.Optional(
       Type.String({
         maxLength: MAX_EDIT_CHARS,
-        description: 'The text of these words in the result. Other words there result in 409',
+        description:
+          'The text of these words in the result; if the result has other words there, the response is 409',
       }),
     ),
     text: Type.Optional(
       Type.String({
         maxLength: MAX_EDIT_CHARS,
-        description: 'Of `replace_words`: what they should read. Words that stay keep their times',
+        description: 'For `replace_words`: the new text. Words that stay keep their times',
       }),
     ),
     speaker: Type.Optional(
       Type.Integer({
         ...speaker,
-        description: 'Who says the words; who is joined or named. `set_speaker` takes new numbers',
+        description:
+          'The speaker who said the words, or who is joined or named; `set_speaker` also takes a new number',
       }),
     ),
     into: Type.Optional(
-      Type.Integer({ ...speaker, description: 'Of `join_speakers`: who says all words of both' }),
+      Type.Integer({
+        ...speaker,
+        description: 'For `join_speakers`: the speaker who gets the words of both',
+      }),
     ),
     channel: Type.Optional(
-      Type.Integer({ ...speaker, description: 'Of `name_speaker`, without diarization' }),
+      Type.Integer({
+        ...speaker,
+        description: 'For `name_speaker` without diarization: the channel to name',
+      }),
     ),
     name: Type.Optional(
       Type.String({
         maxLength: MAX_SPEAKER_NAME_CHARS,
-        description: 'Shown in files instead of `Speaker 1`; an empty one removes it',
+        description: 'The name that files show instead of `Speaker 1`; an empty one removes it',
       }),
     ),
     version: Type.Optional(
       Type.Integer({
         ...index,
-        description: 'Of `restore`, which must be the only operation: the version to bring back',
+        description: 'For `restore`, which must be the only operation: the version to bring back',
       }),
     ),
   },
   {
     title: 'EditOperation',
-    description: 'Indexes count from 0 in the result of the job, which corrections never change',
+    description:
+      'One correction. Indexes count from 0 in the result of the job, which corrections never change',
   },
 )
 
@@ -84,7 +102,7 @@ export const EditRequest = Type.Object(
     operations: Type.Array(Operation, {
       minItems: 1,
       maxItems: MAX_EDIT_OPERATIONS,
-      description: 'Applied in this order: all of them, or none',
+      description: 'The corrections, applied in this order: all of them or none',
     }),
   },
   {
@@ -120,7 +138,7 @@ export const TranscriptVersionView = Type.Object(
 const range = {
   utterance: Type.Integer(index),
   from: Type.Integer(index),
-  to: Type.Integer({ ...index, description: 'Exclusive' }),
+  to: Type.Integer({ ...index, description: 'The index after the last word' }),
   expected: Type.String({ description: 'The words of the machine' }),
 }
 
@@ -144,10 +162,11 @@ export const TranscriptEditsView = Type.Object(
           }),
         ),
         ignored: Type.Boolean({
-          description: 'Whether the corrections were made for other words, and so are left out',
+          description:
+            'Whether the corrections were made for other words and are therefore left out',
         }),
       },
-      { description: 'What all corrections add up to' },
+      { description: 'The result of all corrections together' },
     ),
   },
   { title: 'TranscriptEdits' },
@@ -155,7 +174,7 @@ export const TranscriptEditsView = Type.Object(
 
 /** The transcript in the format `json`. */
 export const TranscriptJson = FreeObject(
-  '`full_transcript`, `languages` and `utterances`. Of a corrected transcript each utterance has its ' +
+  'An object with `full_transcript`, `languages` and `utterances`. In a corrected transcript, each utterance has its ' +
     '`source` (`utterance`, `from` and `to` in the result) and `speaker_name`, if there is one; ' +
     'each word has the index of its `source`, and `edited` if a person wrote it',
 )

@@ -6,7 +6,9 @@ const Confidence = Type.Number({ minimum: 0, maximum: 1, description: '1 is cert
 
 const WordView = Type.Object(
   {
-    word: Type.String({ description: 'With its punctuation and the blank before it, if any' }),
+    word: Type.String({
+      description: 'The word with its punctuation, and the space before it, if any',
+    }),
     start: Seconds,
     end: Seconds,
     confidence: Confidence,
@@ -20,11 +22,11 @@ export const UtteranceView = Type.Object(
     start: Seconds,
     end: Seconds,
     confidence: Confidence,
-    channel: Type.Integer({ minimum: 0, description: 'Channel of the recording, from 0' }),
+    channel: Type.Integer({ minimum: 0, description: 'The channel of the recording, from 0' }),
     speaker: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: 'From 0 by first appearance; only with diarization',
+        description: 'The number of the speaker, from 0 by first appearance; only with diarization',
       }),
     ),
     speaker_confidence: Type.Optional(
@@ -35,14 +37,14 @@ export const UtteranceView = Type.Object(
       }),
     ),
     words: Type.Array(WordView),
-    text: Type.String({ description: 'The words, joined' }),
+    text: Type.String({ description: 'The text of all words' }),
     language: Language,
     language_confidence: Type.Optional(
       Type.Number({
         minimum: 0,
         maximum: 1,
         description:
-          'How probable the language is, where it was identified; only with `STENO_RESULT_MODEL=true`',
+          'The probability of the language, where it was identified; only with `STENO_RESULT_MODEL=true`',
       }),
     ),
     model: Type.Optional(
@@ -89,7 +91,7 @@ export const SubtitleView = Type.Object(
 export const textFields = {
   full_transcript: Type.String(),
   languages: Type.Array(Language),
-  utterances: Type.Array(UtteranceView, { description: 'By start, then channel' }),
+  utterances: Type.Array(UtteranceView, { description: 'The utterances, by start, then channel' }),
   sentences: Type.Optional(
     Type.Array(SentencesResult, { minItems: 1, maxItems: 1, description: 'Only if requested' }),
   ),

@@ -9,18 +9,18 @@ export const deliveryOperations = {
   list: operation(
     'listDeliveries',
     'List deliveries',
-    'Newest first, each with its last attempts. Follow `next` until it is null to see all. An empty parameter counts as not given.',
+    'Lists deliveries, newest first, each with its last attempts. Follow `next` until it is null to see all. An empty parameter counts as not given.',
   ),
   get: operation(
     'getDelivery',
     'Get a delivery',
-    'One event for one receiver, with its last delivery attempts.',
+    'Returns one event for one receiver, with its last delivery attempts.',
   ),
   resend: operation(
     'resendDelivery',
     'Resend a delivery',
-    'Resends it immediately, or as soon as earlier events of the same job have ended; its id stays the same. One that has ended, also ' +
-      'one that was delivered, gets all its attempts anew. A body is not needed and not read.',
+    'Resends it immediately, or as soon as earlier events of the same job have ended; its id stays the same. A delivery ' +
+      'that has ended, even successfully, gets all its attempts again. Reads no body.',
   ),
   resendFailed: operation(
     'resendFailedDeliveries',
@@ -35,15 +35,15 @@ export const endpointOperations = {
   list: operation(
     'listEndpoints',
     'List endpoints',
-    'The webhooks of the account, and the origins that its jobs want to be called back at. The oldest first. ' +
-      'Follow `next` until it is null to see all. An empty parameter counts as not given. With the scope `admin` those ' +
-      'of other accounts, too, here and by id.',
+    'Lists the webhooks of the account and the origins of its callbacks, oldest first. ' +
+      'Follow `next` until it is null to see all. An empty parameter counts as not given. A key with the ' +
+      'scope `admin` also reaches those of other accounts, here and by id.',
   ),
   create: operation(
     'createWebhook',
     'Create a webhook',
-    'It receives the events of all jobs of the account from now on. The response contains the secret that signs them, only ' +
-      'this once. Needs the scopes `read` and `write`.',
+    'The webhook receives the events of all jobs of the account from now on. Only this response contains the secret ' +
+      'that signs them. Needs the scopes `read` and `write`.',
   ),
   remove: operation(
     'removeWebhook',
@@ -55,7 +55,7 @@ export const endpointOperations = {
     'Test a webhook',
     'Sends the event `webhook.test` once, immediately, even if the webhook is disabled. Reads no body.',
   ),
-  get: operation('getEndpoint', 'Get an endpoint', 'A receiver and its health.'),
+  get: operation('getEndpoint', 'Get an endpoint', 'Returns a receiver and its health.'),
   enable: operation(
     'enableEndpoint',
     'Enable an endpoint',

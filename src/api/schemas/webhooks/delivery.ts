@@ -14,7 +14,7 @@ const AttemptView = Type.Object(
   {
     number: Type.Integer({
       minimum: 1,
-      description: 'Counts all attempts, including those before a resend',
+      description: 'The number of the attempt; attempts before a resend count, too',
     }),
     at: DateTime,
     duration_ms: Type.Integer({ minimum: 0 }),

@@ -10,7 +10,7 @@ const endpointStatuses = ['enabled', 'failing', 'disabled'] as const
 /** An endpoint of an account, and its state. */
 export const EndpointView = Type.Object(
   {
-    id: Type.String({ description: '`endpoint_id` of its deliveries' }),
+    id: Type.String({ description: 'The `endpoint_id` of its deliveries' }),
     account: Type.String(),
     kind: Type.Unsafe<(typeof endpointKinds)[number]>({
       ...OneOf(...endpointKinds),
@@ -18,7 +18,8 @@ export const EndpointView = Type.Object(
         'A webhook receives the events of all jobs; a callback stands for every `callback_config.url` of one origin',
     }),
     url: Type.String({
-      description: 'Of a callback only the origin; a user name and password in it are hidden',
+      description:
+        'The address of a webhook, or the origin of a callback; a user name and password in it are hidden',
     }),
     name: Nullable(Type.String()),
     events: Nullable(Type.Array(OneOf(...webhookEvents), { description: 'Null for all events' })),
@@ -35,7 +36,10 @@ export const EndpointView = Type.Object(
     failing_since: Nullable(DateTime),
     last_failure: Nullable(Type.String({ description: 'What went wrong the last time' })),
     last_success_at: Nullable(
-      Type.String({ format: 'date-time', description: 'To the minute, while all goes well' }),
+      Type.String({
+        format: 'date-time',
+        description: 'The time of the last success, to the minute while all goes well',
+      }),
     ),
     disabled_at: Nullable(DateTime),
     disabled_reason: Nullable(Type.String()),

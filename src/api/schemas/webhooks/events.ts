@@ -3,7 +3,10 @@ import { Type } from '../common/type.ts'
 import { FreeObject, OneOf, Uuid } from '../common/values.ts'
 import { PreRecordedResult } from '../jobs/job-results.ts'
 
-const job = { id: Uuid, custom_metadata: Type.Optional(FreeObject('As the client gave it')) }
+const job = {
+  id: Uuid,
+  custom_metadata: Type.Optional(FreeObject('The value that the client sent')),
+}
 
 const Success = Type.Object(
   { ...job, event: OneOf('transcription.success'), payload: PreRecordedResult },

@@ -6,10 +6,10 @@ import { DateOrDateTime } from '../common/values.ts'
 export const ResendRequest = Type.Object(
   {
     since: DateOrDateTime(
-      'Those that failed at this time or later; a date stands for its midnight, UTC',
+      'Only deliveries that failed at this time or later; a date stands for its midnight, UTC',
     ),
     endpoint_id: Type.Optional(
-      Type.String({ maxLength: MAX_NAME_CHARS, description: 'Only those to this endpoint' }),
+      Type.String({ maxLength: MAX_NAME_CHARS, description: 'Only deliveries to this endpoint' }),
     ),
     job_id: Type.Optional(
       Type.String({

@@ -35,7 +35,9 @@ export type WebhookRequest = Static<typeof WebhookRequest>
 export const CreatedWebhook = Type.Object(
   {
     ...EndpointView.properties,
-    secret: Type.String({ description: 'Signs its events; no other response contains it' }),
+    secret: Type.String({
+      description: 'The secret that signs its events; no other response contains it',
+    }),
   },
   { title: 'CreatedWebhook' },
 )

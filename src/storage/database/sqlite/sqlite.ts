@@ -59,7 +59,7 @@ const DAMAGED: ReadonlySet<unknown> = new Set([11, 26])
 function openError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('errcode' in error)) return error
   const text = `Cannot open the database ${file}: ${error.message}`
-  const remedy = DAMAGED.has(error.errcode) ? '; put a backup in its place' : ''
+  const remedy = DAMAGED.has(error.errcode) ? "; put a backup in its place ('steno restore')" : ''
   return new Error(`${text}${remedy}`, { cause: error })
 }
 

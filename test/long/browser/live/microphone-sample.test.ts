@@ -46,7 +46,7 @@ test('the microphone sample of the documentation sends speech and stops', {
   const browser = await openBrowser(t, { microphone })
   const address = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`
   const { page, problems } = await openPage(browser, address, { permissions: ['microphone'] })
-  const kinds = await page.evaluate(async (url) => {
+  const sent = await page.evaluate(async (url) => {
     const { sendMicrophone } = (await import('/microphone.mjs' as string)) as Sample
     const { promise: partial, resolve: onPartial } = Promise.withResolvers<void>()
     const { promise: final, resolve: onFinal } = Promise.withResolvers<void>()
@@ -54,10 +54,16 @@ test('the microphone sample of the documentation sends speech and stops', {
       if (utterance.text.includes('hello')) is_final ? onFinal() : onPartial()
     })
     await partial
+    const kinds: string[] = []
+    const { send } = WebSocket.prototype
+    WebSocket.prototype.send = function (message) {
+      kinds.push(typeof message)
+      send.call(this, message)
+    }
     stop()
     await final
-    return ['partial', 'final']
+    return kinds
   }, session.body.url)
-  assert.deepEqual(kinds, ['partial', 'final'])
+  assert.deepEqual(sent, ['object', 'string'], 'the last audio, then the stop')
   assert.deepEqual(problems, [])
 })

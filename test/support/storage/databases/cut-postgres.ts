@@ -14,7 +14,9 @@ export type CutPostgres = {
    * transaction, and before it can answer; new connections are ended at once.
    */
   cutAfter(statements: number): void
-  /** Whether that happened. */
+  /** Delivers no answer from now on, as when the machine of the server loses its network. */
+  stall(): void
+  /** Whether the connections were ended. */
   readonly isCut: boolean
   close(): Promise<void>
 }
@@ -31,6 +33,7 @@ export async function openCutPostgres(url: string): Promise<CutPostgres> {
   const sockets = new Set<Socket>()
   let left = Number.POSITIVE_INFINITY
   let isCut = false
+  let isStalled = false
 
   function cut(): void {
     isCut = true
@@ -49,6 +52,7 @@ export async function openCutPostgres(url: string): Promise<CutPostgres> {
       server.write(bytes)
     })
     server.on('data', (bytes: Buffer) => {
+      if (isStalled) return
       if (isLast) cut()
       else client.write(bytes)
     })
@@ -62,6 +66,9 @@ export async function openCutPostgres(url: string): Promise<CutPostgres> {
     cutAfter(statements) {
       left = statements
       isCut = false
+    },
+    stall() {
+      isStalled = true
     },
     get isCut() {
       return isCut
