@@ -85,7 +85,7 @@ export async function streamSpeech(
     at += chunk.length
     const due = started + (at / BYTES_PER_SECOND) * 1000 - performance.now()
     if (pace.kind === 'live' && due > 0) await sleep(due)
-    watch.given(at, performance.now())
+    watch.sent(at, performance.now())
     await live.send(chunk)
   }
   live.stop()

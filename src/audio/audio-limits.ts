@@ -1,23 +1,26 @@
 import { AppError } from '../errors.ts'
 
 /**
- * The most channels of a recording, as of a live session. A file with more holds ambisonics or is
- * damaged.
+ * Maximum channels of a recording, and of a live session. A file with more contains ambisonics or
+ * is damaged.
  */
 export const MAX_CHANNELS = 8
-/** A lower rate cannot hold speech. The highest rate that recorders write is 768 kHz. */
+/**
+ * Limits of the sample rate in Hz: a lower rate cannot contain speech, and the highest rate that
+ * recorders write is 768 kHz.
+ */
 const [MIN_RATE, MAX_RATE] = [1000, 768_000]
-/** A film has about a dozen tracks; with its embedded fonts, about fifty. */
+/** Maximum tracks of a file: a film has about a dozen; with its embedded fonts, about fifty. */
 export const MAX_TRACKS = 100
 
-/** The shortest frames, of Opus, last 2.5 ms. */
+/** Maximum packets per second of audio: the shortest frames, those of Opus, last 2.5 ms. */
 const MAX_PACKETS_PER_SECOND = 1000
-/** This many packets are read in less than a second, so a file with fewer is not checked. */
+/** Files with fewer packets are not checked, because they are read in less than a second. */
 const UNCHECKED_PACKETS = 100_000
 
 /**
- * Rejects formats that no recording has: such a header is damaged, or crafted to exhaust the
- * decoder.
+ * Throws `media_unsupported` for formats that no recording has: such a header is damaged, or
+ * crafted to exhaust the decoder.
  */
 export function checkAudioFormat({
   channels,
@@ -39,15 +42,15 @@ export function checkAudioFormat({
 }
 
 /**
- * Rejects a header that declares more than one second per byte of the file. No codec is that dense,
- * even one that omits silence: such a header is damaged or hostile.
+ * Throws `media_unsupported` for a header that declares more than one second per byte of the file.
+ * No codec is that dense, even one that omits silence: such a header is damaged or hostile.
  */
 export function checkDeclaredDuration(seconds: number, bytes: number): void {
   if (seconds <= Math.max(bytes, 1)) return
   throw new AppError('media_unsupported', `${Math.round(seconds)} s declared in ${bytes} bytes`)
 }
 
-/** Rejects audio that is longer than the limit: `media_too_long`. */
+/** Throws `media_too_long` for audio that is longer than the limit. */
 export function checkLength(seconds: number, maxSeconds: number): void {
   if (seconds <= maxSeconds) return
   const limit = `the limit is ${maxSeconds} s (STENO_MAX_AUDIO_S)`
@@ -55,10 +58,11 @@ export function checkLength(seconds: number, maxSeconds: number): void {
 }
 
 /**
- * Rejects a stream of packets that hold next to no audio: counting millions of them takes minutes.
+ * Throws `media_unsupported` for a stream whose packets contain almost no audio: counting millions
+ * of them takes minutes.
  */
 export function checkPacketRate(packets: number, seconds: number): void {
   if (packets <= UNCHECKED_PACKETS || packets <= seconds * MAX_PACKETS_PER_SECOND) return
-  const problemText = `${packets} packets for ${Math.round(seconds)} s of audio`
-  throw new AppError('media_unsupported', problemText)
+  const detail = `${packets} packets for ${Math.round(seconds)} s of audio`
+  throw new AppError('media_unsupported', detail)
 }

@@ -11,29 +11,30 @@ const MIN_GAP_SECONDS = 0.1
 export type GapDetector = (start: number | undefined, length: number) => number
 
 /**
- * Follows the time stamps of a track. Where audio is missing (damage, pauses of the recorder) it
- * returns how much, so that later audio keeps its time. A clock that jumps back, or beyond the
- * `duration` of the recording, was reset: the audio continues as if it had not been.
+ * Creates a detector that follows the time stamps of a track. If audio is missing (damage, pauses
+ * of the recorder), it returns how much, so that later audio keeps its time. A clock that jumps
+ * back, or beyond the `duration` of the recording in seconds, was reset: the audio continues
+ * without a gap.
  */
 export function createGapDetector(duration: number): GapDetector {
   let first: number | undefined
-  let due = 0
+  let expected = 0
 
-  return (start = due, length) => {
+  return (start = expected, length) => {
     if (first === undefined) {
       first = start
-      due = start
+      expected = start
     }
-    const missing = start - due
+    const missing = start - expected
     if (missing > MIN_GAP_SECONDS && start + length - first <= duration + 1) {
-      due = start + length
+      expected = start + length
       return missing
     }
     if (Math.abs(missing) > MIN_GAP_SECONDS) {
       first += missing
-      due = start
+      expected = start
     }
-    due += length
+    expected += length
     return 0
   }
 }

@@ -112,8 +112,8 @@ test('every format decodes to the same audio at the same time', async (t) => {
     ...['encodings/speech.w64', 'encodings/speech.wma', 'encodings/speech.wv'],
   ]) {
     const decoded = await decodeShort(name)
-    const late = lateness(decoded.channel, reference)
-    assert.ok(Math.abs(late) <= 5, `${name} is ${late} ms late`)
+    const latenessMs = lateness(decoded.channel, reference)
+    assert.ok(Math.abs(latenessMs) <= 5, `${name} is ${latenessMs} ms late`)
     const seconds = name === 'jfk.flac' ? 11 : 4
     assert.ok(Math.abs(decoded.duration - seconds) < 0.1, `${name} lasts ${decoded.duration} s`)
   }
@@ -143,8 +143,8 @@ test('the audio of a film starts at its stated time', async (t) => {
   const reference = (await decode(t, 'speech.wav')).channels[0]!
   for (const name of ['films/late-sound.mp4', 'films/late-sound.mkv']) {
     const film = await decode(t, name)
-    const late = lateness(film.channels[0]!, reference)
-    assert.ok(Math.abs(late - 500) <= 5, `${name}: ${late} ms`)
+    const latenessMs = lateness(film.channels[0]!, reference)
+    assert.ok(Math.abs(latenessMs - 500) <= 5, `${name}: ${latenessMs} ms`)
     assert.ok(Math.abs(film.duration - 4.5) < 0.08, `${name}: ${film.duration} s`)
     const { duration } = await probeMedia(fixture(name), { signal })
     assert.ok(Math.abs(duration - 4.5) < 0.08, `${name}: ${duration} s`)
@@ -182,8 +182,8 @@ test('a pause of the recorder becomes silence', async (t) => {
   const { channels, duration } = await decode(t, 'irregular/pause.webm')
   assert.ok(Math.abs(duration - 4) < 0.02, `${duration}`)
   assert.ok(channels[0]!.subarray(16_640, 31_360).every((sample) => sample === 0))
-  const late = lateness(channels[0]!.subarray(32_000), reference.subarray(32_000))
-  assert.ok(Math.abs(late) <= 5, `${late} ms late`)
+  const latenessMs = lateness(channels[0]!.subarray(32_000), reference.subarray(32_000))
+  assert.ok(Math.abs(latenessMs) <= 5, `${latenessMs} ms late`)
 })
 
 test('a stream may change its sample rate and channels', async (t) => {

@@ -16,7 +16,7 @@ import type {
 import { decodeShortFile, MAX_SECONDS } from './decoder/decoder-pool.ts'
 import { SAMPLE_RATE } from './pcm.ts'
 
-/** What is known about a file, and the signal that cancels the work. */
+/** The hints about a file, and the signal that cancels the work. */
 export type MediaOptions = {
   /** The original name of the file; it only decides between encodings without a header. */
   nameHint?: string | undefined
@@ -30,17 +30,17 @@ export type MediaOptions = {
 /** Options of `probeMedia`. */
 export type ProbeMediaOptions = MediaOptions & {
   /**
-   * A stream whose length has to be counted is rejected when it is longer; undefined = any length.
+   * A stream whose length has to be counted is rejected if it is longer; undefined = any length.
    */
   maxSeconds?: number | undefined
   /**
-   * Rejects with `too_many_uploads` when many files of the account wait; otherwise it waits behind
-   * them.
+   * Rejects with `too_many_uploads` when many files of the account wait; otherwise the file waits
+   * for its turn.
    */
   mayRefuse?: boolean
 }
 
-/** Options of all media work, its limits, and a callback for the progress (0 to 1). */
+/** Options of `decodeMedia`; `onProgress` gets the fraction that is done. */
 export type DecodeMediaOptions = MediaOptions & {
   /** A longer file is rejected. */
   maxSeconds: number
@@ -52,20 +52,24 @@ export type DecodeMediaOptions = MediaOptions & {
 }
 
 /**
- * Most files of one account that wait for a probe. They mean minutes of work and as many requests.
+ * Maximum files of one account that wait for a probe: they mean minutes of work and as many
+ * requests.
  */
 const MAX_WAITING = 100
-/** Nearly all short recordings are smaller. */
+/** Larger files are not read as short ones; nearly all short recordings are smaller. */
 const MAX_SMALL_BYTES = 6_000_000
 /** Seconds after which a retry of a rejected client is likely to succeed. */
 const RETRY_AFTER = 10
 
 const cores = availableParallelism()
-/** A decoder keeps one core busy. The job slots, which accounts share, decide who decodes. */
+/**
+ * Limits concurrent decoders to the cores, since each keeps one busy. The job slots, which accounts
+ * share, decide who decodes.
+ */
 const decoding = createFairSemaphore({ total: cores, perAccount: cores, maxWaiting: MAX_WAITING })
 /**
- * Short probes of a file must not wait behind long recordings, nor behind the files of another
- * account: none has more than half of the slots.
+ * Limits concurrent probes. They must not wait behind long recordings, nor behind the files of
+ * another account: no account has more than half of the slots.
  */
 const probeSlots = Math.max(2, cores)
 const probing = createFairSemaphore({
@@ -75,24 +79,28 @@ const probing = createFairSemaphore({
 })
 
 /**
- * Returns what a file holds without decoding it. Rejects with `media_unsupported` for an unknown
- * container, `media_without_audio`, `media_undecodable`, `media_too_long`, `storage_unreadable`, or
- * `engine_failed` when something else ended two decoders.
+ * Returns the properties of a file without decoding it. Rejects with `media_unsupported` for an
+ * unknown container, `media_without_audio`, `media_undecodable`, `media_too_long`,
+ * `storage_unreadable`, or `engine_failed` when two decoders ended for another reason than the
+ * file.
  */
 export function probeMedia(file: string, options: ProbeMediaOptions): Promise<MediaInfo> {
   const { nameHint, signal, account = '', maxSeconds, mayRefuse = false } = options
   const probe = async () => {
     const short = { nameHint, maxSeconds, account, signal }
     const media = account !== '' && (await isSmall(file)) && (await decodeShortFile(file, short))
-    if (!media) return probeAlone({ task: 'probe', file, nameHint, maxSeconds }, signal)
+    if (!media) return probeInOwnProcess({ task: 'probe', file, nameHint, maxSeconds }, signal)
     if (media.decoded) keepDecoded(decodedKey(file, nameHint), media.decoded)
     return media.info
   }
   return probing(probe, { account, signal, whenFull: mayRefuse ? tooManyUploads : undefined })
 }
 
-/** Repeats a probe once if something else than the file ended its decoder: the client waits. */
-async function probeAlone(request: ProbeRequest, signal: AbortSignal): Promise<MediaInfo> {
+/**
+ * Runs a probe in a process of its own, and retries it once if its decoder ended for another reason
+ * than the file, because a client waits.
+ */
+async function probeInOwnProcess(request: ProbeRequest, signal: AbortSignal): Promise<MediaInfo> {
   try {
     return await runDecoder(request, { signal })
   } catch (error) {
@@ -132,9 +140,9 @@ function tooManyUploads(): AppError {
 
 /**
  * Decodes a file into `folder`: one `ch<n>.pcm` per channel, on disk when this resolves and removed
- * when it rejects. Beyond the errors of `probeMedia` it rejects with `media_too_long`,
- * `storage_full`, and `engine_failed` when something else ended the decoder: then a retry makes
- * sense.
+ * when it rejects. In addition to the errors of `probeMedia`, rejects with `storage_full`, and with
+ * `engine_failed` when the decoder ended for another reason than the file: a retry may succeed
+ * then.
  */
 export async function decodeMedia(
   file: string,
@@ -147,9 +155,9 @@ export async function decodeMedia(
     // The folder must exist before the decoder starts, which can write only there. The decoder
     // reports an error if the folder could not be created.
     await mkdir(folder, { recursive: true }).catch(() => {})
-    const ready = takeDecoded(decodedKey(file, nameHint)) ?? (await decodeShort(file, options))
-    if (ready && ready.samples <= maxSeconds * SAMPLE_RATE) {
-      const media = await writeDecoded(ready, folder).catch(() => undefined)
+    const decoded = takeDecoded(decodedKey(file, nameHint)) ?? (await decodeShort(file, options))
+    if (decoded && decoded.samples <= maxSeconds * SAMPLE_RATE) {
+      const media = await writeDecoded(decoded, folder).catch(() => undefined)
       signal.throwIfAborted()
       if (media) {
         onProgress?.(1)

@@ -36,7 +36,10 @@ export function decodePcm(
 
 type InterleavedSamples = { view: DataView; encoding: SampleEncoding; offset: number; step: number }
 
-/** Has one loop per encoding: a test inside the loop would take longer than the conversion. */
+/**
+ * Decodes one channel, with one loop per encoding: a test inside the loop would take longer than
+ * the conversion.
+ */
 function decodeChannel(
   samples: Float32Array,
   { view, encoding, offset, step }: InterleavedSamples,
@@ -75,8 +78,8 @@ function decodeChannel(
 }
 
 /**
- * Replaces NaN and infinity, which damaged files contain: one such value would spread through every
- * filter to the end.
+ * Replaces NaN, infinity and huge values, which damaged files contain, by 0: one such value would
+ * spread through every filter to the end.
  */
 function zeroIfNotFinite(value: number): number {
   return Math.abs(value) <= 1e6 ? value : 0
@@ -92,7 +95,7 @@ export function toInt16(samples: Float32Array): Int16Array<ArrayBuffer> {
   return rounded
 }
 
-/** Returns samples followed by others. */
+/** Returns the samples of `head` followed by those of `tail`. */
 export function joinSamples(head: Float32Array, tail: Float32Array): Float32Array<ArrayBuffer> {
   const joinedSamples = new Float32Array(head.length + tail.length)
   joinedSamples.set(head)

@@ -1,4 +1,4 @@
-/** A streaming resampler: takes samples of any rate, returns samples at the target rate. */
+/** A streaming resampler of one channel: converts samples to the target rate. */
 export type Resampler = {
   write(samples: Float32Array): Float32Array<ArrayBuffer>
   /** Returns the remaining output; nothing may be written afterwards. */
@@ -6,8 +6,9 @@ export type Resampler = {
 }
 
 /**
- * The filter is a windowed sinc, its lengths in samples of the lower of the two rates. At 16 kHz:
- * 0.06 dB down at 7 kHz, more than 80 dB from 8 kHz on, so a model does not notice the aliasing.
+ * The filter is a windowed sinc; its lengths are in samples of the lower of the two rates. At 16
+ * kHz: 0.06 dB down at 7 kHz, more than 80 dB from 8 kHz on, so that a model does not notice the
+ * aliasing.
  */
 const HALF_WIDTH = 38
 const CUTOFF = 0.464_375
@@ -70,18 +71,18 @@ export function createResampler(from: number, to: number): Resampler {
   }
 
   function flush(): Float32Array<ArrayBuffer> {
-    const due = Math.round((written * to) / from) - produced
+    const remaining = Math.round((written * to) / from) - produced
     buffer = concat(buffer.subarray(start), new Float32Array(half))
     start = 0
-    return produce(due)
+    return produce(remaining)
   }
 
   return { write, flush }
 }
 
 /**
- * Uses four sums, which the processor adds in parallel. Their order does not depend on how the
- * input is split.
+ * Returns the sum of filter taps times samples. Uses four sums, which the processor adds in
+ * parallel; their order does not depend on how the input is split.
  */
 function convolve(
   rows: Float32Array,

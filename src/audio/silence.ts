@@ -15,17 +15,17 @@ export function* silentPlanes(samples: number, channels: number): Generator<Plan
   }
 }
 
-/** Puts `lead` seconds of silence before the audio and drops the first `delay` seconds of it. */
+/** Inserts `lead` seconds of silence before the audio, and drops its first `delay` seconds. */
 export async function* alignStart(
   blocks: AsyncIterable<PlanarSamples>,
   { lead, delay }: { lead: number; delay: number },
 ): AsyncGenerator<PlanarSamples> {
-  let leftOut = Math.round(delay * SAMPLE_RATE)
+  let samplesToDrop = Math.round(delay * SAMPLE_RATE)
   let isFirst = true
   for await (const planes of blocks) {
     if (isFirst) yield* silentPlanes(lead * SAMPLE_RATE, planes.length)
     isFirst = false
-    yield planes.map((plane) => plane.subarray(leftOut))
-    leftOut = Math.max(0, leftOut - planes[0]!.length)
+    yield planes.map((plane) => plane.subarray(samplesToDrop))
+    samplesToDrop = Math.max(0, samplesToDrop - planes[0]!.length)
   }
 }

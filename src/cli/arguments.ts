@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 
-/** A command line that cannot be executed. The program ends with code 2. */
+/** A command line or setting that is wrong. The program exits with code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
@@ -8,8 +8,8 @@ export class UsageError extends Error {
 type ArgumentOptions = NonNullable<ParseArgsConfig['options']>
 
 /**
- * Parses the arguments after a command's name. An unknown argument throws a `UsageError` that
- * lists the known ones. So does a second value of an option that takes one, which would otherwise
+ * Parses the arguments after the name of a command. Throws a `UsageError` that lists the options
+ * for an unknown one, and for a second value of an option that takes one, which would otherwise
  * silently replace the first.
  */
 export function parseArguments<const T extends ArgumentOptions>(
@@ -56,13 +56,14 @@ export function readChoice<const T extends string>(
   { name, choices }: { name: string; choices: readonly [T, ...T[]] },
 ): T {
   if (text === undefined) return choices[0]
-  const found = choices.find((choice) => choice === text)
-  if (found !== undefined) return found
+  const value = choices.find((choice) => choice === text)
+  if (value !== undefined) return value
   throw new UsageError(`--${name} must be one of: ${choices.join(', ')}; not '${text}'`)
 }
 
 /**
- * Reads settings from the environment. Invalid ones throw a `UsageError` with one line for each.
+ * Reads settings from the environment. Throws a `UsageError` with one line for each invalid
+ * setting.
  */
 export function readSettings<T>(
   read: (env: Record<string, string | undefined>) => T,

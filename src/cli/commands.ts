@@ -7,8 +7,8 @@ import type { Command, Terminal } from './terminal/terminal.ts'
 type CommandEntry = { summary: string; load(): Promise<Command> }
 
 /**
- * The commands. Each is loaded when it is called: `doctor` must run even where the server's modules
- * do not load.
+ * The commands. Each is loaded when it is called, because `doctor` must run even if the modules of
+ * the server do not load.
  */
 const commands: Record<string, CommandEntry> = {
   serve: {
@@ -128,8 +128,8 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
 }
 
 /**
- * Returns whether the arguments request help, which overrides all others, except after `--`, where
- * only file names follow.
+ * Returns whether the arguments request help, which overrides all others. Arguments after `--` are
+ * file names.
  */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--')

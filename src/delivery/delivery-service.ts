@@ -36,7 +36,7 @@ export type DeliveryServiceOptions = {
   graceMs?: number | undefined
   /** Called when a delivery has ended, and awaited. */
   onEnded?: ((jobId: string) => Promise<void>) | undefined
-  /** For tests. */
+  /** The clock; replaced in tests. */
   clock?: Clock | undefined
   random?: () => number
   delays?: RetryDelays | undefined
@@ -46,15 +46,15 @@ export type DeliveryServiceOptions = {
 /** Pause after the database refused a statement. */
 const ERROR_PAUSE_MS = 1000
 const GRACE_MS = 2000
-/** How long a delivery stays with its sender without a renewal. */
+/** The duration of a lease: without a renewal, another sender may take the delivery after it. */
 const LEASE_MS = 60_000
 /** Two renewals may fail before a lease ends. */
 const RENEW_INTERVAL_MS = LEASE_MS / 3
 
 /**
- * Notifies receivers of events, from the outbox rows that each event's transaction wrote: at least
- * once, in order within a job, and without one receiver waiting for another. It polls the database
- * when woken, when something becomes due, and at least once a minute.
+ * Delivers events to receivers, from the outbox rows that the transaction of each event wrote: at
+ * least once, in order within a job, and without one receiver waiting for another. Polls the
+ * database when woken, when something becomes due, and at least once a minute.
  */
 export class DeliveryService {
   readonly #options: DeliveryServiceOptions
@@ -66,7 +66,7 @@ export class DeliveryService {
   readonly #queues = new EndpointQueues()
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<void>>()
-  /** Jobs that were deleted since the database was last asked what to send. */
+  /** Jobs that were deleted since the last query for due deliveries. */
   readonly #deletedJobs = new Set<string>()
   #renewals: NodeJS.Timeout | undefined
   #polling: Promise<void> = Promise.resolve()
@@ -93,7 +93,7 @@ export class DeliveryService {
     })
   }
 
-  /** Writes the configured webhooks to the store, then starts delivering what is due. */
+  /** Writes the configured webhooks to the database, then starts to send due deliveries. */
   async start(): Promise<void> {
     const { config, storage } = this.#options
     const { db } = storage
@@ -106,12 +106,12 @@ export class DeliveryService {
     this.#renewals = setInterval(() => void this.#renew(), RENEW_INTERVAL_MS).unref()
   }
 
-  /** Sends at once what may have been queued. */
+  /** Polls at once, because something may have been queued. */
   wake(): void {
     if (this.#poller.requestPoll()) this.#woken.resolve()
   }
 
-  /** Cuts off the requests in flight for a deleted job. */
+  /** Aborts the requests in flight for a deleted job. */
   abortJob(jobId: string): void {
     this.#deletedJobs.add(jobId)
     for (const request of this.#queues.requests()) {
@@ -126,8 +126,8 @@ export class DeliveryService {
       const changed = this.#changed.promise
       this.wake()
       const queued = await findDueEndpoints(db, { until: Number.MAX_SAFE_INTEGER })
-      // The result of an attempt that was written during the query made the next delivery of its
-      // sequence due after the query started.
+      // A result that was written during the query may have made the next delivery of its sequence
+      // due.
       const now = this.#clock.now()
       if (this.#running.size === 0 && !queued.some(({ nextAt }) => nextAt <= now)) return
       await changed
@@ -135,8 +135,8 @@ export class DeliveryService {
   }
 
   /**
-   * Starts no more attempts. Those in flight may get their response within the grace time; then
-   * they are cut off, and are due at the next start.
+   * Starts no more attempts. Requests in flight may get their response within the grace time; then
+   * they are aborted, and their deliveries are due at the next start.
    */
   async close(): Promise<void> {
     this.#closing.abort()
@@ -145,11 +145,11 @@ export class DeliveryService {
     await this.#loop
     await this.#polling
     this.#poller.close()
-    const cut = setTimeout(() => {
+    const graceTimer = setTimeout(() => {
       for (const { abort } of this.#queues.requests()) abort.abort(new Error('the server stops'))
     }, this.#options.graceMs ?? GRACE_MS)
     await Promise.all(this.#running)
-    clearTimeout(cut)
+    clearTimeout(graceTimer)
     clearInterval(this.#renewals)
     this.#sender.close()
   }
@@ -157,7 +157,7 @@ export class DeliveryService {
   async #run(): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted) {
-      // Renewed before polling: what is queued meanwhile wakes the loop again.
+      // Renewed before polling, so that deliveries queued meanwhile wake the loop again.
       this.#woken = Promise.withResolvers()
       const pauseMs = await this.#pass().catch((error) => {
         this.#log.error({ err: error }, 'cannot read a delivery')
@@ -177,18 +177,18 @@ export class DeliveryService {
     })
   }
 
-  /** Sends what is due; returns the milliseconds until the next pass. */
+  /** Sends the due deliveries; returns the milliseconds until the next pass. */
   async #pass(): Promise<number> {
     this.#poll()
     for (const queue of this.#queues.ready(this.#clock.now())) {
       if (this.#closing.signal.aborted) break
-      await this.#take(queue)
+      await this.#sendDue(queue)
     }
     const pauseMs = this.#queues.nextAt() - this.#clock.now()
     return Math.min(MAX_PAUSE_MS, Math.max(0, pauseMs))
   }
 
-  /** Polls for more endpoints in the background: this query may wait behind other, long ones. */
+  /** Polls for due endpoints in the background: this query may wait behind other, long ones. */
   #poll(): void {
     const polling = this.#poller.poll().then(
       (endpoints) => {
@@ -201,20 +201,21 @@ export class DeliveryService {
   }
 
   /**
-   * Takes the due deliveries of an endpoint, up to its free capacity, and records when there will
-   * be more.
+   * Leases and sends the due deliveries of an endpoint, up to its free capacity, and records when
+   * the next ones are due.
    */
-  async #take(queue: EndpointQueue): Promise<void> {
+  async #sendDue(queue: EndpointQueue): Promise<void> {
     const { config, storage } = this.#options
     const { db } = storage
     const { account, endpointId } = queue
     const now = this.#clock.now()
-    // Anything that happens meanwhile sets it again.
+    // Events during the queries below set it again.
     queue.nextAt = Number.POSITIVE_INFINITY
     this.#deletedJobs.clear()
     try {
       const endpoint = await findEndpoint(db, { id: endpointId })
-      if (!endpoint || endpoint.disabledAt !== null) return await this.#giveUp(queue, endpoint)
+      if (!endpoint || endpoint.disabledAt !== null)
+        return await this.#failRemaining(queue, endpoint)
       const limit = this.#queues.freeSlots(queue)
       const inFlight = [...queue.inFlight.keys()]
       const deliveries = await leaseDueDeliveries(db, {
@@ -241,10 +242,10 @@ export class DeliveryService {
   }
 
   /**
-   * Fails some of the remaining deliveries of a disabled or removed endpoint, then gives other
-   * endpoints their turn.
+   * Fails a batch of the remaining deliveries of a disabled or removed endpoint, then lets other
+   * endpoints have their turn.
    */
-  async #giveUp(queue: EndpointQueue, endpoint: Endpoint | undefined): Promise<void> {
+  async #failRemaining(queue: EndpointQueue, endpoint: Endpoint | undefined): Promise<void> {
     const { db } = this.#options.storage
     const reason = endpoint ? disabledReason(endpoint.disabledReason) : 'the endpoint was removed'
     const at = this.#clock.now()
@@ -267,7 +268,7 @@ export class DeliveryService {
       this.#queues.schedule({ ...queue, nextAt })
       this.#queues.end(queue, id, { isSuccess })
       this.#running.delete(running)
-      this.#poller.noteServed()
+      this.#poller.endpointServed()
       this.#woken.resolve()
       this.#notify()
     })

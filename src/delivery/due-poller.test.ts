@@ -104,7 +104,7 @@ test('with more due endpoints than a poll returns, it polls again after a turn',
     .set({ next_at: clock.now() + 10 * MINUTE_MS })
     .where('endpoint_id', '=', first[0]!.endpointId)
     .execute()
-  poller.noteServed()
+  poller.endpointServed()
   await ready.promise
   ready = Promise.withResolvers()
   const found = new Set((await poller.poll()).map(({ endpointId }) => endpointId))

@@ -10,38 +10,41 @@ import type { Clock } from './system-clock.ts'
 
 /** The database is polled at least this often: CLI commands change it while the server runs. */
 export const MAX_PAUSE_MS = 60_000
-/** What is due later is found by a later poll, though possibly a little late. */
+/**
+ * How far ahead a poll looks: a later poll finds what is due after that, possibly a little late.
+ */
 const HORIZON_MS = 2 * MAX_PAUSE_MS
 /**
- * A poll visits every endpoint that has something due. With very many of them, polling takes at
- * most a tenth of the time.
+ * The share of the time that polling may take: a poll visits every endpoint with due deliveries,
+ * which may be many.
  */
-const SHARE = 0.1
-/** A poll may have taken long only because of other queries. */
+const MAX_POLLING_SHARE = 0.1
+/** Maximum pause after a slow poll, which may have been slow because of other queries. */
 const MAX_COOLDOWN_MS = 5000
 /** Pause after the database refused a query. */
 const ERROR_PAUSE_MS = 1000
 /**
- * More than the longest delay with its jitter: what is further ahead was queued by another clock.
+ * More than the longest retry delay with its jitter: a due time further ahead is from a clock that
+ * was wrong.
  */
 const FAR_AHEAD_MS = 24 * 3_600_000
 
-/** The dependencies of a poller. `onReady` is called when it may poll again and was asked to. */
+/** The dependencies of a poller. `onReady` is called when a requested poll becomes possible. */
 export type DuePollerOptions = { db: Db; clock: Clock; onReady: () => void }
 
-/** Polls for endpoints that have something due: on request, and at least once a minute. */
+/** Polls for endpoints with due deliveries, on request and at least once a minute. */
 export class DuePoller {
   readonly #options: DuePollerOptions
-  #isWanted = true
-  /** By the adjustable clock. */
+  #isRequested = true
+  /** The time of the last poll, on the system clock, which may be adjusted. */
   #polledAt = Number.NEGATIVE_INFINITY
   /**
    * The last reading of the clock. Undefined at first: how the clock changed while no server ran is
    * unknown.
    */
   #lastReadingAt: number | undefined
-  /** Whether more may be due than the last poll returned. */
-  #isMore = false
+  /** Whether more endpoints may be due than the last poll returned. */
+  #hasMore = false
   #isPolling = false
   /** Set while a poll would come too soon after the last one. */
   #cooldown: NodeJS.Timeout | undefined
@@ -55,28 +58,28 @@ export class DuePoller {
    * otherwise `onReady` follows.
    */
   requestPoll(): boolean {
-    this.#isWanted = true
+    this.#isRequested = true
     return !this.#isBusy
   }
 
-  /** Notes that an endpoint had its turn: others may take its place. */
-  noteServed(): void {
-    if (this.#isMore) this.#isWanted = true
+  /** Reports that an endpoint was served, so that others may take its place. */
+  endpointServed(): void {
+    if (this.#hasMore) this.#isRequested = true
   }
 
   /**
-   * Returns the endpoints that have something due, now or soon. Returns none if it is too early to
-   * poll or a poll is running.
+   * Returns the endpoints with deliveries that are due now or soon; none if it is too early to poll
+   * or a poll is running.
    */
   async poll(): Promise<DueEndpoint[]> {
     const { db, clock } = this.#options
     const now = clock.now()
     const isTurnedBack = now < (this.#lastReadingAt ?? Number.POSITIVE_INFINITY)
-    if (isTurnedBack || now >= this.#polledAt + MAX_PAUSE_MS) this.#isWanted = true
-    // A clock that was turned back counts as such until the waiting deliveries are corrected.
+    if (isTurnedBack || now >= this.#polledAt + MAX_PAUSE_MS) this.#isRequested = true
+    // The last reading is kept until the due times of waiting deliveries are corrected.
     if (!isTurnedBack) this.#lastReadingAt = now
-    if (this.#isBusy || !this.#isWanted) return []
-    this.#isWanted = false
+    if (this.#isBusy || !this.#isRequested) return []
+    this.#isRequested = false
     this.#isPolling = true
     let cooldownMs = ERROR_PAUSE_MS
     try {
@@ -84,11 +87,11 @@ export class DuePoller {
       const startedAt = performance.now()
       const due = await findDueEndpoints(db, { until: now + HORIZON_MS })
       this.#polledAt = now
-      this.#isMore = due.length >= MAX_DUE_ENDPOINTS
-      cooldownMs = Math.min(MAX_COOLDOWN_MS, (performance.now() - startedAt) / SHARE)
+      this.#hasMore = due.length >= MAX_DUE_ENDPOINTS
+      cooldownMs = Math.min(MAX_COOLDOWN_MS, (performance.now() - startedAt) / MAX_POLLING_SHARE)
       return due
     } catch (error) {
-      this.#isWanted = true
+      this.#isRequested = true
       throw error
     } finally {
       this.#isPolling = false
@@ -116,7 +119,7 @@ export class DuePoller {
   #coolDown(ms: number): void {
     this.#cooldown = setTimeout(() => {
       this.#cooldown = undefined
-      if (this.#isWanted) this.#options.onReady()
+      if (this.#isRequested) this.#options.onReady()
     }, ms)
   }
 }

@@ -1,12 +1,13 @@
-/**
- * Requests in flight to one endpoint: enough to saturate a receiver in the same region, and cheap
- * here.
- */
+/** Maximum requests in flight to one endpoint: enough to saturate a receiver in the same region. */
 const MAX_PER_ENDPOINT = 16
-/** Until an endpoint has accepted something: it may be one of many that never answer. */
+/**
+ * Maximum for an endpoint that has accepted nothing yet, since it may be one of many that never
+ * respond.
+ */
 const MAX_UNPROVEN = 4
 /**
- * While an endpoint fails: enough to notice its recovery, few enough to delay no other endpoint.
+ * Maximum for a failing endpoint: enough to notice its recovery, few enough to delay no other
+ * endpoint.
  */
 const MAX_WHILE_FAILING = 2
 /** After this many failures in a row, an endpoint counts as failing. */
@@ -14,37 +15,40 @@ const FAILING_AFTER = 5
 const MAX_PER_ACCOUNT = 64
 const MAX_TOTAL = 256
 /**
- * Failing and unproven endpoints get at most this share, of an account and overall, so that others
- * go on.
+ * Failing and unproven endpoints get at most this share of the requests of an account and of the
+ * total, so that other endpoints continue.
  */
 const DOUBTFUL_SHARE = 0.5
 
 /** A request in flight. */
 export type InFlight = { jobId: string | null; abort: AbortController }
 
-/** The state of an endpoint while it has something to receive. */
+/** The state of an endpoint that has deliveries to receive. */
 export type EndpointQueue = {
   readonly endpointId: string
   readonly account: string
   /** When to look for deliveries next, in milliseconds since 1970; infinite if unknown. */
   nextAt: number
-  /** By delivery id; a request stays until its outcome is written. */
+  /** The requests in flight by delivery id; each stays until its outcome is written. */
   readonly inFlight: Map<string, InFlight>
   failuresInARow: number
-  /** Whether it is known to have accepted something. */
+  /** Whether the endpoint is known to have accepted a delivery. */
   isProven: boolean
 }
 
 type Schedule = Pick<EndpointQueue, 'endpointId' | 'account' | 'nextAt'> & { isProven?: boolean }
 
-type Tally = { all: number; doubtful: number }
+type RequestCount = { all: number; doubtful: number }
 
-/** The queues of all endpoints, and which of them may send: none takes the capacity of another. */
+/**
+ * The queues of all endpoints. Decides which of them may send, so that no endpoint takes the
+ * capacity of another.
+ */
 export class EndpointQueues {
-  /** In the order of their turns. */
+  /** The queues by endpoint id, in the order of their turns. */
   readonly #queues = new Map<string, EndpointQueue>()
-  readonly #accounts = new Map<string, Tally>()
-  readonly #total: Tally = { all: 0, doubtful: 0 }
+  readonly #accounts = new Map<string, RequestCount>()
+  readonly #total: RequestCount = { all: 0, doubtful: 0 }
 
   /** Returns the number of requests in flight. */
   get inFlight(): number {
@@ -61,15 +65,15 @@ export class EndpointQueues {
     return this.#all().flatMap(({ inFlight }) => [...inFlight.keys()])
   }
 
-  /** Records when something is, or may be, due for an endpoint. */
+  /** Records when a delivery is, or may be, due for an endpoint. */
   schedule({ endpointId, account, nextAt, isProven = false }: Schedule): void {
     const existingQueue = this.#queues.get(endpointId)
     if (existingQueue) {
       existingQueue.nextAt = Math.min(existingQueue.nextAt, nextAt)
       if (isProven) this.#change(existingQueue, () => markProven(existingQueue))
     } else if (nextAt < Number.POSITIVE_INFINITY) {
-      const fresh = { inFlight: new Map(), failuresInARow: 0, isProven }
-      this.#queues.set(endpointId, { endpointId, account, nextAt, ...fresh })
+      const initialState = { inFlight: new Map(), failuresInARow: 0, isProven }
+      this.#queues.set(endpointId, { endpointId, account, nextAt, ...initialState })
     }
   }
 
@@ -88,14 +92,14 @@ export class EndpointQueues {
     return next
   }
 
-  /** Returns how many more requests an endpoint may have. */
+  /** Returns how many more requests may be sent to an endpoint now. */
   freeSlots(queue: EndpointQueue): number {
     const { account, inFlight } = queue
     const free = requestLimit(queue) - inFlight.size
-    const tally = this.#accounts.get(account) ?? { all: 0, doubtful: 0 }
+    const count = this.#accounts.get(account) ?? { all: 0, doubtful: 0 }
     const doubtful = isDoubtful(queue)
     const slots = [
-      freeRequests(tally, MAX_PER_ACCOUNT, doubtful),
+      freeRequests(count, MAX_PER_ACCOUNT, doubtful),
       freeRequests(this.#total, MAX_TOTAL, doubtful),
     ]
     return Math.max(0, Math.min(free, ...slots))
@@ -122,7 +126,7 @@ export class EndpointQueues {
     this.drop(queue)
   }
 
-  /** Forgets an endpoint that has nothing to receive. */
+  /** Removes an endpoint that has nothing to receive. */
   drop({ endpointId, inFlight, nextAt }: EndpointQueue): void {
     if (inFlight.size === 0 && nextAt === Number.POSITIVE_INFINITY) this.#queues.delete(endpointId)
   }
@@ -131,7 +135,7 @@ export class EndpointQueues {
     return [...this.#queues.values()]
   }
 
-  /** Takes a queue out of the counts, changes it, and counts it again. */
+  /** Changes a queue, and updates the counts. */
   #change(queue: EndpointQueue, change: () => void): void {
     this.#count(queue, -1)
     change()
@@ -141,9 +145,9 @@ export class EndpointQueues {
   #count(queue: EndpointQueue, sign: 1 | -1): void {
     const { account, inFlight } = queue
     const counts = this.#accounts.get(account) ?? { all: 0, doubtful: 0 }
-    for (const tally of [counts, this.#total]) {
-      tally.all += sign * inFlight.size
-      if (isDoubtful(queue)) tally.doubtful += sign * inFlight.size
+    for (const count of [counts, this.#total]) {
+      count.all += sign * inFlight.size
+      if (isDoubtful(queue)) count.doubtful += sign * inFlight.size
     }
     if (counts.all > 0) this.#accounts.set(account, counts)
     else this.#accounts.delete(account)
@@ -162,12 +166,16 @@ function isDoubtful(queue: EndpointQueue): boolean {
   return isFailing(queue) || !queue.isProven
 }
 
-/** Returns the most requests that an endpoint may have. */
+/** Returns the maximum requests in flight to an endpoint. */
 function requestLimit(queue: EndpointQueue): number {
   if (isFailing(queue)) return MAX_WHILE_FAILING
   return queue.isProven ? MAX_PER_ENDPOINT : MAX_UNPROVEN
 }
 
-function freeRequests({ all, doubtful }: Tally, limit: number, forDoubtful: boolean): number {
+function freeRequests(
+  { all, doubtful }: RequestCount,
+  limit: number,
+  forDoubtful: boolean,
+): number {
   return forDoubtful ? Math.min(limit - all, limit * DOUBTFUL_SHARE - doubtful) : limit - all
 }

@@ -7,7 +7,7 @@ import type { Clock } from './system-clock.ts'
 const INTERVAL_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** What is kept, and for how long. */
+/** Options of the retention of the delivery log. */
 export type LogRetentionOptions = {
   db: Db
   log: Log
@@ -20,8 +20,8 @@ export type LogRetentionOptions = {
 }
 
 /**
- * Deletes deliveries that ended long ago, with their attempts, and callback endpoints that nothing
- * refers to any more. Runs every hour until aborted.
+ * Deletes deliveries that ended more than `logDays` ago, with their attempts, and callback
+ * endpoints that nothing refers to. Runs every hour until aborted.
  */
 export async function trimDeliveryLog(options: LogRetentionOptions): Promise<void> {
   const { log, clock, signal, logDays } = options

@@ -9,11 +9,11 @@ import { decideOutcome } from './attempts/decide-retry.ts'
 import { createSender } from './http/sender.ts'
 import { findSecrets } from './secrets/find-secrets.ts'
 
-/** How a test event fared. */
+/** The outcome of a test event. */
 export type TestOutcome = {
   /** The id of its delivery in the log. */
   id: string
-  /** Why it did not arrive, in the words of the log; null when it did. */
+  /** Why it did not arrive, as in the log; null when it did. */
   reason: string | null
   attempt: AttemptRecord
   isSigned: boolean
@@ -22,8 +22,8 @@ export type TestOutcome = {
 type Webhook = Pick<Endpoint, 'id' | 'account' | 'url'>
 
 /**
- * Sends an event to a webhook and logs the delivery: one attempt, now, even at a disabled webhook,
- * whose state does not change.
+ * Sends an event to a webhook and logs the delivery: makes one attempt at once, even at a disabled
+ * webhook, whose state does not change.
  */
 export async function sendTestEvent(
   { db, config }: { db: Pick<Db, 'sql'>; config: Config },
@@ -68,7 +68,7 @@ async function sendOnce(
   }
 }
 
-/** Returns why the delivery failed, in the words of the log; null when it arrived. */
+/** Returns why the delivery failed, as in the log; null when it arrived. */
 function attemptReasonOf(attempt: AttemptRecord): string | null {
   const first = { kind: 'webhook', attemptsSinceQueued: 0 } as const
   const result = decideOutcome(first, attempt, { now: attempt.at, random: Math.random })

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { wallNow } from '../clock.ts'
 
-/** The clock of the queue; tests use their own. */
+/** The clock of the deliveries; tests use their own. */
 export type Clock = {
   /** Milliseconds since 1970. */
   now(): number

@@ -46,13 +46,16 @@ import { fetchUpload, type RemoteUpload, storeUpload, type Upload } from './uplo
 export type SubmitRequest = {
   /** `request_params` as the job shows them, with defaults. */
   params: Record<string, unknown>
-  /** Their JSON text, if it is already written; `params` may then lack the rest of long lists. */
+  /**
+   * The JSON text of `params`, if it exists already; long lists in `params` may then be shortened.
+   */
   paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
   /** Warnings about the request, which the result repeats. */
   warnings?: readonly string[] | undefined
-  /** An upload of the account; otherwise `source`, a remote URL. */
+  /** The id of an upload of the account; null if the recording is remote. */
   fileId: string | null
+  /** The URL of a remote recording; null for an upload. */
   source: string | null
   /** The id of the requesting key. */
   keyId?: string | undefined
@@ -83,7 +86,7 @@ export class JobService {
   readonly #options: JobServiceOptions
   readonly #create: CreateJob
   readonly #closed = new AbortController()
-  /** By the parameters of requests: choosing models takes longer than looking them up. */
+  /** The warnings by the parameters of requests: choosing models takes longer than this lookup. */
   readonly #warnings = new WeakMap<object, readonly string[]>()
   /** The number of uploads being fetched, by account. */
   readonly #fetching = new Map<string, number>()
@@ -94,14 +97,17 @@ export class JobService {
     this.#create = createJobWriter(options.deps.db)
   }
 
-  /** Queues a job. Once this resolves, the job survives whatever happens to the server. */
+  /**
+   * Queues a job. Once this resolves, the job survives a crash or restart of the server. Fails with
+   * `server_stopping`, `too_many_jobs`, `file_not_found` and the errors of `warningsOf`.
+   */
   async submit(account: string, request: SubmitRequest): Promise<{ id: string }> {
     if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
     const { params, paramsText, customMetadata, warnings, keyId, fileId, source } = request
     const { idempotency } = request
-    const listed = listedLanguages(params)
+    const requestedLanguages = listedLanguages(params)
     this.warningsOf(request)
-    if (params.pii_redaction === true) refuseUnredactable(listed)
+    if (params.pii_redaction === true) refuseUnredactable(requestedLanguages)
     if (!fileId && !source) throw new TypeError('submit: neither fileId nor source is given')
     await this.#deps.space.checkAccount(account)
     const id = randomUUID()
@@ -118,11 +124,11 @@ export class JobService {
     const creation = await this.#create(job, {
       ...{ maxQueued, maxSecondsPerMonth, idempotency },
     })
-    if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
+    if (creation === 'refused') throw await this.#refusalOf({ account, fileId, maxQueued })
     this.#options.onEvents?.()
     this.#options.runner?.wake({ account, isFetched: fileId !== null })
     this.#deps.db.jobNotifier?.notify()
-    // The same request may have arrived concurrently and been first.
+    // A concurrent request with the same idempotency key may have created the job.
     return { id: creation === 'created' ? id : jobOfSameRequest(creation, idempotency!) }
   }
 
@@ -131,8 +137,8 @@ export class JobService {
    * are no models for it, unless the attempt installs them.
    */
   warningsOf({ params }: Pick<SubmitRequest, 'params'>): readonly string[] {
-    const known = this.#warnings.get(params)
-    if (known) return known
+    const cached = this.#warnings.get(params)
+    if (cached) return cached
     const { speech } = this.#deps
     const request = readRecognitionRequest(params)
     const isMissing = speech.installer?.findMissing(request)
@@ -142,8 +148,8 @@ export class JobService {
   }
 
   /**
-   * Resolves with a job when it has ended; rejects with the reason of `signal`, and with
-   * `job_not_found`.
+   * Resolves with a job when it has ended; rejects with the reason of `signal` when that aborts,
+   * and with `job_not_found`.
    */
   async whenEnded(id: JobId, signal: AbortSignal): Promise<Job> {
     await this.#options.waiters.ended(id.id, signal)
@@ -167,8 +173,8 @@ export class JobService {
   }
 
   /**
-   * Fetches a recording and keeps it like an uploaded one. An account may fetch as many at a time
-   * as it may run jobs.
+   * Fetches a recording and stores it like an uploaded one. An account may run as many fetches at a
+   * time as jobs.
    */
   async uploadFrom(account: string, upload: RemoteUpload): Promise<StoredRecording> {
     const max = this.#deps.config.jobs.maxConcurrentPerAccount
@@ -199,7 +205,8 @@ export class JobService {
     if (!deleted) {
       throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
     }
-    // PostgreSQL erases deleted rows soon; SQLite would do it for each request, which is too slow.
+    // PostgreSQL erases the deleted rows now; SQLite erases them later, because that is too slow
+    // for each request.
     if (db.isShared) await db.dialect.eraseDeletedRows(db)
     this.#options.onDeleted?.(job.id)
     await db.deletions.delete(deleted.objects)
@@ -215,7 +222,7 @@ export class JobService {
       if (await markResultDelivered(db, job, { at: wallNow() }))
         await this.deleteDeliveredJob(job.id)
     } catch (error) {
-      // Maintenance deletes it when it has waited long enough.
+      // Maintenance deletes the job after the maximum wait of unread results.
       log.error({ err: error, jobId: job.id }, 'cannot record that a result was read')
     }
   }
@@ -224,7 +231,8 @@ export class JobService {
   async deleteDeliveredJob(id: string): Promise<void> {
     const { db, log } = this.#deps
     try {
-      for (const gone of await deleteDeliveredJobs(db, { id })) this.#options.onDeleted?.(gone)
+      for (const deletedId of await deleteDeliveredJobs(db, { id }))
+        this.#options.onDeleted?.(deletedId)
     } catch (error) {
       log.error({ err: error, jobId: id }, 'cannot delete a job that was delivered')
     }
@@ -244,7 +252,7 @@ export class JobService {
     log.info({ jobId: job.id }, 'job canceled')
     await deleteRecordings({ db, log }, job.id)
     this.#options.onEvents?.()
-    // An attempt that is under way removes them when it has stopped.
+    // A running attempt removes the checkpoints when it has stopped.
     if (this.#options.runner?.cancel(job.id)) return
     await removeCheckpoints(workFolder, job.id)
   }
@@ -255,8 +263,8 @@ export class JobService {
   }
 
   /**
-   * Writes the transcript of a finished job or session as a file; `isEdited` with the corrections
-   * of people.
+   * Returns the transcript of a finished job or session as a file; with `isEdited`, it has the
+   * corrections of users.
    */
   transcript(
     job: JobId,
@@ -291,7 +299,7 @@ export class JobService {
     this.#closed.abort()
   }
 
-  async #whyRefused({ account, fileId, maxQueued }: RefusedJob): Promise<AppError> {
+  async #refusalOf({ account, fileId, maxQueued }: RefusedJob): Promise<AppError> {
     if (fileId && !(await findRecording(this.#deps.db, { id: fileId, account }))) {
       return new AppError('file_not_found', 'the upload does not exist or was deleted')
     }
@@ -305,9 +313,9 @@ export class JobService {
   }
 }
 
-/** Returning unredacted text is the one thing that must never happen. */
-function refuseUnredactable(listed: readonly string[]): void {
-  const unknown = listed.filter((code) => !redactedLanguages.includes(code))
+/** Throws if a language cannot be redacted: unredacted text must never be returned. */
+function refuseUnredactable(requestedLanguages: readonly string[]): void {
+  const unknown = requestedLanguages.filter((code) => !redactedLanguages.includes(code))
   if (unknown.length === 0) return
   const detail = `pii_redaction knows ${redactedLanguages.join(', ')}; the request lists ${unknown.join(', ')}`
   throw new AppError('feature_not_configured', detail)

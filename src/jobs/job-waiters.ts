@@ -1,12 +1,14 @@
 import type { Db } from '../storage/database/db.ts'
 import { findActive } from '../storage/jobs/jobs.ts'
 
-/** Another server may end a job without notifying this one. */
+/** The interval of checks: another server may end a job without notifying this one. */
 const POLL_MS = 1000
 
 type Wait = { id: string; resolve: () => void; reject: (error: unknown) => void }
 
-/** The callers that wait until a job has ended. They share one statement. */
+/**
+ * Waits for jobs to end, on behalf of many callers; each check is one statement for all of them.
+ */
 export class JobWaiters {
   readonly #db: Db
   readonly #pollMs: number
@@ -21,26 +23,26 @@ export class JobWaiters {
   }
 
   /**
-   * Resolves when the job has ended or is gone; rejects with the reason of `signal`, and when the
-   * database fails.
+   * Resolves when the job has ended or was deleted; rejects with the reason of `signal`, and when
+   * the database fails.
    */
   async ended(id: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const wait = { id, resolve, reject }
-    const leave = () => reject(signal.reason)
+    const onAbort = () => reject(signal.reason)
     this.#waits.add(wait)
-    signal.addEventListener('abort', leave, { once: true })
+    signal.addEventListener('abort', onAbort, { once: true })
     this.check()
     try {
       await promise
     } finally {
-      signal.removeEventListener('abort', leave)
+      signal.removeEventListener('abort', onAbort)
       this.#waits.delete(wait)
     }
   }
 
-  /** Checks the jobs now: one may have ended. */
+  /** Checks the jobs now, because one may have ended. */
   check(): void {
     if (this.#isChecking) this.#isStale = true
     else if (this.#waits.size > 0) void this.#check()

@@ -37,8 +37,8 @@ export type JobsOptions = Observers & {
 }
 
 /**
- * The recorded-audio service of one process: what clients ask for and, in a worker, the runner of
- * queued jobs.
+ * The recorded-audio service of one process: the operations of clients and, in a worker, the runner
+ * of queued jobs.
  */
 export class Jobs {
   readonly service: JobService
@@ -71,7 +71,7 @@ export class Jobs {
     })
   }
 
-  /** Starts working through the queue, including what an earlier server left unfinished. */
+  /** Starts to run the queued jobs, including those that an earlier process left unfinished. */
   async start(): Promise<void> {
     await this.runner?.start()
   }
@@ -82,8 +82,8 @@ export class Jobs {
   }
 
   /**
-   * Starts no more jobs, gives running ones a grace period, and returns the rest to the queue.
-   * Jobs that are still submitted wait for the next start.
+   * Starts no more jobs, gives running ones a grace period, and returns those still running to the
+   * queue. Jobs that are submitted meanwhile wait for the next start.
    */
   async drain(): Promise<void> {
     await this.runner?.drain()

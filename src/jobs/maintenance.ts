@@ -16,22 +16,23 @@ import { deleteUnusedRecordings } from '../storage/objects/recordings.ts'
 
 /** How often maintenance looks for expired data. */
 const INTERVAL_MS = 60_000
-/** Orphans are checked one by one. */
+/** How often orphans are deleted: checking them one by one takes long. */
 const ORPHANS_MS = 3_600_000
 const DAY_MS = 86_400_000
 
 /**
- * Most jobs and most uploads that one pass deletes. More than end in a minute, and few enough that
- * an operator who set a clock or a limit wrong has time to notice.
+ * Maximum jobs and maximum uploads that one pass deletes: more than end in a minute, and few enough
+ * that an operator who set a clock or a limit wrong has time to notice.
  */
 const MAX_PER_PASS = 2000
 
-/** What is kept, and for how long. */
+/** Options of the maintenance: the kinds of data that expire, and how long each is kept. */
 export type MaintenanceOptions = {
   db: Db
   log: Log
-  /** Objects that nothing refers to, and the days they are kept. Without it none are deleted. */
+  /** Objects that no row refers to; without it, none are deleted. */
   orphans?: Orphans | undefined
+  /** Days an orphan is kept. */
   orphanDays?: number
   /** Whether the system clock can be trusted right now. */
   mayDelete?: () => boolean
@@ -49,15 +50,15 @@ export type MaintenanceOptions = {
 }
 
 /**
- * Deletes expired data until aborted: ended jobs, uploads that no job used, idempotency keys of
- * requests that may no longer be repeated, tokens of ended sessions, events of the day before, old
- * entries of the audit log. Rows go first, each with everything that refers to it. If a crash
- * prevents the deletion of objects, the next start removes them.
+ * Deletes expired data until aborted: ended jobs, uploads that no job used, idempotency keys that
+ * have expired, tokens of ended sessions, events older than a day, old entries of the audit log.
+ * Rows are deleted first, each with everything that refers to it. If a crash prevents the deletion
+ * of objects, the next start deletes them.
  */
 export async function runMaintenance(options: MaintenanceOptions): Promise<void> {
   const { log, signal, uploadTtl, zeroRetentionWait } = options
-  const shortest = [uploadTtl, zeroRetentionWait].map((seconds) => (seconds || Infinity) * 1000)
-  const intervalMs = Math.min(INTERVAL_MS, ...shortest)
+  const retentionsMs = [uploadTtl, zeroRetentionWait].map((seconds) => (seconds || Infinity) * 1000)
+  const intervalMs = Math.min(INTERVAL_MS, ...retentionsMs)
   const state: MaintenanceState = { uploadsFrom: 0, orphansAt: 0 }
   while (!signal.aborted) {
     await deleteExpired(options, state).catch((error) => {
@@ -68,14 +69,15 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
 }
 
 /**
- * Uploads stored before `uploadsFrom` were checked: they are deleted, or are deleted with the last
- * job that uses them.
+ * Uploads stored before `uploadsFrom` are checked already: they were deleted, or are deleted with
+ * the last job that uses them. `orphansAt` is when orphans were deleted last. Both are milliseconds
+ * since 1970.
  */
 type MaintenanceState = { uploadsFrom: number; orphansAt: number }
 
 async function deleteExpired(options: MaintenanceOptions, state: MaintenanceState): Promise<void> {
   const mayDelete = options.mayDelete?.() !== false
-  await deleteConsumed(options, { mayDelete })
+  await deleteZeroRetention(options, { mayDelete })
   if (!mayDelete) return
   await deleteOldJobs(options)
   await deleteOldUploads(options, state)
@@ -113,10 +115,10 @@ async function deleteOldJobs(options: MaintenanceOptions): Promise<void> {
 }
 
 /**
- * Deletes results that were read, whatever the clock says, and unread results only while the clock
- * is trusted.
+ * Deletes zero-retention jobs: those whose result was read even if the clock is not trusted, unread
+ * ones only if it is.
  */
-async function deleteConsumed(
+async function deleteZeroRetention(
   { db, log, onDeleted, zeroRetentionWait = Number.POSITIVE_INFINITY }: MaintenanceOptions,
   { mayDelete }: { mayDelete: boolean },
 ): Promise<void> {

@@ -14,7 +14,7 @@ import {
 } from '../storage/search/utterance-index.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
 
-/** The sources of the index, and what stops it. */
+/** Options of the search index. */
 export type SearchIndexOptions = {
   db: Db
   resultBuilder: Pick<ResultBuilder, 'searchable'>
@@ -22,18 +22,21 @@ export type SearchIndexOptions = {
   signal: AbortSignal
 }
 
-/** How often finished jobs are looked for, and after a failure of the database. */
+/** How often finished jobs are looked up, and the pause after a failure of the database. */
 const INTERVAL_MS = 2000
 const ERROR_PAUSE_MS = 30_000
-/** Jobs that are looked up at once. */
+/** The number of jobs that are looked up at once. */
 const BATCH = 20
-/** Deleted jobs that are erased before others are indexed, and utterances of one transaction. */
+/**
+ * Maximum deleted jobs that are erased before others are indexed, and the utterances that one
+ * statement erases.
+ */
 const MAX_ERASED = 100
 const DELETIONS_PER_STATEMENT = 20
 
 /**
- * Indexes what was said in finished jobs and sessions until aborted, so that searches find it:
- * those that end from now on, and those that ended before the index existed.
+ * Indexes the transcripts of finished jobs and sessions until aborted: those that end from now on,
+ * and those that ended before the index existed.
  */
 export async function runSearchIndex(options: SearchIndexOptions): Promise<void> {
   const { log, signal } = options
@@ -50,7 +53,7 @@ export async function runSearchIndex(options: SearchIndexOptions): Promise<void>
   }
 }
 
-/** Indexes all jobs that wait for it, and erases the words of deleted ones. */
+/** Indexes all finished jobs that are not indexed yet, and erases the words of deleted ones. */
 export async function indexFinishedJobs(options: SearchIndexOptions): Promise<void> {
   await eraseDeletedJobs(options)
   for (;;) {
@@ -65,7 +68,7 @@ export async function indexFinishedJobs(options: SearchIndexOptions): Promise<vo
 
 async function eraseDeletedJobs({ db, signal }: SearchIndexOptions): Promise<void> {
   for (const jobId of await findRemoved(db, { limit: MAX_ERASED })) {
-    // Other writers get a turn in between.
+    // Erases in small statements, so that other writers run in between.
     while (
       !signal.aborted &&
       (await removeUtterances(db, jobId, { limit: DELETIONS_PER_STATEMENT }))
@@ -83,11 +86,14 @@ async function indexJob(
   const { version } = await findEditedSize(db, id)
   const edits = await readTranscriptChanges(db, id, version)
   try {
-    const searched = result && edits && !job.zeroRetention ? { result, edits } : undefined
-    const utterances = searched ? await resultBuilder.searchable(searched, { account, signal }) : []
+    const indexInput = result && edits && !job.zeroRetention ? { result, edits } : undefined
+    const utterances = indexInput
+      ? await resultBuilder.searchable(indexInput, { account, signal })
+      : []
     await indexUtterances(db, { id, account, version }, utterances)
   } catch (err) {
-    // A result that cannot be read is not indexed, so that the others do not wait for it.
+    // A result that cannot be read is marked as indexed without words, so that the others do not
+    // wait for it.
     if (signal.aborted || !(err instanceof AppError) || err.code !== 'internal') throw err
     log.error({ err, jobId: id }, 'cannot index the transcript of a job')
     await indexUtterances(db, { id, account, version }, [])

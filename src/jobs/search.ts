@@ -12,19 +12,19 @@ import { toNameTerm } from '../text/search/search-words.ts'
 /** A search: the words, and the jobs to search in. */
 export type SearchRequest = Omit<SearchFilter, 'query'> & {
   q: string
-  /** Who says it: the name that a person gave the speaker. */
+  /** The name that a user gave to the speaker. */
   speakerName?: string | undefined
 }
 
-/** An utterance that was found; `highlights` are parts of its text, in UTF-16 code units. */
+/** An utterance that matches; `highlights` are ranges of its text, in UTF-16 code units. */
 export type HighlightedHit = SearchHit & { highlights: [start: number, end: number][] }
 
-/** Words of more languages are searched for as they are. */
+/** Maximum languages in which the words of a query are stemmed. */
 const MAX_LANGUAGES = 10
 
 /**
- * Finds what was said in finished jobs of an account, the latest job first. Fails with
- * `request_invalid` if it contains no word.
+ * Finds utterances in the finished jobs of an account, the latest job first. `more` states whether
+ * another page follows. Fails with `request_invalid` if the query contains no word.
  */
 export async function searchJobs(
   db: Db,
@@ -39,9 +39,9 @@ export async function searchJobs(
     const validationErrors = ['q must name at least one word that is searched for']
     throw new AppError('request_invalid', undefined, { validationErrors })
   }
-  const restrictedQuery = speakerName === undefined ? query : saidBy(speakerName, query)
-  const isSpoken = language === undefined || indexedLanguages.includes(language)
-  if (!restrictedQuery || !isSpoken) return { hits: [], more: false }
+  const restrictedQuery = speakerName === undefined ? query : restrictToSpeaker(speakerName, query)
+  const hasLanguage = language === undefined || indexedLanguages.includes(language)
+  if (!restrictedQuery || !hasLanguage) return { hits: [], more: false }
   const { hits, more } = await searchUtterances(db, { ...filter, query: restrictedQuery }, page)
   const highlighted = hits.map(async (hit) => {
     const { text, language } = hit
@@ -51,9 +51,9 @@ export async function searchJobs(
 }
 
 /**
- * Returns the query for the words of one named person; undefined if no speaker can have that name.
+ * Restricts a query to the words of a named speaker; undefined if no speaker can have that name.
  */
-function saidBy(name: string, query: ParsedQuery): ParsedQuery | undefined {
+function restrictToSpeaker(name: string, query: ParsedQuery): ParsedQuery | undefined {
   const term = toNameTerm(name)
   if (term === undefined) return undefined
   const phrase = { terms: [term], isPrefix: false }

@@ -3,32 +3,39 @@ import { messageMemory, type UnreadShare, unbounded } from './messages/unread-by
 /** A message on its way to the client. */
 export type OutgoingMessage = {
   text: string
-  /** Numbers the messages that must arrive, from 1; absent on partials and acknowledgments. */
+  /** The number of a message that must arrive, from 1; absent on partials and acknowledgments. */
   sequence?: number
   /** May be dropped for a client that does not keep up. */
   isPartial?: boolean
-  /** One of the last messages of the session, when waiting for a slow client does no harm. */
+  /**
+   * One of the last messages of the session. A slow client does not lose it: the audio is complete,
+   * so that waiting does no harm.
+   */
   isClosing?: boolean
 }
 
-/** Options of a connecting client: `offset` is the session byte that it sends next. */
+/**
+ * Options of a connecting client. `offset` is the session byte that it sends next; undefined if the
+ * client does not state it.
+ */
 export type ConnectOptions = {
   offset?: number | undefined
-  /** Both for the log: the id of the client's request, and its address. */
+  /** The id of the client's request, for the log. */
   requestId?: string | undefined
+  /** The client's address, for the log. */
   address?: string | undefined
-  /** Another node has passed the client on: it is not passed on again. */
+  /** Another node forwarded the client, which is therefore not forwarded again. */
   isForwarded?: boolean | undefined
-  /** The ids of nodes that did not answer. */
+  /** The ids of nodes that could not be reached. */
   avoid?: readonly string[] | undefined
 }
 
-/** The codes with which the server closes a connection when all is sent. */
-const sessionEnds: ReadonlySet<number | undefined> = new Set([1000, 4408])
+/** The close codes of a session that has ended and whose messages are all sent. */
+const sessionEndCodes: ReadonlySet<number | undefined> = new Set([1000, 4408])
 
-/** Partials are dropped while this many bytes wait. */
+/** Partials are dropped while more bytes than this wait. */
 const BUSY_BYTES = 256 * 1024
-/** With this many bytes waiting, the client is considered not to read. */
+/** With more bytes waiting, the client is considered not to read, and is disconnected. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
 /** The callbacks and properties of a connection. */
@@ -36,7 +43,8 @@ export type ConnectionHandlers = {
   /** The account that owns the session. */
   account?: string | undefined
   /**
-   * Counts what the client has not read; messages that must arrive are counted by their creator.
+   * Counts the bytes that the client has not read. Messages that must arrive are counted by the
+   * outbox.
    */
   unread?: UnreadShare | undefined
   /** Whether the session had a connection before. */
@@ -53,16 +61,17 @@ export type ConnectionHandlers = {
 }
 
 /**
- * One client of a session, seen from the session: the session pushes messages, and the owner of the
- * socket takes them with `messages` and passes on what arrives. It ends with `closeCode`.
+ * One client of a session, without its socket: the session pushes messages, and the owner of the
+ * socket reads them with `messages` and passes received frames to `receive`. The connection ends
+ * with `closeCode`.
  */
 export class Connection {
   readonly #handlers: ConnectionHandlers
-  /** What the client missed, which comes first and has no size limit; then what is new. */
+  /** Messages that the client missed: they are sent before the new ones and have no size limit. */
   #replayed: OutgoingMessage[] = []
   #waiting: OutgoingMessage[] = []
   #bytes = 0
-  /** Unconfirmed messages that must arrive. */
+  /** Messages that must arrive and that the client has not confirmed, by ascending number. */
   #unacknowledged: OutgoingMessage[] = []
   #wake: (() => void) | undefined
   #closeCode: number | undefined
@@ -103,14 +112,13 @@ export class Connection {
    */
   markDelivered(number: number): void {
     const { unread = unbounded } = this.#handlers
-    // In order of their numbers.
-    let seenCount = 0
+    let acknowledgedCount = 0
     for (const message of this.#unacknowledged) {
       if (message.sequence! > number) break
       unread.add(-messageMemory(message))
-      seenCount++
+      acknowledgedCount++
     }
-    this.#unacknowledged.splice(0, seenCount)
+    this.#unacknowledged.splice(0, acknowledgedCount)
     this.#handlers.onAcknowledged(number)
   }
 
@@ -121,14 +129,14 @@ export class Connection {
   socketClosed(code: number): void {
     const reason = this.#closeCode ?? code
     // Without a response the socket reports 1006.
-    const isFinished = sessionEnds.has(this.#closeCode) && code !== 1006
+    const isFinished = sessionEndCodes.has(this.#closeCode) && code !== 1006
     this.#dropWaiting()
     this.end(code)
     this.#handlers.onLost(reason)
     if (isFinished) this.#handlers.onFinished?.()
   }
 
-  /** Queues what the client missed while it was away. */
+  /** Queues the messages that the client missed while it was disconnected. */
   replay(messages: readonly OutgoingMessage[]): void {
     this.#unacknowledged.push(...messages)
     this.#replayed.push(...messages)
@@ -136,7 +144,7 @@ export class Connection {
   }
 
   push(message: OutgoingMessage): void {
-    // Kept even after the end: until the socket is closed, nothing else keeps what must arrive.
+    // The message is kept even after the end: until the socket is closed, nothing else stores it.
     if (message.sequence !== undefined) this.#unacknowledged.push(message)
     if (this.#closeCode !== undefined) return
     if (message.isPartial && this.#bytes > BUSY_BYTES) return
@@ -161,11 +169,11 @@ export class Connection {
 
   /** Drops the waiting messages: they are not sent any more. */
   #dropWaiting(): void {
-    for (const message of this.#waiting.splice(0)) this.#taken(message)
+    for (const message of this.#waiting.splice(0)) this.#uncount(message)
     this.#replayed = []
   }
 
-  #taken(message: OutgoingMessage): void {
+  #uncount(message: OutgoingMessage): void {
     const { unread = unbounded } = this.#handlers
     this.#bytes -= messageMemory(message)
     if (message.sequence === undefined) unread.add(-messageMemory(message))
@@ -184,7 +192,7 @@ export class Connection {
       const replayed = this.#replayed.shift()
       const message = replayed ?? this.#waiting.shift()
       if (message) {
-        if (!replayed) this.#taken(message)
+        if (!replayed) this.#uncount(message)
         yield message
       } else if (this.#closeCode !== undefined) {
         return

@@ -65,11 +65,11 @@ export type LiveServiceOptions = {
   tracing?: Tracing | undefined
   /** Called when something may have been queued for receivers. */
   onEvents?: () => void
-  /** Called when the client of a session has received all of its result. */
+  /** Called when the client of a session has received the whole result. */
   onResultDelivered?: (job: Pick<LiveJob, 'id' | 'account'>) => Promise<void>
 }
 
-/** Maximum concurrent token lookups: the store serves all other requests, too. */
+/** Maximum concurrent token lookups: the database serves all other requests, too. */
 const MAX_LOOKUPS = 100
 /** How often the keys of open sessions are checked for revocation and expiry. */
 const KEY_CHECK_MS = 5000
@@ -93,7 +93,7 @@ export class LiveService {
   readonly #connectTimeouts: ConnectTimeouts
   readonly #closing = new AbortController()
   readonly #keys: ValidKeys
-  /** Whether this process, or another node, can run one more session. */
+  /** Decides whether this process, or another node, can run one more session. */
   readonly admission: Admission
   readonly #reconnectLimit = new ReconnectLimit()
   /** The clients that were forwarded to other nodes. */
@@ -119,7 +119,7 @@ export class LiveService {
     const timeoutMs = options.config.live.connectTimeout * 1000
     this.#connectTimeouts = new ConnectTimeouts({
       timeoutMs,
-      onLate: (id) => void this.#giveUp(id),
+      onLate: (id) => void this.#failUnconnected(id),
     })
   }
 
@@ -134,8 +134,8 @@ export class LiveService {
   }
 
   /**
-   * Creates a session; once this resolves, the session waits for its client, whatever happens to
-   * the server.
+   * Creates a session. Once this resolves, the session waits for its client, even across a restart
+   * of the server.
    */
   async create(account: string, request: ParsedLiveRequest): Promise<CreatedSession> {
     if (this.#closing.signal.aborted) {
@@ -155,47 +155,47 @@ export class LiveService {
 
   /**
    * Connects a client to the session of its token. Resolves to a close code of the API when that is
-   * not possible, and to another node if the client has to continue there.
+   * not possible, and to another node if the client has to connect there.
    */
   async connect(
     token: string,
     options: ConnectOptions = {},
   ): Promise<Connection | SessionNode | number> {
-    // The store is not queried for strings that cannot be tokens, nor beyond the maximum of
-    // lookups.
+    // The database is not queried for strings that cannot be tokens, nor beyond the maximum of
+    // concurrent lookups.
     if (token.length !== TOKEN_CHARS) return 4401
     if (this.#lookups >= MAX_LOOKUPS) return 1013
-    const holder = await this.#findHolder(token)
-    if (!holder || (await this.#isKeyGone(holder.keyHash))) return 4401
-    if (!holder.job || holder.ended) return 4410
+    const tokenSession = await this.#findTokenSession(token)
+    if (!tokenSession || (await this.#isKeyInvalid(tokenSession.keyHash))) return 4401
+    if (!tokenSession.job || tokenSession.ended) return 4410
     if (this.#closing.signal.aborted) return 1012
-    const { job } = holder
+    const { job } = tokenSession
     if (!this.#reconnectLimit.take(job)) return 1013
-    const otherNode = await this.#findNodeOf(holder, options)
+    const otherNode = await this.#findNodeOf(tokenSession, options)
     if (otherNode) return { ...otherNode, jobId: job.id }
     if (this.admission.isShared && !this.admission.isOffered) return 1013
     // Where live recognition is off, the session fails below instead of waiting for a place.
     const isFirst = this.admission.isOffered && job.status === 'queued'
     if (isFirst && (await this.admission.findRefusal(job.account))) return 1013
     // The session has begun: from here on it can end without a client.
-    this.#connectTimeouts.remove(holder.job.id)
-    const opened = await this.#active.open(holder.job)
+    this.#connectTimeouts.remove(tokenSession.job.id)
+    const opened = await this.#active.open(tokenSession.job)
     if (opened === 'ended') return 4410
     if (opened === 'elsewhere') return 1012
     return opened === 'unopened' ? 1011 : opened.session.connect(options)
   }
 
   /**
-   * Ends a session that has not ended, as failed with 499. Fails with `job_ended` if it has. What
-   * this process has recorded of it is kept; another node drops it when it loses the lease.
+   * Ends a session that has not ended, as failed with 499. Fails with `job_ended` if it has. Audio
+   * that this process has recorded is kept; another node drops it when it loses the lease.
    */
   async cancel(job: JobId): Promise<void> {
     const { db } = this.#options.storage
     const { status: code, message } = new AppError('job_canceled')
     const failure = { code, message, reason: 'cancelled' } as const
-    const foundJob = await findJob(db, job)
-    if (!foundJob) throw new AppError('job_not_found')
-    const isOpen = foundJob.status === 'queued' || foundJob.status === 'processing'
+    const storedJob = await findJob(db, job)
+    if (!storedJob) throw new AppError('job_not_found')
+    const isOpen = storedJob.status === 'queued' || storedJob.status === 'processing'
     if (isOpen) await this.#active.cancel(job.id, failure)
     if (isOpen && (await failLiveJob(db, job.id, { failure, at: wallNow(), endMessage }))) {
       this.#connectTimeouts.remove(job.id)
@@ -228,15 +228,15 @@ export class LiveService {
     const { db } = this.#options.storage
     if (!this.admission.isShared || isForwarded || this.#active.has(job!.id)) return undefined
     const nodes = await listNodes(db)
-    const choice = { self: db.nodeId, avoid }
-    const running = findOwningNode(nodes, owner, choice)
+    const placement = { self: db.nodeId, avoid }
+    const running = findOwningNode(nodes, owner, placement)
     if (running) return running
     if (this.admission.isOffered && !(await this.admission.findRefusal(job!.account)))
       return undefined
-    return findFreeNode(nodes, choice)
+    return findFreeNode(nodes, placement)
   }
 
-  async #findHolder(token: string): Promise<TokenSession | undefined> {
+  async #findTokenSession(token: string): Promise<TokenSession | undefined> {
     const { config, storage } = this.#options
     const { tokenGrace: grace } = config.live
     this.#lookups++
@@ -260,9 +260,9 @@ export class LiveService {
     const { db } = this.#options.storage
     const jobs = await listOpenLiveJobs(db)
     const begun = jobs.filter(({ status }) => status === 'processing')
-    const remainingIds = begun.map(({ id }) => id)
+    const begunIds = begun.map(({ id }) => id)
     // Another process takes care of its own folders.
-    if (await isOnlyNode(db)) await this.#cleanFolders(remainingIds)
+    if (await isOnlyNode(db)) await this.#cleanFolders(begunIds)
     const every = (ms: number, run: () => Promise<void>) => {
       this.#timers.push(setInterval(() => void run(), ms).unref())
     }
@@ -275,9 +275,8 @@ export class LiveService {
       if (!this.admission.isOffered) return
       every(RESUME_MS, () => this.resumeAbandoned())
     }
-    for (const job of jobs) if (job.status === 'queued') this.#expect(job)
-    if (remainingIds.length > 0)
-      this.#log.info({ sessions: remainingIds.length }, 'resuming live sessions')
+    for (const job of jobs) if (job.status === 'queued') this.#awaitFirstClient(job)
+    if (begunIds.length > 0) this.#log.info({ sessions: begunIds.length }, 'resuming live sessions')
     for (const job of begun) void this.#active.open(job, { onlyIfFree: this.admission.isShared })
   }
 
@@ -297,7 +296,8 @@ export class LiveService {
         if (this.#closing.signal.aborted) return
         const age = wallNow() - job.createdAt
         if (job.status === 'queued') {
-          if (age > config.live.connectTimeout * 1000 + EXTRA_CONNECT_MS) await this.#giveUp(job.id)
+          if (age > config.live.connectTimeout * 1000 + EXTRA_CONNECT_MS)
+            await this.#failUnconnected(job.id)
         } else if (!this.#active.has(job.id) && !(await this.admission.findRefusal(job.account))) {
           this.#log.info({ sessionId: job.id }, 'resuming a live session')
           void this.#active.open(job, { onlyIfFree: true })
@@ -314,9 +314,9 @@ export class LiveService {
     if (sessions.size === 0) return
     try {
       const keys = await findSessionKeys(this.#options.storage.db, [...sessions.keys()])
-      const gone = await this.#keys.findGone([...new Set(keys.values())])
+      const invalid = await this.#keys.findInvalid([...new Set(keys.values())])
       for (const [sessionId, hash] of keys) {
-        if (!gone.has(hash)) continue
+        if (!invalid.has(hash)) continue
         this.#log.info(
           { sessionId },
           'the key of a live session was revoked or has expired: ending it',
@@ -333,8 +333,8 @@ export class LiveService {
     return this.#active.renewLeases()
   }
 
-  async #isKeyGone(hash: string | null): Promise<boolean> {
-    return hash !== null && (await this.#keys.findGone([hash])).size > 0
+  async #isKeyInvalid(hash: string | null): Promise<boolean> {
+    return hash !== null && (await this.#keys.findInvalid([hash])).size > 0
   }
 
   /** Reconciles the session folders with their jobs. */
@@ -347,7 +347,7 @@ export class LiveService {
     await removeStaleSessions(this.#folder, statuses, orphans)
   }
 
-  /** Tells clients to reconnect, and leaves all sessions; what has arrived is stored. */
+  /** Disconnects clients and suspends all sessions; what has arrived is stored. */
   async drain(): Promise<void> {
     this.#closing.abort()
     for (const timer of this.#timers) clearInterval(timer)
@@ -359,30 +359,32 @@ export class LiveService {
 
   #created(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void {
     this.#options.onEvents?.()
-    this.#expect(session)
+    this.#awaitFirstClient(session)
   }
 
-  /** Awaits the first client of a session. */
-  #expect(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void {
+  /**
+   * Starts the timeout for the first client of a session, and the threads that its add-ons need.
+   */
+  #awaitFirstClient(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void {
     this.#connectTimeouts.add(session)
     const { liveText, speech } = this.#options
     liveText.prepare(textSettingsOf(session.params as LiveParams, speech.languages))
   }
 
   /** Ends a session to which no client has connected. */
-  async #giveUp(id: string): Promise<void> {
+  async #failUnconnected(id: string): Promise<void> {
     const { storage, config } = this.#options
     const { signal } = this.#closing
-    const late = `none came within ${config.live.connectTimeout} s (STENO_LIVE_CONNECT_TIMEOUT_S)`
-    const { message, status } = new AppError('session_not_connected', late)
+    const detail = `none came within ${config.live.connectTimeout} s (STENO_LIVE_CONNECT_TIMEOUT_S)`
+    const { message, status } = new AppError('session_not_connected', detail)
     const failure = { code: status, message }
     const log = this.#log
     // A client that connects at this moment wins.
     const fail = () =>
       failLiveJob(storage.db, id, { failure, at: wallNow(), endMessage, only: 'queued' })
     try {
-      const isGivenUp = await untilStored(fail, { signal, log, sessionId: id })
-      if (!isGivenUp) return
+      const hasFailed = await untilStored(fail, { signal, log, sessionId: id })
+      if (!hasFailed) return
       this.#options.onEvents?.()
       log.warn({ sessionId: id, ...failure }, 'live session ended with an error')
       this.#options.metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(failure) })

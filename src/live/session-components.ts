@@ -32,55 +32,58 @@ import type { SessionMetrics } from './sessions/session-metrics.ts'
 /** Options of a session. */
 export type SessionOptions = {
   id: string
-  /** The account that owns it; absent in tests of one session. */
+  /** The account that owns the session; absent in tests of one session. */
   account?: string | undefined
-  /** In milliseconds since 1970. */
+  /** The time of its creation, in milliseconds since 1970. */
   createdAt: number
   params: LiveParams
   store: SessionStore
-  /** The local file with its audio, from byte `start` on, which recognition reads. */
+  /** The local file with the audio of the session from byte `start` on; recognition reads it. */
   audioFile: { path: string; start: number }
   /** The files to which the samples of each channel are written. */
   channelPaths: readonly string[]
   engine: LiveEngine
   /** Chooses the recognizers, and diarizes the session when all audio is recognized. */
   speech: Pick<SpeechEngine, 'languages' | 'selectModels' | 'diarize'>
-  /** Counts what its clients have not read. */
+  /** Counts the bytes that its clients have not read. */
   unread?: UnreadShare | undefined
   /** Returns whether its account exceeds its share of an overloaded machine. */
   isOverShare?: (() => boolean) | undefined
-  /** Called when a client has received everything, the whole result included. */
+  /** Called when a client has received all messages, the whole result included. */
   onResultDelivered?: (() => void) | undefined
-  /** Processes its words. */
+  /** Applies text add-ons and transforms to its words. */
   text: SessionText
   /** Translates and summarizes; absent on a server without a language model. */
   services?: SessionServices | undefined
-  /** Warnings about its request, which its result repeats. */
+  /** Warnings about its request, which are repeated in its result. */
   requestWarnings?: readonly string[] | undefined
-  /** The form of add-on results in its result. */
+  /** The format of add-on results in its result. */
   resultFormat: ResultFormat
-  /** Its utterances name their model. */
+  /** Whether its utterances name their model. */
   namesModels?: boolean | undefined
   config: LiveConfig
-  /** What an earlier process logged about it; absent for a new session. */
+  /** The state that an earlier process logged; absent for a new session. */
   earlier?: RecoveredSession | undefined
   /** Stores the outcome and ends the job with it; retries as often as necessary. */
   finish(outcome: FinishedSession, signal: AbortSignal): Promise<void>
   /** Ends the job as failed. */
   fail(failure?: JobFailure): Promise<void>
-  /** Queues its messages for the callback, and is woken when more of its log is on the disk. */
+  /** The feed of its callback, which is woken when more of its log is on the disk. */
   feed?: Pick<CallbackFeed, 'wake'> | undefined
-  /** Aborted when another server has taken it: then it stops at once, and writes no more. */
+  /**
+   * Aborted when another server has taken over the session, which then stops at once and writes
+   * nothing more.
+   */
   lost?: AbortSignal | undefined
   metrics?: SessionMetrics | undefined
-  /** For those who only watch. */
+  /** Publishes its transcripts to watchers. */
   captions?: CaptionFeed | undefined
   log: Log
 }
 
 /**
- * The parts of a session. Each takes those before it: audio input and message emitter store with
- * the journal, and the outbox sends what is stored.
+ * The parts of a session: audio input and message emitter write to the journal, and the outbox
+ * sends messages once they are stored.
  */
 export type SessionComponents = {
   journal: Journal
@@ -142,7 +145,10 @@ export function createComponents(
   return { ...components, diarize: isToDiarize ? diarize : undefined }
 }
 
-/** Creates what translates partials, where that is requested and can be done. */
+/**
+ * Creates the translation of partials, if it is requested and the server has services; undefined
+ * otherwise.
+ */
 function createPartialTranslations(
   { params, services }: SessionOptions,
   { outbox, ...running }: ComponentOptions & Pick<SessionComponents, 'outbox'>,
@@ -164,7 +170,7 @@ function createRecognition(
   running: ComponentOptions & Pick<RecognitionLoopOptions, 'wantsPartials' | 'warn'>,
 ): RecognitionLoop {
   const { params, config, earlier } = options
-  const loop = {
+  const loopOptions = {
     ...running,
     engine: options.engine,
     selection: options.speech.selectModels(requestOf(params)),
@@ -187,5 +193,5 @@ function createRecognition(
     partialIntervalMs: config.partialIntervalMs,
     isOverShare: options.isOverShare,
   }
-  return new RecognitionLoop(loop, earlier?.snapshot)
+  return new RecognitionLoop(loopOptions, earlier?.snapshot)
 }

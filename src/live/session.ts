@@ -27,24 +27,21 @@ import { SessionTimers } from './sessions/session-timers.ts'
 type SessionState = 'open' | 'stopping' | 'closing' | 'over' | 'suspended'
 
 /**
- * How a session ended: for good; or only in this process, so that it can be resumed from its files,
- * `lease_lost` when another server has resumed it.
+ * How a session ended: `done` and `failed` are final; after `suspended`, it can be resumed from its
+ * files; after `lease_lost`, another server runs it.
  */
 export type SessionEnd = 'done' | 'failed' | 'suspended' | 'lease_lost'
 
 /** Maximum audio that may wait for the disk before the server stops reading the socket. */
 const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
-/**
- * The share of the log that the transcript may take: several copies of it exist while the result is
- * built.
- */
+/** The share of `maxLogBytes` for the transcript, which is in memory several times at the end. */
 const TRANSCRIPT_SHARE = 1 / 8
-/** How long a suspended session waits for the disk: its client keeps what was not acknowledged. */
+/** How long a suspended session waits for the disk. Its client keeps what was not acknowledged. */
 const SUSPEND_TIMEOUT_MS = 5000
 /** How long a client that reconnects waits for a full disk before it is told to retry later. */
 const STORE_TIMEOUT_MS = 3000
 
-/** Close codes of a connection whose session ended, where that is not 1000. */
+/** The close codes of the connection by the reason why the session ended; otherwise 1000. */
 const closeCodes: Partial<Record<StopReason, number>> = { too_long: 4408, too_large: 4408 }
 
 /**
@@ -88,8 +85,8 @@ export class LiveSession {
   #refusal: number | undefined
   #wasConnected: boolean
   readonly #clientInput: ClientInput
-  /** The last messages are built: no more messages can be sent. */
-  #isSent = false
+  /** Whether the last messages are built: no other message can be sent any more. */
+  #hasLastMessages = false
   readonly #space = new BufferSpace({
     fill: () => this.#fill,
     // A client whose socket is not read cannot be idle.
@@ -101,7 +98,7 @@ export class LiveSession {
     const { id, earlier } = options
     this.#options = options
     this.#log = options.log.child({ sessionId: id })
-    this.#canceled.promise.catch(() => {}) // A session that has ended does not await it.
+    this.#canceled.promise.catch(() => {}) // A session that has ended does not await the promise.
     this.#stopReason = earlier?.stop
     this.#wasConnected = earlier !== undefined
     const components = createComponents(options, { log: this.#log, signal: this.#stopping.signal })
@@ -126,8 +123,8 @@ export class LiveSession {
   }
 
   /**
-   * Ends the session as after a stop, because the key that created it is gone; disconnects its
-   * client.
+   * Ends the session as after `stop_recording`, because the key that created it is invalid;
+   * disconnects its client.
    */
   revoke(): void {
     this.#stop('revoked')
@@ -141,13 +138,13 @@ export class LiveSession {
 
   /** Runs through the states and resolves when the session has ended. */
   async run(): Promise<SessionEnd> {
-    this.#options.lost?.addEventListener('abort', () => this.#lose(), { once: true })
+    this.#options.lost?.addEventListener('abort', () => this.#leaseLost(), { once: true })
     try {
       this.#begin()
       await Promise.race([this.#work(), this.#followJournal(), this.#canceled.promise])
       return 'done'
     } catch (error) {
-      if (error instanceof SessionLeaseLostError) this.#lose()
+      if (error instanceof SessionLeaseLostError) this.#leaseLost()
       if (error instanceof SessionLeaseLostError || this.#options.lost?.aborted) return 'lease_lost'
       if (this.#stopping.signal.aborted) return 'suspended'
       if (error instanceof SessionCanceledError) return await this.#fail(error.failure)
@@ -164,7 +161,7 @@ export class LiveSession {
    * cannot be accepted.
    */
   connect(options: ConnectOptions = {}): Promise<Connection | number> {
-    // One after the other: each has to see what the previous one sent.
+    // One client after the other: each depends on the bytes that the previous one sent.
     const connected = this.#connecting.then(() => this.#connect(options))
     this.#connecting = connected.catch(() => {})
     return connected
@@ -173,7 +170,7 @@ export class LiveSession {
   async #connect({ offset, requestId, address }: ConnectOptions): Promise<Connection | number> {
     if (this.#refusal) return this.#refusal
     this.#outbox.drop(4409)
-    this.#awaitClient() // Until the client has connected.
+    this.#awaitClient() // Runs until the client has connected.
     if (!(await this.#journal.flushedWithin(STORE_TIMEOUT_MS))) return 1013
     if (!(await this.#audioInput.resume(offset))) return 4400
     if (this.#refusal) return this.#refusal // The session may have ended meanwhile.
@@ -185,9 +182,9 @@ export class LiveSession {
       unread: this.#options.unread,
       isResumed,
       onFrame: (data, isBinary) => this.#receive(connection, data, isBinary),
-      onAcknowledged: (messages) => this.#seen(messages),
-      onLost: (code) => this.#lost(connection, code),
-      onFinished: () => this.#finished(),
+      onAcknowledged: (messages) => this.#messagesConfirmed(messages),
+      onLost: (code) => this.#connectionLost(connection, code),
+      onFinished: () => this.#clientFinished(),
       whenReadable: () => this.#space.wait(),
     })
     this.#timers.clear('lost')
@@ -197,9 +194,7 @@ export class LiveSession {
     return connection
   }
 
-  /**
-   * Ends the session in this process: stores what has arrived, and tells the client to reconnect.
-   */
+  /** Suspends the session: stores what has arrived, and disconnects the client. */
   async suspend(): Promise<void> {
     if (this.#state === 'over') return
     this.#enter('suspended', 1012)
@@ -209,8 +204,8 @@ export class LiveSession {
     this.#stopping.abort()
   }
 
-  /** Stops at once, because another server runs the session: the client is to find that one. */
-  #lose(): void {
+  /** Stops at once: another server runs the session, and the client reconnects to it. */
+  #leaseLost(): void {
     if (this.#state === 'over') return
     this.#stopping.abort()
     this.#enter('suspended', 1012)
@@ -225,13 +220,13 @@ export class LiveSession {
     this.#space.release()
   }
 
-  /** Announces a new session; sets the timers of any session. */
+  /** Announces the session, unless an earlier process did; sets its timers. */
   #begin(): void {
     const { createdAt, config, earlier } = this.#options
     const beganAt = earlier?.beganAt ?? wallNow()
-    if (earlier?.beganAt === undefined) this.#note({ kind: 'begin', at: beganAt })
-    // Has the same time as in the callback when the job was created; a process may have been killed
-    // before it logged this.
+    if (earlier?.beganAt === undefined) this.#appendRecord({ kind: 'begin', at: beganAt })
+    // Has the time of the callback message of the creation; may also be missing in a resumed
+    // session.
     this.#emitter.sendOnce({ type: 'start_session' }, { at: createdAt })
     this.#emitter.sendOnce({ type: 'start_recording' })
     this.#emitter.resume()
@@ -245,7 +240,7 @@ export class LiveSession {
     if (!this.#outbox.connection) this.#awaitClient()
   }
 
-  /** Passes on what the journal has written: audio to recognition, messages to the callback. */
+  /** Offers what the journal has written: audio to recognition, messages to the callback. */
   async #followJournal(): Promise<never> {
     for await (const step of this.#journal.progress()) {
       if (step === 'written') this.#offerAudio()
@@ -259,7 +254,8 @@ export class LiveSession {
   async #work(): Promise<void> {
     for await (const event of this.#recognition.run()) {
       if (event.type === 'progress') this.#space.changed()
-      else if (event.type === 'snapshot') this.#note({ kind: 'snapshot', snapshot: event.snapshot })
+      else if (event.type === 'snapshot')
+        this.#appendRecord({ kind: 'snapshot', snapshot: event.snapshot })
       else this.#emitter.recognized(event)
     }
     await this.#emitter.addOnsDone()
@@ -272,12 +268,12 @@ export class LiveSession {
   }
 
   #receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {
-    if (this.#outbox.connection !== connection || this.#refusal || this.#isSent) return
+    if (this.#outbox.connection !== connection || this.#refusal || this.#hasLastMessages) return
     this.#restartIdle()
     const isOpen = this.#state === 'open'
-    const brought = this.#clientInput.receive(data, isBinary, { isOpen })
-    if (brought === 'audio') this.#checkLimits()
-    if (brought === 'stop') this.#stop('client')
+    const content = this.#clientInput.receive(data, isBinary, { isOpen })
+    if (content === 'audio') this.#checkLimits()
+    if (content === 'stop') this.#stop('client')
   }
 
   #checkLimits(): void {
@@ -294,15 +290,15 @@ export class LiveSession {
     this.#enter('stopping')
     this.#stopReason = reason
     if (reason === 'client') {
-      const { recognized } = this.#recognition
+      const { recognizedSeconds: recognized } = this.#recognition
       this.#outbox.send(stopAcknowledgment({ received: this.#audioInput.seconds, recognized }))
     }
     if (reason === 'too_large') this.#warn(warningTexts.tooLarge)
     const message = limitText(reason, this.#options.config)
     if (message) this.#emitter.error({ code: 'session_timeout', message })
-    const { written } = this.#note({ kind: 'stop', reason })
+    const { written } = this.#appendRecord({ kind: 'stop', reason })
     void written.then(() => {
-      this.#offerAudio() // Everything that arrived before is written, too.
+      this.#offerAudio() // The journal writes in order: all audio is written.
       this.#recognition.end()
     })
   }
@@ -314,8 +310,8 @@ export class LiveSession {
     const { signal } = this.#stopping
     const { outcome, end } = await sendClosingMessages({
       ...{ sessionId: id, params, format: formatOf(params) },
-      ...{ audioBytes: this.#audioInput.audio, duration: this.#audioInput.seconds },
-      workSeconds: this.#recognition.work,
+      ...{ audioBytes: this.#audioInput.audioBytes, duration: this.#audioInput.seconds },
+      workSeconds: this.#recognition.workSeconds,
       hasAcks: this.#outbox.wantsAcks,
       ...{ maxMessages: config.maxStoredMessages, maxMessageBytes: config.maxStoredBytes },
       log: this.#log,
@@ -323,7 +319,7 @@ export class LiveSession {
       diarize: this.#diarize,
       ...{ text, services, resultFormat: resultFormat },
       onSent: () => {
-        this.#isSent = true
+        this.#hasLastMessages = true
       },
       ...{ emitter: this.#emitter, journal: this.#journal, signal },
     })
@@ -336,14 +332,13 @@ export class LiveSession {
   /** Ends the session after the engine or the disk failed, or because it was canceled. */
   async #fail(canceled?: JobFailure): Promise<SessionEnd> {
     if (this.#state === 'open') {
-      // The job keeps what is recorded by now.
+      // The job keeps the audio that is recorded by now.
       this.#audioInput.end()
       this.#enter('stopping')
     }
     if (!canceled) this.#emitter.error({ code: 'internal_error', message: 'the session failed' })
     const isStored = await this.#journal.flushedWithin(SUSPEND_TIMEOUT_MS)
-    // From here on, an event would reach the client but not the callback, whose last message is
-    // built.
+    // The last message of the callback is built next: any later event would reach only the client.
     this.#stopping.abort()
     if (isStored) await this.#options.fail(canceled)
     this.#enter(isStored ? 'over' : 'suspended', isStored ? 4410 : 1011)
@@ -351,14 +346,14 @@ export class LiveSession {
     return isStored ? 'failed' : 'suspended'
   }
 
-  /** A client has answered the end of the session, so it has read what came before. */
-  #finished(): void {
+  /** The client has answered the close of the ended session: it has read all messages. */
+  #clientFinished(): void {
     const { params, onResultDelivered } = this.#options
     const head = { type: 'post_final_transcript' } as const
     if (routingOf(params).isForSocket(headOf({ ...head, text: '' }))) onResultDelivered?.()
   }
 
-  #lost(connection: Connection, code: number): void {
+  #connectionLost(connection: Connection, code: number): void {
     const isCurrent = this.#outbox.connection === connection
     this.#outbox.detach(connection)
     if (!isCurrent) return
@@ -373,8 +368,8 @@ export class LiveSession {
     }
   }
 
-  #seen(messages: number): void {
-    if (!this.#refusal) this.#note({ kind: 'seen', messages })
+  #messagesConfirmed(messages: number): void {
+    if (!this.#refusal) this.#appendRecord({ kind: 'seen', messages })
   }
 
   #restartIdle(): void {
@@ -386,15 +381,16 @@ export class LiveSession {
     if (this.#state === 'open') this.#timers.set('lost', this.#options.config.resumeWindow * 1000)
   }
 
-  #note(record: LogRecord): AppendOutcome {
+  #appendRecord(record: LogRecord): AppendOutcome {
     return this.#journal.append({ lines: [formatLogRecord(record)] })
   }
 
-  /** The fill level of what may wait to be processed or stored; 1 = full. */
+  /** The fill level of the audio that waits to be recognized or stored; 1 = full. */
   get #fill(): number {
     if (this.#state !== 'open') return 0
     const backlog =
-      (this.#audioInput.seconds - this.#recognition.recognized) / this.#options.config.maxBacklog
+      (this.#audioInput.seconds - this.#recognition.recognizedSeconds) /
+      this.#options.config.maxBacklog
     return Math.max(backlog, this.#journal.waitingBytes / MAX_UNSTORED_BYTES)
   }
 }

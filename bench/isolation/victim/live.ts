@@ -58,7 +58,7 @@ export async function speakLive(
     },
     onLost: () => void rest.losses++,
   })
-  await speak(live, seconds, watch.given)
+  await speak(live, seconds, watch.sent)
   live.stop()
   const late = sleep(END_MS).then(() => ({ code: 0 }))
   outcome.code = (await Promise.race([live.ended, late])).code

@@ -3,7 +3,7 @@ import { toInt16 } from '../pcm.ts'
 import type { ChannelOutput } from './channel-files.ts'
 import { createChannelComparison } from './duplicate-channels.ts'
 
-/** Keeps the channels of a short recording in memory. */
+/** Creates an output that keeps the channels of a short recording in memory. */
 export function createChannelBuffers(
   channels: number,
 ): ChannelOutput<DecodedSamples['channels'][number]> {
@@ -23,9 +23,9 @@ export function createChannelBuffers(
       }
     },
     finish() {
-      const same = comparison.result()
+      const duplicates = comparison.result()
       return blocks.map((parts, channel) => {
-        return { pcm: Buffer.concat(parts).toString('base64'), sameAs: same[channel]! }
+        return { pcm: Buffer.concat(parts).toString('base64'), sameAs: duplicates[channel]! }
       })
     },
     close() {},

@@ -9,8 +9,9 @@ export function channelFile(channel: number): string {
   return `ch${channel}.pcm`
 }
 
-/** Receives the samples of one recording. */
+/** Receives the samples of a recording, at 16 kHz. */
 export type ChannelOutput<T> = {
+  /** The number of samples so far, per channel. */
   readonly samples: number
   write(planes: PlanarSamples): void
   /** Returns the result for each channel; files are synced to disk. */
@@ -44,8 +45,8 @@ export function createChannelFiles(
 
   function finish(): DecodedChannel[] {
     withWriteErrors(() => files.forEach(fsyncSync))
-    const same = comparison.result()
-    return paths.map((path, channel) => ({ channel, path, samples, sameAs: same[channel]! }))
+    const duplicates = comparison.result()
+    return paths.map((path, channel) => ({ channel, path, samples, sameAs: duplicates[channel]! }))
   }
 
   return {
@@ -79,6 +80,6 @@ export type DecodedChannel = {
   channel: number
   path: string
   samples: number
-  /** The lowest channel with the same audio, if there is one below. */
+  /** The lowest channel with the same audio; null if no lower channel has it. */
   sameAs: number | null
 }

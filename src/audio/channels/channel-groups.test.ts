@@ -54,8 +54,8 @@ function groupsOf(
   const silence = new Float32Array(SAMPLES)
   let analysis: ReturnType<typeof createChannelAnalysis> | undefined
   for (let n = 0; n < turns; n++) {
-    const said = noise(0.3).fill(0, 0, 8192)
-    const [voice, other] = n % 2 === 0 ? [said, silence] : [silence, said]
+    const spoken = noise(0.3).fill(0, 0, 8192)
+    const [voice, other] = n % 2 === 0 ? [spoken, silence] : [silence, spoken]
     const planes = record({ voice, other, noise }, n % 2)
     analysis ??= createChannelAnalysis(planes.length, center)
     const others = mistaken === undefined || mistaken === n
@@ -94,8 +94,8 @@ const channelsOf = (groups: ReturnType<typeof groupsOf>) => groups.map(({ channe
 
 test('one voice under different music per channel is one group, mixed from both', () => {
   const groups = groupsOf(({ voice, other, noise }) => {
-    const said = mix([voice, 1], [other, 1])
-    return [mix([said, 1], [noise(0.1), 1]), mix([said, 1], [noise(0.1), 1])]
+    const spoken = mix([voice, 1], [other, 1])
+    return [mix([spoken, 1], [noise(0.1), 1]), mix([spoken, 1], [noise(0.1), 1])]
   })
   assert.deepEqual(channelsOf(groups), [[0, 1]])
   assert.equal(groups[0]!.sources.length, 2)
@@ -158,17 +158,17 @@ test('unrelated audio of equal level, or equal audio without speech, is no group
 
 test('loudness that repeats later in the other channel does not shift the voice', () => {
   const groups = groupsOf(({ voice, other, noise }) => {
-    const said = mix([voice, 1], [other, 1])
+    const spoken = mix([voice, 1], [other, 1])
     const bursts = () => noise(0.3).map((sample, i) => (i % 14_000 < 7000 ? sample : 0))
-    return [mix([said, 1], [bursts(), 1]), mix([said, 1], [bursts(), 1, 3072])]
+    return [mix([spoken, 1], [bursts(), 1]), mix([spoken, 1], [bursts(), 1, 3072])]
   })
   assert.deepEqual(channelsOf(groups), [[0, 1]])
 })
 
 test('a delayed copy is aligned before it is mixed', () => {
   const [group] = groupsOf(({ voice, other, noise }) => {
-    const said = mix([voice, 1], [other, 1])
-    return [mix([said, 1], [noise(0.002), 1]), mix([said, 0.9, 320], [noise(0.003), 1])]
+    const spoken = mix([voice, 1], [other, 1])
+    return [mix([spoken, 1], [noise(0.002), 1]), mix([spoken, 0.9, 320], [noise(0.003), 1])]
   })
   assert.deepEqual(group!.sources, [
     { channel: 0, delay: 0 },
@@ -184,8 +184,8 @@ test('one voice up to a second apart is one group, of which one channel is used'
     [15_000, 0],
   ] as const) {
     const groups = groupsOf(({ voice, other, noise }) => {
-      const said = mix([voice, 1], [other, 1])
-      return delays.map((delay, i) => mix([said, 1, delay], [noise(0.002 + 0.002 * i), 1]))
+      const spoken = mix([voice, 1], [other, 1])
+      return delays.map((delay, i) => mix([spoken, 1, delay], [noise(0.002 + 0.002 * i), 1]))
     })
     assert.deepEqual(channelsOf(groups), [[0, 1]])
     assert.deepEqual(groups[0]!.sources, [{ channel: 0, delay: 0 }])
@@ -199,8 +199,8 @@ test('of channels in antiphase, or a clean and a noisy one, only the better is u
     [1, 0.0002, 1],
   ] as const) {
     const groups = groupsOf(({ voice, other, noise }) => {
-      const said = mix([voice, 1], [other, 1])
-      return [mix([said, 1], [noise(0.002), 1]), mix([said, gain], [noise(level), 1])]
+      const spoken = mix([voice, 1], [other, 1])
+      return [mix([spoken, 1], [noise(0.002), 1]), mix([spoken, gain], [noise(level), 1])]
     })
     assert.deepEqual(channelsOf(groups), [[0, 1]])
     assert.deepEqual(groups[0]!.sources, [{ channel: best, delay: 0 }])
@@ -210,10 +210,10 @@ test('of channels in antiphase, or a clean and a noisy one, only the better is u
 test('a film is one group, recognized from its center channel', () => {
   const groups = groupsOf(
     ({ voice, other, noise }) => {
-      const said = mix([voice, 1], [other, 1])
-      const side = () => mix([said, 0.3], [noise(0.15), 1])
+      const spoken = mix([voice, 1], [other, 1])
+      const side = () => mix([spoken, 0.3], [noise(0.15), 1])
       const back = () => noise(0.05)
-      return [side(), side(), mix([said, 1], [noise(0.002), 1]), noise(0.001), back(), back()]
+      return [side(), side(), mix([spoken, 1], [noise(0.002), 1]), noise(0.001), back(), back()]
     },
     { speaking: [0, 1, 2], center: 2 },
   )
@@ -222,15 +222,15 @@ test('a film is one group, recognized from its center channel', () => {
 })
 
 test('a film with separate music, speech and silence is one group', () => {
-  const said = ({ voice, other }: Turn) => mix([voice, 1], [other, 1])
+  const spoken = ({ voice, other }: Turn) => mix([voice, 1], [other, 1])
   const silence = new Float32Array(SAMPLES)
-  const music = (turn: Turn) => [turn.noise(0.2), turn.noise(0.2), said(turn), silence]
+  const music = (turn: Turn) => [turn.noise(0.2), turn.noise(0.2), spoken(turn), silence]
   assert.deepEqual(channelsOf(groupsOf(music, { speaking: [2], center: 2 })), [[0, 1, 2, 3]])
   // Now and then, the music passes for speech.
   assert.deepEqual(channelsOf(groupsOf(music, { center: 2, turns: 12, mistaken: 5 })), [
     [0, 1, 2, 3],
   ])
-  const mute = (turn: Turn) => [silence, said(turn)]
+  const mute = (turn: Turn) => [silence, spoken(turn)]
   assert.deepEqual(channelsOf(groupsOf(mute, { speaking: [1], center: 1 })), [[0, 1]])
 })
 
@@ -250,10 +250,10 @@ test('a group is not recognized from a channel that is silent except for a momen
   let turn = 0
   const silence = new Float32Array(SAMPLES)
   const record = ({ voice, other, noise }: Turn) => {
-    const said = mix([voice, 1], [other, 1])
-    const side = () => mix([said, 0.6], [noise(0.05), 1])
+    const spoken = mix([voice, 1], [other, 1])
+    const side = () => mix([spoken, 0.6], [noise(0.05), 1])
     const burst = turn++ === 9 ? noise(0.3).fill(0, 0, 8192) : silence
-    return [side(), mix([said, 1], [noise(0.02), 1]), burst]
+    return [side(), mix([spoken, 1], [noise(0.02), 1]), burst]
   }
   const isHeard = (plane: Float32Array) => plane !== silence
   const groups = groupsOf(record, { turns: 16, isHeard })
@@ -265,9 +265,9 @@ test('a rare speaker besides the center makes a possible film separate parties',
   let turn = 0
   const silence = new Float32Array(SAMPLES)
   const record = ({ voice, other }: Turn) => {
-    const said = mix([voice, 1], [other, 1])
+    const spoken = mix([voice, 1], [other, 1])
     const isQuestion = turn++ === 9
-    const [talker, asker] = isQuestion ? [silence, said] : [said, silence]
+    const [talker, asker] = isQuestion ? [silence, spoken] : [spoken, silence]
     return [silence, silence, talker, silence, asker, silence]
   }
   // Each is heard only where it is not silent.
@@ -298,8 +298,8 @@ test('an explicit channel mode overrides the analysis', () => {
 test('a mix of separate parties holds them all, also those that speak once', () => {
   let turn = 0
   const record = ({ voice, other, noise }: Turn) => {
-    const said = mix([voice, 1], [other, 1])
-    const [talker, asker] = turn++ === 5 ? [noise(0.001), said] : [said, noise(0.001)]
+    const spoken = mix([voice, 1], [other, 1])
+    const [talker, asker] = turn++ === 5 ? [noise(0.001), spoken] : [spoken, noise(0.001)]
     return [mix([talker, 1], [noise(0.002), 1]), mix([asker, 1], [noise(0.002), 1])]
   }
   const isHeard = (plane: Float32Array) => plane.some((sample) => sample > 0.1)
@@ -308,13 +308,13 @@ test('a mix of separate parties holds them all, also those that speak once', () 
 })
 
 test('a mix of one sound twice, a second apart, is recognized from one of them', () => {
-  const said = new Float32Array(4 * SAMPLES)
-  for (const [n, voice] of readers().entries()) said.set(voice, n * 64_000 + 8000)
-  const later = new Float32Array(said.length)
-  later.set(said.subarray(0, said.length - 16_000), 16_000)
+  const spoken = new Float32Array(4 * SAMPLES)
+  for (const [n, voice] of readers().entries()) spoken.set(voice, n * 64_000 + 8000)
+  const later = new Float32Array(spoken.length)
+  later.set(spoken.subarray(0, spoken.length - 16_000), 16_000)
   const analysis = createChannelAnalysis(2)
-  for (let at = 0; at < said.length; at += WINDOW_SAMPLES) {
-    const planes = [said, later].map((plane) => plane.slice(at, at + WINDOW_SAMPLES))
+  for (let at = 0; at < spoken.length; at += WINDOW_SAMPLES) {
+    const planes = [spoken, later].map((plane) => plane.slice(at, at + WINDOW_SAMPLES))
     analysis.write(planes as Float32Array<ArrayBuffer>[], speechOf(planes, { speaking: [0, 1] }))
   }
   assert.equal(analysis.result('mix')[0]!.sources.length, 1)
@@ -325,10 +325,10 @@ test('parties beside a mix of all are recognized from the mix, though it is nois
   const silence = new Float32Array(SAMPLES)
   const groups = groupsOf(
     ({ voice, other, noise }) => {
-      const said = mix([voice, 1], [other, 1])
+      const spoken = mix([voice, 1], [other, 1])
       const speaker = [0, 1, 2, 0, 0][turn++ % 5]
-      const alone = [0, 1, 2].map((party) => (party === speaker ? said : silence))
-      return [...alone, said].map((sound, i) => mix([sound, 1], [noise(0.001 + 0.002 * i), 1]))
+      const alone = [0, 1, 2].map((party) => (party === speaker ? spoken : silence))
+      return [...alone, spoken].map((sound, i) => mix([sound, 1], [noise(0.001 + 0.002 * i), 1]))
     },
     { turns: 10, isHeard: (plane) => plane.some((sample) => sample > 0.1) },
   )
@@ -340,10 +340,10 @@ test('a call that becomes mono in the middle has separate parties', () => {
   let turn = 0
   const silence = new Float32Array(SAMPLES)
   const record = ({ voice, other, noise }: Turn) => {
-    const said = mix([voice, 1], [other, 1])
-    const quieter = mix([said, 0.4])
+    const spoken = mix([voice, 1], [other, 1])
+    const quieter = mix([spoken, 0.4])
     const speaker = [0, 1, 1, 0][turn++]
-    const alone = [0, 1].map((party) => (party === speaker ? said : silence))
+    const alone = [0, 1].map((party) => (party === speaker ? spoken : silence))
     const parties = speaker === undefined ? [quieter, quieter] : alone
     return parties.map((party) => mix([party, 1], [noise(0.002), 1]))
   }
@@ -357,12 +357,12 @@ test('what leaks from a third channel does not make two parties one', () => {
   const silence = new Float32Array(SAMPLES)
   let turn = 0
   const record = ({ voice, other, noise }: Turn) => {
-    const said = mix([voice, 1], [other, 1])
+    const spoken = mix([voice, 1], [other, 1])
     // The third party talks most of the time.
     const speaker = { 0: 0, 4: 1 }[turn++ % 8] ?? 2
-    if (speaker < 2) said.fill(0, 18_000)
-    const parties = [0, 1, 2].map((party) => (party === speaker ? said : silence))
-    return parties.map((party) => mix([party, 1], [said, 0.2], [noise(0.001), 1]))
+    if (speaker < 2) spoken.fill(0, 18_000)
+    const parties = [0, 1, 2].map((party) => (party === speaker ? spoken : silence))
+    return parties.map((party) => mix([party, 1], [spoken, 0.2], [noise(0.001), 1]))
   }
   assert.deepEqual(channelsOf(groupsOf(record, { turns: 24 })), [[0], [1], [2]])
 })
@@ -371,9 +371,9 @@ test('the levels of two parties tell how much louder a channel was recorded', ()
   const record = ({ gain, leak = 0.2 }: { gain: number; leak?: number }) => {
     const analysis = createChannelAnalysis(2)
     for (let n = 0; n < 4; n++) {
-      const said = NOISE.slice(n * SAMPLES, (n + 1) * SAMPLES).fill(0, 0, 8192)
+      const spoken = NOISE.slice(n * SAMPLES, (n + 1) * SAMPLES).fill(0, 0, 8192)
       const [voice, other] = n % 2 === 0 ? [1, leak] : [leak, 1]
-      const planes = [mix([said, 0.3 * voice]), mix([said, 0.3 * other * gain])]
+      const planes = [mix([spoken, 0.3 * voice]), mix([spoken, 0.3 * other * gain])]
       analysis.write(planes as Float32Array<ArrayBuffer>[], speechOf(planes, { from: 16 }))
     }
     return analysis.balance(0, 1)

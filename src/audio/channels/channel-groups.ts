@@ -31,7 +31,7 @@ export const WINDOW_SAMPLES = 64_000
 
 /** Samples per probability of speech (32 ms). */
 const FRAME = 512
-/** A window needs this many spectra with speech (0.8 s). */
+/** The minimum number of spectra with speech in a window (0.8 s). */
 const MIN_SPEECH = 12
 /**
  * Two channels with the same voice, each with as much unrelated sound, have a coherence of 0.25;
@@ -44,7 +44,7 @@ const MIN_COHERENCE = 0.25
  */
 const SAME_LEVEL = 8.7
 const LEAK_RATIO = 10 ** (SAME_LEVEL / 10)
-/** The share of the level differences at either end that is ignored. */
+/** The share of the level differences that is ignored at either end. */
 const TAIL = 0.1
 /**
  * A channel is not grouped with others if it has speech of its own in this share of the windows.
@@ -92,11 +92,11 @@ export function createChannelAnalysis(channels: number, center?: number) {
     }
     addLoudness(loudness, frames, planes[0]!.length)
     const pairs = pairsOf(channels).map((pair, i) => {
-      const { unmoved, best } = comparePair(
-        frames.map((frame) => withoutThird(frame, pair)),
+      const { unshifted, best } = comparePair(
+        frames.map((frame) => withoutLeak(frame, pair)),
         pair,
       )
-      addPairSpectra(totals[i]!, unmoved.sums)
+      addPairSpectra(totals[i]!, unshifted.sums)
       for (const cell of best.cells) levels[i]!.add(cell)
       const isSame = coherenceOf(best.sums) >= MIN_COHERENCE
       if (channels === 2) ownSpeech.add(framesAt(frames, isSame ? best.lag : 0), isSame)
@@ -106,7 +106,7 @@ export function createChannelAnalysis(channels: number, center?: number) {
     windows.push({ pairs, hasSpeech: planes.map((_, i) => spoken(i) >= MIN_SPEECH) })
   }
 
-  function gatherFacts(): ChannelFacts {
+  function currentFacts(): ChannelFacts {
     const floors = noise.map(({ energy, count }) => (count > 0 ? energy / count : 0))
     return { channels, center, windows, levels, totals, floors, loudness }
   }
@@ -115,7 +115,7 @@ export function createChannelAnalysis(channels: number, center?: number) {
     write,
     /** Returns the groups, in the order of their lowest channels. */
     result(mode: ChannelMode): ChannelGroup[] {
-      const facts = gatherFacts()
+      const facts = currentFacts()
       const groups =
         mode === 'separate'
           ? Array.from({ length: channels }, (_, channel) => [channel])
@@ -126,13 +126,13 @@ export function createChannelAnalysis(channels: number, center?: number) {
               : [[0], [1]]
       return groups.map((group) => ({
         channels: group,
-        sources: group.length > 1 ? chooseSources(group, mode, facts) : alone(group[0]!),
+        sources: group.length > 1 ? chooseSources(group, mode, facts) : singleSource(group[0]!),
       }))
     },
     /** Returns by how many decibels the second channel was recorded louder; 0 if unknown. */
     balance(first: number, second: number): number {
       const pairBalance =
-        ownSpeech.balance(gatherFacts()) ?? levels[pairIndex(first, second)]!.balance()
+        ownSpeech.balance(currentFacts()) ?? levels[pairIndex(first, second)]!.balance()
       return first < second ? pairBalance : -pairBalance
     },
   }
@@ -172,14 +172,14 @@ function addNoise(noise: { energy: number; count: number }[], spectra: readonly 
 }
 
 /**
- * Takes a frame as silent for a pair while a third channel has speech so much louder that it leaks
- * into both: that tells nothing about their own voices.
+ * Treats a frame as silent for a pair while a third channel has speech so much louder that it leaks
+ * into both, which says nothing about their own voices.
  */
-function withoutThird(frame: SpectralFrame, [a, b]: readonly [number, number]): SpectralFrame {
+function withoutLeak(frame: SpectralFrame, [a, b]: readonly [number, number]): SpectralFrame {
   const { spectra, isSpeech } = frame
   const loudest = LEAK_RATIO * Math.max(spectra[a]!.energy, spectra[b]!.energy)
-  const isThird = spectra.some(({ energy }, i) => isSpeech[i] && energy > loudest)
-  return isThird ? { spectra, isSpeech: isSpeech.map(() => false) } : frame
+  const hasLeak = spectra.some(({ energy }, i) => isSpeech[i] && energy > loudest)
+  return hasLeak ? { spectra, isSpeech: isSpeech.map(() => false) } : frame
 }
 
 function measure(sum: PairSpectra): Pair {
@@ -204,21 +204,21 @@ function findGroups(facts: ChannelFacts): number[][] {
   })
   if (channels < 3 && center === undefined) return groups
   const loudest = windows.map((window) => loudestOf(window, facts))
-  const led = (members: readonly number[]) =>
+  const loudestWindows = (members: readonly number[]) =>
     loudest.filter((channel) => members.includes(channel)).length
-  const main = groups.toSorted((a, b) => led(b) - led(a))[0]!
+  const main = groups.toSorted((a, b) => loudestWindows(b) - loudestWindows(a))[0]!
   const otherChannels = groups.filter((group) => group !== main).flat()
   const isGroup =
     main.length > 1 || otherChannels.some((otherChannel) => leaks(main, otherChannel, facts))
   const mayBeFilm = main[0] === center
-  if (led(main) === 0 || !(isGroup || mayBeFilm)) return groups
+  if (loudestWindows(main) === 0 || !(isGroup || mayBeFilm)) return groups
   if (
     !isGroup &&
     otherChannels.some((otherChannel) => hasUnsharedSpeech(otherChannel, main, facts))
   )
     return groups
   const withSpeech = groups.filter(
-    (one) => one !== main && one.some((i) => hasOwnSpeech(i, main, facts)),
+    (members) => members !== main && members.some((i) => hasOwnSpeech(i, main, facts)),
   )
   const parties = withSpeech.flat()
   const shared = group.map((_, i) => i).filter((i) => !parties.includes(i))
@@ -241,7 +241,7 @@ function loudestOf({ pairs, hasSpeech }: Window, { channels, floors }: ChannelFa
   return loudest
 }
 
-/** Returns what two channels have in common in one window; null if nobody speaks. */
+/** Returns how two channels relate in one window; null if nobody speaks. */
 function relation(
   { pairs }: Window,
   [a, b]: [number, number],
@@ -257,9 +257,9 @@ function relation(
 }
 
 /**
- * Whether both channels hold the same voices most of the time, at the levels of one group. Of two
- * parties, each is louder in its own channel: half of the difference is what leaks, whatever the
- * gains of the channels. If only one of them talks, it is louder in one channel.
+ * Returns whether both channels contain the same voices most of the time, at the levels of one
+ * group. Of two parties, each is louder in its own channel: half of the difference is the leak,
+ * whatever the gains of the channels. If only one of them speaks, it is louder in one channel.
  */
 function isShared(a: number, b: number, { windows, levels }: ChannelFacts): boolean {
   const index = pairIndex(a, b)
@@ -278,15 +278,15 @@ function leaks(group: readonly number[], otherChannel: number, facts: ChannelFac
   let [leaked, all] = [0, 0]
   for (const window of facts.windows) {
     const memberRelations = group.map((member) => relation(window, [member, otherChannel], facts))
-    if (memberRelations.every((one) => one === null)) continue
+    if (memberRelations.every((relation) => relation === null)) continue
     all++
-    if (memberRelations.some((one) => one?.isCoherent)) leaked++
+    if (memberRelations.some((relation) => relation?.isCoherent)) leaked++
   }
   return leaked > all / 2
 }
 
 function hasOwnSpeech(channel: number, group: readonly number[], facts: ChannelFacts): boolean {
-  let [ofVoice, all] = [0, 0]
+  let [ownWindows, all] = [0, 0]
   for (const window of facts.windows) {
     if (!window.hasSpeech[channel] && !group.some((member) => window.hasSpeech[member])) continue
     all++
@@ -296,9 +296,9 @@ function hasOwnSpeech(channel: number, group: readonly number[], facts: ChannelF
         ? memberRelation.level >= SAME_LEVEL
         : !window.hasSpeech[member]
     })
-    if (window.hasSpeech[channel] && isOwn) ofVoice++
+    if (window.hasSpeech[channel] && isOwn) ownWindows++
   }
-  return ofVoice > all * OWN_SHARE
+  return ownWindows > all * OWN_SHARE
 }
 
 /**
@@ -337,10 +337,10 @@ function energyOf(channel: number, otherChannel: number, { pairs }: Window): num
 }
 
 /**
- * Chooses what to recognize of a group: the channel that lacks no speech of the others, or the
- * least, and of several such the one with the least noise beside the speech. With it those that it
- * lacks, and those that correlate with it and are hardly noisier. Who asks for a mix wants every
- * word; of a group that was found, what is rare is a mistake of the detection.
+ * Chooses the channels of a group to recognize: the one that misses no speech of the others, or the
+ * least, and of several such the one with the least noise. Adds those with speech that it misses,
+ * and those that correlate with it and are hardly noisier. A requested mix must contain every word;
+ * in a detected group, rare differences are errors of the detection.
  */
 function chooseSources(
   group: readonly number[],
@@ -353,8 +353,8 @@ function chooseSources(
     (channel) => windows.filter(({ hasSpeech }) => hasSpeech[channel]).length,
   )
   // A channel that is silent most of the time has the least noise, but lacks the speech.
-  const able = group.filter((_, i) => 2 * spoken[i]! >= Math.max(...spoken))
-  const lackedBy = (channel: number) => {
+  const candidates = group.filter((_, i) => 2 * spoken[i]! >= Math.max(...spoken))
+  const findMissing = (channel: number) => {
     const share = mode === 'mix' ? 0 : OWN_SHARE
     return group.filter((otherMember) => {
       if (otherMember === channel || unsharedSpeech(otherMember, [channel], facts) <= share)
@@ -362,12 +362,12 @@ function chooseSources(
       return !isCopy(loudness[channel]!, loudness[otherMember]!)
     })
   }
-  const lacked = new Map(able.map((channel) => [channel, lackedBy(channel)]))
-  const best = able.toSorted((a, b) => {
-    return lacked.get(a)!.length - lacked.get(b)!.length || noises.get(a)! - noises.get(b)!
+  const missing = new Map(candidates.map((channel) => [channel, findMissing(channel)]))
+  const best = candidates.toSorted((a, b) => {
+    return missing.get(a)!.length - missing.get(b)!.length || noises.get(a)! - noises.get(b)!
   })[0]!
   const otherChannels = group.flatMap((channel) => {
-    if (lacked.get(best)!.includes(channel)) return alone(channel)
+    if (missing.get(best)!.includes(channel)) return singleSource(channel)
     if (channel === best || noises.get(channel)! > MAX_NOISE * noises.get(best)!) return []
     const sums = totals[pairIndex(best, channel)]!
     const sign = best < channel ? 1 : -1
@@ -377,9 +377,9 @@ function chooseSources(
     )
     return delay === undefined ? [] : [{ channel, delay }]
   })
-  return [...alone(best), ...otherChannels]
+  return [...singleSource(best), ...otherChannels]
 
-  /** Returns the energy of the noise of a channel, relative to that of its speech. */
+  /** Returns the energy of the noise of a channel, relative to its speech. */
   function noiseOf(channel: number): number {
     let [speech, count] = [0, 0]
     for (const { pairs } of windows) {
@@ -395,6 +395,6 @@ function chooseSources(
   }
 }
 
-function alone(channel: number): ChannelGroup['sources'] {
+function singleSource(channel: number): ChannelGroup['sources'] {
   return [{ channel, delay: 0 }]
 }

@@ -15,35 +15,35 @@ import {
   speechSpectra,
 } from './spectra.ts'
 
-/** Samples per frame (32 ms), as in the detection of speech. */
+/** Samples per frame (32 ms), as in voice activity detection. */
 const FRAME = 512
 /** Frames of one block of measurements: 5 s. Crosstalk is measured in a block and its neighbors. */
 export const CROSSTALK_BLOCK = 156
 /** A source is at least 6 dB louder than its crosstalk. */
 const MIN_SOURCE_GAIN = 4
-/** At less than -60 dB there is too little speech to measure. */
+/** The minimum energy of a spectrum, -60 dB: below, there is too little speech to measure. */
 const MIN_SPEECH_ENERGY = 3
-/** Spectra that a measurement needs, and the coherence of crosstalk. */
+/** The minimum number of spectra of a measurement, and the minimum coherence of crosstalk. */
 const MIN_SPECTRA = 6
 const MIN_COHERENCE = 0.25
 /** The longest delay that one spectrum shows without a lag: 100 ms. */
 const MAX_DELAY = 1600
 /**
- * Spectra are also compared at these lags, in hops of 64 ms, so that crosstalk is found that comes
- * 1.05 s later: an echo through a mobile, Internet or satellite line. It comes earlier than its
- * source where the channels were recorded apart and put together with an offset.
+ * Spectra are also compared at these lags, in hops of 64 ms, to find crosstalk up to 1.05 s later:
+ * an echo through a mobile, Internet or satellite line. Crosstalk precedes its source if the
+ * channels were recorded separately and combined with an offset.
  */
 const LAGS = [0, 2, 4, 6, 8, 10, 12, 14, 16]
-const EARLIER = LAGS.slice(1).map((lag) => -lag)
+const EARLIER_LAGS = LAGS.slice(1).map((lag) => -lag)
 /** At longer lags than this, which are rare, only every second spectrum is compared. */
 const DENSE_LAG = 6
-/** With a lag, only the delays up to this one are compared; other lags cover the longer ones. */
+/** With a lag, only delays up to this one are compared; other lags cover the longer ones. */
 const MAX_LAGGED_DELAY = 1024
 /** Frames by which crosstalk may come later than its source, or earlier (1.12 s). */
 export const CROSSTALK_FRAMES = 35
 /**
- * A frame holds speech of its own when 30% of its energy exceeds three times (5 dB) what leaks: the
- * energy of crosstalk varies so much with reverberation.
+ * A frame contains speech of its own when 30% of its energy exceeds three times (5 dB) the
+ * predicted crosstalk, whose energy varies that much with reverberation.
  */
 const OWN_SPEECH_RATIO = 3
 const OWN_SHARE = 0.3
@@ -66,9 +66,15 @@ const transformFrame = createTransform(FRAME)
 type PairMeasurement = { spectra: PairSpectra; from: Float64Array; to: Float64Array }
 /** The measurements of one block, for each ordered pair of channels. */
 export type CrosstalkMeasurement = Map<string, PairMeasurement>
-/** The channels between which speech leaks. `gains` are energies by band; `delay` is in frames. */
+/**
+ * Speech that leaks from a source channel to a target. `gains` are energy ratios by band; `delay`
+ * is in frames.
+ */
 export type CrosstalkPath = { source: number; target: number; delay: number; gains: Float64Array }
-/** By how many decibels the second of two channels was recorded louder; 0 if that is unknown. */
+/**
+ * Returns by how many decibels the second of two channels was recorded louder; 0 if that is
+ * unknown.
+ */
 export type Balance = (first: number, second: number) => number
 const evenBalance: Balance = () => 0
 
@@ -84,9 +90,9 @@ export type CrosstalkMeter = (
 ) => readonly Spectrum[]
 
 /**
- * Creates a meter that gets its spectra in order, every `SPECTRUM_HOP` samples. Only what is louder
- * in one channel than in another tells what leaks from it. `findsEarlier` is for channels whose
- * crosstalk may come before its source.
+ * Creates a meter that gets its spectra in order, every `SPECTRUM_HOP` samples. Only speech that is
+ * louder in one channel than in another shows what leaks from it. `findsEarlier` is for channels
+ * whose crosstalk may precede its source.
  */
 export function createCrosstalkMeter({
   findsEarlier,
@@ -95,7 +101,7 @@ export function createCrosstalkMeter({
   findsEarlier: boolean
   balance?: Balance
 }): CrosstalkMeter {
-  const lags = findsEarlier ? [...LAGS, ...EARLIER] : LAGS
+  const lags = findsEarlier ? [...LAGS, ...EARLIER_LAGS] : LAGS
   const history: { spectra: Spectrum[]; bands: Float64Array[] }[] = []
   let isOdd = false
   return (measurement, planes) => {
@@ -106,13 +112,17 @@ export function createCrosstalkMeter({
     for (const lag of lags) {
       const [from, to] = [history[Math.max(0, lag)], history[Math.max(0, -lag)]]
       if (!from || !to || (isOdd && Math.abs(lag) > DENSE_LAG)) continue
-      for (const [s, source] of from.spectra.entries()) {
+      for (const [sourceIndex, source] of from.spectra.entries()) {
         if (source.energy < MIN_SPEECH_ENERGY) continue
-        for (const [t, target] of to.spectra.entries()) {
-          if (s === t || source.energy < minSourceGain(balance(s, t)) * target.energy) continue
-          const measured = measuredOf(measurement, `${s} ${t} ${lag}`)
+        for (const [targetIndex, target] of to.spectra.entries()) {
+          if (
+            sourceIndex === targetIndex ||
+            source.energy < minSourceGain(balance(sourceIndex, targetIndex)) * target.energy
+          )
+            continue
+          const measured = pairMeasurementOf(measurement, `${sourceIndex} ${targetIndex} ${lag}`)
           addSpectra(measured.spectra, source, target)
-          addBands(measured, from.bands[s]!, to.bands[t]!)
+          addBands(measured, from.bands[sourceIndex]!, to.bands[targetIndex]!)
         }
       }
     }
@@ -121,14 +131,14 @@ export function createCrosstalkMeter({
 }
 
 /**
- * Returns by how much a source must exceed its crosstalk in energy, corrected by the recording
- * gains.
+ * Returns the factor by which a source must exceed its crosstalk in energy, corrected by the
+ * recording gains in decibels.
  */
 function minSourceGain(balance: number): number {
   return MIN_SOURCE_GAIN * 10 ** (-balance / 10)
 }
 
-function measuredOf(measurement: CrosstalkMeasurement, key: string): PairMeasurement {
+function pairMeasurementOf(measurement: CrosstalkMeasurement, key: string): PairMeasurement {
   const existingMeasurement = measurement.get(key)
   if (existingMeasurement) return existingMeasurement
   const bands = () => new Float64Array(BANDS)
@@ -145,8 +155,8 @@ function addBands({ from, to }: PairMeasurement, source: Float64Array, target: F
 }
 
 /**
- * Returns the crosstalk that some measurements show together, one for each pair of channels at
- * most.
+ * Returns the crosstalk that the measurements show together, at most one path for each ordered pair
+ * of channels.
  */
 export function findCrosstalk(measurements: readonly CrosstalkMeasurement[]): CrosstalkPath[] {
   const keys = new Set(measurements.flatMap((measurement) => [...measurement.keys()]))
@@ -164,7 +174,7 @@ export function findCrosstalk(measurements: readonly CrosstalkMeasurement[]): Cr
 function findCrosstalkOfPair(key: string, measurements: readonly CrosstalkMeasurement[]) {
   const [source = 0, target = 0, lag = 0] = key.split(' ').map(Number)
   const sums: CrosstalkMeasurement = new Map()
-  const { spectra, from, to } = measuredOf(sums, key)
+  const { spectra, from, to } = pairMeasurementOf(sums, key)
   for (const measurement of measurements) {
     const measured = measurement.get(key)
     if (!measured) continue
@@ -226,28 +236,29 @@ function bandEnergies(re: Float64Array, im: Float64Array, bands: readonly Band[]
 }
 
 /**
- * Tells, frame by frame, where a channel holds only what leaks from another: its energy is what the
- * louder channel predicts, in every band, with the gain and delay of the crosstalk. Speech of its
- * own at the same time exceeds that. Results are delayed by `ahead` frames, because crosstalk may
- * precede its source by that many.
+ * Creates a function that detects, frame by frame, channels with nothing but crosstalk: their
+ * energy is what the louder channel predicts, in every band, with the gain and delay of the
+ * crosstalk. Their own speech at the same time would exceed that. Results are delayed by `ahead`
+ * frames, because crosstalk may precede its source by that many.
  */
 export function createCrosstalkGate(channels: number, { ahead = 0, balance = evenBalance } = {}) {
   const history: (readonly FrameBands[])[] = []
-  const longest = ahead + CROSSTALK_FRAMES + 1
+  const maxHistory = ahead + CROSSTALK_FRAMES + 1
   const echoes = new Map<string, Float64Array>()
 
   /**
-   * Takes the next frame of each channel; returns which held only crosstalk, `ahead` frames before.
+   * Takes the next frame of each channel; returns which channels had only crosstalk `ahead` frames
+   * before.
    */
   return function isCrosstalk(
     frames: readonly FrameBands[],
     paths: readonly CrosstalkPath[],
   ): boolean[] {
     history.unshift(frames)
-    if (history.length > longest + 1) history.pop()
+    if (history.length > maxHistory + 1) history.pop()
     const predicted = Array.from({ length: channels }, () => new Float64Array(BANDS))
     /** For each channel, the energy of its sources, in multiples of `minSourceGain`. */
-    const louder = new Float64Array(channels)
+    const sourceEnergy = new Float64Array(channels)
     const seenKeys = new Set<string>()
     for (const { source, target, delay, gains } of paths) {
       const key = `${source} ${target}`
@@ -266,13 +277,13 @@ export function createCrosstalkGate(channels: number, { ahead = 0, balance = eve
         predicted[target]![b]! += peak * gains[b]!
       }
       const relative = total / minSourceGain(balance(source, target))
-      louder[target] = Math.max(louder[target]!, relative)
+      sourceEnergy[target] = Math.max(sourceEnergy[target]!, relative)
     }
     for (const key of echoes.keys()) if (!seenKeys.has(key)) echoes.delete(key)
     const current = history[ahead] ?? history[0]!.map(() => new Float64Array(BANDS))
     return current.map((bands, channel) => {
       const energy = bands.reduce((sum, band) => sum + band, 0)
-      if (louder[channel]! < energy || energy === 0) return false
+      if (sourceEnergy[channel]! < energy || energy === 0) return false
       let excess = 0
       for (let b = 0; b < BANDS; b++) {
         excess += Math.max(0, bands[b]! - OWN_SPEECH_RATIO * predicted[channel]![b]!)
@@ -282,7 +293,7 @@ export function createCrosstalkGate(channels: number, { ahead = 0, balance = eve
   }
 }
 
-/** Where in a block of frames the spectra begin, as samples from the start of the block. */
+/** The starts of the spectra in a block of frames, in samples from the start of the block. */
 export const SPECTRUM_STARTS = Array.from(
   { length: Math.floor((CROSSTALK_BLOCK * FRAME - SPECTRUM_SAMPLES) / SPECTRUM_HOP) + 1 },
   (_, i) => i * SPECTRUM_HOP,

@@ -11,7 +11,7 @@ export type ChannelComparison = {
 }
 
 /**
- * The difference of two equal channels lies 40 dB below them, or more: a lossy codec gives the two
+ * The maximum energy of the difference of two equal channels, -40 dB: a lossy codec gives the two
  * sides of one mono signal different rounding errors.
  */
 const EQUAL_CHANNELS_RATIO = 1e-4

@@ -26,13 +26,13 @@ export function createTransform(size: number): FourierTransform {
       real[j] = re
       imaginary[j] = im
     }
-    if (isOdd) joinTwos(real, imaginary)
-    for (const pass of passes) joinTwice(real, imaginary, pass)
+    if (isOdd) combineTwos(real, imaginary)
+    for (const pass of passes) combineTwice(real, imaginary, pass)
   }
 }
 
-/** Joins pairs of numbers: the step that needs no factors. */
-function joinTwos(real: Float64Array, imaginary: Float64Array): void {
+/** Combines pairs of numbers: the step that needs no factors. */
+function combineTwos(real: Float64Array, imaginary: Float64Array): void {
   for (let i = 0; i < real.length; i += 2) {
     const re = real[i + 1]!
     const im = imaginary[i + 1]!
@@ -43,7 +43,7 @@ function joinTwos(real: Float64Array, imaginary: Float64Array): void {
   }
 }
 
-/** Two steps, which join four transforms of `span` numbers each, and their factors. */
+/** Two steps, which combine four transforms of `span` numbers each, and their factors. */
 type DoubleStep = {
   span: number
   cosines1: Float64Array
@@ -53,8 +53,8 @@ type DoubleStep = {
 }
 
 function createDoubleStep(span: number): DoubleStep {
-  const factors = (joined: number, part: (angle: number) => number) => {
-    return Float64Array.from({ length: span }, (_, k) => part((-2 * Math.PI * k) / joined))
+  const factors = (size: number, part: (angle: number) => number) => {
+    return Float64Array.from({ length: span }, (_, k) => part((-2 * Math.PI * k) / size))
   }
   return {
     span,
@@ -65,7 +65,7 @@ function createDoubleStep(span: number): DoubleStep {
   }
 }
 
-function joinTwice(
+function combineTwice(
   re: Float64Array,
   im: Float64Array,
   { span, cosines1, sines1, cosines2, sines2 }: DoubleStep,
@@ -76,7 +76,7 @@ function joinTwice(
       const i1 = i0 + span
       const i2 = i1 + span
       const i3 = i2 + span
-      // The first step joins the first two transforms, and the last two.
+      // The first step combines the first two transforms, and the last two.
       const c1 = cosines1[k]!
       const s1 = sines1[k]!
       const a1 = re[i1]! * c1 - im[i1]! * s1
@@ -91,7 +91,7 @@ function joinTwice(
       const sumB2 = im[i2]! + b3
       const differenceA2 = re[i2]! - a3
       const differenceB2 = im[i2]! - b3
-      // The second joins their results; the factors of its upper half are a quarter turn further.
+      // The second does so with the results; the factors of its upper half are a quarter turn further.
       const c2 = cosines2[k]!
       const s2 = sines2[k]!
       const a2 = sumA2 * c2 - sumB2 * s2
@@ -118,7 +118,10 @@ function reversedBits(size: number): Uint16Array {
   return reversed
 }
 
-/** Joins groups of `radix` transforms of `done` numbers each, in Stockham's order. */
+/**
+ * A stage of the transform: combines groups of `radix` transforms of `done` numbers each, in
+ * Stockham's order.
+ */
 type FourierStage = {
   radix: 4 | 5
   done: number
@@ -135,10 +138,10 @@ type Complex = { real: Float64Array; imaginary: Float64Array }
 export function createMixedTransform(factors: readonly (4 | 5)[]): FourierTransform {
   const size = factors.reduce((product, factor) => product * factor, 1)
   const spare = { real: new Float64Array(size), imaginary: new Float64Array(size) }
-  let before = 1
+  let transformed = 1
   const stages = factors.map((radix): FourierStage => {
-    const done = before
-    before *= radix
+    const done = transformed
+    transformed *= radix
     const angles = Array.from({ length: done * radix }, (_, i) => {
       return (-2 * Math.PI * Math.floor(i / radix) * (i % radix)) / (done * radix)
     })
@@ -154,8 +157,8 @@ export function createMixedTransform(factors: readonly (4 | 5)[]): FourierTransf
     let from: Complex = { real, imaginary }
     let to: Complex = spare
     for (const stage of stages) {
-      if (stage.radix === 4) joinFours(from, to, stage)
-      else joinFives(from, to, stage)
+      if (stage.radix === 4) combineFours(from, to, stage)
+      else combineFives(from, to, stage)
       ;[from, to] = [to, from]
     }
     if (from !== spare) return
@@ -164,7 +167,7 @@ export function createMixedTransform(factors: readonly (4 | 5)[]): FourierTransf
   }
 }
 
-function joinFours(
+function combineFours(
   from: Complex,
   to: Complex,
   { done, stride, cosines, sines }: FourierStage,
@@ -210,7 +213,7 @@ const COS_2 = Math.cos((4 * Math.PI) / 5)
 const SIN_1 = Math.sin((2 * Math.PI) / 5)
 const SIN_2 = Math.sin((4 * Math.PI) / 5)
 
-function joinFives(
+function combineFives(
   from: Complex,
   to: Complex,
   { done, stride, cosines, sines }: FourierStage,
@@ -243,7 +246,7 @@ function joinFives(
       const b3 = re[i3]! * s3 + im[i3]! * c3
       const a4 = re[i4]! * c4 - im[i4]! * s4
       const b4 = re[i4]! * s4 + im[i4]! * c4
-      // The sums and differences of the values that mirror each other.
+      // The sums and differences of values at symmetric positions.
       const as = a1 + a4
       const ad = a1 - a4
       const at = a2 + a3

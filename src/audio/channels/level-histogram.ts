@@ -1,13 +1,13 @@
 import { coherenceOf, energiesOf, type PairSpectra, SPEECH_BANDS } from './spectra.ts'
 
-/** Levels from -40 to 40 dB, in bins of a quarter. */
+/** The histogram has levels from -40 to 40 dB, in bins of a quarter of a decibel. */
 const MAX_DECIBELS = 40
 const BINS_PER_DECIBEL = 4
 /**
  * The weight of a cell is its coherence to this power, so that cells with a single voice dominate.
  */
 const SHARPNESS = 4
-/** A voice less than 8.7 dB louder in one channel may have leaked from the other. */
+/** A voice that is less than 8.7 dB louder in one channel may have leaked from the other. */
 const SIMILAR = 8.7
 /**
  * Each of two parties is louder in its own channel. Their levels differ by at least this, in
@@ -15,23 +15,24 @@ const SIMILAR = 8.7
  */
 const MIN_DISTANCE = 17.4
 /**
- * A party has at least this share of the weight, and at most this share lies between two parties.
+ * Each party has at least this share of the weight; at most this share lies between two parties.
  */
 const MIN_PARTY = 0.02
 const MAX_BETWEEN = 0.05
 
 /** The level differences of two channels, in decibels, with their weights. */
 export type LevelHistogram = {
-  /** Adds spectra that are close in time, one cell for each band. */
+  /** Adds the sums of spectra that are close in time: one cell for each band. */
   add(sums: PairSpectra): void
   /** Adds the weights of another histogram. */
   merge(other: LevelHistogram): void
   readonly weights: Readonly<Float64Array>
-  /** Returns the difference below which lies this share of the weight. */
+  /** Returns the level difference in decibels below which this share of the weight lies. */
   quantile(share: number): number
   /**
-   * Returns by how many decibels the second channel was recorded louder, when two parties show it:
-   * halfway between their levels. 0 when the levels themselves tell where each voice belongs.
+   * Returns by how many decibels the second channel was recorded louder, if there are two parties:
+   * halfway between their levels. Returns 0 if the levels themselves show to which channel each
+   * voice belongs.
    */
   balance(): number
 }
@@ -88,8 +89,8 @@ function shareOf(weights: Float64Array, isCounted: (level: number) => boolean): 
 }
 
 /**
- * Splits the levels in two where the variance between both parts is greatest (Otsu 1979); returns
- * the mean levels, and the share of the weight that lies below.
+ * Splits the levels where the variance between both parts is greatest (Otsu 1979); returns the mean
+ * levels of both parts, and the share of the weight of the lower one.
  */
 function splitLevels(weights: Float64Array): { below: number; above: number; share: number } {
   const total = weights.reduce((sum, weight) => sum + weight, 0)
@@ -111,8 +112,8 @@ function splitLevels(weights: Float64Array): { below: number; above: number; sha
 }
 
 /**
- * The level of what two channels have in common, in decibels: the direction of the first principal
- * component. Noise of the same energy in both does not change it.
+ * Returns the level difference in decibels of the sound that two channels share: the direction of
+ * the first principal component. Noise of the same energy in both does not change it.
  */
 function commonLevel(first: number, second: number, coherence: number): number {
   const cross = Math.sqrt(coherence * first * second)

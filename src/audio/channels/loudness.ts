@@ -3,17 +3,21 @@ import { SPECTRUM_HOP } from './spectra.ts'
 
 /** The longest lag of one channel behind another: 10 s, in values of 64 ms. */
 const MAX_LAG = 156
-/** Half an hour is enough to decide. Comparing 12 hours would take eight seconds. */
+/**
+ * The maximum number of compared values: half an hour is enough to decide; comparing 12 hours would
+ * take eight seconds.
+ */
 const MAX_VALUES = 28_125
 /**
- * The same sound, some seconds later, has a correlation of 0.95 or more; those who talk by turns or
- * at once stay below 0.6.
+ * The same sound, some seconds later, has a correlation of 0.95 or more; speakers who take turns or
+ * speak at once stay below 0.6.
  */
 const MIN_CORRELATION = 0.8
 
 /**
- * Whether the loudness of two channels rises and falls alike in the first half hour, if one is
- * moved by up to 10 s: the same sound twice. Two voices that read one text together look the same.
+ * Returns whether two channels have the same loudness curve in the first half hour, if one is
+ * shifted by up to 10 s: then they contain the same sound. Two voices that read one text in unison
+ * look the same.
  */
 export function isCopy(first: readonly number[], second: readonly number[]): boolean {
   const [a, b] = [first.slice(0, MAX_VALUES), second.slice(0, MAX_VALUES)]
@@ -47,14 +51,15 @@ function correlationAt(first: readonly number[], second: readonly number[], lag:
   return (xy - (x * y) / count) / Math.sqrt(product)
 }
 
-/** Adds the loudness of each channel throughout one window. */
+/** Adds the loudness of each channel in one window, one value per `SPECTRUM_HOP`. */
 export function addLoudness(
   loudness: readonly number[][],
   frames: readonly SpectralFrame[],
   samples: number,
 ): void {
   for (const [i, values] of loudness.entries()) {
-    // No spectrum begins in the last hops of a window; times must add up.
+    // No spectrum begins in the last hops of a window: the last one is repeated, so that times add
+    // up.
     for (let at = 0; at < samples; at += SPECTRUM_HOP) {
       const frame = frames[Math.min(at / SPECTRUM_HOP, frames.length - 1)]
       values.push(frame ? Math.sqrt(frame.spectra[i]!.energy) : 0)

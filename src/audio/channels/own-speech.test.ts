@@ -16,11 +16,11 @@ function noise(seed: number, level: number): Float32Array {
 function groupsOf(gains: readonly (readonly [number, number])[], delay = 0): number[][] {
   const analysis = createChannelAnalysis(2)
   for (let turn = 0; turn < 4; turn++) {
-    const said = noise(turn + 7, 0.3).fill(0, 0, 8192)
+    const spoken = noise(turn + 7, 0.3).fill(0, 0, 8192)
     const planes = gains.map((ofVoices, channel) => {
       const gain = ofVoices[turn % 2]!
       return noise(turn + 70 + channel, 0.002).map((sample, i) => {
-        return sample + gain * (said[i - channel * delay] ?? 0)
+        return sample + gain * (spoken[i - channel * delay] ?? 0)
       })
     })
     const speech = gains.map((ofVoices) => {

@@ -11,24 +11,27 @@ const MIN_SHARE = 0.1
  * Speech that is mixed into another channel electrically has a constant level there, within 3 dB.
  */
 const MAX_SPREAD = 6
-/** A level that differs by less than 8.7 dB is not a leak. */
+/** With a level difference below 8.7 dB, the speech is not a leak. */
 const SAME_LEVEL = 8.7
-/** A source is to be 6 dB louder, and here it may be 6 dB quieter: the channels hold the same. */
+/**
+ * The balance in decibels for such recordings: a source must be 6 dB louder than its crosstalk, but
+ * here it may be 6 dB quieter, because both channels contain the same speech.
+ */
 const BALANCE = 12
 
-/** How much of the speech of two channels only one of them has, and how much both have. */
+/** Measures how much of the speech of two channels only one of them has, and how much both have. */
 export type OwnSpeech = {
   /**
-   * Adds both channels in one window, the one that lags moved ahead. `isSame`: whether they have a
-   * voice in common.
+   * Adds both channels in one window, aligned in time. `isSame` states whether they have a voice in
+   * common.
    */
   add(pairs: readonly (readonly [SpectralFrame, SpectralFrame])[], isSame: boolean): void
   /**
-   * Returns by how many decibels the second channel is to count as louder when a part of the speech
-   * is in both, at one level, and another part in one alone: one channel has a party and the other
-   * both, or both have both for a part of the call. What is in both belongs to the channel with
-   * less speech of its own, as if it leaked from there. Undefined for other recordings. `floors`
-   * are the energies of the other sounds.
+   * Returns by how many decibels the second channel counts as louder if a part of the speech is in
+   * both channels, at one level, and another part in only one: one channel has one party and the
+   * other both, or both have both parties for a part of the call. Speech in both channels is
+   * assigned to the channel with less speech of its own, as if it leaked from there. Undefined for
+   * other recordings. `floors` are the energies of the other sounds.
    */
   balance(facts: {
     levels: readonly LevelHistogram[]
@@ -36,7 +39,7 @@ export type OwnSpeech = {
   }): number | undefined
 }
 
-/** Creates the counts of a recording of two channels. */
+/** Creates the measurement of a recording with two channels. */
 export function createOwnSpeech(): OwnSpeech {
   const counts: [number, number] = [0, 0]
   const sums: [number, number] = [0, 0]

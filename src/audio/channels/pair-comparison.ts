@@ -7,33 +7,33 @@ import {
   type Spectrum,
 } from './spectra.ts'
 
-/** The spectra of all channels at one time, and in which of them someone speaks. */
+/** The spectra of all channels at one time, and whether each channel has speech. */
 export type SpectralFrame = { spectra: readonly Spectrum[]; isSpeech: readonly boolean[] }
 
 /**
- * Two channels while someone speaks: `sums` of whole `cells`. The second was moved ahead by `lag`
- * spectra.
+ * A comparison of two channels while someone speaks: the sums of complete cells. The second channel
+ * is shifted to be earlier by `lag` spectra.
  */
 export type Comparison = { sums: PairSpectra; cells: PairSpectra[]; lag: number }
 
-/** Spectra of one cell: 0.45 s, so short that one voice dominates most bands. */
+/** Spectra of one cell: 0.45 s, short enough that one voice dominates most bands. */
 const CELL_SPECTRA = 4
 /** Spectra by which a channel may lag behind another: 1.09 s. */
 const MAX_LAG = 17
 
 /**
- * Compares two channels as they are, and moved so that their loudness rises and falls together.
- * `best` is the comparison that shows the higher coherence.
+ * Compares two channels unshifted, and shifted so that their loudness curves match. `best` is the
+ * comparison with the higher coherence.
  */
 export function comparePair(
   frames: readonly SpectralFrame[],
   pair: readonly [number, number],
-): { unmoved: Comparison; best: Comparison } {
-  const unmoved = compareAt(frames, pair, 0)
+): { unshifted: Comparison; best: Comparison } {
+  const unshifted = compareAt(frames, pair, 0)
   const lag = lagOf(frames, pair)
-  const moved = lag === 0 ? unmoved : compareAt(frames, pair, lag)
-  const isBetter = coherenceOf(moved.sums) > coherenceOf(unmoved.sums)
-  return { unmoved, best: isBetter ? moved : unmoved }
+  const shifted = lag === 0 ? unshifted : compareAt(frames, pair, lag)
+  const isBetter = coherenceOf(shifted.sums) > coherenceOf(unshifted.sums)
+  return { unshifted, best: isBetter ? shifted : unshifted }
 }
 
 function compareAt(
@@ -70,12 +70,12 @@ export function framesAt(
 function lagOf(frames: readonly SpectralFrame[], [a, b]: readonly [number, number]): number {
   let [best, peak] = [0, 0]
   for (let lag = -MAX_LAG; lag <= MAX_LAG; lag++) {
-    const found = correlationOf(
+    const correlation = correlationOf(
       framesAt(frames, lag).map(([first, second]) => {
         return [Math.sqrt(first.spectra[a]!.energy), Math.sqrt(second.spectra[b]!.energy)]
       }),
     )
-    if (found > peak) [best, peak] = [lag, found]
+    if (correlation > peak) [best, peak] = [lag, correlation]
   }
   return best
 }

@@ -3,12 +3,12 @@ import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
 import { comparePair, pairIndex, pairsOf } from './pair-comparison.ts'
 import type { Spectrum } from './spectra.ts'
 
-/** The number of blocks from which the gains of two parties are measured: a minute. */
+/** The number of blocks from which the gains of two parties are measured (a minute). */
 export const BALANCE_BLOCKS = 12
-/** At less than -60 dB there is too little speech to compare. */
+/** The minimum energy of a spectrum, -60 dB: below, there is too little speech to compare. */
 const MIN_SPEECH_ENERGY = 3
 
-/** How much louder each channel was recorded than another one, measured over the latest blocks. */
+/** Measures how much louder each channel was recorded than another one, over the latest blocks. */
 export type RecentBalance = {
   /** Adds the spectra of all channels for one block. */
   add(block: readonly (readonly Spectrum[])[]): void

@@ -7,7 +7,7 @@ export const SPECTRUM_SAMPLES = 4096
 /** Samples between two spectra: 64 ms. */
 export const SPECTRUM_HOP = 1024
 
-/** The telephone band, 300 to 3400 Hz: it holds speech and little of hum, bass and hiss. */
+/** The telephone band, 300 to 3400 Hz, contains speech and little of hum, bass and hiss. */
 const FIRST_BIN = 77
 const BINS = 794
 
@@ -27,8 +27,8 @@ const WINDOW = Float64Array.from({ length: SPECTRUM_SAMPLES }, (_, i) => {
   return 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / SPECTRUM_SAMPLES)
 })
 /**
- * Below this share of its energy, a spectrum is the rounding error of the one transformed with it,
- * and as coherent with that as a copy: the channel itself is silent.
+ * Two spectra are transformed together. One with less than this share of the other's energy is a
+ * rounding error of the other, and as coherent with it as a copy: its channel is silent.
  */
 const ROUNDING = 1e-20
 const transform = createTransform(SPECTRUM_SAMPLES)
@@ -43,8 +43,8 @@ export type Spectrum = { re: Float64Array; im: Float64Array; energy: number }
 export function speechSpectra(planes: readonly Float32Array[]): Spectrum[] {
   const spectra: Spectrum[] = []
   for (let i = 0; i < planes.length; i += 2) {
-    const two = spectraOfTwo(planes[i]!, planes[i + 1] ?? new Float32Array(0))
-    spectra.push(...two.slice(0, planes.length - i))
+    const pair = spectraOfTwo(planes[i]!, planes[i + 1] ?? new Float32Array(0))
+    spectra.push(...pair.slice(0, planes.length - i))
   }
   return spectra
 }
@@ -105,7 +105,7 @@ export function addSpectra(sums: PairSpectra, a: Spectrum, b: Spectrum): void {
   }
 }
 
-/** Adds other sums. */
+/** Adds `other` to `sums`. */
 export function addPairSpectra(sums: PairSpectra, other: PairSpectra): void {
   sums.count += other.count
   for (let i = 0; i < BINS; i++) {
@@ -118,7 +118,8 @@ export function addPairSpectra(sums: PairSpectra, other: PairSpectra): void {
 
 /**
  * Returns the magnitude-squared coherence (Carter, Knapp, Nuttall 1973) of a band, 0 to 1: the mean
- * over the bins, weighted by their amplitude, less what as many spectra of unrelated sounds give.
+ * over the bins, weighted by their amplitude, minus the expected value of as many spectra of
+ * unrelated sounds.
  */
 export function coherenceOf(
   { count, first, second, re, im }: PairSpectra,
@@ -139,8 +140,8 @@ export function coherenceOf(
 }
 
 /**
- * Returns the correlation of both channels, -1 to 1, when the second is moved ahead by `delay`
- * samples.
+ * Returns the correlation of both channels, -1 to 1, with the second shifted to be earlier by
+ * `delay` samples.
  */
 export function spectralCorrelation({ first, second, re, im }: PairSpectra, delay: number): number {
   let sum = 0

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 /** Bytes that can be read at any offset; a read beyond the end returns fewer. */
 export type ByteSource = { readonly size: number; read(offset: number, length: number): Uint8Array }
 
-/** Reads from bytes in memory. */
+/** Creates a source of bytes in memory. */
 export function bytesSource(bytes: Uint8Array): ByteSource {
   return {
     size: bytes.length,
@@ -12,7 +12,7 @@ export function bytesSource(bytes: Uint8Array): ByteSource {
   }
 }
 
-/** Reads what follows the first bytes of another source. */
+/** Creates a source of the bytes after the first `start` bytes of another. */
 export function sourceAfter(source: ByteSource, start: number): ByteSource {
   return {
     size: source.size - start,
@@ -21,8 +21,8 @@ export function sourceAfter(source: ByteSource, start: number): ByteSource {
 }
 
 /**
- * Reads from a file, synchronously: only decoder processes may do that. Throws `storage_unreadable`
- * if the system cannot open or read it. The caller must close it.
+ * Opens a source that reads from a file, synchronously: only decoder processes may use it. Throws
+ * `storage_unreadable` if the system cannot open or read the file. The caller must close it.
  */
 export function openFileSource(path: string): ByteSource & { close(): void } {
   const descriptor = withReadErrors(() => openSync(path, 'r'))
@@ -46,7 +46,10 @@ export function openFileSource(path: string): ByteSource & { close(): void } {
   }
 }
 
-/** The system's message contains the path, so only its code is reported. */
+/**
+ * Runs `read`, and reports only the code of an error, because the system's message contains the
+ * path.
+ */
 function withReadErrors<T>(read: () => T): T {
   try {
     return read()

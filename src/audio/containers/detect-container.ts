@@ -4,16 +4,14 @@ import { type ElementaryStream, findStream, syncedStream } from './frame-sync.ts
 
 /** The container of a file, detected from its bytes, and the reader for it. */
 export type Container =
-  /** `start` is the length of the tags before the header, if there are any. */
+  /** `start` is the length of the ID3 tags before the header, if there are any. */
   | { reader: 'wav'; extension: string; start?: number }
   /** Samples without a header, as in telephony: 8 kHz, one channel. */
   | { reader: 'raw'; extension: string; encoding: 'alaw' | 'mulaw' }
-  /**
-   * The demuxer that libav must use. Otherwise libav would guess, and it might guess a playlist.
-   */
+  /** `demuxer` is the one that libav must use; otherwise libav would guess, possibly a playlist. */
   | { reader: 'libav'; extension: string; demuxer: string }
 
-/** How far to search for the first frame when a stream starts with other bytes. */
+/** The bytes in which the first frame is searched when a stream starts with other bytes. */
 const HEAD_BYTES = 64 * 1024
 /** Maximum number of consecutive tags at the start of a file. */
 const MAX_TAGS = 8
@@ -32,7 +30,10 @@ export function detectContainer(source: ByteSource, nameHint = ''): Container {
   throw new AppError('media_unsupported', 'the file is not of a known audio or video container')
 }
 
-/** The first bytes, where `?` is any byte; libav's demuxer; and the extension, if that differs. */
+/**
+ * The first bytes of formats, where `?` is any byte, with libav's demuxer and the extension, if
+ * that differs.
+ */
 const magics: [magic: string, demuxer: string, extension?: string][] = [
   ['fLaC', 'flac'],
   ['RIFF????AVI ', 'avi'],
@@ -65,7 +66,7 @@ function isWav(text: string): boolean {
   return wavMagics.some((magic) => startsWith(text, magic))
 }
 
-/** Detects what camcorders and television receivers record: MPEG transport and program streams. */
+/** Detects MPEG transport and program streams, which camcorders and television receivers record. */
 function detectMpeg(head: Uint8Array): Container | undefined {
   const isPacket = (at: number, size: number) => {
     return [0, 1, 2, 3, 4].every((n) => head[at + n * size] === 0x47)
@@ -95,15 +96,18 @@ function detectMp4(text: string): Container | undefined {
   return libav('mov', knownBrand === 'm4b' ? 'm4a' : knownBrand)
 }
 
-/** An EBML file states its type in the DocType element (id 0x4282), within the first bytes. */
+/**
+ * Detects Matroska and WebM: an EBML file states its type in the DocType element (id 0x4282),
+ * within the first bytes.
+ */
 function detectMatroska(text: string): Container | undefined {
   const [, kind] = /B\x82[\s\S]{1,8}?(webm|matroska)/.exec(text) ?? []
   return kind ? libav('matroska', kind === 'webm' ? 'webm' : 'mkv') : undefined
 }
 
 /**
- * Detects streams of frames without a container. ID3 tags may precede them, and WAV files, with
- * pictures of megabytes.
+ * Detects elementary streams. ID3 tags with pictures of megabytes may precede them, FLAC and WAV
+ * files.
  */
 function detectStream(source: ByteSource): Container | undefined {
   const start = skipTags(source)
@@ -124,8 +128,8 @@ const streamDemuxers: Record<ElementaryStream, string> = {
 }
 
 /**
- * Returns the length of the tags. A tag has a header of ten bytes, of which the last four are its
- * length, seven bits each (ID3v2.4, section 3.1).
+ * Returns the length of the ID3 tags at the start. A tag has a header of ten bytes, of which the
+ * last four are its length, seven bits each (ID3v2.4, section 3.1).
  */
 function skipTags(source: ByteSource): number {
   let at = 0
@@ -139,7 +143,8 @@ function skipTags(source: ByteSource): number {
 }
 
 /**
- * Such a file may hold any bytes, so everything that is recognized as another format is rejected.
+ * Detects headerless encodings by the file name. Such a file may contain any bytes, so content that
+ * is recognized as another format is rejected.
  */
 function detectHeaderless(head: Uint8Array, name: string): Container | undefined {
   const [, extension = ''] = /\.(\w+)$/.exec(name) ?? []
@@ -152,13 +157,18 @@ function detectHeaderless(head: Uint8Array, name: string): Container | undefined
   return extension === 'gsm' && isGsm(head) ? libav('gsm') : undefined
 }
 
-/** Every frame of 33 bytes starts with the four bits 1101 (RFC 3551, section 4.5.8). */
+/**
+ * Returns whether every frame of 33 bytes starts with the four bits 1101 (RFC 3551, section 4.5.8).
+ */
 function isGsm(head: Uint8Array): boolean {
   for (let at = 0; at < head.length; at += 33) if (head[at]! >> 4 !== 0xd) return false
   return true
 }
 
-/** Pictures, documents, archives, programs, and further members of the families above. */
+/**
+ * The first bytes of pictures, documents, archives, programs, and of unsupported variants of the
+ * formats above.
+ */
 const foreignMagics = [
   ...['\x89PNG', '\xff\xd8\xff', 'GIF8', '%PDF', 'PK\x03\x04', '\x1f\x8b', '\x7fELF', 'MZ'],
   ...['\x00\x00\x01\xba', 'G@', 'RIFF', '????ftyp', '\x1aE\xdf\xa3'],

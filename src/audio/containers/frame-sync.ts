@@ -1,6 +1,6 @@
 /**
- * Elementary streams have no magic number: they are recognized by frame headers that follow one
- * another at the distance each states. Random bytes do not match for three frames.
+ * An elementary stream: it has no magic number, but is recognized by frame headers that follow one
+ * another at the distance that each states. Random bytes do not match for three frames.
  */
 export type ElementaryStream = 'mp3' | 'mp2' | 'aac' | 'ac3' | 'eac3'
 
@@ -25,8 +25,8 @@ export function syncedStream(bytes: Uint8Array, at: number): ElementaryStream | 
 }
 
 /**
- * Returns the stream at the first position from which three whole frames follow: recordings cut out
- * of a broadcast start anywhere.
+ * Returns the stream at the first position that three complete frames follow: recordings cut from a
+ * broadcast start anywhere.
  */
 export function findStream(bytes: Uint8Array): ElementaryStream | undefined {
   for (let at = 0; at < bytes.length; at++) {
@@ -81,7 +81,7 @@ const ac3BitRates = [
   32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640,
 ]
 
-/** AC-3 up to bit stream id 10, E-AC-3 from 11 to 16 (ETSI TS 102 366). */
+/** Reads a frame of AC-3 (bit stream id up to 10) or E-AC-3 (11 to 16; ETSI TS 102 366). */
 function readDolbyFrame(header: Uint8Array): StreamFrame | undefined {
   const id = header[5]! >> 3
   if (id > 16) return undefined

@@ -18,7 +18,10 @@ function expandMuLaw(byte: number): number {
   return bits & 0x80 ? -magnitude : magnitude
 }
 
-/** Every second bit is inverted (0x55); a set sign bit means a positive sample. */
+/**
+ * Decodes bits of which every second one is inverted (0x55); a set sign bit means a positive
+ * sample.
+ */
 function expandALaw(byte: number): number {
   const bits = byte ^ 0x55
   const exponent = (bits >> 4) & 7

@@ -1,18 +1,12 @@
 import type { AudioFormat } from '../audio-format.ts'
-import { contradiction } from './wav-header.ts'
+import { findContradiction } from './wav-header.ts'
 
-/**
- * A longer header than this is not that of a stream. Headers with cue lists or descriptions are
- * shorter.
- */
+/** Maximum length of a header. Those with cue lists or descriptions are shorter. */
 const MAX_HEADER_BYTES = 64 * 1024
 
-/** The result for a chunk; `held.length + audio.length - released` are the bytes of the chunk. */
+/** The result of a chunk, whose bytes are `held.length + audio.length - released`. */
 export type FilteredChunk = {
-  /**
-   * Audio to append; its first `released` bytes came with earlier chunks and turned out not to be a
-   * header.
-   */
+  /** Audio to append. Its first `released` bytes came with earlier chunks, and are not a header. */
   audio: Uint8Array
   /** The first bytes of the chunk that are a header or may become one. */
   held: Uint8Array
@@ -20,14 +14,13 @@ export type FilteredChunk = {
 }
 
 /**
- * Removes WAV headers from the chunks of a live session: bytes at the start of a
- * chunk from `RIFF????WAVE` up to and including the header of its `data` chunk. A header may be
- * split over chunks.
+ * Removes WAV headers from the chunks of a live session. A header starts at the start of a chunk
+ * with `RIFF????WAVE`, and ends with the header of its `data` chunk. It may be split over chunks.
  */
 export type HeaderFilter = {
   /**
-   * Takes the next chunk, or returns why it is rejected: its header contradicts the session, or is
-   * too long. A rejected chunk leaves the filter unchanged.
+   * Filters the next chunk, or returns why it is rejected: its header contradicts the session, or
+   * is too long. A rejected chunk leaves the filter unchanged.
    */
   write(chunk: Uint8Array): FilteredChunk | { problem: string }
   /** Bytes that may be the beginning of a header; a filter can be restored from them. */
@@ -36,56 +29,56 @@ export type HeaderFilter = {
   end(): Uint8Array
 }
 
-const nothing = new Uint8Array(0)
+const noBytes = new Uint8Array(0)
 
-/** Creates a filter; `pending` restores one. */
+/** Creates a filter; `pending` restores the state of an earlier one. */
 export function createHeaderFilter(
   format: AudioFormat,
-  pending: Uint8Array = nothing,
+  pending: Uint8Array = noBytes,
 ): HeaderFilter {
-  let waiting: Uint8Array = pending
+  let pendingBytes: Uint8Array = pending
 
-  /** Filters a chunk together with the waiting bytes, which may begin a header. */
-  function take(chunk: Uint8Array): FilteredChunk | { problem: string } {
-    const bytes = joinBytes(waiting, chunk)
+  /** Filters a chunk together with the pending bytes, which may begin a header. */
+  function filterChunk(chunk: Uint8Array): FilteredChunk | { problem: string } {
+    const bytes = joinBytes(pendingBytes, chunk)
     const header = readHeader(bytes, format)
     if (typeof header === 'object') return header
     if (header === 'incomplete') {
-      waiting = bytes
-      return { audio: nothing, held: chunk, released: 0 }
+      pendingBytes = bytes
+      return { audio: noBytes, held: chunk, released: 0 }
     }
-    // The waiting bytes were not a header, but this chunk may begin one.
-    if (header === 0 && waiting.length > 0) return takeAlone(chunk)
-    const headerBytes = chunk.subarray(0, header - waiting.length)
-    waiting = nothing
+    // The pending bytes are not a header, but this chunk may begin one.
+    if (header === 0 && pendingBytes.length > 0) return filterWithoutPending(chunk)
+    const headerBytes = chunk.subarray(0, header - pendingBytes.length)
+    pendingBytes = noBytes
     return { audio: chunk.subarray(headerBytes.length), held: headerBytes, released: 0 }
   }
 
-  function takeAlone(chunk: Uint8Array): FilteredChunk | { problem: string } {
-    const released = waiting
-    waiting = nothing
-    const bodyBytes = take(chunk)
-    if ('problem' in bodyBytes) waiting = released
+  function filterWithoutPending(chunk: Uint8Array): FilteredChunk | { problem: string } {
+    const released = pendingBytes
+    pendingBytes = noBytes
+    const filtered = filterChunk(chunk)
+    if ('problem' in filtered) pendingBytes = released
     else
       return {
-        ...bodyBytes,
-        audio: joinBytes(released, bodyBytes.audio),
+        ...filtered,
+        audio: joinBytes(released, filtered.audio),
         released: released.length,
       }
-    return bodyBytes
+    return filtered
   }
 
   return {
     write(chunk) {
-      if (chunk.length > 0) return take(chunk)
-      return { audio: nothing, held: nothing, released: 0 }
+      if (chunk.length > 0) return filterChunk(chunk)
+      return { audio: noBytes, held: noBytes, released: 0 }
     },
     get pending() {
-      return waiting
+      return pendingBytes
     },
     end() {
-      const audio = mayBegin(waiting) && waiting.length >= 12 ? nothing : waiting
-      waiting = nothing
+      const audio = mayBegin(pendingBytes) && pendingBytes.length >= 12 ? noBytes : pendingBytes
+      pendingBytes = noBytes
       return audio
     },
   }
@@ -93,8 +86,7 @@ export function createHeaderFilter(
 
 /**
  * Returns the length of the header that `bytes` begin with, 0 for none. Sizes are trusted only for
- * finding the next chunk: those of RIFF and `data` are mere guesses where a header precedes a
- * stream.
+ * finding the next chunk: those of RIFF and `data` are often wrong if a header precedes a stream.
  */
 function readHeader(
   bytes: Uint8Array,
@@ -112,9 +104,8 @@ function readHeader(
     }
     if (isAt(bytes, 'fmt ', at) && body + size <= MAX_HEADER_BYTES) {
       if (bytes.length < body + size) return 'incomplete'
-      const contradictionText = contradiction(bytes.subarray(body, body + size), format)
-      if (contradictionText)
-        return { problem: `the WAV header contradicts the session: ${contradictionText}` }
+      const difference = findContradiction(bytes.subarray(body, body + size), format)
+      if (difference) return { problem: `the WAV header contradicts the session: ${difference}` }
       hasFormat = true
     }
     at = body + size + (size % 2)

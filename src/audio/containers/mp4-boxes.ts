@@ -12,17 +12,19 @@ const containers = new Set([
   ...['moov', 'trak', 'mdia', 'minf', 'stbl', 'edts', 'dinf', 'gmhd', 'clip', 'matt', 'tref'],
   ...['moof', 'traf', 'mvex', 'mfra', 'udta', 'sinf', 'schi', 'wave', 'iprp', 'ipco', 'rinf'],
 ])
-/** The depth at which libav stops, too. */
+/** The maximum depth, which is also libav's. */
 const MAX_DEPTH = 10
-/** Two hours in fragments of a tenth of a second have about 600,000 boxes. */
+/**
+ * The maximum number of boxes: two hours in fragments of a tenth of a second have about 600,000.
+ */
 const MAX_BOXES = 1_000_000
 /** Limit of a compressed index of QuickTime 3; the index of two hours is much smaller. */
 const MAX_INFLATED_BYTES = 32 * 1024 * 1024
 
 /**
- * Yields every box of a file in order, parents first, with the source that its content is read
- * from. Ends where the structure does: libav reads no further either. Throws `media_unsupported`
- * for more boxes than a recording has.
+ * Yields every box of a file in order, parents first, with the source of its content. Ends where
+ * the structure becomes invalid, as libav does. Throws `media_unsupported` for more boxes than a
+ * recording has.
  */
 export function* readBoxes(source: ByteSource): Generator<{ box: Box; source: ByteSource }> {
   const counter = { left: MAX_BOXES }
@@ -73,7 +75,10 @@ function readBox(
   return size < 8 ? undefined : { type, start: at + 8, end: Math.min(to, at + size), depth }
 }
 
-/** Interrupted writers leave the index in a box marked as free; libav reads it there. */
+/**
+ * Returns whether a box that is marked as free contains the index, as interrupted writers leave it;
+ * libav reads it there.
+ */
 function isHiddenIndex(source: ByteSource, { type, start }: Box): boolean {
   if (type !== 'free' && type !== 'hoov') return false
   const inner = Buffer.from(source.read(start + 4, 4)).toString('latin1')
@@ -81,7 +86,7 @@ function isHiddenIndex(source: ByteSource, { type, start }: Box): boolean {
 }
 
 /**
- * Reads the inflated length, four bytes, and the zlib stream after it (QuickTime File Format,
+ * Decompresses an index: four bytes of inflated length, and a zlib stream (QuickTime File Format,
  * 2001).
  */
 function inflateIndex(source: ByteSource, { start, end }: Box): ByteSource | undefined {

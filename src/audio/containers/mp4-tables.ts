@@ -5,12 +5,12 @@ import type { ByteSource } from './byte-source.ts'
 import { type Box, readBoxes } from './mp4-boxes.ts'
 
 /**
- * Twelve hours of film: 47 audio frames and 60 pictures a second are 4.6 million. libav keeps about
- * 36 bytes of each.
+ * Maximum samples of a file: twelve hours of film, with 47 audio frames and 60 pictures a second,
+ * have 4.6 million. libav keeps about 36 bytes of each.
  */
 const MAX_SAMPLES = 8_000_000
 /**
- * Limit of the samples that edits refer to, counted each time. A film of hundreds of pieces has
+ * Maximum samples that edits refer to, counted once per edit. A film with hundreds of edits has
  * fewer.
  */
 const MAX_EDITED_SAMPLES = 500_000_000
@@ -30,14 +30,14 @@ type Track = {
   chunks: number
   /** Whether every sample lasts one tick, as with uncompressed audio. */
   isTicks: boolean
-  /** First chunk and samples per chunk of each run of chunks. */
+  /** The first chunk, and the samples per chunk, of each run of chunks. */
   runs: { first: number; samples: number }[]
 }
 
 /**
- * Rejects an MP4, MOV or 3GP file whose tables declare more than the file can hold, before libav
- * builds them: 85 million samples of one size take 20 bytes here and gigabytes there. Throws
- * `media_unsupported`.
+ * Rejects an MP4, MOV or 3GP file whose tables declare more than the file can contain, before libav
+ * builds them: 85 million samples of one size take 20 bytes in the file and gigabytes in memory.
+ * Throws `media_unsupported`.
  */
 export function checkMp4Tables(source: ByteSource): void {
   const tracks: Track[] = []
@@ -74,7 +74,7 @@ function checkEntries(source: ByteSource, box: Box, fileBytes: number): void {
 function readTable(track: Track, source: ByteSource, box: Box): void {
   switch (box.type) {
     case 'hdlr':
-      // The first one states the type of the track; one of a metadata box may follow.
+      // The first `hdlr` box states the type of the track; one of a metadata box may follow.
       track.isAudioTrack ||=
         Buffer.from(source.read(box.start + 8, 4)).toString('latin1') === 'soun'
       break
@@ -124,19 +124,19 @@ function indexedSamples({ isAudioTrack, isTicks, samples, chunks, runs }: Track)
   )
 }
 
-/** The flags state whether eight bytes precede the size and the count. */
+/** Returns the sample count of a `saiz` box; its flags state whether eight bytes precede it. */
 function readAuxiliarySamples(source: ByteSource, box: Box): number {
   const hasKind = (readUint32(source, box, 0) & 1) === 1
   return readUint32(source, box, hasKind ? 13 : 5)
 }
 
-/** Returns the 32 bits at `offset` of the box's content; 0 where it ends before. */
+/** Returns the 32-bit number at `offset` in the content of a box; 0 beyond its end. */
 function readUint32(source: ByteSource, { start, end }: Box, offset: number): number {
   if (start + offset + 4 > end) return 0
   const bytes = source.read(start + offset, 4)
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0)
 }
 
-function tooMany(what: string, fileBytes: number): AppError {
-  return new AppError('media_unsupported', `${what} declared in ${fileBytes} bytes`)
+function tooMany(declared: string, fileBytes: number): AppError {
+  return new AppError('media_unsupported', `${declared} declared in ${fileBytes} bytes`)
 }

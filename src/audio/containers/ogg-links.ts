@@ -1,6 +1,6 @@
 import type { ByteSource } from './byte-source.ts'
 
-/** A part of a file, in bytes, and how many links of a chain it holds. */
+/** A part of a file in bytes, and the number of links of a chain in it. */
 export type OggRange = { start: number; end: number; links?: number }
 
 /** A page: 27 bytes of header with the number of its segments, and their sizes (RFC 3533). */
@@ -11,19 +11,19 @@ const MAX_PAGE = HEADER + MAX_SEGMENTS + MAX_SEGMENTS * 255
  * reader.
  */
 const MAX_PAGES = 500_000
-/** Recordings of a radio station have a link per song. */
+/** Maximum links of a chain: recordings of a radio station have one per song. */
 const MAX_LINKS = 1000
-/** The most streams of a link, which begins with one page for each: sound, pictures, subtitles. */
+/** Maximum streams of a link, which begins with one page for each: audio, video, subtitles. */
 const MAX_STREAMS = 100
-/** Rate and channels are at the beginning of each codec's header. */
+/** The bytes at the start of a codec header that contain rate and channels. */
 const FORMAT_BYTES = 64
 
 type OggPage = { serial: number; isBeginning: boolean; content: OggRange }
 
 /**
  * Returns the parts of a chained Ogg file that differ in codec, rate or channels: libav decodes a
- * chain as long as these stay, but takes the length of its last link for that of all. Returns no
- * part for any other file.
+ * chain as long as these do not change, but reports the length of its last link as that of the
+ * file. Returns no parts for any other file.
  */
 export function findOggLinks(source: ByteSource): OggRange[] {
   if (!isChained(source)) return []

@@ -7,18 +7,19 @@ export type SampleLayout = {
   sampleRate: number
   channels: number
   encoding: SampleEncoding
-  /** The highest byte of each sample comes first, as in RIFX. */
+  /** Whether the highest byte of each sample comes first, as in RIFX. */
   isBigEndian?: boolean
-  /** In bytes: the offset of the samples, and how many are actually there. */
+  /** The offset of the samples in bytes. */
   start: number
+  /** The bytes of samples that the file contains. */
   length: number
   /** The bytes that the file declares; more than `length` if the file is truncated. */
   statedLength: number
-  /** How many bytes after the samples belong to no chunk; they are often another file. */
+  /** The number of bytes after the samples that belong to no chunk; they are often another file. */
   unreadLength: number
 }
 
-/** About a second of CD audio; memory use is the same for any length. */
+/** The size of a read: about a second of CD audio. Memory use does not depend on the length. */
 const BLOCK_BYTES = 256 * 1024
 
 /**
@@ -45,7 +46,7 @@ export function describeSamples(layout: SampleLayout, extension: string): MediaI
   return { extension, duration: secondsOfSamples(layout, length), channels, sampleRate, codec }
 }
 
-/** Returns the seconds of so many bytes of samples. */
+/** Returns the duration in seconds of this many bytes of samples. */
 export function secondsOfSamples(layout: SampleLayout, bytes: number): number {
   const { sampleRate, channels, encoding } = layout
   return Math.floor(bytes / (channels * bytesPerSample(encoding))) / sampleRate

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { bytesPerSample, type SampleEncoding } from '../pcm.ts'
 import { readWavLayout } from './wav.ts'
-import { contradiction, wavHeader } from './wav-header.ts'
+import { findContradiction, wavHeader } from './wav-header.ts'
 
 const encodings: SampleEncoding[] = ['u8', 's16', 's24', 's32', 'alaw', 'mulaw', 'f32', 'f64']
 
@@ -76,11 +76,11 @@ test('a format chunk that contradicts the session is reported', () => {
   ]
   const session = { encoding: 's24', sampleRate: 16_000, channels: 2 } as const
   for (const [fields, expected] of cases) {
-    const found = contradiction(fmt(fields), session)
+    const found = findContradiction(fmt(fields), session)
     if (expected) assert.match(found ?? '', expected)
     else assert.equal(found, undefined, JSON.stringify(fields))
   }
-  assert.match(contradiction(fmt({}).subarray(0, 14), session) ?? '', /has 14 bytes/)
+  assert.match(findContradiction(fmt({}).subarray(0, 14), session) ?? '', /has 14 bytes/)
 })
 
 test('companded audio is recognized by its format tag', () => {
@@ -90,8 +90,8 @@ test('companded audio is recognized by its format tag', () => {
   ] as const) {
     const session = { encoding, sampleRate: 8000, channels: 1 }
     const fields = { channels: 1, rate: 8000, bits: 8 }
-    assert.equal(contradiction(fmt({ ...fields, tag }), session), undefined)
-    assert.match(contradiction(fmt({ ...fields, tag: 1 }), session) ?? '', /format is 1/)
-    assert.match(contradiction(fmt({ ...fields, tag: 13 - tag }), session) ?? '', /format is/)
+    assert.equal(findContradiction(fmt({ ...fields, tag }), session), undefined)
+    assert.match(findContradiction(fmt({ ...fields, tag: 1 }), session) ?? '', /format is 1/)
+    assert.match(findContradiction(fmt({ ...fields, tag: 13 - tag }), session) ?? '', /format is/)
   }
 })

@@ -43,12 +43,11 @@ export function wavHeader(format: AudioFormat, bytes: number): Uint8Array {
 }
 
 /**
- * Returns how the body of a `fmt ` chunk contradicts the format of a session; undefined when it
- * does not. Its derived fields (bytes per frame and per second) are often wrong in handwritten
- * headers: the first counts only where it indicates samples with padding, such as 24 bits in four
- * bytes.
+ * Returns how the body of a `fmt ` chunk contradicts the format of a session; undefined if it does
+ * not. Its derived fields (bytes per frame and per second) are often wrong in handwritten headers:
+ * bytes per frame count only if they indicate padded samples, such as 24 bits in four bytes.
  */
-export function contradiction(body: Uint8Array, format: AudioFormat): string | undefined {
+export function findContradiction(body: Uint8Array, format: AudioFormat): string | undefined {
   if (body.length < 16) return `its format chunk has ${body.length} bytes`
   const fields = new DataView(body.buffer, body.byteOffset, body.length)
   const formatTag = fields.getUint16(0, true)

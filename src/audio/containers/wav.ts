@@ -4,13 +4,13 @@ import { bytesPerSample, type SampleEncoding } from '../pcm.ts'
 import type { ByteSource } from './byte-source.ts'
 import type { SampleLayout } from './stored-samples.ts'
 
-/** A file with more chunks before its samples is crafted to block the reader. */
+/** Maximum chunks of a file: one with more is crafted to block the reader. */
 const MAX_CHUNKS = 1000
 /**
  * The size that a writer to a pipe leaves in the header. RF64 files state the real size elsewhere.
  */
 const UNKNOWN_SIZE = 0xffff_ffff
-/** Other such writers state the largest signed or unsigned number, or up to 1 MiB less. */
+/** Other writers to a pipe declare the largest signed or unsigned number, or up to 1 MiB less. */
 const UNKNOWN_SIZE_LIMITS = [2 ** 31, 2 ** 32]
 const LIMIT_MARGIN_BYTES = 2 ** 20
 
@@ -18,9 +18,9 @@ const LIMIT_MARGIN_BYTES = 2 ** 20
 type Riff = { source: ByteSource; isLittleEndian: boolean }
 
 /**
- * Reads the chunks of a RIFF, RIFX, RF64 or BW64 file, in any order. Returns undefined when the
- * samples are in a codec that needs a real decoder (ADPCM, GSM, MP3 …). A truncated file has the
- * samples that are there.
+ * Reads the layout of a RIFF, RIFX, RF64 or BW64 file, whose chunks may be in any order. Returns
+ * undefined when the samples are in a codec that needs a real decoder (ADPCM, GSM, MP3 …). Of a
+ * truncated file, describes the samples that exist.
  */
 export function readWavLayout(source: ByteSource): SampleLayout | undefined {
   const outer = source.read(0, 12)
@@ -70,7 +70,10 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
   return isLittleEndian ? layout : { ...layout, isBigEndian: true }
 }
 
-/** Returns how many bytes after `at` are neither metadata nor headers of samples. */
+/**
+ * Returns the number of bytes after `at` that are neither metadata chunks nor chunk headers: they
+ * are left unread.
+ */
 function countUnread(file: Riff, at: number): number {
   const { source } = file
   for (let chunkCount = 0; at < source.size && chunkCount < MAX_CHUNKS; chunkCount++) {
@@ -97,8 +100,8 @@ function dataLength(declared: number, { start, riffSize, size64, ...file }: Data
   const remainingBytes = source.size - start
   if (declared === UNKNOWN_SIZE) return size64 || remainingBytes
   if (declared > 0) return declared
-  // An interrupted recorder leaves 0 in both sizes, or in the outer one only what it had written;
-  // one that never returns to this chunk may still state the outer size.
+  // An interrupted recorder leaves 0 in both sizes, or in the outer one only the length that it had
+  // written before; one that never returns to this chunk may still declare the outer size.
   const wasStreamed = riffSize === UNKNOWN_SIZE || riffSize + 8 <= start || !isChunk(file, start)
   return wasStreamed ? remainingBytes : 0
 }
@@ -113,7 +116,7 @@ function isChunk(file: Riff, at: number): boolean {
   const chunk = chunkAt(file, at)
   if (!chunk) return false
   const { id, size } = chunk
-  if (id === 'data') return true // of a file that was cut, or of unknown length
+  if (id === 'data') return true // The size of this chunk may be wrong in a truncated file.
   return /^[\x20-\x7e]{4}$/.test(id) && at + 8 + size <= file.source.size
 }
 

@@ -1,38 +1,38 @@
 import { AppError } from '../../errors.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 
-/** The processor time that every file may use; an hour of stereo MP3 needs less. */
+/** The CPU time that every file may use; an hour of stereo MP3 needs less. */
 const MIN_BUDGET_SECONDS = 30
 /** Stereo MP3 needs 0.005 s per second; other codecs and eight channels need far less than this. */
 const SECONDS_PER_AUDIO_SECOND = 0.25
-/** How fast a large file, such as a film, must be read: bytes per second of processor time. */
+/** How fast a large file, such as a film, must be read, in bytes per second of CPU time. */
 const BYTES_PER_SECOND = 10_000_000
 
 /**
- * The progress of a decoder; `check` throws if it used too much processor time for that progress.
+ * The progress of a decoder: `seconds` of decoded audio, and the `bytes` of the file. `check`
+ * throws `media_undecodable` if it used too much CPU time for that progress.
  */
 export type CpuBudget = { seconds: number; bytes: number; check(): void }
 
 /**
- * Stops a decoder that uses processor time without producing audio, as for a file of only headers,
- * with `media_undecodable`. `seconds` is the length of the decoded audio, `bytes` the size of the
- * file.
+ * Creates the budget of a decoder, which stops one that uses CPU time without producing audio, for
+ * example for a file that consists of headers.
  */
 export function createCpuBudget(readSeconds: () => number = cpuSeconds): CpuBudget {
-  const work = {
+  const budget = {
     seconds: 0,
     bytes: 0,
     check() {
-      const workedSeconds = readSeconds()
-      const { seconds, bytes } = work
+      const usedSeconds = readSeconds()
+      const { seconds, bytes } = budget
       if (
-        workedSeconds <=
+        usedSeconds <=
         MIN_BUDGET_SECONDS + seconds * SECONDS_PER_AUDIO_SECOND + bytes / BYTES_PER_SECOND
       )
         return
-      const measuredText = `${Math.round(seconds)} s of audio in ${Math.round(workedSeconds)} s of work`
-      throw new AppError('media_undecodable', measuredText)
+      const detail = `${Math.round(seconds)} s of audio in ${Math.round(usedSeconds)} s of work`
+      throw new AppError('media_undecodable', detail)
     },
   }
-  return work
+  return budget
 }

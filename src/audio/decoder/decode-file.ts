@@ -29,10 +29,10 @@ import type {
   ShortRequest,
 } from './decoder-messages.ts'
 
-type Steps = {
+type DecodeSteps = {
   heartbeat: Heartbeat
   onProgress: (fraction: number) => void
-  /** For tests: processor time used so far; that of this process by default. */
+  /** For tests: returns the CPU seconds used so far; by default those of this process. */
   cpuSeconds?: () => number
 }
 
@@ -41,9 +41,9 @@ type OpenedAudio = {
   info: MediaInfo
   /** The seconds that the file declares, even if its end is missing. */
   statedSeconds: number
-  /** The seconds after the declared ones, which are not read. */
+  /** The seconds after the declared end, which are not read. */
   unreadSeconds: number
-  /** Size of the file. */
+  /** The size of the file. */
   bytes: number
   rate: number
   blocks: AsyncIterable<PlanarSamples> | Iterable<PlanarSamples>
@@ -57,17 +57,17 @@ export function probeFile(request: ProbeRequest, heartbeat: Heartbeat): Promise<
 /** Decodes a file into one file per channel. Runs in the decoder process. */
 export function decodeFile(
   request: DecodeRequest,
-  { heartbeat, onProgress, cpuSeconds }: Steps,
+  { heartbeat, onProgress, cpuSeconds }: DecodeSteps,
 ): Promise<DecodedMedia> {
-  const work = createCpuBudget(cpuSeconds)
+  const budget = createCpuBudget(cpuSeconds)
   const checkedHeartbeat = async () => {
-    work.check()
+    budget.check()
     await heartbeat()
   }
   return withAudio(request, checkedHeartbeat, async (audio) => {
-    work.bytes = audio.bytes
+    budget.bytes = audio.bytes
     const report = (seconds: number) => {
-      work.seconds = seconds
+      budget.seconds = seconds
       onProgress(Math.min(1, seconds / audio.info.duration))
     }
     const open = (channels: number) => createChannelFiles(request.folder, channels)
@@ -80,8 +80,8 @@ export function decodeFile(
 }
 
 /**
- * Returns what a file holds, with its samples if it is short. Samples that cannot be decoded are
- * left out: a caller that needs them decodes the file again, and gets the error. Runs in the
+ * Returns the properties of a file, with its samples if it is short. Samples that cannot be decoded
+ * are omitted: a caller that needs them decodes the file again, and gets the error. Runs in the
  * decoder process.
  */
 export function probeAndDecodeShort(
@@ -126,7 +126,7 @@ async function withAudio<T>(
     if (container.reader === 'libav' && container.demuxer === 'mov') checkMp4Tables(source)
     const demuxer = container.reader === 'libav' ? container.demuxer : 'wav'
     const { size: bytes } = source
-    // libav skips no tags before a WAV file.
+    // libav does not skip tags before a WAV file.
     const untagged = start > 0 ? [{ start, end: bytes }] : []
     const links = demuxer === 'ogg' ? findOggLinks(source) : untagged
     return await withLibav(request, { demuxer, extension, bytes, heartbeat, links }, use)
@@ -164,7 +164,7 @@ type Sink<T> = { open(channels: number): ChannelOutput<T>; maxSeconds: number }
 async function writeAudio<T>(
   { info, rate, blocks }: OpenedAudio,
   { open, maxSeconds }: Sink<T>,
-  { heartbeat, onProgress }: Steps,
+  { heartbeat, onProgress }: DecodeSteps,
 ): Promise<{ samples: number; written: T[] }> {
   checkLength(info.duration, maxSeconds)
   let output: ChannelOutput<T> | undefined

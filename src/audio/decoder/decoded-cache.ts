@@ -5,21 +5,21 @@ import { SAMPLE_RATE } from '../pcm.ts'
 import type { DecodedMedia, DecodedSamples } from './decoder-messages.ts'
 
 /** Milliseconds for which the samples of an upload are kept for its job. */
-const KEPT_MS = 60_000
+const EXPIRY_MS = 60_000
 /** Characters of base64 that are kept in total: eight minutes of one channel. */
 const MAX_CHARACTERS = 20_000_000
 
 type CacheEntry = { decoded: DecodedSamples; characters: number; expiry: NodeJS.Timeout }
 
-/** By file, the oldest first. */
+/** The entries by key, the oldest first. */
 const cacheEntries = new Map<string, CacheEntry>()
 let characters = 0
 
-/** Keeps the samples of a short file in memory for `KEPT_MS`, or until a caller takes them. */
+/** Keeps the samples of a short file in memory for `EXPIRY_MS`, or until a caller takes them. */
 export function keepDecoded(file: string, decoded: DecodedSamples): void {
   takeDecoded(file)
   const length = decoded.channels.reduce((sum, { pcm }) => sum + pcm.length, 0)
-  const expiry = setTimeout(() => takeDecoded(file), KEPT_MS).unref()
+  const expiry = setTimeout(() => takeDecoded(file), EXPIRY_MS).unref()
   cacheEntries.set(file, { decoded, characters: length, expiry })
   characters += length
   for (const oldest of cacheEntries.keys()) {

@@ -15,7 +15,7 @@ import { bareEnvironment } from './sandbox/bare-environment.ts'
 import { confine, type SandboxBounds, signalOf } from './sandbox/decoder-sandbox.ts'
 import { watchMemory } from './sandbox/memory-watch.ts'
 
-/** How a decoder process is monitored. */
+/** Options for running and monitoring a decoder process. */
 export type DecoderOptions = {
   signal: AbortSignal
   onProgress?: ((fraction: number) => void) | undefined
@@ -27,12 +27,14 @@ export type DecoderOptions = {
 
 const entry = fileURLToPath(new URL('./decoder-process.ts', import.meta.url))
 
-/** A decoder reports four times a second, but a disk may stall for much longer. */
+/**
+ * The default timeout in seconds: a decoder reports four times a second, but a disk may stall for
+ * much longer.
+ */
 const TIMEOUT = 60
 
 /**
- * The signals of a crash in native code; other signals come from outside and are not the file's
- * fault.
+ * The signals of a crash in native code, which the file causes; other signals come from outside.
  */
 const crashSignals = new Set([
   'SIGSEGV',
@@ -45,17 +47,17 @@ const crashSignals = new Set([
 ])
 
 /**
- * Runs one request in its own decoder process, which ends with it. The process is killed when
- * `signal` aborts, it sends nothing until the timeout, or it exceeds its limits, and it ends by
- * itself when this one dies. A native crash and an exceeded limit are the file's fault:
- * `media_undecodable`.
+ * Runs one request in a decoder process of its own, which ends with it. The process is killed when
+ * `signal` aborts, when it sends no message until the timeout, or when it exceeds its limits; it
+ * exits by itself when this process dies. A native crash and an exceeded limit are attributed to
+ * the file: `media_undecodable`.
  */
 export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
-  given: Request,
+  originalRequest: Request,
   { signal, onProgress, timeout = TIMEOUT, ...options }: DecoderOptions,
 ): Promise<DecoderResult<Request>> {
   signal.throwIfAborted()
-  const request = withFullPaths(given)
+  const request = withFullPaths(originalRequest)
   const { promise, resolve, reject } = Promise.withResolvers<DecoderResult<Request>>()
   const limits = { ...decoderLimitsOf(request), ...options.limits }
   let end: Exclude<DecoderMessage, { type: 'progress' }> | undefined
@@ -63,7 +65,7 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   const bounds = { limits, input: request.file, folder }
   const decoder = processStarter(() => startDecoder(bounds), { leadsGroup: true })({
     onMessage(message: DecoderMessage) {
-      watch.sawHeartbeat()
+      watch.recordHeartbeat()
       if (message.type === 'progress') onProgress?.(message.fraction)
       else end = message
     },
@@ -78,7 +80,7 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
       if (end) return reject(fromPlain(end.error))
       const cause = killer ?? signalOf(code) ?? `exit code ${code}`
       const fault = watch.faultOf(cause)
-      reject(fault ? new AppError('media_undecodable', fault) : earlyEnd(cause, stderr))
+      reject(fault ? new AppError('media_undecodable', fault) : unexpectedEnd(cause, stderr))
     },
   })
   const watch = watchDecoder(decoder, { limits, timeout })
@@ -98,8 +100,8 @@ function withFullPaths<Request extends ProbeRequest | DecodeRequest>(request: Re
 let fillsCache = false
 
 /**
- * Starts a decoder process with the strongest confinement that the system supports. A decoder whose
- * bounds name no input receives its content through a pipe.
+ * Starts a decoder process with the strongest confinement that the system supports. A decoder
+ * without `input` in its bounds receives the content of its files through a pipe.
  */
 export function startDecoder(bounds: SandboxBounds): ChildProcess {
   const args = ['--disable-warning=ExperimentalWarning', entry]
@@ -107,7 +109,7 @@ export function startDecoder(bounds: SandboxBounds): ChildProcess {
   fillsCache = true
   const command = confine({ file: process.execPath, args }, bounds)
   return spawn(command.file, command.args, {
-    // In a process group of its own: Ctrl-C in the terminal of the server must not look like a bad
+    // Its own process group, so that Ctrl-C in the terminal of the server does not look like a bad
     // file.
     detached: true,
     env: bareEnvironment(),
@@ -116,10 +118,10 @@ export function startDecoder(bounds: SandboxBounds): ChildProcess {
 }
 
 type DecoderWatch = {
-  sawHeartbeat(): void
+  recordHeartbeat(): void
   /**
-   * Returns the fault of the file when the process ended with `cause`; undefined when something
-   * else ended it.
+   * Returns the fault of the file if it caused the end of the process with `cause`; otherwise
+   * undefined.
    */
   faultOf(cause: string): string | undefined
   close(): void
@@ -131,7 +133,7 @@ function watchDecoder(
   { limits, timeout }: { limits: DecoderLimits; timeout: number },
 ): DecoderWatch {
   const { memoryBytes, cpuSeconds, wallSeconds } = limits
-  let [silence, age] = [0, 0]
+  let [silentSeconds, ageSeconds] = [0, 0]
   let fault: string | undefined
   const kill = (reason: string) => {
     fault ??= reason
@@ -143,18 +145,18 @@ function watchDecoder(
   const memory = watchMemory(decoder.pid, { limitBytes: memoryBytes, onExceeded })
   // Counts ticks instead of reading the clock, so that a system suspend does not count.
   const watchdog = setInterval(() => {
-    if (++silence >= timeout) kill(`the decoder hung for ${timeout} s`)
-    else if (++age >= wallSeconds) kill(`the decoder took more than ${wallSeconds} s`)
+    if (++silentSeconds >= timeout) kill(`the decoder hung for ${timeout} s`)
+    else if (++ageSeconds >= wallSeconds) kill(`the decoder took more than ${wallSeconds} s`)
   }, 1000)
   return {
-    sawHeartbeat: () => {
-      silence = 0
+    recordHeartbeat: () => {
+      silentSeconds = 0
     },
     faultOf(cause) {
       if (fault) return fault
       if (cause === 'SIGXCPU') return `the decoder worked for more than ${cpuSeconds} s`
       if (cause === 'SIGXFSZ') return 'the decoder wrote more than the longest recording holds'
-      // The system ran out of memory, and the decoder used a good part of it.
+      // The system ran out of memory, and the decoder used a large part of it.
       if (cause === 'SIGKILL' && memory.peakBytes > memoryBytes / 2) return tooMuchMemory
       return undefined
     },
@@ -165,7 +167,7 @@ function watchDecoder(
   }
 }
 
-function earlyEnd(cause: string, stderr: string): AppError {
+function unexpectedEnd(cause: string, stderr: string): AppError {
   const options = stderr ? { cause: new Error(stderr) } : {}
   return crashSignals.has(cause)
     ? new AppError('media_undecodable', `the decoder crashed (${cause})`, options)

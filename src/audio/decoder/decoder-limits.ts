@@ -7,9 +7,9 @@ export type DecoderLimits = {
   /** Memory that may be requested; the system refuses more if it can. */
   dataBytes: number
   cpuSeconds: number
-  /** From start to end. On a busy machine, a second of processor time takes several. */
+  /** Elapsed time. On a busy machine, a second of CPU time takes several seconds. */
   wallSeconds: number
-  /** Size of each file that is written. */
+  /** The maximum size of each written file. */
   fileBytes: number
 }
 
@@ -18,15 +18,18 @@ export type DecoderLimits = {
  * MB more; the rest is for its fonts and covers.
  */
 const MEMORY_BYTES = 512 * 1024 * 1024
-/** Node alone counts 620 MB of stacks and reserves, most of which are never used. */
+/** Node alone requests 620 MB for stacks and reserves, most of which are never used. */
 const DATA_BYTES = 1536 * 1024 * 1024
 /** Counting the 400,000 packets of 2:15 h took 5 s on a busy machine. */
 const PROBE_CPU_SECONDS = 30
-/** An hour of stereo mp3 takes 6 s on an idle machine, twice that on a busy one. */
+/**
+ * The CPU seconds of decoding: a base, and an amount per second of audio. An hour of stereo MP3
+ * takes 6 s on an idle machine, twice that on a busy one.
+ */
 const [DECODE_CPU_SECONDS, DECODE_CPU_PER_SECOND] = [60, 0.1]
 /** On a busy machine, a decoder gets an eighth of a core. */
 const WALL_PER_CPU = 8
-/** How much larger than its audio a file may be. */
+/** The bytes that an output file may have in addition to its audio. */
 const SPARE_BYTES = 1024 * 1024
 /** 16-bit samples at 16 kHz. */
 const BYTES_PER_SECOND = 32_000

@@ -1,7 +1,9 @@
 import type { PlainError } from '../../errors.ts'
 import type { DecodedChannel } from '../channels/channel-files.ts'
 
-/** A request of the server to a decoder process, which serves one request, or many short ones. */
+/**
+ * A request for the properties of a file. A decoder process serves one request, or many short ones.
+ */
 export type ProbeRequest = {
   task: 'probe'
   file: string
@@ -12,6 +14,7 @@ export type ProbeRequest = {
    */
   maxSeconds?: number | undefined
 }
+/** A request to decode a file into `folder`. */
 export type DecodeRequest = {
   task: 'decode'
   file: string
@@ -21,15 +24,16 @@ export type DecodeRequest = {
 }
 
 /**
- * To describe a file, and to decode it as well if it is shorter than `maxDecoded` seconds. A
- * decoder that sees no files gets the content through a pipe, so many bytes, and stores it as
- * `file`.
+ * A request for the properties of a file, and for its samples if it is shorter than `maxDecoded`
+ * seconds. A decoder that cannot open the file gets its content, `sentBytes` bytes, through a pipe,
+ * and stores it as `file`.
  */
 export type ShortRequest = Omit<ProbeRequest, 'task'> & {
   task: 'short'
   maxDecoded: number
   sentBytes?: number | undefined
 }
+/** Any request to a decoder process. */
 export type DecoderRequest = ProbeRequest | DecodeRequest | ShortRequest
 
 /** The result of a request. */
@@ -46,7 +50,8 @@ export type DecoderMessage =
 
 /**
  * Called every few milliseconds by long work in the decoder process: lets the event loop run (to
- * notice that the server is gone, to free libav's memory) and shows the server that work continues.
+ * notice that the server has exited, and to free memory of libav), and shows the server that work
+ * continues.
  */
 export type Heartbeat = () => Promise<void>
 
@@ -62,8 +67,8 @@ export type DecodedSamples = {
 }
 
 /**
- * A decoded recording; `duration` is seconds. `statedSeconds` is what the file says: more, if its
- * end is missing. `unreadSeconds` follow after those.
+ * A decoded recording; `duration` is in seconds. `statedSeconds` is the duration that the file
+ * declares, which is longer if its end is missing. `unreadSeconds` follow the declared end.
  */
 export type DecodedMedia = {
   duration: number

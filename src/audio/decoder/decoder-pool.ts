@@ -13,7 +13,10 @@ import { findConfinement } from './sandbox/decoder-sandbox.ts'
 import { INPUT_BYTES, INPUT_FOLDER } from './sandbox/isolated-root.ts'
 import { watchMemory } from './sandbox/memory-watch.ts'
 
-/** Longer recordings are decoded in a process of their own; its startup then hardly matters. */
+/**
+ * Recordings that are longer, in seconds, are decoded in a process of their own, whose startup
+ * hardly matters then.
+ */
 export const MAX_SECONDS = 30
 /** The descriptor of the pipe for content, see `decoder-process.ts`. */
 const CONTENT_DESCRIPTOR = 4
@@ -23,9 +26,9 @@ const TIMEOUT = 20
  * A process is replaced after this many files, because its limits apply to all of them together.
  */
 const MAX_FILES = 50
-/** Milliseconds for which a process waits for another file. */
+/** How long a process waits for another file, in milliseconds. */
 const IDLE_MS = 5000
-/** The most processes at a time; an idle process takes 60 MB. */
+/** Maximum processes; an idle one takes 60 MB. */
 const MAX_PROCESSES = Math.max(2, availableParallelism())
 
 const limits = decoderLimitsOf({ task: 'probe', file: '', nameHint: undefined })
@@ -49,11 +52,11 @@ export type ShortOptions = Pick<ShortRequest, 'nameHint' | 'maxSeconds'> & {
 }
 
 /**
- * Reads a short file in a process that has read other files of the same account, since the start of
+ * Reads a short file in a process that serves several files of the same account, since the start of
  * a process takes ten times as long as the file. The process has no folder to write to, reads one
- * file at a time, and ends after a few seconds without one. Undefined when there is no such process
- * to be had or it fails in any way: another one, for this file alone, then shows whether the file
- * is at fault.
+ * file at a time, and ends after a few idle seconds. Returns undefined if no process is available
+ * or it fails in any way: another process, for this file alone, then shows whether the file is at
+ * fault.
  */
 export async function decodeShortFile(
   file: string,
@@ -86,7 +89,7 @@ export async function decodeShortFile(
   decoder.isBusy = false
   const response = 'response' in ended ? ended.response : undefined
   const media = response?.type === 'done' ? (response.result as ShortMedia) : undefined
-  if (media && decoder.files < MAX_FILES) keep(account, decoder)
+  if (media && decoder.files < MAX_FILES) keepIdle(account, decoder)
   else discardDecoder(account, decoder)
   signal.throwIfAborted()
   return media && isPlausible(media) ? media : undefined
@@ -108,12 +111,12 @@ function openDecoder(account: string): Decoder | undefined {
     isBusy: false,
   }
   function start(): ChildProcess {
-    // An isolated process stores only its input.
+    // An isolated process writes only its input.
     const fileBytes = isIsolated() ? INPUT_BYTES : limits.fileBytes
     const bounds = { limits: { ...limits, fileBytes }, input: undefined, folder: undefined }
     const child = startDecoder(bounds)
     decoder.content = child.stdio[CONTENT_DESCRIPTOR] as Writable
-    // An error of the pipe is ignored: what breaks the pipe also ends the task.
+    // An error of the pipe is ignored: whatever breaks the pipe also ends the request.
     decoder.content.on('error', () => {})
     return child
   }
@@ -123,7 +126,7 @@ function openDecoder(account: string): Decoder | undefined {
 
 const isIsolated = () => findConfinement() === 'isolated'
 
-function keep(account: string, decoder: Decoder): void {
+function keepIdle(account: string, decoder: Decoder): void {
   decoders.delete(account)
   decoders.set(account, decoder)
   decoder.idle = setTimeout(() => discardDecoder(account, decoder), IDLE_MS).unref()

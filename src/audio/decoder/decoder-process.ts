@@ -8,12 +8,15 @@ type DoneResult = Extract<DecoderMessage, { type: 'done' }>['result']
 
 /** The descriptor of the pipe that delivers the content. */
 const CONTENT_DESCRIPTOR = 4
-/** The interval of reports, which drive the progress bar and the watchdog of the server. */
+/**
+ * The interval of progress messages, which feed the progress display and the watchdog of the
+ * server.
+ */
 const REPORT_MS = 250
 
 /**
- * A separate program: takes one request from its parent, answers it, ends. After a short recording
- * it takes another request. See `decoder-client.ts` and `decoder-pool.ts`.
+ * A separate program: serves one request of its parent, then exits. After a short recording, it
+ * waits for another request. See `decoder-client.ts` and `decoder-pool.ts`.
  */
 process.on('disconnect', () => process.exit())
 process.on('message', (request: DecoderRequest) => {
@@ -23,7 +26,7 @@ process.on('message', (request: DecoderRequest) => {
     })
   })
 })
-offerToOutOfMemoryKiller()
+preferForOomKiller()
 
 async function runRequest(request: DecoderRequest): Promise<DecoderMessage> {
   let fraction = 0
@@ -38,7 +41,7 @@ async function runRequest(request: DecoderRequest): Promise<DecoderMessage> {
   const perform = (request: DecoderRequest): Promise<DoneResult> => {
     if (request.task === 'probe') return probeFile(request, heartbeat)
     if (request.task === 'short') {
-      if (request.sentBytes !== undefined) receive(request.file, request.sentBytes)
+      if (request.sentBytes !== undefined) receiveContent(request.file, request.sentBytes)
       return probeAndDecodeShort(request, heartbeat)
     }
     return decodeFile(request, { heartbeat, onProgress: (part) => (fraction = part) })
@@ -51,7 +54,7 @@ async function runRequest(request: DecoderRequest): Promise<DecoderMessage> {
 }
 
 /** Stores `bytes` bytes from the pipe. Reads synchronously, since nothing else runs here. */
-function receive(file: string, bytes: number): void {
+function receiveContent(file: string, bytes: number): void {
   const content = Buffer.alloc(bytes)
   for (let filled = 0; filled < bytes; ) {
     const count = readSync(CONTENT_DESCRIPTOR, content, { offset: filled })
@@ -65,7 +68,7 @@ function receive(file: string, bytes: number): void {
  * Makes the out-of-memory killer choose the decoder, so that a file that exhausts the memory ends
  * the decoder and not the server. Linux only.
  */
-function offerToOutOfMemoryKiller(): void {
+function preferForOomKiller(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000')
   } catch {

@@ -16,19 +16,20 @@ const limits = {
 
 /**
  * Adds the modules of decoders to the cache of compiled modules, once for each version of the
- * program. Confined decoders only read the cache, and what they do not find there takes them more
- * than half of their start. A process that reads no recording adds it, meanwhile.
+ * program. Confined decoders can only read the cache, and compiling the modules takes more than
+ * half of their startup time. A separate process that reads no recording fills the cache in the
+ * background.
  */
 export async function fillModuleCache(): Promise<void> {
   const { NODE_COMPILE_CACHE: cache } = process.env
   const readsOnly = ['isolated', 'files'].includes(findConfinement())
   if (!readsOnly || !cache || !isAbsolute(cache) || !existsSync(cache)) return
   const changedAt = Math.trunc(statSync(modules).mtimeMs)
-  const filled = join(cache, `decoder-${readProgramVersion()}-${process.version}-${changedAt}`)
-  if (existsSync(filled)) return
+  const markerFile = join(cache, `decoder-${readProgramVersion()}-${process.version}-${changedAt}`)
+  if (existsSync(markerFile)) return
   const node = { file: process.execPath, args: ['--disable-warning=ExperimentalWarning', modules] }
-  // Without network rather than without confinement: the cache has a folder for each user, and
-  // decoders run as root of their namespace.
+  // Confined to have no network, but not more: the cache has a folder for each user, and decoders
+  // run as root of their namespace.
   const { file, args } = confine(node, { limits, input: undefined, folder: undefined }, 'network')
   const child = spawn(file, args, { env: bareEnvironment(), stdio: 'ignore' })
   child.unref()
@@ -36,7 +37,7 @@ export async function fillModuleCache(): Promise<void> {
   child.once('exit', resolve).once('error', () => resolve(null))
   if ((await promise) !== 0) return
   try {
-    writeFileSync(filled, '')
+    writeFileSync(markerFile, '')
   } catch {
     // The next start of the server tries again.
   }

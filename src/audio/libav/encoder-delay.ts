@@ -1,4 +1,4 @@
-const samples: Record<string, number> = { mp3: 1105, mp2: 481, aac: 1024, ac3: 256, eac3: 256 }
+const delaySamples: Record<string, number> = { mp3: 1105, mp2: 481, aac: 1024, ac3: 256, eac3: 256 }
 
 /**
  * Returns the samples that the usual encoder of a codec puts before the first recorded one: its
@@ -8,13 +8,13 @@ const samples: Record<string, number> = { mp3: 1105, mp2: 481, aac: 1024, ac3: 2
  */
 export function defaultDelay(codec: string, sampleRate: number): number {
   if (codec === 'speex') return sampleRate <= 8000 ? 80 : sampleRate <= 16_000 ? 223 : 508
-  return samples[codec] ?? 0
+  return delaySamples[codec] ?? 0
 }
 
 /**
- * Returns whether a file lost a block. libav's decoder cuts two blocks off every WMA, as
- * Microsoft's encoder needs. Its own encoder delays by one only: such files (seen: ffmpeg 5.1) lose
- * one block of audio, which has to be compensated.
+ * Returns whether decoding loses a block. libav's decoder removes two blocks from every WMA, as
+ * Microsoft's encoder requires. libav's own encoder delays by only one (seen in ffmpeg 5.1): its
+ * files lose one block of audio, which has to be compensated.
  */
 export function losesBlock(codec: string, encoder: string): boolean {
   return /^wmav[12]$/.test(codec) && encoder.startsWith('Lavf')

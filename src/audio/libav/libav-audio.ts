@@ -5,12 +5,12 @@ import { alignStart } from '../silence.ts'
 import { decodeTrack } from './libav-decode.ts'
 import { type MediaOpenOptions, openMedia } from './libav-open.ts'
 
-/** The properties of a file, and its audio at 16 kHz, as libav reads them. */
+/** The properties of a file and its audio at 16 kHz, decoded by libav. */
 export type LibavAudio = { info: MediaInfo; blocks: AsyncIterable<PlanarSamples>; close(): void }
 
 /**
- * Opens a file. Its `links`, if there are any, are decoded one after the other, to the channels of
- * the first. The caller closes it.
+ * Opens a file. Its `links`, if any, are decoded one after the other, with the channel count of the
+ * first. The caller closes it.
  */
 export async function openLibavAudio(
   path: string,

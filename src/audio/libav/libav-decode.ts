@@ -9,8 +9,8 @@ import type { OpenedMedia } from './libav-open.ts'
 import { createFrameResampler, type FrameResampler } from './libav-resample.ts'
 
 /**
- * Decodes a track to blocks of about a second, every channel at 16 kHz; `channels` of them if it
- * is given. Damaged packets are skipped; silence replaces missing audio.
+ * Decodes a track to blocks of about a second at 16 kHz, with all its channels, or `channels` if
+ * given. Skips damaged packets; inserts silence where audio is missing.
  */
 export async function* decodeTrack(
   { format, track, info, firstPacket }: OpenedMedia,

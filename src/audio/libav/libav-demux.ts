@@ -22,13 +22,14 @@ import type { Heartbeat } from '../decoder/decoder-messages.ts'
 
 Log.setLevel(AV_LOG_QUIET)
 
-/** Consecutive errors after which a damaged file is considered to have ended. */
+/** The number of consecutive errors after which a damaged file is considered to have ended. */
 const MAX_READ_ERRORS = 50
-/** Packets that are read between two turns of the event loop; they take a few milliseconds. */
-const PACKETS_PER_PULSE = 2000
+/** The number of packets that are read between two heartbeats, which takes a few milliseconds. */
+const PACKETS_PER_HEARTBEAT = 2000
 
 /**
- * Pictures are never decoded, not even to get their size: a header may declare gigabytes of them.
+ * The names of all audio decoders. Pictures are never decoded, not even to get their size: a header
+ * may declare gigabytes of them.
  */
 const audioDecoders = Codec.getCodecList()
   .filter((codec) => codec.type === AVMEDIA_TYPE_AUDIO && codec.isDecoder())
@@ -47,7 +48,7 @@ export function openFormat(path: string, demuxer: string, part?: OggRange): Form
   const options = Dictionary.fromObject({
     protocol_whitelist: part ? 'file,subfile' : 'file',
     codec_whitelist: audioDecoders,
-    // One more track than is supported, so that a file with too many is rejected for that.
+    // One more track than supported, so that a file with too many is rejected for this reason.
     max_streams: `${MAX_TRACKS + 1}`,
   })
   const prefix = part ? `subfile,,start,${part.start},end,${part.end},,:` : ''
@@ -61,7 +62,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'End of file': 'the file is cut off before its end',
 }
 
-/** Turns a negative return code of libav into `media_undecodable`. */
+/** Throws `media_undecodable` for a negative return code of libav. */
 export function requireSuccess(code: number): void {
   if (code >= 0) return
   const reason = FFmpegError.strerror(code)
@@ -83,8 +84,8 @@ export function keepTrack(format: FormatContext, index: number): void {
 }
 
 /**
- * Yields the packets of one track, or of all; skips damaged parts. Each is valid until the next is
- * read.
+ * Yields the packets of one track, or of all, and skips damaged parts. Each packet is valid until
+ * the next one is read.
  */
 export async function* readPackets(
   format: FormatContext,
@@ -95,7 +96,7 @@ export async function* readPackets(
   let errors = 0
   try {
     for (let count = 1; errors < MAX_READ_ERRORS; count++) {
-      if (count % PACKETS_PER_PULSE === 0) await heartbeat()
+      if (count % PACKETS_PER_HEARTBEAT === 0) await heartbeat()
       const code = format.readFrameSync(packet)
       if (code === AVERROR_EOF) return
       errors = code < 0 ? errors + 1 : 0

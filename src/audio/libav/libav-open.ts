@@ -26,7 +26,7 @@ import {
   secondsOfStamp,
 } from './libav-demux.ts'
 
-/** A file with less than this share of the declared audio is truncated. */
+/** A file that contains less than this share of its declared duration is truncated. */
 const MIN_STATED_SHARE = 0.95
 
 /** An opened file and the one audio track that is decoded. */
@@ -34,16 +34,21 @@ export type OpenedMedia = {
   format: FormatContext
   track: Stream
   info: MediaInfo
-  /** The packet that the inspection read; `readPackets` yields the packets after it. */
+  /**
+   * The first packet, which opening the file has read; `readPackets` yields the packets after it.
+   */
   firstPacket: Packet
-  /** Seconds of silence before the audio: the time of a film starts with its first picture. */
+  /**
+   * Seconds of silence to insert before the audio: the time of a film starts with its first
+   * picture.
+   */
   lead: number
-  /** Seconds at the start of the decoded audio that were never recorded. */
+  /** Seconds to drop at the start of the decoded audio, which were never recorded. */
   delay: number
   close(): void
 }
 
-/** The results of our own inspection of the file. */
+/** Options for opening a file: what is known about it already. */
 export type MediaOpenOptions = {
   demuxer: string
   extension: string
@@ -62,7 +67,7 @@ export type MediaOpenOptions = {
 export async function openMedia(path: string, options: MediaOpenOptions): Promise<OpenedMedia> {
   const format = openFormat(path, options.demuxer, options.part)
   try {
-    // Before libav reads packets, it knows only declared values; later its values may be guesses.
+    // Read before libav reads packets: later its values may be guesses.
     const declared = declaredDuration(format)
     requireSuccess(format.findStreamInfoSync(null))
     const track = pickTrack(format)
@@ -78,12 +83,12 @@ export async function openMedia(path: string, options: MediaOpenOptions): Promis
     }
     checkAudioFormat({ sampleRate, channels })
 
-    // For a film, libav may return the length of the picture; for a chain, that of the last link.
+    // For a film, libav may return the length of the video; for a chain, that of the last link.
     const isFilm = format.streams.some(isPicture)
     const isMatroska = options.demuxer === 'matroska'
     const isChain = (options.part?.links ?? 1) > 1
-    const isStated = !isChain && (declared.ofTrack || (declared.ofFile && !isFilm))
-    const measured = isStated
+    const hasDeclaredDuration = !isChain && (declared.ofTrack || (declared.ofFile && !isFilm))
+    const measured = hasDeclaredDuration
       ? undefined
       : await measureTracks(path, options, {
           withPictures: isFilm && (isMatroska || declared.ofFile > 0),
@@ -136,8 +141,8 @@ async function takePacket(
 }
 
 /**
- * Returns the seconds that the header states for the audio and for the whole file; 0 where it does
- * not.
+ * Returns the seconds that the header declares for the audio and for the whole file; 0 if it
+ * declares none.
  */
 function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: number } {
   const audio = preferredTrack(format.streams)
@@ -146,7 +151,7 @@ function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: num
   return { ofTrack: Math.max(0, ofTrack), ofFile: Math.max(0, ofFile) }
 }
 
-/** The lengths of tracks as their packets show them, in seconds. */
+/** The lengths of tracks, measured from their packets, in seconds. */
 type MeasuredTracks = {
   /** The length of the audio track. */
   duration: number
@@ -157,10 +162,10 @@ type MeasuredTracks = {
 }
 
 /**
- * Measures the tracks of recordings that do not state the length of their audio, such as those of
- * browsers, bare streams and many films. It reads their packets, which takes a second for hours of
- * audio, and decodes none. It stops reading a stream that is too long. Pictures take longer to
- * read: they show whether a film is cut off, and when H.264 in Matroska starts.
+ * Measures the tracks of recordings that do not declare the length of their audio, such as those of
+ * browsers, elementary streams and many films. Reads their packets, which takes a second for hours
+ * of audio, and decodes none. Stops reading a stream that is too long. Pictures take longer to
+ * read: they show whether a film is truncated, and when H.264 in Matroska starts.
  */
 async function measureTracks(
   path: string,
@@ -195,7 +200,10 @@ async function measureTracks(
 
 type FirstAudio = { track: Stream; codec: string; firstPacket: Packet }
 
-/** Returns the silence before the audio, and how much of the decoded audio was never recorded. */
+/**
+ * Returns the seconds of silence before the audio, and of the decoded audio that was never
+ * recorded.
+ */
 function startOf(
   format: FormatContext,
   { track, codec, firstPacket, pictureStart }: FirstAudio & Partial<MeasuredTracks>,
@@ -215,7 +223,7 @@ function startOf(
   return { lead: recording - Math.min(recording, ...pictures) + lostSeconds, delay }
 }
 
-/** A cover picture has a track too, but no time. */
+/** Returns whether a track is video. A cover picture has a track too, but no time. */
 function isPicture(stream: Stream): boolean {
   const { codecType } = stream.codecpar
   return codecType === AVMEDIA_TYPE_VIDEO && !stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC)

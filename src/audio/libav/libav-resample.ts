@@ -15,7 +15,8 @@ import type { PlanarSamples } from '../pcm.ts'
 import { requireSuccess } from './libav-demux.ts'
 
 /**
- * libav's resampler. Its output is read once a second: each read costs as much as the resampling.
+ * A streaming resampler based on libav. Its output is read once a second, because each read costs
+ * as much as the resampling.
  */
 export type FrameResampler = {
   readonly channels: number
@@ -27,15 +28,15 @@ export type FrameResampler = {
 }
 
 /**
- * As sharp as the filter of `resample.ts`: flat to 7 kHz, 80 dB down from 8.1 kHz on. An hour of
- * 44.1 kHz stereo takes 1.8 s of one 2.5 GHz core; our own loop in JavaScript needs 22 s.
+ * The filter is as sharp as that of `resample.ts`: flat to 7 kHz, 80 dB down from 8.1 kHz on. An
+ * hour of 44.1 kHz stereo takes 1.8 s of one 2.5 GHz core; our own loop in JavaScript takes 22 s.
  */
 const filter = { filter_type: 'kaiser', kaiser_beta: 8, filter_size: 68, cutoff: 0.935 }
 
 /**
- * Creates a resampler to `sampleRate` that keeps the channels of the first frame, or makes as many
- * as are requested. A track may change its rate or layout midway (broadcasts do); its later audio
- * is converted to the layout of the first.
+ * Creates a resampler to `sampleRate` that keeps the channels of the first frame, or converts to
+ * `channels`. A track may change its rate or layout (broadcasts do); its later audio is converted
+ * to the layout of the first.
  */
 export function createFrameResampler(
   first: Frame,
@@ -49,20 +50,20 @@ export function createFrameResampler(
   const output = new Frame()
   output.alloc()
   let context: SoftwareResampleContext | undefined
-  let gatheredSeconds = 0
+  let collectedSeconds = 0
 
   function* write(frame: Frame): Generator<PlanarSamples> {
     nameChannels(frame)
     context ??= createContext(frame, { channelLayout, sampleRate })
-    gatheredSeconds += frame.nbSamples / frame.sampleRate
-    const code = gatheredSeconds < 1 ? context.convertFrame(null, frame) : convert(context, frame)
+    collectedSeconds += frame.nbSamples / frame.sampleRate
+    const code = collectedSeconds < 1 ? context.convertFrame(null, frame) : convert(context, frame)
     if (code === AVERROR_INPUT_CHANGED) {
       yield flush()
       yield* write(frame)
       return
     }
     requireSuccess(code)
-    if (gatheredSeconds >= 1) yield takeOutput()
+    if (collectedSeconds >= 1) yield takeOutput()
   }
 
   function flush(): PlanarSamples {
@@ -83,7 +84,7 @@ export function createFrameResampler(
 
   /** Returns a copy of the output: libav reuses the memory of the frame for the next block. */
   function takeOutput(): PlanarSamples {
-    gatheredSeconds = 0
+    collectedSeconds = 0
     const { data, nbSamples } = output
     if (!data || nbSamples === 0) return empty(channels)
     return data.slice(0, channels).map((plane) => {
@@ -104,8 +105,8 @@ export function createFrameResampler(
 }
 
 /**
- * Gives raw PCM, whose channels have no names, the default layout: without names libav's resampler
- * aborts.
+ * Assigns the default layout to raw PCM, whose channels have no names: without names, libav's
+ * resampler aborts.
  */
 function nameChannels(frame: Frame): void {
   if (frame.channelLayout.order !== AV_CHANNEL_ORDER_UNSPEC) return

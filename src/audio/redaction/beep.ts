@@ -11,18 +11,21 @@ const TONE_HZ = 1000
 /** -20 dB of full scale: about as loud as the speech around it. */
 const TONE_PEAK = 32_768 * 10 ** (-20 / 20)
 /**
- * Samples over which the tone fades in and out: without these 8 ms it would begin and end with a
- * click.
+ * The number of samples over which the tone fades in and out: without these 8 ms, it would begin
+ * and end with a click.
  */
 const FADE_SAMPLES = 0.008 * SAMPLE_RATE
-/** One period, which is computed once, because hours of speech may contain many minutes of tone. */
+/**
+ * One period of the tone, which is computed only once, because hours of speech may contain many
+ * minutes of tone.
+ */
 const tone = Float64Array.from({ length: SAMPLE_RATE / TONE_HZ }, (_, i) => {
   return TONE_PEAK * Math.sin((2 * Math.PI * TONE_HZ * i) / SAMPLE_RATE)
 })
 
 /**
- * Replaces the `spans` of a channel with a tone; `samples` are those of the channel from `at`
- * on. It replaces them and does not mix: nothing of the original can be recovered.
+ * Replaces the `spans` of a channel with a tone, in place. `samples` are those of the channel from
+ * sample `at` on. The tone is not mixed with the speech: nothing of the original can be recovered.
  */
 export function beepOver(
   samples: Int16Array,

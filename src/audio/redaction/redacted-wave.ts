@@ -8,8 +8,8 @@ import { beepOver, type SampleSpan } from './beep.ts'
 export type RedactedChannel = { path: string; spans: readonly SampleSpan[] }
 
 /**
- * A block of one second. With the most channels it takes a millisecond and half a megabyte of
- * memory.
+ * The size of a block: one second. With the maximum of channels, it takes a millisecond and half a
+ * megabyte of memory.
  */
 const BLOCK_SAMPLES = SAMPLE_RATE
 
@@ -48,10 +48,15 @@ async function readSamples(
 ): Promise<Int16Array> {
   const samples = new Int16Array(length)
   const bytes = new Uint8Array(samples.buffer)
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesRead } = await file.read(bytes, done, bytes.length - done, at * 2 + done)
+  for (let filledBytes = 0; filledBytes < bytes.length; ) {
+    const { bytesRead } = await file.read(
+      bytes,
+      filledBytes,
+      bytes.length - filledBytes,
+      at * 2 + filledBytes,
+    )
     if (bytesRead === 0) throw new AppError('storage_unreadable', 'the decoded audio is truncated')
-    done += bytesRead
+    filledBytes += bytesRead
   }
   return samples
 }

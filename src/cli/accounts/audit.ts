@@ -66,8 +66,8 @@ export const auditCommand: Command = {
 
 function readActions(text: string | undefined): AuditAction[] | undefined {
   return text?.split(',').map((name) => {
-    const found = auditActions.find((action) => action === name)
-    if (found) return found
+    const action = auditActions.find((known) => known === name)
+    if (action) return action
     throw new UsageError(`--action must be some of: ${auditActions.join(', ')}; not '${name}'`)
   })
 }

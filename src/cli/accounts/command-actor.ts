@@ -6,7 +6,7 @@ export function commandActor(): Actor {
   return { source: 'command', user: userName() }
 }
 
-/** A user of a container may have no name. */
+/** Returns the name of the user, or its id where it has no name, as in containers. */
 function userName(): string {
   try {
     return userInfo().username

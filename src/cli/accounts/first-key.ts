@@ -2,12 +2,12 @@ import { generateKey } from '../../api/auth/generate-key.ts'
 import type { App } from '../../app/app-type.ts'
 import { countKeys, scopes } from '../../storage/accounts/keys.ts'
 
-/** The default account of a new key, such as the one that the first start creates. */
+/** The default account of new keys, which the first key belongs to. */
 export const FIRST_ACCOUNT = 'default'
 
 /**
- * Creates a key when there is none at all, neither stored nor configured, and resolves to it. Who
- * started the server gets it, so it has every scope.
+ * Creates a key if there is none, neither stored nor configured, and resolves to it. The key has
+ * every scope, because it is shown to the person who started the server.
  */
 export async function createFirstKey({
   config,

@@ -6,17 +6,14 @@ const DAY_MS = 86_400_000
 /** The longest label that fits a line of the list. */
 const MAX_LABEL = 100
 
-/**
- * Reads a name for display in a terminal: it must not contain anything that the terminal would
- * obey.
- */
+/** Reads a name that is shown in a terminal: it must not contain control characters. */
 export function readLabel(text: string, { name }: { name: string }): string {
   const label = text.trim()
   if (label !== '' && label.length <= MAX_LABEL && !/\p{C}/u.test(label)) return label
   throw new UsageError(`--${name} must be 1 to ${MAX_LABEL} visible characters`)
 }
 
-/** Reads a list of scopes; those of an account when absent. */
+/** Reads a list of scopes; without one, returns the default scopes of an account. */
 export function readScopes(text: string | undefined): readonly Scope[] {
   if (text === undefined) return accountScopes
   const requestedScopes = text.split(',').map((part) => part.trim())
@@ -27,7 +24,10 @@ export function readScopes(text: string | undefined): readonly Scope[] {
   throw new UsageError(`--scopes must be some of ${scopes.join(',')}; not '${unknown}'`)
 }
 
-/** Reads the expiry of a key: a number of days, or a date, in UTC by default; null when absent. */
+/**
+ * Reads the expiry of a key, a number of days or a date (UTC by default), as milliseconds since
+ * 1970; null when absent.
+ */
 export function readExpiry(text: string | undefined, now: number): number | null {
   if (text === undefined) return null
   const days = /^(\d{1,5})d$/.exec(text)?.[1]

@@ -84,9 +84,9 @@ async function revoke(args: string[], terminal: Terminal): Promise<number> {
   await using db = await openDatabase(storage, { create: false, terminal })
   let missing = 0
   for (const id of ids) {
-    const isGone = await deleteKey(db, id, commandActor())
-    terminal.stderr.write(`${id}: ${isGone ? 'revoked' : 'no key has this id'}\n`)
-    if (!isGone) missing++
+    const isRevoked = await deleteKey(db, id, commandActor())
+    terminal.stderr.write(`${id}: ${isRevoked ? 'revoked' : 'no key has this id'}\n`)
+    if (!isRevoked) missing++
   }
   return missing > 0 ? 1 : 0
 }

@@ -22,7 +22,7 @@ ${serverHelp}`
 const GROUPS = ['day', 'key', 'kind', 'account'] as const
 type Group = (typeof GROUPS)[number]
 
-/** `steno usage`: what a running server has counted. */
+/** `steno usage`: prints the usage that a running server has counted. */
 export const usageCommand: Command = {
   help,
   async run(args, terminal) {
@@ -78,10 +78,10 @@ function sumsOf(sums: ApiUsageReport['total']): string[] {
 /** Formats seconds as `1:02:03`. */
 function formatHours(seconds: number): string {
   const wholeSeconds = Math.round(seconds)
-  const [minutes, rest] = [Math.floor(wholeSeconds / 60) % 60, wholeSeconds % 60]
+  const [minutes, remainingSeconds] = [Math.floor(wholeSeconds / 60) % 60, wholeSeconds % 60]
   return [
     Math.floor(wholeSeconds / 3600),
-    ...[minutes, rest].map((n) => `${n}`.padStart(2, '0')),
+    ...[minutes, remainingSeconds].map((n) => `${n}`.padStart(2, '0')),
   ].join(':')
 }
 

@@ -36,10 +36,12 @@ const options = {
   ...serverOptions,
 } as const
 
-/** Numbers of sessions, until one is too many. */
+/** The numbers of sessions that are measured in turn, until one is too many. */
 const STEPS = [1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128]
 
-/** More than a private server could serve: it must not refuse what is to be measured. */
+/**
+ * More sessions than a private server can run, so that it refuses none of those that are measured.
+ */
 const PRIVATE_SLOTS = '1000'
 
 /** `steno bench`: measures a server as its clients see it. */
@@ -47,9 +49,9 @@ export const benchCommand: Command = {
   help,
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, options)
-    const [subject, path = SAMPLE, ...more] = positionals
+    const [subject, path = SAMPLE, ...extra] = positionals
     if (subject !== 'live') throw new UsageError("name what to measure: 'live'")
-    if (more.length > 0) throw new UsageError('name one recording at most')
+    if (extra.length > 0) throw new UsageError('name one recording at most')
     const counts = (values.sessions ?? []).map((text) => {
       return parseNumberOption(text, { name: 'sessions', fallback: 1, min: 1 })
     })

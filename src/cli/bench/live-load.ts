@@ -6,23 +6,23 @@ import { createLatencyWatch, type Latencies, percentile } from '../live/live-lat
 import type { Client } from '../server/client.ts'
 
 /**
- * What counts as in time, in milliseconds: acknowledgments at 99 %, first partials and finals at 95
- * %. Finals include the silence that ends an utterance, 300 ms by default.
+ * Limits of the latencies, in milliseconds: acknowledgments at the 99th percentile, first partials
+ * and finals at the 95th. Finals include the silence that ends an utterance, 300 ms by default.
  */
 export const LIMITS = { ack: 300, firstPartial: 500, finalAlone: 500, finalTogether: 800 } as const
 
-/** The latencies of some sessions at once; undefined where nothing of the kind came. */
+/** The latencies of concurrent sessions; undefined if no such message arrived. */
 export type LiveLoad = {
   sessions: number
   ackMs: number | undefined
   firstPartialMs: number | undefined
   finalMs: number | undefined
   isInTime: boolean
-  /** Why the server did not take one of the sessions, or ended it. */
+  /** Why the server refused one of the sessions, or ended it. */
   refusal?: string
 }
 
-/** `signal` ends the measurement early: then its result means nothing. */
+/** Options of a measurement. If `signal` ends it early, its result is meaningless. */
 export type LiveLoadOptions = {
   sessions: number
   seconds: number
@@ -30,21 +30,24 @@ export type LiveLoadOptions = {
   signal: AbortSignal
 }
 
-/** The recording to stream, again and again, and the server. */
-type Subject = { audio: LiveAudioSource; client: Pick<Client, 'createLive'> }
+/** The recording to stream in a loop, and the server. */
+type MeasurementTarget = { audio: LiveAudioSource; client: Pick<Client, 'createLive'> }
 
-/** Sessions begin within so many seconds, lest all speak and pause together. */
+/**
+ * Sessions start at equal intervals within this time, so that they do not all speak and pause
+ * together.
+ */
 const SPREAD_SECONDS = 3
 
-/** Streams the recording in several sessions at once and measures what their client waits for. */
+/** Streams the recording in concurrent sessions, and measures the latencies of their clients. */
 export async function measureLiveLoad(
-  subject: Subject,
+  target: MeasurementTarget,
   options: LiveLoadOptions,
 ): Promise<LiveLoad> {
   const { sessions, wantsPartials } = options
   const outcomes = await Promise.allSettled(
     Array.from({ length: sessions }, (_, i) => {
-      return streamSession(subject, { ...options, delay: (i * SPREAD_SECONDS) / sessions })
+      return streamSession(target, { ...options, delay: (i * SPREAD_SECONDS) / sessions })
     }),
   )
   const measured = outcomes.flatMap((outcome) =>
@@ -73,9 +76,9 @@ function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Streams one session of `seconds`; rejects when it does not end as it should. */
+/** Streams one session of `seconds`; rejects if it does not end normally. */
 async function streamSession(
-  { audio, client }: Subject,
+  { audio, client }: MeasurementTarget,
   { seconds, delay, wantsPartials, signal }: LiveLoadOptions & { delay: number },
 ): Promise<Latencies> {
   await sleep(delay * 1000, undefined, { signal })
@@ -97,7 +100,7 @@ async function streamSession(
     const before = sent
     for await (const chunk of audio.chunks(over)) {
       sent += chunk.length
-      watch.given(sent, performance.now())
+      watch.sent(sent, performance.now())
       await live.send(chunk)
       if (sent >= seconds * perSecond) break
     }

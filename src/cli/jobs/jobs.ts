@@ -82,9 +82,9 @@ export const jobsCommand: Command = {
     }
     if (verb === 'retry' && ids.length === 2) {
       const [id, addOn] = ids as [string, string]
-      const made = await client.retryAddOn(id, addOn)
-      stdout.write(`${JSON.stringify(made, undefined, 2)}\n`)
-      return hasFailed(made) ? 1 : 0
+      const addOnResult = await client.retryAddOn(id, addOn)
+      stdout.write(`${JSON.stringify(addOnResult, undefined, 2)}\n`)
+      return hasFailed(addOnResult) ? 1 : 0
     }
     if ((verb === 'delete' || verb === 'cancel') && ids.length > 0) {
       const change = verb === 'delete' ? client.remove : client.cancel
@@ -105,9 +105,12 @@ export const jobsCommand: Command = {
   },
 }
 
-/** Subtitles are an array of files, empty when they failed; all other add-ons have an envelope. */
-function hasFailed(made: ApiAddOnAnswer): boolean {
-  return Array.isArray(made) ? made.length === 0 : !made.success
+/**
+ * Returns whether an add-on failed: subtitles are an array of files, which is empty then; all other
+ * add-ons have an envelope.
+ */
+function hasFailed(addOnResult: ApiAddOnAnswer): boolean {
+  return Array.isArray(addOnResult) ? addOnResult.length === 0 : !addOnResult.success
 }
 
 function readEdited(values: { edited?: boolean; 'no-edited'?: boolean }): boolean {

@@ -28,7 +28,7 @@ ${serverHelp}
 The exit code is 1 if nothing is found.
 `
 
-/** `steno search`: what was said in the jobs of a running server. */
+/** `steno search`: finds utterances in the jobs of a running server. */
 export const searchCommand: Command = {
   help,
   async run(args, terminal) {
@@ -79,12 +79,12 @@ function printHits(hits: readonly ApiSearchHit[], { stdout, stderr }: Terminal):
     const name = job.filename ?? (job.kind === 'live' ? 'live session' : 'recording')
     const speakerLabel = speaker_name ?? (speaker === null ? undefined : `speaker ${speaker}`)
     const labeledText = speakerLabel === undefined ? text : `${speakerLabel}: ${text}`
-    stdout.write(`${job.id} ${formatPlace(start)} ${sanitize(name)}: ${sanitize(labeledText)}\n`)
+    stdout.write(`${job.id} ${formatClock(start)} ${sanitize(name)}: ${sanitize(labeledText)}\n`)
   }
 }
 
-/** Writes seconds as `1:02:03`. */
-function formatPlace(seconds: number): string {
+/** Formats seconds as `1:02:03`. */
+function formatClock(seconds: number): string {
   const wholeSeconds = Math.floor(seconds)
   const parts = [
     Math.floor(wholeSeconds / 3600),

@@ -2,7 +2,7 @@ import type { ApiTranscriptVersion } from '../server/api-types.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 
 /**
- * Formats a version of a corrected transcript as one line: number, time, what it is, whose it is.
+ * Formats a version of a corrected transcript as one line: number, time, change, name of the key.
  */
 export function formatVersion({
   version,
@@ -12,6 +12,6 @@ export function formatVersion({
   restored,
 }: ApiTranscriptVersion): string {
   const count = `${operations} ${operations === 1 ? 'operation' : 'operations'}`
-  const made = restored === null ? count : `restores ${restored}`
-  return `${version}  ${created_at}  ${made}  (${sanitize(key_name ?? '-')})\n`
+  const change = restored === null ? count : `restores ${restored}`
+  return `${version}  ${created_at}  ${change}  (${sanitize(key_name ?? '-')})\n`
 }

@@ -2,7 +2,7 @@
 // read.
 import type { ApiLiveResult, ApiUtterance } from '../server/api-types.ts'
 
-/** A transcript of an utterance: all of its text so far, and definitive when `is_final` is set. */
+/** A transcript of an utterance: its whole text so far, which is final if `is_final` is set. */
 export type TranscriptMessage = {
   type: 'transcript'
   data: { id: string; is_final: boolean; utterance: ApiUtterance }
@@ -13,7 +13,7 @@ export type TranslationData = {
   utterance_id: string
   target_language: string
   translated_utterance: ApiUtterance
-  /** Only where translations of partials were requested. */
+  /** Present only if translations of partials were requested. */
   is_final?: boolean
 }
 

@@ -11,7 +11,7 @@ import { bytesPerSecond, type LiveFormat } from './live-api-types.ts'
 import { findRecorder, MICROPHONE_FORMAT, recordAudio } from './live-recorder.ts'
 import { isWav, readWavStream } from './live-wav.ts'
 
-/** Audio to stream. `chunks` ends by itself, or soon after its signal aborts. */
+/** Audio to stream. `chunks` ends with the audio, or soon after its signal aborts. */
 export type LiveAudioSource = AsyncDisposable & {
   format: LiveFormat
   chunks(signal: AbortSignal): AsyncIterable<Uint8Array>
@@ -23,13 +23,13 @@ export type AudioSource =
   | { kind: 'stdin'; raw: LiveFormat }
   | { kind: 'microphone' }
 
-/** Longer than any session may last. */
+/** The maximum seconds of a decoded file, which is longer than any session may last. */
 const MAX_SECONDS = 86_400
 
 /** The chunk length of live audio, and the longer one of a file that is sent without pacing. */
 const [CHUNK_SECONDS, FAST_CHUNK_SECONDS] = [0.1, 1]
 
-/** Prepares the audio, as far as that is possible before the session exists. */
+/** Opens the audio source; files are decoded, and the header of standard input is read. */
 export async function openLiveAudio(
   source: AudioSource,
   { env, stdin, signal }: Pick<Terminal, 'env' | 'stdin' | 'signal'>,
@@ -44,7 +44,7 @@ export async function openLiveAudio(
   }
 }
 
-/** Decodes a file to 16 kHz. Its channels are kept, unless all are the same. */
+/** Decodes a file to 16 kHz. All its channels are streamed, unless they are identical. */
 async function openFile(
   { path, isFast }: { path: string; isFast: boolean },
   signal: AbortSignal,
@@ -71,7 +71,9 @@ async function openFile(
       format,
       chunks(stop) {
         const chunks = interleave(paths, seconds * format.sample_rate)
-        return isFast ? chunks : atItsPace(chunks, { bytesPerSecond: bytesPerSecond(format), stop })
+        return isFast
+          ? chunks
+          : paceChunks(chunks, { bytesPerSecond: bytesPerSecond(format), stop })
       },
       [Symbol.asyncDispose]: remove,
     }
@@ -100,15 +102,15 @@ function distinctChannels({ channels }: DecodedMedia): string[] {
  */
 async function* interleave(paths: readonly string[], samples: number): AsyncGenerator<Uint8Array> {
   const files = await Promise.all(paths.map((path) => open(path)))
-  const plane = new Int16Array(samples)
+  const channelSamples = new Int16Array(samples)
   try {
     for (;;) {
       const frames = new Int16Array(samples * files.length)
       let count = 0
       for (const [channel, file] of files.entries()) {
-        const { bytesRead } = await file.read(plane, 0, plane.byteLength)
+        const { bytesRead } = await file.read(channelSamples, 0, channelSamples.byteLength)
         count = bytesRead >> 1
-        for (let i = 0; i < count; i++) frames[i * files.length + channel] = plane[i]!
+        for (let i = 0; i < count; i++) frames[i * files.length + channel] = channelSamples[i]!
       }
       if (count === 0) return
       yield new Uint8Array(frames.buffer, 0, count * files.length * 2)
@@ -119,33 +121,36 @@ async function* interleave(paths: readonly string[], samples: number): AsyncGene
 }
 
 /** Delays each chunk until its last sample would have been spoken. */
-async function* atItsPace(
+async function* paceChunks(
   chunks: AsyncIterable<Uint8Array>,
   { bytesPerSecond, stop }: { bytesPerSecond: number; stop: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
-  const started = performance.now()
+  const startedAt = performance.now()
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.length
-    const wait = started + (bytes / bytesPerSecond) * 1000 - performance.now()
+    const wait = startedAt + (bytes / bytesPerSecond) * 1000 - performance.now()
     if (wait > 0) await sleep(wait, undefined, { signal: stop }).catch(() => {})
     if (stop.aborted) return
     yield chunk
   }
 }
 
-/** The first bytes of recordings that do not hold raw samples. */
+/** The first bytes of files that are neither WAV nor raw samples. */
 const containers = /^(?:fLaC|OggS|ID3|FORM|caff|....ftyp)/s
 
-/** Inspects the beginning of standard input, which is then sent as it arrives. */
+/**
+ * Detects the format of standard input from its first bytes; its samples are then sent as they
+ * arrive.
+ */
 async function openStream(stdin: Readable, raw: LiveFormat): Promise<LiveAudioSource> {
   const input = stdin.iterator({ destroyOnReturn: false })
   let head: Buffer = Buffer.alloc(0)
   let wav: ReturnType<typeof readWavStream>
   for (;;) {
-    const sort = isWav(head)
-    if (sort === true) wav = readWavStream(head)
-    if (sort === false || wav) break
+    const isWavInput = isWav(head)
+    if (isWavInput === true) wav = readWavStream(head)
+    if (isWavInput === false || wav) break
     const { done, value } = await input.next()
     if (done) break
     head = Buffer.concat([head, value as Buffer])
@@ -163,14 +168,16 @@ async function openStream(stdin: Readable, raw: LiveFormat): Promise<LiveAudioSo
     for await (const bytes of all()) {
       yield bytes.subarray(0, remainingBytes)
       remainingBytes -= bytes.length
-      // A file may hold a title after the samples.
+      // A WAV file may have metadata after the samples.
       if (remainingBytes <= 0) return
     }
   }
   return { format, chunks: (stop) => until(samples(), stop), async [Symbol.asyncDispose]() {} }
 }
 
-/** Forwards values until the signal aborts, even while it waits for the next one. */
+/**
+ * Forwards values until the signal aborts, even if that happens during the wait for the next one.
+ */
 async function* until<T>(values: AsyncGenerator<T>, signal: AbortSignal): AsyncGenerator<T> {
   const aborted = new Promise<undefined>((resolve) => {
     signal.addEventListener('abort', () => resolve(undefined), { once: true })

@@ -3,66 +3,78 @@ import { WebSocket } from 'ws'
 import type { LiveMessage } from './live-api-types.ts'
 
 /**
- * How a session ended: the close code of the server, or 1006 when the server became unreachable.
+ * How a connection ended: the close code of the server, or 1006 if the server became unreachable.
  */
 export type CloseFrame = { code: number; reason: string }
 
-/** Callbacks: each message with its arrival time, and each loss of the connection. */
+/**
+ * Callbacks of a connection. `onMessage` gets each message with its arrival time
+ * (`performance.now()`), `onLost` the close code of each lost connection.
+ */
 export type LiveEvents = {
   onMessage(message: LiveMessage, at: number): void
   onLost(code: number): void
 }
 
-/** The server's limit of 1 MiB would also work; the SDKs send half of it. */
+/** The maximum size of a frame, as in the SDKs: half of the server's limit of 1 MiB. */
 const MAX_FRAME_BYTES = 512 * 1024
 
-/** Four minutes of 16 kHz speech: longer than a server keeps a session that lost its connection. */
+/**
+ * Maximum unacknowledged audio: four minutes of 16 kHz speech, longer than a server keeps a session
+ * that lost its connection.
+ */
 const MAX_KEPT_BYTES = 8 * 1024 * 1024
 
 /** Seconds before each attempt to reconnect; the last one repeats. */
 const RETRY_AFTER = [0, 0.3, 0.6, 1.2, 2, 4, 8]
 
-/** By then a server has given the session up, unless it is configured to keep it longer. */
+/**
+ * When to give up reconnecting: by then a server has ended the session, unless it is configured to
+ * wait longer.
+ */
 const GIVE_UP_MS = 120_000
 
 /**
- * A server pings every 20 s. After this long without any sign the connection is dead, whatever TCP
- * reports.
+ * A server pings every 20 s. After this time without a ping or message, the connection is dead,
+ * whatever TCP reports.
  */
 const SILENCE_MS = 45_000
 
-/** A server that has just answered over HTTP but whose socket is unreachable is misconfigured. */
+/**
+ * When to give up the first connection: a server that responds over HTTP, but whose socket is
+ * unreachable, is misconfigured.
+ */
 const FIRST_GIVE_UP_MS = 10_000
 
 const HANDSHAKE_MS = 10_000
 
 /**
- * A live session over one or more successive connections. It keeps audio until it is acknowledged.
- * After a lost connection it reconnects and resumes at the byte after the last ack: it sends the
- * server that position (`offset`), and the server skips what had arrived after all.
+ * A live session over one or more successive connections. Keeps audio until it is acknowledged.
+ * After a lost connection, it reconnects and resumes after the last acknowledged byte: it sends
+ * this position as `offset`, and the server skips the bytes that had arrived nevertheless.
  */
 export class LiveConnection {
   readonly #url: string
   readonly #events: LiveEvents
   readonly #ended = Promise.withResolvers<CloseFrame>()
-  readonly #kept: { bytes: Uint8Array; end: number }[] = []
-  readonly #watch: NodeJS.Timeout
+  readonly #unacknowledged: { bytes: Uint8Array; end: number }[] = []
+  readonly #watchdog: NodeJS.Timeout
   #sent = 0
-  #acked = 0
+  #acknowledged = 0
   #socket: WebSocket | undefined
   #isOpen = false
   #wasOpen = false
   #isEnded = false
   #problem = ''
   #stop: 'none' | 'wanted' | 'acknowledged' = 'none'
-  #signOfLife = performance.now()
+  #lastReceivedAt = performance.now()
   #attempt = 0
   #space = Promise.withResolvers<void>()
 
   private constructor(url: string, events: LiveEvents) {
     this.#url = url
     this.#events = events
-    this.#watch = setInterval(() => {
+    this.#watchdog = setInterval(() => {
       if (this.#isOpen && this.#silenceMs > SILENCE_MS) this.#socket?.terminate()
     }, 5000)
   }
@@ -84,21 +96,22 @@ export class LiveConnection {
    */
   async send(bytes: Uint8Array): Promise<void> {
     this.#sent += bytes.length
-    this.#kept.push({ bytes, end: this.#sent })
+    this.#unacknowledged.push({ bytes, end: this.#sent })
     if (this.#isOpen) this.#sendFrames(bytes)
-    if (this.#isEnded || this.#sent - this.#acked < MAX_KEPT_BYTES) return
+    if (this.#isEnded || this.#sent - this.#acknowledged < MAX_KEPT_BYTES) return
     this.#space = Promise.withResolvers()
     await this.#space.promise
   }
 
-  /** Ends the audio. */
+  /** Ends the audio: requests the stop of the recording. */
   stop(): void {
     this.#stop = 'wanted'
     if (this.#isOpen) this.#sendStop()
   }
 
   /**
-   * Disconnects. A server that has received no `stop` then ends the session with the audio it has.
+   * Disconnects. A server that has not received `stop` then ends the session with the audio that
+   * has arrived.
    */
   close(): void {
     this.#end({ code: 1000, reason: '' })
@@ -106,31 +119,31 @@ export class LiveConnection {
   }
 
   get #silenceMs(): number {
-    return performance.now() - this.#signOfLife
+    return performance.now() - this.#lastReceivedAt
   }
 
   #open({ isFirst }: { isFirst: boolean }): void {
     const address = new URL(this.#url)
-    if (!isFirst) address.searchParams.set('offset', String(this.#acked))
+    if (!isFirst) address.searchParams.set('offset', String(this.#acknowledged))
     const socket = new WebSocket(address, {
       perMessageDeflate: false,
       handshakeTimeout: HANDSHAKE_MS,
     })
     this.#socket = socket
-    const noteLife = () => {
-      this.#signOfLife = performance.now()
+    const recordReceipt = () => {
+      this.#lastReceivedAt = performance.now()
     }
-    // The close event that follows explains the error.
+    // The handler of the close event reports the error.
     socket.on('error', (error) => {
       this.#problem = error.message
     })
     socket.on('open', () => {
-      noteLife()
-      this.#begin()
+      recordReceipt()
+      this.#onOpen()
     })
-    socket.on('ping', noteLife)
+    socket.on('ping', recordReceipt)
     socket.on('message', (text) => {
-      noteLife()
+      recordReceipt()
       this.#attempt = 0
       this.#receive(JSON.parse(String(text)) as LiveMessage)
     })
@@ -142,13 +155,15 @@ export class LiveConnection {
     })
   }
 
-  /** Sends what an earlier connection did not get acknowledged. */
-  #begin(): void {
+  /** Sends the audio that is not acknowledged yet. */
+  #onOpen(): void {
     this.#isOpen = true
     this.#wasOpen = true
-    const acked = this.#acked
-    for (const { bytes, end } of this.#kept)
-      this.#sendFrames(end - acked < bytes.length ? bytes.subarray(acked - end) : bytes)
+    const acknowledged = this.#acknowledged
+    for (const { bytes, end } of this.#unacknowledged)
+      this.#sendFrames(
+        end - acknowledged < bytes.length ? bytes.subarray(acknowledged - end) : bytes,
+      )
     if (this.#stop === 'wanted') this.#sendStop()
   }
 
@@ -161,9 +176,10 @@ export class LiveConnection {
   }
 
   #acknowledge(end: number): void {
-    this.#acked = Math.max(this.#acked, end)
-    while (this.#kept[0] && this.#kept[0].end <= this.#acked) this.#kept.shift()
-    if (this.#sent - this.#acked < MAX_KEPT_BYTES) this.#space.resolve()
+    this.#acknowledged = Math.max(this.#acknowledged, end)
+    while (this.#unacknowledged[0] && this.#unacknowledged[0].end <= this.#acknowledged)
+      this.#unacknowledged.shift()
+    if (this.#sent - this.#acknowledged < MAX_KEPT_BYTES) this.#space.resolve()
   }
 
   async #reconnect(code: number): Promise<void> {
@@ -178,7 +194,7 @@ export class LiveConnection {
   }
 
   #end(end: CloseFrame): void {
-    clearInterval(this.#watch)
+    clearInterval(this.#watchdog)
     this.#isEnded = true
     this.#space.resolve()
     this.#ended.resolve(end)
@@ -196,7 +212,7 @@ export class LiveConnection {
 }
 
 /**
- * Returns whether the server ended the session, well (1000) or not. Any other code is a lost
+ * Returns whether the server ended the session, normally (1000) or not. Any other code is a lost
  * connection.
  */
 function isFinal(code: number): boolean {

@@ -9,7 +9,7 @@ import { createLatencyWatch, describeLatency, percentile } from './live-latency.
  */
 function watchSecond(onsetOf?: (time: number) => number) {
   const watch = createLatencyWatch(1000, onsetOf && { onsetOf })
-  for (let end = 100; end <= 3000; end += 100) watch.given(end, end)
+  for (let end = 100; end <= 3000; end += 100) watch.sent(end, end)
   return watch
 }
 

@@ -1,7 +1,11 @@
 import { parseArguments, readChoice, UsageError } from '../arguments.ts'
 import { serverOptions } from '../server/server-url.ts'
 import { type Format, readFormat } from '../transcribe/formats.ts'
-import { completeOptions, readTranslation, readWritten } from '../transcribe/options/job-params.ts'
+import {
+  completeOptions,
+  readPostProcessing,
+  readTranslation,
+} from '../transcribe/options/job-params.ts'
 import { planOutputs } from '../transcribe/output-files.ts'
 import type { LiveFormat } from './live-api-types.ts'
 import type { AudioSource } from './live-audio.ts'
@@ -10,13 +14,18 @@ import { MICROPHONE_FORMAT } from './live-recorder.ts'
 /** The parsed command line of `steno live`. */
 export type LiveOptions = {
   source: AudioSource
-  /** Name of the audio in messages. */
+  /** The name of the audio in messages. */
   name: string
   language: string | undefined
-  /** The fields of `realtime_processing` that request translations; empty without. */
+  /**
+   * The fields of `realtime_processing` that request translations; empty if none were requested.
+   */
   translation: Record<string, unknown>
-  /** The fields of `post_processing` that request a summary and answers; empty without. */
-  written: Record<string, unknown>
+  /**
+   * The fields of `post_processing` that request a summary and answers; empty if none were
+   * requested.
+   */
+  postProcessing: Record<string, unknown>
   endpointing: number | undefined
   threshold: number | undefined
   partials: boolean
@@ -45,8 +54,8 @@ const options = {
 /** Reads the command line of `steno live`. */
 export function readLiveOptions(args: readonly string[]): LiveOptions {
   const { values, positionals } = parseArguments(completeOptions(args), options)
-  const [path, ...more] = positionals
-  if (values.mic ? path !== undefined : path === undefined || more.length > 0) {
+  const [path, ...extra] = positionals
+  if (values.mic ? path !== undefined : path === undefined || extra.length > 0) {
     throw new UsageError('name one file, or - for standard input, or --mic')
   }
   if (path !== undefined && /^[a-z][a-z\d+.-]+:\/\//i.test(path)) {
@@ -76,7 +85,7 @@ export function readLiveOptions(args: readonly string[]): LiveOptions {
     name,
     language: values.language,
     translation: readTranslation(values.translate),
-    written: readWritten(values),
+    postProcessing: readPostProcessing(values),
     endpointing: readDecimal(values.endpointing, { name: 'endpointing', min: 0.01, max: 10 }),
     threshold: readDecimal(values.threshold, { name: 'threshold', min: 0, max: 1 }),
     partials: !values['no-partials'],

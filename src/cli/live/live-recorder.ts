@@ -64,7 +64,7 @@ export async function* recordAudio(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  const ended = endOf(child)
+  const ended = errorOf(child)
   const stop = () => void child.kill()
   signal.addEventListener('abort', stop, { once: true })
   try {
@@ -77,19 +77,19 @@ export async function* recordAudio(
   }
 }
 
-/** Returns why a recorder failed, in its own words; undefined when it ended well. */
-async function endOf(
+/** Returns the error message of a recorder; undefined when it ended normally. */
+async function errorOf(
   child: ChildProcessByStdio<null, Readable, Readable>,
 ): Promise<string | undefined> {
-  let printed = ''
+  let output = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    printed = (printed + text).slice(-1000)
+    output = (output + text).slice(-1000)
   })
   try {
     const [code, signal] = await once(child, 'close')
     if (code === 0) return undefined
     // Recorders print pages about their libraries first, and the reason last.
-    const reason = printed.trim().split('\n').at(-1)?.trim()
+    const reason = output.trim().split('\n').at(-1)?.trim()
     return reason || `${child.spawnfile} ended with ${code ?? signal}`
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

@@ -6,15 +6,17 @@ import type { TranscriptMessage, TranslationData } from './live-api-types.ts'
 /** The display of a session: finals as lines, the open utterance as a line that is overwritten. */
 export type LiveScreen = {
   show(transcript: TranscriptMessage['data']): void
-  /** Prints a translation, below its final unless others came between. */
+  /** Prints a translation; it follows its final, unless other lines came between. */
   translated(translation: TranslationData): void
   /** Prints a line about the session that is not part of its transcript. */
   printLine(line: string): void
-  /** Removes the moving line. */
+  /** Removes the line that is overwritten. */
   clear(): void
 }
 
-/** The options of the screen: `channels` of the session, and whether finals go to stdout. */
+/**
+ * Options of the screen: the number of channels of the session, and whether finals go to stdout.
+ */
 export type ScreenOptions = { channels: number; writesFinals: boolean }
 
 /**
@@ -31,7 +33,7 @@ export function createLiveScreen(
   { channels, writesFinals }: ScreenOptions,
 ): LiveScreen {
   const terminal = stderr.isTTY ? stderr : stdout.isTTY ? stdout : undefined
-  /** The open utterances, the one that changed last at the end. */
+  /** The open utterances by id; the one that changed last is the last entry. */
   const open = new Map<string, string>()
 
   function label({ start, channel, text }: ApiUtterance, isTimed: boolean): string {
@@ -84,7 +86,7 @@ export function createLiveScreen(
 }
 
 /**
- * Drops the text between the time and the newest words when a line does not fit, because those
+ * Shortens a line that does not fit: drops the text between the time and the newest words, which
  * matter most.
  */
 function cutStart(line: string, width: number): string {
@@ -94,7 +96,7 @@ function cutStart(line: string, width: number): string {
   return [...head, '…', ...characters.slice(characters.length - width + head.length + 1)].join('')
 }
 
-/** Formats `1:02:07`, `2:07`. */
+/** Formats seconds as `1:02:07` or `2:07`. */
 function formatClock(seconds: number): string {
   const wholeSeconds = Math.floor(seconds)
   const [h, m, s] = [

@@ -2,7 +2,7 @@ import { readWavLayout } from '../../audio/containers/wav.ts'
 import type { SampleEncoding } from '../../audio/pcm.ts'
 import type { LiveFormat } from './live-api-types.ts'
 
-/** The most that a server searches before the samples. */
+/** The maximum header length, which is the server's. */
 const MAX_HEADER_BYTES = 64 * 1024
 
 const RATES = [8000, 16_000, 32_000, 44_100, 48_000]
@@ -54,10 +54,7 @@ export function readWavStream(head: Buffer): WavStream | undefined {
   return { format: { ...samples, sample_rate, channels }, start, length }
 }
 
-/**
- * Returns whether the header of the `data` chunk has arrived, after whatever chunks come before
- * it.
- */
+/** Returns whether the header of the `data` chunk has arrived, after any other chunks. */
 function reachesSamples(head: Buffer): boolean {
   for (let at = 12; at + 8 <= head.length; ) {
     if (head.toString('latin1', at, at + 4) === 'data') return true

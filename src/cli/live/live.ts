@@ -46,7 +46,9 @@ At the end, latencies go to stderr. The exit code is 130 if a file was interrupt
   arecord -t raw -f S16_LE -r 16000 | steno live - --format srt -o talk.srt
 `
 
-/** `steno live`: a client of live sessions that starts a server of its own when there is none. */
+/**
+ * `steno live`: a client of live sessions that starts a private server when no other is available.
+ */
 export const liveCommand: Command = {
   help,
   async run(args, terminal) {
@@ -80,58 +82,61 @@ async function streamAudio({
   terminal,
 }: LiveStreamOptions): Promise<number> {
   const { format, output, name } = options
-  const isWatched = output !== undefined && terminal.stdout.isTTY === true
-  const writesFinals = isWatched || (format === 'txt' && output === undefined)
+  const showsFinals = output !== undefined && terminal.stdout.isTTY === true
+  const writesFinals = showsFinals || (format === 'txt' && output === undefined)
   const screen = createLiveScreen(terminal, { channels: audio.format.channels, writesFinals })
   const session = await server.client.createLive(paramsOf(options, audio.format))
   const watch = createLatencyWatch(bytesPerSecond(audio.format))
-  const recognized = createRecognized(screen)
+  const collector = createMessageCollector(screen)
   const live = LiveConnection.connect(session.url, {
     onMessage(message, at) {
       watch.received(message, at)
-      recognized.add(message)
+      collector.add(message)
     },
     onLost: (code) => screen.printLine(`connection lost (${code}), trying again`),
   })
   const stop = AbortSignal.any([terminal.signal, abortedBy(live.ended)])
-  const sayStopping = () => {
+  const printStopping = () => {
     screen.printLine('Stopping: the last words are on their way. Ctrl-C again leaves at once.')
   }
-  terminal.signal.addEventListener('abort', sayStopping, { once: true })
+  terminal.signal.addEventListener('abort', printStopping, { once: true })
 
   let sent = 0
   try {
     for await (const chunk of audio.chunks(stop)) {
       if (stop.aborted) break
       sent += chunk.length
-      watch.given(sent, performance.now())
+      watch.sent(sent, performance.now())
       await live.send(chunk)
     }
     live.stop()
     await live.ended
   } finally {
-    terminal.signal.removeEventListener('abort', sayStopping)
+    terminal.signal.removeEventListener('abort', printStopping)
     live.close()
     screen.clear()
   }
   const end = await live.ended
-  const result = await recognized.result(async () => {
+  const result = await collector.result(async () => {
     return end.code === 1006 ? null : (await server.uninterrupted.findLive(session.id)).result
   })
   const problem = problemOf(end)
   if (problem) screen.printLine(`${sanitize(name)}: ${problem}`)
-  if (result) await deliver(result, { options, screen, terminal })
-  const isAtItsPace = options.source.kind !== 'file' || !options.source.isFast
+  if (result) await writeResult(result, { options, screen, terminal })
+  const isRealTime = options.source.kind !== 'file' || !options.source.isFast
   terminal.stderr.write(
-    summary(watch.latencies, { seconds: sent / bytesPerSecond(audio.format), isAtItsPace }),
+    summary(watch.latencies, { seconds: sent / bytesPerSecond(audio.format), isRealTime }),
   )
   if (problem || !result) return 1
-  // A speaker ends with Ctrl-C; an interrupted file is incomplete.
+  // Ctrl-C is the normal end of a microphone or stream; an interrupted file is incomplete.
   return terminal.signal.aborted && options.source.kind === 'file' ? 130 : 0
 }
 
-/** Writes the result to its destination. On stdout the text is already there. */
-async function deliver(
+/**
+ * Writes the result to its destination. Final text is already on stdout, so only the add-ons follow
+ * there.
+ */
+async function writeResult(
   result: ApiLiveResult,
   {
     options,
@@ -146,9 +151,9 @@ async function deliver(
   } else if (format !== 'txt') {
     terminal.stdout.write(formatResult(result, format))
   } else {
-    // What was said and its translations are there already.
-    const { translation: _, ...written } = result
-    terminal.stdout.write(sanitizeLines(formatAddOns(written)))
+    // The text and its translations are on stdout already.
+    const { translation: _, ...addOns } = result
+    terminal.stdout.write(sanitizeLines(formatAddOns(addOns)))
   }
   const leftOut = describeLeftOut(result, { format, isTranslated: false })
   if (leftOut !== undefined) screen.printLine(`${sanitize(name)}: ${leftOut}`)
@@ -159,27 +164,27 @@ async function deliver(
 }
 
 function paramsOf(options: LiveOptions, format: LiveFormat): Record<string, unknown> {
-  const { language, translation, written, endpointing, threshold, partials } = options
+  const { language, translation, postProcessing, endpointing, threshold, partials } = options
   return {
     ...format,
     ...(language === undefined ? {} : { language_config: { languages: [language] } }),
     ...(endpointing === undefined ? {} : { endpointing }),
     ...(threshold === undefined ? {} : { pre_processing: { speech_threshold: threshold } }),
     realtime_processing: translation,
-    post_processing: written,
+    post_processing: postProcessing,
     messages_config: { receive_partial_transcripts: partials },
   }
 }
 
-/** Collects the messages of the session. */
-function createRecognized(screen: LiveScreen) {
+/** Creates a collector of the session's messages, which shows transcripts and keeps the result. */
+function createMessageCollector(screen: LiveScreen) {
   const finals = new Set<string>()
   let last: ApiLiveResult | undefined
 
   function add(message: LiveMessage): void {
     switch (message.type) {
       case 'transcript':
-        // After a lost connection a final that was on its way may arrive again.
+        // After a lost connection, a final may arrive again.
         if (finals.has(message.data.id)) return
         if (message.data.is_final) finals.add(message.data.id)
         screen.show(message.data)
@@ -202,19 +207,19 @@ function createRecognized(screen: LiveScreen) {
   return {
     add,
     /**
-     * Returns the result. Where the connection was lost before it arrived, `find` fetches it, with
-     * the missing finals.
+     * Returns the result. If the connection was lost before it arrived, `find` fetches it, and the
+     * missing finals are shown.
      */
     async result(find: () => Promise<ApiLiveJob['result']>): Promise<ApiLiveResult | undefined> {
       if (last) return last
-      const found = await find()
-      if (!found) return undefined
-      const { messages = [], ...rest } = found
+      const result = await find()
+      if (!result) return undefined
+      const { messages = [], ...withoutMessages } = result
       for (const text of messages) {
         const message = JSON.parse(text) as LiveMessage
         if (message.type === 'transcript' && message.data.is_final) add(message)
       }
-      return rest
+      return withoutMessages
     },
   }
 }
@@ -234,8 +239,8 @@ const problems: Record<number, string> = {
 }
 
 /**
- * Returns why the session did not end normally; undefined when it did. 4410 means that the end was
- * missed.
+ * Returns why the session did not end normally; undefined when it did. 4410 means that it ended
+ * while the client was disconnected.
  */
 function problemOf({ code, reason }: CloseFrame): string | undefined {
   if (code === 1000 || code === 4410) return undefined
@@ -243,10 +248,10 @@ function problemOf({ code, reason }: CloseFrame): string | undefined {
   return reason === '' ? text : `${text}: ${reason}`
 }
 
-/** Formats the latencies for a person, at the end of the session. */
+/** Formats the summary of a session: its length and latencies. */
 function summary(
   { acks, firstPartials, finals }: Latencies,
-  { seconds, isAtItsPace }: { seconds: number; isAtItsPace: boolean },
+  { seconds, isRealTime }: { seconds: number; isRealTime: boolean },
 ): string {
   const rows: [string, string | undefined][] = [
     ['sound', formatSeconds(seconds)],
@@ -254,7 +259,7 @@ function summary(
     ['final after speech ends', describeLatency(finals, [0.5, 0.95])],
     ['audio stored', describeLatency(acks, [0.5, 0.99])],
   ]
-  // A file that was sent at once does not show how long a speaker would have waited.
-  const shown = isAtItsPace ? rows : rows.slice(0, 1)
+  // The latencies of a file that was sent without pacing do not show how long a speaker would wait.
+  const shown = isRealTime ? rows : rows.slice(0, 1)
   return shown.flatMap(([label, text]) => (text ? `${label}: ${text}\n` : [])).join('')
 }

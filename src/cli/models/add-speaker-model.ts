@@ -14,8 +14,8 @@ import { inMegabytes } from './install-progress.ts'
 /** `steno models add`: installs a model for diarization from a file. */
 export async function add(args: string[], { env, stderr, signal }: Terminal): Promise<number> {
   const { values, positionals } = parseArguments(args, { name: { type: 'string' } })
-  const [kind, source, ...more] = positionals
-  if (kind === undefined || source === undefined || more.length > 0) {
+  const [kind, source, ...extra] = positionals
+  if (kind === undefined || source === undefined || extra.length > 0) {
     throw new UsageError('add takes a KIND and a FILE')
   }
   if (!isSpeakerModelKind(kind)) {

@@ -6,10 +6,12 @@ import type { Config } from '../../config/config.ts'
 import { createLog } from '../../observability/log.ts'
 import type { CheckResult } from '../operations/doctor/checks.ts'
 
-/** Half a second at 16 kHz: servers may charge for it. */
+/** The length of the test audio: half a second at 16 kHz, because servers may charge for it. */
 const SAMPLES = 8000
 
-/** Checks whether the remote engine answers, if one is configured: sends it a moment of silence. */
+/**
+ * Checks whether the remote engine responds, if one is configured, by sending it a short silence.
+ */
 export async function checkRemoteEngine(
   config: Config,
   signal: AbortSignal,

@@ -5,13 +5,13 @@ import type { CheckResult } from '../operations/doctor/checks.ts'
 // Modules that may fail to load are imported inside the function: whether they load is part of the
 // check.
 
-/** Checks whether the added speaker models are intact, and run as they would in the workers. */
+/** Checks whether the added speaker models are intact and run as in the workers. */
 export async function checkSpeakerModels(
   { models: { folder } }: Pick<Config, 'models'>,
   signal: AbortSignal,
 ): Promise<CheckResult> {
   try {
-    const added = await findWhole(folder)
+    const added = await findIntact(folder)
     if (added.length === 0) return { state: 'ok', text: 'models for speakers: built in' }
     const { checkModels } = await import('../../asr/model-files/model-check.ts')
     const pathOf = (kind: string) => added.find((model) => model.kind === kind)?.path
@@ -28,7 +28,7 @@ export async function checkSpeakerModels(
   }
 }
 
-async function findWhole(folder: string): Promise<AddedSpeakerModel[]> {
+async function findIntact(folder: string): Promise<AddedSpeakerModel[]> {
   const {
     speakerModelKinds,
     readInstalledModel,

@@ -4,9 +4,7 @@ import type { CheckResult } from '../operations/doctor/checks.ts'
 // Modules that may fail to load are imported inside the function: whether they load is part of the
 // check.
 
-/**
- * Checks whether every byte of the models of the store is as installed, and prints their languages.
- */
+/** Checks whether every byte of the installed models is unchanged, and reports their names. */
 export async function checkStoredModels(
   { models: { folder, memory } }: Pick<Config, 'models'>,
   signal: AbortSignal,
@@ -18,10 +16,10 @@ export async function checkStoredModels(
     const text = "models for more languages: none; 'steno setup' recommends some"
     return { state: 'ok', text }
   }
-  const wrong = stored.filter(({ state }) => state === 'damaged' || state === 'unreadable')
-  if (wrong.length > 0) {
-    const text = `models for more languages: ${wrong.map((one) => `${one.name} is ${one.state}`).join(', ')}`
-    const names = wrong.map(({ name }) => name).join(' ')
+  const broken = stored.filter(({ state }) => state === 'damaged' || state === 'unreadable')
+  if (broken.length > 0) {
+    const text = `models for more languages: ${broken.map((model) => `${model.name} is ${model.state}`).join(', ')}`
+    const names = broken.map(({ name }) => name).join(' ')
     const remedy = `'steno models remove NAME', then 'steno models pull ${names}' installs them again`
     return { state: 'fail', text, remedy }
   }

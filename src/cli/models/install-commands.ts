@@ -26,7 +26,7 @@ export async function pull(args: string[], terminal: Terminal): Promise<number> 
   return 0
 }
 
-/** Pulls models one after the other, and shows how far they are. */
+/** Pulls models one after the other, and shows the progress. */
 export async function pullModels(
   models: readonly CatalogModel[],
   { env, stderr, signal }: Pick<Terminal, 'env' | 'stderr' | 'signal'>,
@@ -35,14 +35,14 @@ export async function pullModels(
   const progress = createProgressDisplay(stderr)
   for (const model of models) {
     const onRetry = (problem: string) => progress.printLine(`${model.id}: ${problem}; trying again`)
-    await showing(model.id, progress, (onStep) => {
+    await showInstallProgress(model.id, progress, (onStep) => {
       return pullModel(folder, model, { conversions, sources, signal, onStep, onRetry })
     })
-    sayCredit(model, progress)
+    printCredit(model, progress)
   }
 }
 
-/** `steno models import`: installs what a folder holds. */
+/** `steno models import`: installs the models that a folder contains. */
 export async function importFolder(args: string[], terminal: Terminal): Promise<number> {
   const options = { as: { type: 'string' }, languages: { type: 'string' } } as const
   const { values, positionals } = parseArguments(args, options)
@@ -55,10 +55,10 @@ export async function importFolder(args: string[], terminal: Terminal): Promise<
     return importCheckpoint(source, { id: values.as, languages: values.languages }, terminal)
   }
   if (values.languages !== undefined) throw new UsageError('--languages needs --as')
-  return importKnown(source, names, terminal)
+  return importCatalogModels(source, names, terminal)
 }
 
-async function importKnown(
+async function importCatalogModels(
   source: string,
   names: readonly string[],
   { env, stderr, signal }: Terminal,
@@ -74,10 +74,10 @@ async function importKnown(
   }
   const complete = models.filter(({ missing }) => missing.length === 0)
   for (const candidate of complete) await importOne(folder, candidate, { progress, signal })
-  const lacking = names.filter((name) => !complete.some(({ model }) => model.id === name))
-  if (complete.length > 0 && lacking.length === 0) return 0
+  const notFound = names.filter((name) => !complete.some(({ model }) => model.id === name))
+  if (complete.length > 0 && notFound.length === 0) return 0
   throw new Error(
-    `Cannot import ${lacking.join(', ') || 'anything'} from ${source}: files are missing`,
+    `Cannot import ${notFound.join(', ') || 'anything'} from ${source}: files are missing`,
   )
 }
 
@@ -92,15 +92,18 @@ async function importCheckpoint(
   if (languages === undefined) throw new UsageError('--as needs --languages, such as de,fr')
   const { folder } = readSettings(readConfig, env).models
   const progress = createProgressDisplay(stderr)
-  const form = await formOf(source)
+  const format = await detectFormat(source)
   const target = { id, languages: readLanguages(languages), signal }
-  const checkpoint = await describeCheckpoint(source, form, target)
+  const checkpoint = await describeCheckpoint(source, format, target)
   await importOne(folder, checkpoint, { progress, signal })
   return 0
 }
 
-/** A folder with .onnx files is a model of sherpa-onnx, any other a checkpoint of Whisper. */
-async function formOf(source: string): Promise<CheckpointForm> {
+/**
+ * Detects the format of a checkpoint: a folder with .onnx files is a model of sherpa-onnx, any
+ * other a checkpoint of Whisper.
+ */
+async function detectFormat(source: string): Promise<CheckpointForm> {
   const names = await readdir(source)
   if (!names.some((name) => name.endsWith('.onnx'))) return whisperCheckpoint
   const { describeFolder } = await import('../../asr/engines/sherpa/describe-folder.ts')
@@ -118,14 +121,14 @@ async function importOne(
   { progress, signal }: { progress: ProgressDisplay; signal: AbortSignal },
 ): Promise<void> {
   const { model } = candidate
-  await showing(model.id, progress, (onStep) => {
+  await showInstallProgress(model.id, progress, (onStep) => {
     return importModel(folder, candidate, { conversions, signal, onStep })
   })
-  sayCredit(model, progress)
+  printCredit(model, progress)
 }
 
-/** Shows the steps of an installation, and how it ended. */
-async function showing(
+/** Runs an installation, and shows its steps and outcome. */
+async function showInstallProgress(
   name: string,
   progress: ProgressDisplay,
   install: (onStep: InstallOptions['onStep']) => Promise<boolean>,
@@ -140,8 +143,8 @@ async function showing(
   }
 }
 
-/** Some licenses want the makers named wherever a model is passed on. */
-function sayCredit({ license, credit }: CatalogModel, progress: ProgressDisplay): void {
+/** Prints the credit of a model: some licenses require it wherever a model is passed on. */
+function printCredit({ license, credit }: CatalogModel, progress: ProgressDisplay): void {
   if (credit !== undefined) progress.printLine(`  ${credit} (${license})`)
 }
 
@@ -155,7 +158,7 @@ function findModel(name: string): CatalogModel {
   throw new UsageError(`the catalog has no '${name}', only ${names.join(', ')}`)
 }
 
-/** Reads codes with commas between. */
+/** Reads comma-separated language codes. */
 export function readLanguages(text: string): string[] {
   const codes = text.split(',').map((code) => code.trim().toLowerCase())
   return codes.map((code) => {

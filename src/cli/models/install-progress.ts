@@ -2,10 +2,13 @@ import { createTransferRate } from '../../models/download/transfer-rate.ts'
 import type { InstallStep } from '../../models/install/install.ts'
 import type { ProgressDisplay } from '../terminal/progress-display.ts'
 
-/** Bytes arrive thousands of times a second. */
+/** The minimum time between two updates: bytes arrive thousands of times a second. */
 const REDRAW_MS = 100
 
-/** Returns what shows the steps of an installation: speed and time left while bytes arrive. */
+/**
+ * Returns a function that shows the steps of an installation, with speed and time left while bytes
+ * arrive.
+ */
 export function showInstallation(
   name: string,
   progress: ProgressDisplay,

@@ -68,7 +68,7 @@ export const modelsCommand: Command = {
   help,
   async run(args, terminal) {
     const [verb = 'list', ...rest] = args
-    // `steno models --json` lists, too.
+    // Options without a verb belong to `list`.
     if (verb.startsWith('-')) return list([...args], terminal)
     const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
     if (!run) throw new UsageError(`cannot do '${verb}', only ${Object.keys(verbs).join(', ')}`)
@@ -83,19 +83,19 @@ async function list(args: string[], { env, stdout, signal }: Terminal): Promise<
   const settings = readSettings(readConfig, env).models
   const { folder } = settings
   const local = await listLocalModels(folder, { hashes: false, signal })
-  const present = [...local, ...listRemoteModels(settings)]
-  const models = values.installed ? present : [...present, ...listAvailableModels(folder)]
+  const installed = [...local, ...listRemoteModels(settings)]
+  const models = values.installed ? installed : [...installed, ...listAvailableModels(folder)]
   stdout.write(values.json ? asJson(models) : asTable(models))
-  return exitCodeOf(present)
+  return exitCodeOf(installed)
 }
 
 async function check(args: string[], { env, stdout, signal }: Terminal): Promise<number> {
   const { values, positionals } = parseArguments(args, { json: { type: 'boolean' } })
   if (positionals.length > 0) throw new UsageError('check takes no names')
   const { folder } = readSettings(readConfig, env).models
-  const present = await listLocalModels(folder, { hashes: true, signal })
-  stdout.write(values.json ? asJson(present) : asTable(present))
-  return exitCodeOf(present)
+  const installed = await listLocalModels(folder, { hashes: true, signal })
+  stdout.write(values.json ? asJson(installed) : asTable(installed))
+  return exitCodeOf(installed)
 }
 
 function exitCodeOf(models: readonly ListedModel[]): number {
@@ -111,7 +111,7 @@ function asTable(models: readonly ListedModel[]): string {
   return formatTable(['model', 'for', 'languages', 'size', 'license', 'accuracy', 'state'], rows)
 }
 
-/** Says what is known of the accuracy of a recognition model in this program. */
+/** Describes whether the accuracy of a recognition model was measured in this program. */
 function accuracyOf({ kind, measured }: Pick<ListedModel, 'kind' | 'measured'>): string {
   if (!kind.endsWith('recognition')) return ''
   if (measured === 'family') return 'another size measured'
@@ -123,7 +123,7 @@ function shortList(languages: readonly string[]): string {
 }
 
 function asJson(models: readonly ListedModel[]): string {
-  const shown = models.map((model) => ({
+  const items = models.map((model) => ({
     name: model.name,
     kind: model.kind,
     engine: model.engine ?? null,
@@ -135,5 +135,5 @@ function asJson(models: readonly ListedModel[]): string {
     accuracy_measured: model.measured ?? null,
     state: model.state,
   }))
-  return `${JSON.stringify(shown, undefined, 2)}\n`
+  return `${JSON.stringify(items, undefined, 2)}\n`
 }

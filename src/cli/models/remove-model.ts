@@ -12,8 +12,8 @@ const reasons = {
 /** `steno models remove`: deletes a model of the store, or one that was added from a file. */
 export async function remove(args: string[], { env, stderr, signal }: Terminal): Promise<number> {
   const { positionals } = parseArguments(args, {})
-  const [name, ...more] = positionals
-  if (name === undefined || more.length > 0) throw new UsageError('remove takes a NAME or a KIND')
+  const [name, ...extra] = positionals
+  if (name === undefined || extra.length > 0) throw new UsageError('remove takes a NAME or a KIND')
   const { folder } = readSettings(readConfig, env).models
   const outcome = await removeModel(folder, { name, signal })
   if (outcome === 'removed') stderr.write(`${name} is removed.\n`)

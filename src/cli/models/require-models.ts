@@ -5,14 +5,14 @@ import { makeFolder, refusedFolder } from '../../models/files/make-folder.ts'
 import { withModelLock } from '../../models/install/lock.ts'
 
 type ReportOptions = {
-  /** Gets a line about each step of an installation. */
+  /** Prints a line about each step of an installation. */
   printLine: (line: string) => void
   signal: AbortSignal
 }
 
 /**
- * Rejects, with the remedy, when the bundled models are missing: better at the start than at the
- * first job. A package installs them here, at its first use.
+ * Rejects, with the remedy, when the bundled models are missing, so that the start fails instead of
+ * the first job. The npm package installs them here, when it is used first.
  */
 export async function requireModels(
   { models: { folder } }: Pick<Config, 'models'>,
@@ -28,8 +28,8 @@ export async function requireModels(
 }
 
 /**
- * Installs the bundled models of this version in `folder`, unless they are there. If an earlier
- * version has installed its own and they cannot be replaced now, those remain.
+ * Installs the bundled models of this version in `folder`, unless they are installed. If they
+ * cannot be installed, those of an earlier version remain in use.
  */
 export async function installBundledModels(
   folder: string,
@@ -50,7 +50,7 @@ export async function installBundledModels(
   }
 }
 
-/** Adds the remedy to why the models could not be installed, where a person has one. */
+/** Adds a remedy to the error of an installation, if there is one. */
 export function explainMissingModels(error: unknown, folder: string): unknown {
   const { message, code } = error as NodeJS.ErrnoException
   if (/^E(?:ACCES|PERM|ROFS)$/.test(code ?? '')) return refusedFolder(folder, error as Error)

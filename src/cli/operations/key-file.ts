@@ -4,7 +4,7 @@ import { UsageError } from '../arguments.ts'
 /** The option that names the key of encrypted backups. */
 export const keyFileOption = { 'key-file': { type: 'string' } } as const
 
-/** Its text in `--help`. */
+/** The text of the option in `--help`. */
 export const keyFileHelp = `  --key-file FILE  encrypts the backup, or opens an encrypted one. FILE contains at least 32 random bytes,
                    for instance from 'openssl rand -out FILE 32'. Without FILE nobody can restore the backup
 `

@@ -52,7 +52,7 @@ export const setupCommand: Command = {
     if (recommendations.recommended.length === 0) stdout.write(nothingFound(languages))
     stdout.write(describeRecommendations(recommendations.alternatives, { isMissing, title: 'Or' }))
     if (missing.length === 0) return 0
-    if (!values.yes && !(await confirms(missing, terminal))) return 0
+    if (!values.yes && !(await confirmDownload(missing, terminal))) return 0
     await pullModels(
       missing.map(({ model }) => model),
       terminal,
@@ -61,7 +61,7 @@ export const setupCommand: Command = {
   },
 }
 
-/** A package gets the bundled models here or at its first use, a checkout by `npm ci`. */
+/** Installs the bundled models of the npm package; in a checkout, `npm ci` installs them. */
 async function installBundled(folder: string, { stderr, signal }: Terminal): Promise<void> {
   const progress = createProgressDisplay(stderr)
   await installBundledModels(folder, {
@@ -103,7 +103,10 @@ function describeRecommendations(
   return `${title}:\n${lines.join('')}`
 }
 
-async function confirms(missing: readonly Recommendation[], terminal: Terminal): Promise<boolean> {
+async function confirmDownload(
+  missing: readonly Recommendation[],
+  terminal: Terminal,
+): Promise<boolean> {
   if (!isInteractive(terminal)) {
     const names = missing.map(({ model }) => model.id).join(' ')
     terminal.stdout.write(`To download them: steno models pull ${names}\n`)
@@ -114,7 +117,7 @@ async function confirms(missing: readonly Recommendation[], terminal: Terminal):
   return /^(y|yes)?$/i.test(answer)
 }
 
-/** Returns the response of a person, or an empty text when there is none to ask. */
+/** Returns the answer of the user; an empty string if the terminal is not interactive. */
 async function askQuestion(question: string, terminal: Terminal): Promise<string> {
   if (!isInteractive(terminal)) return ''
   const { stdin, stderr, signal } = terminal

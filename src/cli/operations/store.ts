@@ -37,7 +37,7 @@ be in the file. Servers may keep running; first restart all of them with the new
 If the command is interrupted, run it again to resume. When it has finished, you can remove the other keys.
 `
 
-/** `steno store`: moves what a server stores to another place, or encrypts it. */
+/** `steno store`: migrates the stored data of a server to other storage, or encrypts it. */
 export const storeCommand: Command = {
   help,
   async run(args, terminal) {
@@ -93,10 +93,10 @@ async function migrate(
   }
   makeFilesPrivate()
   const progress = createProgressDisplay(stderr)
-  let shown: { stage: TransferStage; rateOf: (done: number) => number | undefined } | undefined
+  let current: { stage: TransferStage; rateOf: (done: number) => number | undefined } | undefined
   function onProgress(stage: TransferStage, done: number, total: number): void {
-    if (shown?.stage !== stage) shown = { stage, rateOf: createTransferRate() }
-    const speed = shown.rateOf(done)
+    if (current?.stage !== stage) current = { stage, rateOf: createTransferRate() }
+    const speed = current.rateOf(done)
     progress.show(folder, {
       ...{ stage, fraction: total === 0 ? 1 : done / total },
       detail: stage.endsWith('rows') ? `of ${total}` : `of ${inMegabytes(total)}`,

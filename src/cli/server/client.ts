@@ -26,7 +26,7 @@ export type RecordingLimits = { max_file_bytes: number; max_audio_seconds: numbe
 
 type LanguageList = { languages: readonly string[] }
 
-/** What a server can do; older ones report less. */
+/** The capabilities of a server; older servers report fewer. */
 export type ServerCapabilities = {
   limits?: RecordingLimits
   recognition?: LanguageList
@@ -44,7 +44,7 @@ export type JobListOptions = {
   custom_metadata?: string
 }
 
-/** What to search for, in which utterances, and a page of what is found. */
+/** A search query, filters for utterances, and a page of the hits. */
 export type SearchParams = {
   q: string
   offset: number
@@ -68,22 +68,22 @@ export type DeliveryListOptions = {
   event?: string
 }
 
-/** The failed deliveries to send again: since an ISO date, and of which endpoint or job. */
+/** Selects the failed deliveries to resend: since an ISO date, of an endpoint or job. */
 export type ResendQuery = { since: string; endpoint_id?: string; job_id?: string }
 
 /**
- * Seconds that the server may take to answer with the progress of a job that has not ended: one if
- * a few jobs are waited for, more with many, since each response takes time from their recognition.
+ * Seconds that the server may hold a request for the progress of a job that has not ended: one if
+ * few jobs are awaited, more if many are, since each response takes time from their recognition.
  */
 const WAIT = { min: 1, max: 5, perJob: 1 / 4 }
 
 /**
- * Seconds between two polls of a job on an older server, which answers at once: an eighth of the
- * time it has taken so far, so that the result comes at most that late.
+ * Seconds between two polls of a job on an older server, which responds at once: an eighth of the
+ * time so far, so that the result is late by at most that share.
  */
 const POLL = { share: 1 / 8, min: 0.1, max: 1 }
 
-/** All requests of the commands to a server, over its HTTP API. */
+/** A client of the HTTP API, with all requests that the commands send. */
 export type Client = ReturnType<typeof createClient>
 
 /** Creates a client of one server. Every call ends when `signal` aborts. */
@@ -101,8 +101,8 @@ export function createClient(server: Server, signal: AbortSignal) {
 function serverRequests({ json, once }: Transport) {
   return {
     /**
-     * Returns whether a server answers there and accepts the key. Rejects when it answers but does
-     * not accept it.
+     * Returns whether a server responds and accepts the key. Rejects when it responds but refuses
+     * the key.
      */
     async isRunning(): Promise<boolean> {
       const health = await once('/health', {}).catch(() => undefined)
@@ -149,7 +149,7 @@ function jobRequests(transport: Transport, signal: AbortSignal) {
     async remove(id: string): Promise<void> {
       await json(jobUrl(id), { method: 'DELETE' })
     },
-    /** Waits until a job has ended, well or badly, and resolves to it. */
+    /** Waits until a job has ended, done or failed, and resolves to it. */
     async wait(
       id: string,
       onProgress: (progress: ApiJobProgress) => void,
@@ -167,14 +167,14 @@ function jobRequests(transport: Transport, signal: AbortSignal) {
 function resultRequests({ json, request }: Transport) {
   return {
     search: (query: SearchParams) => json<ApiSearchHits>(`/v2/search?${toParams(query)}`),
-    /** Gets the transcript of a job as a file of a format. */
+    /** Returns the transcript of a job as a file in a format. */
     async transcript(id: string, format: string, { edited }: { edited: boolean }): Promise<Buffer> {
       const path = `${jobUrl(id)}/transcript?${toParams({ format, edited })}`
       return readResponseBytes(await request(path, async () => ({})))
     },
-    /** Gets the corrections of a job's transcript. */
+    /** Returns the corrections of a job's transcript. */
     transcriptEdits: (id: string) => json<ApiTranscriptEdits>(`${jobUrl(id)}/transcript/edits`),
-    /** Retries a failed add-on of a job, and resolves to its new part of the result. */
+    /** Retries a failed add-on of a job, and resolves to its new response. */
     retryAddOn: (id: string, name: string) => {
       const path = `${jobUrl(id)}/addons/${encodeURIComponent(name)}/retry`
       return json<ApiAddOnAnswer>(path, { method: 'POST' })
@@ -189,7 +189,7 @@ function liveRequests({ json }: Transport) {
       return json<ApiCreatedSession>('/v2/live', jsonPost(params))
     },
     findLive: (id: string) =>
-      json<ApiLiveJob>(`/v2/live/${encodeURIComponent(id)}`, {}, { patient: true }),
+      json<ApiLiveJob>(`/v2/live/${encodeURIComponent(id)}`, {}, { retriesUnreachable: true }),
   }
 }
 
@@ -217,7 +217,7 @@ function jobUrl(id: string): string {
   return `/v2/pre-recorded/${encodeURIComponent(id)}`
 }
 
-/** Asks for the progress of a job until it has ended, and resolves to the job. */
+/** Requests the progress of a job until it has ended, and resolves to the job. */
 async function waitForJob(
   { json }: Transport,
   {
@@ -234,17 +234,17 @@ async function waitForJob(
 ): Promise<ApiPreRecordedJob> {
   const startedAt = performance.now()
   for (;;) {
-    const askedAt = performance.now()
+    const requestedAt = performance.now()
     const path = `${url}/progress?${toParams({ wait: timeout() })}`
-    const progress = await json<ApiJobProgress>(path, {}, { patient: true })
+    const progress = await json<ApiJobProgress>(path, {}, { retriesUnreachable: true })
     if (progress.status === 'done' || progress.status === 'error') break
     onProgress(progress)
     const now = performance.now()
     const seconds = ((now - startedAt) / 1000) * POLL.share
-    const pause = Math.min(POLL.max, Math.max(POLL.min, seconds)) - (now - askedAt) / 1000
+    const pause = Math.min(POLL.max, Math.max(POLL.min, seconds)) - (now - requestedAt) / 1000
     if (pause > 0) await sleep(pause * 1000, undefined, { signal })
   }
-  return json<ApiPreRecordedJob>(url, {}, { patient: true })
+  return json<ApiPreRecordedJob>(url, {}, { retriesUnreachable: true })
 }
 
 function toParams(query: Record<string, string | number | boolean>): URLSearchParams {
@@ -258,7 +258,10 @@ function jsonPost(body: Record<string, unknown>): RequestInit {
   return { method: 'POST', headers, body: JSON.stringify(body) }
 }
 
-/** Writes a form with one file while it reads the file: an upload of any size takes no memory. */
+/**
+ * Yields a multipart form with one file while it reads the file, so that large uploads take no
+ * memory.
+ */
 async function* writeForm(
   { filename, body }: { filename: string; body: AsyncIterable<Uint8Array> },
   boundary: string,

@@ -1,7 +1,7 @@
 /**
- * Makes all files that this process creates from now on readable for its user alone: the data
- * folder holds transcripts and recordings. Only for commands that write there; the output of
- * `transcribe` belongs to the user.
+ * Makes all files that this process creates from now on accessible to its user only: the data
+ * folder contains transcripts and recordings. For commands that write there; the output of
+ * `transcribe` keeps the user's permissions.
  */
 export function makeFilesPrivate(): void {
   process.umask(0o077)

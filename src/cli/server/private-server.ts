@@ -13,23 +13,18 @@ import { readSettings } from '../arguments.ts'
 import { requireModels } from '../models/require-models.ts'
 import type { Server } from './transport.ts'
 
-/**
- * A server for one command: on a free port of this machine, with data that are deleted afterwards.
- */
+/** A server for one command, on a free port of this machine; its data are deleted at the end. */
 export type PrivateServer = Server & { close(): Promise<void> }
 
 type StartOptions = {
-  /** Whether live sessions are served too. */
+  /** Whether the server runs live sessions, too. */
   live?: boolean
-  /** Gets a line about each step when the models are installed first. */
+  /** Prints a line about each step if models are installed first. */
   printLine: (line: string) => void
   signal: AbortSignal
 }
 
-/**
- * Starts a private server, on request for live sessions too. Its errors reach the user through the
- * jobs, not as a log.
- */
+/** Starts a private server. Its errors reach the user through the jobs, not as a log. */
 export async function startPrivateServer(
   env: Record<string, string | undefined>,
   { live = false, printLine, signal }: StartOptions,
@@ -37,13 +32,15 @@ export async function startPrivateServer(
   const config = readSettings(readConfig, env)
   await requireModels(config, { printLine, signal })
   const folder = await mkdtemp(join(tmpdir(), 'steno-'))
-  // An interruption ends the process without a `close`; a decoder may still write for a moment.
+  // An interruption ends the process without `close`. Removal is retried, since a decoder may still
+  // be writing.
   const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   process.once('exit', removeFolder)
   const key = randomBytes(32).toString('base64url')
   const settings = privateConfig(config, { folder, key, live })
   const log = createLog('fatal')
-  // A worker loads its models while the rest of the server is loaded here.
+  // The speech engine comes first: a worker loads its models while the other modules of the server
+  // load.
   const speech = createSpeechEngine({
     ...engineOptions(settings),
     ...{

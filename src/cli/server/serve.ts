@@ -32,7 +32,7 @@ Settings are environment variables: docs/configuration.md, also below /guide of 
 stderr: text on a terminal, otherwise JSON lines.
 `
 
-/** `steno serve`: the server itself, the only command that is not a client. */
+/** `steno serve`: runs the server; the only command that is not a client. */
 export const serveCommand: Command = {
   help,
   async run(args, terminal) {
@@ -44,7 +44,7 @@ export const serveCommand: Command = {
   },
 }
 
-/** Runs the server until `signal` aborts. Callers, such as tests, may supply parts of it. */
+/** Runs the server until `signal` aborts. Tests may override parts of it. */
 export async function serve(
   { env, stdout, signal }: Pick<Terminal, 'env' | 'stdout' | 'signal'>,
   overrides: Overrides = {},
@@ -56,27 +56,25 @@ export async function serve(
   for (const exposure of findExposures(config)) log.warn(exposure, 'this server is exposed')
   if (!overrides.speech)
     await requireModels(config, { printLine: (line) => log.info(line), signal })
-  // Runs before the data folder is created: a failed start leaves nothing behind.
+  // Checked before the data folder is created, so that a failed start leaves nothing behind.
   await tryListening(config.http).catch((error) => refuseAddress(config, error))
   await requireDataFolder(config)
   exitOnUncaught(log)
   const app = await createApp(config, { log, signal, ...overrides }).catch((error) => {
-    // The signal stopped a migration. All other starts continue to their end, which closes what
-    // they opened.
+    // The signal stopped a migration. No other step of a start is interrupted.
     if (!signal.aborted) throw error
     log.info('stopped during startup')
   })
   if (!app) return
   try {
-    // Not before: a failed start reports its reason in one line. Not later: the check takes a
-    // moment.
+    // Logged only now: a failed start reports its reason in one line, and the check takes a moment.
     logPrivileges(log)
     const url = await startListening(app)
-    await noteStart(app, env)
+    await recordStart(app, env)
     const key = await createFirstKey(app)
     const link = key === undefined ? undefined : await createLink(app.storage, key)
     stdout.write(formatStartMessage({ url, key, link, config }))
-    // The first fetch of a recording loads it otherwise, and holds the event loop for 90 ms.
+    // Loaded in advance: loading blocks the event loop for 90 ms.
     await import('undici')
     if (!signal.aborted) await once(signal, 'abort')
     log.info('stopping')
@@ -97,8 +95,8 @@ async function close({ close, storage: { db }, log }: App): Promise<void> {
 }
 
 /**
- * Exits on an unexpected error, which leaves the server in an unknown state: it logs the error and
- * ends. The supervisor starts another process, which resumes all accepted work, as after any crash.
+ * Logs an unexpected error and exits, since the state of the server is unknown then. The supervisor
+ * starts another process, which resumes all accepted work, as after any crash.
  */
 function exitOnUncaught(log: Log): void {
   process.on('uncaughtException', (error, origin) => {
@@ -107,7 +105,7 @@ function exitOnUncaught(log: Log): void {
   })
 }
 
-/** Logs for the operator how much a decoder could reach if a file took it over. */
+/** Logs for the operator what a decoder could access if a malicious file took control of it. */
 function logPrivileges(log: Log): void {
   const { state, text, remedy } = checkUser()
   if (state === 'warn') log.warn({ remedy }, text)
@@ -117,8 +115,8 @@ function logPrivileges(log: Log): void {
   )
 }
 
-/** Notes in the audit log that the server started, and with which settings. */
-async function noteStart({ storage: { db }, log }: App, env: Terminal['env']): Promise<void> {
+/** Records in the audit log that the server started, and its settings. */
+async function recordStart({ storage: { db }, log }: App, env: Terminal['env']): Promise<void> {
   const settings = shownSettings(env, settingNames())
   const details = { version: readProgramVersion(), host: hostname(), settings }
   await recordAudit(db, { action: 'server.started', details }, { source: 'server' }).catch(

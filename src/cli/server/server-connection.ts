@@ -3,32 +3,35 @@ import type { Terminal } from '../terminal/terminal.ts'
 import { type Client, createClient } from './client.ts'
 import type { Server } from './transport.ts'
 
-/** A server to use. `uninterrupted` continues after the user has interrupted the command. */
+/**
+ * A server to use. The client `uninterrupted` still works after the user has interrupted the
+ * command.
+ */
 export type ServerConnection = AsyncDisposable & {
   client: Client
   uninterrupted: Client
-  /** Whether the server ends with the command, and its jobs with it. */
+  /** Whether the server, with its jobs, ends with the command. */
   isPrivate: boolean
 }
 
-/** `live`: a private server must support live sessions too. */
+/** Options of a connection. With `live`, a private server runs live sessions. */
 export type ServerConnectOptions = { terminal: Terminal; progress: ProgressDisplay; live?: boolean }
 
 /**
- * Connects to the named server, else to the one of this machine if its key is known, else to a
- * private one.
+ * Connects to the named server, else to the server on this machine if its key is known and it runs,
+ * else to a new private server.
  */
 export async function connectServer(
-  server: Server & { given: boolean },
+  server: Server & { isNamed: boolean },
   { terminal, progress, live = false }: ServerConnectOptions,
 ): Promise<ServerConnection> {
-  const clientsOf = (found: Server) => ({
-    client: createClient(found, terminal.signal),
-    uninterrupted: createClient(found, new AbortController().signal),
+  const clientsOf = (server: Server) => ({
+    client: createClient(server, terminal.signal),
+    uninterrupted: createClient(server, new AbortController().signal),
   })
-  const named = clientsOf(server)
-  if (server.given || (server.key && (await named.client.isRunning()))) {
-    return { ...named, isPrivate: false, async [Symbol.asyncDispose]() {} }
+  const existing = clientsOf(server)
+  if (server.isNamed || (server.key && (await existing.client.isRunning()))) {
+    return { ...existing, isPrivate: false, async [Symbol.asyncDispose]() {} }
   }
   progress.show('steno', { stage: 'loading the models' })
   // Loaded on demand: a client of another server starts without the server's modules.
@@ -40,8 +43,8 @@ export async function connectServer(
   })
   progress.end('steno')
   async function close(): Promise<void> {
-    // After an interruption the command does not wait for jobs to end: they end with the process.
-    // Sessions have ended.
+    // After an interruption, the command does not wait for jobs to end: they end with the process.
+    // Live sessions have ended by then.
     if (live || !terminal.signal.aborted) await started.close()
   }
   return { ...clientsOf(started), isPrivate: true, [Symbol.asyncDispose]: close }

@@ -4,21 +4,22 @@ import { readSettings, UsageError } from '../arguments.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import type { Server } from './transport.ts'
 
-/** The options by which every client command finds its server. */
+/** The options of all client commands that name the server and the key. */
 export const serverOptions = { server: { type: 'string' }, key: { type: 'string' } } as const
 
-/** Their text in `--help`. */
+/** The text of these options in `--help`. */
 export const serverHelp = `  --server URL     the server; default: STENO_URL, else the server on this machine
   --key KEY        the API key; default: STENO_KEY
 `
 
 /**
- * Returns the server that options and environment name; `given` says whether they name one at all.
+ * Returns the server that the options and the environment name; `isNamed` is false for the default
+ * on this machine.
  */
 export function readServer(
   options: { server?: string | undefined; key?: string | undefined },
   { env }: Pick<Terminal, 'env'>,
-): Server & { given: boolean } {
+): Server & { isNamed: boolean } {
   const config = readSettings(readClientConfig, env)
   const { server = config.url, key = config.key } = options
   const parsed = server === undefined ? null : URL.parse(server)
@@ -32,7 +33,7 @@ export function readServer(
     throw new UsageError('--key has characters that no API key has')
   }
   const url = server ?? localUrl(config.local)
-  return { url, key, header: config.authHeaderName, given: server !== undefined }
+  return { url, key, header: config.authHeaderName, isNamed: server !== undefined }
 }
 
 /** Returns the address under which this machine reaches a server that listens on `host`. */
@@ -54,7 +55,7 @@ export function listenError(error: unknown): string {
   return listenErrors[code] ?? message
 }
 
-/** Rejects when nothing could listen there now; leaves nothing behind. */
+/** Rejects if no process can listen at this address now; keeps nothing open. */
 export async function tryListening(address: { host: string; port: number }): Promise<void> {
   const probe = createServer()
   try {

@@ -10,7 +10,7 @@ export const SAMPLE = fileURLToPath(
 type StartMessage = {
   url: string
   key: string | undefined
-  /** The secret of a link that signs a browser in once; there is one with a first key. */
+  /** The secret of a link that signs a browser in once; present with a first key. */
   link?: string | undefined
   config: Config
   platform?: NodeJS.Platform
@@ -34,7 +34,10 @@ ${firstTry({ url, key, config, platform })}
 `
 }
 
-/** Windows has no POSIX shell: there, the page with the requests of all shells is named. */
+/**
+ * Returns a first request for the shell; on Windows, which has no POSIX shell, the page with
+ * requests for all shells.
+ */
 function firstTry({ url, key, config, platform }: Required<Omit<StartMessage, 'link'>>): string {
   if (platform === 'win32') return `Requests to try are at ${url}/docs`
   const header = config.http.authHeaderNames[0]!
@@ -54,10 +57,7 @@ function describeKey(key: string | undefined, config: Config): string {
   return `The keys were shown when they were made. If all are lost, '${commandName} keys create' makes another.`
 }
 
-/**
- * Returns the key as a shell expression. It does not repeat a configured key: output may end in a
- * log.
- */
+/** Returns the key as a shell expression, without a configured key: output may end up in a log. */
 function keyExpression(key: string | undefined, config: Config): string {
   if (key !== undefined) return key
   if (config.keys.length > 0) return '$(printf %s "$STENO_API_KEYS" | sed "s/^[^:]*://; s/,.*//")'
@@ -66,8 +66,9 @@ function keyExpression(key: string | undefined, config: Config): string {
 }
 
 /**
- * Uploads, creates, waits, prints: for any POSIX shell with curl and sed, so that it needs no other
- * tool. It sets the variables that the samples of the documentation and the commands read.
+ * Returns a script that uploads the sample, creates a job, waits for it and prints the transcript,
+ * for any POSIX shell with curl and sed. It sets the variables that the samples of the
+ * documentation and the commands read.
  */
 function firstRequest({ url, header, key }: { url: string; header: string; key: string }): string {
   const get = (name: string) => `sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p'`

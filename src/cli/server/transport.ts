@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { commandName } from '../../config/installation.ts'
 
 /**
- * A failed request. `status` is that of the server's answer, undefined when the server was
+ * A failed request. `status` is the HTTP status of the response; undefined if the server was
  * unreachable.
  */
 export class RequestError extends Error {
@@ -21,19 +21,19 @@ export type Server = { url: string; key: string | undefined; header: string }
 /** Seconds before each retry while the server is busy or restarts: half a minute in all. */
 const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
 
-/** What a person does when no server listens. */
+/** The hint when no server listens. */
 const START_HINT = `start one with '${commandName} serve', or name another with --server or STENO_URL`
 
-/** What follows a response that no Steno server gives. */
-const NO_STENO = 'is the address that of a Steno server?'
+/** The hint after a response that no Steno server sends. */
+const NOT_STENO_HINT = 'is the address that of a Steno server?'
 
 type Init = RequestInit & { duplex?: 'half' }
-type Timeout = { patient?: boolean }
+type RetryOptions = { retriesUnreachable?: boolean }
 
 /** Sends requests to one server. */
 export type Transport = ReturnType<typeof createTransport>
 
-/** Creates what sends requests to one server. Every request ends when `signal` aborts. */
+/** Creates the transport to one server. Every request ends when `signal` aborts. */
 export function createTransport({ url, key, header }: Server, signal: AbortSignal) {
   const base = url.replace(/\/+$/, '')
 
@@ -50,18 +50,18 @@ export function createTransport({ url, key, header }: Server, signal: AbortSigna
   }
 
   /**
-   * Sends a request, and retries it while the server reports that it is busy, for then nothing has
-   * happened. A patient one is also retried while the server is unreachable: a job outlives a
-   * restart.
+   * Sends a request, and retries it while the server reports that it is busy, since it has done
+   * nothing then. With `retriesUnreachable`, also retries while the server is unreachable: a job
+   * outlives a restart.
    */
   async function request(
     path: string,
     init: () => Promise<Init>,
-    { patient = false }: Timeout = {},
+    { retriesUnreachable = false }: RetryOptions = {},
   ) {
     for (const seconds of RETRY_AFTER) {
       const response = await once(path, await init()).catch((error: unknown) => {
-        if (!patient || signal.aborted) throw error
+        if (!retriesUnreachable || signal.aborted) throw error
       })
       const busy = response?.status === 429 || response?.status === 503
       if (response && !busy) return response
@@ -72,7 +72,7 @@ export function createTransport({ url, key, header }: Server, signal: AbortSigna
     return once(path, await init())
   }
 
-  async function json<T>(path: string, init: Init = {}, options?: Timeout): Promise<T> {
+  async function json<T>(path: string, init: Init = {}, options?: RetryOptions): Promise<T> {
     return readResponseJson<T>(await request(path, async () => init, options))
   }
 
@@ -86,25 +86,27 @@ async function readResponseText(response: Response): Promise<string> {
   return text
 }
 
-/** Reads a response of bytes; fails with what the server says unless it succeeded. */
+/**
+ * Reads the bytes of a response; throws a `RequestError` with the server's message if it failed.
+ */
 export async function readResponseBytes(response: Response): Promise<Buffer> {
   if (!response.ok) await readResponseText(response)
   return Buffer.from(await response.arrayBuffer())
 }
 
-/** Reads a response of JSON; fails with what the server says unless it succeeded. */
+/** Reads the JSON of a response; throws a `RequestError` with the server's message if it failed. */
 export async function readResponseJson<T>(response: Response): Promise<T> {
   const text = await readResponseText(response)
   try {
     return (text === '' ? undefined : JSON.parse(text)) as T
   } catch {
-    throw new RequestError(`${response.url} returned no JSON: ${NO_STENO}`)
+    throw new RequestError(`${response.url} returned no JSON: ${NOT_STENO_HINT}`)
   }
 }
 
 /**
- * Returns the server's error message, with the lines about fields where it does not repeat them.
- * For an unknown server, returns its status.
+ * Returns the error message of the server, followed by the validation errors if the message does
+ * not contain them; for a response of another server, its status.
  */
 function explainResponse({ status, statusText }: Response, text: string): string {
   try {
@@ -117,7 +119,7 @@ function explainResponse({ status, statusText }: Response, text: string): string
   } catch {
     // Not JSON: no Steno server wrote this.
   }
-  return `The server responded with ${status} ${statusText}: ${NO_STENO}`
+  return `The server responded with ${status} ${statusText}: ${NOT_STENO_HINT}`
 }
 
 /** Returns why fetch failed: the cause holds the system's message. */

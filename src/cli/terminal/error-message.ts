@@ -1,6 +1,6 @@
 /**
- * Returns the message of an error for a person. If a failed close hides another error, returns that
- * one's.
+ * Returns the message of an error. If a failed close suppressed another error, returns the message
+ * of that one.
  */
 export function messageOf(error: unknown): string {
   if (error instanceof SuppressedError) return messageOf(error.suppressed)

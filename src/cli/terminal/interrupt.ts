@@ -5,8 +5,8 @@
 const SAME_SIGNAL_MS = 500
 
 /**
- * Aborts at the first signal that asks this process to end. A second one ends it at once, with code
- * 130.
+ * Returns a signal that aborts at the first SIGINT, SIGTERM or SIGHUP. A second one exits at once,
+ * with code 130.
  */
 export function interruptOnSignals(): AbortSignal {
   const stop = new AbortController()
@@ -23,8 +23,8 @@ export function interruptOnSignals(): AbortSignal {
   }
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
-  // Started by bin/steno.mjs on an older Node: when that process is gone, no other one can stop
-  // this one.
+  // If bin/steno.mjs started this process on an older Node, its end is the only way to stop this
+  // one.
   process.once('disconnect', interrupt)
   return stop.signal
 }

@@ -5,31 +5,31 @@ import type { Output } from './terminal.ts'
 export type ProgressStep = {
   stage: string
   fraction?: number | null
-  /** Follows the fraction. */
+  /** A text that follows the fraction. */
   detail?: string
   secondsLeft?: number | null
 }
 
-/** The display of progress for a person: one line that is overwritten, or plain lines in a log. */
+/** Displays progress: as one line that is overwritten, or as plain lines in a log. */
 export type ProgressDisplay = {
   show(name: string, step: ProgressStep): void
-  /** Stops showing the recording. */
+  /** Stops showing this name. */
   end(name: string): void
   /** Prints a line that stays, or several lines of a message, each safe to print. */
   printLine(line: string): void
-  /** Removes the moving line, before other output. */
+  /** Removes the overwritten line, before other output. */
   clear(): void
 }
 
-/** How often a log gets a line about a stage that is still running. */
+/** How often a line about a running stage is written to a log. */
 const PLAIN_LINE_MS = 10_000
 
-/** Shows progress on `stderr`, in the form that suits it. */
+/** Creates the display for `stderr`: overwritten on a terminal, otherwise plain lines. */
 export function createProgressDisplay(stderr: Output): ProgressDisplay {
-  return stderr.isTTY ? createMovingLine(stderr) : createPlainLines(stderr)
+  return stderr.isTTY ? createOverwrittenLine(stderr) : createPlainLines(stderr)
 }
 
-function createMovingLine(stderr: Output): ProgressDisplay {
+function createOverwrittenLine(stderr: Output): ProgressDisplay {
   const steps = new Map<string, ProgressStep>()
   const clear = () => void stderr.write('\r\u001b[K')
   const draw = () => {
@@ -78,7 +78,10 @@ function createPlainLines(stderr: Output): ProgressDisplay {
 /** A name is shortened to no less than this, so that it can be recognized. */
 const MIN_NAME_CHARS = 8
 
-/** Describes a step in one row: first the others go, then the middle of the name. */
+/**
+ * Describes a step in one row of `width` characters: drops the number of others first, then
+ * shortens the middle of the name.
+ */
 function fitToWidth(
   [name, step]: [string, ProgressStep],
   { others, width }: { others: string; width: number },
@@ -106,7 +109,9 @@ function describeStep(
   return `${sanitize(name)}: ${sanitize(stage)}${percent}${detailText}${timeLeft}`
 }
 
-/** Formats seconds for a person: `0 s`, `8 s`, `2 min 5 s`, `1 h 3 min`; less than one is one. */
+/**
+ * Formats seconds as `0 s`, `8 s`, `2 min 5 s` or `1 h 3 min`; less than one second counts as one.
+ */
 export function formatSeconds(seconds: number): string {
   const wholeSeconds = seconds === 0 ? 0 : Math.max(1, Math.round(seconds))
   if (wholeSeconds < 60) return `${wholeSeconds} s`

@@ -1,13 +1,13 @@
 /**
- * Makes untrusted text safe to print: characters that a terminal would obey, or that change the
- * direction of text, become question marks.
+ * Makes untrusted text safe to print: control characters, and characters that change the direction
+ * of text, become question marks.
  */
 export function sanitize(text: string): string {
   return text.replace(/\p{C}/gu, '?')
 }
 
 /**
- * Makes untrusted text of several lines safe to print; its line ends stay. Names in it must be
+ * Makes untrusted text of several lines safe to print, and keeps its line ends. Names in it must be
  * sanitized before, or they may add lines.
  */
 export function sanitizeLines(text: string): string {

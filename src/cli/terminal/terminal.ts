@@ -1,23 +1,23 @@
 import type { Readable } from 'node:stream'
 
-/** A stream that a person may be watching. */
+/** An output stream that may be a terminal. */
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 
 /** The parts of the process that a command may use. */
 export type Terminal = {
   env: Record<string, string | undefined>
   stdin: Readable
-  /** Results only. */
+  /** Only for results. */
   stdout: Output
-  /** Progress, problems and logs. */
+  /** For progress, problems and logs. */
   stderr: Output
   /** Aborts when the user wants the command to end. */
   signal: AbortSignal
 }
 
 /**
- * A command of the program. Resolves to the exit code. A rejection is shown and ends in 1, a
- * `UsageError` in 2.
+ * A command of the program. `run` resolves to the exit code; a rejection is printed and exits with
+ * 1, a `UsageError` with 2.
  */
 export type Command = {
   /** The whole text of `steno NAME --help`. */

@@ -5,7 +5,7 @@ import type {
 } from '../server/api-types.ts'
 import { formatTable } from '../terminal/table.ts'
 
-/** The response of an add-on; `results` is empty or null where it failed. */
+/** The response of an add-on; `results` is empty or null if it failed. */
 export type AddOnResponse<T> = {
   success: boolean
   is_empty: boolean
@@ -15,18 +15,18 @@ export type AddOnResponse<T> = {
 }
 
 /**
- * Formats the results of add-ons, to be read below the text: a heading and lines for each requested
- * one.
+ * Formats the results of add-ons as text below the transcript: a heading and lines for each
+ * requested one.
  */
 export function formatAddOns(result: ApiPreRecordedResult): string {
   const { summarization, chapters, named_entity_recognition, sentiment_analysis } = result
   return [
     ...formatTranslations(result),
     section('Summary', summarization, (summary) => `${summary}\n`),
-    section('Chapters', chapters, (found) => {
+    section('Chapters', chapters, (results) => {
       return formatTable(
         ['start', 'chapter'],
-        (found ?? []).map(({ start, headline }) => [formatTime(start), headline]),
+        (results ?? []).map(({ start, headline }) => [formatTime(start), headline]),
       )
     }),
     ...formatResponses(result),
@@ -61,7 +61,7 @@ function formatResponses({ audio_to_llm: responses }: ApiPreRecordedResult): str
   })
 }
 
-/** Returns nothing for an add-on that failed: it is reported as a failure. */
+/** Formats one add-on; returns an empty string for a failed one, which is reported as a failure. */
 function section<T>(
   heading: string,
   addOn: AddOnResponse<T> | undefined,
@@ -81,8 +81,8 @@ const LEFT_OUT = {
 } as const satisfies { [name in keyof ApiPreRecordedResult]?: string }
 
 /**
- * Returns a note on what a format cannot hold although it was requested and made; none for text and
- * JSON, which hold everything. `isTranslated`: translations are in files of their own.
+ * Returns a note about the successful add-ons that a format cannot contain; none for text and JSON,
+ * which contain everything. `isTranslated` means that translations are in separate files.
  */
 export function describeLeftOut(
   result: ApiPreRecordedResult,
@@ -90,15 +90,15 @@ export function describeLeftOut(
 ): string | undefined {
   if (format === 'txt' || format === 'json') return undefined
   const names = Object.keys(LEFT_OUT) as (keyof typeof LEFT_OUT)[]
-  const made = names.filter((name) => {
+  const omitted = names.filter((name) => {
     return result[name]?.success && !(isTranslated && name === 'translation')
   })
-  if (made.length === 0) return undefined
-  const list = made.map((name) => LEFT_OUT[name]).join(', ')
+  if (omitted.length === 0) return undefined
+  const list = omitted.map((name) => LEFT_OUT[name]).join(', ')
   return `${format} leaves out ${list}: use --format txt or json`
 }
 
-/** Returns why add-ons of a result failed, in a sentence for each. */
+/** Returns one sentence for each add-on of a result that failed, with the reason. */
 export function describeFailures(result: ApiPreRecordedResult): string[] {
   const sections = Object.entries(result).flatMap(([name, part]) => {
     const { success, error } = part as Partial<AddOnResponse<unknown>>
@@ -113,10 +113,10 @@ export function describeFailures(result: ApiPreRecordedResult): string[] {
   return [...sections, ...targets, ...prompts]
 }
 
-/** Add-ons that a retry refuses: they need the audio, or change the words. */
+/** Add-ons that cannot be retried: they need the audio, or change the words. */
 const NOT_RETRIED = new Set(['diarization', 'name_consistency'])
 
-/** Returns the add-ons of a result that failed, wholly or in part, and can be tried again. */
+/** Returns the add-ons of a result that failed, completely or in part, and can be retried. */
 export function retriableAddOns(result: ApiPreRecordedResult): string[] {
   const failed = Object.entries(result).flatMap(([name, part]) => {
     const { success, results } = part as Partial<AddOnResponse<unknown>>
@@ -126,11 +126,11 @@ export function retriableAddOns(result: ApiPreRecordedResult): string[] {
   return failed.filter((name) => !NOT_RETRIED.has(name))
 }
 
-function describeFailure(what: string, error: ApiAddOnError | null | undefined): string {
-  return `${what} failed: ${error?.message ?? 'no reason given'}`
+function describeFailure(subject: string, error: ApiAddOnError | null | undefined): string {
+  return `${subject} failed: ${error?.message ?? 'no reason given'}`
 }
 
-/** Formats `1:02:03.4`, hours only where there are some. */
+/** Formats seconds as `1:02:03.4`; the hours only if there are some. */
 function formatTime(seconds: number): string {
   const tenths = Math.round(seconds * 10)
   const minutes = Math.floor(tenths / 600)

@@ -2,21 +2,21 @@ import { stat } from 'node:fs/promises'
 import type { RecordingLimits } from '../server/client.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 
-/** Smaller files are uploaded without asking the server for its limits. */
-const LARGE = 50_000_000
-/** No audio has fewer bytes per second: a smaller file cannot be too long. */
-const MIN_RATE = 500
+/** Smaller files are uploaded without requesting the limits of the server. */
+const LARGE_BYTES = 50_000_000
+/** The minimum bytes per second of any audio: a smaller file cannot be too long. */
+const MIN_BYTES_PER_SECOND = 500
 
 /**
- * Throws an error if a server would refuse a file after its upload, as far as that is known before:
- * for its size, or for its length.
+ * Throws an error if the server would refuse a file after its upload, for its size or, if it can be
+ * read here, for its length.
  */
 export async function checkLimits(
   path: string,
   {
     limitsOf,
     signal,
-    large = LARGE,
+    large = LARGE_BYTES,
   }: { limitsOf: () => Promise<RecordingLimits | undefined>; signal: AbortSignal; large?: number },
 ): Promise<void> {
   const size = await stat(path).then(
@@ -31,10 +31,10 @@ export async function checkLimits(
     const limit = `the server takes ${maxBytes} (STENO_MAX_FILE_BYTES)`
     throw new Error(`Cannot upload ${sanitize(path)}: it has ${size} bytes, ${limit}`)
   }
-  if (size < maxSeconds * MIN_RATE) return
+  if (size < maxSeconds * MIN_BYTES_PER_SECOND) return
   // Loaded on demand: few files are so large.
   const { probeMedia } = await import('../../audio/media.ts')
-  // What cannot be read here may be readable there.
+  // A file that cannot be read here may be readable for the server.
   const media = await probeMedia(path, { maxSeconds, signal }).catch(() => undefined)
   signal.throwIfAborted()
   if (media && media.duration > maxSeconds) {

@@ -83,8 +83,8 @@ test('txt of silence is empty', () => {
 })
 
 test('json is the unchanged result of the server', () => {
-  const given = result([[0, 'Good day.']])
-  assert.deepEqual(JSON.parse(formatResult(given, 'json')), given)
+  const transcript = result([[0, 'Good day.']])
+  assert.deepEqual(JSON.parse(formatResult(transcript, 'json')), transcript)
 })
 
 test('srt is generated from the words, without leading blanks', () => {
@@ -93,42 +93,45 @@ test('srt is generated from the words, without leading blanks', () => {
 })
 
 test('subtitles from the server are used if present', () => {
-  const given = result([[0, 'Good day.']])
-  given.transcription.subtitles = [{ format: 'srt', subtitles: 'made there' }]
-  assert.equal(formatResult(given, 'srt'), 'made there')
-  assert.throws(() => formatResult(given, 'vtt'), /^Error: The server returned no vtt subtitles$/)
+  const transcript = result([[0, 'Good day.']])
+  transcript.transcription.subtitles = [{ format: 'srt', subtitles: 'made there' }]
+  assert.equal(formatResult(transcript, 'srt'), 'made there')
+  assert.throws(
+    () => formatResult(transcript, 'vtt'),
+    /^Error: The server returned no vtt subtitles$/,
+  )
 })
 
 test('translated subtitles are those of the server; a translation that failed has none', () => {
-  const given = result([[0, 'Good day.']])
-  const { utterances } = given.transcription
-  const made = { success: true, is_empty: false, exec_time: 0, error: null }
+  const transcript = result([[0, 'Good day.']])
+  const { utterances } = transcript.transcription
+  const envelope = { success: true, is_empty: false, exec_time: 0, error: null }
   const error = { status_code: 501, exception: 'NotConfigured', message: 'no model' }
   const es = { error: null, full_transcript: 'Buenos días.', languages: ['es'], utterances }
   const fr = { error, full_transcript: '', languages: ['fr'], utterances: [] }
   const subtitles = [{ format: 'srt', subtitles: 'hecho allí' }]
-  Object.assign(given, { translation: { ...made, results: [{ ...es, subtitles }, fr] } })
-  assert.equal(formatTranslation(given, { language: 'es', format: 'srt' }), 'hecho allí')
-  assert.equal(formatTranslation(given, { language: 'fr', format: 'srt' }), undefined)
+  Object.assign(transcript, { translation: { ...envelope, results: [{ ...es, subtitles }, fr] } })
+  assert.equal(formatTranslation(transcript, { language: 'es', format: 'srt' }), 'hecho allí')
+  assert.equal(formatTranslation(transcript, { language: 'fr', format: 'srt' }), undefined)
   assert.equal(formatTranslation(result([]), { language: 'es', format: 'srt' }), undefined)
 })
 
 test('txt has one sentence per line if sentences were requested', () => {
-  const given = result([[0, 'Good day. Hello.']])
-  const made = { success: true, is_empty: false, exec_time: 0, error: null }
-  given.sentences = { ...made, results: ['Good day.', 'Hello.'] }
-  assert.equal(formatResult(given, 'txt'), 'Good day.\nHello.\n')
-  given.sentences = { ...made, success: false, results: null }
-  assert.equal(formatResult(given, 'txt'), 'Good day. Hello.\n')
+  const transcript = result([[0, 'Good day. Hello.']])
+  const envelope = { success: true, is_empty: false, exec_time: 0, error: null }
+  transcript.sentences = { ...envelope, results: ['Good day.', 'Hello.'] }
+  assert.equal(formatResult(transcript, 'txt'), 'Good day.\nHello.\n')
+  transcript.sentences = { ...envelope, success: false, results: null }
+  assert.equal(formatResult(transcript, 'txt'), 'Good day. Hello.\n')
 })
 
 test('txt shows add-on results below the transcript', () => {
-  const given = result([[0, 'Good day.']])
-  given.summarization = {
+  const transcript = result([[0, 'Good day.']])
+  transcript.summarization = {
     ...{ success: true, is_empty: false, exec_time: 0, error: null },
     results: 'Good day.',
   }
-  assert.equal(formatResult(given, 'txt'), 'Good day.\n\nSummary:\nGood day.\n')
+  assert.equal(formatResult(transcript, 'txt'), 'Good day.\n\nSummary:\nGood day.\n')
 })
 
 test('txt names the speakers if diarized, on any channel', () => {

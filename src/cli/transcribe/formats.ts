@@ -12,13 +12,16 @@ import { formatAddOns } from './add-on-text.ts'
 export const subtitleFormats = ['srt', 'vtt'] as const
 /** The values of `--format`. */
 export const formats = ['txt', 'json', ...subtitleFormats, 'docx'] as const
-/** One of them. */
+/** A value of `--format`. */
 export type Format = (typeof formats)[number]
 
-/** Endings of formats that are not written; a file of that name would hold something else. */
+/**
+ * File name extensions of formats that are not supported: a file with such a name would contain
+ * another format.
+ */
 const OTHER_FORMATS = /^(?:pdf|doc|odt|rtf|html?|xml|csv|tsv|xlsx?|ttml|sbv|ass|ssa|lrc)$/
 
-/** Reads `--format` and `--json`. Without them the name of the output decides the format. */
+/** Reads `--format` and `--json`; without them, the extension of the output decides the format. */
 export function readFormat({
   format,
   json = false,
@@ -31,12 +34,12 @@ export function readFormat({
   if (json && format !== undefined && format !== 'json') {
     throw new UsageError(`--json and --format ${format} exclude each other`)
   }
-  const ending = /[/\\]$/.test(output) ? '' : extname(output).slice(1).toLowerCase()
-  const named = formats.find((format) => format === ending)
-  if (OTHER_FORMATS.test(ending) && !json && format === undefined) {
-    throw new UsageError(`${ending} is not written: choose one of ${formats.join(', ')}`)
+  const extension = /[/\\]$/.test(output) ? '' : extname(output).slice(1).toLowerCase()
+  const namedFormat = formats.find((format) => format === extension)
+  if (OTHER_FORMATS.test(extension) && !json && format === undefined) {
+    throw new UsageError(`${extension} is not written: choose one of ${formats.join(', ')}`)
   }
-  return json ? 'json' : readChoice(format ?? named, { name: 'format', choices: formats })
+  return json ? 'json' : readChoice(format ?? namedFormat, { name: 'format', choices: formats })
 }
 
 /** Refuses to show a format on a terminal that is not text. */
@@ -66,27 +69,27 @@ function documentOf({ transcription: { utterances } }: ApiPreRecordedResult): Ui
 }
 
 /**
- * Returns the subtitles of the server. Where none were requested, as after a live session, it
- * writes them here.
+ * Returns the subtitles of the server. If none were requested, as for a live session, formats them
+ * here.
  */
 function subtitlesOf({ transcription }: ApiPreRecordedResult, format: SubtitleFormat): string {
   const { utterances, subtitles } = transcription
   if (!subtitles) return formatWithVoices(utterances.map(toUtterance), format)
-  const made = subtitles.find((file) => file.format === format)
-  if (!made) throw new Error(`The server returned no ${format} subtitles`)
-  return made.subtitles
+  const file = subtitles.find((file) => file.format === format)
+  if (!file) throw new Error(`The server returned no ${format} subtitles`)
+  return file.subtitles
 }
 
-/** Returns the translated subtitles of the server; none where the translation failed. */
+/** Returns the translated subtitles of the server; undefined if the translation failed. */
 export function formatTranslation(
   { translation }: ApiPreRecordedResult,
   { language, format }: { language: string; format: SubtitleFormat },
 ): string | undefined {
-  const found = translation?.results?.find(({ languages }) => languages[0] === language)
-  return found?.subtitles?.find((file) => file.format === format)?.subtitles
+  const translated = translation?.results?.find(({ languages }) => languages[0] === language)
+  return translated?.subtitles?.find((file) => file.format === format)?.subtitles
 }
 
-/** Writes one sentence per line where sentences were requested, else one utterance. */
+/** Formats one sentence per line if sentences were requested, otherwise one utterance. */
 function formatText({ transcription, sentences }: ApiPreRecordedResult): string {
   const lines = sentences?.results?.map((sentence) => {
     return typeof sentence === 'string' ? sentence : sentence.sentence
@@ -94,7 +97,7 @@ function formatText({ transcription, sentences }: ApiPreRecordedResult): string 
   return (lines ?? linesOf(transcription.utterances)).map((line) => `${line}\n`).join('')
 }
 
-/** Puts the speaker before an utterance that has one, else the channel where there are several. */
+/** Formats utterances as lines, each with its speaker, or with its channel if there are several. */
 function linesOf(utterances: readonly ApiUtterance[]): string[] {
   const voiceOf = speakerLabelsOf(utterances)
   return utterances.map((utterance) => {

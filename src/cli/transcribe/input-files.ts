@@ -7,7 +7,7 @@ import { decodePart } from '../../net/decode-part.ts'
 import { UsageError } from '../arguments.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 
-/** A recording to transcribe: a file here, a URL for the server to fetch, or standard input. */
+/** A recording to transcribe: a local file, a URL that the server fetches, or standard input. */
 export type Recording =
   | { kind: 'file'; name: string; path: string }
   | { kind: 'url'; name: string; url: string }
@@ -28,8 +28,8 @@ export function readRecording(argument: string): Recording {
 }
 
 /**
- * Replaces each folder among the arguments by its recordings, by name; not those of folders in it.
- * Throws a `UsageError` for a folder without any.
+ * Replaces each folder among the arguments by its recordings, sorted by name; subfolders are
+ * ignored. Throws a `UsageError` for a folder without recordings.
  */
 export function expandFolders(args: readonly string[]): string[] {
   return args.flatMap((argument) => {
@@ -43,7 +43,7 @@ export function expandFolders(args: readonly string[]): string[] {
   })
 }
 
-/** Returns the last part of the path, as a file name; the host where there is none. */
+/** Returns the last part of the path as a file name; the host if the path is empty. */
 function nameOfUrl(text: string): string {
   const { pathname, hostname } = new URL(text)
   const last = pathname.split('/').findLast((part) => part !== '')
@@ -53,13 +53,13 @@ function nameOfUrl(text: string): string {
 /** An opened recording; `size` is unknown for standard input. */
 type OpenRecording = { body: AsyncIterable<Uint8Array>; size: number | undefined }
 
-/** Opens a recording on this machine, or throws an error that explains why it cannot. */
+/** Opens a local recording. Throws an error that explains why it cannot be opened. */
 export async function openRecording(
   recording: Exclude<Recording, { kind: 'url' }>,
   stdin: Readable,
 ): Promise<OpenRecording> {
   if (recording.kind === 'stdin') {
-    // The part that was sent to a server that refused it is lost; the rest would be half a
+    // The part that was sent before a refusal is lost, so that a retry would send an incomplete
     // recording.
     if (stdin.readableDidRead) throw new Error('Cannot send standard input again')
     return { body: stdin, size: undefined }
@@ -69,7 +69,10 @@ export async function openRecording(
   return { body: createReadStream(path), size }
 }
 
-/** Returns why a file cannot be opened; undefined when it can, and for other recordings. */
+/**
+ * Returns the error of opening a local file; undefined if it can be opened, and for other
+ * recordings.
+ */
 export async function findRecordingProblem(recording: Recording): Promise<unknown> {
   if (recording.kind !== 'file') return undefined
   return sizeOf(recording.path).then(
@@ -78,7 +81,10 @@ export async function findRecordingProblem(recording: Recording): Promise<unknow
   )
 }
 
-/** Returns the size of a recording in bytes; infinite where it is unknown, 0 without a file. */
+/**
+ * Returns the size of a recording in bytes; infinity if it is unknown, 0 if the file does not
+ * exist.
+ */
 export function recordingBytes(recording: Recording): number {
   if (recording.kind !== 'file') return Number.POSITIVE_INFINITY
   return statSync(recording.path, { throwIfNoEntry: false })?.size ?? 0
@@ -93,15 +99,15 @@ async function sizeOf(path: string): Promise<number> {
   return stats.size
 }
 
-/** Passes bytes through and reports the fraction that has passed, where the size is known. */
+/** Yields the bytes and reports the fraction that was read; null if the size is unknown. */
 export async function* countBytes(
   { body, size }: OpenRecording,
   onProgress: (fraction: number | null) => void,
 ): AsyncGenerator<Uint8Array> {
-  let passed = 0
+  let readBytes = 0
   for await (const bytes of body) {
-    passed += bytes.length
-    onProgress(size ? Math.min(1, passed / size) : null)
+    readBytes += bytes.length
+    onProgress(size ? Math.min(1, readBytes / size) : null)
     yield bytes
   }
 }

@@ -7,7 +7,7 @@ import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Format } from './formats.ts'
 import type { Recording } from './input-files.ts'
 
-/** What looks like the name of a file rather than of a folder. */
+/** Extensions of names that are files rather than folders. */
 const NAMED_FILE = /^\.(?:txt|json|srt|vtt|text|md|html?|docx?)$/i
 
 /**
@@ -37,8 +37,8 @@ export function planOutputs(
 }
 
 /**
- * Returns each path without its extension; with it where another path would be the same, as in a
- * folder that has `talk.wav` and `talk.mp3`.
+ * Returns each path without its extension, or with it if another path would be the same, as in a
+ * folder with `talk.wav` and `talk.mp3`.
  */
 function distinctStems(paths: readonly string[]): string[] {
   const stems = paths.map((path) => join(parse(path).dir, parse(path).name))
@@ -46,10 +46,13 @@ function distinctStems(paths: readonly string[]): string[] {
   return stems.map((stem, i) => (byStem.get(stem)!.length > 1 ? paths[i]! : stem))
 }
 
-/** A file of a format beside the result of a recording; with a language, a translation. */
+/** A file that is written beside the result of a recording; with a language, a translation. */
 export type SideFile<F extends string> = { format: F; path: string; language?: string }
 
-/** What is written beside the results: files in `formats`, and in `translated` per language. */
+/**
+ * The files beside the results: one in each of `formats`, and one in each of `translated` per
+ * language.
+ */
 type SideFileOptions<F extends string> = {
   outputs: readonly (string | undefined)[]
   formats: readonly F[]
@@ -59,9 +62,9 @@ type SideFileOptions<F extends string> = {
 }
 
 /**
- * Returns where further files of a result go, one per format and language, for each recording:
- * beside its output, under that name; without an output beside the recording; and for a recording
- * that is not on this machine, in the current folder.
+ * Returns the paths of the side files of each recording, one per format and language: beside its
+ * output, with the same name; without an output, beside the recording; for a recording that is not
+ * a local file, in the current folder.
  */
 export function planSideFiles<F extends string>(
   recordings: readonly Recording[],
@@ -86,29 +89,28 @@ export function planSideFiles<F extends string>(
 }
 
 /**
- * Refuses outputs that clash: two results in one file, or a result over a recording, would lose one
- * of them.
+ * Throws a `UsageError` if two results have the same path, or a result would overwrite a recording.
  */
 function refuseClashes(recordings: readonly Recording[], paths: readonly string[]): void {
   const sources = new Set(recordings.flatMap((r) => (r.kind === 'file' ? identityOf(r.path) : [])))
-  const takenPaths = new Set<string>()
+  const plannedFiles = new Set<string>()
   for (const path of paths) {
     const [file, shown] = [identityOf(path), sanitize(path)]
     if (sources.has(file)) throw new UsageError(`${shown} would overwrite a recording`)
-    if (takenPaths.has(file)) {
+    if (plannedFiles.has(file)) {
       throw new UsageError(`Two results would be written to ${shown}: run one with another -o`)
     }
-    takenPaths.add(file)
+    plannedFiles.add(file)
   }
 }
 
-/** Refuses an output that is the recording itself, which would be lost. */
+/** Throws a `UsageError` if the output is the recording itself. */
 export function refuseOverwriting(recording: string, output: string | undefined): void {
   if (output === undefined || identityOf(output) !== identityOf(recording)) return
   throw new UsageError(`${sanitize(output)} would overwrite a recording`)
 }
 
-/** Identifies the file at a path: one file may have several paths, by links. */
+/** Returns an id of the file at a path, since links may give it several paths. */
 function identityOf(path: string): string {
   const fileStat = statSync(path, { throwIfNoEntry: false, bigint: true })
   return fileStat?.isFile() ? `${fileStat.dev}:${fileStat.ino}` : resolve(path)
@@ -120,7 +122,7 @@ function isFolder(path: string): boolean {
 
 /**
  * Creates the folders of all output files and opens each file, so that a wrong path fails before
- * the work and not after it. What exists is not changed.
+ * the transcription. Existing files are not changed.
  */
 export async function prepareOutputs(paths: readonly (string | undefined)[]): Promise<void> {
   const files = paths.filter((path) => path !== undefined)
@@ -166,7 +168,7 @@ export function explainWriting(file: string, error: unknown): string {
   return `Cannot write ${sanitize(file)}: ${REASONS[code] ?? sanitize(message)}`
 }
 
-/** Refuses to replace subtitles, which people correct by hand. */
+/** Throws a `UsageError` if a file exists: subtitles may have been corrected by hand. */
 export function refuseExisting(files: readonly SideFile<string>[]): void {
   const existingFile = files.find(({ path }) => existsSync(path))
   if (existingFile === undefined) return

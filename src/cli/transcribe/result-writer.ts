@@ -3,13 +3,13 @@ import type { Output } from '../terminal/terminal.ts'
 import type { Format } from './formats.ts'
 import type { Recording } from './input-files.ts'
 
-/** A result in its format, or why there is none. */
+/** A formatted result, or the error of its recording. */
 export type FormattedResult = { text: string | Uint8Array } | { error: string }
 
 /** Writes results to stdout, in the order of the recordings. */
 export type ResultWriter = {
-  write(recording: Recording, written: FormattedResult): void
-  /** Ends the document, if they form one. */
+  write(recording: Recording, formatted: FormattedResult): void
+  /** Ends the output, which closes a JSON array. */
   end(): void
 }
 
@@ -23,12 +23,12 @@ export function createResultWriter(
 ): ResultWriter {
   let entries = 0
   return {
-    write(recording, written) {
+    write(recording, formatted) {
       if (hasMany && format === 'json') {
-        stdout.write(`${entries++ === 0 ? '[' : ','}\n${entryOf(recording, written)}`)
-      } else if ('text' in written) {
+        stdout.write(`${entries++ === 0 ? '[' : ','}\n${entryOf(recording, formatted)}`)
+      } else if ('text' in formatted) {
         if (hasMany) stdout.write(`==> ${sanitize(recording.name)} <==\n`)
-        stdout.write(written.text)
+        stdout.write(formatted.text)
       }
     },
     end() {
@@ -37,10 +37,10 @@ export function createResultWriter(
   }
 }
 
-function entryOf(recording: Recording, written: FormattedResult): string {
+function entryOf(recording: Recording, formatted: FormattedResult): string {
   const file = JSON.stringify(recordingAddress(recording))
-  if ('error' in written) return `{"file": ${file}, "error": ${JSON.stringify(written.error)}}`
-  return `{"file": ${file}, "result": ${String(written.text).trimEnd()}}`
+  if ('error' in formatted) return `{"file": ${file}, "error": ${JSON.stringify(formatted.error)}}`
+  return `{"file": ${file}, "result": ${String(formatted.text).trimEnd()}}`
 }
 
 function recordingAddress(recording: Recording): string {

@@ -1,19 +1,19 @@
 /**
- * How many recordings the server has at one time: while it recognizes one, the next ones are
- * already there.
+ * How many recordings are sent ahead: while the server recognizes one, it already has the next
+ * ones.
  */
 const AHEAD = 4
 /**
- * How many it has as long as they are small, and how many bytes they have together: the server
- * recognizes short recordings together.
+ * How many small recordings are sent ahead, and their maximum total size: the server recognizes
+ * short recordings in batches.
  */
 const SMALL_AHEAD = 24
 const SMALL_BYTES = 12 * 1024 * 1024
 
-/** What is done with each item, and its size in bytes. */
+/** The work on an item, and the size of the item in bytes. */
 export type AheadOptions<T, R> = { work(item: T): Promise<R>; bytesOf(item: T): number }
 
-/** Runs `work` over all items, some ahead of the one that is awaited. Outcomes come in order. */
+/** Runs `work` on all items, several at a time, and yields the outcomes in order. */
 export async function* runAhead<T, R>(
   items: readonly T[],
   { work, bytesOf }: AheadOptions<T, R>,

@@ -1,4 +1,4 @@
-/** What a person reads while a stage of a job runs. */
+/** The displayed names of the stages of a job. */
 const STAGE_NAMES: Readonly<Record<string, string>> = {
   upload: 'uploading',
   queued: 'waiting',
@@ -16,7 +16,7 @@ const STAGE_NAMES: Readonly<Record<string, string>> = {
   'redact audio': 'redacting the audio',
 }
 
-/** Returns a stage of a job in plain words; one that a newer server has as it is. */
+/** Returns the displayed name of a stage; unknown ones of newer servers are unchanged. */
 export function stageName(stage: string): string {
   return STAGE_NAMES[stage] ?? stage
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { ApiPreRecordedResult } from '../server/api-types.ts'
 import type { Client, ServerCapabilities } from '../server/client.ts'
-import { nameRemedy } from '../server/refused-address.ts'
+import { addAddressRemedy } from '../server/refused-address.ts'
 import { connectServer } from '../server/server-connection.ts'
 import { readServer } from '../server/server-url.ts'
 import { createProgressDisplay, type ProgressDisplay } from '../terminal/progress-display.ts'
@@ -29,7 +29,8 @@ import { runAhead } from './run-ahead.ts'
 import { stageName } from './stage-names.ts'
 
 /**
- * `steno transcribe`: a client of the HTTP API that starts a server of its own when there is none.
+ * `steno transcribe`: a client of the HTTP API that starts a private server when no other is
+ * available.
  */
 export const transcribeCommand: Command = {
   help: transcribeHelp,
@@ -50,9 +51,9 @@ export const transcribeCommand: Command = {
     const writer = { format, progress, results }
     const problems = await Promise.all(tasks.map((task) => findRecordingProblem(task.recording)))
     if (problems.every((problem) => problem !== undefined)) {
-      // No server has to start for that.
+      // No server is needed to report these problems.
       for (const [i, reason] of problems.entries()) {
-        await settle({ status: 'rejected', reason }, { ...writer, task: tasks[i]! })
+        await reportOutcome({ status: 'rejected', reason }, { ...writer, task: tasks[i]! })
       }
       results.end()
       return 1
@@ -60,9 +61,9 @@ export const transcribeCommand: Command = {
     await using connection = await connectServer(server, { terminal, progress })
     const running = new Map<string, string>()
     if (!connection.isPrivate) {
-      terminal.signal.addEventListener('abort', () => nameRunning(running, progress))
+      terminal.signal.addEventListener('abort', () => printRunningJobs(running, progress))
     }
-    const capabilitiesOf = askCapabilitiesOnce(connection.client)
+    const capabilitiesOf = createCapabilitiesLookup(connection.client)
     const { client, isPrivate } = connection
     const deps = { client, isPrivate, capabilitiesOf, running, progress, terminal, params }
     const work = ({ recording }: TranscribeTask) => transcribeRecording(recording, deps)
@@ -75,7 +76,7 @@ export const transcribeCommand: Command = {
       const task = tasks[i]!
       terminal.signal.throwIfAborted()
       const keepsJobs = !connection.isPrivate
-      if (!(await settle(outcome, { ...writer, task, keepsJobs }))) failed++
+      if (!(await reportOutcome(outcome, { ...writer, task, keepsJobs }))) failed++
       i++
     }
     results.end()
@@ -83,11 +84,11 @@ export const transcribeCommand: Command = {
   },
 }
 
-type Surroundings = { terminal: Terminal; progress: ProgressDisplay }
+type CommandOutput = { terminal: Terminal; progress: ProgressDisplay }
 
-type Deps = Surroundings & {
+type Deps = CommandOutput & {
   client: Client
-  /** Whether recordings stay with this command. */
+  /** Whether the server is private to this command. */
   isPrivate: boolean
   params: Record<string, unknown>
   capabilitiesOf: () => Promise<ServerCapabilities>
@@ -95,8 +96,8 @@ type Deps = Surroundings & {
   running: Map<string, string>
 }
 
-/** Names the jobs that go on at the server when the command is interrupted. */
-function nameRunning(running: ReadonlyMap<string, string>, progress: ProgressDisplay): void {
+/** Prints the jobs that continue on the server when the command is interrupted. */
+function printRunningJobs(running: ReadonlyMap<string, string>, progress: ProgressDisplay): void {
   for (const [id, name] of running) {
     progress.printLine(
       `${sanitize(name)}: job ${id} continues; to stop it: steno jobs cancel ${id}`,
@@ -104,8 +105,10 @@ function nameRunning(running: ReadonlyMap<string, string>, progress: ProgressDis
   }
 }
 
-/** Asks the server for its capabilities when they are needed first. */
-function askCapabilitiesOnce(client: Client): () => Promise<ServerCapabilities> {
+/**
+ * Returns a function that requests the capabilities of the server once, when they are needed first.
+ */
+function createCapabilitiesLookup(client: Client): () => Promise<ServerCapabilities> {
   let capabilities: Promise<ServerCapabilities> | undefined
   return () => {
     capabilities ??= client.capabilities()
@@ -148,7 +151,7 @@ async function uploadRecording(
   const limitsOf = async () => (await capabilitiesOf()).limits
   if (recording.kind === 'file') await checkLimits(recording.path, { limitsOf, signal })
   progress.show(name, { stage })
-  // The upload of a refused file is still read for a moment.
+  // The file may be read a little longer after the upload was refused.
   let isOver = false
   async function open() {
     const opened = await openRecording(recording, terminal.stdin)
@@ -168,15 +171,14 @@ type Writer = {
   format: Format
   progress: ProgressDisplay
   results: ResultWriter
-  /** Whether the server goes on, so that a failed add-on can be tried again. */
+  /** Whether the server keeps running, so that a failed add-on can be retried. */
   keepsJobs?: boolean
 }
 
 /**
- * Writes a result to its destination, or reports why there is none. Returns whether everything
- * succeeded.
+ * Writes a result to its destination, or reports the error. Returns whether everything succeeded.
  */
-async function settle(
+async function reportOutcome(
   outcome: PromiseSettledResult<FinishedJob>,
   { task, format, progress, results, keepsJobs = false }: Writer,
 ): Promise<boolean> {
@@ -200,7 +202,7 @@ async function settle(
     let failed = 0
     if (path === undefined) results.write(recording, { text })
     else if (!(await write(path, text))) {
-      // The work is done: its text must not be lost.
+      // Prints the text instead, so that the work is not lost.
       results.write(recording, { text })
       failed++
     }
@@ -233,8 +235,8 @@ async function settle(
   }
 }
 
-/** Returns why a job failed, from its metadata, and what may help. */
+/** Returns the failure message of a job from its metadata, with a remedy if there is one. */
 function failureMessage({ failure }: { failure?: unknown }): string | undefined {
   const message = (failure as { message: string } | undefined)?.message
-  return message && nameRemedy(message)
+  return message && addAddressRemedy(message)
 }

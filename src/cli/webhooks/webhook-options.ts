@@ -8,7 +8,7 @@ export function readWebhookUrl(text: string): string {
   throw new UsageError('the address must be an absolute http or https URL without a fragment')
 }
 
-/** Reads a list of events; null, for all of them, when absent. */
+/** Reads a list of events; null, which means all of them, when absent. */
 export function parseEventNames(text: string | undefined): readonly WebhookEvent[] | null {
   if (text === undefined) return null
   const eventNames = text.split(',').map((part) => part.trim())

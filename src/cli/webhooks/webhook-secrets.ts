@@ -32,9 +32,9 @@ export async function addWebhook(args: string[], terminal: Terminal): Promise<nu
   if (secret === undefined) {
     throw new Error(`Cannot add the webhook: ${id} has this address already, for the same account`)
   }
-  const reported = events?.join(', ') ?? 'all events'
+  const eventsText = events?.join(', ') ?? 'all events'
   terminal.stderr.write(
-    `Webhook ${id} of the account ${account}, receives ${reported}, in ${databaseName(storage)}.\n` +
+    `Webhook ${id} of the account ${account}, receives ${eventsText}, in ${databaseName(storage)}.\n` +
       'Its signing secret is shown only this once:\n',
   )
   terminal.stdout.write(`${secret}\n`)
@@ -52,12 +52,12 @@ export async function rotateSecrets(args: string[], terminal: Terminal): Promise
     throw new UsageError('rotate takes one ID, or --account for the secret of an account')
   }
   const overlapMs = readDuration(values.overlap, { name: 'overlap', fallback: '24h' })
-  const named =
+  const namedAccount =
     values.account === undefined ? undefined : readLabel(values.account, { name: 'account' })
 
   const { storage, delivery } = readSettings(readConfig, terminal.env)
   await using db = await openDatabase(storage, { create: id === undefined, terminal })
-  const account = named ?? (await findWebhook(db, id!)).account
+  const account = namedAccount ?? (await findWebhook(db, id!)).account
   const configured = delivery.secrets.filter((secret) => secret.account === account)
   const secret = generateSecret()
   const at = Date.now()
@@ -66,14 +66,26 @@ export async function rotateSecrets(args: string[], terminal: Terminal): Promise
     configured: configured.map((secret) => secret.secret),
   })
   const owner = id === undefined ? `the account ${account}` : id
-  const earlier = describeEarlier({ hadEarlier, end: overlapMs === 0 ? undefined : at + overlapMs })
+  const earlier = describeEarlierSecrets({
+    hadEarlier,
+    end: overlapMs === 0 ? undefined : at + overlapMs,
+  })
   terminal.stderr.write(`New signing secret of ${owner}. ${earlier}\nIt is shown only this once:\n`)
   terminal.stdout.write(`${secret}\n`)
   return 0
 }
 
-/** Only where the variable is set is a configured secret known: often, in the server alone. */
-function describeEarlier({ hadEarlier, end }: { hadEarlier: boolean; end: number | undefined }) {
+/**
+ * Describes the earlier secrets. A configured secret is known only if the variable is set here,
+ * which is often the case only in the server.
+ */
+function describeEarlierSecrets({
+  hadEarlier,
+  end,
+}: {
+  hadEarlier: boolean
+  end: number | undefined
+}) {
   if (!hadEarlier) {
     return (
       'No earlier one was known here: if the server has one in STENO_WEBHOOK_SECRETS, that secret no longer signs. ' +

@@ -32,7 +32,8 @@ export function disableWebhooks(args: string[], terminal: Terminal): Promise<num
     const { id } = endpoint
     const [reason, at] = ['by the operator', Date.now()]
     await disableEndpoint(db, id, { reason, at })
-    // Even if it was already disabled: that command may have been stopped before this step.
+    // Runs even if the endpoint was already disabled, since an earlier command may have been
+    // interrupted before this step.
     const reported = disabledReason(endpoint.disabledReason ?? reason)
     await failEndpointDeliveries(db, id, { reason: reported, at })
     return 'disabled'

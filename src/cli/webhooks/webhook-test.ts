@@ -3,7 +3,7 @@ import { sendTestEvent } from '../../delivery/send-test-event.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { createClient } from '../server/client.ts'
 import { openDatabase } from '../server/open-database.ts'
-import { nameRemedy } from '../server/refused-address.ts'
+import { addAddressRemedy } from '../server/refused-address.ts'
 import { readServer, serverOptions } from '../server/server-url.ts'
 import type { Server } from '../server/transport.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
@@ -11,17 +11,18 @@ import type { Terminal } from '../terminal/terminal.ts'
 import { findWebhook } from './find-webhook.ts'
 
 /**
- * Runs `steno webhooks test`: makes one attempt, now, even at a disabled webhook, whose state does
- * not change. A server that is named makes it; else this process does, with its own settings.
+ * Runs `steno webhooks test`: makes one attempt at once, even at a disabled webhook, whose state
+ * does not change. If a server is named, it makes the attempt; otherwise this process does, with
+ * its own settings.
  */
 export async function testWebhook(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArguments(args, serverOptions)
   const [endpointId] = positionals
   if (endpointId === undefined || positionals.length > 1) throw new UsageError('test takes one ID')
   const server = readServer(values, terminal)
-  return server.given
+  return server.isNamed
     ? testByServer(endpointId, { server, terminal })
-    : testHere(endpointId, terminal)
+    : testLocally(endpointId, terminal)
 }
 
 async function testByServer(
@@ -33,7 +34,7 @@ async function testByServer(
   return report(terminal, { id, status, reason, details: [] })
 }
 
-async function testHere(endpointId: string, terminal: Terminal): Promise<number> {
+async function testLocally(endpointId: string, terminal: Terminal): Promise<number> {
   const config = readSettings(readConfig, terminal.env)
   await using db = await openDatabase(config.storage, { create: false, terminal })
   const webhook = await findWebhook(db, endpointId)
@@ -48,7 +49,7 @@ type TestReport = { id: string; status: number | null; reason: string | null; de
 
 function report(terminal: Terminal, { id, status, reason, details }: TestReport): number {
   const outcome =
-    reason === null ? `delivered: ${status}` : `failed: ${sanitize(nameRemedy(reason))}`
+    reason === null ? `delivered: ${status}` : `failed: ${sanitize(addAddressRemedy(reason))}`
   terminal.stdout.write(`${[outcome, ...details].join('; ')}\n`)
   terminal.stderr.write(`In the log of deliveries: ${id}\n`)
   return reason === null ? 0 : 1

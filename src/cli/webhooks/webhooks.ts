@@ -56,8 +56,8 @@ const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<numb
 }
 
 /**
- * `steno webhooks`: works directly on the database, as `steno keys` does. It shows secrets, which
- * no API should.
+ * `steno webhooks`: works directly on the database, as `steno keys` does, because it shows secrets
+ * that no API should return.
  */
 export const webhooksCommand: Command = {
   help,
@@ -78,8 +78,8 @@ async function list(args: string[], terminal: Terminal): Promise<number> {
   const { storage } = readSettings(readConfig, terminal.env)
   await using db = await openDatabase(storage, { create: false, terminal })
   const endpoints = await listEndpoints(db, { account: values.account })
-  const shown = endpoints.filter(({ kind }) => values.all || kind === 'webhook')
-  terminal.stdout.write(formatEndpoints(shown))
+  const listed = endpoints.filter(({ kind }) => values.all || kind === 'webhook')
+  terminal.stdout.write(formatEndpoints(listed))
   return 0
 }
 

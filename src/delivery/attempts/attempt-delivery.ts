@@ -18,12 +18,12 @@ export type DeliveryAttemptDeps = {
   delays?: RetryDelays | undefined
 }
 
-/** What signs an attempt, and what cuts it off. */
+/** The secrets that sign an attempt, and the signal that aborts it. */
 export type AttemptUse = { secrets: readonly string[]; signal: AbortSignal }
 
 /**
- * Makes one attempt at a delivery and decides what follows. Rejects if aborted before a response,
- * or if the database cannot read what to send.
+ * Makes one attempt at a delivery and decides its outcome. Rejects if aborted before a response, or
+ * if the database fails while the body is read.
  */
 export async function attemptDelivery(
   deps: DeliveryAttemptDeps,
@@ -49,11 +49,16 @@ async function send(
     signal.throwIfAborted()
     return await sender.send({ delivery, body, secrets, signal })
   } catch (error) {
-    // A missing body may be missing for good: the delivery uses up its attempts, as with a receiver
-    // that is down. If the delivery was deleted meanwhile, nothing is recorded.
+    // A missing body may be missing permanently: the delivery uses up its attempts, as if the
+    // receiver were down. If the delivery was deleted meanwhile, nothing is recorded.
     if (signal.aborted || !isUnreadable(error)) throw error
-    const nothing = { status: null, responseHeaders: null, responseBody: null, requestHeaders: {} }
-    return { at: now, ms: 0, error: 'its body cannot be read from the store', ...nothing }
+    const noResponse = {
+      status: null,
+      responseHeaders: null,
+      responseBody: null,
+      requestHeaders: {},
+    }
+    return { at: now, ms: 0, error: 'its body cannot be read from the store', ...noResponse }
   }
 }
 

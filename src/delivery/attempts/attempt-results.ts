@@ -10,33 +10,35 @@ import {
 import type { Clock } from '../system-clock.ts'
 import { disableFailingEndpoint } from './disable-endpoint.ts'
 
-/** Pause after the database refused: a full disk or a lock of another process is temporary. */
+/**
+ * Pause after the database refused a write: a full disk or a lock of another process is temporary.
+ */
 const PAUSE_MS = 1000
 
-/** The dependencies for writing how attempts ended. */
+/** The dependencies for writing the outcomes of attempts. */
 export type AttemptResultsOptions = {
   db: Db
   settings: Config['delivery']
   log: Log
   clock: Clock
   /**
-   * Aborted when the server stops. Whatever the database refuses after that is left to the next
-   * start.
+   * Aborted when the server stops: later writes are not retried, and the next process makes the
+   * attempts again.
    */
   signal: AbortSignal
 }
 
-/** How an attempt at a delivery ended. */
+/** A delivery, and the result of an attempt at it. */
 type EndedAttempt = { delivery: Pick<Delivery, 'endpointId' | 'kind'>; result: AttemptResult }
 
 /**
- * Writes how attempts ended, and disables endpoints in the same transaction, so that no sender sees
- * the next delivery of such an endpoint due. Attempts that end during a write share the next
- * transaction. A refused write is retried until it succeeds.
+ * Writes the outcomes of attempts, and disables endpoints in the same transaction, so that no
+ * sender finds the next delivery of such an endpoint due. Attempts that end during a write share
+ * the next transaction. A refused write is retried until it succeeds.
  */
 export class AttemptResults {
   readonly #options: AttemptResultsOptions
-  readonly #writeTogether: (ended: EndedAttempt) => Promise<string | undefined>
+  readonly #writeInGroup: (ended: EndedAttempt) => Promise<string | undefined>
 
   constructor(options: AttemptResultsOptions) {
     this.#options = options
@@ -46,21 +48,21 @@ export class AttemptResults {
       if (result.outcome === 'delivered') return undefined
       return disableFailingEndpoint(tx, settings, { delivery, result, at: clock.now() })
     }
-    this.#writeTogether = createGroupCommit(db, write, {
+    this.#writeInGroup = createGroupCommit(db, write, {
       orderBy: ({ result: { delivery } }) => `${delivery.endpointId} ${delivery.jobId}`,
     })
   }
 
   /**
-   * Resolves when the result is on disk, to the reason if it disabled the endpoint. Rejects only if
-   * the server stops first.
+   * Writes the result of an attempt. Resolves when it is on disk, to the reason if it disabled the
+   * endpoint. Rejects only if the server stops first.
    */
   async write(ended: EndedAttempt): Promise<string | undefined> {
     const { log, clock, signal } = this.#options
     const { id: deliveryId, jobId } = ended.result.delivery
     for (;;) {
       try {
-        return await this.#writeTogether(ended)
+        return await this.#writeInGroup(ended)
       } catch (err) {
         log.error({ err, deliveryId, jobId }, 'cannot store the outcome of a delivery, retrying')
         if (signal.aborted) throw err

@@ -12,7 +12,7 @@ export type DeliveryMetrics = Pick<
   'deliveriesEnded' | 'deliveryAttempts' | 'deliveryAttemptSeconds'
 >
 
-/** What attempts are made, written and logged with. */
+/** The dependencies of attempts: for making, writing and logging them. */
 export type AttemptRunnerOptions = DeliveryAttemptDeps & {
   settings: Config['delivery']
   log: Log
@@ -22,10 +22,13 @@ export type AttemptRunnerOptions = DeliveryAttemptDeps & {
   closing: AbortSignal
 }
 
-/** How an attempt went. `undefined` means no outcome: the delivery is as due as before. */
+/**
+ * The outcome of an attempt. `isSuccess` is undefined if there was none: the delivery is still due.
+ * `nextAt` is when the next delivery may be due, in milliseconds since 1970.
+ */
 export type AttemptReport = { isSuccess: boolean | undefined; nextAt: number }
 
-/** Pause after the database failed to read what to send. */
+/** Pause after the body could not be read from the database. */
 const PAUSE_MS = 1000
 
 /** Makes delivery attempts and ensures that their outcomes are written. */
@@ -46,24 +49,24 @@ export class AttemptRunner {
   async run(delivery: Delivery, use: AttemptUse): Promise<AttemptReport> {
     const { signal } = use
     const { log, clock, closing } = this.#options
-    const nothing = { isSuccess: undefined, nextAt: clock.now() }
+    const noOutcome = { isSuccess: undefined, nextAt: clock.now() }
     try {
       const result = await this.#attempt(delivery, use)
       const reason = await this.#attemptResults.write({ delivery, result })
       this.#log(delivery, result)
       const { endpointId } = delivery
       if (reason !== undefined) log.warn({ endpointId, reason }, 'endpoint disabled')
-      // A delivery that ended lets the next of its sequence follow at once, or fail if the endpoint
-      // is disabled.
+      // The end of a delivery makes the next one of its sequence due at once; it fails if the
+      // endpoint is disabled.
       const isNow = reason !== undefined || result.outcome !== 'retry'
       const isSuccess = result.outcome === 'delivered'
       return { isSuccess, nextAt: isNow ? clock.now() : result.nextAt }
     } catch (error) {
-      if (signal.aborted || closing.aborted) return nothing
+      if (signal.aborted || closing.aborted) return noOutcome
       const { id: deliveryId, jobId } = delivery
       log.error({ err: error, deliveryId, jobId }, 'cannot attempt a delivery')
       await clock.sleep(PAUSE_MS, signal)
-      return nothing
+      return noOutcome
     }
   }
 

@@ -9,8 +9,8 @@ function decisionOn(
   response: Partial<AttemptRecord>,
   delivery: Partial<Pick<Delivery, 'kind' | 'attemptsSinceQueued'>> = {},
 ): Decision {
-  const nothing = { status: null, error: null, responseHeaders: null, responseBody: null }
-  const attempt = { at: 0, ms: 0, requestHeaders: {}, ...nothing, ...response }
+  const noResponse = { status: null, error: null, responseHeaders: null, responseBody: null }
+  const attempt = { at: 0, ms: 0, requestHeaders: {}, ...noResponse, ...response }
   const chance = { now, random: () => 0.5 }
   return decideOutcome({ kind: 'callback', attemptsSinceQueued: 0, ...delivery }, attempt, chance)
 }

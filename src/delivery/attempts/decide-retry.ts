@@ -2,23 +2,23 @@ import { parseRetryAfter } from '../../net/retry-after.ts'
 import type { AttemptRecord, Delivery } from '../../storage/deliveries/deliveries.ts'
 import { type RetryDelays, retryDelay } from './retry-delay.ts'
 
-/** What follows from an attempt. */
+/** The outcome of an attempt; `nextAt` is in milliseconds since 1970. */
 export type Decision =
   | { outcome: 'delivered' }
   | { outcome: 'retry'; nextAt: number; reason: string }
   | { outcome: 'failed'; reason: string; endsSequence?: boolean }
 
-/** The status by which a receiver refuses all further deliveries. */
+/** The HTTP status with which a receiver refuses all further deliveries. */
 export const HTTP_GONE = 410
 
-/** After so many attempts a `Retry-After` no longer shortens the delay. */
+/** After this many attempts, `Retry-After` no longer shortens the delay. */
 const MAX_SHORT_WAITS = 3
 
 /**
- * Decides the outcome of an attempt. Any 2xx is a success. A receiver that is gone
+ * Decides the outcome of an attempt. Any 2xx status is a success. A receiver that responds with 410
  * gets nothing more. Anything else is retried until the attempts are used up, after the delay that
- * the receiver asks for or the default one. Later attempts wait for the default one at least, so
- * that a receiver that asks for a second does not use up all attempts while it restarts.
+ * the receiver requests or the default one. Later attempts wait at least the default delay, so that
+ * a receiver that requests a second does not use up all attempts while it restarts.
  */
 export function decideOutcome(
   { kind, attemptsSinceQueued }: Pick<Delivery, 'kind' | 'attemptsSinceQueued'>,
@@ -37,7 +37,7 @@ export function decideOutcome(
   )
   if (delay === undefined) return { outcome: 'failed', reason }
   const retryAfter = parseRetryAfter(responseHeaders?.['retry-after'], { now })
-  const shortest = attemptsSinceQueued < MAX_SHORT_WAITS ? 0 : delay
-  const wait = retryAfter === undefined ? delay : Math.max(retryAfter, shortest)
+  const minDelay = attemptsSinceQueued < MAX_SHORT_WAITS ? 0 : delay
+  const wait = retryAfter === undefined ? delay : Math.max(retryAfter, minDelay)
   return { outcome: 'retry', nextAt: now + wait, reason }
 }

@@ -14,9 +14,9 @@ export type Failure = {
 }
 
 /**
- * Disables an endpoint if this failure was its last allowed one: its webhook is gone, or it has
- * accepted nothing for days despite repeated attempts. Resolves to the reason if it did. Pending
- * deliveries fail when their turn comes.
+ * Disables an endpoint if its webhook responded with 410, or if it has accepted nothing for days
+ * despite repeated attempts. Resolves to the reason if it did. Pending deliveries fail when they
+ * are due.
  */
 export async function disableFailingEndpoint(
   db: Db,

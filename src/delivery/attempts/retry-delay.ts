@@ -4,17 +4,28 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-const patient = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR]
-/** Messages of a live session are useful only while it lasts. */
-const prompt = [1, 2, 5, 15, 30].map((seconds) => seconds * SECOND)
+const defaultSchedule = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  HOUR,
+  4 * HOUR,
+  12 * HOUR,
+]
+/**
+ * Messages of a live session are useful only while it lasts, so they are retried for less than a
+ * minute.
+ */
+const liveSchedule = [1, 2, 5, 15, 30].map((seconds) => seconds * SECOND)
 
-/** Milliseconds to wait after each failed attempt but the last. */
+/** Milliseconds to wait after each failed attempt except the last. */
 export type RetryDelays = Record<Delivery['kind'], readonly number[]>
 
 const defaultDelays: RetryDelays = {
-  callback: patient,
-  webhook: patient,
-  live: prompt,
+  callback: defaultSchedule,
+  webhook: defaultSchedule,
+  live: liveSchedule,
 }
 
 /**

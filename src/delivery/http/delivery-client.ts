@@ -11,16 +11,19 @@ import { readResponseExcerpt } from './response-excerpt.ts'
  * Idle connections are kept for less than the five seconds after which many servers close theirs.
  */
 const KEEP_ALIVE_MS = 4000
-/** A receiver that has accepted no connection by then is down. */
+/** A receiver that has accepted no connection within this time is down. */
 const CONNECT_TIMEOUT_MS = 10_000
-/** The head of the response decides; the rest is only for the log. */
+/** The head of a response decides the outcome; its body is only for the log. */
 const EXCERPT_TIMEOUT_MS = 250
-/** Four times what most proxies forward: real responses have fewer headers. */
+/** Maximum size of the response headers: four times what most proxies forward. */
 const MAX_HEADER_BYTES = 32 * 1024
-/** Further headers are dropped: thousands of empty ones fit into the byte limit. */
+/**
+ * Maximum number of response headers; further ones are dropped, since thousands of empty ones fit
+ * into the byte limit.
+ */
 const MAX_HEADERS = 200
 
-/** A request to an address that was checked. A user name and password in the URL are left out. */
+/** A request to a checked address. A user name and password in the URL are not sent. */
 export type DeliveryRequest = {
   url: URL
   /** The account that the request belongs to. */
@@ -28,7 +31,7 @@ export type DeliveryRequest = {
   method: string
   headers: Record<string, string>
   body: AsyncIterable<Uint8Array>
-  /** The length of the body. */
+  /** The length of the body in bytes. */
   bytes: number
   signal: AbortSignal
 }
@@ -38,7 +41,7 @@ export type DeliveryResponse = {
   status: number
   headers: Record<string, string>
   /**
-   * Returns the beginning of the body, as `readResponseExcerpt` describes. Must be called: it
+   * Returns the beginning of the body, see `readResponseExcerpt`. Must be called, because it
    * releases the connection.
    */
   excerpt(): Promise<string>
@@ -51,14 +54,14 @@ export type DeliveryClient = {
    * explains.
    */
   send(request: DeliveryRequest): Promise<DeliveryResponse>
-  /** Cuts all connections. */
+  /** Closes all connections. */
   close(): void
 }
 
 /**
  * Creates the HTTP client of deliveries. Every connection is checked when it is made, no redirect
- * is followed, and a response costs little, whatever it contains. It uses Node's own client because
- * the parser itself limits heads and chunk extensions, without an object for each.
+ * is followed, and the cost of a response is limited, whatever it contains. Uses Node's own client,
+ * because its parser limits heads and chunk extensions without an object for each.
  */
 export function createDeliveryClient(guard: AddressGuard, resolve: Resolve): DeliveryClient {
   const options = { keepAlive: true, timeout: KEEP_ALIVE_MS }
@@ -69,16 +72,20 @@ export function createDeliveryClient(guard: AddressGuard, resolve: Resolve): Del
       const headers = { ...eventHeaders, 'content-length': String(bytes) }
       const isSecure = url.protocol === 'https:'
       const start = isSecure ? requestSecurely : request
-      const sent = start(new URL(`${url.origin}${url.pathname}${url.search}`), {
+      const clientRequest = start(new URL(`${url.origin}${url.pathname}${url.search}`), {
         ...{ method, headers, lookup, signal, maxHeaderSize: MAX_HEADER_BYTES },
         agent: isSecure ? agents.https : agents.http,
         insecureHTTPParser: false,
       })
-      sent.maxHeadersCount = MAX_HEADERS
-      limitConnecting(sent, isSecure ? 'secureConnect' : 'connect')
-      const response = responseOf(sent)
+      clientRequest.maxHeadersCount = MAX_HEADERS
+      limitConnectTime(clientRequest, isSecure ? 'secureConnect' : 'connect')
+      const response = responseOf(clientRequest)
       // Failures of the pipeline are reported as an error of the request.
-      pipeline(Readable.from(exactly(body, bytes), { objectMode: false }), sent, () => {})
+      pipeline(
+        Readable.from(checkLength(body, bytes), { objectMode: false }),
+        clientRequest,
+        () => {},
+      )
       return response
     },
     close() {
@@ -87,8 +94,11 @@ export function createDeliveryClient(guard: AddressGuard, resolve: Resolve): Del
   }
 }
 
-/** A body that is not as long as declared must not run into the next request. */
-async function* exactly(
+/**
+ * Yields a body, and throws if its length differs from the declared one, so that it does not run
+ * into the next request.
+ */
+async function* checkLength(
   body: AsyncIterable<Uint8Array>,
   bytes: number,
 ): AsyncGenerator<Uint8Array> {
@@ -101,15 +111,16 @@ async function* exactly(
   if (remainingBytes !== 0) throw new RangeError('the body is not as long as its content-length')
 }
 
-function responseOf(sent: ClientRequest): Promise<DeliveryResponse> {
+function responseOf(clientRequest: ClientRequest): Promise<DeliveryResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<DeliveryResponse>()
-  const release = limitResponse(sent)
-  // Node reports no error of a response that switches to another protocol: it closes the request.
-  sent.once('close', () => {
+  const release = limitResponse(clientRequest)
+  // Node reports no error for a response that switches to another protocol; it only closes the
+  // request.
+  clientRequest.once('close', () => {
     reject(Object.assign(new Error('closed without a response'), { code: 'ECONNRESET' }))
   })
   // The listener stays after the response: a connection may break off at any time.
-  sent.on('error', reject).on('response', (response) => {
+  clientRequest.on('error', reject).on('response', (response) => {
     const headers = Object.entries(response.headersDistinct).map(([name, values = []]) => {
       return [name, values.join(', ')] as const
     })
@@ -119,7 +130,7 @@ function responseOf(sent: ClientRequest): Promise<DeliveryResponse> {
       async excerpt() {
         const text = await readResponseExcerpt(response, { timeout: EXCERPT_TIMEOUT_MS })
         release()
-        if (!isOver(sent, response)) sent.destroy()
+        if (!isReusable(clientRequest, response)) clientRequest.destroy()
         return text
       },
     })
@@ -128,18 +139,17 @@ function responseOf(sent: ClientRequest): Promise<DeliveryResponse> {
 }
 
 /**
- * Returns whether the connection is free for the next request: a receiver may answer before it has
- * read the body.
+ * Returns whether the connection can be reused: a receiver may respond before it has read the body.
  */
-function isOver(sent: ClientRequest, response: IncomingMessage): boolean {
-  return sent.writableFinished && response.complete
+function isReusable(clientRequest: ClientRequest, response: IncomingMessage): boolean {
+  return clientRequest.writableFinished && response.complete
 }
 
-function limitConnecting(sent: ClientRequest, event: 'connect' | 'secureConnect'): void {
-  sent.once('socket', (socket) => {
+function limitConnectTime(clientRequest: ClientRequest, event: 'connect' | 'secureConnect'): void {
+  clientRequest.once('socket', (socket) => {
     if (!socket.connecting) return
-    const late = Object.assign(new Error('no connection'), { code: 'ETIMEDOUT' })
-    const timer = setTimeout(() => sent.destroy(late), CONNECT_TIMEOUT_MS)
+    const timeoutError = Object.assign(new Error('no connection'), { code: 'ETIMEDOUT' })
+    const timer = setTimeout(() => clientRequest.destroy(timeoutError), CONNECT_TIMEOUT_MS)
     const clear = () => clearTimeout(timer)
     socket.once(event, clear).once('close', clear)
   })

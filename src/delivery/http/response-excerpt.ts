@@ -1,7 +1,8 @@
-/** How much of a response the log keeps. */
+/** Maximum bytes of a response body in the log. */
 export const EXCERPT_BYTES = 1024
 /**
- * Reads this much so that the connection can be reused; the connection of a longer body is dropped.
+ * Bodies up to this size are read to their end, so that the connection can be reused; the
+ * connection of a longer body is closed.
  */
 const MAX_READ_BYTES = 64 * 1024
 
@@ -12,8 +13,8 @@ type Body = AsyncIterable<Uint8Array> & {
 
 /**
  * Returns the first kilobyte of a response as text, not cut within a character; invalid UTF-8 is
- * replaced. The body is read to its end, up to 64 KB and for `timeout` milliseconds; then its
- * connection is dropped. If the body breaks off, returns what arrived.
+ * replaced. Reads the body to its end, up to 64 KB and for `timeout` milliseconds; then its
+ * connection is closed. If the body breaks off, returns what arrived.
  */
 export async function readResponseExcerpt(
   body: Body,

@@ -14,14 +14,14 @@ import { limitHeaders } from './limit-headers.ts'
 import { EXCERPT_BYTES } from './response-excerpt.ts'
 import { signedHeaders } from './signature.ts'
 
-/** 1 Mbit/s: extra time for a long body, so that it reaches a slow receiver too. */
+/** Extra time for a long body: 1 Mbit/s, so that it also reaches a slow receiver. */
 const BYTES_PER_MS = 125
 
-/** A requested attempt. */
+/** An attempt to be made. */
 export type AttemptRequest = {
   delivery: Pick<Delivery, 'id' | 'account' | 'method' | 'url'>
   body: DeliveryBody
-  /** Signing secrets, `whsec_` and base64. */
+  /** Signing secrets: `whsec_` followed by base64. */
   secrets: readonly string[]
   signal: AbortSignal
 }
@@ -29,19 +29,20 @@ export type AttemptRequest = {
 /** The dependencies of attempts. */
 export type SenderOptions = {
   config: Pick<Config, 'delivery' | 'network'>
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   now?: () => number
-  /** For tests: resolves a name to addresses. */
+  /** For tests: resolves a host name to addresses. */
   resolve?: Resolve | undefined
 }
 
 /** Makes attempts over connections that are kept alive briefly. */
 export type Sender = {
   /**
-   * Makes one attempt. Rejects, with the reason of its signal, only if aborted before a response.
+   * Makes one attempt. Rejects, with the reason of its signal, only if aborted before a response;
+   * all other failures are part of the record.
    */
   send(attempt: AttemptRequest): Promise<AttemptRecord>
-  /** Cuts all connections. */
+  /** Closes all connections. */
   close(): void
 }
 
@@ -97,28 +98,28 @@ async function send(attempt: AttemptRequest, deps: Deps): Promise<AttemptRecord>
     const request = { url, account, method, headers, body: bodyChunks(body), bytes, signal: limit }
     const response = await deps.client.send(request)
     // Measures the time to the response, without reading the excerpt for the log.
-    const ms = since(startedAt)
+    const ms = elapsedMs(startedAt)
     const { status } = response
     const hidden = sentSecrets(url, headers)
-    // What replaces a short secret is longer.
+    // Cut again, because the placeholder of a short secret is longer than the secret.
     const responseBody = hideIn(await response.excerpt(), hidden).slice(0, EXCERPT_BYTES)
     const responseHeaders = limitHeaders(hideSecrets(response.headers, hidden))
     return { ...sent, ms, status, error: null, responseHeaders, responseBody }
   } catch (error) {
     signal.throwIfAborted()
-    const late = `it did not respond within ${Math.round(seconds * 1000) / 1000} s`
-    const reported = deadline.signal.aborted ? late : describeConnectionError(error).detail
-    const nothing = { status: null, responseHeaders: null, responseBody: null }
-    return { ...sent, ms: since(startedAt), error: reported, ...nothing }
+    const timeoutDetail = `it did not respond within ${Math.round(seconds * 1000) / 1000} s`
+    const detail = deadline.signal.aborted ? timeoutDetail : describeConnectionError(error).detail
+    const noResponse = { status: null, responseHeaders: null, responseBody: null }
+    return { ...sent, ms: elapsedMs(startedAt), error: detail, ...noResponse }
   } finally {
     clearTimeout(timer)
   }
 }
 
 /**
- * Returns whole elapsed milliseconds. Rounding down keeps the end of an attempt, at which the next
- * is due, from lying in the future.
+ * Returns the elapsed milliseconds, rounded down: the end of an attempt, at which the next is due,
+ * must not lie in the future.
  */
-function since(startedAt: number): number {
+function elapsedMs(startedAt: number): number {
   return Math.floor(performance.now() - startedAt)
 }

@@ -2,12 +2,12 @@ import type { Config } from '../../config/config.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { signingSecrets } from '../../storage/deliveries/endpoints/signing-secrets.ts'
 
-/** What a secret is looked up by; `now` in milliseconds since 1970. */
+/** The key for looking up secrets; `now` is in milliseconds since 1970. */
 export type SecretUse = { account: string; endpointId: string; now: number }
 
 /**
- * Returns the secrets that sign deliveries to an endpoint: its own, else its account's, else those
- * configured for the account; empty if there are none.
+ * Returns the secrets that sign deliveries to an endpoint: its own, else those of its account, else
+ * those configured for the account; empty if there are none.
  */
 export async function findSecrets(
   db: Pick<Db, 'sql'>,

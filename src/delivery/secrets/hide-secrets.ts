@@ -1,13 +1,13 @@
-/** Names of headers that hold what must not appear in a log: credentials, sessions, signatures. */
+/** Names of headers whose values must not appear in a log: credentials, sessions, signatures. */
 const SECRET = /auth|credential|cookie|token|secret|passw|signature|key|session|jwt|[cx]srf/i
-/** Shorter ones are hidden nowhere: they occur in any text, and are as easy to guess. */
+/** Shorter secrets are not hidden: they occur in any text, and are easy to guess. */
 const MIN_LENGTH = 4
 
 /** The replacement for a secret. */
 const HIDDEN = '[hidden]'
 
 /**
- * Returns headers as the delivery log may show them: hides secret headers whole, `secrets` in
+ * Returns headers for the delivery log: hides the values of secret headers, and `secrets` in all
  * others.
  */
 export function hideSecrets(
@@ -21,8 +21,8 @@ export function hideSecrets(
 }
 
 /**
- * Hides secrets in what a receiver sends back, verbatim or as JSON and URLs encode them, including
- * the beginning of one at the end of the text. Secrets encoded in other ways are not found.
+ * Hides secrets in a text that a receiver returns, verbatim or encoded as in JSON or URLs, and the
+ * beginning of a secret at the end of the text. Secrets in other encodings are not found.
  */
 export function hideIn(text: string, secrets: readonly string[]): string {
   const forms = secrets.filter(({ length }) => length >= MIN_LENGTH).flatMap(formsOf)
@@ -31,7 +31,7 @@ export function hideIn(text: string, secrets: readonly string[]): string {
     (visibleText, form) => visibleText.replaceAll(form, () => HIDDEN),
     text,
   )
-  const ends = longestFirst.map((form) => overlap(hidden, form))
+  const ends = longestFirst.map((form) => overlapLength(hidden, form))
   const end = Math.max(0, ...ends)
   return end >= MIN_LENGTH ? hidden.slice(0, -end) + HIDDEN : hidden
 }
@@ -41,8 +41,8 @@ function formsOf(secret: string): string[] {
   return [secret, json, json.replaceAll('/', '\\/'), encodeURIComponent(secret.toWellFormed())]
 }
 
-/** Returns how much of the beginning of `secret` a text ends with. */
-function overlap(text: string, secret: string): number {
+/** Returns the length of the longest beginning of `secret` that a text ends with. */
+function overlapLength(text: string, secret: string): number {
   let length = Math.min(text.length, secret.length - 1)
   while (length > 0 && !text.endsWith(secret.slice(0, length))) length--
   return length

@@ -1,7 +1,4 @@
-/**
- * Returns a URL that is safe to show: hides its user name and password, either of which may be a
- * secret.
- */
+/** Returns a URL without its user name and password, either of which may be a secret. */
 export function withoutCredentials(address: string): string {
   const url = URL.parse(address)
   if (!url || (url.username === '' && url.password === '')) return address

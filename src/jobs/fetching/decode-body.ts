@@ -4,15 +4,17 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import { AppError } from '../../errors.ts'
 import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
 
-/** Large parts: each one waits for its turn to be written. */
-const options = { chunkSize: 64 * 1024 }
+/** Large chunks, because each one waits for its turn to be written. */
+const decoderOptions = { chunkSize: 64 * 1024 }
 
-/** The content codings of RFC 9110, section 8.4.1, and Brotli. */
+/** Decoders of the content codings of RFC 9110, section 8.4.1, and Brotli. */
 const decoders: Readonly<Record<string, (start: Uint8Array) => Transform>> = {
-  gzip: () => createGunzip(options),
-  'x-gzip': () => createGunzip(options),
-  deflate: (start) => (hasZlibHeader(start) ? createInflate(options) : createInflateRaw(options)),
-  br: () => createBrotliDecompress(options),
+  gzip: () => createGunzip(decoderOptions),
+  'x-gzip': () => createGunzip(decoderOptions),
+  deflate: (start) => {
+    return hasZlibHeader(start) ? createInflate(decoderOptions) : createInflateRaw(decoderOptions)
+  },
+  br: () => createBrotliDecompress(decoderOptions),
 }
 
 /** Returns whether `decodeBody` knows a content coding. */
@@ -20,12 +22,16 @@ export function isKnownEncoding(encoding: string): boolean {
   return encoding === 'identity' || Object.hasOwn(decoders, encoding)
 }
 
-/** How a body is compressed, for whom it is decompressed, and the most compressed bytes of it. */
+/**
+ * The content coding of a body, the account that it is fetched for, and the maximum of compressed
+ * bytes.
+ */
 export type DecodeOptions = { encoding: string; account: string; maxBytes: number }
 
 /**
- * Decompresses a body whose source compressed it although the request asked for none. The reader
- * limits the decompressed size: a compressed body could expand to any.
+ * Decompresses a body whose source compressed it although the request asked for no compression. The
+ * consumer must limit the decompressed size, which the compressed size does not bound. Throws
+ * `media_undecodable` if the data is damaged, `media_too_large` above `maxBytes`.
  */
 export async function* decodeBody(
   body: AsyncIterable<Uint8Array>,
@@ -37,7 +43,7 @@ export async function* decodeBody(
   const { value: start = new Uint8Array() } = await compressed.next()
   const decoder = createDecoder(start)
   decoder.write(start)
-  // Whatever ends the body also ends the decoder, which is read below.
+  // An error of the body also ends the decoder, whose consumer below throws it.
   pipeline(Readable.from(compressed), decoder).catch(() => {})
   try {
     for await (const bytes of decoder as AsyncIterable<Uint8Array>) {
@@ -52,14 +58,15 @@ export async function* decodeBody(
 }
 
 /**
- * Some old servers send the coding `deflate` without the zlib header that RFC 9110 demands. Its
- * first byte ends in 8, the method; a raw stream that starts so pads a stored block with a one.
+ * Some old servers send the coding `deflate` without the zlib header that RFC 9110 demands. The low
+ * four bits of its first byte are 8, the method. A raw stream begins so only if an encoder pads a
+ * stored block with a one.
  */
 function hasZlibHeader(start: Uint8Array): boolean {
   return (start[0]! & 0x0f) === 8
 }
 
-/** Limits compressed bytes, too: they may expand to nothing, for ever. */
+/** Limits the compressed bytes: an endless body may expand to nothing. */
 async function* limitBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,

@@ -13,7 +13,7 @@ type RecordingDeps = Pick<PipelineDeps, 'db' | 'media' | 'resolve' | 'space'> & 
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
 }
 
-/** Ensures that the recording of a job is stored; a remote one is fetched once. */
+/** Ensures that the recording of a job is stored; a remote one is fetched only once. */
 export async function ensureRecording(
   deps: RecordingDeps,
   job: ClaimedJob,
@@ -22,7 +22,7 @@ export async function ensureRecording(
   const { id, source } = job.file
   if (source === null) return
   if (await findRecording(deps.db, { id, account: job.account })) return
-  // Counts the bytes until the row of the recording counts them.
+  // Reserves the bytes until the row of the recording counts them.
   using reservation = deps.space.open(job.account, 'accepted')
   const { epoch } = job.lease
   const fetched = { id, epoch, account: job.account, source, signal, reservation }
@@ -30,18 +30,18 @@ export async function ensureRecording(
   try {
     await saveRecording(deps, job, { size, signal })
   } catch (error) {
-    // A newer attempt that took over the job stores the recording under the same id, and the row
-    // of the file may be stored although the database did not say so.
+    // A newer attempt that took over the job stores the recording under the same id. If the outcome
+    // of the statement is unknown, the row of the file may exist.
     const mayBeNeeded = error instanceof LeaseLostError || deps.db.dialect.isOutcomeUnknown(error)
     if (!mayBeNeeded) await deps.db.objects.delete(id, { epoch })
     throw error
   }
 }
 
-/** A remote source, and the account and object that it is fetched for. */
+/** A remote source, and the account and object id that it is fetched for. */
 export type SourceToFetch = {
   id: string
-  /** That of the lease of a job. */
+  /** The epoch of the job's lease; absent for uploads. */
   epoch?: number
   account: string
   source: string

@@ -11,17 +11,18 @@ import { sourceError } from './source-error.ts'
 import { checkResponse, discardBody, encodingOf } from './source-response.ts'
 
 const MAX_REDIRECTS = 5
-/** A source that has not answered by then is down, or far too slow for a recording. */
+/** A source that has not responded within this time is down, or far too slow for a recording. */
 const HEADERS_TIMEOUT_MS = 30_000
 
-/** Limits of one fetch: seconds, bytes, and where it may connect to. */
+/** Options of a fetch: its limits, and the hosts that it may connect to. */
 export type FetchOptions = {
   signal: AbortSignal
-  /** Seconds for everything, from the first DNS lookup to the last byte. */
+  /** Maximum seconds of the whole fetch, from the first DNS lookup to the last byte. */
   timeout: number
   maxBytes: number
+  /** The private addresses and hosts that may be connected to. */
   allowPrivateNetwork: 'all' | readonly string[]
-  /** Resolves a name to addresses. */
+  /** Resolves a host name to addresses. */
   resolve: Resolve
   /** The account that the recording is fetched for. */
   account: string
@@ -30,9 +31,10 @@ export type FetchOptions = {
 type Body = AsyncIterable<Uint8Array>
 
 /**
- * Fetches a recording from a URL that a client gave, and streams its bytes to `store`. Only http
- * and https are supported. Every connection, redirects included, goes to an address that is checked
- * when the connection is made; there is no second lookup that could return another one.
+ * Fetches a recording from a URL that a client gave, and streams its bytes to `store`. Supports
+ * http and https only. Every connection, including those of redirects, goes to an address that is
+ * checked when the connection is made; there is no second lookup that could return another address.
+ * Throws an `AppError` with a `source_…` or `media_…` code.
  */
 export async function fetchUrl<T>(
   url: string,
@@ -42,8 +44,8 @@ export async function fetchUrl<T>(
   const { timeout, maxBytes, allowPrivateNetwork } = options
   const guard = createAddressGuard(allowPrivateNetwork)
   const deadline = new AbortController()
-  const late = `it took longer than ${timeout} s (STENO_FETCH_TIMEOUT_S)`
-  const timeoutError = new AppError('source_timeout', late)
+  const detail = `it took longer than ${timeout} s (STENO_FETCH_TIMEOUT_S)`
+  const timeoutError = new AppError('source_timeout', detail)
   const timer = setTimeout(() => deadline.abort(timeoutError), timeout * 1000)
   const signal = AbortSignal.any([options.signal, deadline.signal])
   const agent = await createGuardedAgent({
@@ -55,7 +57,7 @@ export async function fetchUrl<T>(
   })
   try {
     const request = (headers: Record<string, string>) => {
-      return follow(url, headers, { agent, guard, signal })
+      return sendFollowingRedirects(url, headers, { agent, guard, signal })
     }
     const response = await request({})
     checkResponse(response, maxBytes)
@@ -72,10 +74,10 @@ export async function fetchUrl<T>(
 type Connection = { agent: Agent; guard: AddressGuard; signal: AbortSignal }
 
 /**
- * Requests `first` and follows redirects. A user name and password in it are sent to its own host
- * only.
+ * Requests `first` and follows redirects. A user name and password in that URL are sent only to its
+ * own host.
  */
-async function follow(
+async function sendFollowingRedirects(
   first: string,
   headers: Record<string, string>,
   connection: Connection,
@@ -97,13 +99,13 @@ async function follow(
 
 async function send(
   url: URL,
-  more: Record<string, string>,
+  extraHeaders: Record<string, string>,
   { agent, guard, signal }: Connection,
 ): Promise<Dispatcher.ResponseData> {
   const { request } = await import('undici')
   try {
     checkUrl(url, guard)
-    const headers = { 'accept-encoding': 'identity', 'user-agent': 'steno', ...more }
+    const headers = { 'accept-encoding': 'identity', 'user-agent': 'steno', ...extraHeaders }
     const address = `${url.origin}${url.pathname}${url.search}`
     return await request(address, { dispatcher: agent, signal, headers })
   } catch (error) {

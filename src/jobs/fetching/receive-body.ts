@@ -8,17 +8,22 @@ import { discardBody, encodingOf } from './source-response.ts'
 
 /** The longest pause within a body, and the window over which its rate is measured. */
 export const BODY_TIMEOUT_MS = 20_000
-/** 8 kbit/s, the lowest bit rate of the speech codecs in use: a slower source only holds a slot. */
+/**
+ * Minimum bytes per window: 8 kbit/s, the lowest bit rate of the speech codecs in use. A slower
+ * source only holds a slot.
+ */
 const MIN_BYTES_PER_WINDOW = 1000 * (BODY_TIMEOUT_MS / 1000)
 
-/** How often a recording is continued after its connection broke off, and the pause before that. */
+/**
+ * How often a recording is resumed after its connection broke off, and the pause before each time.
+ */
 const MAX_RESUMES = 5
 const RESUME_PAUSE_MS = 500
 
-/** Requests the source once more, with these headers. */
+/** Sends another request to the source, with these headers. */
 type SendRequest = (headers: Record<string, string>) => Promise<Dispatcher.ResponseData>
 
-/** The first response, and how to get another. */
+/** The first response, and the function that requests the remaining bytes. */
 type ReceiveOptions = {
   response: Dispatcher.ResponseData
   request: SendRequest
@@ -27,10 +32,10 @@ type ReceiveOptions = {
 }
 
 /**
- * Passes on the bytes of a recording. Gives up on a source that trickles, which would hold its slot
- * until the last second. If the connection breaks off, continues from there with another one,
- * provided that the source can send a part (RFC 9110, section 14), confirms that it is of the same
- * recording, and does not compress it.
+ * Yields the bytes of a recording. Throws `source_timeout` for a source that sends too slowly,
+ * since it would hold its slot until the timeout. If the connection breaks off, resumes with
+ * another one, provided that the source can send a range (RFC 9110, section 14), confirms that it
+ * is of the same recording, and does not compress it.
  */
 export async function* receiveBody({
   response,
@@ -39,7 +44,7 @@ export async function* receiveBody({
   account,
 }: ReceiveOptions): AsyncGenerator<Uint8Array> {
   const validator = validatorOf(response)
-  // Another compression of the same recording would differ in its bytes.
+  // The bytes of the same recording may differ in the next compressed response.
   const isCompressed = encodingOf(response) !== 'identity'
   const rate = createRateCheck()
   let received = 0
@@ -56,8 +61,9 @@ export async function* receiveBody({
       return
     } catch (error) {
       const isProgress = received > before && resumes < MAX_RESUMES
-      const mayGoOn = hasBrokenOff(error) && isProgress && !isCompressed
-      const next = mayGoOn && validator && (await resume(request, { validator, received, signal }))
+      const canResume = hasBrokenOff(error) && isProgress && !isCompressed
+      const next =
+        canResume && validator && (await resume(request, { validator, received, signal }))
       if (!next) throw signal.aborted ? signal.reason : sourceError(error)
       current = next
     }
@@ -65,8 +71,8 @@ export async function* receiveBody({
 }
 
 /**
- * Returns what identifies the bytes of a response: its strong entity tag, or else the time of their
- * last change.
+ * Returns the validator of a response, which identifies its bytes: its strong entity tag, or else
+ * the time of the last change; undefined if it has neither.
  */
 function validatorOf({ headers }: Dispatcher.ResponseData): string | undefined {
   const { etag, 'last-modified': lastModified } = headers
@@ -76,7 +82,9 @@ function validatorOf({ headers }: Dispatcher.ResponseData): string | undefined {
 
 type Resumption = { validator: string; received: number; signal: AbortSignal }
 
-/** Requests the rest of a recording; undefined where the source does not send just that. */
+/**
+ * Requests the remaining bytes of a recording; undefined if the source does not send exactly those.
+ */
 async function resume(
   request: SendRequest,
   { validator, received, signal }: Resumption,
@@ -85,17 +93,17 @@ async function resume(
     await pause(RESUME_PAUSE_MS, undefined, { signal })
     const response = await request({ range: `bytes=${received}-`, 'if-range': validator })
     const { statusCode, headers } = response
-    const isRest = String(headers['content-range'] ?? '').startsWith(`bytes ${received}-`)
+    const isRequestedRange = String(headers['content-range'] ?? '').startsWith(`bytes ${received}-`)
     const isSame = validatorOf(response) === validator && encodingOf(response) === 'identity'
-    if (statusCode === 206 && isRest && isSame) return response
+    if (statusCode === 206 && isRequestedRange && isSame) return response
     discardBody(response)
   } catch {
-    // The error that broke the connection off says more.
+    // The caller throws the error that broke the connection off, which says more.
   }
   return undefined
 }
 
-/** Throws when bytes arrive too slowly over a whole window. */
+/** Creates a check that throws when bytes arrive too slowly over a whole window. */
 function createRateCheck(): { add(bytes: number): void } {
   let openedAt = performance.now()
   let bytesInWindow = 0

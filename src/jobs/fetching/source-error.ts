@@ -11,7 +11,7 @@ const codes: Record<ConnectionError['kind'], ErrorCode> = {
   failed: 'source_unreachable',
 }
 
-/** Maps an error of the HTTP client to one of the error table. */
+/** Maps an error of the HTTP client to an `AppError`. */
 export function sourceError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const { cause } = error as { cause?: unknown }

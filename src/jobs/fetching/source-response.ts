@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici'
 import { AppError } from '../../errors.ts'
 import { isKnownEncoding } from './decode-body.ts'
 
-/** Types that a wrong URL returns; for any other type the bytes decide. */
+/** Content types that a wrong URL returns; for any other type, the bytes decide. */
 const NOT_MEDIA =
   /^(text\/(html|xml|css|javascript)|application\/(xhtml\+xml|xml|json|javascript))\b/i
 
@@ -18,12 +18,12 @@ function findResponseRefusal(
   { statusCode, headers }: Dispatcher.ResponseData,
   maxBytes: number,
 ): AppError | undefined {
-  const answered = `the source responded with ${statusCode}`
-  if (statusCode === 401 || statusCode === 403) return new AppError('source_forbidden', answered)
-  if (statusCode === 404 || statusCode === 410) return new AppError('source_not_found', answered)
+  const detail = `the source responded with ${statusCode}`
+  if (statusCode === 401 || statusCode === 403) return new AppError('source_forbidden', detail)
+  if (statusCode === 404 || statusCode === 410) return new AppError('source_not_found', detail)
   if (statusCode < 200 || statusCode > 299) {
-    const isTransient = asksToRepeat({ statusCode, headers })
-    return new AppError('source_unreachable', answered, { isTransient })
+    const isTransient = asksToRetry({ statusCode, headers })
+    return new AppError('source_unreachable', detail, { isTransient })
   }
   const [type] = NOT_MEDIA.exec(String(headers['content-type'] ?? '')) ?? []
   if (type) return new AppError('media_unsupported', `the source sent ${type}`)
@@ -38,22 +38,22 @@ function findResponseRefusal(
   return undefined
 }
 
-/** Returns how a body is compressed; `identity` where it is not. */
+/** Returns the content coding of a body; `identity` if it is not compressed. */
 export function encodingOf({ headers }: Pick<Dispatcher.ResponseData, 'headers'>): string {
   return String(headers['content-encoding'] ?? 'identity')
     .trim()
     .toLowerCase()
 }
 
-/** Returns whether a source that refuses a request asks for a later one. */
-function asksToRepeat({
+/** Returns whether a source that refuses a request asks the client to retry later. */
+function asksToRetry({
   statusCode,
   headers,
 }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>): boolean {
   return statusCode === 429 || (statusCode === 503 && headers['retry-after'] !== undefined)
 }
 
-/** Leaves a body unread. The error that the closing agent then causes is ignored. */
+/** Discards a body unread, and ignores the error that closing the agent then causes. */
 export function discardBody({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => {})
   body.destroy()

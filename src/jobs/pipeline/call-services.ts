@@ -12,7 +12,7 @@ import type {
 import { mapConcurrently } from '../../workers/map-concurrently.ts'
 import { type CheckpointFile, hashOfJson } from './checkpoints/checkpoint-file.ts'
 
-/** The responses so far, by the hash of their request. */
+/** Stores the responses of services by the hash of their request. */
 export type ResponseStore = Pick<CheckpointFile<unknown>, 'find' | 'append'>
 
 type JobCallOptions = Omit<ServiceCallOptions, 'memoize'> & {
@@ -29,8 +29,8 @@ const MAX_CALLS = 4
 class ServiceCallError extends Error {}
 
 /**
- * Calls services for the requests of add-ons, one add-on after another. Each response is stored
- * and never requested again. A failed call fails its add-on only. Rejects when aborted, or when a
+ * Calls services for the requests of add-ons, one add-on after another. Each response is stored,
+ * and never requested again. A failed call fails only its add-on. Rejects when aborted, or when a
  * response cannot be stored.
  */
 export async function callServices(
@@ -42,11 +42,11 @@ export async function callServices(
   const countOf = (addOnRequests: ServiceRequests) =>
     'error' in addOnRequests ? 0 : addOnRequests.requests.length
   const total = prepared.reduce((sum, addOnRequests) => sum + countOf(addOnRequests), 0)
-  let before = 0
+  let completedBefore = 0
   for (const addOnRequests of prepared) {
-    let done = before
-    before += countOf(addOnRequests)
-    const onResponse = () => onProgress?.(++done / total)
+    let completed = completedBefore
+    completedBefore += countOf(addOnRequests)
+    const onResponse = () => onProgress?.(++completed / total)
     const startedAt = performance.now()
     const outcome =
       'error' in addOnRequests

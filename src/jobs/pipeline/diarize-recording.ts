@@ -11,20 +11,20 @@ import { type AddOnError, diarizationFailed } from '../../text/result/steps/enve
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import type { Checkpoints } from './checkpoints/checkpoints.ts'
 
-/** The inputs for diarizing a recording. `channels` are those with audio of their own. */
+/** The inputs for diarizing a recording. `channels` are the recognized ones. */
 export type DiarizeOptions = EngineOptions & {
   speech: Pick<SpeechEngine, 'diarize'>
   channels: readonly ChannelPcm[]
   checkpoints: Pick<Checkpoints, 'checkpointEmbeddings'>
   params: Readonly<Record<string, unknown>>
   log: Log
-  /** Milliseconds. */
+  /** Returns the time in milliseconds. */
   now?: () => number
 }
 
 /**
- * The transcript with its speakers and the seconds that diarization took, or the unchanged
- * transcript with the reason why there are no speakers.
+ * The transcript with its speakers or, after a failure, the unchanged transcript with the error and
+ * the seconds that diarization took.
  */
 export type DiarizationResult = {
   transcript: Transcript
@@ -32,7 +32,7 @@ export type DiarizationResult = {
   diarizationSeconds?: number
 }
 
-/** These end the attempt, not just the diarization. */
+/** Errors that end the attempt, not just the diarization. */
 const ENDS_ATTEMPT: ReadonlySet<ErrorCode> = new Set([
   'server_stopping',
   'engine_unavailable',
@@ -40,8 +40,8 @@ const ENDS_ATTEMPT: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /**
- * Assigns a speaker to each word. A failure costs the job only its speakers. Rejects when the
- * attempt cannot continue at all: it was aborted, no worker is available or the disk is full.
+ * Assigns a speaker to each word. After a failure, the job continues without speakers. Rejects when
+ * the attempt cannot continue at all: it was aborted, no worker is available or the disk is full.
  */
 export async function diarizeRecording(
   transcript: Transcript,

@@ -1,14 +1,15 @@
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 
 /**
- * A smaller difference is no sign of damage: encoders pad the end, and headers round. `share` is
- * that of the declared seconds.
+ * A smaller difference is no sign of damage: encoders pad the end, and headers round. `share` is a
+ * fraction of the declared duration.
  */
 const TOLERANCE = { seconds: 1, share: 0.01 }
 
 /**
- * Returns warnings of a recording whose audio ends before the duration that the file declares, as
- * when its copy was interrupted, or continues after it, as when two files were joined byte by byte.
+ * Returns warnings about a recording whose audio ends before the duration that the file declares,
+ * for example because its copy was interrupted, or continues after it, for example because two
+ * files were joined byte by byte.
  */
 export function durationWarnings(media: DecodedMedia): string[] {
   const {
@@ -17,10 +18,10 @@ export function durationWarnings(media: DecodedMedia): string[] {
     unreadSeconds: secondsAfterDeclaredEnd = 0,
   } = media
   const tolerance = Math.max(TOLERANCE.seconds, TOLERANCE.share * declaredSeconds)
-  const [found, declared] = [duration.toFixed(1), declaredSeconds.toFixed(1)]
+  const [decoded, declared] = [duration.toFixed(1), declaredSeconds.toFixed(1)]
   if (declaredSeconds - duration > tolerance) {
     return [
-      `The audio ends after ${found} of the ${declared} s that the file states. Is it cut off?`,
+      `The audio ends after ${decoded} of the ${declared} s that the file states. Is it cut off?`,
     ]
   }
   if (secondsAfterDeclaredEnd <= TOLERANCE.seconds) return []

@@ -5,7 +5,7 @@ import { bytesPerSample } from '../../audio/pcm.ts'
 import type { Checkpoints } from './checkpoints/checkpoints.ts'
 import type { PipelineDeps } from './pipeline-deps.ts'
 
-/** What to recognize of a recording, and whether several channels were taken as one. */
+/** The channels to recognize of a recording, and whether several channels were mixed. */
 export type ChannelGrouping = { channels: ChannelToRecognize[]; mode: 'mix' | 'separate' }
 
 type GroupRecordingOptions = {
@@ -16,7 +16,7 @@ type GroupRecordingOptions = {
 
 /**
  * Decides which channels of a recording are recognized together, as the job requests. The decision
- * is a checkpoint, so that the next attempt does not decide differently.
+ * is a checkpoint, so that the next attempt decides the same.
  */
 export async function groupRecordingChannels(
   { speech, space }: Pick<PipelineDeps, 'speech' | 'space'>,
@@ -41,7 +41,8 @@ export async function groupRecordingChannels(
 
 /**
  * Returns the channel that holds the dialog of films: the third of six or eight (left, right,
- * center, ...), or the equal one that replaces it; undefined for other recordings.
+ * center, ...), or the channel with the same audio that is kept instead; undefined for other
+ * recordings.
  */
 function centerOf(channels: DecodedMedia['channels']): number | undefined {
   if (channels.length !== 6 && channels.length !== 8) return undefined

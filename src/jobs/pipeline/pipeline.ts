@@ -40,7 +40,7 @@ import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 import { checkResultSize } from './result-size.ts'
 
-/** How an attempt is stopped, and where its progress goes. */
+/** Options of an attempt: its abort signal, and the receivers of its progress and metrics. */
 export type AttemptOptions = {
   signal: AbortSignal
   onProgress: (progress: JobProgress) => void
@@ -50,7 +50,7 @@ export type AttemptOptions = {
 
 /**
  * The output of the pipeline: the result, the redacted recording that replaces the original, and
- * what the job took.
+ * the usage that is recorded for the job.
  */
 export type TranscriptionResult = {
   result: WrittenResult
@@ -59,10 +59,10 @@ export type TranscriptionResult = {
 }
 
 /**
- * Creates the result of one job: fetches, decodes, detects the speech of each channel, recognizes
- * it in batches, assembles, diarizes, and builds what was requested. Work that an earlier attempt
- * finished comes from its checkpoints, so a job that was killed resumes where it was and ends with
- * the same transcript.
+ * Creates the result of a job: fetches and decodes its recording, detects the speech of each
+ * channel, recognizes it in batches, assembles the transcript, diarizes it, and builds the
+ * requested result. The output of stages that an earlier attempt finished comes from its
+ * checkpoints, so a job that was killed resumes where it was and ends with the same transcript.
  */
 export async function runPipeline(
   deps: PipelineDeps,
@@ -75,7 +75,7 @@ export async function runPipeline(
 
   progress.enter('fetch')
   await metrics.stage('fetch', () => ensureRecording(deps, job, { signal }))
-  await installMissing(deps.speech, request, { progress, signal, slot, metrics })
+  await installMissingModel(deps.speech, request, { progress, signal, slot, metrics })
   const selection = deps.speech.selectModels(request)
   const fetchedAt = performance.now()
   await metrics.stage('wait', () => slot.enter(signal))
@@ -89,10 +89,10 @@ export async function runPipeline(
   const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
   await saveMediaProperties(deps.db, job.lease, audio)
   progress.enter('detect speech')
-  const { channels, mode, found } = await metrics.stage('detect speech', () => {
+  const { channels, mode, planned } = await metrics.stage('detect speech', () => {
     return prepareBatches(deps, job, { ...step, decoded, selection })
   })
-  const batches = await identifyLanguages(deps.speech, found, { ...step, selection, metrics })
+  const batches = await identifyLanguages(deps.speech, planned, { ...step, selection, metrics })
   const recognized = await metrics.stage('recognize', () => recognize(deps.speech, batches, step))
   const diarized = await buildTranscript(deps, job, { ...step, recognized, channels, metrics })
   const workMs = performance.now() - enteredAt
@@ -113,34 +113,35 @@ export async function runPipeline(
     diarizationSeconds: diarized.diarizationSeconds,
     served: servedAddOns(deps.services),
   }
-  const calling = { ...step, channels, slot, metrics }
-  const { built, llm: asked } = await build(deps, job, { ...calling, diarized, result })
-  const { text, llm } = await addServiceAddOns(deps, job, { ...calling, built })
+  const context = { ...step, channels, slot, metrics }
+  const { built, llm: buildTokens } = await buildResult(deps, job, { ...context, diarized, result })
+  const { text, llm } = await addServiceAddOns(deps, job, { ...context, built })
   await checkResultSize(deps.space, job, text)
-  const usage = { ...billed(decoded.duration, channels.length), llm: sumUsage([asked, llm]) }
+  const audioSeconds = audioUsage(decoded.duration, channels.length)
+  const usage = { ...audioSeconds, llm: sumUsage([buildTokens, llm]) }
   if (!wantsRedactedAudio(job.params)) return { result: text, usage }
 
   progress.enter('redact audio')
-  // Comes last: once it is stored, the code that ends the job has to keep or delete it.
+  // The last stage: once this is stored, the code that ends the job must keep or delete it.
   const { redacted } = built
-  const redacting = { redacted, recognized: channels, signal, account: job.account }
+  const redaction = { redacted, recognized: channels, signal, account: job.account }
   const redactedAudio = await metrics.stage('redact audio', async () => {
     await slot.enter(signal)
-    return storeRedactedAudio(deps, decoded.channels, redacting)
+    return storeRedactedAudio(deps, decoded.channels, redaction)
   })
   return { result: text, redactedAudio, usage }
 }
 
-/** Returns the times that the metadata of the result has, too. */
-function billed(duration: number, channels: number) {
+/** Returns the audio seconds of the job, which equal those in the metadata of the result. */
+function audioUsage(duration: number, channels: number) {
   const audioSeconds = roundTo(duration, 6)
   return { audioSeconds, channelSeconds: roundTo(audioSeconds * channels, 6) }
 }
 
 type ModelOptions = Pick<AttemptOptions, 'signal' | 'slot' | 'metrics'> & { progress: Progress }
 
-/** Installs a model that the job needs, where that is configured; meanwhile it holds no slot. */
-async function installMissing(
+/** Installs a missing model, if models are installed on demand; the job holds no slot meanwhile. */
+async function installMissingModel(
   { installer }: SpeechEngine,
   request: RecognitionRequest,
   { progress, signal, slot, metrics }: ModelOptions,
@@ -167,14 +168,14 @@ async function prepareBatches(
 ) {
   const { signal, progress, checkpoints } = step
   const grouped = await groupRecordingChannels(deps, decoded, { ...step, params })
-  const planning = {
+  const planOptions = {
     signal,
     onProgress: progress.advance,
     checkpointSpeech: checkpoints.checkpointSpeech,
     maxSeconds,
   }
-  const found = await deps.speech.planRecognition(grouped.channels, finals, planning)
-  return { ...grouped, found }
+  const planned = await deps.speech.planRecognition(grouped.channels, finals, planOptions)
+  return { ...grouped, planned }
 }
 
 type LanguageStepOptions = { selection: ModelSelection; metrics: AttemptMetrics }
@@ -230,62 +231,61 @@ async function buildTranscript(
 type BuildContext = { channels: readonly ChannelPcm[]; slot: JobSlot; metrics: AttemptMetrics }
 
 /**
- * Builds the result. A step that changes the words may need a service first; the build is then
- * repeated with its responses.
+ * Builds the result. A step that changes the words may need a service; then the result is built
+ * again with the responses.
  */
-async function build(
+async function buildResult(
   deps: PipelineDeps,
   job: ClaimedJob,
   {
     diarized,
     result,
-    ...calling
+    ...context
   }: Step & BuildContext & { diarized: DiarizationResult; result: TranscriptResultOptions },
 ): Promise<{ built: ResultText; llm?: TokenUsage | undefined }> {
-  const { progress, metrics, signal } = calling
-  const build = (given: TranscriptResultOptions) => {
+  const { progress, metrics, signal } = context
+  const { account } = job
+  const buildOnce = (options: TranscriptResultOptions) => {
     progress.enter('build result')
     return metrics.stage('build result', () => {
-      return deps.resultBuilder.build(diarized.transcript, given, { account: job.account, signal })
+      return deps.resultBuilder.build(diarized.transcript, options, { account, signal })
     })
   }
-  const built = await build(result)
+  const built = await buildOnce(result)
   if (!built.pendingRequests) return { built }
-  const [serviceResponses] = await callFor(deps, job, {
-    ...calling,
+  const [serviceResponses] = await callAddOnServices(deps, job, {
+    ...context,
     prepared: [built.pendingRequests],
   })
   return {
-    built: await build({ ...result, serviceResponses }),
+    built: await buildOnce({ ...result, serviceResponses }),
     llm: responseUsage(responsesOf([serviceResponses!])),
   }
 }
 
 /**
- * Returns the JSON text of the result with the add-ons that need a service, and what language
- * models took for them. They receive the words of the result only, so that no service gets what was
- * redacted.
+ * Returns the JSON text of the result with the add-ons that need a service, and the tokens that
+ * language models used for them. Services receive only the words of the result, so that none
+ * receives redacted words.
  */
 async function addServiceAddOns(
   deps: PipelineDeps,
   job: ClaimedJob,
-  { built, ...calling }: Step & BuildContext & { built: ResultText },
+  { built, ...context }: Step & BuildContext & { built: ResultText },
 ): Promise<{ text: string; llm?: TokenUsage | undefined }> {
   const { text, prepared } = built
   if (prepared.length === 0) return { text }
-  const serviceResponses = await callFor(deps, job, { ...calling, prepared })
+  const serviceResponses = await callAddOnServices(deps, job, { ...context, prepared })
   const { account, params } = job
   const merge = { result: text, params, format: deps.config.addOnResults, serviceResponses }
-  const merged = await calling.metrics.stage('call services', () => {
-    return deps.resultBuilder.merge(merge, { account, signal: calling.signal })
+  const merged = await context.metrics.stage('call services', () => {
+    return deps.resultBuilder.merge(merge, { account, signal: context.signal })
   })
   return { text: merged, llm: responseUsage(responsesOf(serviceResponses)) }
 }
 
-/**
- * Calls services; meanwhile the job holds no slot. Answers of an earlier attempt are used again.
- */
-async function callFor(
+/** Calls the services; the job holds no slot meanwhile. Earlier responses are reused. */
+async function callAddOnServices(
   { services, log }: PipelineDeps,
   { id, account }: ClaimedJob,
   {
@@ -320,7 +320,7 @@ async function callFor(
 }
 
 function responsesOf(serviceResponses: readonly ServiceResponses[]): unknown[] {
-  return serviceResponses.flatMap((one) => ('responses' in one ? one.responses : []))
+  return serviceResponses.flatMap((response) => ('responses' in response ? response.responses : []))
 }
 
 function decodeRecording(
@@ -344,8 +344,8 @@ function decodeRecording(
 }
 
 /**
- * Returns the size of the decoded recording, as far as its header says. Identical channels are only
- * dropped later.
+ * Returns the size in bytes of the decoded recording that its header implies, or 0 if unknown.
+ * Identical channels are dropped only after decoding.
  */
 function decodedBytes(file: StoredRecording | undefined, { maxAudio }: Config['media']): number {
   if (!file) return 0
@@ -354,24 +354,24 @@ function decodedBytes(file: StoredRecording | undefined, { maxAudio }: Config['m
 }
 
 /**
- * Recognizes all batches, one more at a time than there are workers, so that no worker ever waits
- * for the next batch. The results are in the order of the batches, whichever was recognized first.
+ * Recognizes all batches, one more at a time than there are workers, so that no worker waits for
+ * the next batch. Returns the results in the order of the batches.
  */
 async function recognize(
   speech: SpeechEngine,
   batches: readonly Batch[],
   { checkpoints, progress, signal }: Step,
 ): Promise<RecognizedBatch[]> {
-  const total = sum(batches.map(batchLength))
+  const totalSamples = sum(batches.map(batchLength))
   const remainingBatches = batches.filter((batch) => !checkpoints.findRecognized(batch))
-  let done = total - sum(remainingBatches.map(batchLength))
-  const fraction = () => (total > 0 ? done / total : 1)
+  let doneSamples = totalSamples - sum(remainingBatches.map(batchLength))
+  const fraction = () => (totalSamples > 0 ? doneSamples / totalSamples : 1)
   progress.enter('recognize', fraction())
   await mapConcurrently(
     remainingBatches,
     async (batch, signal) => {
       await checkpoints.saveRecognized(batch, await speech.runBatch(batch, { signal }))
-      done += batchLength(batch)
+      doneSamples += batchLength(batch)
       progress.advance(fraction())
     },
     { limit: speech.workers + 1, signal },
@@ -381,14 +381,15 @@ async function recognize(
   })
 }
 
-/** Returns the options that recognition could not honor, each once, and whether it was unsure. */
+/** Returns warnings about ignored options, each once, and about low confidence. */
 function joinWarnings(selected: readonly string[], batches: readonly RecognizedBatch[]): string[] {
   const segments = batches.flatMap(({ segments }) => segments)
-  const unsure = warnOfLowConfidence({
+  const confidenceWarnings = warnOfLowConfidence({
     confidences: segments.flatMap(({ words }) => words.map(({ confidence }) => confidence)),
     uncovered: sum(segments.map(({ uncovered }) => uncovered)),
   })
-  return [...new Set([...selected, ...segments.flatMap(({ warnings }) => warnings), ...unsure])]
+  const recognitionWarnings = segments.flatMap(({ warnings }) => warnings)
+  return [...new Set([...selected, ...recognitionWarnings, ...confidenceWarnings])]
 }
 
 /** Returns the number of samples of speech in a batch. */

@@ -1,6 +1,6 @@
 import type { JobProgress } from '../../storage/jobs/queue/job-state.ts'
 
-/** Where each stage begins and ends in the progress of the whole job, roughly by its cost. */
+/** The part of each stage in the progress of the whole job, roughly by its cost. */
 const stages = {
   fetch: { from: 0, to: 0.05 },
   'pull model': { from: 0.05, to: 0.15 },
@@ -17,28 +17,26 @@ const stages = {
 /** A stage of the pipeline, by name. */
 export type ProgressStage = keyof typeof stages
 
-/**
- * A change of progress within this time of the last one is not reported, unless it is a new stage.
- */
+/** Progress is reported at this interval, and when a stage begins. */
 const REPORT_INTERVAL_MS = 1000
-/** The rate of a stage says nothing before this fraction of it is done. */
+/** The rate of a stage is not used for estimates before this fraction of it is done. */
 const MIN_FRACTION_FOR_ESTIMATE = 0.02
 
-/** Records how far a job is. */
+/** Records the progress of a job. */
 export type Progress = {
   /** Begins a stage, of which an earlier attempt has finished the fraction `done`. */
   enter(stage: ProgressStage, done?: number): void
   /**
-   * Records how much of the current stage is done, 0 to 1, and the seconds left of the job if the
-   * stage knows them.
+   * Records the fraction of the current stage that is done, 0 to 1, and the seconds left of the
+   * stage if it knows them.
    */
   advance(fraction: number, secondsLeft?: number | null): void
 }
 
 /**
- * Converts the progress of stages into that of the job, about once a second. The seconds left are
- * reported only while speech is recognized, from the rate of that stage: stages differ too much to
- * estimate one from another.
+ * Converts the progress of stages into that of the job, and reports it about once a second. The
+ * seconds left are estimated only while speech is recognized, from the rate of that stage: stages
+ * differ too much to estimate one from another. `now` returns milliseconds.
  */
 export function createProgress(
   report: (progress: JobProgress) => void,
@@ -47,16 +45,19 @@ export function createProgress(
   let stage: ProgressStage = 'fetch'
   let start = { at: now(), done: 0 }
   let reportedAt = Number.NEGATIVE_INFINITY
-  /** What was reached: only some jobs have the stage before this one. */
+  /**
+   * The highest reported fraction. Progress never decreases, although not all jobs have every
+   * stage.
+   */
   let reached = 0
 
-  function emit(done: number, stated: number | null = null): void {
+  function emit(done: number, statedSecondsLeft: number | null = null): void {
     reportedAt = now()
     const { from, to } = stages[stage]
     const gained = done - start.done
     const rate = gained / (reportedAt - start.at)
     const canEstimate = stage === 'recognize' && gained >= MIN_FRACTION_FOR_ESTIMATE && rate > 0
-    const secondsLeft = canEstimate ? Math.ceil((1 - done) / rate / 1000) : stated
+    const secondsLeft = canEstimate ? Math.ceil((1 - done) / rate / 1000) : statedSecondsLeft
     reached = Math.max(reached, from + done * (to - from))
     report({ stage, fraction: reached, secondsLeft })
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { type SilencedSpan, storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
+import { type RedactedSpan, storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 
 const account = 'acme'
 const SECONDS = 4
@@ -16,7 +16,7 @@ const { signal } = new AbortController()
  */
 async function changes(
   t: TestContext,
-  redacted: readonly SilencedSpan[],
+  redacted: readonly RedactedSpan[],
   {
     sameAs = [null],
     sourceChannels,

@@ -12,17 +12,20 @@ import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
 import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
 import { findRecording } from '../../storage/objects/recordings.ts'
 
-/** A span to mask: seconds on one of the distinct channels. */
-export type SilencedSpan = { channel: number; start: number; end: number }
+/** A span to mask, in seconds, on one of the recognized channels. */
+export type RedactedSpan = { channel: number; start: number; end: number }
 
 /**
  * A margin of 0.2 seconds on either side of a redacted span, in samples. Word times are off by 45
- * ms on average and by up to 160 ms, so a neighbor's boundary is no more reliable than the word's
- * own. Losing part of an extra word is better than leaving a syllable audible.
+ * ms on average and by up to 160 ms, so the boundary of the neighboring word is no more reliable
+ * than the word's own. Masking part of a neighbor is better than leaving a syllable audible.
  */
 const MARGIN = 0.2 * SAMPLE_RATE
 
-/** Returns whether a job keeps its recording only with the redacted words beeped out. */
+/**
+ * Returns whether the recording of a job is replaced by one with tones in place of the redacted
+ * words.
+ */
 export function wantsRedactedAudio(params: Record<string, unknown>): boolean {
   const { pii_redaction, pii_redaction_config } = params as {
     pii_redaction?: boolean
@@ -31,9 +34,12 @@ export function wantsRedactedAudio(params: Record<string, unknown>): boolean {
   return pii_redaction === true && pii_redaction_config?.audio === true
 }
 
-/** What to mask, in which recognized channels, and for which account. */
+/**
+ * The spans to mask, the recognized channels that they refer to, and the account that owns the
+ * recording.
+ */
 type Redaction = {
-  redacted: readonly SilencedSpan[]
+  redacted: readonly RedactedSpan[]
   recognized: readonly Pick<ChannelToRecognize, 'channel' | 'sourceChannels'>[]
   signal: AbortSignal
   account: string
@@ -42,7 +48,7 @@ type Redaction = {
 /**
  * Stores a WAV file of the decoded channels with a tone in place of the `redacted` spans. A span
  * applies to every channel that carries the same speech. The caller must store a reference to the
- * object, or delete it.
+ * returned object, or delete it.
  */
 export async function storeRedactedAudio(
   { db, space }: { db: Db; space: Pick<StorageLimits, 'checkQuota' | 'reserveBytes'> },
@@ -50,7 +56,7 @@ export async function storeRedactedAudio(
   { redacted, recognized, signal, account }: Redaction,
 ): Promise<RedactedAudio> {
   const samples = channels[0]!.samples
-  // It may be many times larger than the recording, which was compressed.
+  // The WAV file may be many times larger than a compressed recording.
   const planned = samples * bytesPerSample('s16') * channels.length
   await space.checkQuota(account, planned)
   using _ = await space.reserveBytes(planned)
@@ -60,38 +66,42 @@ export async function storeRedactedAudio(
   })
   const object = randomUUID()
   const wave = redactedWave(sources, { samples })
-  // As long as the recording, which was within the limit.
+  // The file needs no limit: its audio is as long as the recording, which was within the limit.
   const maxBytes = Number.POSITIVE_INFINITY
   const { size } = await db.objects.write(object, wave, { maxBytes, signal })
   return { object, size }
 
-  function spansOn(channel: DecodedChannel): SilencedSpan[] {
+  function spansOn(channel: DecodedChannel): RedactedSpan[] {
     const source = withOwnAudio(channels, channel).channel
-    return redacted.filter((span) => carriersOf(span).includes(source))
+    return redacted.filter((span) => sourceChannelsOf(span).includes(source))
   }
 
-  function carriersOf({ channel, start, end }: SilencedSpan): readonly number[] {
-    const carriers = recognized.find((recording) => recording.channel === channel)?.sourceChannels
-    if (!carriers || !(start <= end)) {
+  function sourceChannelsOf({ channel, start, end }: RedactedSpan): readonly number[] {
+    const sourceChannels = recognized.find(
+      (recording) => recording.channel === channel,
+    )?.sourceChannels
+    if (!sourceChannels || !(start <= end)) {
       throw new RangeError(`${start} to ${end} on channel ${channel}`)
     }
-    return carriers
+    return sourceChannels
   }
 }
 
-type DropDeps = { db: Db; log: Log }
+type DeleteDeps = { db: Db; log: Log }
 
-/** Deletes the redacted recording stored for a job that then did not take it. */
+/** Deletes the redacted recording of a job that did not end with it. */
 export function deleteRedactedAudio(
-  { db }: Pick<DropDeps, 'db'>,
+  { db }: Pick<DeleteDeps, 'db'>,
   { object }: RedactedAudio,
 ): Promise<void> {
   return db.deletions.delete([object])
 }
 
-/** Deletes the original of a job that ended with a redacted recording, unless others use it. */
+/**
+ * Deletes the original recording of a job that ended with a redacted one, unless other jobs use it.
+ */
 export async function deleteOriginal(
-  { db, log }: DropDeps,
+  { db, log }: DeleteDeps,
   { account, file: { id } }: ClaimedJob,
 ): Promise<void> {
   try {
@@ -101,16 +111,19 @@ export async function deleteOriginal(
   }
 }
 
-/** Deletes the recording of an ended job of which nothing is kept; later if that fails now. */
-export async function deleteRecordings({ db, log }: DropDeps, jobId: string): Promise<void> {
+/**
+ * Deletes the recording of an ended zero-retention job; a failure is logged, and maintenance
+ * retries.
+ */
+export async function deleteRecordings({ db, log }: DeleteDeps, jobId: string): Promise<void> {
   await deleteEndedRecordings(db, { id: jobId }).catch((error) => {
     log.error({ err: error, jobId }, 'cannot delete the recording')
   })
 }
 
 /**
- * Returns the channel that holds the audio of `channel`. One with the same audio may point to it
- * through a third.
+ * Returns the channel that holds the audio of `channel`, following `sameAs`, which may point to a
+ * channel that has a `sameAs` itself.
  */
 function withOwnAudio(
   channels: readonly DecodedChannel[],
@@ -119,8 +132,8 @@ function withOwnAudio(
   return channel.sameAs === null ? channel : withOwnAudio(channels, channels[channel.sameAs]!)
 }
 
-/** Returns the samples of spans, sorted and merged. */
-function mergeSpans(spans: readonly SilencedSpan[], samples: number): SampleSpan[] {
+/** Converts spans to samples with a margin, sorted and merged. */
+function mergeSpans(spans: readonly RedactedSpan[], samples: number): SampleSpan[] {
   const merged: SampleSpan[] = []
   for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
     const from = Math.max(0, Math.floor(start * SAMPLE_RATE) - MARGIN)

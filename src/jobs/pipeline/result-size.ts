@@ -2,16 +2,19 @@ import { AppError } from '../../errors.ts'
 import type { StorageLimits } from '../../storage/data-folder/storage-limits.ts'
 
 /**
- * The result of hours of speech with every add-on is a tenth of this. Results are served from
- * memory, and only texts that are made to grow give a longer one.
+ * Maximum size of a result. The result of hours of speech with every add-on is a tenth of this.
+ * Results are served from memory, and only texts that are crafted to grow exceed this.
  */
 const MAX_RESULT_BYTES = 128 * 1024 * 1024
-/** A result up to this size is stored whatever its account already uses: the job was accepted. */
+/**
+ * A result up to this size is stored whatever the account already uses, because its job was
+ * accepted.
+ */
 const FREE_RESULT_BYTES = 1024 * 1024
 
 /**
- * Fails with `result_too_large`, or with `quota_exceeded` if a large one exceeds the account's
- * quota.
+ * Throws `result_too_large`, or `quota_exceeded` if a result that is not small exceeds the
+ * account's quota.
  */
 export async function checkResultSize(
   space: Pick<StorageLimits, 'checkQuota'>,

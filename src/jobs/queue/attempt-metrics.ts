@@ -9,23 +9,27 @@ import type { ProgressStage } from '../pipeline/progress.ts'
 export type Observers = { metrics?: Metrics | undefined; tracing?: Tracing | undefined }
 
 /**
- * Measures one attempt at a job. What it reports about the end of a job counts only once that end
- * is stored.
+ * Measures one attempt at a job. The metrics of the end of a job are counted only once that end is
+ * stored.
  */
 export type AttemptMetrics = {
-  /** Runs the work of a stage. `wait` is the wait for a slot, between fetching and decoding. */
+  /**
+   * Runs and measures the work of a stage. `wait` is the wait for a slot, between fetching and
+   * decoding.
+   */
   stage<T>(name: ProgressStage | 'wait', work: () => Promise<T>): Promise<T>
   /**
-   * The transcript is ready: seconds of audio, and seconds of work since the audio was available.
+   * Reports that the transcript is ready: the seconds of audio, and the seconds of work since the
+   * attempt got its slot.
    */
   recognized(audio: { audioSeconds: number; workSeconds: number }): void
-  /** The job has ended, with its result or with a failure. */
+  /** Reports that the job has ended, with its result or with a failure. */
   ended(failure?: JobFailure): void
-  /** The attempt has ended, with an `error` if it failed. */
+  /** Ends the measurement, with an `error` if the attempt failed. */
   close(error?: unknown): void
 }
 
-/** Starts measuring an attempt at a job that was just claimed. */
+/** Starts to measure an attempt at a job that was just claimed. */
 export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers, job: ClaimedJob) {
   const claimedAt = performance.now()
   metrics?.jobQueueSeconds.observe(Math.max(0, steadyNow() - job.dueAt) / 1000)

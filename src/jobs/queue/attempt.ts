@@ -20,25 +20,27 @@ import { type LeaseHeartbeat, LeaseLostError, startHeartbeat } from './lease-hea
 /** Base delay before the next attempt. It doubles each time, plus up to 50% random jitter. */
 const RETRY_PAUSE_MS = 1000
 /**
- * Base delay before an unreachable source is fetched again. It is longer because names and networks
- * take a while to recover.
+ * Base delay before an unreachable source is fetched again. It is longer because host names and
+ * networks take a while to recover.
  */
 const FETCH_PAUSE_MS = 5000
 /**
- * Delay of a job while no worker process becomes ready, or a store is unavailable.
+ * Delays in milliseconds of a job for which no worker process becomes ready, or a store is
+ * unavailable.
  */
-const PAUSES: ReadonlyMap<ErrorCode, number> = new Map<ErrorCode, number>([
+const UNAVAILABLE_PAUSES_MS: ReadonlyMap<ErrorCode, number> = new Map<ErrorCode, number>([
   ['engine_unavailable', 30_000],
   ['database_unavailable', 0],
   ['object_store_unavailable', 5000],
 ])
 /** Errors after which a write is retried until the store is available. */
-const STORES: ReadonlySet<ErrorCode> = new Set(['database_unavailable', 'object_store_unavailable'])
+const STORE_UNAVAILABLE: ReadonlySet<ErrorCode> = new Set([
+  'database_unavailable',
+  'object_store_unavailable',
+])
 /** Delay of a job for which there is no disk space. */
 const SPACE_PAUSE_MS = 30_000
-/**
- * Total time a job waits for space before it fails. By then an operator has had a day to free some.
- */
+/** Total time that a job waits for space before it fails: an operator has a day to free some. */
 const MAX_SPACE_WAIT_MS = 24 * 3_600_000
 /** Delay before retrying to write the end of a job that the database refused. */
 const WRITE_PAUSE_MS = 1000
@@ -77,7 +79,8 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
 type Deps = AttemptDeps & { attemptMetrics: AttemptMetrics }
 
 /**
- * Makes one attempt at a claimed job and writes how it ended. Fails only if that cannot be written.
+ * Makes one attempt at a claimed job and writes its outcome. Rejects only if that cannot be
+ * written.
  */
 export async function runAttempt(attemptDeps: AttemptDeps, job: ClaimedJob): Promise<void> {
   const log = attemptDeps.log.child({ jobId: job.id, account: job.account, attempt: job.attempt })
@@ -97,17 +100,17 @@ export async function runAttempt(attemptDeps: AttemptDeps, job: ClaimedJob): Pro
   }
 }
 
-/** Transcribes and records the progress. */
+/** Runs the pipeline and records its progress. */
 async function transcribeWithProgress(
   { db, slot, log, attemptMetrics, transcribe }: Deps,
   job: ClaimedJob,
   { signal, withFreshTimeLimit }: LeaseHeartbeat,
 ): Promise<TranscriptionResult> {
-  let written = Promise.resolve()
+  let lastWrite = Promise.resolve()
   function onProgress(progress: JobProgress): void {
     const write = () => recordProgress(db, job.lease, progress)
-    // Best effort: if a full disk refuses this write, a write that matters will report it.
-    written = written
+    // Progress is best effort: if the disk is full, a write that matters reports it.
+    lastWrite = lastWrite
       .then(write)
       .catch((error) => log.debug({ err: error }, 'progress not written'))
   }
@@ -120,7 +123,7 @@ async function transcribeWithProgress(
       metrics: attemptMetrics,
     })
   } finally {
-    await written
+    await lastWrite
   }
 }
 
@@ -141,19 +144,19 @@ async function completeAttempt(
       throw error
     }
   }
-  // A full disk fails the job; a store that is unavailable, or briefly locked by another process,
-  // does not.
+  // A full disk fails the job. A store that is unavailable, or briefly locked by another process,
+  // is retried.
   const isFatal = (error: unknown) => {
-    return error instanceof AppError && !STORES.has(error.code)
+    return error instanceof AppError && !STORE_UNAVAILABLE.has(error.code)
   }
-  let done = false
+  let isDone = false
   try {
-    done = await untilWritten(deps, write, { isFatal })
-    mayBeDone = done
+    isDone = await untilWritten(deps, write, { isFatal })
+    mayBeDone = isDone
   } finally {
     if (!mayBeDone && redactedAudio) await deleteRedactedAudio(deps, redactedAudio)
   }
-  if (!done) return log.warn('result dropped: the lease was lost')
+  if (!isDone) return log.warn('result dropped: the lease was lost')
   await dropOriginal(deps, job, { isReplaced: redactedAudio !== undefined })
   await discardCheckpoints(deps, job.id)
   deps.onEvents?.()
@@ -161,7 +164,7 @@ async function completeAttempt(
   log.info('job done')
 }
 
-/** Decides what happens to a job whose attempt failed, and writes it. */
+/** Requeues or fails a job whose attempt failed. */
 async function recordFailure(
   deps: Deps,
   job: ClaimedJob,
@@ -178,9 +181,10 @@ async function recordFailure(
     await releaseJob(db, job.lease, { runAfter: steadyNow() })
     return log.info('job returned to the queue: the server stops')
   }
-  const pause = PAUSES.get(code)
+  const pause = UNAVAILABLE_PAUSES_MS.get(code)
   if (pause !== undefined) {
-    // Not the job's fault: it waits for as long as no recognizer, or no store, is available.
+    // The job waits without counting the attempt for as long as no recognizer, or no store, is
+    // available.
     const write = () => releaseJob(db, job.lease, { runAfter: steadyNow() + pause })
     await untilWritten(deps, write)
     return log.warn({ err: error }, 'the attempt cannot continue, the job waits')
@@ -194,7 +198,7 @@ async function recordFailure(
     return
   }
   log.warn({ err: error }, 'job failed')
-  // Frees the space first: on a full disk the row cannot be written before that.
+  // Frees the space first: on a full disk, the row cannot be written before that.
   await discardCheckpoints(deps, job.id)
   const failure = describeFailure(error, job.attempt)
   const write = () => failJob(db, job.lease, { failure, at: wallNow() })
@@ -205,8 +209,8 @@ async function recordFailure(
 }
 
 /**
- * Requeues a job that found no disk space, without counting the attempt. Returns false if it has
- * waited too long. Frees its checkpoints first: on a full disk this lets other jobs end, and the
+ * Requeues a job that found no disk space, without counting the attempt; returns false if it has
+ * waited too long. Removes its checkpoints first: on a full disk, this lets other jobs end, and the
  * row be written.
  */
 async function waitForSpace(deps: Deps, job: ClaimedJob, error: unknown): Promise<boolean> {
@@ -221,7 +225,7 @@ async function waitForSpace(deps: Deps, job: ClaimedJob, error: unknown): Promis
   return true
 }
 
-/** Deletes the recording of an ended job that keeps a redacted one, or nothing. */
+/** Deletes the original recording of an ended job that keeps a redacted one, or no data. */
 async function dropOriginal(
   deps: AttemptDeps,
   job: ClaimedJob,
@@ -232,8 +236,8 @@ async function dropOriginal(
 }
 
 /**
- * Removes checkpoints. A failure is only logged, since it must not keep a job from ending; the next
- * start removes what is left.
+ * Removes the checkpoints of a job. A failure is only logged, since it must not keep the job from
+ * ending; the next start removes the remaining files.
  */
 async function discardCheckpoints({ log, discard }: AttemptDeps, jobId: string): Promise<void> {
   await discard(jobId).catch((error) => log.warn({ err: error }, 'cannot remove checkpoints'))
@@ -247,11 +251,11 @@ function nextRun(attempt: number, firstPauseMs: number): number {
 function describeFailure(error: unknown, attempts: number): JobFailure {
   if (!(error instanceof AppError)) return toFailure(new AppError('internal'))
   if (!RETRYABLE.has(error.code)) return toFailure(error)
-  return toFailure(exhausted(attempts, error.message))
+  return toFailure(attemptsExhausted(attempts, error.message))
 }
 
 /** The error of a job whose attempts all failed. */
-function exhausted(attempts: number, reason: string): AppError {
+function attemptsExhausted(attempts: number, reason: string): AppError {
   const detail =
     attempts === 1
       ? `its only attempt failed: ${reason}`
@@ -265,8 +269,8 @@ export function toFailure({ status, message }: AppError): JobFailure {
 }
 
 /**
- * Retries a write for as long as the database refuses it. When the server stops, the next start
- * settles it.
+ * Retries a write for as long as the database refuses it. When the server stops, rejects; the next
+ * process then handles the job.
  */
 async function untilWritten(
   { log, stop, pause = wait }: AttemptDeps,

@@ -1,8 +1,11 @@
 import type { ClaimedJob, ClaimOptions } from '../../storage/jobs/queue/claim-job.ts'
 
-/** A fetch is a socket that may wait for minutes: it takes no slot and has its own limit. */
+/**
+ * Maximum concurrent fetches. A fetch is a socket that may wait for minutes: it takes no slot and
+ * has its own limit.
+ */
 const MAX_FETCHING = 100
-/** How many attempts may wait for services without a slot. Each holds its result in memory. */
+/** Maximum attempts that wait for services without a slot. Each holds its result in memory. */
 const MAX_CALLING = 100
 
 /** The assumed working time of an attempt, until the first one has ended. */
@@ -10,25 +13,25 @@ const FIRST_GUESS_SECONDS = 10
 /** The moving average covers roughly the last ten attempts. */
 const NEWEST_SHARE = 0.2
 
-/** Seconds that a short recording lasts at most. */
+/** The maximum seconds of a short recording. */
 const SHORT_SECONDS = 30
 /**
- * This many short recordings share a slot: each worker recognizes their segments four at a time
- * (`createBatchingRunner`), and as many wait there while others are read and written.
+ * This many short recordings share a slot: each worker recognizes their segments in batches of four
+ * (`createBatchingRunner`), while as many other recordings are read and written.
  */
 const SHORT_PER_SLOT = 8
 
 /**
- * How many jobs are decoded and recognized at a time, of short recordings some more, and how many
- * an account may have running.
+ * Maximum jobs that are decoded and recognized at a time (of short recordings, `SHORT_PER_SLOT`
+ * times as many), and maximum running jobs of an account.
  */
-export type Limits = { slots: number; maxPerAccount: number }
+export type SlotLimits = { slots: number; maxPerAccount: number }
 
 /** The slot of one attempt. */
 export type JobSlot = {
   /** Waits for a slot; rejects when `signal` aborts. */
   enter(signal: AbortSignal): Promise<void>
-  /** States how many seconds of audio were decoded, all channels counted. */
+  /** Reports the seconds of decoded audio, summed over all channels. */
   decoded(seconds: number): void
   /** Frees the slot while the attempt waits for services, unless many attempts do so already. */
   leave(): void
@@ -38,31 +41,31 @@ type SlotAttempt = {
   account: string
   isShort: boolean
   phase: 'fetching' | 'waiting' | 'working' | 'calling'
-  /** When it began to work, by the clock of this process. */
+  /** When it began to work, on the clock of `performance.now()`. */
   workingAt: number
   /** Seconds of work before it left its slot. */
-  worked: number
+  workedSeconds: number
   granted: PromiseWithResolvers<void>
   abort: AbortController
   ended: Promise<void>
 }
 
 /**
- * The running attempts. One whose recording is not stored here starts as `fetching`. Once fetched,
- * the attempt is `waiting` until a slot is free, and then `working`. One with a stored recording
- * works at once: it was only started because a slot was free. While it waits for services, an
- * attempt is `calling` and holds no slot.
+ * The running attempts. An attempt whose recording is not stored here starts as `fetching`. Once
+ * fetched, it is `waiting` until a slot is free, and then `working`. An attempt with a stored
+ * recording is `working` at once: it was only started because a slot was free. While it waits for
+ * services, an attempt is `calling` and holds no slot.
  */
 export class JobSlots {
-  readonly #limits: Limits
+  readonly #limits: SlotLimits
   readonly #onChange: () => void
-  /** By job id. */
+  /** The attempts by job id. */
   readonly #attempts = new Map<string, SlotAttempt>()
   /** The average working time of an attempt, in seconds. */
-  #seconds = FIRST_GUESS_SECONDS
+  #meanSeconds = FIRST_GUESS_SECONDS
 
   /** Calls `onChange` when an attempt has ended or begins to wait. */
-  constructor(limits: Limits, onChange: () => void) {
+  constructor(limits: SlotLimits, onChange: () => void) {
     this.#limits = limits
     this.#onChange = onChange
   }
@@ -83,16 +86,17 @@ export class JobSlots {
 
   /** Returns which jobs could start now; undefined if none could. */
   findStartable(): { only: ClaimOptions['only'] } | undefined {
-    const isFree = this.#isFree()
+    const isSlotFree = this.#isSlotFree()
     const canFetch = this.#canFetch()
-    if (!isFree && !canFetch) return undefined
-    return { only: isFree && canFetch ? undefined : isFree ? 'fetched' : 'unfetched' }
+    if (!isSlotFree && !canFetch) return undefined
+    return { only: isSlotFree && canFetch ? undefined : isSlotFree ? 'fetched' : 'unfetched' }
   }
 
   /** Returns whether such a job could start now. */
   hasSlotFor({ account, isFetched }: Pick<ClaimedJob, 'account' | 'isFetched'>): boolean {
-    // Called for each new job; most arrive while all slots are taken.
-    if (!(isFetched ? this.#isFree() : this.#canFetch())) return false
+    // Checks the slots first: this is called for each new job, and most arrive while all slots are
+    // taken.
+    if (!(isFetched ? this.#isSlotFree() : this.#canFetch())) return false
     const ofAccount = this.#all().filter((attempt) => attempt.account === account)
     return ofAccount.length < this.#limits.maxPerAccount
   }
@@ -104,7 +108,7 @@ export class JobSlots {
       isShort: isShort(job),
       phase: job.isFetched ? 'working' : 'fetching',
       workingAt: performance.now(),
-      worked: 0,
+      workedSeconds: 0,
       granted: Promise.withResolvers(),
       abort: new AbortController(),
       ended: Promise.resolve(),
@@ -118,16 +122,16 @@ export class JobSlots {
     attempt.ended = run(slot, attempt.abort.signal).finally(() => {
       this.#attempts.delete(job.id)
       const current = attempt.phase === 'working' ? secondsSince(attempt.workingAt) : 0
-      const seconds = attempt.worked + current
-      if (seconds > 0) this.#seconds += (seconds - this.#seconds) * NEWEST_SHARE
+      const seconds = attempt.workedSeconds + current
+      if (seconds > 0) this.#meanSeconds += (seconds - this.#meanSeconds) * NEWEST_SHARE
       this.#onChange()
     })
   }
 
-  /** Ends all attempts that have not worked yet: they have nothing to lose. */
+  /** Ends all attempts that have not worked yet, so that no work is lost. */
   abortIdle(reason: Error): void {
-    for (const { phase, worked, abort } of this.#attempts.values()) {
-      if (phase !== 'working' && worked === 0) abort.abort(reason)
+    for (const { phase, workedSeconds, abort } of this.#attempts.values()) {
+      if (phase !== 'working' && workedSeconds === 0) abort.abort(reason)
     }
   }
 
@@ -141,10 +145,10 @@ export class JobSlots {
    * Returns false if there is no free slot or no waiting attempt.
    */
   grantSlot(): boolean {
-    if (!this.#isFree()) return false
+    if (!this.#isSlotFree()) return false
     const working = this.#all('working')
     const count = ({ account }: SlotAttempt) =>
-      working.filter((one) => one.account === account).length
+      working.filter((attempt) => attempt.account === account).length
     const next = this.#all('waiting').toSorted((a, b) => count(a) - count(b))[0]
     if (!next) return false
     next.phase = 'working'
@@ -154,18 +158,19 @@ export class JobSlots {
   }
 
   /**
-   * Returns the seconds, at the present pace, until the next job of an account gets a slot. The
-   * estimate shares the slots equally among this account and those that have some.
+   * Returns the estimated seconds until the next job of an account gets a slot. The estimate
+   * divides the slots equally among this account and those that hold some.
    */
   secondsUntilNext(account: string): number {
     const { slots, maxPerAccount } = this.#limits
     const working = this.#all('working')
     const accounts = new Set(working.map((attempt) => attempt.account)).add(account)
     const share = Math.min(Math.max(slots, working.length) / accounts.size, maxPerAccount)
-    // If every slot has been busy for longer than usual, so will be the next ones.
-    const youngest = Math.max(0, ...working.map(({ workingAt }) => workingAt))
-    const busy = !this.#isFree() ? secondsSince(youngest) : 0
-    return Math.max(this.#seconds, busy) / share
+    // If every slot has been busy for longer than usual, the next jobs are expected to take as
+    // long.
+    const newestStart = Math.max(0, ...working.map(({ workingAt }) => workingAt))
+    const busySeconds = !this.#isSlotFree() ? secondsSince(newestStart) : 0
+    return Math.max(this.#meanSeconds, busySeconds) / share
   }
 
   async #enter(attempt: SlotAttempt, signal: AbortSignal): Promise<void> {
@@ -187,19 +192,25 @@ export class JobSlots {
   #leave(attempt: SlotAttempt): void {
     if (attempt.phase !== 'working' || this.#all('calling').length >= MAX_CALLING) return
     attempt.phase = 'calling'
-    attempt.worked += secondsSince(attempt.workingAt)
+    attempt.workedSeconds += secondsSince(attempt.workingAt)
     this.#onChange()
   }
 
-  /** Short recordings leave a slot to a longer one, which is what the next job may have. */
-  #isFree(): boolean {
+  /**
+   * Returns whether a slot is free. Short recordings do not keep a longer one from a slot, since
+   * the next job may be longer.
+   */
+  #isSlotFree(): boolean {
     const { slots } = this.#limits
     const working = this.#all('working')
     const longer = working.filter(({ isShort }) => !isShort)
     return longer.length < slots && working.length < slots * SHORT_PER_SLOT
   }
 
-  /** Fetched attempts that wait for a slot count too: their recordings are on disk. */
+  /**
+   * Returns whether another fetch may start. Fetched attempts that wait for a slot count too: their
+   * recordings are on disk.
+   */
   #canFetch(): boolean {
     return this.#all('fetching').length + this.#all('waiting').length < MAX_FETCHING
   }
@@ -210,11 +221,13 @@ export class JobSlots {
   }
 }
 
-/** The length of a recording that was fetched is only known when it is decoded. */
+/**
+ * Returns whether a job is short. The length of a fetched recording is known only after decoding.
+ */
 function isShort({ file: { duration, channels } }: Pick<ClaimedJob, 'file'>): boolean {
   return duration !== null && duration * (channels ?? 1) <= SHORT_SECONDS
 }
 
-function secondsSince(moment: number): number {
-  return (performance.now() - moment) / 1000
+function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1000
 }

@@ -4,18 +4,18 @@ import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { type Lease, renewLease } from '../../storage/jobs/queue/lease.ts'
 
-/** How long a job stays with its owner without a heartbeat. */
+/** The duration of a lease: without a heartbeat, the job returns to the queue after this time. */
 export const LEASE_MS = 30_000
 /** Two heartbeats may fail before the lease expires. */
 const RENEW_INTERVAL_MS = LEASE_MS / 3
 
 /**
- * The reason of an attempt that ends because its job went to another owner: none of its writes
- * would count.
+ * The reason of an attempt that ends because its job went to another owner: its writes would be
+ * refused.
  */
 export class LeaseLostError extends Error {}
 
-/** Which lease to keep, and what ends the attempt. */
+/** The lease to renew, and the limits of the attempt. */
 export type HeartbeatOptions = {
   db: Db
   log: Log
@@ -26,10 +26,13 @@ export type HeartbeatOptions = {
   renewIntervalMs?: number
 }
 
-/** `signal` is aborted when the attempt has to end; its reason says why. */
+/**
+ * The heartbeat of an attempt. `signal` is aborted when the attempt has to end; its reason is the
+ * error.
+ */
 export type LeaseHeartbeat = {
   signal: AbortSignal
-  /** Waits for `work` without a time limit, then starts the time limit anew. */
+  /** Waits for `work` without a time limit, then restarts the time limit. */
   withFreshTimeLimit(work: Promise<void>): Promise<void>
   close(): Promise<void>
 }
@@ -68,7 +71,7 @@ async function renewLeaseLoop(
 ): Promise<void> {
   try {
     for await (const _ of intervals(renewIntervalMs, undefined, { signal: closed })) {
-      // A failed renewal does not show that the lease is lost; the next one will tell.
+      // A failed renewal does not mean that the lease is lost; the next one decides.
       const isLeased = await renewLease(db, lease, { leaseMs: LEASE_MS }).catch((error) => {
         log.warn({ err: error }, 'lease not renewed')
         return true

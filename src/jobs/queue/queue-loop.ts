@@ -13,18 +13,18 @@ import {
   returnLostJobs,
 } from '../../storage/jobs/queue/queue-maintenance.ts'
 import { type AttemptDeps, runAttempt, toFailure } from './attempt.ts'
-import { JobSlots, type Limits } from './job-slots.ts'
+import { JobSlots, type SlotLimits } from './job-slots.ts'
 import { LEASE_MS } from './lease-heartbeat.ts'
 
 /** Pause of the queue after the database refused a statement. */
 const ERROR_PAUSE_MS = 1000
 
-/** The queue is polled at least this often where other servers create jobs and give them back. */
+/** The queue is polled at least this often if other servers create jobs and return them. */
 const SHARED_POLL_MS = 2000
 
 /** The dependencies of the queue loop. */
 export type QueueLoopOptions = Omit<AttemptDeps, 'stop' | 'slot'> &
-  Limits & {
+  SlotLimits & {
     /** Seconds a job may wait; 0 = no limit. */
     queueTimeout: number
     /** Milliseconds that running jobs may continue after the server begins to stop. */
@@ -32,9 +32,10 @@ export type QueueLoopOptions = Omit<AttemptDeps, 'stop' | 'slot'> &
   }
 
 /**
- * Takes jobs from the queue and makes attempts at them. Polls the queue when it is woken (a job was
- * created, here or by another server, an attempt ended), when a waiting job becomes due, and at
- * least once per lease, more often on a shared database: notifications of others may be lost.
+ * Claims jobs from the queue and makes attempts at them. Polls the queue when it is woken (a job
+ * was created, here or by another server, or an attempt ended), when a waiting job becomes due, and
+ * at least once per lease; more often on a shared database, since notifications of other servers
+ * may be lost.
  */
 export class QueueLoop {
   readonly #options: QueueLoopOptions
@@ -56,25 +57,24 @@ export class QueueLoop {
     })
   }
 
-  /** Requeues the jobs whose owner is dead, then starts taking jobs. */
+  /** Requeues the jobs whose owner is dead, then starts to claim jobs. */
   async start(): Promise<void> {
     await makeWaitingDue(this.#options.db, { now: steadyNow() })
-    await this.#returnJobs()
+    await this.#requeueAbandoned()
     this.#endListening = this.#options.db.jobNotifier?.listen(() => {
       if (this.#slots.findStartable()) this.#woken.resolve()
     })
     this.#loop = this.#run()
   }
 
-  /** Polls the queue now because a job was created, unless it could neither start nor time out. */
+  /**
+   * Polls the queue now because a job was created, unless the job can neither start nor time out.
+   */
   wake(job: Pick<ClaimedJob, 'account' | 'isFetched'>): void {
     if (this.#slots.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
   }
 
-  /**
-   * Returns the seconds, at the present pace, until the next job of an account is taken from the
-   * queue.
-   */
+  /** Returns the estimated seconds until the next job of an account is claimed. */
   secondsUntilNext(account: string): number {
     return this.#slots.secondsUntilNext(account)
   }
@@ -98,8 +98,8 @@ export class QueueLoop {
   }
 
   /**
-   * Takes no more jobs. Working ones may end within the grace time, then return to the queue; those
-   * that only fetch or wait return at once.
+   * Claims no more jobs. Working attempts may end within the grace time, then their jobs return to
+   * the queue; attempts that only fetch or wait return their jobs at once.
    */
   async close(): Promise<void> {
     this.#closing = true
@@ -118,7 +118,7 @@ export class QueueLoop {
 
   async #run(): Promise<void> {
     while (!this.#closing) {
-      // Renewed before polling: a job created meanwhile wakes the loop again.
+      // Renewed before polling, so that a job created meanwhile wakes the loop again.
       this.#woken = Promise.withResolvers()
       const pauseMs = await this.#fill().catch((error) => {
         this.#options.log.error({ err: error }, 'cannot read the queue')
@@ -131,18 +131,20 @@ export class QueueLoop {
   }
 
   /**
-   * Gives every free slot a job. Returns the milliseconds until the queue has to be polled again.
+   * Fills every free slot with a job. Returns the milliseconds until the queue has to be polled
+   * again.
    */
   async #fill(): Promise<number> {
     const { db, queueTimeout } = this.#options
     await this.#failExpired()
-    // One timestamp for both: what becomes due while polling is what the loop then waits for.
+    // One timestamp for both statements: the loop then waits for jobs that become due while
+    // polling.
     const now = steadyNow()
-    // Until no slot is free or no job is left. Slots that the queue leaves free go to waiting
+    // Runs until no slot is free or no job is due. Slots that the queue leaves free go to waiting
     // attempts.
     while (
       !this.#closing &&
-      ((this.#prefersWaiting && this.#grantSlot()) || (await this.#takeOne(now)))
+      ((this.#prefersWaiting && this.#grantSlot()) || (await this.#claimNext(now)))
     );
     while (!this.#closing && this.#grantSlot());
     const latest = now + (db.isShared ? SHARED_POLL_MS : LEASE_MS)
@@ -152,7 +154,7 @@ export class QueueLoop {
   }
 
   /** Starts the next queued job that fits the limits. Returns false if there is none. */
-  async #takeOne(now: number): Promise<boolean> {
+  async #claimNext(now: number): Promise<boolean> {
     const { db, log, maxAttempts, maxPerAccount } = this.#options
     const startable = this.#slots.findStartable()
     if (!startable) return false
@@ -170,24 +172,24 @@ export class QueueLoop {
   }
 
   #grantSlot(): boolean {
-    const isAdmitted = this.#slots.grantSlot()
-    if (isAdmitted) this.#prefersWaiting = false
-    return isAdmitted
+    const isGranted = this.#slots.grantSlot()
+    if (isGranted) this.#prefersWaiting = false
+    return isGranted
   }
 
-  /** Ends the waiting jobs that will get no attempt. */
+  /** Fails the waiting jobs that get no further attempt. */
   async #failExpired(): Promise<void> {
     const { db, maxAttempts, queueTimeout } = this.#options
     const now = steadyNow()
-    await this.#returnJobs()
+    await this.#requeueAbandoned()
     const reason = 'the server stopped or hung each time the job was running'
     const lost = toFailure(new AppError('attempts_exhausted', reason))
     const at = wallNow()
     const exhausted = await failExhaustedJobs(db, { maxAttempts, failure: lost, at })
     await this.#cleanUp(exhausted, lost)
     if (queueTimeout > 0) {
-      const late = `it waited for ${queueTimeout} s (STENO_QUEUE_TIMEOUT_S)`
-      const failure = toFailure(new AppError('queue_timeout', late))
+      const detail = `it waited for ${queueTimeout} s (STENO_QUEUE_TIMEOUT_S)`
+      const failure = toFailure(new AppError('queue_timeout', detail))
       const since = now - queueTimeout * 1000
       await this.#cleanUp(await failOverdueJobs(db, { since, failure, at }), failure)
     }
@@ -196,7 +198,7 @@ export class QueueLoop {
   /**
    * Requeues the jobs of dead owners, and those whose owner has not renewed its lease for too long.
    */
-  async #returnJobs(): Promise<void> {
+  async #requeueAbandoned(): Promise<void> {
     const { db, log } = this.#options
     const now = steadyNow()
     const returned = await returnAbandonedJobs(db, { now })

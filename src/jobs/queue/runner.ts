@@ -13,7 +13,7 @@ import { QueueLoop } from './queue-loop.ts'
 export type JobRunnerOptions = Observers & {
   deps: PipelineDeps
   log: Log
-  /** What maintenance may delete, and when. */
+  /** The parts of the storage that maintenance needs. */
   storage: Partial<Pick<Storage, 'orphans' | 'deletionClock'>>
   onEvents?: (() => void) | undefined
   onDeleted?: ((jobId: string) => void) | undefined
@@ -24,7 +24,9 @@ export type JobRunnerOptions = Observers & {
 }
 
 const GRACE_MS = 5000
-/** With fewer, a job of minutes would hold up every short one on a single-core machine. */
+/**
+ * Minimum slots: with fewer, a job of minutes would delay every short one on a single-core machine.
+ */
 const MIN_SLOTS = 2
 
 /** Runs the queued jobs of recordings, and the maintenance of the storage. */
@@ -47,7 +49,10 @@ export class JobRunner {
     })
   }
 
-  /** Starts working through the queue, including what an earlier server left unfinished. */
+  /**
+   * Starts to run the queued jobs, including those that an earlier process left unfinished, and the
+   * maintenance.
+   */
   async start(): Promise<void> {
     const { deps, log, storage, onDeleted } = this.#options
     const { db, workFolder, config } = deps
@@ -85,12 +90,12 @@ export class JobRunner {
     return this.#queue.idle()
   }
 
-  /** Starts no more jobs, gives running ones a moment to end, and requeues the rest. */
+  /** Starts no more jobs, gives running ones the grace time to end, and requeues the others. */
   drain(): Promise<void> {
     return this.#queue.close()
   }
 
-  /** Drains, and ends the maintenance. */
+  /** Ends the maintenance, and drains. */
   async close(): Promise<void> {
     this.#closed.abort()
     await this.#maintenance

@@ -32,9 +32,9 @@ const refusals = {
 } as const satisfies Record<string, ErrorCode>
 
 /**
- * Retries a failed add-on of a finished job, using the words of the stored result, and writes the
- * outcome there. Returns its JSON text. If another writer changes the result meanwhile, that write
- * wins and the add-on is built again from the new result, so no change is lost. Fails with
+ * Retries a failed add-on of a finished job with the words of the stored result, and stores the
+ * outcome there. Returns the outcome as JSON text. If another writer changes the result meanwhile,
+ * the add-on is built again from the new result, so that no change is lost. Fails with
  * `job_not_found`, `job_not_done` or one of `add_on_…`.
  */
 export async function retryAddOn(
@@ -50,7 +50,8 @@ export async function retryAddOn(
     const job = await findDoneJob(db, id)
     const result = await readResult(db, job.result)
     if (result === undefined) {
-      // Only an object can disappear: either another one has replaced it, or none ever will.
+      // A result can disappear only from the object store: it was replaced by another object, or
+      // deleted.
       const { object } = job.result as { object: string }
       if (object === missing) throw new AppError('storage_unreadable', 'the result is gone')
       missing = object
@@ -61,29 +62,34 @@ export async function retryAddOn(
       account: id.account,
       job: randomUUID(),
       signal,
-      responses: storeIn(responsesByKey),
+      responses: createMemoryStore(responsesByKey),
     }
-    const made = await makeAgain(deps, { name, result, params, format }, options)
-    if (made.outcome !== 'made') throw refusal(made.outcome, name)
-    const { llm } = made
-    if (await replaceResult(db, { jobId: job.id, stored: job.result }, made.result, { llm })) {
-      return made.response
+    const retried = await runRetry(deps, { name, result, params, format }, options)
+    if (retried.outcome !== 'made') throw refusal(retried.outcome, name)
+    const { llm } = retried
+    if (await replaceResult(db, { jobId: job.id, stored: job.result }, retried.result, { llm })) {
+      return retried.response
     }
   }
 }
 
-type MakeOptions = { account: string; job: string; signal: AbortSignal; responses: ResponseStore }
+type RunRetryOptions = {
+  account: string
+  job: string
+  signal: AbortSignal
+  responses: ResponseStore
+}
 
 /** Retries an add-on, and calls the services that it needs. */
-async function makeAgain(
+async function runRetry(
   { resultBuilder, services, log }: RetryDeps,
   retry: Retry,
-  { responses, ...options }: MakeOptions,
+  { responses, ...options }: RunRetryOptions,
 ): Promise<Exclude<RetryResult, { outcome: 'prepared' }> & { llm?: TokenUsage | undefined }> {
   const served = servedAddOns(services)
-  const made = await resultBuilder.retry({ ...retry, served }, options)
-  if (made.outcome !== 'prepared') return made
-  const [serviceResponses] = await callServices(services!, [made.prepared], {
+  const retried = await resultBuilder.retry({ ...retry, served }, options)
+  if (retried.outcome !== 'prepared') return retried
+  const [serviceResponses] = await callServices(services!, [retried.prepared], {
     ...options,
     responses: responses,
     log,
@@ -99,8 +105,10 @@ async function makeAgain(
   }
 }
 
-/** Keeps answers in memory, for when another writer changes the result. */
-function storeIn(responses: Map<string, unknown>): ResponseStore {
+/**
+ * Creates a store that keeps responses in memory, for another round after a change of the result.
+ */
+function createMemoryStore(responses: Map<string, unknown>): ResponseStore {
   return {
     find: (key) => responses.get(key),
     append: async (key, response) => void responses.set(key, response),

@@ -7,13 +7,13 @@ import type { PipelineDeps } from '../pipeline/pipeline-deps.ts'
 import { findDoneJob } from './done-job.ts'
 
 /**
- * Writes the stored words of a finished job or session as a file; `isEdited` with the corrections
- * of people.
+ * Returns the transcript of a finished job or session as a file; with `isEdited`, it has the
+ * corrections of users.
  */
 export async function writeJobTranscript(
   { db, resultBuilder }: Pick<PipelineDeps, 'db' | 'resultBuilder'>,
   id: JobId,
-  { signal, isEdited, ...form }: TranscriptFormat & { isEdited: boolean; signal: AbortSignal },
+  { signal, isEdited, ...format }: TranscriptFormat & { isEdited: boolean; signal: AbortSignal },
 ): Promise<string | Uint8Array> {
   const job = await findDoneJob(db, id)
   const { version } = isEdited ? await findEditedSize(db, job.id) : { version: 0 }
@@ -21,7 +21,7 @@ export async function writeJobTranscript(
   const result = await readResult(db, job.result)
   if (result === undefined || edits === undefined) throw new AppError('job_not_found', id.id)
   const options = { account: id.account, signal }
-  const written = await resultBuilder.transcript({ result, edits, ...form }, options)
+  const written = await resultBuilder.transcript({ result, edits, ...format }, options)
   if (typeof written === 'string' || written instanceof Uint8Array) return written
   throw new AppError('feature_not_configured', written.problem)
 }

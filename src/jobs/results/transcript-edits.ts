@@ -15,7 +15,7 @@ import type { EditOperation } from '../../text/edits/plan-edits.ts'
 import type { PipelineDeps } from '../pipeline/pipeline-deps.ts'
 import { type DoneJob, findDoneJob } from './done-job.ts'
 
-/** Most corrections of one transcript: weeks of work on it. */
+/** Limits of the corrections of one transcript, which are weeks of work. */
 const MAX_VERSIONS = 10_000
 const MAX_BYTES = 8 * 1024 * 1024
 
@@ -25,7 +25,7 @@ type Deps = Pick<PipelineDeps, 'db' | 'resultBuilder'>
 
 /** A correction of a transcript: operations, or a version to restore. */
 export type Correction = {
-  /** The version that the client has seen. */
+  /** The version that the client has read. */
   baseVersion: number
   keyName: string | null
 } & ({ operations: readonly EditOperation[] } | { restore: number })
@@ -35,11 +35,11 @@ export type TranscriptEdits = {
   version: number
   /** Newest first. */
   versions: TranscriptVersion[]
-  /** JSON text: the sum of all corrections. */
+  /** The effect of all corrections together, as JSON text. */
   effective: string
 }
 
-/** Returns the corrections of a finished job's transcript, and its last `limit` versions. */
+/** Returns the corrections of a finished job's transcript, with its last `limit` versions. */
 export async function readTranscriptEdits(
   deps: Deps,
   id: JobId,
@@ -50,14 +50,15 @@ export async function readTranscriptEdits(
   const versions = await listTranscriptVersions(db, job.id, { limit })
   const version = versions[0]?.version ?? 0
   if (version === 0) return { version, versions, effective: NO_EDITS }
-  const made = await edit(deps, job, { version, signal })
-  if ('problem' in made) throw new AppError('internal', 'corrections cannot be read')
-  return { version, versions, effective: made.effective }
+  const edited = await edit(deps, job, { version, signal })
+  if ('problem' in edited) throw new AppError('internal', 'corrections cannot be read')
+  return { version, versions, effective: edited.effective }
 }
 
 /**
  * Stores a new version of a finished job's transcript, and returns it. Fails with `edits_outdated`
- * if the client has not seen the current one, with `words_changed`, `edit_refused` or `edits_full`.
+ * if the client has not read the current version, and with `words_changed`, `edit_refused` or
+ * `edits_full`.
  */
 export async function correctTranscript(
   deps: Deps,
@@ -69,7 +70,7 @@ export async function correctTranscript(
   const { version, bytes } = await findEditedSize(db, job.id)
   if (version !== baseVersion) throw outdated(version)
   if (version >= MAX_VERSIONS) throw new AppError('edits_full', `it has ${version} versions`)
-  const made: NewTranscriptVersion = {
+  const newVersion: NewTranscriptVersion = {
     ...{ version: version + 1, createdAt: wallNow(), keyName },
     ...{ restored: null, operations: 0, changes: '' },
   }
@@ -77,23 +78,23 @@ export async function correctTranscript(
     const { restore } = correction
     if (restore > version)
       throw new AppError('edit_refused', `the transcript has no version ${restore}`)
-    made.restored = restore
+    newVersion.restored = restore
   } else {
     const { operations } = correction
     const edited = await edit(deps, job, { version, operations, signal })
     if ('problem' in edited) throw new AppError(edited.problem.code, edited.problem.detail)
-    made.operations = operations.length
-    made.changes = edited.changes!
-    if (bytes + Buffer.byteLength(made.changes) > MAX_BYTES) {
+    newVersion.operations = operations.length
+    newVersion.changes = edited.changes!
+    if (bytes + Buffer.byteLength(newVersion.changes) > MAX_BYTES) {
       throw new AppError('edits_full', `they would take more than ${MAX_BYTES} bytes`)
     }
   }
   const { account } = id
-  if (!(await insertTranscriptVersion(db, { jobId: job.id, account }, made))) {
+  if (!(await insertTranscriptVersion(db, { jobId: job.id, account }, newVersion))) {
     await findDoneJob(db, id)
     throw outdated((await findEditedSize(db, job.id)).version)
   }
-  const { changes: _, ...stored } = made
+  const { changes: _, ...stored } = newVersion
   return stored
 }
 

@@ -1,4 +1,4 @@
-/** The limit of most file systems. */
+/** The maximum length of a file name in most file systems. */
 const MAX_CHARACTERS = 255
 
 /**

@@ -32,8 +32,8 @@ export type UploadDeps = {
 }
 
 /**
- * Stores a recording that a client sends, once it is known to contain audio. Rejects anything
- * unreadable with `media_unsupported` and leaves nothing behind.
+ * Stores a recording that a client sends, if it contains audio. Rejects with `media_unsupported`
+ * otherwise, and keeps nothing.
  */
 export async function storeUpload(
   deps: UploadDeps,
@@ -49,7 +49,7 @@ export async function storeUpload(
   return await registerUpload(deps, { id, account, filename, source: null, size }, signal)
 }
 
-/** Fetches a recording from the URL that a client gave, and stores it like one that was sent. */
+/** Fetches a recording from the URL that a client gave, and stores it like an uploaded one. */
 export async function fetchUpload(
   deps: UploadDeps,
   account: string,
@@ -95,16 +95,16 @@ async function registerUpload(
   }
 }
 
-/** Seconds after which decoders are not killed again, as for want of memory. */
+/** Seconds after which a machine may have the memory again for want of which it killed decoders. */
 const RETRY_AFTER = 10
 
 /**
- * A job distinguishes its failures; an upload has one response for bytes without audio. A job is
- * repeated when its decoder was killed; an upload asks its client to do that.
+ * Maps an error to that of an upload. Unlike a job, an upload has a single response for bytes
+ * without audio. A job repeats a probe that was killed; an upload asks its client to repeat it.
  */
 function asUploadError(error: unknown): unknown {
   if (!(error instanceof AppError)) return error
-  // One sentence, not two nested ones.
+  // Removes the start of the message, because the new error adds its own.
   const detail = error.message.replace(/^Cannot [^:]*: /, '')
   switch (error.code) {
     case 'media_undecodable':

@@ -81,9 +81,14 @@ test('the last two messages are queued together with the end of the job', async 
   const session = await openSession(t)
   const feed = await session.openFeed()
   const final = `${message(session, { type: 'end_session' }).replace('end_session', 'post_final_transcript').slice(0, -1)},"data":{}}`
-  const last = message(session, { type: 'end_session' })
+  const lastQueued = message(session, { type: 'end_session' })
   const refused = transcript(session, 'told by the next process')
-  await session.append(session.begin, noteMessage(final), noteMessage(last), noteMessage(refused))
+  await session.append(
+    session.begin,
+    noteMessage(final),
+    noteMessage(lastQueued),
+    noteMessage(refused),
+  )
   await feed.feed()
   const before = ['live.start_session', 'live.transcript']
   assert.deepEqual((await session.queued()).events, before)
@@ -91,7 +96,7 @@ test('the last two messages are queued together with the end of the job', async 
   const { seqs, events, bodies } = await session.queued()
   assert.deepEqual(seqs, [0, 1, 2, 3])
   assert.deepEqual(events, [...before, 'live.post_final_transcript', 'live.end_session'])
-  assert.deepEqual(bodies.slice(2), expectedOf(session, [final, last]))
+  assert.deepEqual(bodies.slice(2), expectedOf(session, [final, lastQueued]))
   assert.equal(await session.end(feed), false, 'a job ends once')
 })
 

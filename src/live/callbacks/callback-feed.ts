@@ -13,8 +13,8 @@ import type { ChunkRecord } from '../journal/log-records.ts'
 import { textChunks } from '../result/result-messages.ts'
 import {
   type CallbackSelectionOptions,
-  createSelection,
-  type LogReading,
+  createCallbackSelection,
+  type SelectedLine,
   type SelectedMessage,
 } from './callback-selection.ts'
 
@@ -22,13 +22,13 @@ import {
 export type CallbackFeedOptions = CallbackSelectionOptions & {
   store: Pick<SessionStore, 'readDurableLines'>
   db: Db
-  /** The number of the last message that was queued before; undefined when none was. */
-  last: number | undefined
+  /** The number of the last message that an earlier process queued; undefined when none was. */
+  lastQueued: number | undefined
   /** Queues messages, see `QueueCallbacks`. */
   queue(messages: readonly LiveCallback[]): Promise<number | undefined>
   /** Called when something can be delivered. */
   onQueued(): void
-  /** Called when this many messages were dropped because too many wait. */
+  /** Called with the number of messages that were dropped because too many wait. */
   onDropped(messages: number): void
   log: Log
   pauseMs?: number
@@ -37,37 +37,40 @@ export type CallbackFeedOptions = CallbackSelectionOptions & {
 
 /** The position of a feed in the log: everything before it is queued. */
 type FeedPosition = {
-  /** In bytes, at the start of a line. */
+  /** Byte offset in the log, at the start of a line. */
   offset: number
-  /** Of the next message. */
+  /** The number of the next selected message. */
   number: number
-  /** The last chunk. */
+  /** The last chunk before this position. */
   before: ChunkRecord
-  /** Where the messages begin that are sent when the job has ended. */
+  /**
+   * Byte offset of the first message that is sent only after the job has ended; undefined before it
+   * is logged.
+   */
   end: number | undefined
 }
 
-/**
- * Messages of a busy session are written in groups: ten times a second is often enough for a
- * callback.
- */
+/** Pause between two writes to the queue: a busy session queues its messages in batches. */
 const PAUSE_MS = 100
 /** Failed writes to the queue are retried after this time. */
 const RETRY_MS = 2000
-/** This many rows block other writers for some milliseconds. */
-const MAX_TOGETHER = 200
-/** UTF-8 takes at most three bytes for a character of a string. */
-const SHORT_CHARACTERS = MAX_INLINE_RESULT_BYTES / 3
+/** Maximum rows in one write: this many block other writers for some milliseconds. */
+const MAX_BATCH = 200
+/**
+ * A body of at most this length is stored in its row. UTF-8 takes at most three bytes for a UTF-16
+ * code unit.
+ */
+const MAX_INLINE_CHARACTERS = MAX_INLINE_RESULT_BYTES / 3
 
 /**
- * Queues a session's messages for its callback. The feed reads from the session's log, as far as it
- * is on the disk, so that the session never waits, and memory holds no more than a position in it.
- * The n-th selected message has the number n: a process that resumes after a crash finds out from
- * the last number where to continue, and queues nothing twice.
+ * Queues a session's messages for its callback. The feed reads the part of the session's log that
+ * is on the disk, so that the session never waits, and memory holds no more than a position in the
+ * log. The n-th selected message has the number n: a process that resumes after a crash continues
+ * after the last queued number, and queues no message twice.
  */
 export class CallbackFeed {
   readonly #options: CallbackFeedOptions
-  readonly #select: (line: string, before: ChunkRecord) => LogReading
+  readonly #select: (line: string, before: ChunkRecord) => SelectedLine
   readonly #closing = new AbortController()
   #position: FeedPosition = {
     offset: 0,
@@ -75,36 +78,38 @@ export class CallbackFeed {
     before: { at: 0, received: 0, audio: 0 },
     end: undefined,
   }
-  #fed: Promise<void> = Promise.resolve()
-  #following: Promise<void> | undefined
-  #hasMore = false
+  #lastFeed: Promise<void> = Promise.resolve()
+  #loop: Promise<void> | undefined
+  #hasNewLines = false
 
   constructor(options: CallbackFeedOptions) {
     this.#options = options
-    this.#select = createSelection(options)
+    this.#select = createCallbackSelection(options)
   }
 
   /**
-   * Reports that more may be on the disk: it is queued soon, with retries for as long as that
-   * fails.
+   * Reports that more of the log may be on the disk. The feed queues the new messages soon, and
+   * retries for as long as that fails.
    */
   wake(): void {
-    this.#hasMore = true
-    this.#following ??= this.#follow()
+    this.#hasNewLines = true
+    this.#loop ??= this.#runLoop()
   }
 
   /**
-   * Queues everything that is on the disk by now except the last messages; rejects when that fails.
+   * Queues every message that is on the disk, except those that are sent after the job has ended.
+   * Rejects when that fails.
    */
   feed(): Promise<void> {
-    const fed = this.#fed.then(() => this.#feedStored())
-    this.#fed = fed.catch(() => {})
+    const fed = this.#lastFeed.then(() => this.#feedStored())
+    this.#lastFeed = fed.catch(() => {})
     return fed
   }
 
   /**
-   * Feeds likewise, and returns the messages to be queued when the job has ended. Rejects when the
-   * feed is closed meanwhile, as a server that stops does: the job must not end without them.
+   * Queues messages as `feed` does, and returns those that are queued together with the end of the
+   * job. Rejects when the feed is closed meanwhile, as by a server that stops: the job must not end
+   * without these messages.
    */
   async finish(): Promise<LiveCallback[]> {
     await this.feed()
@@ -119,30 +124,33 @@ export class CallbackFeed {
     return this.#toRows(messages.map((message, i) => ({ message, number: number + i })))
   }
 
-  /** Closes the feed once the current write is done; the next feed queues the rest. */
+  /**
+   * Closes the feed once the current write is done; the next feed of the session queues the
+   * remaining messages.
+   */
   async close(): Promise<void> {
     this.#closing.abort()
-    await this.#following
-    await this.#fed
+    await this.#loop
+    await this.#lastFeed
   }
 
-  async #follow(): Promise<void> {
+  async #runLoop(): Promise<void> {
     const { log, sessionId, pauseMs = PAUSE_MS, retryMs = RETRY_MS } = this.#options
     const { signal } = this.#closing
-    while (this.#hasMore && !signal.aborted) {
-      this.#hasMore = false
+    while (this.#hasNewLines && !signal.aborted) {
+      this.#hasNewLines = false
       let pause = pauseMs
       try {
         await this.feed()
       } catch (error) {
         if (signal.aborted) break
         log.error({ err: error, sessionId }, 'cannot queue live callbacks, retrying')
-        this.#hasMore = true
+        this.#hasNewLines = true
         pause = retryMs
       }
       await delay(pause, undefined, { signal }).catch(() => {})
     }
-    this.#following = undefined
+    this.#loop = undefined
   }
 
   async #feedStored(): Promise<void> {
@@ -150,27 +158,27 @@ export class CallbackFeed {
     const { signal } = this.#closing
     signal.throwIfAborted()
     for await (const lines of store.readDurableLines(this.#position.offset)) {
-      const place = { ...this.#position }
+      const position = { ...this.#position }
       let messages: NumberedMessage[] = []
       for (const { text, end } of lines) {
-        const { message, chunk } = this.#select(text, place.before)
-        if (message?.isAtEnd) place.end ??= place.offset
-        else if (message) messages.push({ message, number: place.number++ })
-        if (chunk) place.before = chunk
-        place.offset = end
-        if (messages.length < MAX_TOGETHER) continue
-        await this.#queue(messages, place)
+        const { message, chunk } = this.#select(text, position.before)
+        if (message?.isAtEnd) position.end ??= position.offset
+        else if (message) messages.push({ message, number: position.number++ })
+        if (chunk) position.before = chunk
+        position.offset = end
+        if (messages.length < MAX_BATCH) continue
+        await this.#queue(messages, position)
         messages = []
       }
-      await this.#queue(messages, place)
+      await this.#queue(messages, position)
       signal.throwIfAborted()
     }
   }
 
-  /** Once this resolves, everything before `place` is queued. */
-  async #queue(messages: readonly NumberedMessage[], place: FeedPosition): Promise<void> {
-    const { last = -1, db, queue, onQueued, onDropped } = this.#options
-    const rows = await this.#toRows(messages.filter(({ number }) => number > last))
+  /** Once this resolves, everything before `position` is queued. */
+  async #queue(messages: readonly NumberedMessage[], position: FeedPosition): Promise<void> {
+    const { lastQueued = -1, db, queue, onQueued, onDropped } = this.#options
+    const rows = await this.#toRows(messages.filter(({ number }) => number > lastQueued))
     if (rows.length > 0) {
       const dropped = await commitOrDelete(
         db,
@@ -180,7 +188,7 @@ export class CallbackFeed {
       if (dropped) onDropped(dropped)
       onQueued()
     }
-    this.#position = { ...place }
+    this.#position = { ...position }
   }
 
   async #toRows(messages: readonly NumberedMessage[]): Promise<LiveCallback[]> {
@@ -205,7 +213,7 @@ type NumberedMessage = { message: SelectedMessage; number: number }
 type Body = Pick<LiveCallback, 'body' | 'body_object'>
 
 async function storeBody(db: Db, text: string): Promise<Body> {
-  if (text.length <= SHORT_CHARACTERS) return { body: text, body_object: null }
+  if (text.length <= MAX_INLINE_CHARACTERS) return { body: text, body_object: null }
   async function* pieces(): AsyncGenerator<string> {
     yield* textChunks(text)
   }

@@ -50,7 +50,7 @@ export function createCallbackFeeds(options: CallbackFeedsOptions): OpenCallback
       store,
       db,
       // Read under the lease: no other process queues messages any more.
-      last: await lastLiveCallback(db, { jobId: job.id }),
+      lastQueued: await lastLiveCallback(db, { jobId: job.id }),
       queue: (messages) => queue(lease, messages),
       onQueued: () => onEvents?.(),
       onDropped,

@@ -16,12 +16,12 @@ export type SelectedMessage = {
   text(): string
   /** Whether it may be dropped when too many wait: partials, acknowledgments, speech events. */
   isDroppable: boolean
-  /** Whether it is sent when the job has ended. */
+  /** Whether it is sent only after the job has ended. */
   isAtEnd: boolean
 }
 
-/** The content of a log line for the callback, and the chunk that it records. */
-export type LogReading = { message?: SelectedMessage; chunk?: ChunkRecord }
+/** What a log line contains: a message for the callback, and the chunk that the line records. */
+export type SelectedLine = { message?: SelectedMessage; chunk?: ChunkRecord }
 
 /** The session whose messages are selected, and its routing. */
 export type CallbackSelectionOptions = { sessionId: string; format: AudioFormat; routing: Routing }
@@ -30,19 +30,20 @@ export type CallbackSelectionOptions = { sessionId: string; format: AudioFormat;
  * Creates a function that extracts the messages for the callback from a session's log, one line at
  * a time; `before` is the chunk before the line, at which its acknowledgment starts.
  */
-export function createSelection(
+export function createCallbackSelection(
   options: CallbackSelectionOptions,
-): (line: string, before: ChunkRecord) => LogReading {
+): (line: string, before: ChunkRecord) => SelectedLine {
   const { routing } = options
   const hasAcks = routing.isForCallback(ackHead)
   return (line, before) => {
-    // There may be half a million chunks.
+    // A log may hold half a million chunks: they are parsed only where acknowledgments are
+    // selected.
     const kind = recordKindOf(line)
     if (kind === 'chunk' ? !hasAcks : kind !== 'message') return {}
     const record = parseLogRecord(line)
     if (record.kind === 'chunk') {
       const { chunk } = record
-      // A chunk with a different acknowledgment has that in the log as a message.
+      // The acknowledgment of such a chunk is a message of its own in the log.
       if (chunk.isPart) return { chunk }
       const text = () => acknowledgment({ before, chunk }, options)
       return { chunk, message: { type: 'audio_chunk', text, isDroppable: true, isAtEnd: false } }

@@ -5,7 +5,8 @@ import { writeMessage } from '../messages/server-messages.ts'
 import { secondsOfAudio } from './format-params.ts'
 
 /**
- * Returns the text that acknowledged a chunk; it need not be stored, since the chunk determines it.
+ * Returns the message that acknowledges a chunk, as JSON text; `before` is the chunk before it. The
+ * log does not store this text, since the chunks determine it.
  */
 export function acknowledgment(
   { before, chunk }: { before: ChunkRecord; chunk: ChunkRecord },
@@ -21,8 +22,8 @@ export function acknowledgment(
 }
 
 /**
- * Returns the text that acknowledges some bytes, as half-open ranges in bytes and seconds of the
- * session.
+ * Returns the message that acknowledges some bytes, as JSON text; the ranges are half-open, in
+ * bytes and in seconds of the session. `at` is in milliseconds since 1970.
  */
 export function acknowledgmentOf(
   { byteRange, timeRange }: { byteRange: [number, number]; timeRange: [number, number] },

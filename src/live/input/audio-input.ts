@@ -20,19 +20,22 @@ export type AudioInputOptions = ChunkPositionsOptions & {
   metrics?: SessionMetrics | undefined
 }
 
-/** How long to wait for a resumed connection to send more of what it may be repeating. */
+/** How long to wait for the next chunk of a resumed connection while it may repeat stored bytes. */
 const REPEAT_TIMEOUT_MS = 1000
 /**
- * Each chunk extends the wait, since a slow uplink takes many seconds to repeat what a client
- * buffered; but a user who speaks for this long without an acknowledgment believes that the session
- * is stuck.
+ * Each chunk extends the wait up to this maximum. A slow uplink takes many seconds to repeat what a
+ * client buffered; but a user who speaks for this long without an acknowledgment believes that the
+ * session is stuck.
  */
 const MAX_REPEAT_TIMEOUT_MS = 10_000
 
 /** A chunk, and when it arrived on the clock of this process. */
 type ArrivedChunk = { bytes: Uint8Array; arrivedAt: number }
 
-/** What a resumed connection has sent so far; `matcher` keeps no more of it than it compares. */
+/**
+ * The chunks of a resumed connection that are not stored yet. `matcher` keeps no more of their
+ * bytes than it compares.
+ */
 type HeldBytes = {
   matcher: ResumeMatcher
   chunks: ArrivedChunk[]
@@ -57,19 +60,19 @@ export class AudioInput {
     this.#chunkPositions = new ChunkPositions(options)
   }
 
-  /** Bytes of audio accepted. */
-  get audio(): number {
-    return this.#chunkPositions.audio
+  /** Bytes of accepted audio. */
+  get audioBytes(): number {
+    return this.#chunkPositions.audioBytes
   }
 
   /** Seconds of audio accepted. */
   get seconds(): number {
-    return roundTo(secondsOfAudio(this.#chunkPositions.audio, this.#options.format), 6)
+    return roundTo(secondsOfAudio(this.#chunkPositions.audioBytes, this.#options.format), 6)
   }
 
   /**
-   * Prepares for a connection that resumes the session: at `offset`, a session byte, or wherever
-   * its first bytes belong. False when the session has fewer bytes than that.
+   * Prepares for a connection that resumes the session at `offset`, a session byte; undefined means
+   * wherever its first bytes belong. Returns false when the session has fewer bytes than `offset`.
    */
   async resume(offset: number | undefined): Promise<boolean> {
     this.dropHeld()
@@ -91,9 +94,7 @@ export class AudioInput {
     return true
   }
 
-  /**
-   * Accepts a chunk; its acknowledgment, or refusal, follows when everything before it is stored.
-   */
+  /** Accepts a chunk. Its acknowledgment or refusal follows once everything before it is stored. */
   take(chunk: Uint8Array): void {
     const held = this.#held
     const arrived = { bytes: chunk, arrivedAt: performance.now() }
@@ -103,10 +104,10 @@ export class AudioInput {
     }
     held.chunks.push(arrived)
     held.hasAudio ||= chunk.length > 0
-    const place = chunk.length > 0 ? held.matcher.write(chunk) : undefined
+    const position = chunk.length > 0 ? held.matcher.write(chunk) : undefined
     clearTimeout(held.timer)
-    if (place !== undefined) {
-      this.#release(place)
+    if (position !== undefined) {
+      this.#release(position)
       return
     }
     const now = wallNow()
@@ -150,11 +151,11 @@ export class AudioInput {
     this.#options.journal.append({ audio, lines: [formatLogRecord({ kind: 'chunk', chunk })] })
   }
 
-  #release(place: number): void {
+  #release(position: number): void {
     const { chunks, timer } = this.#held!
     clearTimeout(timer)
     this.#held = undefined
-    this.#chunkPositions.continueAt(place)
+    this.#chunkPositions.continueAt(position)
     for (const chunk of chunks) this.#store(chunk)
   }
 

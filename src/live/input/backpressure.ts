@@ -1,9 +1,13 @@
-/** When a client is paused that sends more than can be stored and recognized. */
+/**
+ * Options of the backpressure on a client that sends audio faster than it can be stored and
+ * recognized.
+ */
 export type BufferSpaceOptions = {
-  /** The fill level; 1 = full. */
+  /** Returns the fill level; 1 = full. */
   fill(): number
-  /** Called when a client has to wait, and when it no longer has to. */
+  /** Called when a client has to wait. */
   onFull(): void
+  /** Called when the client may continue. */
   onSpace(): void
 }
 
@@ -27,7 +31,7 @@ export class BufferSpace {
     return this.#waiting.promise
   }
 
-  /** Reports that something was stored or recognized. */
+  /** Reports that audio was stored or recognized. */
   changed(): void {
     if (this.#waiting && this.#options.fill() <= RESUME_LEVEL) this.release()
   }

@@ -111,7 +111,7 @@ test('a restored record of chunks continues the ranges', () => {
   const recent = [{ at: 1000, received: 344, audio: 300 }]
   const chunkPositions = open({ recent, before, ackBoundaries: [], pending: new Uint8Array(0) })
   assert.deepEqual(add(chunkPositions, bytes(100)).byteRange, [344, 444])
-  assert.equal(chunkPositions.audio, 400)
+  assert.equal(chunkPositions.audioBytes, 400)
   chunkPositions.continueAt(144)
   assert.deepEqual(add(chunkPositions, bytes(100)).timeRange, [100 / 32_000, 200 / 32_000])
 })
@@ -119,7 +119,7 @@ test('a restored record of chunks continues the ranges', () => {
 test('an incomplete header at the end is stored as audio', () => {
   const chunkPositions = open()
   add(chunkPositions, Buffer.from('RIFF'))
-  assert.equal(chunkPositions.audio, 0)
+  assert.equal(chunkPositions.audioBytes, 0)
   const rest = chunkPositions.end(2000)
   assert.equal(Buffer.from(rest!.audio).toString(), 'RIFF')
   assert.deepEqual([rest!.chunk.received, rest!.chunk.audio, rest!.chunk.released], [4, 4, 4])

@@ -13,19 +13,23 @@ export type AcceptedChunk = {
 
 /** The chunks that an earlier process accepted. */
 export type EarlierChunks = {
-  /** Those that a client may repeat, and the last one before them. */
+  /** The chunks that a client may repeat. */
   recent: ChunkRecord[]
+  /** The last chunk before those. */
   before: ChunkRecord
-  /** Bytes that may yet become a header, see `HeaderFilter`. */
+  /** Bytes held back because they may be the start of a WAV header, see `HeaderFilter`. */
   pending: Uint8Array
   /** The ends of chunks that were repeated. */
   ackBoundaries: AckBoundary[]
 }
 
-/** A session byte at which an acknowledgment ended, though no stored chunk does. */
+/**
+ * A session byte (`received`) at which an acknowledgment ended, though no stored chunk does. `at`
+ * is its time in milliseconds since 1970.
+ */
 export type AckBoundary = { at: number; received: number }
 
-/** `keepSeconds`: how far back a client may repeat what it sent. */
+/** `keepSeconds` is how far back a client may repeat what it sent. */
 export type ChunkPositionsOptions = {
   format: AudioFormat
   keepSeconds: number
@@ -33,15 +37,15 @@ export type ChunkPositionsOptions = {
 }
 
 /**
- * Repeats are not searched further back than this: it is more than a client sends at once. Repeated
- * bytes are compared in memory, which therefore holds at most twice as much for them.
+ * Repeats are searched in this many bytes, which is more than a client sends at once. The compared
+ * bytes are in memory, stored and repeated ones: at most twice as many.
  */
 const MAX_REPEATED_BYTES = 64 * 1024 * 1024
 
 /**
- * Gives each chunk its range in the session, in bytes and seconds, and removes WAV headers. A chunk
- * that repeats what has arrived, as the first ones of a resumed connection do, gets its original
- * range, and is stored once.
+ * Assigns each chunk its range in the session, in bytes and seconds, and removes WAV headers. A
+ * chunk that repeats stored bytes, as the first ones of a resumed connection do, gets its original
+ * range, and is stored only once.
  */
 export class ChunkPositions {
   readonly #format: AudioFormat
@@ -57,7 +61,7 @@ export class ChunkPositions {
   #next: number
 
   constructor({ format, keepSeconds, earlier }: ChunkPositionsOptions) {
-    const { recent = [], before = nothing, ackBoundaries = [], pending } = earlier ?? {}
+    const { recent = [], before = startPosition, ackBoundaries = [], pending } = earlier ?? {}
     const { received, audio } = recent.at(-1) ?? before
     this.#format = format
     this.#keepMs = keepSeconds * 1000
@@ -75,23 +79,27 @@ export class ChunkPositions {
     return this.#received
   }
 
-  /** Bytes of audio. */
-  get audio(): number {
+  /** Bytes of audio, without headers. */
+  get audioBytes(): number {
     return this.#audio
   }
 
+  /**
+   * Adds a chunk that arrived at a time in milliseconds since 1970. `problem` is why its header is
+   * refused.
+   */
   add(bytes: Uint8Array, at: number): AcceptedChunk | { problem: string } {
     const from = this.#next
     const to = from + bytes.length
     const isRepeated = bytes.length > 0 && to <= this.#received
-    const fresh = bytes.subarray(Math.max(0, this.#received - from))
+    const newBytes = bytes.subarray(Math.max(0, this.#received - from))
     if (isRepeated || bytes.length === 0) {
       this.#next = to
       if (isRepeated) this.#ackBoundaries.push({ at, received: to })
       return { byteRange: [from, to], timeRange: [this.#timeAt(from), this.#timeAt(to)] }
     }
     const start = this.#timeAt(from)
-    const filtered = this.#filter.write(fresh)
+    const filtered = this.#filter.write(newBytes)
     if ('problem' in filtered) return filtered
     const { audio, held, released } = filtered
     const { pending } = this.#filter
@@ -104,7 +112,7 @@ export class ChunkPositions {
       audio: this.#audio,
       ...(held.length > 0 && { held: Buffer.from(held).toString('base64') }),
       ...(released > 0 && { released }),
-      ...(fresh.length < bytes.length && { isPart: true as const }),
+      ...(newBytes.length < bytes.length && { isPart: true as const }),
       ...(pending.length > 0 && { pending: pending.length }),
     }
     this.#record(chunk)
@@ -118,7 +126,7 @@ export class ChunkPositions {
     if (audio.length === 0) return undefined
     this.#audio += audio.length
     const released = audio.length
-    // It was acknowledged when it arrived.
+    // These bytes were acknowledged when they arrived.
     const chunk = {
       at,
       received: this.#received,
@@ -135,13 +143,16 @@ export class ChunkPositions {
     this.#next = next
   }
 
-  /** Returns where a client may resume, oldest first, and the chunks there; see `readChunks`. */
+  /**
+   * Returns the session bytes at which a client may resume, ascending, and the chunks from there
+   * on; see `readChunks`.
+   */
   repeatable(): { from: ChunkRecord; chunks: ChunkRecord[]; boundaries: number[] } {
     const first = this.#received - MAX_REPEATED_BYTES
-    const places = [this.#before, ...this.#recent]
-    const start = places.findIndex(({ received }) => received >= first)
-    const from = places[start]!
-    const chunks = places.slice(start + 1)
+    const positions = [this.#before, ...this.#recent]
+    const start = positions.findIndex(({ received }) => received >= first)
+    const from = positions[start]!
+    const chunks = positions.slice(start + 1)
     const ends = [...chunks, ...this.#ackBoundaries].map(({ received }) => received)
     const within = ends.filter((end) => end > from.received && end < this.#received)
     const boundaries = [...new Set([from.received, ...within])].sort((a, b) => a - b)
@@ -163,10 +174,10 @@ export class ChunkPositions {
   #audioAt(byte: number): number {
     if (byte >= this.#received) return this.#audio
     const { received, audio } = this.#before
-    // The positions of headers in older bytes are no longer known: most sessions have one header,
-    // or none.
+    // The positions of headers in older bytes are forgotten, so this is an estimate: most sessions
+    // have one header, or none.
     if (byte < received) return byte * (audio / received)
-    const after = firstBehind(this.#recent, byte)
+    const after = firstEndingAfter(this.#recent, byte)
     const chunk = this.#recent[after]!
     const before = this.#recent[after - 1] ?? this.#before
     return Math.max(before.audio, chunk.audio - (chunk.received - byte))
@@ -184,7 +195,7 @@ export function dropOlder<T extends { at: number }>(list: T[], since: number): T
 }
 
 /** Returns the index of the first chunk that ends after a session byte. */
-function firstBehind(chunks: readonly ChunkRecord[], byte: number): number {
+function firstEndingAfter(chunks: readonly ChunkRecord[], byte: number): number {
   let [low, high] = [0, chunks.length - 1]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -195,7 +206,7 @@ function firstBehind(chunks: readonly ChunkRecord[], byte: number): number {
 }
 
 /** The position before the first chunk. */
-const nothing: ChunkRecord = { at: 0, received: 0, audio: 0 }
+const startPosition: ChunkRecord = { at: 0, received: 0, audio: 0 }
 
 /**
  * Rebuilds the bytes of chunks as the client sent them, with headers; `readAudio(from, to)`

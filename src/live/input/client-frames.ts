@@ -4,9 +4,9 @@ import { isObject } from '../../is-object.ts'
 export type ClientFrame =
   | { type: 'audio'; bytes: Uint8Array }
   | { type: 'stop' }
-  /** A chunk whose audio cannot be read; answered with a refused ack. */
+  /** A chunk whose audio cannot be decoded; it is answered with a negative acknowledgment. */
   | { type: 'refused'; status: 400; exception: 'InvalidChunk'; message: string }
-  /** Answered with an `error` message. */
+  /** A message that cannot be read; it is answered with an `error` message. */
   | { type: 'unreadable'; message: string }
 
 /** Parses a frame. The audio bytes may share the memory of `data`. */
@@ -37,10 +37,10 @@ function refused(message: string): ClientFrame {
   return { type: 'refused', status: 400, exception: 'InvalidChunk', message }
 }
 
-/** How all known clients write a chunk, except for spaces. */
+/** The text before and after the base64 of a chunk, as all known clients write it; spaces vary. */
 const HEAD = /^\s*\{\s*"type"\s*:\s*"audio_chunk"\s*,\s*"data"\s*:\s*\{\s*"chunk"\s*:\s*"/
 const TAIL = /"\s*\}\s*\}\s*$/
-/** The text around the base64 is searched in this many bytes at either end. */
+/** The text before and after the base64 is searched in this many bytes at either end. */
 const MARGIN = 100
 
 /**
@@ -70,8 +70,9 @@ function decodeBase64(text: string): Uint8Array | undefined {
 }
 
 /**
- * Only a chunk message is long, and a chunk is one value. The parser takes 40 ms for a megabyte of
- * brackets, which all other sessions would wait for.
+ * A message with more bytes and more values than this is refused unparsed: the only long message is
+ * a chunk, which is one value. The parser takes 40 ms for a megabyte of brackets, and all other
+ * sessions would wait for it.
  */
 const [MANY_BYTES, MANY_VALUES] = [64 * 1024, 1000]
 

@@ -33,14 +33,14 @@ export class ClientInput {
     this.#options = options
   }
 
-  /** Begins with the frames of another client. */
+  /** Resets the count of unreadable frames, for the next client. */
   restart(): void {
     this.#unreadable = new UnreadableFrames()
   }
 
   /**
-   * Handles a frame; `isOpen`: the session still accepts audio. Returns what it contained: audio,
-   * or the request to stop.
+   * Handles a frame. `isOpen` means that the session still accepts audio. Returns what the frame
+   * contained: audio, or the request to stop; undefined if the frame needs no further handling.
    */
   receive(
     data: Uint8Array,

@@ -1,15 +1,21 @@
-/** A frame of a client; without `data`, a control frame, which only has a cost. */
+/**
+ * A frame of a client. A control frame has no `data`; it only costs credit, see `FrameScheduler`.
+ */
 export type SocketFrame = { data?: Uint8Array | undefined; isBinary: boolean }
 
 /**
- * Binary frames up to this size share a block: each as an object would take fifty times its bytes.
+ * Binary frames up to this size share a block: as an object of its own, each would take fifty times
+ * its bytes.
  */
 const SMALL_BYTES = 256
 const BLOCK_BYTES = 16 * 1024
-/** Taken entries are removed in batches of this size. */
-const SHIFTED = 1000
+/** Handled entries are removed in batches of this size. */
+const SHIFT_BATCH = 1000
 
-/** Consecutive small binary frames. */
+/**
+ * Consecutive small binary frames. `used` bytes are filled; `taken` frames are handled, and the
+ * next frame starts at `offset`.
+ */
 type Block = { bytes: Uint8Array; used: number; sizes: number[]; taken: number; offset: number }
 
 /** Received frames that are not handled yet, in order. */
@@ -58,10 +64,10 @@ export class FrameQueue {
       if (entry.taken < entry.sizes.length) return
     }
     this.#entries[this.#first++] = { isBinary: true }
-    // Only now and then, so that a long queue is not moved for each frame.
+    // Removed in batches, so that a long queue is not moved for each frame.
     if (this.#first === this.#entries.length) this.clear()
-    else if (this.#first === SHIFTED) {
-      this.#entries.splice(0, SHIFTED)
+    else if (this.#first === SHIFT_BATCH) {
+      this.#entries.splice(0, SHIFT_BATCH)
       this.#first = 0
     }
   }

@@ -1,16 +1,20 @@
 import { FrameQueue, type SocketFrame } from './frame-queue.ts'
 import { TokenBucket } from './token-bucket.ts'
 
-/** The handlers of the frames of one socket. */
+/** The callbacks of the queue of one socket. */
 export type SocketQueueHandlers = {
-  /** A returned promise delays the frames behind it. */
+  /** Handles a frame. The frames behind it wait for a returned promise. */
   handle(frame: SocketFrame): Promise<void> | undefined
-  /** Called when frames wait and reading must pause, and when it may resume. */
+  /** Called when frames wait, so that reading must pause. */
   onFull(): void
+  /** Called when no frames wait any more, so that reading may resume. */
   onFree(): void
 }
 
-/** Options of the frame scheduler; `turn` and `later` are set by tests. */
+/**
+ * Options of the frame scheduler, for tests: the clock in milliseconds, and how work is scheduled
+ * for the next turn of the event loop and for later.
+ */
 export type FrameSchedulerOptions = {
   now?: () => number
   turn?: (run: () => void) => void
@@ -18,19 +22,21 @@ export type FrameSchedulerOptions = {
 }
 
 /**
- * A frame takes the server some 30 µs whatever its content, so a frame of this size pays for itself
- * by its bytes: a file may arrive as fast as the network allows in frames of 100 ms. A smaller one
- * costs the fraction that it lacks: at most 1.
+ * A frame takes the server some 30 µs whatever its size. A frame of at least this size costs no
+ * credit, so that a file may arrive as fast as the network allows in frames of 100 ms. A smaller
+ * one costs the missing fraction, at most 1.
  */
 const FREE_BYTES = 1600
 /**
- * Most clients send 10 to 50 frames a second. A page that sends each block of an `AudioWorklet`
- * (128 samples) sends 750 at 96 kHz.
+ * Credit per second. Most clients send 10 to 50 frames a second. A page that sends each block of an
+ * `AudioWorklet` (128 samples) sends 750 at 96 kHz.
  */
 const SMALL_PER_SECOND = 800
-/** A client may send at once what it buffered during a minute without a connection. */
+/**
+ * Maximum credit: a client may send at once what it buffered during a minute without a connection.
+ */
 const SMALL_AT_ONCE = 3000
-/** All frames together block the event loop for some milliseconds at most. */
+/** Limits of one turn of the event loop, which block it for some milliseconds at most. */
 const FRAMES_PER_TURN = 64
 const BYTES_PER_TURN = 2 * 1024 * 1024
 /** Queues that wait for credit are checked again after this time. */
@@ -39,8 +45,8 @@ const CREDIT_MS = 50
 /**
  * Schedules the frames of all sockets, so that none of them blocks the event loop: a limited number
  * in each turn of the loop, from one account after the other, and from each socket no more small
- * frames than its credit allows. Waiting frames keep their order, and their socket is not read
- * meanwhile.
+ * frames than its credit allows. Waiting frames keep their order, and meanwhile their socket is not
+ * read.
  */
 export class FrameScheduler {
   readonly #now: () => number
@@ -63,7 +69,7 @@ export class FrameScheduler {
     this.#later = later
   }
 
-  /** Opens a queue for the frames of one more socket. */
+  /** Opens a queue for the frames of a socket. */
   open(account: string, handlers: SocketQueueHandlers): SocketQueue {
     const credit = new TokenBucket({
       perSecond: SMALL_PER_SECOND,
@@ -121,7 +127,7 @@ export class FrameScheduler {
       if (!next) return
       const [account, queues] = next
       const [queue] = queues
-      // Moves to the end of both lists, if more frames wait.
+      // If more frames wait, `wake` moves the queue and its account to the end.
       this.#ready.delete(account)
       if (queue) queues.delete(queue)
       if (queues.size > 0) this.#ready.set(account, queues)
@@ -143,7 +149,7 @@ type SocketQueueOptions = SocketQueueHandlers & {
 class SocketQueue {
   readonly #options: SocketQueueOptions
   readonly #queue = new FrameQueue()
-  #isHeld = false
+  #isHandling = false
   #isFull = false
   #isClosed = false
   #drained: (() => void) | undefined
@@ -165,7 +171,7 @@ class SocketQueue {
   push(frame: SocketFrame): void {
     if (this.#isClosed) return
     const { scheduler, credit } = this.#options
-    const isFirst = this.#queue.length === 0 && !this.#isHeld
+    const isFirst = this.#queue.length === 0 && !this.#isHandling
     if (isFirst && credit.take(costOf(frame))) {
       if (scheduler.tryAcquire(frame.data?.length ?? 0)) {
         this.#handle(frame)
@@ -178,10 +184,14 @@ class SocketQueue {
     if (isFirst) scheduler.wake(this)
   }
 
-  /** Handles the first waiting frame, and returns the outcome. */
+  /**
+   * Handles the first waiting frame. Returns `more` when more frames are ready, `full` when this
+   * turn of the event loop is used up, and `waits` when the queue has nothing to do until it is
+   * woken.
+   */
   step(): 'more' | 'full' | 'waits' {
     const frame = this.#queue.peek()
-    if (!frame || this.#isHeld || this.#isClosed) return 'waits'
+    if (!frame || this.#isHandling || this.#isClosed) return 'waits'
     const { scheduler, credit } = this.#options
     if (!credit.take(costOf(frame))) {
       scheduler.wakeLater(this)
@@ -193,7 +203,7 @@ class SocketQueue {
     }
     this.#queue.shift()
     this.#handle(frame)
-    if (this.#queue.length > 0) return this.#isHeld ? 'waits' : 'more'
+    if (this.#queue.length > 0) return this.#isHandling ? 'waits' : 'more'
     this.#free()
     return 'waits'
   }
@@ -209,7 +219,7 @@ class SocketQueue {
     return promise
   }
 
-  /** Drops the waiting frames: they are no longer needed. */
+  /** Drops the waiting frames. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -222,10 +232,10 @@ class SocketQueue {
   #handle(frame: SocketFrame): void {
     const handling = this.#options.handle(frame)
     if (!handling) return
-    this.#isHeld = true
+    this.#isHandling = true
     this.#fill()
     void handling.then(() => {
-      this.#isHeld = false
+      this.#isHandling = false
       if (this.#queue.length > 0) this.#options.scheduler.wake(this)
       else this.#free()
     })
@@ -238,7 +248,7 @@ class SocketQueue {
   }
 
   #free(): void {
-    if (this.#isHeld || this.#queue.length > 0) return
+    if (this.#isHandling || this.#queue.length > 0) return
     this.#drained?.()
     if (!this.#isFull || this.#isClosed) return
     this.#isFull = false

@@ -6,12 +6,12 @@ import { createResumeMatcher, type ReceivedBytes } from './resume-matcher.ts'
 
 /** Implements the rule of resumption by trying every boundary. */
 function findSlowly({ from, stored, boundaries }: ReceivedBytes, arrived: Uint8Array): number {
-  const found = boundaries.find((at) => {
+  const position = boundaries.find((at) => {
     const rest = stored.subarray(at - from)
     if (at < from || rest.every((byte) => byte === rest[0])) return false
     return Buffer.from(rest).equals(arrived.subarray(0, rest.length))
   })
-  return found ?? from + stored.length
+  return position ?? from + stored.length
 }
 
 /**
@@ -22,9 +22,9 @@ function find(lost: ReceivedBytes, frames: Uint8Array[]): [number, number | unde
   const finder = createResumeMatcher(lost)
   let taken = 0
   for (const frame of frames) {
-    const found = finder.write(frame)
+    const position = finder.write(frame)
     taken += frame.length
-    if (found !== undefined) return [found, taken]
+    if (position !== undefined) return [position, taken]
   }
   return [finder.decide(), undefined]
 }
@@ -81,8 +81,8 @@ test('repeated zero bytes alone do not identify a resume position', () => {
 
 test('boundaries before the stored bytes are ignored', () => {
   const { stored } = lost('ab|cd')
-  const found = find({ from: 100, stored, boundaries: [90, 98, 102] }, [bytes('cd')])
-  assert.deepEqual(found, [102, 2])
+  const result = find({ from: 100, stored, boundaries: [90, 98, 102] }, [bytes('cd')])
+  assert.deepEqual(result, [102, 2])
 })
 
 /** From pure noise to highly repetitive audio. */
@@ -117,12 +117,12 @@ test('the matcher agrees with a slow reference and needs no extra bytes', () => 
       const known = seen % 3 === 0 ? seen % (audio.length + 1) : ends[seen % at.length]! - from
       const sent = Buffer.concat([audio.subarray(known || 0), fresh])
       const stored = { from, stored: audio, boundaries }
-      const [found, taken] = find(stored, cut(sent, frames))
-      assert.equal(found, findSlowly(stored, sent))
+      const [position, taken] = find(stored, cut(sent, frames))
+      assert.equal(position, findSlowly(stored, sent))
       if (taken === undefined) return
       for (const more of [fresh, audio]) {
         const longer = Buffer.concat([sent.subarray(0, taken), more])
-        assert.equal(found, findSlowly(stored, longer), 'no later byte could change it')
+        assert.equal(position, findSlowly(stored, longer), 'no later byte could change it')
       }
     }),
     { numRuns: rounds(750) },
@@ -137,8 +137,8 @@ test('noise repeated after a lost acknowledgment is never stored twice', () => {
       boundaries.sort((a, b) => a - b)
       const known = boundaries[seen % boundaries.length]!
       const sent = Buffer.concat([audio.subarray(known), fresh])
-      const [found] = find({ from: 0, stored: audio, boundaries }, cut(sent, frames))
-      const kept = Buffer.concat([audio, sent.subarray(audio.length - found)])
+      const [position] = find({ from: 0, stored: audio, boundaries }, cut(sent, frames))
+      const kept = Buffer.concat([audio, sent.subarray(audio.length - position)])
       assert.ok(kept.equals(Buffer.concat([audio, fresh])))
     }),
   )
@@ -151,8 +151,8 @@ test('matching periodic audio takes linear time', () => {
   const boundaries = Array.from({ length: 6250 }, (_, i) => i * 160)
   const sent = Buffer.concat([stored.subarray(500_000, -1), Buffer.from([9])])
   const started = performance.now()
-  const found = find({ from: 0, stored, boundaries }, cut(sent, [200_000, 400_000, 499_950]))
-  assert.deepEqual(found, [stored.length, sent.length])
+  const result = find({ from: 0, stored, boundaries }, cut(sent, [200_000, 400_000, 499_950]))
+  assert.deepEqual(result, [stored.length, sent.length])
   const ms = performance.now() - started
   assert.ok(
     ms < 1000,

@@ -10,14 +10,15 @@ export type ReceivedBytes = {
   boundaries: readonly number[]
 }
 
-/** Finds which bytes of the lost connection a resumed one repeats. */
+/** Finds which bytes of the lost connection a resumed connection repeats. */
 export type ResumeMatcher = {
   /**
-   * Processes arriving bytes. Returns the session byte at which the first arrived byte belongs (the
-   * end = nothing was repeated); undefined: more bytes are needed to decide.
+   * Processes arriving bytes. Returns the session byte at which the first arrived byte belongs,
+   * which is the end of the stored bytes if nothing was repeated; undefined if more bytes are
+   * needed to decide.
    */
   write(bytes: Uint8Array): number | undefined
-  /** Decides by what has arrived, since no more arrives in time. */
+  /** Decides by the bytes that have arrived, because no more arrive in time. */
   decide(): number
 }
 
@@ -32,11 +33,11 @@ export type ResumeMatcher = {
  */
 export function createResumeMatcher({ from, stored, boundaries }: ReceivedBytes): ResumeMatcher {
   const audio = Buffer.from(stored.buffer, stored.byteOffset, stored.length)
-  // Silence matches any other silence: where nothing else follows, a match would prove nothing.
-  const silence = silenceStart(audio)
-  const starts = boundaries.map((at) => at - from).filter((at) => at >= 0 && at < silence)
-  const arrived = createArrived(audio.length - (starts[0] ?? audio.length))
-  let next = 0
+  // Silence matches any other silence: a match of the final silence alone would prove nothing.
+  const silenceFrom = silenceStart(audio)
+  const starts = boundaries.map((at) => at - from).filter((at) => at >= 0 && at < silenceFrom)
+  const arrived = createArrivedBytes(audio.length - (starts[0] ?? audio.length))
+  let startIndex = 0
   let start = starts[0]
   let matched = 0
 
@@ -51,20 +52,20 @@ export function createResumeMatcher({ from, stored, boundaries }: ReceivedBytes)
   }
 
   /**
-   * Continues with the next boundary from which everything still agrees up to `reached`, or that
-   * lies after it.
+   * Continues with the next boundary that lies at `reached` or after it, or from which all stored
+   * bytes up to `reached` match.
    */
   function tryNext(reached: number): void {
-    next++
+    startIndex++
     if (matched <= arrived.run) {
-      matched = Math.max(0, reached - (starts[next] ?? reached))
+      matched = Math.max(0, reached - (starts[startIndex] ?? reached))
     } else {
       do {
         matched = arrived.border(matched)
-        while (next < starts.length && starts[next]! < reached - matched) next++
-      } while (matched > 0 && starts[next] !== reached - matched)
+        while (startIndex < starts.length && starts[startIndex]! < reached - matched) startIndex++
+      } while (matched > 0 && starts[startIndex] !== reached - matched)
     }
-    start = starts[next]
+    start = starts[startIndex]
   }
 
   return {
@@ -80,14 +81,14 @@ export function createResumeMatcher({ from, stored, boundaries }: ReceivedBytes)
  * Collects the first `limit` bytes that arrive, and their borders: strings that such a prefix both
  * begins and ends with.
  */
-function createArrived(limit: number) {
+function createArrivedBytes(limit: number) {
   let bytes = Buffer.alloc(0)
   let length = 0
-  /** How many bytes equal the first. */
+  /** The number of bytes at the start that equal the first one. */
   let run = 0
-  /** Longest border of the prefix of each length, as far as `knownBorders`. */
+  /** The longest border of the prefix of each length up to `computedBorders`. */
   let borders = new Uint32Array(2)
-  let knownBorders = 1
+  let computedBorders = 1
 
   return {
     get length() {
@@ -97,26 +98,23 @@ function createArrived(limit: number) {
       return run
     },
     after: (start: number): Buffer => bytes.subarray(start, length),
-    add(more: Uint8Array): void {
-      const missingBytes = more.subarray(0, limit - length)
-      if (length + missingBytes.length > bytes.length) {
+    add(newBytes: Uint8Array): void {
+      const keptBytes = newBytes.subarray(0, limit - length)
+      if (length + keptBytes.length > bytes.length) {
         const larger = Buffer.alloc(
-          Math.min(limit, Math.max(2 * bytes.length, length + missingBytes.length)),
+          Math.min(limit, Math.max(2 * bytes.length, length + keptBytes.length)),
         )
         larger.set(bytes.subarray(0, length))
         bytes = larger
       }
-      bytes.set(missingBytes, length)
+      bytes.set(keptBytes, length)
       const isRun = run === length
-      length += missingBytes.length
+      length += keptBytes.length
       if (!isRun || length === 0) return
-      const remainingLength = Math.max(1, run)
+      const comparedFrom = Math.max(1, run)
       run =
-        remainingLength +
-        commonLength(
-          bytes.subarray(remainingLength, length),
-          bytes.subarray(remainingLength - 1, length),
-        )
+        comparedFrom +
+        commonLength(bytes.subarray(comparedFrom, length), bytes.subarray(comparedFrom - 1, length))
     },
     /** Returns the length of the longest border of the first `prefix` bytes. */
     border(prefix: number): number {
@@ -125,11 +123,11 @@ function createArrived(limit: number) {
         larger.set(borders)
         borders = larger
       }
-      for (; knownBorders < prefix; knownBorders++) {
-        const byte = bytes[knownBorders]
-        let border = borders[knownBorders]!
+      for (; computedBorders < prefix; computedBorders++) {
+        const byte = bytes[computedBorders]
+        let border = borders[computedBorders]!
         while (border > 0 && bytes[border] !== byte) border = borders[border]!
-        borders[knownBorders + 1] = bytes[border] === byte ? border + 1 : 0
+        borders[computedBorders + 1] = bytes[border] === byte ? border + 1 : 0
       }
       return borders[prefix]!
     },

@@ -1,10 +1,10 @@
-/** A rate limit: this many per second, and this many at once after a pause. */
+/**
+ * A rate limit: `perSecond` units per second, and up to `burst` units at once after a pause. `now`
+ * returns milliseconds and never goes back.
+ */
 export type TokenBucketOptions = { perSecond: number; burst: number; now?: () => number }
 
-/**
- * A bucket of `burst` units that fills up by `perSecond`. `now` counts milliseconds and never goes
- * back.
- */
+/** A bucket of `burst` units that fills up by `perSecond`. */
 export class TokenBucket {
   readonly #options: Required<TokenBucketOptions>
   #level: number
@@ -24,7 +24,7 @@ export class TokenBucket {
     return true
   }
 
-  /** Whether the bucket is full: then it can be discarded without loss. */
+  /** Whether the bucket is full. A full bucket can be replaced by a new one without loss. */
   get isFull(): boolean {
     this.#fill()
     return this.#level >= this.#options.burst

@@ -2,7 +2,7 @@ import { TokenBucket } from './token-bucket.ts'
 
 /** Unreadable frames in a row before a client is considered broken. */
 const MAX_IN_A_ROW = 20
-/** Limit of unreadable frames with others between them; one more is allowed each second. */
+/** Limit of unreadable frames between readable ones; it grows by one each second. */
 const MAX_SCATTERED = 100
 
 /** Counts the unreadable frames of one client. */
@@ -11,7 +11,7 @@ export class UnreadableFrames {
   #inARow = 0
   #isOver = false
 
-  /** Whether there were too many. */
+  /** Whether the client sent too many unreadable frames. */
   get isOver(): boolean {
     return this.#isOver
   }

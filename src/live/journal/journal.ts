@@ -2,18 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../observability/log.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'
 
-/** What one write stores: audio, and the log lines that report it. */
+/** What one write stores: audio, and the log lines that describe it. */
 export type JournalEntry = { audio?: Uint8Array; lines: readonly string[] }
 
 /**
- * How far an entry got. `written`: it can be read and survives the death of the process. `durable`:
- * it is synced to the disk. Both stay pending if the session is suspended or its disk fails first.
+ * How far an entry is stored. `written`: it can be read and survives the death of the process.
+ * `durable`: it is synced to the disk. Both promises stay pending if the session is suspended or
+ * its disk fails first.
  */
 export type AppendOutcome = { written: Promise<void>; durable: Promise<void> }
 
 /** A write to a full disk is retried after this time; meanwhile nothing is acknowledged. */
 const RETRY_MS = 1000
-/** Above this share of its limit, the log takes only what must not be lost. */
+/** Above this share of its limit, the log accepts only what must not be lost. */
 const FULL_LOG_SHARE = 0.75
 /** Memory of an entry besides its content. */
 const ENTRY_BYTES = 500
@@ -35,9 +36,9 @@ type PendingEntry = JournalEntry & {
 }
 
 /**
- * Stores what happens in a session, in order; what `append` returns resolves in the same order.
- * Entries that arrive while the disk is busy become durable with the next sync. Writes to a
- * full disk are retried for as long as the session lives: the client keeps what was not
+ * Stores what happens in a session, in order; the promises that `append` returns resolve in the
+ * same order. Entries that arrive while the disk is busy become durable with the next sync. Writes
+ * to a full disk are retried for as long as the session lives: the client keeps what was not
  * acknowledged.
  */
 export class Journal {
@@ -46,8 +47,9 @@ export class Journal {
   #storing: Promise<void> | undefined
   #bytes = 0
   #logBytes: number
-  /** What `progress` has not yielded yet, and why nothing more can be stored. */
+  /** The steps that `progress` has not yielded yet. */
   readonly #steps = new Set<'written' | 'durable'>()
+  /** Why nothing more can be stored. */
   #failure: { error: unknown } | undefined
   #wake: (() => void) | undefined
 
@@ -87,8 +89,9 @@ export class Journal {
   }
 
   /**
-   * Yields when more is written or durable than at the last yield, until the session is suspended.
-   * Throws when nothing more can be stored until the files are reopened. Has one consumer.
+   * Yields when more entries are written or durable than at the last yield, until the session is
+   * suspended. Throws when nothing more can be stored until the files are reopened. Has one
+   * consumer.
    */
   async *progress(): AsyncGenerator<'written' | 'durable'> {
     const { signal } = this.#options
@@ -123,13 +126,15 @@ export class Journal {
     while (this.#storing) await this.#storing
   }
 
-  /** Resolves likewise, to whether everything is durable within this time. */
+  /**
+   * Waits as `flushed` does, for at most `timeoutMs`; resolves to whether all entries are durable.
+   */
   async flushedWithin(timeoutMs: number): Promise<boolean> {
-    const waiting = new AbortController()
-    const late = delay(timeoutMs, false, { signal: waiting.signal }).catch(() => false)
+    const timer = new AbortController()
+    const timedOut = delay(timeoutMs, false, { signal: timer.signal }).catch(() => false)
     const flushed = this.flushed().then(() => this.#failure === undefined)
-    const isFlushed = await Promise.race([flushed, late])
-    waiting.abort()
+    const isFlushed = await Promise.race([flushed, timedOut])
+    timer.abort()
     return isFlushed
   }
 
@@ -168,21 +173,21 @@ export class Journal {
       } catch (error) {
         if (signal.aborted) return false
         log.error({ err: error }, 'cannot store a live session, retrying')
-        if (!(await this.#canGoOn())) {
+        if (!(await this.#areFilesUsable())) {
           this.#fail(error)
           return false
         }
-        await store.sync().catch(() => {}) // A sync reports a failed write only once.
+        await store.sync().catch(() => {}) // Consumes the error: a sync reports it once.
         await delay(retryMs, undefined, { signal }).catch(() => {})
       }
     }
   }
 
   /**
-   * Returns whether the files are usable after a failed write: the next sync only reports the
-   * failure again; the one after it is decisive.
+   * Returns whether the files are usable after a failed write. The first sync may only report that
+   * failure again; the second one decides.
    */
-  async #canGoOn(): Promise<boolean> {
+  async #areFilesUsable(): Promise<boolean> {
     const { store } = this.#options
     await store.sync().catch(() => {})
     return store.sync().then(
@@ -193,8 +198,8 @@ export class Journal {
 }
 
 function journalEntryBytes({ audio, lines }: JournalEntry): number {
-  const texts = lines.reduce((sum, { length }) => sum + length, 0)
-  return (audio?.byteLength ?? 0) + texts + ENTRY_BYTES
+  const lineBytes = lines.reduce((sum, { length }) => sum + length, 0)
+  return (audio?.byteLength ?? 0) + lineBytes + ENTRY_BYTES
 }
 
 function joinPieces(pieces: readonly Uint8Array[]): Uint8Array | undefined {

@@ -11,11 +11,11 @@ import type {
 } from '../recognition/endpointer.ts'
 
 /**
- * A line of a session's log: enough to resume the session after a crash, and to list in its result
- * what was sent.
+ * A line of a session's log. The lines suffice to resume the session after a crash, and to list the
+ * messages that were sent in its result.
  */
 export type LogRecord =
-  /** The first client connected, in milliseconds since 1970. */
+  /** The first client connected at this time, in milliseconds since 1970. */
   | { kind: 'begin'; at: number }
   | { kind: 'chunk'; chunk: ChunkRecord }
   | LoggedMessage
@@ -27,12 +27,12 @@ export type LogRecord =
   /** An utterance of the result, as JSON of its view, see `DiarizedRecord`. */
   | { kind: 'spoken'; text: string }
   | { kind: 'diarized'; diarized: DiarizedRecord }
-  /** The outcome of the summary, before it is sent: it is binding from then on. */
+  /** The outcome of the summary, logged before it is sent; it is final from then on. */
   | { kind: 'summary'; summary: ServiceEnvelope }
-  /** The outcome of the prompts, likewise. */
+  /** The outcome of the prompts, logged before it is sent; it is final from then on. */
   | { kind: 'prompted'; prompted: ServiceEnvelope }
   | { kind: 'answer'; answer: ResponseRecord }
-  /** A warning about what the result lacks, as its reader gets it. */
+  /** A warning for the user about what the result lacks. */
   | { kind: 'warning'; text: string }
   | { kind: 'stop'; reason: StopReason }
 
@@ -43,8 +43,8 @@ export type LoggedMessage = { kind: 'message'; head: MessageHead; text: string }
 export type ReadLog = () => AsyncGenerator<readonly string[]>
 
 /**
- * A chunk that was stored; byte counts are those after it. Its position among the messages is where
- * its acknowledgment was sent.
+ * A chunk that was stored; byte counts are totals after it. Its acknowledgment was sent at the
+ * position of this record among the messages.
  */
 export type ChunkRecord = {
   /** Milliseconds since 1970. */
@@ -52,15 +52,21 @@ export type ChunkRecord = {
   /** Bytes received, WAV headers included, and bytes of audio. */
   received: number
   audio: number
-  /** Base64 of those bytes of it that are (or may be) a WAV header; absent when there are none. */
+  /**
+   * Base64 of the bytes of this chunk that are (or may be) a WAV header; absent when there are
+   * none.
+   */
   held?: string
-  /** Bytes held back earlier that turned out to be audio: they precede this chunk's own. */
+  /**
+   * The number of bytes that were held back earlier and turned out to be audio; they precede this
+   * chunk's own audio.
+   */
   released?: number
-  /** Its acknowledgment covered another range, and is in the log as a message. */
+  /** The acknowledgment covered another range, and is in the log as a message. */
   isPart?: true
   /**
-   * How many bytes the header filter held back after it: the last of those in `held`. Absent for
-   * none.
+   * The number of bytes that the header filter holds back after this chunk, which are the last ones
+   * in `held`; absent for none.
    */
   pending?: number
 }
@@ -72,8 +78,8 @@ export type ChunkRecord = {
 export type UtteranceRecord = { channel: number; number: number; text: string | null }
 
 /**
- * What a group of add-ons found in a logged utterance; the messages that report it follow in the
- * log. Absent `group`: those of this server.
+ * The results of a group of add-ons for a logged utterance; the messages that report them follow in
+ * the log. Without `group`, these are the add-ons of this server.
  */
 export type AddOnRecord = {
   channel: number
@@ -83,16 +89,16 @@ export type AddOnRecord = {
 }
 
 /**
- * A response of a service, by the hash of its request. It is needed until the log has the result
- * that it serves: the results of an utterance (`purpose` is its id), or a record at the end of the
- * session (`purpose` is its kind).
+ * A response of a service, by the hash of its request (`key`). It is needed until the log has the
+ * result that it is for: the results of an utterance (`purpose` is its id), or a record at the end
+ * of the session (`purpose` is its kind).
  */
 export type ResponseRecord = { purpose: string; key: string; value: unknown }
 
 /**
- * The outcome of diarization at the end of the session: the last `count` utterances of kind
- * `spoken` before this replace those that were sent, or `error` states why there are none. Seconds
- * of processing time.
+ * The outcome of diarization at the end of the session. The last `count` utterances of kind
+ * `spoken` before this record replace those that were sent; `error` states why there are none.
+ * `seconds` is processing time.
  */
 export type DiarizedRecord = { count: number; seconds: number; error: AddOnError | null }
 
@@ -100,8 +106,9 @@ export type DiarizedRecord = { count: number; seconds: number; error: AddOnError
 export type PendingUtterance = UtteranceSegments & { channel: number; span: UtteranceSpan }
 
 /**
- * The position of a channel, with the first sample that no utterance took, and the last word that
- * was emitted and its language; older logs lack that.
+ * The state of a channel. `after` is the first sample that belongs to no utterance yet. `lastWord`
+ * and `language` are those of the last emitted utterance with words; logs of older versions lack
+ * them.
  */
 export type ChannelState = {
   endpoint: EndpointerState
@@ -112,7 +119,7 @@ export type ChannelState = {
 
 /** The state of the session between two frames of audio. */
 export type Snapshot = {
-  /** Frames processed. */
+  /** VAD frames processed. */
   position: number
   channels: ChannelState[]
   /**
@@ -123,14 +130,14 @@ export type Snapshot = {
   /** The speakers so far, if speakers are labeled. */
   speakers?: SpeakersState
   language: string | null
-  /** Seconds of processing time so far. */
+  /** Processing time so far, in seconds. */
   work: number
 }
 
 /** Why no more audio is accepted. */
 export type StopReason = 'client' | 'left' | 'lost' | 'idle' | 'too_long' | 'too_large' | 'revoked'
 
-/** Writes a record as one line; the kind comes first, so that most lines need no parsing. */
+/** Formats a record as one line. The kind comes first, so that most lines need no parsing. */
 export function formatLogRecord(record: LogRecord): string {
   switch (record.kind) {
     case 'begin':
@@ -229,7 +236,7 @@ export function recordKindOf(line: string): LogRecord['kind'] {
   return line.slice(0, Math.max(0, line.indexOf(' '))) as LogRecord['kind']
 }
 
-/** Reads a message; logs of older versions have no head before the text. */
+/** Parses a message; logs of older versions have no head before the text. */
 function parseMessageRecord(content: string): LoggedMessage {
   if (content.startsWith('{'))
     return { kind: 'message', head: headOf(JSON.parse(content)), text: content }
@@ -245,17 +252,20 @@ function parseMessageRecord(content: string): LoggedMessage {
   }
 }
 
-/** Logs of older versions do not say which group it was; only services translate. */
+/**
+ * Parses the results of add-ons. Logs of older versions do not name the group; only services
+ * translate.
+ */
 function parseAddOnRecord(content: string): AddOnRecord {
   type FoundLine = [number, number, AddOnResults, AddOnGroup?]
-  const [channel, number, results, named] = JSON.parse(content) as FoundLine
-  const group = named ?? (results.translation ? 'services' : 'own')
+  const [channel, number, results, loggedGroup] = JSON.parse(content) as FoundLine
+  const group = loggedGroup ?? (results.translation ? 'services' : 'own')
   return { channel, number, results, ...(group !== 'own' && { group }) }
 }
 
 type ChunkLine = [number, number, number, string?, number?, number?, number?]
 
-/** Writes three numbers for nearly all chunks: there may be half a million of them. */
+/** Formats nearly all chunks as three numbers: a log may hold half a million of them. */
 function formatChunkRecord(chunk: ChunkRecord): ChunkLine {
   const { at, received, audio, held = '', released = 0, isPart, pending = 0 } = chunk
   if (!held && !released && !isPart && !pending) return [at, received, audio]
@@ -275,7 +285,7 @@ function parseChunkRecord(text: string): ChunkRecord {
   }
 }
 
-const kinds = new Set<LogRecord['kind']>([
+const recordKinds = new Set<LogRecord['kind']>([
   ...(['begin', 'chunk', 'message', 'seen', 'utterance', 'found'] as const),
   ...(['snapshot', 'spoken', 'diarized', 'summary', 'prompted', 'answer'] as const),
   ...(['warning', 'stop'] as const),
@@ -283,11 +293,11 @@ const kinds = new Set<LogRecord['kind']>([
 
 /**
  * Returns the total bytes of audio that the record of a chunk states; undefined for other lines.
- * For a line that a power failure damaged, it returns more than there can be: the log is cut there.
+ * For a line that a power failure damaged, returns infinity, so that the log is truncated there.
  */
 export function audioAfter(line: string): number | undefined {
   const kind = recordKindOf(line)
-  if (!kinds.has(kind)) return Number.POSITIVE_INFINITY
+  if (!recordKinds.has(kind)) return Number.POSITIVE_INFINITY
   if (kind !== 'chunk') return undefined
   try {
     return parseChunkRecord(line.slice(6)).audio

@@ -26,9 +26,9 @@ import {
   type UtteranceRecord,
 } from './log-records.ts'
 
-/** What an earlier process logged about a session, as far as the next one needs it. */
+/** The state of a session that an earlier process logged, as far as the next process needs it. */
 export type RecoveredSession = {
-  /** When its first client connected, in milliseconds since 1970, if that was logged. */
+  /** When the first client connected, in milliseconds since 1970, if that was logged. */
   beganAt: number | undefined
   chunks: EarlierChunks
   messages: EarlierMessages
@@ -37,28 +37,31 @@ export type RecoveredSession = {
   /** Whether the outcome of diarization is in the log. */
   isDiarized: boolean
   sent: AlreadySent
-  /** What the result lacks, to be reported with it. */
+  /** Warnings about what the result lacks. */
   warnings: string[]
 }
 
-/** What must not be sent twice: audio after the last snapshot is recognized again. */
+/** The messages that must not be sent twice: audio after the last snapshot is recognized again. */
 export type AlreadySent = {
   /** Speech events after the last snapshot, see `speechKey`. */
   speech: Set<string>
-  /** Utterances with a sent partial, with a sent final, and those that are in the log. */
+  /** Ids of utterances with a sent partial. */
   partials: Set<string>
+  /** Ids of utterances with a sent final. */
   finals: Set<string>
+  /** Ids of utterances that are in the log. */
   done: Set<string>
   /** Characters of the JSON of the logged utterances. */
   utteranceBytes: number
-  /** Messages about the session as a whole, by type. */
+  /** The texts of messages about the session as a whole, by type. */
   onceMessages: Map<string, string>
-  /** Utterances that a group of add-ons has not processed yet, by utterance and group. */
+  /** Utterances that a group of add-ons has not processed yet, by utterance id and group. */
   pendingAddOns: Map<string, { utterance: UtteranceRecord; group: AddOnGroup }>
-  /** The last response of the add-ons, and how many of its messages were sent. */
+  /** The last results of add-ons, and how many of their messages were sent. */
   lastResults: { utterance: UtteranceRecord; found: AddOnRecord; sent: number } | undefined
-  /** The outcome of the summary, and that of the prompts. */
+  /** The outcome of the summary, if it is logged. */
   summary: ServiceEnvelope | undefined
+  /** The outcome of the prompts, if it is logged. */
   prompted: ServiceEnvelope | undefined
   /** Responses of services for results that are not logged yet. */
   responses: LoggedResponses
@@ -103,8 +106,8 @@ type ReadOptions = {
   addOnGroups: readonly AddOnGroup[]
   keepSeconds: number
   /**
-   * Messages kept while no client is connected, and their bytes; beyond that, the oldest are
-   * dropped.
+   * Maximum messages kept while no client is connected, and their bytes; beyond that, the oldest
+   * are dropped.
    */
   maxMissed: number
   maxMissedBytes?: number
@@ -116,23 +119,23 @@ export async function recoverSession(
   options: ReadOptions,
 ): Promise<RecoveredSession> {
   const { keepSeconds, maxMissed, maxMissedBytes = Number.POSITIVE_INFINITY } = options
-  const reading: RecoveryState = {
+  const recovery: RecoveryState = {
     ...{ options, beganAt: undefined, snapshot: undefined, stop: undefined, isDiarized: false },
-    ...{ numbered: 0, seen: 0, missed: [], withheld: new Map(), warnings: [] },
-    chunks: createChunkReader(keepSeconds * 1000),
+    ...{ reliableCount: 0, seen: 0, missed: [], withheld: new Map(), warnings: [] },
+    chunks: createChunkCollector(keepSeconds * 1000),
     sent: nothingSent(),
   }
   for await (const lines of store.readLines()) {
-    for (const line of lines) restoreRecord(reading, parseLogRecord(line))
-    reading.chunks.cut()
-    const missed = reading.missed.filter(({ sequence: number }) => number! > reading.seen)
-    reading.missed = newest(missed.slice(-maxMissed), maxMissedBytes)
+    for (const line of lines) restoreRecord(recovery, parseLogRecord(line))
+    recovery.chunks.cut()
+    const missed = recovery.missed.filter(({ sequence }) => sequence! > recovery.seen)
+    recovery.missed = newest(missed.slice(-maxMissed), maxMissedBytes)
   }
-  const { beganAt, snapshot, stop, isDiarized, numbered, missed, withheld } = reading
+  const { beganAt, snapshot, stop, isDiarized, reliableCount, missed, withheld } = recovery
   return {
-    ...{ beganAt, snapshot, stop, isDiarized, sent: reading.sent, warnings: reading.warnings },
-    chunks: reading.chunks.end(),
-    messages: { numbered, missed, withheld },
+    ...{ beganAt, snapshot, stop, isDiarized, sent: recovery.sent, warnings: recovery.warnings },
+    chunks: recovery.chunks.end(),
+    messages: { reliableCount, missed, withheld },
   }
 }
 
@@ -140,30 +143,30 @@ export async function recoverSession(
 type RecoveryState = Omit<RecoveredSession, 'chunks' | 'messages'> &
   EarlierMessages & {
     options: ReadOptions
-    chunks: ReturnType<typeof createChunkReader>
-    /** The messages that the client certainly has. */
+    chunks: ReturnType<typeof createChunkCollector>
+    /** The number of messages that the client has confirmed. */
     seen: number
   }
 
-/** How each kind of record changes the restored state. */
-const readers: {
+/** Applies each kind of record to the restored state. */
+const restorers: {
   [Kind in LogRecord['kind']]: (
-    reading: RecoveryState,
+    recovery: RecoveryState,
     record: Extract<LogRecord, { kind: Kind }>,
   ) => void
 } = {
-  begin(reading, { at }) {
-    reading.beganAt = at
+  begin(recovery, { at }) {
+    recovery.beganAt = at
   },
   chunk({ chunks }, { chunk }) {
     chunks.add(chunk)
   },
-  message(reading, record) {
-    noteSent(reading, record)
-    queueAgain(reading, record)
+  message(recovery, record) {
+    recordSent(recovery, record)
+    queueUnconfirmed(recovery, record)
   },
-  seen(reading, { messages }) {
-    reading.seen = Math.max(reading.seen, messages)
+  seen(recovery, { messages }) {
+    recovery.seen = Math.max(recovery.seen, messages)
   },
   utterance({ sent, options }, { utterance }) {
     const id = utteranceId(utterance)
@@ -180,13 +183,13 @@ const readers: {
     if (found.group === 'services') sent.responses.delete(utteranceId(found))
     sent.lastResults = utterance && { utterance, found, sent: 0 }
   },
-  snapshot(reading, { snapshot }) {
-    reading.snapshot = snapshot
-    reading.sent.speech.clear()
+  snapshot(recovery, { snapshot }) {
+    recovery.snapshot = snapshot
+    recovery.sent.speech.clear()
   },
   spoken() {},
-  diarized(reading) {
-    reading.isDiarized = true
+  diarized(recovery) {
+    recovery.isDiarized = true
   },
   summary({ sent }, { summary }) {
     sent.summary = summary
@@ -203,29 +206,29 @@ const readers: {
   warning({ warnings }, { text }) {
     warnings.push(text)
   },
-  stop(reading, { reason }) {
-    reading.stop = reason
+  stop(recovery, { reason }) {
+    recovery.stop = reason
   },
 }
 
 function restoreRecord<Kind extends LogRecord['kind']>(
-  reading: RecoveryState,
+  recovery: RecoveryState,
   record: Extract<LogRecord, { kind: Kind }>,
 ): void {
-  readers[record.kind as Kind](reading, record)
+  restorers[record.kind as Kind](recovery, record)
 }
 
-/** Keeps a message that the client may not have. */
-function queueAgain(reading: RecoveryState, { head, text }: LoggedMessage): void {
-  if (!isReliable(head) || !reading.options.routing.isForSocket(head)) return
-  const number = ++reading.numbered
+/** Queues a message that the client may not have received. */
+function queueUnconfirmed(recovery: RecoveryState, { head, text }: LoggedMessage): void {
+  if (!isReliable(head) || !recovery.options.routing.isForSocket(head)) return
+  const number = ++recovery.reliableCount
   const outgoing: OutgoingMessage = {
     text,
     sequence: number,
     ...(isClosing(head) && { isClosing: true }),
   }
-  if (isSentAtEnd(head)) reading.withheld.set(head.type, outgoing)
-  else reading.missed.push(outgoing)
+  if (isSentAtEnd(head)) recovery.withheld.set(head.type, outgoing)
+  else recovery.missed.push(outgoing)
 }
 
 /** Returns the last messages whose bytes together do not exceed the limit; at least one. */
@@ -238,8 +241,10 @@ function newest(messages: OutgoingMessage[], maxBytes: number): OutgoingMessage[
   return messages.slice(Math.min(last + 1, messages.length - 1))
 }
 
-/** Notes what must not be sent twice; a message that holds the whole transcript is not parsed. */
-function noteSent({ sent, chunks }: RecoveryState, { head, text }: LoggedMessage): void {
+/**
+ * Records a message that must not be sent twice; one that holds the whole transcript is not parsed.
+ */
+function recordSent({ sent, chunks }: RecoveryState, { head, text }: LoggedMessage): void {
   if (holdsWholeTranscript(head)) {
     sent.onceMessages.set(head.type, text)
     return
@@ -272,12 +277,12 @@ function noteSent({ sent, chunks }: RecoveryState, { head, text }: LoggedMessage
   }
 }
 
-/** Creates a reader that collects from all chunks what `ChunkPositions` needs. */
-function createChunkReader(keepMs: number) {
+/** Creates a collector of the chunks that `ChunkPositions` needs. */
+function createChunkCollector(keepMs: number) {
   let before: ChunkRecord = { at: 0, received: 0, audio: 0 }
   const recent: ChunkRecord[] = []
   const ackBoundaries: AckBoundary[] = []
-  /** The last bytes held back, up to the start of a possible header or before it. */
+  /** The bytes held back last; they begin at or before the start of a possible header. */
   let held: Uint8Array[] = []
 
   function cut(): void {

@@ -13,8 +13,8 @@ export const warningTexts = {
 } as const
 
 /**
- * Returns the text with which a client is informed of the limit that ended its session; undefined
- * when no limit did.
+ * Returns the text that informs a client of the limit that ended its session; undefined when no
+ * limit ended it.
  */
 export function limitText(
   reason: StopReason,
@@ -37,10 +37,10 @@ export function createWarnings({
   log: Log
   sent: readonly string[]
 }): (text: string) => void {
-  const noted = new Set(sent)
+  const logged = new Set(sent)
   return (text) => {
-    if (noted.has(text)) return
-    noted.add(text)
+    if (logged.has(text)) return
+    logged.add(text)
     log.warn({ warning: text }, 'a live session has a warning')
     journal.append({ lines: [formatLogRecord({ kind: 'warning', text })] })
   }

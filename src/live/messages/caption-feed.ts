@@ -1,6 +1,9 @@
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
-/** What a watcher of a session reads; a later one of the same id replaces it until it is final. */
+/**
+ * A transcript as the watchers of a session receive it. A caption replaces the earlier one with its
+ * id, until it is final.
+ */
 export type LiveCaption = Pick<
   UtteranceView,
   'start' | 'channel' | 'speaker' | 'language' | 'text'
@@ -11,14 +14,14 @@ export type LiveCaption = Pick<
 
 /** A watcher that joins late gets this many finals: some minutes of speech. */
 const MAX_RECENT_FINALS = 50
-/** Most further captions that wait for one watcher, by id: beyond that, it has to reconnect. */
+/** Maximum captions that wait for one watcher; one that falls further behind is disconnected. */
 const MAX_WAITING = 200
 
 type Watcher = { waiting: Map<string, LiveCaption>; wake: () => void }
 
 /**
- * The transcripts of a session for watchers: they get the last finals, then whatever follows.
- * Nothing is kept for a watcher that leaves, and a slow one never delays the session.
+ * Publishes the transcripts of a session to watchers: each receives the last finals, then the new
+ * transcripts. Nothing is kept for a watcher that leaves, and a slow one never delays the session.
  */
 export class CaptionFeed {
   readonly #recent = new Map<string, LiveCaption>()
@@ -47,7 +50,7 @@ export class CaptionFeed {
     return this.#watchers.size > 0
   }
 
-  /** The session is over, or continues in another process: no more captions follow here. */
+  /** Ends the feed: the session has ended, or continues in another process. */
   end(): void {
     this.#isOver = true
     for (const { wake } of this.#watchers) wake()

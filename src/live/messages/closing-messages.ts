@@ -27,17 +27,17 @@ import type { MemoizeResponse, ServiceEnvelope, SessionServices } from './sessio
 
 /** The outcome of a session. */
 export type FinishedSession = {
-  /** JSON text in chunks; it may be read more than once. */
+  /** Returns the result as JSON text in chunks; it may be called more than once. */
   result(): AsyncIterable<string>
   format: AudioFormat
   audioBytes: number
   /** Seconds of audio. */
   duration: number
-  /** Tokens that language models took. */
+  /** Tokens that language models used. */
   llm?: TokenUsage | undefined
 }
 
-/** A session whose audio is fully recognized. */
+/** Options for closing a session whose audio is fully recognized. */
 export type ClosingMessagesOptions = {
   sessionId: string
   params: AddOnParams
@@ -52,14 +52,16 @@ export type ClosingMessagesOptions = {
   log: Log
   readLog: ReadLog
   /**
-   * Diarizes the session and logs the outcome; undefined when that was not requested, or is done.
+   * Diarizes the session and logs the outcome; undefined when diarization was not requested, or an
+   * earlier process logged its outcome.
    */
   diarize?: (() => Promise<void>) | undefined
   text: Pick<SessionText, 'runAddOn' | 'warnings'>
   services?: Pick<SessionServices, 'summarize' | 'answerPrompts'> | undefined
   resultFormat: ResultFormat
   /**
-   * Called when no other message may be sent any more: result and callback end with the same ones.
+   * Called when no other message may be sent any more, so that result and callback end with the
+   * same messages.
    */
   onSent(): void
   emitter: MessageEmitter
@@ -70,8 +72,8 @@ export type ClosingMessagesOptions = {
 
 /**
  * Sends the messages about the whole session, in the order that the API documents, and builds its
- * outcome. `end` sends the last two messages, which are part of the result and wait until it is
- * stored.
+ * outcome. The returned `end` sends the last two messages, which are part of the result and
+ * therefore wait until the result is stored.
  */
 export async function sendClosingMessages(
   options: ClosingMessagesOptions,
@@ -89,9 +91,11 @@ export async function sendClosingMessages(
   const { transcription, utterances, spokenUtterances, diarized } =
     await buildTranscription(readLog)
   emitter.sendOnce({ type: 'post_transcript', text: transcription }, { isClosing })
-  const spoken = { utterances, spokenUtterances }
-  const summary = await emitter.summarized((memoize) => summarizeSession(spoken, memoize, options))
-  const prompted = await emitter.prompted((memoize) => prompt(spoken, memoize, options))
+  const spokenText = { utterances, spokenUtterances }
+  const summary = await emitter.summarized((memoize) =>
+    summarizeSession(spokenText, memoize, options),
+  )
+  const prompted = await emitter.prompted((memoize) => answerPrompts(spokenText, memoize, options))
   const { usage: summaryUsage, ...summarization } = summary ?? {}
   const { usage: promptUsage, ...answers } = prompted ?? {}
   const collected = await collectAddOnResults(readLog, params, {
@@ -105,21 +109,21 @@ export async function sendClosingMessages(
     ...collected.responses,
     ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
   }
-  const total = workSeconds + (diarized?.seconds ?? 0)
+  const totalSeconds = workSeconds + (diarized?.seconds ?? 0)
   const confidences = spokenUtterances.flatMap(({ confidences }) => confidences)
-  const unsure = warnOfLowConfidence({ confidences })
-  const warnings = await collectWarnings([...collected.warnings, ...unsure], options)
+  const confidenceWarnings = warnOfLowConfidence({ confidences })
+  const warnings = await collectWarnings([...collected.warnings, ...confidenceWarnings], options)
   const usage = sumUsage([collected.usage, summaryUsage, promptUsage])
-  const metadata = { duration, channels, work: total, warnings, usage }
-  const built = buildLiveResult(transcription, { ...metadata, addOns })
-  // A result that an earlier process sent is binding: it measured another processing time.
+  const metadata = { duration, channels, work: totalSeconds, warnings, usage }
+  const result = buildLiveResult(transcription, { ...metadata, addOns })
+  // A result that an earlier process sent is kept: its processing time differs from this one.
   const type = 'post_final_transcript'
   const earlier = emitter.sentBefore(type)
-  const messageData = earlier === undefined ? built : dataOf(earlier, { type, sessionId })
+  const messageData = earlier === undefined ? result : dataOf(earlier, { type, sessionId })
   // Each of the transcripts may be megabytes: yield to the event loop between them.
   await journal.flushed()
   options.onSent()
-  const last = [
+  const lastMessages = [
     emitter.prepareOnce({ type, text: messageData }, { isClosing }),
     emitter.prepareOnce({ type: 'end_session' }, { isClosing }),
   ]
@@ -133,18 +137,18 @@ export async function sendClosingMessages(
     llm: usage,
   }
   async function end(): Promise<void> {
-    await Promise.all(last.map((send) => send()))
+    await Promise.all(lastMessages.map((send) => send()))
   }
   return { outcome, end }
 }
 
-/** Returns the warnings of the whole session; `ofResult` are those of its result. */
+/** Returns the warnings of the whole session; `resultWarnings` are those of its result. */
 async function collectWarnings(
-  ofResult: readonly string[],
+  resultWarnings: readonly string[],
   options: ClosingMessagesOptions,
 ): Promise<string[]> {
   const { readLog, text, log } = options
-  const warnings = [...(await readWarnings(readLog)), ...text.warnings(), ...ofResult]
+  const warnings = [...(await readWarnings(readLog)), ...text.warnings(), ...resultWarnings]
   if ((await measureMessages(readLog, options)).isCut) {
     const warning = warningTexts.unstored
     log.warn({ warning }, 'messages of a live session were dropped from its result')
@@ -158,22 +162,22 @@ function writeFailure(error: AddOnError, { seconds }: { seconds: number }): stri
 }
 
 type SpokenText = Pick<SessionTranscription, 'utterances' | 'spokenUtterances'>
-type EndOptions = Pick<ClosingMessagesOptions, 'params' | 'text' | 'services' | 'signal'>
+type ClosingAddOnOptions = Pick<ClosingMessagesOptions, 'params' | 'text' | 'services' | 'signal'>
 
 async function summarizeSession(
   { utterances, spokenUtterances }: SpokenText,
   memoize: MemoizeResponse,
-  { params, text, services, signal }: EndOptions,
+  { params, text, services, signal }: ClosingAddOnOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.summarization) return undefined
   if (services?.summarize) return services.summarize(spokenUtterances, { signal, memoize })
   return text.runAddOn('summarization', utterances, { signal })
 }
 
-async function prompt(
+async function answerPrompts(
   { spokenUtterances }: SpokenText,
   memoize: MemoizeResponse,
-  { params, services, signal }: EndOptions,
+  { params, services, signal }: ClosingAddOnOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.audio_to_llm) return undefined
   if (!services?.answerPrompts) return notConfiguredEnvelope('audio_to_llm')

@@ -3,8 +3,8 @@ import type { LiveParams } from '../request/live-params.ts'
 import { headOf, routingOf, type ServerMessage, writeMessage } from './server-messages.ts'
 
 /**
- * Returns the callback message of the creation of a session, at a time in milliseconds; undefined
- * when the callback does not select it.
+ * Returns the callback message for the creation of a session at a time in milliseconds since 1970;
+ * undefined when the callback does not select it.
  */
 export function startMessage(
   params: Record<string, unknown>,
@@ -13,7 +13,10 @@ export function startMessage(
   return forCallback({ type: 'start_session' }, params, { id, at })
 }
 
-/** Returns the callback message of the end of a session that failed. */
+/**
+ * Returns the callback message for the end of a failed session; undefined when the callback does
+ * not select it.
+ */
 export function endMessage(
   params: Record<string, unknown>,
   { id, at }: { id: string; at: number },
@@ -21,7 +24,7 @@ export function endMessage(
   return forCallback({ type: 'end_session' }, params, { id, at })
 }
 
-/** Acknowledges `stop_recording`; both options are seconds of audio. */
+/** Returns the acknowledgment of `stop_recording`; both options are seconds of audio. */
 export function stopAcknowledgment({
   received,
   recognized,

@@ -2,10 +2,10 @@ import { floorTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
 /**
- * Trims the end of a view that extends beyond the audio: the last frame is padded with silence for
- * recognition.
+ * Limits the times of a view to the length of the audio in seconds: the last frame is padded with
+ * silence for recognition.
  */
-export function endedBefore(view: UtteranceView, seconds: number): UtteranceView {
+export function limitToAudio(view: UtteranceView, seconds: number): UtteranceView {
   if (view.end <= seconds) return view
   const limit = floorTo(seconds, 3)
   const words = view.words.map((word) => {

@@ -8,7 +8,7 @@ import { type AddOnRecord, formatLogRecord, type UtteranceRecord } from '../jour
 import { type AlreadySent, speechKey } from '../journal/session-recovery.ts'
 import type { ChannelEvent } from '../recognition/channel-recognizer.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
-import { endedBefore, utteranceId } from './live-utterance.ts'
+import { limitToAudio, utteranceId } from './live-utterance.ts'
 import type { MessageOutbox, SendMessageOptions } from './message-outbox.ts'
 import type { PartialTranslations } from './partial-translations.ts'
 import {
@@ -27,21 +27,21 @@ import type { MemoizeResponse, ServiceEnvelope } from './session-services.ts'
 export type MessageEmitterOptions = {
   outbox: MessageOutbox
   journal: Journal
-  /** The add-ons that process each final utterance. */
+  /** The hooks of the add-ons that process each final utterance. */
   hooks: readonly RealtimeHook[]
   /** Translates open utterances, where that is requested. */
   partials?: PartialTranslations | undefined
-  /** What was sent before a crash. */
+  /** The messages that an earlier process sent. */
   sent: AlreadySent
-  /** Seconds of audio so far. */
+  /** Returns the seconds of audio so far. */
   seconds(): number
   metrics?: SessionMetrics | undefined
   log: Log
   signal: AbortSignal
 }
 
-/** Creates a result for the end of a session, if it was requested. */
-type MakeAtEnd = (memoize: MemoizeResponse) => Promise<ServiceEnvelope | undefined>
+/** Runs an add-on at the end of a session, if it was requested. */
+type RunClosingAddOn = (memoize: MemoizeResponse) => Promise<ServiceEnvelope | undefined>
 
 /** The causes of `error` messages. */
 const errors = {
@@ -51,13 +51,16 @@ const errors = {
 } as const
 
 /**
- * Turns what happens in a session into messages, and never sends one twice: when audio is
- * recognized again after a crash, it omits what was already sent.
+ * Turns the events of a session into messages, and never sends one twice: when audio is recognized
+ * again after a crash, it omits the messages that were already sent.
  */
 export class MessageEmitter {
   readonly #options: MessageEmitterOptions
   readonly #addOns = new Set<Promise<void>>()
-  /** Responses of services are sent in the order of the utterances of a channel. */
+  /**
+   * The last run of service add-ons on each channel: their results are sent in the order of the
+   * utterances of a channel.
+   */
   readonly #serviceAddOns = new Map<number, Promise<void>>()
 
   constructor(options: MessageEmitterOptions) {
@@ -65,7 +68,8 @@ export class MessageEmitter {
   }
 
   /**
-   * Runs the add-ons on utterances for which an earlier process was killed before they answered.
+   * Runs the add-ons on utterances for which an earlier process was killed before it logged their
+   * results.
    */
   resume(): void {
     const { pendingAddOns, lastResults } = this.#options.sent
@@ -78,7 +82,7 @@ export class MessageEmitter {
     }
   }
 
-  /** Emits what was recognized. */
+  /** Emits the messages for an event of the recognition. */
   recognized(event: ChannelEvent): void {
     switch (event.type) {
       case 'speech_start':
@@ -113,30 +117,30 @@ export class MessageEmitter {
     return outbox.prepare(message, options)
   }
 
-  /** Returns the text of a message that occurs once, if it was sent before a crash. */
+  /** Returns the text of a message that occurs once per session, if it was sent before a crash. */
   sentBefore(type: TextMessage['type']): string | undefined {
     return this.#options.sent.onceMessages.get(type)
   }
 
   /**
-   * Sends the summary that `make` returns, if any, and returns it. A summary that an earlier
-   * process logged is binding: the client received it, and result and message must agree.
+   * Sends the summary that `run` returns, if any, and returns it. A summary that an earlier process
+   * logged is used instead: the client may have received it, and result and message must agree.
    */
-  async summarized(make: MakeAtEnd): Promise<ServiceEnvelope | undefined> {
+  async summarized(run: RunClosingAddOn): Promise<ServiceEnvelope | undefined> {
     const { sent } = this.#options
-    const summary = sent.summary ?? (await make(this.#memoize('summary')))
+    const summary = sent.summary ?? (await run(this.#memoize('summary')))
     if (!summary) return undefined
-    if (!sent.summary) this.#note(formatLogRecord({ kind: 'summary', summary }))
+    if (!sent.summary) this.#log(formatLogRecord({ kind: 'summary', summary }))
     this.sendOnce(summaryMessage(summary), { isClosing: true })
     return summary
   }
 
-  /** Sends the answers to prompts that `make` returns, if any, as `summarized` does a summary. */
-  async prompted(make: MakeAtEnd): Promise<ServiceEnvelope | undefined> {
+  /** Sends the answers to prompts that `run` returns, if any, as `summarized` sends a summary. */
+  async prompted(run: RunClosingAddOn): Promise<ServiceEnvelope | undefined> {
     const { sent } = this.#options
-    const prompted = sent.prompted ?? (await make(this.#memoize('prompted')))
+    const prompted = sent.prompted ?? (await run(this.#memoize('prompted')))
     if (!prompted) return undefined
-    if (!sent.prompted) this.#note(formatLogRecord({ kind: 'prompted', prompted }))
+    if (!sent.prompted) this.#log(formatLogRecord({ kind: 'prompted', prompted }))
     this.sendOnce(promptedMessage(prompted), { isClosing: true })
     return prompted
   }
@@ -146,7 +150,7 @@ export class MessageEmitter {
     return this.#options.sent.utteranceBytes
   }
 
-  /** Resolves when the add-ons have processed all utterances; open ones have ended. */
+  /** Resolves when the add-ons have processed all utterances. Call it when no utterance is open. */
   async addOnsDone(): Promise<void> {
     this.#options.partials?.end()
     while (this.#addOns.size > 0) await Promise.all(this.#addOns)
@@ -165,7 +169,7 @@ export class MessageEmitter {
     // Audio after the last snapshot is recognized again: the final may have been sent.
     if (sent.finals.has(id) || sent.done.has(id)) return
     sent.partials.add(id)
-    const utterance = endedBefore(event.view, seconds())
+    const utterance = limitToAudio(event.view, seconds())
     outbox.send({ type: 'transcript', data: { id, is_final: false, utterance } })
     partials?.offer({ id, utterance })
     if (event.begunAt !== undefined) metrics.partial(event.begunAt)
@@ -175,15 +179,15 @@ export class MessageEmitter {
     const { outbox, sent, seconds, log, hooks, partials } = this.#options
     const id = utteranceId(event)
     partials?.drop(id)
-    const view = endedBefore(event.view, seconds())
+    const view = limitToAudio(event.view, seconds())
     if (event.error !== undefined) {
       log.error({ err: event.error, utterance: id }, 'cannot recognize an utterance')
       this.error({ code: 'internal_error', message: `utterance ${id} could not be recognized` })
     }
     const hasWords = view.words.length > 0
-    // An empty final is sent only if a partial of it was.
-    const isSentOf = hasWords || sent.partials.has(id)
-    if (isSentOf && !sent.finals.has(id)) {
+    // An empty final is sent only if a partial of its utterance was.
+    const isSent = hasWords || sent.partials.has(id)
+    if (isSent && !sent.finals.has(id)) {
       outbox.send({ type: 'transcript', data: { id, is_final: true, utterance: view } })
       this.#measure(id, event.endedAt)
     }
@@ -192,13 +196,13 @@ export class MessageEmitter {
     const { channel, number } = event
     const utterance = { channel, number, text: hasWords ? JSON.stringify(view) : null }
     sent.utteranceBytes += utterance.text?.length ?? 0
-    this.#note(formatLogRecord({ kind: 'utterance', utterance }))
+    this.#log(formatLogRecord({ kind: 'utterance', utterance }))
     if (!hasWords) return
     for (const group of new Set(hooks.map((hook) => hook.group)))
       this.#startAddOns(utterance, group)
   }
 
-  /** Measures how long a final took, once it is stored. */
+  /** Measures the latency of a final, once it is stored. */
   #measure(id: string, endedAt: number | undefined): void {
     const { journal, metrics = noMetrics } = this.#options
     if (endedAt === undefined) return
@@ -218,8 +222,8 @@ export class MessageEmitter {
 
   /**
    * Runs a group of add-ons on an utterance. Logs the results of all of them first, then sends
-   * them, at once: if a process is killed in between, the next one sends the rest. `before` is the
-   * same work whose messages come first.
+   * their messages at once: if the process is killed in between, the next one sends the remaining
+   * messages. `before` is the run whose messages must be sent first.
    */
   async #runAddOns(
     utterance: UtteranceRecord,
@@ -250,14 +254,17 @@ export class MessageEmitter {
     await before
     if (signal.aborted) return
     const { translation } = results
-    const spent = translation && partials?.takeUsage()
-    if (spent) results.translation = withUsage(translation, spent)
+    const partialsUsage = translation && partials?.takeUsage()
+    if (partialsUsage) results.translation = withUsage(translation, partialsUsage)
     const found = { channel, number, ...(group !== 'own' && { group }), results }
-    this.#note(formatLogRecord({ kind: 'found', found }))
+    this.#log(formatLogRecord({ kind: 'found', found }))
     this.#emitAddOnResults(input, found)
   }
 
-  /** Sends the results for an utterance; `sent` of the messages were sent before. */
+  /**
+   * Sends the messages with the results for an utterance; the first `sent` of them were sent
+   * before.
+   */
   #emitAddOnResults(
     input: UtteranceWithId,
     { group = 'own', results }: AddOnRecord,
@@ -266,7 +273,7 @@ export class MessageEmitter {
     const { outbox } = this.#options
     const hooks = this.#options.hooks.filter((hook) => hook.group === group)
     const messages = hooks.flatMap((hook) => hook.messages(results[hook.type], input))
-    const wantedMessages = messages.filter((message) => outbox.isForAnybody(headOf(message)))
+    const wantedMessages = messages.filter((message) => outbox.hasReceiver(headOf(message)))
     for (const message of wantedMessages.slice(sent)) outbox.send(message)
   }
 
@@ -275,7 +282,7 @@ export class MessageEmitter {
     return cacheServiceResponses(purpose, { journal, logged: sent.responses })
   }
 
-  #note(line: string): void {
+  #log(line: string): void {
     this.#options.journal.append({ lines: [line] })
   }
 }
@@ -284,7 +291,7 @@ function inputOf(utterance: UtteranceRecord): UtteranceWithId {
   return { id: utteranceId(utterance), utterance: JSON.parse(utterance.text!) as UtteranceView }
 }
 
-/** Adds the tokens that the partials of an utterance took to its final. */
-function withUsage(envelope: ServiceEnvelope, spent: TokenUsage): ServiceEnvelope {
-  return { ...envelope, usage: sumUsage([envelope.usage, spent])! }
+/** Adds the tokens that the partials of an utterance used to its final. */
+function withUsage(envelope: ServiceEnvelope, partialsUsage: TokenUsage): ServiceEnvelope {
+  return { ...envelope, usage: sumUsage([envelope.usage, partialsUsage])! }
 }

@@ -16,13 +16,13 @@ import {
 } from './server-messages.ts'
 import { messageMemory, type UnreadShare, unbounded } from './unread-bytes.ts'
 
-/** What an earlier process logged of a session's messages. */
+/** The messages of a session that an earlier process logged. */
 export type EarlierMessages = {
-  /** Messages that must arrive, so far. */
-  numbered: number
-  /** Those that the client may not have. */
+  /** The number of messages so far that must arrive. */
+  reliableCount: number
+  /** The messages that the client may not have received. */
   missed: OutgoingMessage[]
-  /** Those of them that go out only when the result is stored, by type. */
+  /** The messages that are sent only after the result is stored, by type. */
   withheld: Map<string, OutgoingMessage>
 }
 
@@ -31,11 +31,11 @@ export type MessageOutboxOptions = {
   sessionId: string
   routing: Routing
   journal: Journal
-  /** Gets every transcript, whatever the client selects. */
+  /** Receives every transcript, whatever the client selects. */
   captions?: CaptionFeed | undefined
   /** Messages kept while no client is connected. */
   maxMissed: number
-  /** Counts what clients have not read. */
+  /** Counts the bytes that clients have not read. */
   unread?: UnreadShare | undefined
   /** Logs what the result lacks, once. */
   warn(text: string): void
@@ -53,14 +53,14 @@ export class MessageOutbox {
   readonly #options: MessageOutboxOptions
   #connection: Connection | undefined
   #missed: OutgoingMessage[]
-  #numbered: number
+  #reliableCount: number
 
   constructor(options: MessageOutboxOptions) {
     this.#options = options
     this.#missed = options.earlier?.missed ?? []
-    this.#numbered = options.earlier?.numbered ?? 0
+    this.#reliableCount = options.earlier?.reliableCount ?? 0
     for (const message of this.#missed) this.#unread.add(messageMemory(message))
-    this.#cut()
+    this.#dropOldest()
   }
 
   get #unread(): UnreadShare {
@@ -71,15 +71,18 @@ export class MessageOutbox {
     return this.#connection
   }
 
-  /** Returns whether a message like this would be sent anywhere now. */
+  /** Returns whether such a message would be sent to any receiver now. */
   isWanted(head: MessageHead): boolean {
     const { routing } = this.#options
     if (routing.isForCallback(head)) return true
     return this.#connection !== undefined && routing.isForSocket(head)
   }
 
-  /** Returns whether a message like this is selected at all: others are not stored either. */
-  isForAnybody(head: MessageHead): boolean {
+  /**
+   * Returns whether the client or the callback selects such a message; others are not stored
+   * either.
+   */
+  hasReceiver(head: MessageHead): boolean {
     const { routing } = this.#options
     return routing.isForSocket(head) || routing.isForCallback(head)
   }
@@ -98,14 +101,14 @@ export class MessageOutbox {
     const head = headOf(message)
     if (message.type === 'transcript') captions?.publish(message.data)
     const isForSocket = routing.isForSocket(head)
-    if (!this.isForAnybody(head)) return async () => {}
+    if (!this.hasReceiver(head)) return async () => {}
     const text = writeMessage(message, { sessionId, at })
     const isKept = isReliable(head) || !journal.isLarge
     if (!isKept) warn(warningTexts.unkept)
     const lines = isKept ? [formatLogRecord({ kind: 'message', head, text })] : []
     const { durable } = journal.append({ lines })
     if (!isForSocket) return async () => {}
-    const number = isReliable(head) ? ++this.#numbered : undefined
+    const number = isReliable(head) ? ++this.#reliableCount : undefined
     const outgoing: OutgoingMessage = {
       text,
       ...(number !== undefined && { sequence: number }),
@@ -117,7 +120,7 @@ export class MessageOutbox {
 
   /** Whether any receiver selects acknowledgments of chunks. */
   get wantsAcks(): boolean {
-    return this.isForAnybody(ackHead)
+    return this.hasReceiver(ackHead)
   }
 
   /** Sends a message that an earlier process prepared, if it did. */
@@ -146,17 +149,17 @@ export class MessageOutbox {
     connection.end(code)
   }
 
-  /** Attaches a connected client: it gets what was missed, then whatever follows. */
+  /** Attaches a connected client: it receives the missed messages, then the new ones. */
   attach(connection: Connection): void {
     this.#connection = connection
     connection.replay(this.#missed.splice(0))
   }
 
-  /** Detaches a client, and takes back whatever it had not confirmed. */
+  /** Detaches a client, and takes back the messages that it had not confirmed. */
   detach(connection: Connection): void {
     this.#missed = [...connection.takeUnacknowledged(), ...this.#missed]
     if (this.#connection === connection) this.#connection = undefined
-    this.#cut()
+    this.#dropOldest()
   }
 
   #deliver(message: OutgoingMessage): void {
@@ -166,20 +169,21 @@ export class MessageOutbox {
       this.#connection.push(message)
     } else if (message.sequence !== undefined) {
       this.#missed.push(message)
-      this.#cut()
+      this.#dropOldest()
     }
   }
 
   /** Drops the oldest unfetched messages beyond the limits; the last one stays. */
-  #cut(): void {
+  #dropOldest(): void {
     const { maxMissed, warn } = this.#options
-    let cut = Math.max(0, this.#missed.length - maxMissed)
-    for (const message of this.#missed.slice(0, cut)) this.#unread.add(-messageMemory(message))
-    while (cut < this.#missed.length - 1 && this.#unread.isOver()) {
-      this.#unread.add(-messageMemory(this.#missed[cut++]!))
+    let dropCount = Math.max(0, this.#missed.length - maxMissed)
+    for (const message of this.#missed.slice(0, dropCount))
+      this.#unread.add(-messageMemory(message))
+    while (dropCount < this.#missed.length - 1 && this.#unread.isOver()) {
+      this.#unread.add(-messageMemory(this.#missed[dropCount++]!))
     }
-    if (cut === 0) return
-    this.#missed.splice(0, cut)
+    if (dropCount === 0) return
+    this.#missed.splice(0, dropCount)
     warn(warningTexts.unread)
   }
 }

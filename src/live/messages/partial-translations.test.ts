@@ -22,7 +22,8 @@ function utteranceOf(id: string, text: string): UtteranceWithId {
 
 /** A service that responds when it is told to, and what was asked and sent. */
 function open() {
-  const asked: { text: string; signal: AbortSignal; answer(envelope: ServiceEnvelope): void }[] = []
+  const requests: { text: string; signal: AbortSignal; answer(envelope: ServiceEnvelope): void }[] =
+    []
   const sent: string[] = []
   const leaving = new AbortController()
   const partials = new PartialTranslations({
@@ -30,29 +31,29 @@ function open() {
       translatePartial({ text }, signal) {
         const { promise, resolve, reject } = Promise.withResolvers<ServiceEnvelope>()
         signal.addEventListener('abort', () => reject(signal.reason))
-        asked.push({ text: text.trim(), signal, answer: resolve })
+        requests.push({ text: text.trim(), signal, answer: resolve })
         return promise
       },
     },
     send: ({ utterance }) => void sent.push(utterance.text.trim()),
     ...{ signal: leaving.signal, log: createLog('silent') },
   })
-  return { partials, asked, sent, texts: () => asked.map(({ text }) => text) }
+  return { partials, requests, sent, texts: () => requests.map(({ text }) => text) }
 }
 
 test('partials are translated one at a time, the latest of each utterance', async () => {
-  const { partials, asked, sent, texts } = open()
+  const { partials, requests, sent, texts } = open()
   for (const text of ['', 'I', 'I would', 'I would like']) partials.offer(utteranceOf('a', text))
   partials.offer(utteranceOf('b', 'Yes'))
   assert.deepEqual(texts(), ['I'])
-  asked[0]!.answer(made)
+  requests[0]!.answer(made)
   await turn()
   assert.deepEqual([texts(), sent], [['I', 'I would like'], ['I']])
   partials.offer(utteranceOf('a', 'I would like'))
-  asked[1]!.answer(made)
+  requests[1]!.answer(made)
   await turn()
   assert.deepEqual(texts(), ['I', 'I would like', 'Yes'])
-  asked[2]!.answer(made)
+  requests[2]!.answer(made)
   await turn()
   assert.deepEqual(sent, ['I', 'I would like', 'Yes'])
   assert.deepEqual(partials.takeUsage(), {
@@ -62,31 +63,31 @@ test('partials are translated one at a time, the latest of each utterance', asyn
 })
 
 test('a final cancels the translation of its partials only', async () => {
-  const { partials, asked, sent, texts } = open()
+  const { partials, requests, sent, texts } = open()
   partials.offer(utteranceOf('a', 'I'))
   partials.offer(utteranceOf('a', 'I would'))
   partials.offer(utteranceOf('b', 'Yes'))
   partials.drop('a')
-  assert.ok(asked[0]!.signal.aborted)
+  assert.ok(requests[0]!.signal.aborted)
   await turn()
   assert.deepEqual(texts(), ['I', 'Yes'])
-  asked[1]!.answer(made)
+  requests[1]!.answer(made)
   await turn()
   assert.deepEqual(sent, ['Yes'])
 })
 
 test('an utterance whose translation failed is skipped, and the end cancels all', async () => {
-  const { partials, asked, sent, texts } = open()
+  const { partials, requests, sent, texts } = open()
   const error = { status_code: 429, exception: 'ServiceFailed', message: 'too many' }
   partials.offer(utteranceOf('a', 'I'))
   partials.offer(utteranceOf('a', 'I would'))
-  asked[0]!.answer(failedEnvelope('translation', error))
+  requests[0]!.answer(failedEnvelope('translation', error))
   await turn()
   partials.offer(utteranceOf('a', 'I would like'))
   assert.deepEqual(texts(), ['I'])
   partials.offer(utteranceOf('b', 'Yes'))
   partials.end()
-  assert.ok(asked[1]!.signal.aborted)
+  assert.ok(requests[1]!.signal.aborted)
   partials.offer(utteranceOf('c', 'No'))
   await turn()
   assert.deepEqual([texts(), sent], [['I', 'Yes'], []])

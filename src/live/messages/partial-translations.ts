@@ -3,10 +3,10 @@ import { sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import type { UtteranceWithId } from './realtime-add-ons.ts'
 import type { ServiceEnvelope, SessionServices } from './session-services.ts'
 
-/** What the translations of partials need. */
+/** Options of the translations of partials. */
 export type PartialTranslationsOptions = {
   services: Pick<SessionServices, 'translatePartial'>
-  /** Sends what was translated, as long as its utterance is open. */
+  /** Sends the translation of a partial; called only while its utterance is open. */
   send(partial: UtteranceWithId, envelope: ServiceEnvelope): void
   log: Log
   /** Aborted when the session is suspended. */
@@ -14,33 +14,33 @@ export type PartialTranslationsOptions = {
 }
 
 /**
- * Translates open utterances: one at a time in a session, each time the newest text of one. Once an
- * utterance is final, its pending partial translations are dropped. If one fails, no more are
- * requested for that utterance; the error is reported with the final.
+ * Translates the partials of open utterances: one at a time in a session, always the newest text of
+ * an utterance. Once an utterance is final, its pending partial translations are dropped. If one
+ * fails, no more are requested for that utterance; the error is reported with the final.
  */
 export class PartialTranslations {
   readonly #options: PartialTranslationsOptions
   /** The newest texts that wait, by utterance. */
   readonly #waiting = new Map<string, UtteranceWithId>()
   #running: { id: string; controller: AbortController } | undefined
-  #failed: string | undefined
-  #translated = ''
-  #taken: TokenUsage | undefined
+  #failedId: string | undefined
+  #lastTranslated = ''
+  #usage: TokenUsage | undefined
   #isOver = false
 
   constructor(options: PartialTranslationsOptions) {
     this.#options = options
   }
 
-  /** Takes the text so far of an open utterance. */
+  /** Accepts the text so far of an open utterance. */
   offer(partial: UtteranceWithId): void {
     const { id, utterance } = partial
-    if (this.#isOver || id === this.#failed || utterance.words.length === 0) return
+    if (this.#isOver || id === this.#failedId || utterance.words.length === 0) return
     this.#waiting.set(id, partial)
     if (!this.#running) void this.#runAll()
   }
 
-  /** Drops what is not sent yet of an utterance whose final is there. */
+  /** Drops the translations of an utterance that is final now. */
   drop(id: string): void {
     this.#waiting.delete(id)
     if (this.#running?.id === id) this.#running.controller.abort()
@@ -53,11 +53,13 @@ export class PartialTranslations {
     this.#running?.controller.abort()
   }
 
-  /** Returns what language models took since the last call, so that it is counted once. */
+  /**
+   * Returns the tokens that language models used since the last call, so that each is counted once.
+   */
   takeUsage(): TokenUsage | undefined {
-    const takenUtterances = this.#taken
-    this.#taken = undefined
-    return takenUtterances
+    const usage = this.#usage
+    this.#usage = undefined
+    return usage
   }
 
   async #runAll(): Promise<void> {
@@ -74,8 +76,8 @@ export class PartialTranslations {
       const [partial] = this.#waiting.values()
       if (!partial || this.#isOver) return
       this.#waiting.delete(partial.id)
-      // A partial that says the same again costs nothing.
-      if (idAndText(partial) !== this.#translated) yield partial
+      // A partial with an unchanged text is not translated again.
+      if (idAndText(partial) !== this.#lastTranslated) yield partial
     }
   }
 
@@ -83,20 +85,20 @@ export class PartialTranslations {
     const { services, send, log } = this.#options
     try {
       const envelope = await services.translatePartial(partial.utterance, signal)
-      this.#taken = sumUsage([this.#taken, envelope.usage])
+      this.#usage = sumUsage([this.#usage, envelope.usage])
       if (signal.aborted) return
-      if (!envelope.success) return this.#leave(partial)
-      this.#translated = idAndText(partial)
+      if (!envelope.success) return this.#stopTranslating(partial)
+      this.#lastTranslated = idAndText(partial)
       send(partial, envelope)
     } catch (error) {
       if (signal.aborted) return
       log.error({ err: error, utterance: partial.id }, 'cannot translate a partial')
-      this.#leave(partial)
+      this.#stopTranslating(partial)
     }
   }
 
-  #leave({ id }: UtteranceWithId): void {
-    this.#failed = id
+  #stopTranslating({ id }: UtteranceWithId): void {
+    this.#failedId = id
     this.#waiting.delete(id)
   }
 }

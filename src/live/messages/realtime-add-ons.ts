@@ -6,7 +6,7 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { AddOnData, RealtimeAddOn, ServerMessage } from './server-messages.ts'
 import type { ServiceEnvelope, SessionCallOptions, SessionServices } from './session-services.ts'
 
-/** What is known here of `translation_config`. */
+/** The fields of `translation_config` that are used here. */
 type TranslationParams = { target_languages: readonly string[]; partials?: boolean }
 
 /** The add-on parameters in `realtime_processing` and `post_processing` of a session. */
@@ -32,21 +32,22 @@ export type AddOnParams = {
 /** An utterance of a session. */
 export type UtteranceWithId = { id: string; utterance: UtteranceView }
 
-/** A final utterance, and how services are called for it: see `SessionCallOptions`. */
+/** A final utterance, with the options of service calls for it. */
 export type AddOnInput = UtteranceWithId & SessionCallOptions
 
 /** The results of the add-ons for one utterance; those without an engine are absent. */
 export type AddOnResults = Partial<Record<RealtimeAddOn, ServiceEnvelope>>
 
 /**
- * Add-ons whose messages about an utterance are sent together: those of this server, and those of
- * services, which may take seconds.
+ * Add-ons whose messages about an utterance are sent together: `own` ones run on this server, those
+ * of `services` may take seconds.
  */
 export type AddOnGroup = 'own' | 'services'
 
 /**
- * Processes one final utterance: `run` returns a result, or the reason for a failure, and
- * `messages` builds the messages for it. A hook with nothing to find has no `run`.
+ * A realtime add-on. `run` processes one final utterance and returns a result, or the reason for a
+ * failure; `messages` builds the messages for it. The hook of an add-on without an engine has no
+ * `run`.
  */
 export type RealtimeHook = {
   type: RealtimeAddOn
@@ -62,20 +63,25 @@ export function realtimeHooks(
   services?: Pick<SessionServices, 'translate'>,
 ): RealtimeHook[] {
   const config = requested.translation_config ?? { target_languages: [] }
-  const translating = services
-    ? translation(config, services)
-    : unavailable('translation', config.target_languages)
+  const translationHook = services
+    ? createTranslationHook(config, services)
+    : createUnavailableHook('translation', config.target_languages)
   return [
-    ...(requested.translation ? [translating] : []),
-    ...(requested.named_entity_recognition ? [textAddOn('named_entity_recognition', text)] : []),
-    ...(requested.sentiment_analysis ? [textAddOn('sentiment_analysis', text)] : []),
+    ...(requested.translation ? [translationHook] : []),
+    ...(requested.named_entity_recognition
+      ? [createTextHook('named_entity_recognition', text)]
+      : []),
+    ...(requested.sentiment_analysis ? [createTextHook('sentiment_analysis', text)] : []),
   ]
 }
 
 type ListResults = Extract<AddOnData, { results: unknown }>['results']
 
-/** Answers every utterance, even without a finding: a client that waits for a response gets one. */
-function textAddOn(
+/**
+ * Creates the hook of a text add-on. It answers every utterance, even without results, since
+ * clients wait for a response.
+ */
+function createTextHook(
   type: 'named_entity_recognition' | 'sentiment_analysis',
   text: Pick<SessionText, 'runAddOn'>,
 ): RealtimeHook {
@@ -94,8 +100,11 @@ function textAddOn(
 /** The translation of an utterance into one language, in the terms of the API. */
 export type TranslatedUtterance = { error: AddOnError | null; utterances: UtteranceView[] }
 
-/** Sends a message for each target language, in their order. */
-function translation(
+/**
+ * Creates the hook of the translation, which sends a message for each target language, in their
+ * order.
+ */
+function createTranslationHook(
   config: TranslationParams,
   services: Pick<SessionServices, 'translate'>,
 ): RealtimeHook {
@@ -107,7 +116,7 @@ function translation(
   }
 }
 
-/** Returns the messages with the translations of an utterance, or of its text so far. */
+/** Returns the messages with the translations of a final utterance, or of a partial. */
 export function translationMessages(
   envelope: Envelope,
   { id, utterance }: UtteranceWithId,
@@ -129,17 +138,22 @@ export function translationMessages(
   })
 }
 
-/** Words of a session begin with their space, also the first. */
+/**
+ * Adds the leading space to the first word of a translation: in live sessions, every word begins
+ * with its space.
+ */
 export function withLeadingSpace(view: UtteranceView): UtteranceView {
   const space = separatorOf(view.language)
-  const [first, ...rest] = view.words
+  const [first, ...laterWords] = view.words
   if (!first || space === '' || first.word.startsWith(space)) return view
-  const words = [{ ...first, word: space + first.word }, ...rest]
+  const words = [{ ...first, word: space + first.word }, ...laterWords]
   return { ...view, text: space + view.text, words }
 }
 
-/** Stands in for an add-on that this server lacks; it answers once for each target language. */
-function unavailable(type: RealtimeAddOn, targets: readonly string[]): RealtimeHook {
+/**
+ * Creates the hook of an add-on that this server lacks; it answers once for each target language.
+ */
+function createUnavailableHook(type: RealtimeAddOn, targets: readonly string[]): RealtimeHook {
   const { error } = notConfiguredEnvelope(type)
   return { type, group: 'own', messages: () => targets.map(() => ({ type, error, data: null })) }
 }
@@ -157,7 +171,7 @@ export function addOnGroups(
   ]
 }
 
-/** Returns the text parameters of a session, in the form of a recorded job. */
+/** Returns the add-on parameters of a session in the form of those of a recorded job. */
 export function textParams({
   realtime_processing,
   post_processing,

@@ -12,7 +12,7 @@ type SentimentOfSentence = {
   end: number
 }
 
-/** What an add-on found in an utterance, in the terms of its message. */
+/** The results of an add-on for an utterance, as its message reports them. */
 export type AddOnData = {
   utterance_id: string
   utterance: UtteranceView
@@ -60,9 +60,9 @@ export type ServerMessage =
 export type TextMessage = { type: 'post_transcript' | 'post_final_transcript'; text: string }
 
 /**
- * What is known of a message without its text: `partial` marks a transcript that may change, or its
- * translation, `error` a message that reports an error. Routing, order and limits depend on nothing
- * else.
+ * The properties of a message that routing, order and limits depend on; they are known without
+ * parsing its text. `partial` marks a transcript that may change, or its translation, `error` a
+ * message that reports an error.
  */
 export type MessageHead = {
   type: (ServerMessage | TextMessage)['type']
@@ -94,23 +94,23 @@ export function isReliable({ type, variant }: MessageHead): boolean {
   return type !== 'audio_chunk' && type !== 'stop_recording' && variant !== 'partial'
 }
 
-const wholeTypes = new Set<string>(['post_transcript', 'post_final_transcript'])
+const wholeTranscriptTypes = new Set<string>(['post_transcript', 'post_final_transcript'])
 const endTypes = new Set<string>(['post_final_transcript', 'end_session'])
 
-/** Returns whether a message holds the whole transcript, which may be megabytes. */
+/** Returns whether a message holds the whole transcript, whose text may be megabytes. */
 export function holdsWholeTranscript({ type }: MessageHead): boolean {
-  return wholeTypes.has(type)
+  return wholeTranscriptTypes.has(type)
 }
 
 /**
  * Returns whether a message is logged before the result is stored, but sent afterwards: no client
- * has it while the session is open, and it comes after anything logged meanwhile.
+ * receives it while the session is open, and it follows all other messages.
  */
 export function isSentAtEnd({ type }: MessageHead): boolean {
   return endTypes.has(type)
 }
 
-/** Which messages go where: `messages_config` or `callback_config`. */
+/** The messages that a receiver selects: `messages_config` or `callback_config`. */
 export type MessageFlags = Record<FlagName, boolean>
 
 const flagNames = [
@@ -130,7 +130,7 @@ type FlagName = (typeof flagNames)[number]
 /** A flag set that selects nothing. */
 const noFlags = Object.fromEntries(flagNames.map((name) => [name, false])) as MessageFlags
 
-const familyFlags = {
+const flagsByType = {
   start_session: 'receive_lifecycle_events',
   start_recording: 'receive_lifecycle_events',
   end_recording: 'receive_lifecycle_events',
@@ -150,16 +150,16 @@ const familyFlags = {
 } as const
 
 /**
- * Returns the flag that selects a message: messages that report an error follow `receive_errors`
- * alone, translations of partials go where partials go.
+ * Returns the flag that selects a message. Messages that report an error depend on `receive_errors`
+ * alone; translations of partials are selected as partials are.
  */
 export function flagOf({ type, variant }: MessageHead): FlagName {
   if (variant === 'error') return 'receive_errors'
   if (variant === 'partial') return 'receive_partial_transcripts'
-  return type === 'transcript' ? 'receive_final_transcripts' : familyFlags[type]
+  return type === 'transcript' ? 'receive_final_transcripts' : flagsByType[type]
 }
 
-/** Where the messages of a session go. */
+/** Decides to which receivers the messages of a session are sent. */
 export type Routing = {
   isForSocket(message: MessageHead): boolean
   isForCallback(message: MessageHead): boolean
@@ -175,27 +175,27 @@ type RoutingParams = {
  * Reads the routing from a session's parameters. `start_session` is for callbacks only.
  */
 export function routingOf({ messages_config, callback, callback_config }: RoutingParams): Routing {
-  const called = callback && callback_config ? callback_config : noFlags
+  const callbackFlags = callback && callback_config ? callback_config : noFlags
   return {
     isForSocket: (message) => message.type !== 'start_session' && messages_config[flagOf(message)],
-    isForCallback: (message) => called[flagOf(message)],
+    isForCallback: (message) => callbackFlags[flagOf(message)],
   }
 }
 
-/** Returns the exact text of a message. */
+/** Returns the JSON text of a message, as it is sent. */
 export function writeMessage(
   message: ServerMessage | TextMessage,
   { sessionId, at }: { sessionId: string; at: number },
 ): string {
-  const { type, ...rest } = message
+  const { type, ...fields } = message
   const common = { type, session_id: sessionId, created_at: new Date(at).toISOString() }
-  if (!('text' in message)) return JSON.stringify({ ...common, ...rest })
+  if (!('text' in message)) return JSON.stringify({ ...common, ...fields })
   return `${JSON.stringify(common).slice(0, -1)},"data":${message.text}}`
 }
 
 /**
- * Returns the data in the text of a message, as JSON: it follows the common fields, whose length
- * never varies.
+ * Returns the `data` field in the text of a message, as JSON text: it follows the common fields,
+ * whose length is constant for a type and session.
  */
 export function dataOf(
   text: string,

@@ -3,13 +3,15 @@ import type { Journal } from '../journal/journal.ts'
 import { formatLogRecord } from '../journal/log-records.ts'
 import type { MemoizeResponse } from './session-services.ts'
 
-/** Answers of services that were logged, by what they are for and by the hash of the request. */
+/**
+ * Logged responses of services, by purpose and by the hash of the request; see `ResponseRecord`.
+ */
 export type LoggedResponses = Map<string, Map<string, unknown>>
 
 /**
- * Returns a function that logs each response of a service, so that none is requested and paid for
- * twice when a process is killed before it logs what the responses are for: an utterance, or an
- * add-on at the end.
+ * Returns a function that logs each response of a service. After a crash, it returns the logged
+ * response instead of sending, and paying for, the same request again. `purpose` is the result that
+ * the responses are for: an utterance, or an add-on at the end.
  */
 export function cacheServiceResponses(
   purpose: string,

@@ -16,7 +16,7 @@ import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
-/** The response of an add-on, with what language models took for it. */
+/** The response of an add-on, with the tokens that language models used for it. */
 export type ServiceEnvelope = Envelope & { usage?: TokenUsage }
 
 /** Computes a part of a response, or returns the stored response to an identical request. */
@@ -27,9 +27,9 @@ export type SessionCallOptions = { signal: AbortSignal; memoize: MemoizeResponse
 
 /** The add-ons of one session that services answer. They reject only when aborted. */
 export type SessionServices = {
-  /** Translates one utterance into all target languages; `results` has one entry for each. */
+  /** Translates a final utterance into all target languages; `results` has one entry for each. */
   translate(utterance: UtteranceView, options: SessionCallOptions): Promise<ServiceEnvelope>
-  /** Translates an open utterance, in less time. */
+  /** Translates a partial, with a shorter timeout. */
   translatePartial(utterance: UtteranceView, signal: AbortSignal): Promise<ServiceEnvelope>
   /** Summarizes a session; absent without a service for it. */
   summarize?(
@@ -86,7 +86,9 @@ export function createSessionServices(
     const limit = AbortSignal.timeout(seconds * 1000)
     const call = { account, job, signal: AbortSignal.any([signal, limit]), memoize }
     try {
-      const responses = await Promise.all(prepared.requests.map((one) => services.call(one, call)))
+      const responses = await Promise.all(
+        prepared.requests.map((request) => services.call(request, call)),
+      )
       const elapsedSeconds = (performance.now() - startedAt) / 1000
       const envelope = mergeServiceAddOn(
         addOn,
@@ -116,7 +118,7 @@ export function createSessionServices(
       return run(translation, transcript, { ...options, seconds: limits.translation })
     },
     translatePartial: (utterance, signal) => {
-      // Partials are not logged: after a crash there are others.
+      // Responses for partials are not logged: after a crash, there are new partials.
       const options = { signal, memoize: callThrough, seconds: limits.partial }
       return run(translation, transcriptOf([utterance]), options)
     },
@@ -128,8 +130,9 @@ export function createSessionServices(
 const callThrough: MemoizeResponse = (_part, make) => make()
 
 /**
- * Reading the words of hours of speech would take long. Only their text is needed, and for the
- * sources of answers the time: each word has the times of its utterance.
+ * Returns the utterance with words that all have its times. Parsing the real words of hours of
+ * speech would take long; add-ons need only their text, and the time of the utterance for the
+ * sources of answers.
  */
 function withRoughTimes({ text, start, end, ...utterance }: UtteranceText): Utterance {
   const words = text.trim().split(separatorOf(utterance.language))

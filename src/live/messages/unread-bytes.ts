@@ -10,8 +10,8 @@ export function messageMemory({ text }: { text: string }): number {
 }
 
 /**
- * Counts what clients have not read, by session, by account and in total. When the total is too
- * high, only accounts that exceed their share of it are over the limit.
+ * Counts the bytes that clients have not read, by session, by account and in total. When the total
+ * is too high, only accounts that exceed their share of it are over the limit.
  */
 export class UnreadBytes {
   readonly #limits: UnreadLimits
@@ -25,9 +25,9 @@ export class UnreadBytes {
   /** Opens the count of one session of an account. */
   open(account: string): UnreadShare {
     let bytes = 0
-    const add = (more: number) => {
-      bytes += more
-      this.#add(account, more)
+    const add = (delta: number) => {
+      bytes += delta
+      this.#add(account, delta)
     }
     return {
       add,
@@ -36,9 +36,9 @@ export class UnreadBytes {
     }
   }
 
-  #add(account: string, more: number): void {
-    this.#bytes += more
-    const bytes = (this.#byAccount.get(account) ?? 0) + more
+  #add(account: string, delta: number): void {
+    this.#bytes += delta
+    const bytes = (this.#byAccount.get(account) ?? 0) + delta
     if (bytes > 0) this.#byAccount.set(account, bytes)
     else this.#byAccount.delete(account)
   }
@@ -61,5 +61,5 @@ export type UnreadShare = {
   close(): void
 }
 
-/** For a session without limits: tests of single parts. */
+/** A share without limits, for tests. */
 export const unbounded: UnreadShare = { add() {}, isOver: () => false, close() {} }

@@ -6,7 +6,7 @@ import type { UtteranceSegments } from './endpointer.ts'
 /** The last word that was recognized on a channel; `end` in seconds. */
 export type LastWord = Pick<Word, 'text' | 'end'>
 
-/** Adjacent words may overlap by this much, in seconds: word times are that accurate. */
+/** Adjacent words may overlap by this many seconds, which is the accuracy of word times. */
 const OVERLAP = 0.05
 
 /** Returns the last of some words; undefined where there are none. */
@@ -16,8 +16,8 @@ export function lastWordOf(words: readonly Word[]): LastWord | undefined {
 }
 
 /**
- * Returns whether audio of the utterance before is recognized with one, so that both may have the
- * same word. Fragments are whole words: none waits for those before it.
+ * Returns whether an utterance is recognized together with audio of the previous one, so that both
+ * may contain the same word. Fragments are whole words, and share none.
  */
 export function sharesContext({ segment, context }: UtteranceSegments): boolean {
   return context.start < segment.start && context.pauses === undefined
@@ -34,16 +34,19 @@ export function startsAfterPause({ segment, context, isAfterPause }: UtteranceSe
  * recognized it whole.
  */
 export function trimToPrevious(
-  pieces: UtteranceSegments,
+  segments: UtteranceSegments,
   last: LastWord | null,
 ): UtteranceSegments['segment'] {
-  const { segment, context } = pieces
-  if (startsAfterPause(pieces) || !last) return segment
+  const { segment, context } = segments
+  if (startsAfterPause(segments) || !last) return segment
   const start = Math.round((last.end - OVERLAP) * SAMPLE_RATE)
   return { ...segment, start: Math.min(Math.max(start, context.start), segment.end) }
 }
 
-/** Returns the text of the words before an utterance that end within its `context`. */
+/**
+ * Returns the text of the words before an utterance that end within its `context`. Word times are
+ * seconds, the context is in samples.
+ */
 export function contextText(
   context: UtteranceSegments['context'],
   before: readonly LastWord[],
@@ -57,19 +60,20 @@ export function contextText(
  * a pause what begins before `earliest` (in seconds).
  */
 export function withoutPrevious(
-  pieces: UtteranceSegments,
+  segments: UtteranceSegments,
   { words, wordBefore }: { words: readonly Word[]; wordBefore?: string | undefined },
   { last, earliest }: { last: LastWord | null; earliest: number },
 ): readonly Word[] {
-  const withoutRepeated = sharesContext(pieces) ? withoutRepeat(words, last, wordBefore) : words
-  return startsAfterPause(pieces)
+  const withoutRepeated = sharesContext(segments) ? withoutRepeat(words, last, wordBefore) : words
+  return startsAfterPause(segments)
     ? beginAfter(withoutRepeated, earliest)
     : withoutOverlap(withoutRepeated, last)
 }
 
 /**
- * Removes a first word that is the last word of the previous utterance, recognized again. It was
- * spoken twice where `wordBefore`, which this recognition has before it, is that word as well.
+ * Removes a first word that is the last word of the previous utterance, recognized again. The word
+ * was spoken twice if `wordBefore`, the word that this recognition found before it, is the same
+ * word as well.
  */
 export function withoutRepeat(
   words: readonly Word[],
@@ -85,18 +89,18 @@ export function withoutRepeat(
 }
 
 /**
- * Moves the start of a first word that overlaps the last word of the previous utterance to its end:
- * the times of a channel ascend. A word that would vanish stays as it is.
+ * Moves the start of a first word that overlaps the last word of the previous utterance to the end
+ * of that word: the times of a channel ascend. A word that would vanish stays unchanged.
  */
 export function withoutOverlap(words: readonly Word[], last: LastWord | null): readonly Word[] {
-  const [first, ...rest] = words
+  const [first, ...laterWords] = words
   if (!first || !last || first.start >= last.end || first.end <= last.end) return words
-  return [{ ...first, start: last.end }, ...rest]
+  return [{ ...first, start: last.end }, ...laterWords]
 }
 
 /**
- * Moves the start of words that begin before `earliest` and reach beyond it, and drops those that
- * end before it, unless all do.
+ * Moves the start of words that begin before `earliest` (in seconds) and extend beyond it, and
+ * drops the words that end before it, unless all words do.
  */
 export function beginAfter(words: readonly Word[], earliest: number): readonly Word[] {
   const inside = words.filter(({ end }) => end > earliest)

@@ -38,8 +38,8 @@ export type ChannelEvent =
   | RecognizedFinal
 
 /**
- * `error` means that the utterance could not be recognized; `endedAt` is when its end was known, on
- * the clock of this process.
+ * A final. `error` means that the utterance could not be recognized; `endedAt` is when its end was
+ * detected, on the clock of `performance.now()`.
  */
 export type RecognizedFinal = {
   type: 'final'
@@ -50,7 +50,7 @@ export type RecognizedFinal = {
   endedAt?: number | undefined
 }
 
-/** An utterance whose final is pending, and its place in the order of `FinalOrder`. */
+/** An utterance whose final is pending, and its number in the `FinalOrder`. */
 export type OrderedUtterance = { sequence: number; utterance: PendingUtterance }
 
 /** Options of a channel. */
@@ -62,7 +62,7 @@ export type ChannelOptions = {
   selection: ModelSelection
   endpointer: ReturnType<typeof createEndpointer>
   language: SessionLanguage
-  /** Applies the user's spelling to words. */
+  /** Applies the user's text settings, such as custom spelling, to words. */
   applyTransforms: SessionText['applyTransforms']
   order: FinalOrder
   /** Labels speakers, if requested; then `order` must be shared by all channels. */
@@ -79,7 +79,7 @@ export type ChannelOptions = {
   signal: AbortSignal
 }
 
-/** With less speech than this, an utterance yields no useful partial. */
+/** An utterance with fewer frames than this yields no useful partial. */
 const FIRST_PARTIAL_FRAMES = 8
 /** Partials take at most a third of the time: they must not delay finals. */
 const PARTIAL_SHARE = 3
@@ -88,12 +88,9 @@ const PARTIAL_SHARE = 3
  * into silence.
  */
 const MAX_LEAD = 0.1
-/** With more pending finals, the channel waits: VAD runs faster than recognition. */
+/** With more pending finals, the channel waits, because VAD is faster than recognition. */
 const MAX_PENDING_FINALS = 8
-/**
- * After this many failed attempts, a final is requested without its speaker embedding: that may be
- * the cause of the failure.
- */
+/** After this many failures, a final is requested without its embedding, a possible cause. */
 const EMBEDDING_ATTEMPTS = 2
 
 type SpeculativeFinal = { span: UtteranceSpan; final: Promise<FinalResult>; stop: AbortController }
@@ -107,16 +104,18 @@ type LastPartial = { number: number; text: string; draft: DraftText; lastSpeech:
 export class ChannelRecognizer {
   readonly #options: ChannelOptions
   readonly #endpointer: EndpointerState
-  /** First sample that belongs to no utterance. */
+  /** The first sample that belongs to no utterance yet. */
   #lastEnd: number
   #ended: OrderedUtterance[] = []
-  /** The words of the last ended utterance with words, and the last of those already emitted. */
+  /** The words of the last ended utterance with words. */
   #lastWords: Promise<readonly LastWord[]>
+  /** The last word of the emitted utterances. */
   #lastSent: LastWord | null
-  /** The language of the last ended utterance with words, and of the last one already emitted. */
+  /** The language of the last ended utterance with words. */
   #lastLanguage: Promise<string | null>
+  /** The language of the last emitted utterance with words. */
   #sentLanguage: string | null
-  /** The first language that was clear; it stays unless languages may change. */
+  /** The first clearly identified language; it applies to all utterances unless it may change. */
   #clearLanguage: Promise<string | null> = Promise.resolve(null)
   #speculative: SpeculativeFinal | undefined
   #partial: AbortController | undefined
@@ -140,12 +139,12 @@ export class ChannelRecognizer {
     return { endpoint, after, lastWord, ...(language !== null && { language }) }
   }
 
-  /** First sample that the open utterance, or the next one, needs. */
+  /** The first sample that the open utterance, or the next one, needs. */
   get firstNeeded(): number {
     return firstNeededSample(this.#endpointer, this.#lastEnd)
   }
 
-  /** Utterances whose final text is not emitted yet. */
+  /** The utterances whose final is not emitted yet. */
   get ended(): readonly OrderedUtterance[] {
     return this.#ended
   }
@@ -156,7 +155,7 @@ export class ChannelRecognizer {
       this.#handle(event, isLowPriority)
     }
     if (this.#speculative && this.#endpointer.lastSpeech > this.#speculative.span.to) {
-      this.#speculative.stop.abort() // Speech goes on.
+      this.#speculative.stop.abort() // Speech continues.
       this.#speculative = undefined
     }
   }
@@ -178,9 +177,9 @@ export class ChannelRecognizer {
   }
 
   /**
-   * Starts a partial of the open utterance, if there is one with new speech, no partial is running
-   * and one is due; resolves when it is done. It is emitted after the finals of earlier utterances,
-   * but recognized beside them: a first partial is worth little when it is late.
+   * Recognizes a partial of the open utterance, if it has new speech, no partial is running and one
+   * is due; resolves when that is done. It is emitted after the finals of earlier utterances, but
+   * recognized in parallel with them: a first partial is worth little when it is late.
    */
   async partial({ isLowPriority }: { isLowPriority: boolean }): Promise<void> {
     const { phase, from, frame, number, lastSpeech } = this.#endpointer
@@ -188,8 +187,8 @@ export class ChannelRecognizer {
     if (phase !== 'speaking' || from === null || frame - from < FIRST_PARTIAL_FRAMES) return
     if (this.#partial || last?.lastSpeech === lastSpeech) return
     if (isLowPriority && this.#ended.length > 0) return
-    const began = performance.now()
-    if (began < this.#nextPartialAt) return
+    const startedAt = performance.now()
+    if (startedAt < this.#nextPartialAt) return
     const stop = new AbortController()
     this.#partial = stop
     try {
@@ -205,8 +204,11 @@ export class ChannelRecognizer {
         isFirst: !last?.text,
       })
       const now = performance.now()
-      this.#options.onWork((now - began) / 1000)
-      this.#nextPartialAt = Math.max(this.#nextPartialAt, began + PARTIAL_SHARE * (now - began))
+      this.#options.onWork((now - startedAt) / 1000)
+      this.#nextPartialAt = Math.max(
+        this.#nextPartialAt,
+        startedAt + PARTIAL_SHARE * (now - startedAt),
+      )
       if (stop.signal.aborted) return
       const span = { start: frameTime(from), end: frameTime(frame) }
       const utterances = {
@@ -214,21 +216,21 @@ export class ChannelRecognizer {
         language: recognized.language,
         words: beginAfter(recognized.words, span.start - MAX_LEAD),
       }
-      const changing = AbortSignal.any([signal, stop.signal])
+      const abortSignal = AbortSignal.any([signal, stop.signal])
       const wordBefore = this.#lastSent?.text
-      const transformOptions = { signal: changing, isPartial: true, wordBefore }
+      const transformOptions = { signal: abortSignal, isPartial: true, wordBefore }
       const words = await applyTransforms(utterances, transformOptions)
       if (stop.signal.aborted) return
       const view = viewLiveUtterance({ ...utterances, words }, span)
       const draft = { text: '', model: recognized.model, tokens: recognized.draft }
       this.#lastPartial = { number, text: view.text, draft, lastSpeech }
-      if (view.text === '' && !last?.text) return // The first words are awaited: again at once.
+      if (view.text === '' && !last?.text) return // No words yet: the next partial is due at once.
       const interval = partialIntervalMs * partialIntervals(engine.load)
       this.#nextPartialAt = Math.max(this.#nextPartialAt, now + interval)
       if (view.words.length === 0 || view.text === last?.text) return
       while (this.#ended.length > 0) await this.#options.order.tail
       if (stop.signal.aborted) return
-      emit({ type: 'partial', channel, number, view, begunAt: began })
+      emit({ type: 'partial', channel, number, view, begunAt: startedAt })
     } catch (error) {
       if (!stop.signal.aborted && !this.#options.signal.aborted) {
         this.#options.log.warn({ err: error }, 'cannot recognize a partial transcript')
@@ -238,7 +240,7 @@ export class ChannelRecognizer {
     }
   }
 
-  /** The language of the last utterance; its model is the best guess for the next one. */
+  /** The language of the last utterance, whose model is the best guess for the next one. */
   get #recentLanguage(): string | undefined {
     return this.#options.selection.identification && (this.#sentLanguage ?? undefined)
   }
@@ -291,7 +293,7 @@ export class ChannelRecognizer {
     return segmentsOf(span, { state: this.#endpointer, after: this.#lastEnd })
   }
 
-  /** Emits the final text after those of the earlier utterances. */
+  /** Emits the final of an utterance after those of the earlier ones. */
   #emitFinal(
     ended: PendingUtterance,
     { final, endedAt }: { final: Promise<FinalResult>; endedAt?: number },
@@ -310,12 +312,12 @@ export class ChannelRecognizer {
       ({ words, language }) => (words.length > 0 ? language : languageBefore),
       () => languageBefore,
     )
-    const clearBefore = this.#clearLanguage
-    this.#clearLanguage = Promise.all([clearBefore, final]).then(
+    const clearLanguageBefore = this.#clearLanguage
+    this.#clearLanguage = Promise.all([clearLanguageBefore, final]).then(
       ([clear, { words, language, isLanguageUnclear }]) => {
         return clear ?? (words.length > 0 && !isLanguageUnclear ? language : null)
       },
-      () => clearBefore,
+      () => clearLanguageBefore,
     )
     order.tail = order.tail.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
@@ -327,7 +329,7 @@ export class ChannelRecognizer {
         const words = withoutPrevious(ended, rest, { last, earliest: span.start - MAX_LEAD })
         const spoken = { channel, language: recognized, words }
         const wordBefore = last?.text
-        const written =
+        const transformedWords =
           words.length > 0 ? await applyTransforms(spoken, { signal, wordBefore }) : []
         // Update all state at once, from the recognized text: later results depend on it.
         this.#lastSent = lastWordOf(words) ?? this.#lastSent
@@ -336,9 +338,9 @@ export class ChannelRecognizer {
         const spokenLanguage = words.length > 0 ? recognized : language.fallback
         const speaker = words.length > 0 ? speakers?.speakerOf(channel, embedding) : undefined
         const finalUtterance = {
-          ...{ channel, language: spokenLanguage, words: written },
+          ...{ channel, language: spokenLanguage, words: transformedWords },
           ...(speaker !== undefined && { speaker }),
-          ...(this.#options.namesModels && describeFinal(rest)),
+          ...(this.#options.namesModels && modelFieldsOf(rest)),
         }
         const view = viewLiveUtterance(finalUtterance, span)
         this.#ended.shift()
@@ -358,21 +360,21 @@ export class ChannelRecognizer {
     { isLowPriority, stop }: { isLowPriority: boolean; stop?: AbortController },
   ): Promise<FinalResult> {
     const { engine, selection, speakers, log, onWork } = this.#options
-    const [before, clear] = [this.#lastLanguage, this.#clearLanguage]
+    const [languageBefore, clearLanguage] = [this.#lastLanguage, this.#clearLanguage]
     const last = this.#lastPartial?.number === ended.span.number ? this.#lastPartial : undefined
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended
     const wordsBefore = sharesContext(ended) ? await this.#lastWords : []
     const segment = trimToPrevious(ended, wordsBefore.at(-1) ?? null)
-    // A partial begins with its utterance, a final with what comes before.
+    // Only the final covers the context: its draft starts with the words of the context.
     const draft = { tokens: [], ...last?.draft, text: contextText(context, wordsBefore) }
     const utterance = { path: this.#options.path, segment, context }
     let attempts = 0
-    // The language that decides may not be known yet.
+    // The session's language may depend on an earlier utterance that is still being recognized.
     const isDecided = selection.identification?.perUtterance === false
-    const decided = isDecided ? ((await clear) ?? undefined) : undefined
-    const began = performance.now()
+    const decided = isDecided ? ((await clearLanguage) ?? undefined) : undefined
+    const startedAt = performance.now()
     const final = await retryEngineCall(
       () => {
         const wantsEmbedding = speakers !== undefined && attempts++ < EMBEDDING_ATTEMPTS
@@ -381,18 +383,18 @@ export class ChannelRecognizer {
           ...{ signal, isLowPriority, wantsEmbedding, draft },
           ...settingsFor(selection, 'finals', current),
           identification: current === undefined ? selection.identification : undefined,
-          languageBefore: () => before,
+          languageBefore: () => languageBefore,
         })
       },
       { signal, log },
     )
-    onWork((performance.now() - began) / 1000)
+    onWork((performance.now() - startedAt) / 1000)
     const { embeddingError } = final
     if (embeddingError !== undefined) log.warn({ embeddingError }, 'speaker embedding failed')
     return final
   }
 }
 
-function describeFinal({ model, languageConfidence }: Omit<FinalResult, 'words' | 'language'>) {
+function modelFieldsOf({ model, languageConfidence }: Omit<FinalResult, 'words' | 'language'>) {
   return { model, ...(languageConfidence !== undefined && { languageConfidence }) }
 }

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { countsOf } from '../../asr/speakers/requested-counts.ts'
 import type { CacheEmbeddings, SpeakerUtterance, SpeechEngine } from '../../asr/speech-engine.ts'
 import type { Log } from '../../observability/log.ts'
@@ -12,14 +12,14 @@ import { formatLogRecord, type ReadLog } from '../journal/log-records.ts'
 import type { DiarizationParams } from '../request/diarization-params.ts'
 import { readUtterances } from '../result/session-utterances.ts'
 
-/** A session whose audio is fully recognized. */
+/** Options for diarizing a session whose audio is fully recognized. */
 export type DiarizeSessionOptions = {
   speech: Pick<SpeechEngine, 'diarize'>
   params: DiarizationParams
   /** The files with the samples of each channel. */
   channelPaths: readonly string[]
   readLog: ReadLog
-  /** Rewrites the samples where they may have been lost; see `RecognitionLoop`. */
+  /** Rewrites the samples if they may have been lost; see `RecognitionLoop.restoreAllSamples`. */
   restoreSamples?: ((signal: AbortSignal) => Promise<void>) | undefined
   journal: Journal
   /** Seconds of audio. */
@@ -31,8 +31,8 @@ export type DiarizeSessionOptions = {
 }
 
 /**
- * Timeout in seconds, plus this much for each second of audio: some ten times what it takes on one
- * core.
+ * Timeout in seconds, and its increase per second of audio: some ten times what diarization takes
+ * on one core.
  */
 const TIMEOUT = 60
 const TIMEOUT_PER_SECOND = 0.1
@@ -41,29 +41,29 @@ const BATCH = 500
 
 /**
  * Finds the speaker of each word of a session, as for a recording, and writes the outcome to its
- * log: the utterances of the result, split anew at speaker changes, or the reason why there are
- * none. Rejects only when the session is suspended.
+ * log: the utterances of the result, split at speaker changes, or the reason why diarization
+ * failed. Rejects only when the session is suspended.
  */
 export async function diarizeSession(options: DiarizeSessionOptions): Promise<void> {
   const { journal, duration, log, signal } = options
   const timeout = options.timeout ?? TIMEOUT + TIMEOUT_PER_SECOND * duration
-  const late = AbortSignal.timeout(Math.ceil(timeout * 1000))
-  const began = performance.now()
+  const timeoutSignal = AbortSignal.timeout(Math.ceil(timeout * 1000))
+  const startedAt = performance.now()
   let [count, error] = [0, null as AddOnError | null]
   try {
-    const views = await diarize({ ...options, signal: AbortSignal.any([signal, late]) })
+    const views = await diarize({ ...options, signal: AbortSignal.any([signal, timeoutSignal]) })
     for (; count < views.length; count += BATCH) {
       const lines = views.slice(count, count + BATCH).map(writeView)
       journal.append({ lines })
-      await turn()
+      await yieldToEventLoop()
     }
     count = views.length
   } catch (cause) {
     signal.throwIfAborted()
     log.error({ err: cause }, 'diarization failed, provisional speakers stay')
-    error = late.aborted ? timedOut('diarization', timeout) : diarizationFailed(cause)
+    error = timeoutSignal.aborted ? timedOut('diarization', timeout) : diarizationFailed(cause)
   }
-  const seconds = roundTo((performance.now() - began) / 1000, 6)
+  const seconds = roundTo((performance.now() - startedAt) / 1000, 6)
   journal.append({
     lines: [formatLogRecord({ kind: 'diarized', diarized: { count, seconds, error } })],
   })
@@ -97,12 +97,16 @@ async function diarize(options: DiarizeSessionOptions): Promise<UtteranceView[]>
 async function readTranscript(readLog: ReadLog): Promise<Transcript> {
   const { spokenUtterances } = await readUtterances(readLog)
   const utterances = spokenUtterances.map(({ channel, language, json }) => {
-    const { words, model, language_confidence: sure } = JSON.parse(json) as UtteranceView
+    const {
+      words,
+      model,
+      language_confidence: languageConfidence,
+    } = JSON.parse(json) as UtteranceView
     return {
       channel,
       language,
       ...(model !== undefined && { model }),
-      ...(sure !== undefined && { languageConfidence: sure }),
+      ...(languageConfidence !== undefined && { languageConfidence }),
       words: words.map(({ word, ...rest }) => ({ text: word.trim(), ...rest })),
     }
   })

@@ -4,9 +4,12 @@ import { isInFragments } from '../../asr/segmentation/split-segments.ts'
 import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 
-/** How speech is split into utterances; times in seconds. */
+/** Settings for splitting speech into utterances; times are in seconds. */
 export type EndpointerOptions = {
-  /** `speech_threshold`: nearer 1, less audio counts as speech. */
+  /**
+   * The `speech_threshold` of the session, from 0 to 1: the higher it is, the less audio counts as
+   * speech.
+   */
   threshold: number
   /** Gaps shorter than this do not count as silence. */
   hangover: number
@@ -17,9 +20,9 @@ export type EndpointerOptions = {
 }
 
 /**
- * An utterance, in frames of `VAD_FRAME` samples, end exclusive. `number` counts from 0 in its
- * channel. `pauses` are those between fragments, such as dictated digits; `fragmentsBefore` are
- * those of the utterances before, if it consists of fragments itself.
+ * An utterance, in frames of `VAD_FRAME` samples, end exclusive. `number` counts the utterances of
+ * a channel from 0. `pauses` are the pauses between fragments, such as dictated digits. If the
+ * utterance consists of fragments, `fragmentsBefore` are the fragments before it.
  */
 export type UtteranceSpan = {
   number: number
@@ -42,19 +45,24 @@ export type EndpointerEvent =
 export type EndpointerState = {
   /** Frames processed. */
   frame: number
-  /** `silent` → `speaking` after enough voiced frames, and back after enough silence. */
+  /**
+   * Changes from `silent` to `speaking` after enough voiced frames, and back after enough silence.
+   */
   phase: 'silent' | 'speaking'
-  /** First frame of the voiced span that may become speech, or of the open utterance. */
+  /**
+   * The first frame of the voiced span that may become speech, or of the open utterance; null if
+   * there is neither.
+   */
   from: number | null
-  /** Voiced frames since `from`, while silent. */
+  /** The number of voiced frames since `from`, while silent. */
   voiced: number
-  /** End of the last voiced frame. */
+  /** The end of the last voiced frame. */
   lastSpeech: number
-  /** Number of the open or next utterance. */
+  /** The number of the open or next utterance. */
   number: number
   /**
-   * Speech probability and level of the last frames: an utterance that is too long is cut where
-   * both are lowest.
+   * Scores of the last frames, from speech probability and level: an utterance that is too long is
+   * cut where the score is lowest.
    */
   recent: number[]
   /** The pauses within the open utterance. */
@@ -63,24 +71,27 @@ export type EndpointerState = {
   fragments?: Range[]
 }
 
-/** Adds the first and last sounds of a word, which the VAD misses. */
+/**
+ * Audio added before and after the speech of an utterance: the VAD misses the first and last sounds
+ * of a word.
+ */
 const PRE_ROLL_SAMPLES = 0.3 * SAMPLE_RATE
 const PAD_FRAMES = 4
 /** A pause between fragments has at least this many frames (0.25 s). */
 const FRAGMENT_PAUSE_FRAMES = 8
 /**
- * Fewer fragments are recognized together with those before them: a single word gives the model
- * little context. From more fragments the model makes long numbers.
+ * Up to this many fragments are recognized together: a single word gives the model little context,
+ * but from more fragments the model makes long numbers.
  */
 const FRAGMENTS_TOGETHER = 3
-/** Fragments with a longer pause between them are recognized apart (2 s, in frames). */
+/** Fragments with a longer pause between them are recognized separately (2 s, in frames). */
 const MAX_FRAGMENT_PAUSE_FRAMES = Math.floor((2 * SAMPLE_RATE) / VAD_FRAME)
 /**
- * Audio that is recognized again with an utterance that follows another without a pause (2 s, in
- * samples).
+ * The audio before an utterance that is recognized again with it, if no pause separates them (2 s,
+ * in samples).
  */
 const CONTEXT_SAMPLES = 2 * SAMPLE_RATE
-/** A click is shorter: this many voiced frames make speech (0.1 s). */
+/** This many voiced frames start speech (0.1 s); a click is shorter. */
 const MIN_VOICED = 3
 /**
  * An utterance that is too long is cut within its last 1.25 s (`CUT_FRAMES`), but not in the newest
@@ -90,39 +101,35 @@ const MIN_VOICED = 3
 const CUT_FRAMES = 39
 const CUT_MARGIN_FRAMES = 12
 /**
- * Words begin before the first voiced frame and end after the last: this much less speech fits
- * (0.25 s).
+ * An utterance is limited to this much less speech than `maxSeconds` (0.25 s), because words begin
+ * before the first voiced frame and end after the last.
  */
 const MARGIN_FRAMES = 8
 /**
- * A VAD threshold that suits recordings (see `asr/segmentation/split-segments.ts`), and the setting
- * that maps to it.
+ * The VAD threshold that suits recordings (see `asr/segmentation/split-segments.ts`), and the
+ * `speech_threshold` that maps to it.
  */
 const RECORDING_THRESHOLD = { detector: 0.5, setting: 0.6 }
 /** Speech continues down to this share of the threshold that opens it. */
 const OFFSET_SHARE = 0.7
 /**
- * Decibels that weigh as much as the full range of speech probability when the quietest place is
- * searched.
+ * A level difference of this many decibels weighs as much as the full range of speech probability
+ * when the quietest frame is searched.
  */
 const LEVEL_SCALE = 40
 
 /** Returns the state of a channel before any audio. */
 export function initialEndpointerState(): EndpointerState {
-  const nothing = { from: null, voiced: 0, lastSpeech: 0, number: 0, recent: [], pauses: [] }
-  return { frame: 0, phase: 'silent', ...nothing }
+  const silentState = { from: null, voiced: 0, lastSpeech: 0, number: 0, recent: [], pauses: [] }
+  return { frame: 0, phase: 'silent', ...silentState }
 }
 
 /**
- * Creates an endpointer. Its `step` advances the state by one frame: it takes the speech
- * probability and the level (dB) of the frame, changes the state, and returns the events that this
- * frame causes.
- *
  * Silent: three voiced frames start speech, and with it an utterance; a shorter voiced span is a
  * click. Speaking: an utterance, and speech with it, ends when no frame was voiced for the hangover
  * plus `endpointing`. An utterance that reaches `maxSeconds` in a pause ends where its last speech
- * ended, and none is open until voice returns. Within speech it is cut where it is quietest, and
- * the rest of it starts the next one. In both cases speech goes on.
+ * ended, and the next one opens when speech continues. Within speech it is cut where it is
+ * quietest, and the next one begins there. In both cases no speech event is sent.
  */
 export function createEndpointer(options: EndpointerOptions) {
   const onset = onsetOf(options.threshold)
@@ -170,7 +177,7 @@ export function createEndpointer(options: EndpointerOptions) {
     if (state.from === null) return []
     if (at + 1 - state.from >= maxFrames) {
       if (silence >= PAD_FRAMES) return [endInPause(state, state.from)]
-      // With a frame or two of silence, it is not known yet whether a pause begins.
+      // With one to three frames of silence, a pause may be beginning.
       if (silence === 0) return [cutLongUtterance(state, state.from, at + 1)]
     }
     if (silence !== PAD_FRAMES) return []
@@ -225,8 +232,8 @@ function endUtterance(state: EndpointerState, from: number, to: number): Endpoin
 }
 
 /**
- * Returns the first sample that the open utterance, or one that would begin now, may be recognized
- * with, whether it turns out to be a fragment or not. `after` is as for `segmentsOf`.
+ * Returns the first sample that the recognition of the open utterance, or of one that would begin
+ * now, may need, whether it turns out to be a fragment or not. `after` is as for `segmentsOf`.
  */
 export function firstNeededSample(state: EndpointerState, after: number): number {
   const from = state.from ?? state.frame
@@ -246,7 +253,7 @@ function spanOf(state: EndpointerState, from: number, to: number): UtteranceSpan
   return fragmentsBefore.length > 0 ? { ...span, fragmentsBefore } : span
 }
 
-/** Returns those of the last fragments that are recognized with an utterance. */
+/** Returns those of the `last` fragments that are recognized together with an utterance. */
 function fragmentsBeside(span: UtteranceSpan, last: readonly Range[]): Range[] {
   const fragmentCount = fragmentsOf(span).length
   const isNear = span.from - (last.at(-1)?.end ?? 0) <= MAX_FRAGMENT_PAUSE_FRAMES
@@ -266,7 +273,10 @@ function fragmentPauses({ pauses = [] }: EndpointerState, span: Range): Range[] 
   return inside.length > 0 && isInFragments(span, inside) ? inside : undefined
 }
 
-/** Returns the index of the lowest mean of three; the last of equal ones. */
+/**
+ * Returns the index of the middle of the three neighboring values with the lowest mean; the last
+ * one if several are equal.
+ */
 function quietestOf(values: readonly number[]): number {
   let best = 0
   let min = Number.POSITIVE_INFINITY
@@ -293,17 +303,18 @@ export function frameTime(frame: number): number {
 }
 
 /**
- * Samples to be recognized: words that begin in `segment`, recognized together with the audio in
- * `context`. `isAfterPause`: the speech of the utterance before did not go on in this one.
+ * The samples of an utterance: the words that begin in `segment` are recognized together with the
+ * audio in `context`. `isAfterPause` means that speech paused before this utterance.
  */
 export type UtteranceSegments = { segment: Segment; context: Segment; isAfterPause?: true }
 
 /**
  * Returns the samples that are recognized for an utterance: a little more than its speech, but
- * nothing that the previous one took (`after`, in samples). One that was cut off from its neighbors
- * gets the audio before and after it as context, as far as it is known: models perform badly where
- * audio begins or ends within a word. So does one that follows a pause which the two share. A
- * fragment gets the fragments before it, without the pauses.
+ * nothing before `after`, the end of the previous utterance in samples. An utterance that was cut
+ * off from its neighbors gets the audio before and after it as context, as far as it has arrived:
+ * models perform badly where audio begins or ends within a word. So does an utterance whose leading
+ * pause is so short that the previous one took part of it. A fragment gets the fragments before it,
+ * without the pauses.
  */
 export function segmentsOf(
   { from, to, pauses, fragmentsBefore = [] }: UtteranceSpan,
@@ -313,7 +324,7 @@ export function segmentsOf(
   const limit = isCut ? to : state.frame
   const start = Math.max(after, from * VAD_FRAME - PRE_ROLL_SAMPLES, 0)
   const followsCut = after > 0 && from * VAD_FRAME <= after
-  // Words of other fragments would be taken for those of a fragment.
+  // A fragment gets no such context: words of other fragments would be taken for its own.
   const isFragment = pauses !== undefined || isInFragments({ start: from, end: to }, [])
   const hasContext = followsCut || (start === after && after > 0 && !isFragment)
   const end = Math.min(to + PAD_FRAMES, limit) * VAD_FRAME

@@ -1,4 +1,4 @@
-/** Passes events, in order, from the code that causes them to the one loop that consumes them. */
+/** Passes events, in order, from their producers to the single loop that consumes them. */
 export class EventQueue<Event> {
   #waiting: Event[] = []
   #end: { error?: unknown } | undefined
@@ -15,7 +15,7 @@ export class EventQueue<Event> {
     this.#wake?.()
   }
 
-  /** Ends the queue likewise, but `read` throws. */
+  /** Ends the queue with an error: `read` throws it after the last event. */
   fail(error: unknown): void {
     this.#end ??= { error }
     this.#wake?.()

@@ -24,7 +24,7 @@ test('finals of a channel are reported in order', async () => {
   })
   await advance()
   assert.deepEqual(
-    reported.filter((what) => what.startsWith('final')),
+    reported.filter((line) => line.startsWith('final')),
     ['final 0 0 0-24', 'final 0 1 35-68'],
   )
 })
@@ -32,7 +32,7 @@ test('finals of a channel are reported in order', async () => {
 test('an adjacent utterance starts after the last word of the previous one', async () => {
   const { advance, reported, snapshots } = open([`${'#'.repeat(200)}${pause}`])
   await advance()
-  const [first, second] = reported.filter((what) => what.startsWith('final'))
+  const [first, second] = reported.filter((line) => line.startsWith('final'))
   const end = Number(/-([\d.]+)$/.exec(first!)![1])
   const start = Number(/ ([\d.]+)-/.exec(second!)![1])
   assert.equal(start, Math.round(end - 0.05 / 0.032))
@@ -43,7 +43,7 @@ test('a duplicate word of adjacent utterances is dropped unless said twice', asy
   const finals = async (wordBefore: string) => {
     const { advance, reported } = open([`${'#'.repeat(200)}${pause}`], { text: 'zero', wordBefore })
     await advance()
-    return reported.filter((what) => what.startsWith('final'))
+    return reported.filter((line) => line.startsWith('final'))
   }
   assert.deepEqual(await finals('the'), ['final 0 0 zero', 'final 0 1'])
   assert.deepEqual(await finals('Zero,'), ['final 0 0 zero', 'final 0 1 zero'])
@@ -55,7 +55,7 @@ test('channels are recognized independently', async () => {
     before: (kind) => (kind === 'final' && reported.length < 4 ? undefined : release.resolve()),
   })
   await advance()
-  assert.deepEqual(reported.filter((what) => what.startsWith('final')).length, 2)
+  assert.deepEqual(reported.filter((line) => line.startsWith('final')).length, 2)
 })
 
 test('a final started in the pause is used if silence continues', async () => {
@@ -68,7 +68,7 @@ test('a final started too early is not reported', async () => {
   const { advance, reported } = open([`${speech}......${speech}${pause}`])
   await advance()
   assert.deepEqual(
-    reported.filter((what) => what.startsWith('final')),
+    reported.filter((line) => line.startsWith('final')),
     ['final 0 0 0-50'],
   )
 })
@@ -76,7 +76,7 @@ test('a final started too early is not reported', async () => {
 test('partials are reported while the utterance is open, and not after its final', async () => {
   const { advance } = open([`${'#'.repeat(60)}${pause}`], { partials: true })
   const reported = await advance()
-  const partials = reported.filter((what) => what.startsWith('partial'))
+  const partials = reported.filter((line) => line.startsWith('partial'))
   assert.ok(partials.length >= 1)
   assert.ok(reported.indexOf(partials.at(-1)!) < reported.indexOf('speech_end 0 60'))
   assert.equal(reported.at(-1), 'final 0 0 0-64')
@@ -92,7 +92,7 @@ test('a partial is recognized during the previous final and reported after it', 
     },
   })
   const reported = await advance()
-  const transcripts = reported.filter((what) => !what.startsWith('speech'))
+  const transcripts = reported.filter((line) => !line.startsWith('speech'))
   assert.match(transcripts.join(', '), /final 0 0 0-24, partial 0 1 \d+, final 0 1 24-56$/)
 })
 
@@ -103,7 +103,7 @@ test('the first partial of an utterance does not wait for the interval', async (
   })
   const reported = await advance()
   assert.deepEqual(
-    reported.filter((what) => what.startsWith('partial')).map((what) => what.slice(0, 11)),
+    reported.filter((line) => line.startsWith('partial')).map((line) => line.slice(0, 11)),
     ['partial 0 0', 'partial 0 1'],
   )
 })
@@ -121,13 +121,13 @@ test('the last partial of an utterance is the draft of its final', async () => {
 
 function lastPartial(reported: readonly string[], number: number): number {
   const begin = `partial 0 ${number}`
-  return Number(reported.findLast((what) => what.startsWith(begin))?.slice(begin.length))
+  return Number(reported.findLast((line) => line.startsWith(begin))?.slice(begin.length))
 }
 
 test('the draft of an adjacent utterance starts with words of the previous one', async () => {
   const { advance, drafts } = open([`${'#'.repeat(200)}${pause}`], { partials: true })
   const reported = await advance()
-  const [first] = reported.filter((what) => what.startsWith('final'))
+  const [first] = reported.filter((line) => line.startsWith('final'))
   const tokens = [lastPartial(reported, 1)]
   assert.equal(drafts.length, 2)
   assert.deepEqual(drafts[1], { text: first!.slice('final 0 0 '.length), model: 'm', tokens })
@@ -143,7 +143,7 @@ test('words that end before the audio of an utterance are not in its draft', asy
 
 test('without receive_partial_transcripts no partial is made', async () => {
   const { advance } = open([`${'#'.repeat(60)}${pause}`])
-  assert.ok((await advance()).every((what) => !what.startsWith('partial')))
+  assert.ok((await advance()).every((line) => !line.startsWith('partial')))
 })
 
 test('an engine call is retried after a crash with the same text', async () => {
@@ -181,7 +181,7 @@ test('streamed audio is recognized like audio available at once', async () => {
   await running
   const whole = await once()
   for (const kind of ['speech', 'final']) {
-    const ofKind = (all: readonly string[]) => all.filter((what) => what.startsWith(kind))
+    const ofKind = (all: readonly string[]) => all.filter((line) => line.startsWith(kind))
     assert.deepEqual(ofKind(reported), ofKind(whole))
   }
 })
@@ -198,7 +198,7 @@ test('audio faster than real time is recognized at low priority', async () => {
   const running = run()
   for (let frames = 0; frames <= 8 * utterance.length; frames++) {
     recognition.setAvailable(frames * FRAME)
-    while (recognition.recognized < (frames - 2) * 0.032) await new Promise(setImmediate)
+    while (recognition.recognizedSeconds < (frames - 2) * 0.032) await new Promise(setImmediate)
   }
   recognition.end()
   await running
@@ -217,12 +217,12 @@ test('recognition resumes from any snapshot with the same result', async () => {
   for (const snapshot of snapshots) {
     const resumed = open([audio], { from: JSON.parse(JSON.stringify(snapshot)) })
     const rest = await resumed.advance()
-    const finals = (all: readonly string[]) => all.filter((what) => what.startsWith('final'))
+    const finals = (all: readonly string[]) => all.filter((line) => line.startsWith('final'))
     assert.deepEqual(finals(rest), finals(reported).slice(-finals(rest).length))
     assert.deepEqual(
-      rest.filter((what) => what.startsWith('speech')),
+      rest.filter((line) => line.startsWith('speech')),
       reported
-        .filter((what) => what.startsWith('speech'))
+        .filter((line) => line.startsWith('speech'))
         .slice(-rest.length + finals(rest).length),
     )
   }
@@ -252,7 +252,7 @@ test('the last partial frame is recognized from a snapshot at the end', async ()
   assert.deepEqual(finalsIn(await open([audio], { from: snapshot }).advance(frames)), [last])
 })
 
-const finalsIn = (all: readonly string[]) => all.filter((what) => what.startsWith('final'))
+const finalsIn = (all: readonly string[]) => all.filter((line) => line.startsWith('final'))
 
 /** Marks every word; those of finals wait for `final`, those of partials for `partial`. */
 function marking({ final, partial }: { final?: Promise<void>; partial?: Promise<void> }) {
@@ -268,11 +268,11 @@ test('finals and partials are sent with changed words', async () => {
   const audio = `${'#'.repeat(60)}${pause}`
   const { advance } = open([audio], { partials: true, applyTransforms: marking({}) })
   const reported = await advance()
-  assert.ok(reported.some((what) => what.startsWith('partial') && what.endsWith('!')))
+  assert.ok(reported.some((line) => line.startsWith('partial') && line.endsWith('!')))
   assert.equal(reported.at(-1), 'final 0 0 0-64!')
   const held = open([audio], { partials: true, applyTransforms: marking({ partial: slow }) })
   assert.deepEqual(
-    (await held.advance()).filter((what) => !what.startsWith('speech')),
+    (await held.advance()).filter((line) => !line.startsWith('speech')),
     ['final 0 0 0-64!'],
   )
 })
@@ -315,12 +315,12 @@ const talk = [
 ].map((audio) => audio.slice(0, 300))
 const speakers = { min: 4 }
 const bySpeaker = (all: readonly string[]) =>
-  finalsIn(all).map((what) => what.replace(/ [\d.]+-/, ' -'))
+  finalsIn(all).map((line) => line.replace(/ [\d.]+-/, ' -'))
 
 test('speakers are numbered in the order of utterances, not of recognition', async () => {
   const { advance } = open(talk, { speakers })
   const reported = finalsIn(await advance())
-  assert.equal(new Set(reported.map((what) => what.at(-1))).size, 4)
+  assert.equal(new Set(reported.map((line) => line.at(-1))).size, 4)
   const slow = Promise.withResolvers<void>()
   let finals = 0
   const { advance: again } = open(talk, {

@@ -28,7 +28,7 @@ export type RecognitionLoopOptions = {
   endpointing: EndpointerOptions
   language: SessionLanguage
   applyTransforms: SessionText['applyTransforms']
-  /** Requests speaker labels, with the number of speakers as the client states it. */
+  /** Requests speaker labels, with the number of speakers that the client states. */
   speakers?: SpeakerCounts | undefined
   /** Finals name their model. */
   namesModels?: boolean | undefined
@@ -44,8 +44,8 @@ export type RecognitionLoopOptions = {
 }
 
 /**
- * What the recognition yields: what is recognized on its channels; `progress` after each span of
- * audio; from time to time, after everything before it, a snapshot to resume from.
+ * An event of the recognition: an event of a channel; `progress` after each span of audio; from
+ * time to time, after everything before it, a snapshot to resume from.
  */
 export type RecognitionEvent =
   | ChannelEvent
@@ -54,23 +54,23 @@ export type RecognitionEvent =
 
 /**
  * A session gets low priority if it has more unprocessed audio than this, or if its audio is
- * further ahead of the clock.
+ * further ahead of the clock than this.
  */
 const BEHIND_SECONDS = 2
-/** Every so many frames (5 s), a snapshot is written from which the session can resume. */
+/** A snapshot to resume from is written after this many frames (5 s). */
 const SNAPSHOT_FRAMES = 156
-/** Partials are considered every so many frames (0.5 s), however much audio arrives at once. */
+/** Partials are started after this many frames (0.5 s), however much audio arrives at once. */
 const PARTIAL_FRAMES = 16
 /**
- * With more audio than this ahead, the loop waits for partials; otherwise the utterance would be
- * over before them.
+ * With more unprocessed audio than this, the loop waits for partials; otherwise the utterance would
+ * end before them.
  */
-const AHEAD_SECONDS = 0.5
-/** Timeout of that wait: a machine with spare capacity makes a partial in less. */
-const TIMEOUT_MS = 300
+const PARTIAL_WAIT_SECONDS = 0.5
+/** Timeout of that wait: a machine with spare capacity recognizes a partial in less. */
+const PARTIAL_TIMEOUT_MS = 300
 const FRAME_SECONDS = VAD_FRAME / SAMPLE_RATE
 
-/** Frames of audio; `isEnd`: no more follow. */
+/** A range of VAD frames; `isEnd` means that no more audio follows. */
 type FrameRange = { from: number; to: number; isEnd: boolean; signal: AbortSignal }
 
 /**
@@ -82,51 +82,51 @@ export class RecognitionLoop {
   readonly #channels: ChannelRecognizer[]
   readonly #events = new EventQueue<RecognitionEvent>()
   readonly #speakers: SessionSpeakers | undefined
-  readonly #earlier: readonly PendingUtterance[]
+  readonly #pendingFinals: readonly PendingUtterance[]
   /** The next VAD frame (32 ms) to process. */
   #vadFrame: number
   #snapshotAt: number
-  /** Audio frames that have come, in the session's own format. */
+  /** The number of audio frames (not VAD frames) that have arrived, in the session's own format. */
   #availableFrames = 0
   #isEnd = false
-  #work: number
+  #workSeconds: number
   #wake: (() => void) | undefined
   readonly #speechLoad: SpeechLoad
   readonly #pace = new AudioPace({ maxLead: BEHIND_SECONDS })
 
-  constructor(options: RecognitionLoopOptions, from?: Snapshot) {
+  constructor(options: RecognitionLoopOptions, snapshot?: Snapshot) {
     this.#options = options
     const { engine, selection, audio, language, applyTransforms, speakers, log, signal } = options
     const { warn, partialIntervalMs, namesModels } = options
     // One listener for the whole session: one for each wait would be a hundred thousand.
     signal.addEventListener('abort', () => this.#wake?.(), { once: true })
     const onWork = (seconds: number) => {
-      this.#work += seconds
+      this.#workSeconds += seconds
     }
     const endpointer = createEndpointer(options.endpointing)
     const channels = audio.channels.length
     const sessionSpeakers =
-      speakers && createSessionSpeakers({ channels, counts: speakers }, from?.speakers)
+      speakers && createSessionSpeakers({ channels, counts: speakers }, snapshot?.speakers)
     this.#speakers = sessionSpeakers
-    const oneOrder = createFinalOrder()
+    const sharedOrder = createFinalOrder()
     const shared = {
       ...{ engine, selection, endpointer, language, applyTransforms, speakers: sessionSpeakers },
       ...{ emit: (event: ChannelEvent) => this.#events.push(event), warn, partialIntervalMs },
       ...{ onWork, log, signal, namesModels },
     }
     this.#channels = audio.channels.map((path, channel) => {
-      const start = from?.channels[channel] ?? {
+      const start = snapshot?.channels[channel] ?? {
         endpoint: initialEndpointerState(),
         after: 0,
         lastWord: null,
       }
-      const order = sessionSpeakers ? oneOrder : createFinalOrder()
+      const order = sessionSpeakers ? sharedOrder : createFinalOrder()
       return new ChannelRecognizer({ ...shared, channel, path, order }, start)
     })
-    this.#vadFrame = from?.position ?? 0
+    this.#vadFrame = snapshot?.position ?? 0
     this.#snapshotAt = this.#vadFrame
-    this.#work = from?.work ?? 0
-    this.#earlier = from?.ended ?? []
+    this.#workSeconds = snapshot?.work ?? 0
+    this.#pendingFinals = snapshot?.ended ?? []
     this.#speechLoad = new SpeechLoad({ channels })
   }
 
@@ -137,13 +137,13 @@ export class RecognitionLoop {
   }
 
   /** Seconds of audio processed. */
-  get recognized(): number {
+  get recognizedSeconds(): number {
     return this.#vadFrame * FRAME_SECONDS
   }
 
   /** Seconds of processing time. */
-  get work(): number {
-    return this.#work
+  get workSeconds(): number {
+    return this.#workSeconds
   }
 
   /** Reports how many frames of audio are available, in the session's own format. */
@@ -159,7 +159,7 @@ export class RecognitionLoop {
   }
 
   /**
-   * Recognizes to the end of the audio, and yields what it finds; ends with the last final. Throws
+   * Recognizes the audio to its end, and yields the events; returns after the last final. Throws
    * when the engine is lost.
    */
   async *run(): AsyncGenerator<RecognitionEvent> {
@@ -173,14 +173,14 @@ export class RecognitionLoop {
   async #recognize(): Promise<void> {
     for (const warning of this.#options.selection.warnings) this.#options.warn(warning)
     await this.#restoreSamples()
-    for (const ended of this.#earlier) this.#channels[ended.channel]!.resume(ended)
+    for (const ended of this.#pendingFinals) this.#channels[ended.channel]!.resume(ended)
     for (;;) {
       const isLast = this.#isEnd
       const frames = this.#availableFrames
-      const isEnough = isLast || this.#ahead() >= FRAME_SECONDS
-      const recognized = isEnough ? await this.#advance({ frames, isEnd: isLast }) : 0
-      if (recognized === 0 && isLast) break
-      if (recognized === 0) await this.#moreAudio(frames)
+      const hasFrame = isLast || this.#unprocessedSeconds() >= FRAME_SECONDS
+      const recognizedFrames = hasFrame ? await this.#advance({ frames, isEnd: isLast }) : 0
+      if (recognizedFrames === 0 && isLast) break
+      if (recognizedFrames === 0) await this.#waitForAudio(frames)
     }
     const isLowPriority = this.#isLowPriority()
     for (const channel of this.#channels) channel.finish({ isLowPriority })
@@ -188,18 +188,18 @@ export class RecognitionLoop {
   }
 
   /**
-   * Rewrites the samples that are still to be recognized but lie before the position where
-   * processing resumes: unlike the audio, they are never synced, and a power failure may have
+   * Rewrites the samples that are still to be recognized, but lie before the position where
+   * processing resumes: unlike the audio, samples are never synced, and a power failure may have
    * erased them.
    */
   async #restoreSamples(): Promise<void> {
-    const waiting = this.#earlier.map(({ context }) => context.start)
+    const waiting = this.#pendingFinals.map(({ context }) => context.start)
     const open = this.#channels.map((channel) => channel.firstNeeded)
     const from = Math.floor(Math.min(...waiting, ...open) / VAD_FRAME)
     const { signal } = this.#options
     const span = { to: this.#vadFrame, signal }
     const at = await this.#writeSamples({ ...span, from, isEnd: false })
-    // The audio had ended: its last samples may be less than a frame.
+    // The audio has ended, and its last samples may be less than a frame.
     if (at < this.#vadFrame) await this.#writeSamples({ ...span, from: at, isEnd: true })
   }
 
@@ -209,7 +209,8 @@ export class RecognitionLoop {
   }
 
   /**
-   * Rewrites the samples of some frames, as far as they exist; returns the frame after the last.
+   * Rewrites the samples of a range of frames, as far as its audio exists; returns the frame after
+   * the last.
    */
   async #writeSamples({ from, to, isEnd, signal }: FrameRange): Promise<number> {
     const { engine, audio, log } = this.#options
@@ -230,21 +231,21 @@ export class RecognitionLoop {
   }
 
   /**
-   * Runs the VAD on the next span of all channels, and resolves to its frames: 0 when there is
-   * no audio for a frame.
+   * Runs the VAD on the next span of all channels, and resolves to its number of VAD frames: 0 when
+   * there is too little audio for a frame.
    */
   async #advance(available: { frames: number; isEnd: boolean }): Promise<number> {
     const { engine, audio, log, signal, endpointing } = this.#options
     const request = { from: this.#vadFrame, ...available }
     const isLowPriority = this.#isLowPriority()
-    const began = performance.now()
+    const startedAt = performance.now()
     const { probabilities, levels } = await retryEngineCall(
       () => engine.detectSpeech(audio, request, { signal, isLowPriority }),
       { signal, log },
     )
     const frames = probabilities[0]!.length
     if (frames === 0) return 0
-    this.#work += (performance.now() - began) / 1000
+    this.#workSeconds += (performance.now() - startedAt) / 1000
     this.#pace.processed(frames * FRAME_SECONDS)
     for (let frame = 0; frame < frames; frame++) {
       for (const [i, channel] of this.#channels.entries()) {
@@ -252,7 +253,7 @@ export class RecognitionLoop {
       }
       this.#vadFrame++
       if (frame + 1 === frames || frame % PARTIAL_FRAMES === PARTIAL_FRAMES - 1) {
-        await this.#partials()
+        await this.#startPartials()
       }
     }
     this.#speechLoad.recognized(FRAME_SECONDS * countVoiced(probabilities, endpointing.threshold))
@@ -263,28 +264,30 @@ export class RecognitionLoop {
   }
 
   /**
-   * Starts the partials that are due; waits for them, briefly, only when more audio is already
-   * there.
+   * Starts the partials that are due. Waits for them, briefly, only when more audio has already
+   * arrived.
    */
-  async #partials(): Promise<void> {
+  async #startPartials(): Promise<void> {
     if (!this.#options.wantsPartials()) return
     const isLowPriority = this.#isLowPriority()
-    const made = Promise.all(this.#channels.map((channel) => channel.partial({ isLowPriority })))
-    if (this.#ahead() <= AHEAD_SECONDS) return
+    const partials = Promise.all(
+      this.#channels.map((channel) => channel.partial({ isLowPriority })),
+    )
+    if (this.#unprocessedSeconds() <= PARTIAL_WAIT_SECONDS) return
     const timeout = Promise.withResolvers<void>()
-    const timer = setTimeout(timeout.resolve, TIMEOUT_MS)
-    await Promise.race([made, timeout.promise])
+    const timer = setTimeout(timeout.resolve, PARTIAL_TIMEOUT_MS)
+    await Promise.race([partials, timeout.promise])
     clearTimeout(timer)
   }
 
   #isLowPriority(): boolean {
-    if (this.#ahead() > BEHIND_SECONDS || this.#pace.isFast) return true
+    if (this.#unprocessedSeconds() > BEHIND_SECONDS || this.#pace.isFast) return true
     return this.#options.isOverShare?.() ?? false
   }
 
-  /** Seconds of audio not yet processed. */
-  #ahead(): number {
-    return this.#availableFrames / this.#options.audio.format.sampleRate - this.recognized
+  /** Returns the seconds of audio that are not processed yet. */
+  #unprocessedSeconds(): number {
+    return this.#availableFrames / this.#options.audio.format.sampleRate - this.recognizedSeconds
   }
 
   #takeSnapshot(): void {
@@ -295,21 +298,23 @@ export class RecognitionLoop {
       ended: this.#ended(),
       ...(this.#speakers && { speakers: this.#speakers.state }),
       language: this.#options.language.decided,
-      work: this.#work,
+      work: this.#workSeconds,
     }
     this.#events.push({ type: 'snapshot', snapshot })
   }
 
-  /** Utterances whose final is not emitted yet, in the order in which they are emitted. */
+  /**
+   * Returns the utterances whose final is not emitted yet, in the order in which they are emitted.
+   */
   #ended(): PendingUtterance[] {
     const ended = this.#channels.flatMap((channel) => channel.ended)
     return ended.sort((a, b) => a.sequence - b.sequence).map(({ utterance }) => utterance)
   }
 
-  /** Resolves when there are more frames of audio than `knownFrames`, or when no more follow. */
-  async #moreAudio(knownFrames: number): Promise<void> {
+  /** Resolves when there are more frames of audio than `frames`, or when no more follow. */
+  async #waitForAudio(frames: number): Promise<void> {
     const { signal } = this.#options
-    while (!this.#isEnd && this.#availableFrames <= knownFrames && !signal.aborted) {
+    while (!this.#isEnd && this.#availableFrames <= frames && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
       await promise

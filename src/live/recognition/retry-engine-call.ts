@@ -7,19 +7,20 @@ import type { Log } from '../../observability/log.ts'
  */
 const PAUSES_MS = [0, 500, 2000, 5000]
 /**
- * Pause while the disk is full or no process is available: this passes, or an operator fixes it.
+ * Pause while the disk is full or no process is available, which passes or is fixed by an operator.
  */
 const WAIT_MS = 3000
-/** Audio that cannot be read for this many such pauses (five minutes) is lost, not late. */
+/** Audio that cannot be read for this many such pauses (five minutes) is considered lost. */
 const MAX_UNREADABLE = 100
 
 /** Options of a retried call. */
 export type RetryEngineOptions = { signal: AbortSignal; log: Log; waitMs?: number }
 
 /**
- * Calls the speech engine, and retries when the call fails: its result depends on nothing that is
- * lost with a process. Gives up a call whose processes keep dying, since the call may be the cause,
- * and one whose audio stays unreadable; retries any other failure for as long as the session lives.
+ * Calls the speech engine, and retries when the call fails: the result does not depend on state
+ * that is lost with a process. Gives up a call whose processes keep dying, since the call may be
+ * the cause, and one whose audio stays unreadable; retries any other failure for as long as the
+ * session lives.
  */
 export async function retryEngineCall<T>(
   call: () => Promise<T>,

@@ -9,7 +9,7 @@ export type SessionLanguage = {
   readonly current: string | undefined
   /** The language reported for an utterance without words. */
   readonly fallback: string
-  /** Records the language in which words were recognized; one that is unclear decides nothing. */
+  /** Records the language in which words were recognized; an unclear one decides nothing. */
   recognized(language: string, options?: { isUnclear?: boolean }): void
   /** The decided language, for a session that resumes this one. */
   readonly decided: string | null
@@ -24,7 +24,7 @@ export function createSessionLanguage(
   { languages, code_switching }: LanguageConfig,
   { installed, decided: earlier = null }: { installed: readonly string[]; decided?: string | null },
 ): SessionLanguage {
-  // The recognizers may be others than those of the process that decided.
+  // The installed models may differ from those of the process that decided.
   let decided = earlier !== null && installed.includes(earlier) ? earlier : null
   const fixed = chooseRequestedLanguage(languages, installed)
   return {

@@ -4,8 +4,8 @@ import type { SessionUtterance } from '../result/session-utterances.ts'
 export type ChannelSpan = { channel: number; start: number; end: number }
 
 /**
- * Creates a function that returns the speaker of a span: that of the overlapping utterance with
- * the longest overlap. Returns undefined where no speaker is known. The utterances ascend by start.
+ * Creates a function that returns the speaker of a span: the one who speaks in it for the longest
+ * time, or undefined if no speaker is known there. The utterances are sorted by start.
  */
 export function createSpeakerLookup(
   utterances: readonly SessionUtterance[],
@@ -15,7 +15,7 @@ export function createSpeakerLookup(
     const ofChannel = byChannel.get(channel) ?? []
     const seconds = new Map<number, number>()
     for (
-      let i = firstReaching(ofChannel, start);
+      let i = firstEndingAfter(ofChannel, start);
       i < ofChannel.length && ofChannel[i]!.start < end;
       i++
     ) {
@@ -30,14 +30,14 @@ export function createSpeakerLookup(
 }
 
 /**
- * Returns the index of the first utterance that ends after a moment, by binary search: there may be
- * ten thousand.
+ * Returns the index of the first utterance that ends after a time in seconds, by binary search:
+ * there may be ten thousand utterances.
  */
-function firstReaching(utterances: readonly SessionUtterance[], moment: number): number {
+function firstEndingAfter(utterances: readonly SessionUtterance[], seconds: number): number {
   let [low, high] = [0, utterances.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if (utterances[middle]!.end > moment) high = middle
+    if (utterances[middle]!.end > seconds) high = middle
     else low = middle + 1
   }
   return low

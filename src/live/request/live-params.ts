@@ -15,7 +15,7 @@ import type { DiarizationParams } from './diarization-params.ts'
 export type LiveParams = FormatParams &
   AddOnParams &
   DiarizationParams & {
-    /** Sessions of older versions may lack it. */
+    /** The requested model; sessions of older versions may lack it. */
     model?: string
     endpointing: number
     maximum_duration_without_endpointing: number
@@ -39,14 +39,17 @@ export function endpointerOptionsOf(
   }
 }
 
-/** Returns what a session asks of recognition. */
+/** Returns the recognition settings that a session requests. */
 export function requestOf(params: LiveParams): RecognitionRequest {
   const { realtime_processing, language_config, model } = params
-  const named = model !== undefined && { model }
-  return readRecognitionRequest({ ...realtime_processing, language_config, ...named })
+  const modelField = model !== undefined && { model }
+  return readRecognitionRequest({ ...realtime_processing, language_config, ...modelField })
 }
 
-/** Returns the text options of a session, and its most likely language out of those installed. */
+/**
+ * Returns the add-on parameters of a session, and its most likely language out of the requested and
+ * installed ones.
+ */
 export function textSettingsOf(
   params: LiveParams,
   installed: readonly string[],

@@ -5,7 +5,7 @@ export type ParsedLiveRequest = {
   /** `request_params` as the job shows them, after defaults. */
   params: Record<string, unknown>
   /**
-   * Their JSON text, where it is already written; `params` may then lack the rest of long lists.
+   * The JSON text of `params`, if it exists already; long lists in `params` may then be shortened.
    */
   paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
@@ -15,9 +15,12 @@ export type ParsedLiveRequest = {
   keyHash?: string | undefined
   /** The id of the requesting key. */
   keyId?: string | undefined
-  /** With it, a repeated request creates only one session. */
+  /** A key with which repeated requests create only one session. */
   idempotency?: IdempotencyKey | undefined
 }
 
-/** The response to a creation; the token is the client's right to connect. */
+/**
+ * The response to the creation of a session. `token` authorizes the client to connect; `createdAt`
+ * is in milliseconds since 1970.
+ */
 export type CreatedSession = { id: string; createdAt: number; token: string }

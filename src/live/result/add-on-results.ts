@@ -12,12 +12,12 @@ import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
 import { joinTexts } from './build-live-result.ts'
 import { TranslationResults } from './translation-results.ts'
 
-const types = ['named_entity_recognition', 'sentiment_analysis'] as const
-type UtteranceAddOn = (typeof types)[number]
+const textAddOns = ['named_entity_recognition', 'sentiment_analysis'] as const
+type UtteranceAddOn = (typeof textAddOns)[number]
 
-/** What one add-on found in all utterances, each with its position and as JSON text. */
+/** The results of one add-on for all utterances, each with its position and as JSON text. */
 type UtteranceResults = {
-  found: { start: number; channel: number; json: string }[]
+  entries: { start: number; channel: number; json: string }[]
   seconds: number
   successes: number
   failures: number
@@ -25,8 +25,8 @@ type UtteranceResults = {
 }
 
 /**
- * The format of the results, and the final speaker at a time: the speakers that were sent were
- * provisional.
+ * Options for collecting the results. `speakerAt` returns the final speaker of a span: the speakers
+ * that were sent were provisional.
  */
 export type CollectOptions = {
   format: ResultFormat
@@ -35,7 +35,10 @@ export type CollectOptions = {
   hasServices: boolean
 }
 
-/** Responses as JSON texts by key, what they lack, and what language models took for them. */
+/**
+ * Responses as JSON texts by key, warnings about failed utterances, and the tokens that language
+ * models used.
+ */
 type CollectedResults = {
   responses: Record<string, string>
   warnings: string[]
@@ -43,23 +46,23 @@ type CollectedResults = {
 }
 
 /**
- * Returns the responses of the realtime add-ons in the result of a session: what was sent for each
- * utterance, by start. An add-on failed only if it failed on every utterance.
+ * Returns the responses of the realtime add-ons in the result of a session: the results that were
+ * sent for its utterances, by start. An add-on failed only if it failed on every utterance.
  */
 export async function collectAddOnResults(
   readLog: ReadLog,
   { realtime_processing: requested }: AddOnParams,
   { format, speakerAt, hasServices }: CollectOptions,
 ): Promise<CollectedResults> {
-  const requestedTypes = types.filter((type) => requested[type])
-  const gathered = Object.fromEntries(types.map((type) => [type, emptyResults()]))
+  const requestedTypes = textAddOns.filter((type) => requested[type])
+  const collected = Object.fromEntries(textAddOns.map((type) => [type, emptyResults()]))
   const isTranslated = requested.translation && hasServices
   const { target_languages: targets = [] } = requested.translation_config ?? {}
   const translations = new TranslationResults(targets, speakerAt)
   const log = requestedTypes.length > 0 || isTranslated ? readRecords(readLog, ['found']) : []
   for await (const records of log) {
     for (const { found } of records) {
-      for (const type of requestedTypes) addRecord(gathered[type]!, found, { type, speakerAt })
+      for (const type of requestedTypes) addRecord(collected[type]!, found, { type, speakerAt })
       translations.add(found)
     }
   }
@@ -70,43 +73,46 @@ export async function collectAddOnResults(
       : JSON.stringify(notConfiguredEnvelope('translation'))
   }
   for (const type of requestedTypes)
-    responses[type] = await writeResponse(type, gathered[type]!, format)
+    responses[type] = await writeResponse(type, collected[type]!, format)
   const warnings = [
-    ...requestedTypes.flatMap((type) => failureWarnings(type, gathered[type]!)),
+    ...requestedTypes.flatMap((type) => failureWarnings(type, collected[type]!)),
     ...translations.warnings(),
   ]
   return { responses, warnings, usage: translations.usage }
 }
 
 function emptyResults(): UtteranceResults {
-  return { found: [], seconds: 0, successes: 0, failures: 0, error: null }
+  return { entries: [], seconds: 0, successes: 0, failures: 0, error: null }
 }
 
 type TimedResult = { start: number; end: number; speaker?: number }
 
 function addRecord(
-  gathered: UtteranceResults,
+  collected: UtteranceResults,
   { channel, results }: AddOnRecord,
   { type, speakerAt }: Pick<CollectOptions, 'speakerAt'> & { type: UtteranceAddOn },
 ): void {
   const envelope = results[type]
   if (!envelope) return
-  gathered.seconds += envelope.exec_time
-  gathered.error ??= envelope.error
+  collected.seconds += envelope.exec_time
+  collected.error ??= envelope.error
   if (!envelope.success) {
-    gathered.failures++
+    collected.failures++
     return
   }
-  gathered.successes++
+  collected.successes++
   for (const timedResult of envelope.results as TimedResult[]) {
     const speaker =
       timedResult.speaker === undefined ? undefined : speakerAt({ ...timedResult, channel })
     const sent = speaker === undefined ? timedResult : { ...timedResult, speaker }
-    gathered.found.push({ start: timedResult.start, channel, json: JSON.stringify(sent) })
+    collected.entries.push({ start: timedResult.start, channel, json: JSON.stringify(sent) })
   }
 }
 
-/** A response that lacks utterances says so; one that failed on all has its error. */
+/**
+ * Returns a warning for an add-on that failed on some utterances; one that failed on all of them
+ * has an error instead.
+ */
 function failureWarnings(
   type: UtteranceAddOn,
   { successes, failures, error }: UtteranceResults,
@@ -118,19 +124,20 @@ function failureWarnings(
 
 async function writeResponse(
   type: UtteranceAddOn,
-  { found, seconds, successes, error }: UtteranceResults,
+  { entries, seconds, successes, error }: UtteranceResults,
   format: ResultFormat,
 ): Promise<string> {
   if (error && successes === 0)
     return JSON.stringify(failedEnvelope(type, error, { seconds, format }))
-  // By channel as well: which channel was answered first differs from run to run.
-  found.sort((a, b) => a.start - b.start || a.channel - b.channel)
-  const list = `[${await joinTexts(found, { separator: ',', textOf: ({ json }) => json })}]`
-  // Text of an array, not an array: the API defines it so.
+  // Sorted by channel as well, since the order of results of several channels differs from run to
+  // run.
+  entries.sort((a, b) => a.start - b.start || a.channel - b.channel)
+  const list = `[${await joinTexts(entries, { separator: ',', textOf: ({ json }) => json })}]`
+  // The API defines these results as the JSON text of an array.
   const isText = type === 'sentiment_analysis' && format === 'string'
   const head = {
     success: true,
-    is_empty: found.length === 0,
+    is_empty: entries.length === 0,
     exec_time: roundTo(seconds, 6),
     error: null,
   }

@@ -7,8 +7,8 @@ import { readUtterances, type SessionUtterance } from './session-utterances.ts'
 
 /**
  * The transcript of a session. `transcription` is the JSON text of that field of the result, and
- * `utterances` that of the list in it. `diarized` is the outcome of diarization at the end, if it
- * was requested.
+ * `utterances` the JSON text of the list in it. `diarized` is the outcome of diarization at the
+ * end, if it was requested.
  */
 export type SessionTranscription = {
   transcription: string
@@ -22,11 +22,11 @@ export type SessionResultOptions = {
   /** The length of the audio in seconds. */
   duration: number
   channels: number
-  /** The seconds of processing. */
+  /** Processing time in seconds. */
   work: number
-  /** What the user should know: what was left out, and why. */
+  /** Warnings for the user, for example about what the result lacks. */
   warnings: readonly string[]
-  /** The tokens that language models took, if any were asked. */
+  /** The tokens that language models used, if any. */
   usage?: TokenUsage | undefined
   /** The results of add-ons as JSON texts, by their key in the result. */
   addOns: Readonly<Record<string, string>>
@@ -74,11 +74,12 @@ export function buildLiveResult(
 const BATCH = 1000
 
 /**
- * Joins the texts in batches, because they can be megabytes and would block the event loop.
+ * Joins texts in batches and yields to the event loop between them: megabytes of text would block
+ * it.
  */
 export async function joinTexts<T>(
   utterances: readonly T[],
-  { separator, textOf }: { separator: string; textOf: (one: T) => string },
+  { separator, textOf }: { separator: string; textOf: (item: T) => string },
 ): Promise<string> {
   const batches: string[] = []
   for (let at = 0; at < utterances.length; at += BATCH) {

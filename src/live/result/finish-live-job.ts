@@ -23,7 +23,7 @@ import type { FinishedSession } from '../messages/closing-messages.ts'
 import { endMessage } from '../messages/lifecycle-messages.ts'
 import type { LiveParams } from '../request/live-params.ts'
 
-/** Failed writes to the store are retried after this time. */
+/** Failed writes to the database are retried after this time. */
 const RETRY_MS = 2000
 
 const sessionFailed: JobFailure = { code: 500, message: 'The session failed' }
@@ -31,7 +31,7 @@ const sessionFailed: JobFailure = { code: 500, message: 'The session failed' }
 /** The session no longer owns its job: another process took it over, or it has ended. */
 export class SessionLeaseLostError extends Error {}
 
-/** The session was canceled: its job is to end with this failure. */
+/** The session was canceled; its job ends with `failure`. */
 export class SessionCanceledError extends Error {
   readonly failure: JobFailure
 
@@ -67,7 +67,7 @@ export class LiveJobFinisher {
   readonly #options: FinishLiveJobOptions
   readonly #session: ActiveSession & { feed?: Feed | undefined }
   #isLost = false
-  /** Whether an earlier try may have ended the job, and only its response was lost. */
+  /** Whether an earlier attempt may have ended the job although it reported an error. */
   #mayBeDone = false
 
   constructor(options: FinishLiveJobOptions, session: ActiveSession & { feed?: Feed | undefined }) {
@@ -75,14 +75,14 @@ export class LiveJobFinisher {
     this.#session = session
   }
 
-  /** Whether another process turned out to own job and folder. */
+  /** Whether another process owns the job and its folder. */
   get isLost(): boolean {
     return this.#isLost
   }
 
   /**
-   * Ends the job with its result; rejects when `signal` is aborted before, or the session does not
-   * own the job.
+   * Ends the job with its result; rejects when `signal` is aborted before that, or the session does
+   * not own the job.
    */
   async finish(outcome: FinishedSession, signal: AbortSignal): Promise<void> {
     await this.#retryStore(() => this.#store(outcome), signal)
@@ -93,7 +93,10 @@ export class LiveJobFinisher {
     metrics?.audioSeconds.inc({ kind: 'live' }, outcome.duration)
   }
 
-  /** Ends the job as failed, with what was recorded; rejects when the server stops before. */
+  /**
+   * Ends the job as failed, and keeps the recorded audio; rejects when the server stops before
+   * that.
+   */
   async fail(failure = sessionFailed): Promise<void> {
     const { storage, signal, log, metrics } = this.#options
     const { job, lease, store, feed } = this.#session
@@ -129,7 +132,7 @@ export class LiveJobFinisher {
   }
 
   /**
-   * Stores result and recording where every job has them; they are invisible until the last
+   * Stores result and recording where those of every job are; they are invisible until the last
    * statement.
    */
   async #store(outcome: FinishedSession): Promise<void> {
@@ -155,7 +158,7 @@ export class LiveJobFinisher {
   }
 }
 
-/** A job that is to fail, its recorded audio, and the lease that it must still have, if any. */
+/** A job to fail, its recorded audio, and the lease that it must still have, if any. */
 export type FailedSession = {
   job: LiveJob
   store: DiskSessionStore | undefined
@@ -164,8 +167,8 @@ export type FailedSession = {
 }
 
 /**
- * Ends a job as failed; the promise to keep what was recorded holds, and it becomes the job's file.
- * Returns false, and changes nothing, when the job has ended or the lease was lost.
+ * Ends a job as failed, and keeps the recorded audio as the file of the job. Returns false, and
+ * changes nothing, when the job has ended or the lease was lost.
  */
 export async function failRecorded(
   { db, objects }: FinishLiveJobOptions['storage'],
@@ -189,8 +192,8 @@ type RecordingToKeep = {
 }
 
 /**
- * Stores the audio as the object of its job, unless nothing is kept of that; undefined when there
- * is none.
+ * Stores the audio as the file of its job, unless the account keeps no data; undefined when there
+ * is no audio.
  */
 async function keepAudio(
   objects: Storage['objects'],
@@ -206,8 +209,8 @@ async function keepAudio(
 }
 
 /**
- * Retries until it succeeds; rejects when aborted before, or when the session no longer owns its
- * job.
+ * Calls `store` until it succeeds; rejects when aborted before that, or when the session no longer
+ * owns its job.
  */
 export async function untilStored<T>(
   store: () => Promise<T>,

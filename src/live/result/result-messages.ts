@@ -9,21 +9,26 @@ import {
 } from '../journal/log-records.ts'
 import { ackHead, holdsWholeTranscript, isSentAtEnd } from '../messages/server-messages.ts'
 
-/** Which messages are kept, and how chunks were acknowledged. */
+/** Options for listing the messages of a session in its result. */
 export type MessagesOptions = {
   sessionId: string
   format: AudioFormat
   /** Whether acknowledgments were sent. */
   hasAcks: boolean
-  /** Beyond this, acknowledgments are left out, oldest first, then other messages. */
+  /**
+   * Maximum messages; beyond that, acknowledgments are left out, oldest first, then other messages.
+   */
   maxMessages: number
-  /** Likewise for their bytes, except those of the two messages that hold the whole transcript. */
+  /**
+   * Maximum bytes of the messages, with the same order; the two messages that hold the whole
+   * transcript do not count.
+   */
   maxMessageBytes?: number
 }
 
 /**
- * Yields a result with everything that was sent as its last key, in chunks, none of which ends
- * within a character: the messages are never in memory as a whole.
+ * Yields a result with the sent messages as its last key, in chunks, none of which ends within a
+ * character: the messages are never in memory as a whole.
  */
 export async function* withMessages(
   wholeText: string,
@@ -51,7 +56,7 @@ export async function* withMessages(
   yield ']}'
 }
 
-/** Longer texts are handled chunk by chunk, to yield to the event loop in between. */
+/** Longer texts are yielded in chunks of this size, so that the event loop runs in between. */
 const LONG_TEXT_CHARS = 64 * 1024
 
 function* writeLong(text: string): Generator<string> {
@@ -71,7 +76,7 @@ export function* textChunks(text: string): Generator<string> {
   }
 }
 
-/** Yields what was sent, in that order, some messages at a time. */
+/** Yields the sent messages that are kept, in order, some at a time. */
 async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncGenerator<string[]> {
   const { toDrop } = await measureMessages(readLog, options)
   const isKept = (kind: Kind, bytes: number) => {
@@ -106,10 +111,13 @@ async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncG
 type Kind = 'ack' | 'other'
 type Amount = { count: number; bytes: number }
 
-/** Size of an acknowledgment, which is rebuilt from its chunk. */
+/** Bytes of an acknowledgment, which is rebuilt from its chunk. */
 const ACK_BYTES = 230
 
-/** Measures how much is to be left out of each kind, and whether that is anything. */
+/**
+ * Measures how many messages and bytes of each kind are to be left out; `isCut` states whether that
+ * is any.
+ */
 export async function measureMessages(
   readLog: ReadLog,
   options: MessagesOptions,
@@ -126,24 +134,24 @@ export async function measureMessages(
       counted.bytes += recordBytes(record)
     }
   }
-  const tooMany = {
+  const excess = {
     count: Math.max(0, ack.count + otherMessages.count - maxMessages),
     bytes: Math.max(0, ack.bytes + otherMessages.bytes - maxMessageBytes),
   }
   const toDrop = {
     ack: {
-      count: Math.min(ack.count, tooMany.count),
-      bytes: Math.min(ack.bytes, tooMany.bytes),
+      count: Math.min(ack.count, excess.count),
+      bytes: Math.min(ack.bytes, excess.bytes),
     },
     other: {
       count: Math.max(0, otherMessages.count - maxMessages),
       bytes: Math.max(0, otherMessages.bytes - maxMessageBytes),
     },
   }
-  return { toDrop, isCut: tooMany.count > 0 || tooMany.bytes > 0 }
+  return { toDrop, isCut: excess.count > 0 || excess.bytes > 0 }
 }
 
-/** The two with the whole transcript are as long as the transcript, and do not count. */
+/** Returns the bytes of a record; the two messages with the whole transcript count as 0. */
 function recordBytes(record: SentRecord): number {
   if (record.kind === 'chunk') return ACK_BYTES
   return holdsWholeTranscript(record.head) ? 0 : Buffer.byteLength(record.text)

@@ -1,20 +1,20 @@
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { type DiarizedRecord, type ReadLog, readRecords } from '../journal/log-records.ts'
 
-/** An utterance of a session; `json` is its view, `text` is trimmed. */
+/** An utterance of a session; `json` is its view as JSON text, `text` is trimmed. */
 export type SessionUtterance = Pick<
   UtteranceView,
   'start' | 'end' | 'channel' | 'language' | 'speaker'
 > & {
   text: string
   json: string
-  /** Of its words. */
+  /** The confidences of its words. */
   confidences: readonly number[]
 }
 
 /**
- * The utterances of a session by start, then channel, and the outcome of diarization, if it was
- * requested.
+ * The utterances of a session, sorted by start, then channel, and the outcome of diarization, if it
+ * was requested.
  */
 export type SessionUtterances = {
   spokenUtterances: SessionUtterance[]
@@ -22,24 +22,25 @@ export type SessionUtterances = {
 }
 
 /**
- * Reads the utterances that were sent or, instead, those that diarization at the end made of them.
+ * Reads the utterances that were sent or, if diarization at the end succeeded, those that it made
+ * of them.
  */
 export async function readUtterances(readLog: ReadLog): Promise<SessionUtterances> {
   const sent: SessionUtterance[] = []
-  const recut: SessionUtterance[] = []
+  const resplit: SessionUtterance[] = []
   let diarized: DiarizedRecord | undefined
   for await (const records of readRecords(readLog, ['utterance', 'spoken', 'diarized'])) {
     for (const record of records) {
       if (record.kind === 'diarized') diarized = record.diarized
-      if (record.kind === 'spoken') recut.push(readView(record.text))
+      if (record.kind === 'spoken') resplit.push(readView(record.text))
       if (record.kind === 'utterance' && record.utterance.text !== null) {
         sent.push(readView(record.utterance.text))
       }
     }
   }
-  // Earlier ones come from a process that was killed before it had logged all of them.
-  const isCut = diarized && diarized.error === null
-  const utterances = isCut ? recut.slice(recut.length - diarized!.count) : sent
+  // Earlier `spoken` records come from a process that was killed before it had logged all of them.
+  const isResplit = diarized && diarized.error === null
+  const utterances = isResplit ? resplit.slice(resplit.length - diarized!.count) : sent
   utterances.sort((a, b) => a.start - b.start || a.channel - b.channel)
   return { spokenUtterances: utterances, diarized }
 }

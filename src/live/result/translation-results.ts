@@ -6,13 +6,13 @@ import { type TranslatedUtterance, withLeadingSpace } from '../messages/realtime
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
 import { joinTexts } from './build-live-result.ts'
 
-/** Returns the final speaker at a time. */
+/** Returns the final speaker of a span. */
 type SpeakerAt = (span: ChannelSpan) => number | undefined
 
 /** The translations into one language, each with its position and as JSON text. */
 type LanguageResults = {
   language: string
-  found: { start: number; channel: number; text: string; json: string }[]
+  entries: { start: number; channel: number; text: string; json: string }[]
   failures: number
   error: AddOnError | null
 }
@@ -26,17 +26,17 @@ export class TranslationResults {
 
   constructor(languages: readonly string[], speakerAt: SpeakerAt) {
     this.#targets = languages.map((language) => {
-      return { language, found: [], failures: 0, error: null }
+      return { language, entries: [], failures: 0, error: null }
     })
     this.#speakerAt = speakerAt
   }
 
-  /** What language models took; undefined when none was asked. */
+  /** The tokens that language models used; undefined when none was called. */
   get usage(): TokenUsage | undefined {
     return this.#usage
   }
 
-  /** Adds what was sent for one utterance. */
+  /** Adds the translations that were sent for one utterance. */
   add({ results: { translation: envelope } }: AddOnRecord): void {
     if (!envelope) return
     this.#seconds += envelope.exec_time
@@ -52,25 +52,26 @@ export class TranslationResults {
         const speaker = sent.speaker === undefined ? undefined : this.#speakerAt(sent)
         const view = withLeadingSpace(speaker === undefined ? sent : { ...sent, speaker })
         const { start, channel, text } = view
-        target.found.push({ start, channel, text, json: JSON.stringify(view) })
+        target.entries.push({ start, channel, text, json: JSON.stringify(view) })
       }
     }
   }
 
-  /** Returns what the user should know: which languages lack utterances. */
+  /** Returns warnings about languages that lack utterances. */
   warnings(): string[] {
-    return this.#targets.flatMap(({ language, found, failures }) => {
-      if (failures === 0 || found.length === 0) return []
-      const all = failures + found.length
+    return this.#targets.flatMap(({ language, entries, failures }) => {
+      if (failures === 0 || entries.length === 0) return []
+      const all = failures + entries.length
       return [`${failures} of ${all} utterances were not translated into ${language}`]
     })
   }
 
   /**
-   * Returns the response as JSON text. It failed only if all languages failed on every utterance.
+   * Returns the response as JSON text. It is a failure only if all languages failed on every
+   * utterance.
    */
   async write(): Promise<string> {
-    const isEmpty = this.#targets.every(({ found }) => found.length === 0)
+    const isEmpty = this.#targets.every(({ entries }) => entries.length === 0)
     const error = isEmpty ? this.#targets.find((target) => target.error)?.error : undefined
     if (error)
       return JSON.stringify(failedEnvelope('translation', error, { seconds: this.#seconds }))
@@ -82,13 +83,16 @@ export class TranslationResults {
   }
 }
 
-async function writeTarget({ language, found, error }: LanguageResults): Promise<string> {
-  found.sort((a, b) => a.start - b.start || a.channel - b.channel)
+async function writeTarget({ language, entries, error }: LanguageResults): Promise<string> {
+  entries.sort((a, b) => a.start - b.start || a.channel - b.channel)
   const head = {
-    error: found.length === 0 ? error : null,
-    full_transcript: await joinTexts(found, { separator: ' ', textOf: ({ text }) => text.trim() }),
+    error: entries.length === 0 ? error : null,
+    full_transcript: await joinTexts(entries, {
+      separator: ' ',
+      textOf: ({ text }) => text.trim(),
+    }),
     languages: [language],
   }
-  const utterances = await joinTexts(found, { separator: ',', textOf: ({ json }) => json })
+  const utterances = await joinTexts(entries, { separator: ',', textOf: ({ json }) => json })
   return `${JSON.stringify(head).slice(0, -1)},"utterances":[${utterances}]}`
 }

@@ -54,7 +54,7 @@ export type ActiveSessionsOptions = {
   tracing?: Tracing | undefined
   /** Called when something may have been queued for receivers. */
   onEvents?: () => void
-  /** Called when the client of a session has received all of its result. */
+  /** Called when the client of a session has received the whole result. */
   onResultDelivered?: (job: Pick<LiveJob, 'id' | 'account'>) => Promise<void>
   /** Returns whether an account exceeds its share of an overloaded machine. */
   isOverShare?: ((account: string) => boolean) | undefined
@@ -65,11 +65,11 @@ export type ActiveSessionsOptions = {
 /** Opening a session is retried after this time, then after twice as long, and so on. */
 const FIRST_PAUSE_MS = 1000
 const MAX_PAUSE_MS = 30_000
-/** Sessions are left one by one, over this time at most: all their clients reconnect at once. */
-const LEAVE_MS = 2000
-const LEAVE_STEP_MS = 50
+/** Sessions are suspended over this time at most: all their clients reconnect at once. */
+const SUSPEND_ALL_MS = 2000
+const SUSPEND_STEP_MS = 50
 
-/** Multiples of what one session may have unread. */
+/** Limits of unread bytes, as multiples of the limit of one session. */
 const UNREAD_PER_ACCOUNT = 4
 const UNREAD_PER_PROCESS = 16
 
@@ -77,18 +77,18 @@ const UNREAD_PER_PROCESS = 16
 export type SessionHandle = { session: LiveSession; ended: Promise<SessionEnd> }
 
 /**
- * The outcome of opening a session: it may have ended meanwhile, another server may run it, or a
- * retry may follow.
+ * The outcome of opening a session: its handle, or `ended` if its job has ended, `elsewhere` if
+ * another server runs it, `unopened` after a failure; a retry follows.
  */
 export type OpenResult = SessionHandle | 'ended' | 'elsewhere' | 'unopened'
 
-/** `onlyIfFree` leaves a session alone that another server runs. */
+/** With `onlyIfFree`, a session that another server runs is not taken over. */
 export type OpenSessionOptions = { onlyIfFree?: boolean }
 
 type RunningSession = {
   lease: Lease
   session: LiveSession
-  ending: LiveJobFinisher
+  finisher: LiveJobFinisher
   feed: CallbackFeed | undefined
   text: SessionText
   store: DiskSessionStore
@@ -107,7 +107,7 @@ export class ActiveSessions {
   readonly #log: Log
   readonly #sessionStores: SessionStores
   readonly #opened = new Map<string, Promise<OpenResult>>()
-  readonly #live = new Set<LiveSession>()
+  readonly #running = new Set<LiveSession>()
   readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
   readonly #captions = new Map<string, CaptionFeed>()
   readonly #openFeed: OpenCallbackFeed
@@ -133,20 +133,20 @@ export class ActiveSessions {
     return this.#opened.size
   }
 
-  /** Their loads on the machine, by account; a session that is being opened counts in full. */
+  /** The loads of the sessions; one that is being opened counts as continuous speech. */
   get loads(): Load[] {
     return [...this.#loads.values()].map(({ account, session }) => {
       return { account, weight: session?.weight ?? 1 }
     })
   }
 
-  /** The open sessions, by the id of their job. */
+  /** The open sessions by the id of their job. */
   get sessions(): Map<string, LiveSession> {
     const opened = [...this.#loads].filter(([, { session }]) => session)
     return new Map(opened.map(([id, { session }]) => [id, session!]))
   }
 
-  /** Yields the captions of a session for a viewer, also of one that runs here later. */
+  /** Yields the captions of a session for a watcher; the session may start here later. */
   async *watch(jobId: string, signal: AbortSignal): AsyncGenerator<LiveCaption> {
     const feed = this.#captions.get(jobId) ?? new CaptionFeed()
     this.#captions.set(jobId, feed)
@@ -160,7 +160,7 @@ export class ActiveSessions {
 
   /** The number of sessions with a connected client. */
   get connected(): number {
-    return [...this.#live].filter(({ isConnected }) => isConnected).length
+    return [...this.#running].filter(({ isConnected }) => isConnected).length
   }
 
   /**
@@ -195,10 +195,10 @@ export class ActiveSessions {
     return this.#leases.renew()
   }
 
-  /** Tells clients to reconnect, and leaves all sessions; what has arrived is stored. */
+  /** Disconnects clients and suspends all sessions; what has arrived is stored. */
   async suspendAll(): Promise<void> {
     const openedSessions = await Promise.all(this.#opened.values())
-    const step = Math.min(LEAVE_STEP_MS, LEAVE_MS / Math.max(1, openedSessions.length))
+    const step = Math.min(SUSPEND_STEP_MS, SUSPEND_ALL_MS / Math.max(1, openedSessions.length))
     const suspending = openedSessions.map(async (openedSession, i) => {
       if (typeof openedSession === 'string') return
       await delay(i * step)
@@ -211,12 +211,12 @@ export class ActiveSessions {
   async #runUntilEnded(job: LiveJob, { onlyIfFree = false }: OpenSessionOptions): Promise<void> {
     const { signal } = this.#options
     let pause = FIRST_PAUSE_MS
-    let isAgain = false
+    let isRetry = false
     this.#loads.set(job.id, { account: job.account })
     try {
       do {
-        const opening = this.#tryToStart(job, { onlyIfFree: onlyIfFree || isAgain })
-        isAgain = true
+        const opening = this.#tryToStart(job, { onlyIfFree: onlyIfFree || isRetry })
+        isRetry = true
         this.#opened.set(job.id, opening)
         const opened = await opening
         if (opened === 'ended' || opened === 'elsewhere') return
@@ -284,7 +284,7 @@ export class ActiveSessions {
       const earlier = opened.isNew ? undefined : await this.#recover(store, params)
       const feed = await this.#openFeed({ job, lease, store })
       const ended = { job, lease, store, feed }
-      const ending = new LiveJobFinisher({ storage, log: this.#log, metrics, signal }, ended)
+      const finisher = new LiveJobFinisher({ storage, log: this.#log, metrics, signal }, ended)
       text = liveText.open({
         id: job.id,
         account: job.account,
@@ -297,21 +297,21 @@ export class ActiveSessions {
         ...this.#sessionOptions(job, engine),
         ...{ store, unread, text, earlier, feed, captions, lost: heldLease.lost },
         audioFile: { path: store.audioPath, start: store.audioStart },
-        // Its client is notified of the end at once, and may open the next session.
+        // Its client learns of the end at once, and may open the next session.
         finish: async (outcome, signal) => {
           heldLease.end()
-          await ending.finish(outcome, signal)
+          await finisher.finish(outcome, signal)
           this.#loads.delete(job.id)
         },
         fail: async (failure) => {
           heldLease.end()
-          await ending.fail(failure)
+          await finisher.fail(failure)
           this.#loads.delete(job.id)
         },
         metrics: createSessionMetrics(span, metrics),
       })
       feed?.wake()
-      const components = { lease, session, ending, feed, text, store, heldLease, span, unread }
+      const components = { lease, session, finisher, feed, text, store, heldLease, span, unread }
       return { session, ended: this.#runToEnd(job, components) }
     } catch (error) {
       heldLease.release()
@@ -327,12 +327,12 @@ export class ActiveSessions {
     const { config, speech, services, isOverShare, onResultDelivered } = this.#options
     const { id, account, createdAt } = job
     const params = job.params as LiveParams
-    const served = { id, account, params: textParams(params) }
+    const serviceSession = { id, account, params: textParams(params) }
     const channels = Array.from({ length: params.channels }, (_, i) => i)
     const folder = this.#sessionStores.folderOf(id)
     return {
       ...{ id, account, createdAt, params, engine, speech },
-      services: services && createSessionServices(services, served),
+      services: services && createSessionServices(services, serviceSession),
       channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
       onResultDelivered: () => void onResultDelivered?.({ id, account }),
       isOverShare: () => isOverShare?.(account) ?? false,
@@ -344,9 +344,9 @@ export class ActiveSessions {
     }
   }
 
-  #recover(leftStore: DiskSessionStore, params: LiveParams): Promise<RecoveredSession> {
+  #recover(store: DiskSessionStore, params: LiveParams): Promise<RecoveredSession> {
     const { resumeDedupe, maxQueuedMessages, maxQueuedBytes } = this.#options.config.live
-    return recoverSession(leftStore, {
+    return recoverSession(store, {
       routing: routingOf(params),
       addOnGroups: addOnGroups(params, { hasServices: this.#options.services !== undefined }),
       keepSeconds: resumeDedupe,
@@ -358,10 +358,10 @@ export class ActiveSessions {
   /** Runs a session to its end, and cleans up after it. */
   async #runToEnd(
     job: LiveJob,
-    { lease, session, ending, feed, text, store, heldLease, span, unread }: RunningSession,
+    { lease, session, finisher, feed, text, store, heldLease, span, unread }: RunningSession,
   ): Promise<SessionEnd> {
     let end: SessionEnd = 'suspended'
-    this.#live.add(session)
+    this.#running.add(session)
     this.#loads.set(job.id, { account: job.account, session })
     try {
       end = await session.run()
@@ -369,7 +369,7 @@ export class ActiveSessions {
       this.#log.error({ err: error, sessionId: job.id }, 'cannot end a live session')
     }
     this.#options.onEvents?.()
-    this.#live.delete(session)
+    this.#running.delete(session)
     heldLease.release()
     unread.close()
     span.set({ 'steno.session.end': end })
@@ -382,7 +382,7 @@ export class ActiveSessions {
       // A lease is also lost when another node cancels the session.
       const isCanceled = end === 'lease_lost' && (await hasEnded(storage.db, job.id))
       const isOver = end === 'done' || end === 'failed' || isCanceled
-      if (isOver && !ending.isLost) await store.delete()
+      if (isOver && !finisher.isLost) await store.delete()
       // Clients of a server that stops reconnect to another one at once.
       if (end === 'suspended' && signal.aborted) await releaseLiveJob(storage.db, lease)
     } catch (error) {

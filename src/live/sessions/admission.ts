@@ -35,19 +35,19 @@ export type ActiveLoads = {
  * their maximum.
  */
 const DEFAULT_WAIT_SECONDS = 10
-const MAX_WAIT = 60
+const MAX_WAIT_SECONDS = 60
 /**
- * The measured number leaves a quarter of the processor free; the first session of an account may
- * use it.
+ * The fraction of the measured capacity that the first session of an account may use beyond it: the
+ * measurement leaves a quarter of the processor free.
  */
 const RESERVE = 0.25
-/** How often the accounts over their share are determined. */
+/** How often the accounts that exceed their share are determined. */
 const SHARE_CHECK_MS = 1000
 
 /** Decides whether this process, or another node, can run one more session. */
 export class Admission {
   readonly #options: AdmissionOptions
-  #over: { at: number; accounts: Set<string> } = {
+  #overShare: { at: number; accounts: Set<string> } = {
     at: Number.NEGATIVE_INFINITY,
     accounts: new Set(),
   }
@@ -56,18 +56,18 @@ export class Admission {
     this.#options = options
   }
 
-  /** Whether other nodes use the database too. */
+  /** Whether other nodes use the same database. */
   get isShared(): boolean {
     return this.#options.storage.db.isShared ?? false
   }
 
   /** Whether this process runs live sessions. */
   get isOffered(): boolean {
-    return this.#isHere && this.#options.config.live.slots !== 0
+    return this.#canRunSessions && this.#options.config.live.slots !== 0
   }
 
-  /** Whether this process could run sessions if it were allowed any. */
-  get #isHere(): boolean {
+  /** Whether this process could run sessions if its configuration allowed any. */
+  get #canRunSessions(): boolean {
     const { config, speech } = this.#options
     return config.node.roles.includes('live') && speech.live !== undefined
   }
@@ -83,17 +83,17 @@ export class Admission {
   }
 
   /**
-   * Refuses a session with `live_unavailable` when the machine runs as many as it can, with
-   * `too_many_sessions` when the account has its share of them; not while another node has room.
+   * Throws `live_unavailable` when the machine is full, and `too_many_sessions` when the account
+   * has its share of it, unless another node has capacity.
    */
   async check(account: string): Promise<void> {
-    const refusal = this.#isHere ? await this.findRefusal(account) : undefined
-    if (this.#isHere && !refusal) return
-    if (this.isShared && (await this.#findOther())) return
+    const refusal = this.#canRunSessions ? await this.findRefusal(account) : undefined
+    if (this.#canRunSessions && !refusal) return
+    if (this.isShared && (await this.#findFreeNode())) return
     // A restart may enable live sessions, but the time is unknown.
     if (!refusal) {
       throw new AppError('live_unavailable', 'this server offers no live sessions', {
-        retryAfter: MAX_WAIT,
+        retryAfter: MAX_WAIT_SECONDS,
       })
     }
     const retryAfter = this.secondsUntilCapacity()
@@ -107,8 +107,8 @@ export class Admission {
   }
 
   /**
-   * Returns why no session of an account fits here now; those that wait for their first client
-   * count as nothing.
+   * Returns why one more session of an account does not fit here now; undefined if it fits.
+   * Sessions that wait for their first client do not count.
    */
   async findRefusal(account: string): Promise<CapacityRefusal | undefined> {
     const { config, keys } = this.#options
@@ -117,29 +117,29 @@ export class Admission {
     return findCapacityRefusal({ account, loads: this.#loads, max: this.#max, isAlone, reserve })
   }
 
-  /** Returns a node that runs live sessions, if this one does not. */
+  /** Returns another node with free capacity, if this one runs no live sessions. */
   async findOtherNode(): Promise<PeerNode | undefined> {
-    return this.isShared && !this.isOffered ? this.#findOther() : undefined
+    return this.isShared && !this.isOffered ? this.#findFreeNode() : undefined
   }
 
   /** Returns whether an account exceeds its share of an overloaded machine. */
   isOverShare(account: string): boolean {
     const at = performance.now()
-    if (at > this.#over.at + SHARE_CHECK_MS) {
-      this.#over = { at, accounts: accountsOver(this.#loads, this.#max) }
+    if (at > this.#overShare.at + SHARE_CHECK_MS) {
+      this.#overShare = { at, accounts: accountsOver(this.#loads, this.#max) }
     }
-    return this.#over.accounts.has(account)
+    return this.#overShare.accounts.has(account)
   }
 
-  /** The seconds after which a session has probably ended. */
+  /** Returns the seconds after which a session has probably ended. */
   secondsUntilCapacity(): number {
     const { size, meanSeconds } = this.#options.active()
     if (meanSeconds === undefined) return DEFAULT_WAIT_SECONDS
     const seconds = meanSeconds / Math.max(1, size)
-    return Math.ceil(Math.min(MAX_WAIT, Math.max(1, seconds)))
+    return Math.ceil(Math.min(MAX_WAIT_SECONDS, Math.max(1, seconds)))
   }
 
-  async #findOther(): Promise<PeerNode | undefined> {
+  async #findFreeNode(): Promise<PeerNode | undefined> {
     const { db } = this.#options.storage
     return findFreeNode(await listNodes(db), { self: db.nodeId })
   }
@@ -151,8 +151,8 @@ export class Admission {
   }
 
   /**
-   * The loads of the sessions: with a configured limit each counts as one, with a measured one as
-   * what it needs.
+   * The loads of the sessions. With a configured limit each session counts as one; with a measured
+   * limit, each counts by its load.
    */
   get #loads(): Load[] {
     const { loads } = this.#options.active()

@@ -1,22 +1,25 @@
 /** The load of one session of an account on the machine: 1 = continuous speech. */
 export type Load = { account: string; weight: number }
 
-/** A request for one more session. */
+/** The input for deciding on one more session. */
 export type ShareOptions = {
   account: string
   loads: readonly Load[]
   /** The maximum load of the machine. */
   max: number
-  /** No other account has a key, so there is nothing to share. */
+  /** Whether no other account has a key, so that the whole machine belongs to this one. */
   isAlone: boolean
   /**
-   * How much more it can run for a moment, as a fraction of `max`: the first session of an account
-   * may use that.
+   * How much the machine can run beyond `max` for a short time, as a fraction of `max`: the first
+   * session of an account may use it.
    */
   reserve: number
 }
 
-/** Why one more session does not fit: the machine is full, or the account has its share. */
+/**
+ * Why one more session does not fit: the machine is full, or the account has its share. `own` and
+ * `total` are the current loads of the account and the machine.
+ */
 export type CapacityRefusal = {
   reason: 'full' | 'share'
   own: number
@@ -24,7 +27,7 @@ export type CapacityRefusal = {
   share: number
 }
 
-/** Sums of fractions are not exact. */
+/** Tolerance for sums of fractions, which are not exact. */
 const ROUNDING = 1e-6
 
 /**

@@ -1,6 +1,6 @@
 import { wallNow } from '../../clock.ts'
 
-/** The longest delay of a timer; a longer one would fire at once. */
+/** The longest delay of a Node.js timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** How long a session waits for its first client, and the handler for sessions that none joins. */
@@ -16,14 +16,14 @@ export class ConnectTimeouts {
     this.#options = options
   }
 
-  /** The number of sessions. */
+  /** The number of waiting sessions. */
   get size(): number {
     return this.#timers.size
   }
 
   /**
-   * Waits from the creation of the session on, but no longer than the timeout even if the clock was
-   * set back since.
+   * Starts the timeout of a session. It counts from the creation of the session, but is never
+   * longer than `timeoutMs`, even if the clock was set back since.
    */
   add({ id, createdAt }: { id: string; createdAt: number }): void {
     if (this.#isClosed) return
@@ -32,25 +32,25 @@ export class ConnectTimeouts {
     this.#wait(id, Math.max(0, Math.min(remainingMs, timeoutMs)))
   }
 
-  /** Stops waiting: a client connected, or the session is gone. */
+  /** Stops waiting, because a client connected or the session ended. */
   remove(id: string): void {
     clearTimeout(this.#timers.get(id))
     this.#timers.delete(id)
   }
 
   /**
-   * Stops waiting for all clients, also those of sessions that are just being created: the next
-   * start waits for them.
+   * Stops waiting for all clients, also those of sessions that are being created: the next process
+   * waits for them.
    */
   close(): void {
     this.#isClosed = true
     for (const id of [...this.#timers.keys()]) this.remove(id)
   }
 
-  #wait(id: string, leftMs: number): void {
-    const waitMs = Math.min(leftMs, MAX_TIMER_MS)
+  #wait(id: string, remainingMs: number): void {
+    const waitMs = Math.min(remainingMs, MAX_TIMER_MS)
     const end = () => {
-      if (leftMs > waitMs) return this.#wait(id, leftMs - waitMs)
+      if (remainingMs > waitMs) return this.#wait(id, remainingMs - waitMs)
       this.remove(id)
       this.#options.onLate(id)
     }

@@ -9,7 +9,7 @@ import type { OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
 import { audioAfter } from '../journal/log-records.ts'
 import { failRecorded } from '../result/finish-live-job.ts'
 
-/** Options for ending such a session; `take` claims its job, unless it has ended. */
+/** Options for `failSession`; `take` claims the job, unless it has ended. */
 export type FailSessionOptions = {
   storage: Pick<Storage, 'db' | 'objects'>
   take(): Promise<Lease | undefined>
@@ -20,8 +20,8 @@ export type FailSessionOptions = {
 }
 
 /**
- * Ends a session that an earlier process of this server offered, with what was recorded: this
- * process runs no live sessions. Its callback gets everything that was sent before.
+ * Fails a session that an earlier process of this server ran, because this process runs no live
+ * sessions. The recorded audio is kept, and the callback gets all messages that were sent before.
  */
 export async function failSession(
   { storage, take, openFeed, onEvents, log, metrics }: FailSessionOptions,

@@ -2,17 +2,17 @@ import type { Log } from '../../observability/log.ts'
 import { type Db, inTransaction } from '../../storage/database/db.ts'
 import { type Lease, renewLease } from '../../storage/jobs/queue/lease.ts'
 
-/** How long a session stays with its server without a renewal: two renewals may fail. */
+/** The duration of a lease: two renewals may fail. */
 const LEASE_MS = 10_000
 const RENEW_INTERVAL_MS = LEASE_MS / 3
-/** Leases that are renewed in one transaction: others can write between two of them. */
+/** The number of leases renewed in one transaction: other writers run between two transactions. */
 const BATCH = 50
 
 /**
- * A lease that is renewed until it is released; `lost` is aborted when another server has it, which
- * `lose` reports if that shows elsewhere first. After `end` a loss is no longer reported: the
- * statement that ends the job detects it. Renewals continue until then, because a slow store can
- * take longer than one lease.
+ * A lease that is renewed until it is released. `lost` is aborted when another server has taken the
+ * lease; `lose` reports that when it is detected elsewhere first. After `end`, a loss is no longer
+ * reported, because the statement that ends the job detects it; renewals continue until the
+ * release, because a slow database can take longer than one lease.
  */
 export type HeldLease = { lost: AbortSignal; end(): void; release(): void; lose(): void }
 
@@ -67,7 +67,7 @@ export class LiveLeases {
       })
       for (const leaseEntry of lost) this.#lose(leaseEntry)
     } catch (error) {
-      // A renewal that cannot be written loses nothing: no other process has taken the session.
+      // A renewal that cannot be written is no loss: no other process has taken the session.
       this.#log.warn({ err: error }, 'cannot renew the leases of live sessions')
     }
   }

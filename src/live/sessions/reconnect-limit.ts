@@ -1,12 +1,13 @@
 import { TokenBucket } from '../input/token-bucket.ts'
 
 /**
- * Each connection reads back what its session received last. A client on a bad network reconnects
- * about once a second, some hundred times in a row; one that reconnects without a pause only costs.
+ * Rate limits of connections: each connection reads back the last bytes that its session received.
+ * A client on a bad network reconnects about once a second, some hundred times in a row; one that
+ * reconnects without a pause only causes load.
  */
-const OF_SESSION = { perSecond: 0.5, burst: 100 }
-const OF_ACCOUNT = { perSecond: 5, burst: 500 }
-/** With this many entries, the oldest are dropped. */
+const SESSION_RATE = { perSecond: 0.5, burst: 100 }
+const ACCOUNT_RATE = { perSecond: 5, burst: 500 }
+/** With more entries than this, those with full credit are dropped. */
 const MAX_ENTRIES = 1000
 
 /** Limits how often clients connect, by session and account. */
@@ -21,8 +22,8 @@ export class ReconnectLimit {
   /** Returns whether one more client may connect; counts it if so. */
   take({ id, account }: { id: string; account: string }): boolean {
     if (this.#credits.size > MAX_ENTRIES) this.#evict()
-    const session = this.#creditOf(`session ${id}`, OF_SESSION)
-    return session.take() && this.#creditOf(`account ${account}`, OF_ACCOUNT).take()
+    const session = this.#creditOf(`session ${id}`, SESSION_RATE)
+    return session.take() && this.#creditOf(`account ${account}`, ACCOUNT_RATE).take()
   }
 
   #creditOf(name: string, rate: { perSecond: number; burst: number }): TokenBucket {

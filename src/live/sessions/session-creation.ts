@@ -28,12 +28,12 @@ export type SessionCreationOptions = {
   onCreated(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void
 }
 
-/** 192 bits in URL-safe characters. */
+/** The bytes of a token (192 bits), which is encoded in URL-safe base64. */
 const TOKEN_BYTES = 24
-/** The length of a token. */
+/** The length of a token in characters. */
 export const TOKEN_CHARS = 32
 
-/** Creates sessions, each once however often its request is repeated. */
+/** Creates sessions, each only once however often its request is repeated. */
 export class SessionCreation {
   readonly #options: SessionCreationOptions
   readonly #create: CreateJob
@@ -46,14 +46,16 @@ export class SessionCreation {
 
   /** Stores a session, or returns the one that the same request has created before. */
   create(account: string, request: ParsedLiveRequest): Promise<CreatedSession> {
-    // One after the other: each needs to know whether there is capacity, and whether it already
-    // exists.
+    // Sessions are created one after the other: each depends on the free capacity, and on whether
+    // the session already exists.
     const created = this.#creating.then(() => this.#createNext(account, request))
     this.#creating = created.catch(() => {})
     return created
   }
 
-  /** Finds the session of an earlier request with this key, like `LiveService`. */
+  /**
+   * Finds the session of an earlier request with this key; see `LiveService.findByIdempotencyKey`.
+   */
   async findByIdempotencyKey(idempotency: IdempotencyKey): Promise<CreatedSession | undefined> {
     const { db } = this.#options.storage
     const earlier = await findByIdempotencyKey(db, idempotency, { now: wallNow() })

@@ -2,16 +2,17 @@ import type { Metrics } from '../../observability/metrics.ts'
 import type { TraceSpan } from '../../observability/tracing.ts'
 
 /**
- * Measures the latencies that clients of a session see. Times are on the clock of
+ * Measures the latencies that clients of a session see. Times are milliseconds on the clock of
  * `performance.now()`.
  */
 export type SessionMetrics = {
   /** Reports that a chunk that arrived at this time is stored, and thereby acknowledged. */
   stored(arrivedAt: number): void
-  /** Reports that a partial is done that was started at this time. */
+  /** Reports that a partial that was started at this time is recognized. */
   partial(begunAt: number): void
   /**
-   * Reports that the final of an utterance is stored and sent; `endedAt` is when its end was known.
+   * Reports that the final of an utterance is stored and sent; `endedAt` is when the end of the
+   * utterance was detected.
    */
   final(utterance: { id: string; endedAt: number }): void
 }
@@ -19,7 +20,7 @@ export type SessionMetrics = {
 /** Measures nothing. */
 export const noMetrics: SessionMetrics = { stored() {}, partial() {}, final() {} }
 
-/** Measures a session, each final as a part of its span. */
+/** Creates the metrics of a session; each final is also a child of the session's trace span. */
 export function createSessionMetrics(
   span: TraceSpan,
   metrics: Metrics | undefined,
@@ -35,6 +36,6 @@ export function createSessionMetrics(
   }
 }
 
-function secondsSince(moment: number): number {
-  return (performance.now() - moment) / 1000
+function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1000
 }

@@ -1,6 +1,6 @@
 import type { StopReason } from '../journal/log-records.ts'
 
-/** The longest delay of a timer. */
+/** The longest delay of a Node.js timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** The timers that end a session, one per reason. */
@@ -12,13 +12,13 @@ export class SessionTimers {
     this.#onEnd = onEnd
   }
 
-  /** Sets a timer, or resets it; a time in the past counts as now. */
-  set(reason: StopReason, milliseconds: number): void {
+  /** Sets or resets a timer; a negative delay counts as 0. */
+  set(reason: StopReason, requestedMs: number): void {
     this.clear(reason)
-    const wait = Math.max(0, Math.min(milliseconds, MAX_TIMER_MS))
+    const delayMs = Math.max(0, Math.min(requestedMs, MAX_TIMER_MS))
     this.#timers.set(
       reason,
-      setTimeout(() => this.#onEnd(reason), wait),
+      setTimeout(() => this.#onEnd(reason), delayMs),
     )
   }
 

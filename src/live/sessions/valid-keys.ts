@@ -6,8 +6,8 @@ import type { Db } from '../../storage/database/db.ts'
 
 /** Looks up the keys that created sessions. */
 export type ValidKeys = {
-  /** Returns the hashes whose key is gone: it was revoked, or has expired. */
-  findGone(hashes: readonly string[]): Promise<Set<string>>
+  /** Returns those of the hashes whose key was revoked or has expired. */
+  findInvalid(hashes: readonly string[]): Promise<Set<string>>
   /** Returns whether no other account has a key. */
   isAlone(account: string): Promise<boolean>
 }
@@ -16,7 +16,7 @@ export type ValidKeys = {
 export function createValidKeys(db: Db, configured: Config['keys']): ValidKeys {
   const hashes = new Set(configured.map(({ key }) => hashOfKey(key)))
   return {
-    async findGone(requested) {
+    async findInvalid(requested) {
       const stored = requested.filter((hash) => !hashes.has(hash))
       if (stored.length === 0) return new Set()
       const valid = await findValidKeys(db, stored, { now: wallNow() })

@@ -5,10 +5,10 @@ import type { DecoderLimits } from '../decoder-limits.ts'
 import { isolatingScript, type VisibleFiles } from './isolated-root.ts'
 
 /**
- * How far the system can confine a decoder: `isolated` shows it no network, no other process and no
- * file but its recording, its output folder and the program; `files` allows no network and no
- * writes except to the output folder, `network` allows no network, `limits` only limits memory and
- * time, `none` not even these.
+ * How far a decoder is confined: `isolated` hides the network, all other processes, and all files
+ * except its recording, its output folder and the program; `files` allows no network and no writes
+ * except to the output folder; `network` allows no network; `limits` only limits memory and time;
+ * `none` does not even do that.
  */
 export type Confinement = 'isolated' | 'files' | 'network' | 'limits' | 'none'
 
@@ -18,18 +18,20 @@ export type ProcessCommand = { file: string; args: string[] }
 /** The limits of a decoder, and the files that it may use. */
 export type SandboxBounds = VisibleFiles & { limits: DecoderLimits }
 
-/** The shell finds `unshare` and `mount` of util-linux here; the decoder itself needs no path. */
+/**
+ * The path on which the shell finds `unshare` and `mount` of util-linux; the decoder needs none.
+ */
 const PATH = 'PATH=/usr/bin:/bin:/usr/sbin:/sbin'
 /** File systems without user files that the decoder and the shell may need. */
 const PSEUDO_FILE_SYSTEMS =
   /^(proc|sysfs|devtmpfs|devpts|mqueue|cgroup2?|securityfs|debugfs|tracefs|bpf|pstore)$/
-/** The most mounts to make read-only; each adds some milliseconds to every start. */
+/** Maximum mounts to make read-only; each adds some milliseconds to every start. */
 const MAX_MOUNTS = 24
 /** A feature that is not confirmed within this time is considered missing. */
 const TRIAL_TIMEOUT_MS = 5000
 
-// A limit that the shell does not support is skipped: one shell has -d, another lacks it. The
-// system's out-of-memory killer is to choose the decoder and not the server.
+// A limit that the shell does not support is skipped: not every shell has -d. The out-of-memory
+// killer of the system is to kill the decoder before the server.
 const LIMIT_SCRIPT = `
 { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null
 ulimit -c 0 2>/dev/null
@@ -59,8 +61,8 @@ const withoutNetwork = ['unshare', '--user', '--map-root-user', '--net', '--ipc'
 let chosenConfinement: Confinement | undefined
 
 /**
- * Returns the strongest confinement that works here; determined once, by starting a program in
- * each.
+ * Returns the strongest confinement that works here. It is determined once, by starting a program
+ * in each.
  */
 export function findConfinement(): Confinement {
   chosenConfinement ??= candidateConfinements().find(works) ?? 'none'
@@ -86,7 +88,7 @@ function works(confinement: Confinement): boolean {
   const limits = { memoryBytes: 1e9, dataBytes: 1e9, cpuSeconds: 9, wallSeconds: 9, fileBytes: 0 }
   const bounds = { limits, input: undefined, folder: undefined }
   const isIsolated = confinement === 'isolated'
-  // The memory of a program that another one has started is only found with this file.
+  // The memory of a descendant process can only be found with this file.
   if (isIsolated && !existsSync('/proc/thread-self/children')) return false
   const program = isIsolated ? readOwnCode : { file: '/bin/sh', args: ['-c', ':'] }
   const { file, args } = confine(program, bounds, confinement)
@@ -95,10 +97,10 @@ function works(confinement: Confinement): boolean {
 }
 
 /**
- * Returns the command that starts `command` with limits, and confined as far as the system supports
- * it. The program replaces the shell: it has the pid of the started process, and its exit status is
- * that of the whole. An isolated one is a descendant of that process and ends with it; the exit
- * code tells by which signal, see `signalOf`.
+ * Returns the command that starts `command` with limits, confined as far as the system supports.
+ * The program replaces the shell: it has the pid of the started process, and its exit status. An
+ * isolated program is a descendant of that process and ends with it; the exit code tells which
+ * signal ended it, see `signalOf`.
  */
 export function confine(
   command: ProcessCommand,
@@ -131,10 +133,7 @@ function outerProgram(confinement: Confinement, visible: VisibleFiles): string[]
   return [...outer, '--mount', ...script, visible.folder ?? '', `${mounts.length}`, ...mounts]
 }
 
-/**
- * The exit code of a shell after a program was ended by a signal is this plus the number of the
- * signal.
- */
+/** A shell exits with this number plus that of the signal that ended its program. */
 const SIGNALED = 128
 
 /** Returns the signal that ended the program of a shell, from the exit code of the shell. */
@@ -146,12 +145,12 @@ export function signalOf(code: number | null): NodeJS.Signals | undefined {
 /** Returns the writable mounts; a folder may have been mounted since the last call. */
 function writableMounts(): string[] {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n')
-  const places = lines.flatMap((line) => {
-    const [, , , , place = '', options = ''] = line.split(' ')
+  const mountPoints = lines.flatMap((line) => {
+    const [, , , , mountPoint = '', options = ''] = line.split(' ')
     const [type = ''] = line.split(' - ')[1]?.split(' ') ?? []
-    return options.split(',').includes('rw') && !PSEUDO_FILE_SYSTEMS.test(type) ? [place] : []
+    return options.split(',').includes('rw') && !PSEUDO_FILE_SYSTEMS.test(type) ? [mountPoint] : []
   })
-  return [...new Set(places)].map((place) =>
-    place.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8))),
+  return [...new Set(mountPoints)].map((mountPoint) =>
+    mountPoint.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8))),
   )
 }

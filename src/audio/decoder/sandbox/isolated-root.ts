@@ -1,9 +1,12 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { dirname, isAbsolute, join, sep } from 'node:path'
 
-/** Where a decoder that sees no files of the server stores the content of a short recording. */
+/**
+ * The folder in which a decoder that sees no files of the server stores the content of a short
+ * recording.
+ */
 export const INPUT_FOLDER = '/input'
-/** The size of that folder: that of the largest file that is read as a short one. */
+/** The size of that folder, which is that of the largest file that is read as a short one. */
 export const INPUT_BYTES = 8 * 1024 * 1024
 
 /** The files that a decoder may see, besides the programs and libraries of the system. */
@@ -15,31 +18,36 @@ export type VisibleFiles = {
 }
 
 /**
- * The new root is built here: nothing needs what it hides, and `mount` needs `/proc` until then.
+ * The new root is built here: nothing needs the files that it hides, while `mount` needs `/proc`.
  */
 const ROOT = '/sys'
-/** Folders of the system; where all are in `/usr`, most of them are links. */
+/** Folders of the system; on many systems, most of them are links into `/usr`. */
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64']
 
 /**
- * Returns a shell script that builds a root of what is named and nothing else, moves into it, gives
- * up all rights, and runs the program in its arguments, which never gets them back: a changed root
- * also forbids user namespaces of its own. The shell is the first process of its namespace, on
- * which the kernel lets signals have no effect, so the program is a child of it. Each program that
- * the script itself starts costs a millisecond.
+ * Returns a shell script that builds a root with the given files and nothing else, enters it, drops
+ * all privileges, and runs the program in its arguments, which can never regain them: a changed
+ * root also forbids user namespaces. The shell is the first process of its namespace, which the
+ * kernel shields from signals, so the program is a child of it. Each program that the script itself
+ * starts costs a millisecond.
  */
 export function isolatingScript({ input, folder }: VisibleFiles): string {
   const { folders, links } = findSystem()
   const program = findProgram()
-  const shown = [...folders, ...program.folders]
+  const visibleFolders = [...folders, ...program.folders]
   const files = [...program.files, ...(input === undefined ? [] : [input])]
   const writable = folder === undefined ? [] : [folder]
-  const made = [...shown, ...files.map((file) => dirname(file)), ...writable, INPUT_FOLDER]
+  const createdFolders = [
+    ...visibleFolders,
+    ...files.map((file) => dirname(file)),
+    ...writable,
+    INPUT_FOLDER,
+  ]
   const steps = [
     `mount -t tmpfs -o size=${INPUT_BYTES * 2},mode=755 tmpfs ${ROOT}`,
-    `mkdir -p ${made.map(inRoot).join(' ')}`,
+    `mkdir -p ${createdFolders.map(inRoot).join(' ')}`,
     ...(links.length > 0 ? [`cp -P ${links.map(quote).join(' ')} ${ROOT}/`] : []),
-    ...shown.map((path) => bind(path, 'ro')),
+    ...visibleFolders.map((path) => bind(path, 'ro')),
     ...files.map(bindFile),
     ...writable.map((path) => bind(path, 'rw')),
   ]
@@ -62,13 +70,13 @@ function bind(path: string, mode: 'ro' | 'rw'): string {
 }
 
 /**
- * Binds a file if it exists; a decoder reports a file that is missing. A file may lie in a folder
- * that is already bound.
+ * Binds a file if it exists; the decoder reports a missing one. The file may be in a folder that is
+ * already bound.
  */
 function bindFile(path: string): string {
   const target = `{ [ -e ${inRoot(path)} ] || : >${inRoot(path)}; }`
-  const shown = `elif [ -e ${quote(path)} ]; then ${target} && ${bind(path, 'ro')}`
-  return `if [ -d ${quote(path)} ]; then mkdir -p ${inRoot(path)}; ${shown}; fi`
+  const bindCommand = `elif [ -e ${quote(path)} ]; then ${target} && ${bind(path, 'ro')}`
+  return `if [ -d ${quote(path)} ]; then mkdir -p ${inRoot(path)}; ${bindCommand}; fi`
 }
 
 function findSystem(): { folders: string[]; links: string[] } {
@@ -91,11 +99,13 @@ function findProgram(): { folders: string[]; files: string[] } {
   }
   const cache = process.env.NODE_COMPILE_CACHE
   if (cache && isAbsolute(cache) && existsSync(cache)) folders.push(cache)
-  const isShown = (path: string) => {
+  const isCovered = (path: string) => {
     return [...folders, ...SYSTEM].some((folder) => path.startsWith(`${folder}${sep}`))
   }
   return {
-    folders: folders.filter((folder) => !isShown(folder)),
-    files: [process.execPath, join(dirname(code), 'package.json')].filter((file) => !isShown(file)),
+    folders: folders.filter((folder) => !isCovered(folder)),
+    files: [process.execPath, join(dirname(code), 'package.json')].filter(
+      (file) => !isCovered(file),
+    ),
   }
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Milliseconds between two measurements. A decoder that inflated Matroska blocks was killed 75 MB
- * above the limit.
+ * Milliseconds between two measurements. A decoder that inflated Matroska blocks was killed when it
+ * was 75 MB above the limit.
  */
 const POLL_MS = 100
 /**
@@ -15,8 +15,8 @@ const PAGE_BYTES = 4096
 export type MemoryWatch = { readonly peakBytes: number; close(): void }
 
 /**
- * Polls the memory that a process uses until it is closed, and calls `onExceeded` once when that is
- * more than `limitBytes`. Only Linux reports it; elsewhere the watch sees nothing.
+ * Polls the memory of a process until closed, and calls `onExceeded` once when it exceeds
+ * `limitBytes`. Only Linux reports it; on other systems the peak stays 0.
  */
 export function watchMemory(
   pid: number | undefined,
@@ -62,6 +62,6 @@ function childrenOf(pid: number | string | undefined): string[] {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     return text.split(' ').filter((id) => id !== '')
   } catch {
-    return [] // Some systems do not list them, and isolate no decoder.
+    return [] // Systems that do not list them isolate no decoder.
   }
 }

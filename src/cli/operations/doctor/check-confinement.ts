@@ -18,7 +18,7 @@ export async function checkConfinement(): Promise<CheckResult> {
   const confinement = findConfinement()
   const text = texts[confinement]
   if (confinement === 'isolated') return { state: 'ok', text }
-  // No fault of the installation: most containers and some distributions forbid it.
+  // The installation is not at fault: most containers and some distributions forbid it.
   const remedy =
     "allow 'unshare --user --net --mount --pid' where you can; it needs util-linux with setpriv and user namespaces"
   return { state: confinement === 'none' ? 'warn' : 'ok', text, remedy }

@@ -4,14 +4,15 @@ import type { LlmConfig } from '../../../config/llm.ts'
 import { createLog } from '../../../observability/log.ts'
 import type { CheckResult } from './checks.ts'
 
-/** Seconds for a few words of a language model, which may have to be loaded first. */
+/** Timeout in seconds for a few words of a language model, which may have to be loaded first. */
 const ANSWER_SECONDS = 120
-/** For the list of models of a server that has just answered. */
+/** Timeout for the list of models of a server that has just responded. */
 const LIST_MS = 10_000
 
 /**
- * Checks what answers prompts and translates: whether the language model answers, which models of
- * recognition translate into English, and whether Apertium runs. One finding when there is nothing.
+ * Checks the language services: whether the language model responds, which recognition models
+ * translate into English, and whether Apertium runs. Returns a single finding if none is
+ * configured.
  */
 export async function checkLanguageServices(
   config: Config,
@@ -19,13 +20,13 @@ export async function checkLanguageServices(
 ): Promise<CheckResult[]> {
   const model = await checkLanguageModel(config, signal)
   const otherChecks = [await checkSpeechTranslation(config), await checkApertium(config, signal)]
-  const results = [model, ...otherChecks].flatMap((one) => one ?? [])
+  const results = [model, ...otherChecks].flatMap((result) => result ?? [])
   if (results.length > 0) return results
   const needs = 'a language model (STENO_LLM_URL), a multilingual Whisper model or Apertium'
   return [{ state: 'ok', text: `translation: nothing is set up; it needs ${needs}` }]
 }
 
-/** Asks for a word: whether the address, the key and the name of the model are right. */
+/** Requests a word, to check the address, the key and the name of the model. */
 async function checkLanguageModel(
   config: Config,
   signal: AbortSignal,
@@ -43,9 +44,9 @@ async function checkLanguageModel(
     const text = `language model: ${modelName} answers`
     const served = await servedContext(llm, signal)
     if (served === undefined || served >= llm.contextTokens) return { state: 'ok', text }
-    const less = `but takes ${served} tokens, fewer than the ${llm.contextTokens} of the settings`
+    const shortfall = `but takes ${served} tokens, fewer than the ${llm.contextTokens} of the settings`
     const remedy = `set STENO_LLM_CONTEXT_TOKENS=${served}, or serve the model with a larger context`
-    return { state: 'warn', text: `${text}, ${less}`, remedy }
+    return { state: 'warn', text: `${text}, ${shortfall}`, remedy }
   } catch (error) {
     signal.throwIfAborted()
     const text = `language model: ${modelName}: ${(error as Error).message}`
@@ -55,7 +56,10 @@ async function checkLanguageModel(
   }
 }
 
-/** Returns the context of a model as its server states it, as llama.cpp and vLLM do. */
+/**
+ * Returns the context length of a model in tokens, as llama.cpp and vLLM report it; undefined if
+ * unknown.
+ */
 async function servedContext(
   { url, model, apiKey }: LlmConfig,
   signal: AbortSignal,
@@ -70,7 +74,7 @@ async function servedContext(
     const tokens = served?.max_model_len ?? served?.meta?.n_ctx
     return Number.isSafeInteger(tokens) && tokens! > 0 ? tokens : undefined
   } catch {
-    // Few servers state it, and some have no list.
+    // Few servers report the context length, and some have no list of models.
     signal.throwIfAborted()
     return undefined
   }

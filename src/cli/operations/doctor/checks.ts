@@ -18,11 +18,14 @@ export type CheckResult = { state: 'ok' | 'warn' | 'fail'; text: string; remedy?
 // Checks import modules that may fail to load inside the function: whether they load is part of the
 // check.
 
-/** Below this a recording or two fill the disk. */
+/** With less free space, one or two recordings fill the disk. */
 const LOW_BYTES = 2_000_000_000
-/** Below this there is not even space to store a job. */
+/** With less free space, not even a job can be stored. */
 const MIN_BYTES = 1_000_000
-/** Loading the models and recognizing one second takes a few seconds even on a small machine. */
+/**
+ * Timeout of the recognition: loading the models and recognizing one second takes a few seconds
+ * even on a small machine.
+ */
 const RECOGNITION_TIMEOUT_MS = 120_000
 
 /** Checks whether this Node runs TypeScript directly and has `node:sqlite`. */
@@ -32,7 +35,7 @@ export function checkNode(): CheckResult {
   return { state: 'fail', text: `Node ${node} is too old, 24 is needed`, remedy: REINSTALL }
 }
 
-/** Checks the settings. Returns one finding for each problem, or a single finding without one. */
+/** Checks the settings. Returns one finding for each problem, or a single one if there is none. */
 export function checkSettings(env: Record<string, string | undefined>): CheckResult[] {
   const results: CheckResult[] = unknownSettings(env).map((name) => {
     const remedy = 'docs/configuration.md lists every setting'
@@ -68,7 +71,7 @@ export async function checkRuntime(): Promise<CheckResult> {
   }
 }
 
-/** Loads a model on the device for installed models; undefined when that is the processor. */
+/** Loads a model on the configured device; undefined if that is the CPU. */
 export async function checkDevice({ models }: Config): Promise<CheckResult | undefined> {
   const { device, folder } = models
   if (device === 'cpu') return undefined
@@ -89,7 +92,7 @@ export async function checkDevice({ models }: Config): Promise<CheckResult | und
   }
 }
 
-/** Checks the folder of temporary files; undefined if it can be written. */
+/** Checks whether the folder of temporary files is writable; undefined if it is. */
 export async function checkTemporaryFolder(): Promise<CheckResult | undefined> {
   try {
     await rm(await mkdtemp(join(tmpdir(), 'steno-doctor-')), { recursive: true })
@@ -132,8 +135,8 @@ export async function checkDataFolder({ storage }: Config): Promise<CheckResult>
   const { findUnusable } = await import('../../../storage/objects/disk/file-modes.ts')
   const [unusable, ...others] = existing === folder ? await findUnusable(folder) : []
   if (unusable !== undefined) {
-    const more = others.length > 0 ? ` and ${others.length} more` : ''
-    const text = `data folder ${folder}: this user may not read and write ${unusable}${more}`
+    const othersText = others.length > 0 ? ` and ${others.length} more` : ''
+    const text = `data folder ${folder}: this user may not read and write ${unusable}${othersText}`
     const remedy = 'give the folder to this user with chown -R, or set STENO_DATA_DIR to another'
     return { state: 'fail', text, remedy }
   }
@@ -180,7 +183,7 @@ export async function checkDatabase({ storage }: Config): Promise<CheckResult> {
   }
 }
 
-/** Stores, reads and deletes a small object; undefined where objects are in the data folder. */
+/** Checks the object store with a small object; undefined if objects are in the data folder. */
 export async function checkObjectStore({ storage }: Config): Promise<CheckResult | undefined> {
   if (!storage.objectStore) return undefined
   const { examineS3 } = await import('../../../storage/objects/s3/s3-objects.ts')
@@ -196,7 +199,7 @@ async function nearestExisting(path: string): Promise<string> {
   return fileStat || dirname(path) === path ? path : nearestExisting(dirname(path))
 }
 
-/** Checks whether the server could listen, or already does. */
+/** Checks whether the server can listen on its port, or already does. */
 export async function checkPort({ http: { host, port } }: Config): Promise<CheckResult> {
   const url = localUrl({ host, port })
   const health = await fetch(`${url}/health`).catch(() => undefined)
@@ -214,11 +217,11 @@ export async function checkRecognition(config: Config, signal: AbortSignal): Pro
   const { createSpeechEngine } = await import('../../../asr/create-speech-engine.ts')
   const { folder } = config.models
   const speech = createSpeechEngine({ folder, workers: 1, log: createLog('silent') })
-  const started = performance.now()
+  const startedAt = performance.now()
   try {
     const limit = AbortSignal.timeout(RECOGNITION_TIMEOUT_MS)
     await speech.checkReady({ signal: AbortSignal.any([signal, limit]) })
-    const seconds = ((performance.now() - started) / 1000).toFixed(1)
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
     return {
       state: 'ok',
       text: `recognition: models loaded and one second recognized in ${seconds} s`,

@@ -32,7 +32,7 @@ recognition of one second. Each line shows ok, warn or fail, and the remedy.
 The exit code is 1 if a check failed.
 `
 
-/** `steno doctor`: reports what is missing on this machine, and how to get it. */
+/** `steno doctor`: reports what is missing on this machine, and the remedies. */
 export const doctorCommand: Command = {
   help,
   async run(args, { env, stdout, signal }) {
@@ -57,15 +57,15 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   const models = await checkModelFiles(config)
   yield models
   yield await checkStoredModels(config, signal)
-  const noTemporary = await checkTemporaryFolder()
-  if (noTemporary) yield noTemporary
+  const temporaryFolderProblem = await checkTemporaryFolder()
+  if (temporaryFolderProblem) yield temporaryFolderProblem
   else yield* await checkRemoteEngine(config, signal)
   yield* await checkLanguageServices(config, signal)
   yield await checkRuntime()
   const device = await checkDevice(config)
   if (device) yield device
   yield await checkSpeakerModels(config, signal)
-  if (!noTemporary) yield await checkDecoder(config, signal)
+  if (!temporaryFolderProblem) yield await checkDecoder(config, signal)
   yield await checkConfinement()
   yield checkUser()
   yield await checkDataFolder(config)
@@ -74,14 +74,11 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   const objectStore = await checkObjectStore(config)
   if (objectStore) yield objectStore
   yield await checkPort(config)
-  // Without its models it would fail, with another remedy.
+  // Runs only with intact models, because its remedy would differ.
   if (models.state === 'ok') yield await checkRecognition(config, signal)
 }
 
-/**
- * Reads the settings. If they are unreadable, the other checks continue, as far as the defaults
- * allow.
- */
+/** Reads the settings. If they are invalid, returns the defaults, so that the other checks run. */
 function readOrDefault(env: Terminal['env']) {
   try {
     return readConfig(env)

@@ -1,13 +1,16 @@
 import { isIP } from 'node:net'
 import type { Config } from '../../../config/config.ts'
 
-/** A setting that gives others access more easily than an operator may expect. */
+/** A setting that gives others easier access than an operator may expect. */
 export type Exposure = { text: string; remedy: string }
 
-/** Shorter keys can be guessed; generated ones have 43 letters after their prefix. */
+/**
+ * The minimum length of a configured key: shorter ones can be guessed; generated ones have 43
+ * characters after their prefix.
+ */
 const MIN_KEY = 16
 
-/** Returns the warnings of a start and of `doctor`. No text contains a key. */
+/** Returns the exposures that the start and `doctor` warn of. Their texts contain no key. */
 export function findExposures(config: Config): Exposure[] {
   return [...weakKeys(config), ...plainHttp(config)]
 }

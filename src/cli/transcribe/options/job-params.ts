@@ -28,7 +28,7 @@ export const addOnOptions = {
   'mask-profanity': { type: 'boolean' },
 } as const
 
-/** Their text in `--help`. */
+/** The text of these options in `--help`. */
 export const addOnHelp = `
 Add-ons:
   --subtitles LIST    write srt, vtt or both (srt,vtt) as separate files: beside the recording, beside the
@@ -61,30 +61,30 @@ Add-ons:
 const channelModes = ['auto', 'mix', 'separate'] as const
 const summaryTypes = ['general', 'bullet_points', 'concise'] as const
 
-/** Automatic; an exact number; or a range. */
+/** The values of `--speakers`: `auto`, an exact number, or a range. */
 const speakerCounts = /^(?:auto|(\d{1,4})(?:-(\d{1,4}))?)$/
 
-/** Options whose value is optional: the pattern of a value, and the default. */
-const optional = new Map([
+/** Options whose value is optional: a test for a value, and the default. */
+const optionalValues = new Map([
   [
     '--summary',
-    { isValue: (text: string) => summaryTypes.some((type) => type === text), usual: 'general' },
+    { isValue: (text: string) => summaryTypes.some((type) => type === text), fallback: 'general' },
   ],
-  ['--speakers', { isValue: (text: string) => speakerCounts.test(text), usual: 'auto' }],
+  ['--speakers', { isValue: (text: string) => speakerCounts.test(text), fallback: 'auto' }],
 ])
 
 /**
- * Completes the arguments: `--summary` and `--speakers` may come without a value, which the parser
- * does not support, so they get their default here.
+ * Adds the defaults to `--summary` and `--speakers` without a value, which the parser does not
+ * support.
  */
 export function completeOptions(args: readonly string[]): string[] {
   const end = args.indexOf('--')
   const completed: string[] = []
   for (let i = 0; i < args.length; i++) {
-    const option = end < 0 || i < end ? optional.get(args[i]!) : undefined
+    const option = end < 0 || i < end ? optionalValues.get(args[i]!) : undefined
     if (!option) completed.push(args[i]!)
     else if (option.isValue(args[i + 1] ?? '')) completed.push(args[i]!, args[++i]!)
-    else completed.push(`${args[i]!}=${option.usual}`)
+    else completed.push(`${args[i]!}=${option.fallback}`)
   }
   return completed
 }
@@ -97,7 +97,7 @@ type ValueOf<T extends { type: string }> = T extends { multiple: true }
     ? boolean
     : string
 
-/** Reads `--subtitles`, which may occur several times: the formats, each once. */
+/** Reads `--subtitles`, which may be repeated, and returns the formats without duplicates. */
 export function readSubtitleFormats(lists: readonly string[] = []): SubtitleFormat[] {
   const names = lists.flatMap((list) => list.split(','))
   const formats = names.map((name) => {
@@ -106,7 +106,7 @@ export function readSubtitleFormats(lists: readonly string[] = []): SubtitleForm
   return [...new Set(formats)]
 }
 
-/** Reads `--translate`, which may occur several times: the languages, each once. */
+/** Reads `--translate`, which may be repeated, and returns the languages without duplicates. */
 export function readTargets(lists: readonly string[] = []): string[] {
   const targets = lists.flatMap((list) => list.split(',')).map((code) => code.trim())
   if (!targets.every((code) => /^[a-z]+(?:[-_][a-z]+)*$/i.test(code))) {
@@ -123,7 +123,7 @@ export function readTranslation(lists?: readonly string[]): Record<string, unkno
 }
 
 /** Reads `--summary` and `--ask` as the fields of a request. */
-export function readWritten({
+export function readPostProcessing({
   summary,
   ask = [],
 }: {
@@ -143,7 +143,7 @@ export function readWritten({
 }
 
 /**
- * Returns the fields of a job creation that the options request. It reads their files; any problem
+ * Converts the options to fields of a job request, and reads the files that they name. Any problem
  * throws a `UsageError`.
  */
 export async function readJobParams(
@@ -160,7 +160,7 @@ export async function readJobParams(
     ...(values.sentiment && { sentiment_analysis: true }),
     ...(values.chapters && { chapters: true }),
     ...readTranslation(values.translate),
-    ...readWritten(values),
+    ...readPostProcessing(values),
     ...readSpeakers(values.speakers),
     ...readStyle(values),
     ...(values.channels !== undefined && {

@@ -1,7 +1,7 @@
 import { piiTypes } from '../../../api/schemas/jobs/pii-types.ts'
 import { UsageError } from '../../arguments.ts'
 
-/** Short names for the most common requests; the API's own names work as well. */
+/** Short names for common sets of types; the names of the API work as well. */
 const shortNames: Record<string, readonly string[]> = {
   name: ['NAME', 'NAME_GIVEN', 'NAME_FAMILY', 'NAME_MEDICAL_PROFESSIONAL'],
   email: ['EMAIL_ADDRESS'],
@@ -21,8 +21,8 @@ const shortNames: Record<string, readonly string[]> = {
 
 /**
  * Reads the list of `--redact` and returns the `entity_types` of the API, or undefined for `all`,
- * which is every type. Names are short ones in singular or plural, or the API's in any letter case
- * and with dashes. A name of the API in capitals means that type alone.
+ * which means every type. A name is a short one in singular or plural, or one of the API in any
+ * letter case, with dashes or underscores. A name of the API in capitals means only that type.
  */
 export function readRedactTypes(text: string): string[] | undefined {
   const names = text.split(',').map((name) => name.trim())

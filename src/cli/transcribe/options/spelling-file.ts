@@ -6,8 +6,8 @@ import { isStrings, readJsonFile } from './json-file.ts'
 const expectation = 'must map each spelling to a list of the words it replaces'
 
 /**
- * Reads the file of `--spelling` and returns a `custom_spelling_config`: the file holds that, or
- * its dictionary alone. A `UsageError` names the file and the spelling at fault.
+ * Reads the file of `--spelling` and returns a `custom_spelling_config`: the file contains that, or
+ * only its dictionary. A `UsageError` names the file and the wrong spelling.
  */
 export async function readSpellingFile(path: string): Promise<Record<string, unknown>> {
   const content = await readJsonFile(path)

@@ -45,7 +45,7 @@ export type TranscribeTask = {
 }
 
 /**
- * The parsed command line of `steno transcribe`. `params` are the fields of a job creation besides
+ * The parsed command line of `steno transcribe`. `params` are the fields of the job request besides
  * `audio_url`.
  */
 export type TranscribeOptions = {

@@ -3,33 +3,36 @@ import { UsageError } from '../../arguments.ts'
 import { sanitize } from '../../terminal/sanitize-terminal.ts'
 import { isStrings, readJsonFile } from './json-file.ts'
 
-type Check = { wanted: string; holds(value: unknown): boolean }
+type Check = { expected: string; isValid(value: unknown): boolean }
 
 const intensity: Check = {
-  wanted: 'a number from 0 to 1',
-  holds: (value) => typeof value === 'number' && value >= 0 && value <= 1,
+  expected: 'a number from 0 to 1',
+  isValid: (value) => typeof value === 'number' && value >= 0 && value <= 1,
 }
 
 /** The fields of an entry, as in the API. */
 const entryFields: Record<string, Check> = {
-  value: { wanted: 'a text', holds: (value) => typeof value === 'string' && value.trim() !== '' },
+  value: {
+    expected: 'a text',
+    isValid: (value) => typeof value === 'string' && value.trim() !== '',
+  },
   intensity,
-  pronunciations: { wanted: 'a list of texts', holds: isStrings },
+  pronunciations: { expected: 'a list of texts', isValid: isStrings },
   language: {
-    wanted: 'the code of a language, such as en',
-    holds: (value) => typeof value === 'string' && /^[a-z]{2,4}(-\w+)*$/i.test(value),
+    expected: 'the code of a language, such as en',
+    isValid: (value) => typeof value === 'string' && /^[a-z]{2,4}(-\w+)*$/i.test(value),
   },
 }
 
 const configFields: Record<string, Check> = {
-  vocabulary: { wanted: 'a list', holds: Array.isArray },
+  vocabulary: { expected: 'a list', isValid: Array.isArray },
   default_intensity: intensity,
 }
 
 /**
- * Reads the file of `--vocabulary` and returns a `custom_vocabulary_config`: the file holds that,
- * or its list alone. A `UsageError` names the file and the place, because the server would report
- * it only after the upload.
+ * Reads the file of `--vocabulary` and returns a `custom_vocabulary_config`: the file contains
+ * that, or only its list. A `UsageError` names the file and the entry, because the server would
+ * report the problem only after the upload.
  */
 export async function readVocabularyFile(path: string): Promise<Record<string, unknown>> {
   const content = await readJsonFile(path)
@@ -57,6 +60,6 @@ function checkEntry(
         `${place} has '${sanitize(name)}', known are: ${Object.keys(fields).join(', ')}`,
       )
     }
-    if (!check.holds(field)) throw new UsageError(`${place}: '${name}' must be ${check.wanted}`)
+    if (!check.isValid(field)) throw new UsageError(`${place}: '${name}' must be ${check.expected}`)
   }
 }

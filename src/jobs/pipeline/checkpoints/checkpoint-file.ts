@@ -10,8 +10,8 @@ export type CheckpointFile<T> = {
 }
 
 /**
- * Opens a file of lines that hold `key` and the value under the name `field`. Truncates a last line
- * that a crash left incomplete, so that the next line is not appended to it.
+ * Opens a file whose lines are JSON objects with `key`, and the value in the field named `field`.
+ * Truncates a last line that a crash left incomplete, so that the next line is not appended to it.
  */
 export async function openCheckpointFile<T>(
   path: string,
@@ -26,7 +26,7 @@ export async function openCheckpointFile<T>(
   }
   const file = await open(path, 'a')
   await file.truncate(Buffer.byteLength(completeLines))
-  let last = Promise.resolve()
+  let lastWrite = Promise.resolve()
 
   async function add(key: string, value: T): Promise<void> {
     await file.appendFile(`${JSON.stringify({ key, [field]: value })}\n`)
@@ -37,13 +37,14 @@ export async function openCheckpointFile<T>(
   return {
     find: (key) => entriesByKey.get(key),
     append(key, value) {
-      // One line after another: work may end at the same time, and the bytes must not mix.
-      const added = last.then(() => add(key, value))
-      last = added.catch(() => {})
+      // Lines are written one after another: concurrent work may end at the same time, and its
+      // bytes must not mix.
+      const added = lastWrite.then(() => add(key, value))
+      lastWrite = added.catch(() => {})
       return added
     },
     async close() {
-      await last
+      await lastWrite
       await file.close()
     },
   }
@@ -55,8 +56,9 @@ export function hashOfJson(value: unknown): string {
 }
 
 /**
- * Returns an empty object for a line that a full disk or a power loss left incomplete: its work is
- * done again. So is that of a line without a key, which an older version wrote.
+ * Parses a line; returns an empty object for a line that a full disk or a power loss left
+ * incomplete. Its work is done again, as is that of a line without a key, which an older version
+ * wrote.
  */
 function parseLine(line: string): Record<string, unknown> {
   try {

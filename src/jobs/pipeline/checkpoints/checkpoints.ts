@@ -18,17 +18,22 @@ import { type CheckpointFile, hashOfJson, openCheckpointFile } from './checkpoin
 import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
 /**
- * The output of one job's expensive stages, kept in a folder of the job so that the next attempt
- * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples),
- * `channels.json` and `channels/` (what to recognize of several channels), `speech-N-S.json`
- * (the segments of channel N, of S seconds at most), `languages.jsonl` (one line per part whose
- * languages are identified), `recognized.jsonl` (one line per recognized batch), `embeddings-N-P-M`
- * (the speaker embeddings of part P of channel N, computed by model M), `answers.jsonl` (one line
- * per answer of a service). A checkpoint is reused only if all of it has reached the disk.
+ * The output of the expensive stages of a job, stored in a folder of the job so that the next
+ * attempt resumes where the last one was killed: `decoded.json` and `pcm/` (the samples),
+ * `channels.json` and `channels/` (the groups of several channels, and their audio),
+ * `speech-N-S.json` (the speech segments of channel N, of S seconds at most), `languages.jsonl`
+ * (one line per part whose languages are identified), `recognized.jsonl` (one line per recognized
+ * batch), `embeddings-N-P-M` (the speaker embeddings of part P of channel N, computed by model M),
+ * `answers.jsonl` (one line per response of a service). A checkpoint is reused only if all of it
+ * has reached the disk.
  */
 export type Checkpoints = AsyncDisposable & {
+  /** Decodes the recording with `work` into `folder`, or returns the earlier outcome. */
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
-  /** Stores how the channels were grouped; `folder` gets the files to recognize. */
+  /**
+   * Groups the channels with `work`, which writes their audio to `folder`, or returns the earlier
+   * outcome.
+   */
   channelGroups(
     work: (folder: string) => Promise<ChannelToRecognize[]>,
   ): Promise<ChannelToRecognize[]>
@@ -37,15 +42,13 @@ export type Checkpoints = AsyncDisposable & {
   /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
   findRecognized(batch: Batch): RecognizedSegment[] | undefined
   saveRecognized(batch: Batch, recognized: RecognizedSegment[]): Promise<void>
-  /**
-   * Embeddings of another model, used before the last server restart, are not reused.
-   */
+  /** Computes speaker embeddings, or returns those of the same model that exist already. */
   checkpointEmbeddings: CacheEmbeddings
   /** Opens the responses of services; the caller closes them. */
   openResponses(): Promise<CheckpointFile<unknown>>
 }
 
-/** Opens the checkpoint folder of a job, with what an earlier attempt left there. */
+/** Opens the checkpoint folder of a job, which may hold checkpoints of an earlier attempt. */
 export async function openCheckpoints(workFolder: string, jobId: string): Promise<Checkpoints> {
   const folder = join(workFolder, jobId)
   await mkdir(folder, { recursive: true }).catch(throwStorageError)
@@ -87,8 +90,9 @@ export async function removeCheckpoints(workFolder: string, jobId: string): Prom
 }
 
 /**
- * Removes the checkpoint folders of all jobs but the active ones, which are looked up after the
- * folders: a job that another process has begun since has none of these.
+ * Removes the checkpoint folders of all jobs except the active ones. The active jobs are looked up
+ * after the folders are listed, so that the folder of a job that another process starts meanwhile
+ * is not among them.
  */
 export async function removeStaleCheckpoints(
   workFolder: string,
@@ -118,7 +122,7 @@ async function decodeOnce(
   const decoded = await work(pcm)
   for (const { path, sameAs } of decoded.channels) if (sameAs === null) await syncFile(path)
   await syncFolder(pcm)
-  // Names, not paths: the data folder may move before the next attempt.
+  // The checkpoint has names instead of paths: the data folder may move before the next attempt.
   const channels = decoded.channels.map((file) => ({ ...file, path: basename(file.path) }))
   await writeDurably(summary, JSON.stringify({ ...decoded, channels }))
   return decoded
@@ -164,9 +168,9 @@ async function identifyOnce(
 ): Promise<LanguageSpan[][]> {
   const earlier = languages.find(key)
   if (earlier) return earlier
-  const workResult = await work()
-  await languages.append(key, workResult)
-  return workResult
+  const spans = await work()
+  await languages.append(key, spans)
+  return spans
 }
 
 async function embedSpeakersOnce(

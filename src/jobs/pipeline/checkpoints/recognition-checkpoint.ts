@@ -1,7 +1,7 @@
 import type { Batch, RecognizedSegment } from '../../../asr/speech-engine.ts'
 import { hashOfJson, openCheckpointFile } from './checkpoint-file.ts'
 
-/** The segments recognized so far in the batches of one job, including by an earlier attempt. */
+/** The segments that this attempt or an earlier one has recognized, by batch. */
 export type RecognitionCheckpoint = {
   find(batch: Batch): RecognizedSegment[] | undefined
   /** Resolves once the result of the batch is on disk. */
@@ -10,8 +10,8 @@ export type RecognitionCheckpoint = {
 }
 
 /**
- * Opens a file of one JSON line per batch. A batch of an older version, whose lines have no key, is
- * recognized again: they do not say which model wrote them.
+ * Opens a file of one JSON line per batch. Lines of older versions have no key, because they do not
+ * name the model; their batches are recognized again.
  */
 export async function openRecognitionCheckpoint(path: string): Promise<RecognitionCheckpoint> {
   const lines = await openCheckpointFile<RecognizedSegment[]>(path, 'recognized')
@@ -23,8 +23,8 @@ export async function openRecognitionCheckpoint(path: string): Promise<Recogniti
 }
 
 /**
- * Identifies a batch by its segments and by how they are recognized, so that words of another plan,
- * model, vocabulary or other languages are never used.
+ * Returns the key of a batch: a hash of its segments and of all recognition settings, so that
+ * results of another plan, model, vocabulary or language are never reused.
  */
 function batchKey({ channel, segments, fusedWith, ...batch }: Batch): string {
   const { model, language, languages, vocabulary } = batch

@@ -1,10 +1,10 @@
-/** Sound cards and clients may send a little faster than real time. */
+/** Sound cards and clients may send this much faster than real time. */
 const TOLERANCE = 1.1
 
 /**
- * Tells whether the audio of a session comes faster than it was spoken: by how many seconds it runs
- * ahead of the clock, counted up to twice the allowed lead, so that a session that slows down is
- * soon in time again. `now` counts milliseconds and never goes back.
+ * Detects audio that arrives faster than real time. Counts by how many seconds the audio is ahead
+ * of the clock, up to twice the allowed lead, so that a session that slows down soon counts as real
+ * time again. `now` returns milliseconds and never goes back.
  */
 export class AudioPace {
   readonly #maxLead: number
@@ -18,7 +18,7 @@ export class AudioPace {
     this.#at = now()
   }
 
-  /** Counts seconds of audio. */
+  /** Adds seconds of processed audio. */
   processed(seconds: number): void {
     this.#lead = Math.min(2 * this.#maxLead, this.#leadNow() + seconds)
   }

@@ -4,8 +4,9 @@ const MEMORY_SECONDS = 30
 const SILENT_SESSION_COST = 0.1
 
 /**
- * The load of a session on the machine: the speech of the last half minute, on all its channels. A
- * new session counts as continuous speech. `now` counts milliseconds and never goes back.
+ * The load of a session on the machine: the share of speech in about the last half minute, summed
+ * over its channels. A new session counts as continuous speech. `now` returns milliseconds and
+ * never goes back.
  */
 export class SpeechLoad {
   readonly #now: () => number

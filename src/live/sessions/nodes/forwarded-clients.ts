@@ -2,13 +2,19 @@ import type { Log } from '../../../observability/log.ts'
 import type { Db } from '../../../storage/database/db.ts'
 import { findLiveOwners } from '../../../storage/live/live-jobs.ts'
 
-/** A client of this node whose session another node runs; `cut` has it connect anew. */
+/**
+ * A client of this node whose session another node runs. `cut` closes its connection, so that it
+ * reconnects.
+ */
 export type ForwardedClient = { jobId: string; nodeId: string; cut(): void }
 
-/** How often the owners of sessions are looked up: a node that hangs keeps its sockets open. */
+/**
+ * How often the owners of sessions are looked up: a node that hangs keeps its sockets open, so that
+ * its clients would not notice.
+ */
 const CHECK_MS = 2000
 
-/** The clients that this node has passed on to others. */
+/** The clients that this node has forwarded to other nodes. */
 export class ForwardedClients {
   readonly #db: Db
   readonly #log: Log
@@ -27,7 +33,10 @@ export class ForwardedClients {
     return () => this.#remove(client)
   }
 
-  /** Cuts the clients whose session its node has lost: when they connect again, it goes on. */
+  /**
+   * Disconnects the clients whose session has moved to another node: when they reconnect, they
+   * reach that node.
+   */
   async check(): Promise<void> {
     const clients = [...this.#clients]
     try {
@@ -37,7 +46,7 @@ export class ForwardedClients {
       )
       for (const client of clients) {
         const { jobId, nodeId } = client
-        // The session is missing: it has ended, and its node tells the client.
+        // A session without an owner has ended, and its node informs the client.
         if (!owners.has(jobId) || owners.get(jobId) === nodeId || !this.#clients.has(client))
           continue
         this.#log.info(

@@ -2,16 +2,18 @@ import type { Db } from '../../../storage/database/db.ts'
 import { findLiveOwner } from '../../../storage/live/live-jobs.ts'
 import { listNodes, type Node, type NodeLoad } from '../../../storage/nodes/nodes.ts'
 
-/** Another node, which runs a session or is to run it. */
+/** Another node that runs a session, or can run it. */
 export type PeerNode = { nodeId: string; url: string }
 
-/** Where the client of a session has to go. */
+/** The node to which the client of a session has to connect. */
 export type SessionNode = PeerNode & { jobId: string }
 
-/** What is known when a node is chosen: the own id, and nodes that could not be reached. */
+/**
+ * Options for choosing a node: the id of this node, and those of nodes that could not be reached.
+ */
 export type PlacementOptions = { self: string; avoid?: readonly string[] | undefined }
 
-/** Returns the node that runs a session, if clients can be sent to it. */
+/** Returns the node that runs a session, if clients can be forwarded to it. */
 export function findOwningNode(
   nodes: readonly Node[],
   owner: string | undefined,
@@ -45,7 +47,7 @@ function freeSessions(live: NodeLoad | undefined): number {
   return live ? live.capacity - live.load : 0
 }
 
-/** Returns the other nodes to which sessions can go. */
+/** Returns the other nodes that can be reached and run live sessions. */
 function reachable(
   nodes: readonly Node[],
   { self, avoid = [] }: PlacementOptions,

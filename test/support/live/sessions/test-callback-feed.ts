@@ -66,7 +66,7 @@ export async function openSession(
     const { queueHeld = queue, ...options } = changed
     const feed = new CallbackFeed({
       ...{ sessionId: id, format, routing, store, db },
-      last: await lastLiveCallback(db, { jobId: id }),
+      lastQueued: await lastLiveCallback(db, { jobId: id }),
       queue: (messages) => queueHeld(held, messages),
       onQueued: () => {},
       onDropped: () => {},
