@@ -91,7 +91,7 @@ function combineTwice(
       const sumB2 = im[i2]! + b3
       const differenceA2 = re[i2]! - a3
       const differenceB2 = im[i2]! - b3
-      // The second does so with the results; the factors of its upper half are a quarter turn further.
+      // The second does so with the results; factors of its upper half are a quarter turn further.
       const c2 = cosines2[k]!
       const s2 = sines2[k]!
       const a2 = sumA2 * c2 - sumB2 * s2

@@ -92,3 +92,25 @@ test('an utterance whose translation failed is skipped, and the end cancels all'
   await turn()
   assert.deepEqual([texts(), sent], [['I', 'Yes'], []])
 })
+
+test('open utterances of several channels do not affect each other', async () => {
+  const { partials, requests, texts } = open()
+  const error = { status_code: 429, exception: 'ServiceFailed', message: 'too many' }
+  for (const [id, text] of [
+    ['a', 'I'],
+    ['b', 'Yes'],
+  ] as const) {
+    partials.offer(utteranceOf(id, text))
+    requests.at(-1)!.answer(made)
+    await turn()
+  }
+  partials.offer(utteranceOf('a', 'I'))
+  assert.deepEqual(texts(), ['I', 'Yes'], 'an unchanged text is not translated again')
+  for (const id of ['a', 'b']) {
+    partials.offer(utteranceOf(id, 'Well'))
+    requests.at(-1)!.answer(failedEnvelope('translation', error))
+    await turn()
+  }
+  partials.offer(utteranceOf('a', 'Well then'))
+  assert.deepEqual(texts(), ['I', 'Yes', 'Well', 'Well'], 'a failed one is skipped')
+})

@@ -23,8 +23,9 @@ export class PartialTranslations {
   /** The newest texts that wait, by utterance. */
   readonly #waiting = new Map<string, UtteranceWithId>()
   #running: { id: string; controller: AbortController } | undefined
-  #failedId: string | undefined
-  #lastTranslated = ''
+  /** The utterances whose translation failed, and the last translated text of the others. */
+  readonly #failed = new Set<string>()
+  readonly #translated = new Map<string, string>()
   #usage: TokenUsage | undefined
   #isOver = false
 
@@ -35,7 +36,7 @@ export class PartialTranslations {
   /** Accepts the text so far of an open utterance. */
   offer(partial: UtteranceWithId): void {
     const { id, utterance } = partial
-    if (this.#isOver || id === this.#failedId || utterance.words.length === 0) return
+    if (this.#isOver || this.#failed.has(id) || utterance.words.length === 0) return
     this.#waiting.set(id, partial)
     if (!this.#running) void this.#runAll()
   }
@@ -43,6 +44,8 @@ export class PartialTranslations {
   /** Drops the translations of an utterance that is final now. */
   drop(id: string): void {
     this.#waiting.delete(id)
+    this.#failed.delete(id)
+    this.#translated.delete(id)
     if (this.#running?.id === id) this.#running.controller.abort()
   }
 
@@ -77,7 +80,7 @@ export class PartialTranslations {
       if (!partial || this.#isOver) return
       this.#waiting.delete(partial.id)
       // A partial with an unchanged text is not translated again.
-      if (idAndText(partial) !== this.#lastTranslated) yield partial
+      if (this.#translated.get(partial.id) !== partial.utterance.text) yield partial
     }
   }
 
@@ -88,7 +91,7 @@ export class PartialTranslations {
       this.#usage = sumUsage([this.#usage, envelope.usage])
       if (signal.aborted) return
       if (!envelope.success) return this.#stopTranslating(partial)
-      this.#lastTranslated = idAndText(partial)
+      this.#translated.set(partial.id, partial.utterance.text)
       send(partial, envelope)
     } catch (error) {
       if (signal.aborted) return
@@ -98,11 +101,7 @@ export class PartialTranslations {
   }
 
   #stopTranslating({ id }: UtteranceWithId): void {
-    this.#failedId = id
+    this.#failed.add(id)
     this.#waiting.delete(id)
   }
-}
-
-function idAndText({ id, utterance }: UtteranceWithId): string {
-  return `${id} ${utterance.text}`
 }
