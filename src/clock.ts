@@ -8,6 +8,9 @@ const TOLERATED_MS = 1000
 /** A response that takes longer is too inexact to follow. */
 const MAX_RESPONSE_MS = 1000
 
+/** The longest delay of a Node.js timer; a longer one would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
+
 /** What is added to the clocks of this machine. */
 const correction = { wall: 0, steady: 0 }
 

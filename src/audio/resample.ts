@@ -1,3 +1,5 @@
+import { joinSamples } from './pcm.ts'
+
 /** A streaming resampler of one channel: converts samples to the target rate. */
 export type Resampler = {
   write(samples: Float32Array): Float32Array<ArrayBuffer>
@@ -46,7 +48,7 @@ export function createResampler(from: number, to: number): Resampler {
   let part = 0
 
   function write(samples: Float32Array): Float32Array<ArrayBuffer> {
-    buffer = concat(buffer.subarray(start), samples)
+    buffer = joinSamples(buffer.subarray(start), samples)
     start = 0
     written += samples.length
     return produce(Number.POSITIVE_INFINITY)
@@ -72,7 +74,7 @@ export function createResampler(from: number, to: number): Resampler {
 
   function flush(): Float32Array<ArrayBuffer> {
     const remaining = Math.round((written * to) / from) - produced
-    buffer = concat(buffer.subarray(start), new Float32Array(half))
+    buffer = joinSamples(buffer.subarray(start), new Float32Array(half))
     start = 0
     return produce(remaining)
   }
@@ -156,13 +158,6 @@ function besselI0(x: number): number {
     sum += term
   }
   return sum
-}
-
-function concat(head: Float32Array, tail: Float32Array): Float32Array<ArrayBuffer> {
-  const joined = new Float32Array(head.length + tail.length)
-  joined.set(head)
-  joined.set(tail, head.length)
-  return joined
 }
 
 /** Returns the greatest common divisor. */

@@ -1,7 +1,7 @@
 import { readProgramVersion } from '../config/version.ts'
 import { UsageError } from './arguments.ts'
 import { messageOf } from './terminal/error-message.ts'
-import { sanitize, sanitizeLines } from './terminal/sanitize-terminal.ts'
+import { sanitize, sanitizeLines } from './terminal/sanitize.ts'
 import type { Command, Terminal } from './terminal/terminal.ts'
 
 type CommandEntry = { summary: string; load(): Promise<Command> }

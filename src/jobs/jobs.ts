@@ -10,7 +10,7 @@ import { JobService } from './job-service.ts'
 import { JobWaiters } from './job-waiters.ts'
 import type { MediaDeps, PipelineDeps } from './pipeline/pipeline-deps.ts'
 import type { Observers } from './queue/attempt-metrics.ts'
-import { JobRunner } from './queue/runner.ts'
+import { JobRunner } from './queue/job-runner.ts'
 
 /** The dependencies of the recorded-audio service. */
 export type JobsOptions = Observers & {

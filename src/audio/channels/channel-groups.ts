@@ -1,6 +1,6 @@
 import type { PlanarSamples } from '../pcm.ts'
+import { addLoudness, isCopy } from './compare-loudness.ts'
 import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
-import { addLoudness, isCopy } from './loudness.ts'
 import { createOwnSpeech } from './own-speech.ts'
 import { comparePair, framesAt, pairIndex, pairsOf, type SpectralFrame } from './pair-comparison.ts'
 import {

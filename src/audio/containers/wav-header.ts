@@ -11,12 +11,12 @@ const WAV_HEADER_BYTES = 44
 const UNKNOWN_SIZE = 0xffff_ffff
 
 /** Format tags of mmreg.h; the extensible form holds the tag in the first bytes of a GUID. */
-const [PCM, FLOAT, ALAW, MULAW, EXTENSIBLE] = [1, 3, 6, 7, 0xfffe]
+export const WAV_TAGS = { pcm: 1, float: 3, alaw: 6, mulaw: 7, extensible: 0xfffe }
 const otherTags: Partial<Record<SampleEncoding, number>> = {
-  f32: FLOAT,
-  f64: FLOAT,
-  alaw: ALAW,
-  mulaw: MULAW,
+  f32: WAV_TAGS.float,
+  f64: WAV_TAGS.float,
+  alaw: WAV_TAGS.alaw,
+  mulaw: WAV_TAGS.mulaw,
 }
 
 /**
@@ -31,7 +31,7 @@ export function wavHeader(format: AudioFormat, bytes: number): Uint8Array {
   header.writeUInt32LE(isLarge ? UNKNOWN_SIZE : riffSize, 4)
   header.write('WAVEfmt ', 8, 'latin1')
   header.writeUInt32LE(16, 16)
-  header.writeUInt16LE(otherTags[format.encoding] ?? PCM, 20)
+  header.writeUInt16LE(otherTags[format.encoding] ?? WAV_TAGS.pcm, 20)
   header.writeUInt16LE(format.channels, 22)
   header.writeUInt32LE(format.sampleRate, 24)
   header.writeUInt32LE(format.sampleRate * frameBytes(format), 28)
@@ -51,8 +51,9 @@ export function findContradiction(body: Uint8Array, format: AudioFormat): string
   if (body.length < 16) return `its format chunk has ${body.length} bytes`
   const fields = new DataView(body.buffer, body.byteOffset, body.length)
   const formatTag = fields.getUint16(0, true)
-  const tag = formatTag === EXTENSIBLE && body.length >= 26 ? fields.getUint16(24, true) : formatTag
-  const expected = otherTags[format.encoding] ?? PCM
+  const tag =
+    formatTag === WAV_TAGS.extensible && body.length >= 26 ? fields.getUint16(24, true) : formatTag
+  const expected = otherTags[format.encoding] ?? WAV_TAGS.pcm
   if (tag !== expected) return `its format is ${tag}, the session's is ${expected}`
   const channels = fields.getUint16(2, true)
   if (channels !== format.channels) return `${channels} channels, not ${format.channels}`

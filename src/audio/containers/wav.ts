@@ -3,6 +3,7 @@ import { checkAudioFormat } from '../audio-limits.ts'
 import { bytesPerSample, type SampleEncoding } from '../pcm.ts'
 import type { ByteSource } from './byte-source.ts'
 import type { SampleLayout } from './stored-samples.ts'
+import { WAV_TAGS } from './wav-header.ts'
 
 /** Maximum chunks of a file: one with more is crafted to block the reader. */
 const MAX_CHUNKS = 1000
@@ -143,9 +144,6 @@ function readSize64(bytes: Uint8Array): number | undefined {
   return Number(view(bytes).getBigUint64(8, true))
 }
 
-/** Format tags of mmreg.h; the extensible form holds the tag in the first bytes of a GUID. */
-const [PCM, FLOAT, ALAW, MULAW, EXTENSIBLE] = [1, 3, 6, 7, 0xfffe]
-
 function readFormat(bytes: Uint8Array, isLittleEndian: boolean) {
   if (bytes.length < 16) return undefined
   const fields = view(bytes)
@@ -154,7 +152,8 @@ function readFormat(bytes: Uint8Array, isLittleEndian: boolean) {
   const sampleRate = fields.getUint32(4, isLittleEndian)
   const frameBytes = fields.getUint16(12, isLittleEndian)
   const bits = fields.getUint16(14, isLittleEndian)
-  const kind = tag === EXTENSIBLE && bytes.length >= 26 ? fields.getUint16(24, isLittleEndian) : tag
+  const kind =
+    tag === WAV_TAGS.extensible && bytes.length >= 26 ? fields.getUint16(24, isLittleEndian) : tag
   // 20 bits take three bytes and 24 sometimes four: the frame size decides, where it is plausible.
   const container = frameBytes / channels
   const size = Number.isInteger(container) && container > 0 ? container : Math.ceil(bits / 8)
@@ -162,10 +161,10 @@ function readFormat(bytes: Uint8Array, isLittleEndian: boolean) {
 }
 
 function encodingOf(tag: number, size: number): SampleEncoding | undefined {
-  if (tag === PCM) return ([undefined, 'u8', 's16', 's24', 's32'] as const)[size]
-  if (tag === FLOAT) return size === 4 ? 'f32' : size === 8 ? 'f64' : undefined
-  if (tag === ALAW) return 'alaw'
-  if (tag === MULAW) return 'mulaw'
+  if (tag === WAV_TAGS.pcm) return ([undefined, 'u8', 's16', 's24', 's32'] as const)[size]
+  if (tag === WAV_TAGS.float) return size === 4 ? 'f32' : size === 8 ? 'f64' : undefined
+  if (tag === WAV_TAGS.alaw) return 'alaw'
+  if (tag === WAV_TAGS.mulaw) return 'mulaw'
   return undefined
 }
 

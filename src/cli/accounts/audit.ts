@@ -8,7 +8,7 @@ import {
 import { parseArguments, parseNumberOption, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'
 import { formatDateTime, readTimeAgo } from '../terminal/date-time.ts'
-import { sanitizeJson } from '../terminal/sanitize-terminal.ts'
+import { sanitizeJson } from '../terminal/sanitize.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command } from '../terminal/terminal.ts'
 

@@ -3,7 +3,8 @@ import type { ApiUsageItem, ApiUsageReport } from '../server/api-types.ts'
 import { createClient } from '../server/client.ts'
 import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
 import { parseDate } from '../terminal/date-time.ts'
-import { sanitizeJson } from '../terminal/sanitize-terminal.ts'
+import { formatClock } from '../terminal/format-clock.ts'
+import { sanitizeJson } from '../terminal/sanitize.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command } from '../terminal/terminal.ts'
 
@@ -70,19 +71,9 @@ function sumsOf(sums: ApiUsageReport['total']): string[] {
   const { prompt_tokens, completion_tokens } = sums.usage
   return [
     ...[String(sums.jobs), String(sums.failed_jobs)],
-    ...[formatHours(sums.audio_duration), formatHours(sums.billing_time)],
+    ...[formatDuration(sums.audio_duration), formatDuration(sums.billing_time)],
     String(prompt_tokens + completion_tokens),
   ]
-}
-
-/** Formats seconds as `1:02:03`. */
-function formatHours(seconds: number): string {
-  const wholeSeconds = Math.round(seconds)
-  const [minutes, remainingSeconds] = [Math.floor(wholeSeconds / 60) % 60, wholeSeconds % 60]
-  return [
-    Math.floor(wholeSeconds / 3600),
-    ...[minutes, remainingSeconds].map((n) => `${n}`.padStart(2, '0')),
-  ].join(':')
 }
 
 function formatQuotas(quotas: ApiUsageReport['quotas']): string {
@@ -90,8 +81,8 @@ function formatQuotas(quotas: ApiUsageReport['quotas']): string {
   const { month, tokens, storage } = quotas
   const lines: string[] = []
   if (month.limit !== null) {
-    const used = `${formatHours(month.used)} of ${formatHours(month.limit)}`
-    const waiting = `${formatHours(month.in_progress)} in progress`
+    const used = `${formatDuration(month.used)} of ${formatDuration(month.limit)}`
+    const waiting = `${formatDuration(month.in_progress)} in progress`
     lines.push(`This month: ${used}, ${waiting}, resets at ${month.resets_at}\n`)
   }
   if (tokens.limit !== null) {
@@ -100,4 +91,8 @@ function formatQuotas(quotas: ApiUsageReport['quotas']): string {
   }
   if (storage.limit !== null) lines.push(`Stored: ${storage.used} of ${storage.limit} bytes\n`)
   return lines.join('')
+}
+
+function formatDuration(seconds: number): string {
+  return formatClock(Math.round(seconds))
 }

@@ -4,6 +4,7 @@ import type { LiveAudioSource } from '../live/live-audio.ts'
 import { LiveConnection } from '../live/live-connection.ts'
 import { createLatencyWatch, type Latencies, percentile } from '../live/live-latency.ts'
 import type { Client } from '../server/client.ts'
+import { messageOf } from '../terminal/error-message.ts'
 
 /**
  * Limits of the latencies, in milliseconds: acknowledgments at the 99th percentile, first partials
@@ -65,15 +66,11 @@ export async function measureLiveLoad(
     (!wantsPartials || isWithin(firstPartialMs, LIMITS.firstPartial)) &&
     isWithin(finalMs, finalLimit)
   const latencies = { sessions, ackMs, firstPartialMs, finalMs, isInTime }
-  return failed ? { ...latencies, refusal: errorMessage(failed.reason) } : latencies
+  return failed ? { ...latencies, refusal: messageOf(failed.reason) } : latencies
 }
 
 function isWithin(value: number | undefined, limit: number): boolean {
   return value !== undefined && value <= limit
-}
-
-function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** Streams one session of `seconds`; rejects if it does not end normally. */

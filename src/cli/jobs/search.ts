@@ -2,7 +2,8 @@ import { parseArguments, parseNumberOption, readChoice, UsageError } from '../ar
 import type { ApiSearchHit } from '../server/api-types.ts'
 import { createClient } from '../server/client.ts'
 import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
-import { sanitize } from '../terminal/sanitize-terminal.ts'
+import { formatClock } from '../terminal/format-clock.ts'
+import { sanitize } from '../terminal/sanitize.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 
 const help = `Usage: steno search [options] WORDS...
@@ -81,15 +82,4 @@ function printHits(hits: readonly ApiSearchHit[], { stdout, stderr }: Terminal):
     const labeledText = speakerLabel === undefined ? text : `${speakerLabel}: ${text}`
     stdout.write(`${job.id} ${formatClock(start)} ${sanitize(name)}: ${sanitize(labeledText)}\n`)
   }
-}
-
-/** Formats seconds as `1:02:03`. */
-function formatClock(seconds: number): string {
-  const wholeSeconds = Math.floor(seconds)
-  const parts = [
-    Math.floor(wholeSeconds / 3600),
-    Math.floor(wholeSeconds / 60) % 60,
-    wholeSeconds % 60,
-  ]
-  return parts.map((part, i) => (i === 0 ? part : String(part).padStart(2, '0'))).join(':')
 }

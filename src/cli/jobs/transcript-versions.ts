@@ -1,5 +1,5 @@
 import type { ApiTranscriptVersion } from '../server/api-types.ts'
-import { sanitize } from '../terminal/sanitize-terminal.ts'
+import { sanitize } from '../terminal/sanitize.ts'
 
 /**
  * Formats a version of a corrected transcript as one line: number, time, change, name of the key.

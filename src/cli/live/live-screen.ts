@@ -1,5 +1,6 @@
 import type { ApiUtterance } from '../server/api-types.ts'
-import { sanitizeLines } from '../terminal/sanitize-terminal.ts'
+import { formatShortClock } from '../terminal/format-clock.ts'
+import { sanitizeLines } from '../terminal/sanitize.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import type { TranscriptMessage, TranslationData } from './live-api-types.ts'
 
@@ -37,7 +38,7 @@ export function createLiveScreen(
   const open = new Map<string, string>()
 
   function label({ start, channel, text }: ApiUtterance, isTimed: boolean): string {
-    const time = isTimed ? `${formatClock(start)}  ` : ''
+    const time = isTimed ? `${formatShortClock(start)}  ` : ''
     const from = channels > 1 ? `Channel ${channel + 1}: ` : ''
     return `${time}${from}${printable(text)}`
   }
@@ -94,18 +95,6 @@ function cutStart(line: string, width: number): string {
   if (characters.length <= width) return line
   const head = characters.slice(0, line.indexOf('  ') + 2)
   return [...head, '…', ...characters.slice(characters.length - width + head.length + 1)].join('')
-}
-
-/** Formats seconds as `1:02:07` or `2:07`. */
-function formatClock(seconds: number): string {
-  const wholeSeconds = Math.floor(seconds)
-  const [h, m, s] = [
-    Math.floor(wholeSeconds / 3600),
-    Math.floor(wholeSeconds / 60) % 60,
-    wholeSeconds % 60,
-  ]
-  const tail = String(s).padStart(2, '0')
-  return h > 0 ? `${h}:${String(m).padStart(2, '0')}:${tail}` : `${m}:${tail}`
 }
 
 /** Removes control characters: text from another server must not control the terminal. */

@@ -20,8 +20,9 @@ import { checkDataFolder } from '../operations/doctor/checks.ts'
 import { findExposures } from '../operations/doctor/exposure.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { makeFilesPrivate } from './private-files.ts'
-import { listenError, localUrl, tryListening } from './server-url.ts'
+import { localUrl } from './server-url.ts'
 import { formatStartMessage } from './start-message.ts'
+import { listenError, tryListening } from './try-listening.ts'
 
 const help = `Usage: steno serve
 

@@ -1,4 +1,3 @@
-import { createServer } from 'node:net'
 import { readClientConfig } from '../../config/config.ts'
 import { readSettings, UsageError } from '../arguments.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -40,29 +39,4 @@ export function readServer(
 export function localUrl({ host, port }: { host: string; port: number }): string {
   const reachable = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
-}
-
-const listenErrors: Record<string, string> = {
-  EADDRINUSE: 'the port is in use; stop the program that has it, or set STENO_PORT',
-  EACCES: 'ports below 1024 need special rights; set STENO_PORT',
-  EADDRNOTAVAIL: 'this machine has no such address; set STENO_HOST',
-  ENOTFOUND: 'this machine has no such address; set STENO_HOST',
-}
-
-/** Explains why the server cannot listen, and names the setting that avoids the problem. */
-export function listenError(error: unknown): string {
-  const { code = '', message } = error as NodeJS.ErrnoException
-  return listenErrors[code] ?? message
-}
-
-/** Rejects if no process can listen at this address now; keeps nothing open. */
-export async function tryListening(address: { host: string; port: number }): Promise<void> {
-  const probe = createServer()
-  try {
-    await new Promise<void>((resolve, reject) => {
-      probe.once('error', reject).listen(address, resolve)
-    })
-  } finally {
-    probe.close()
-  }
 }

@@ -1,4 +1,4 @@
-import { sanitize, sanitizeLines } from './sanitize-terminal.ts'
+import { sanitize, sanitizeLines } from './sanitize.ts'
 import type { Output } from './terminal.ts'
 
 /** The progress of one recording or model. `fraction` and `detail` refer to the named stage. */

@@ -1,4 +1,4 @@
-import { sanitize } from './sanitize-terminal.ts'
+import { sanitize } from './sanitize.ts'
 
 /** Formats a line of headings and one for each row, in columns. Cells must be safe to print. */
 export function formatTable(

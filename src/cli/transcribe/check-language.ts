@@ -1,5 +1,5 @@
 import type { ServerCapabilities } from '../server/client.ts'
-import { sanitize } from '../terminal/sanitize-terminal.ts'
+import { sanitize } from '../terminal/sanitize.ts'
 
 /**
  * Throws an error if the server would refuse the language of a job after the upload, because

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { RecordingLimits } from '../server/client.ts'
-import { sanitize } from '../terminal/sanitize-terminal.ts'
+import { sanitize } from '../terminal/sanitize.ts'
 
 /** Smaller files are uploaded without requesting the limits of the server. */
 const LARGE_BYTES = 50_000_000

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { isMediaName } from '../../audio/containers/media-names.ts'
 import { decodePart } from '../../net/decode-part.ts'
 import { UsageError } from '../arguments.ts'
-import { sanitize } from '../terminal/sanitize-terminal.ts'
+import { sanitize } from '../terminal/sanitize.ts'
 
 /** A recording to transcribe: a local file, a URL that the server fetches, or standard input. */
 export type Recording =

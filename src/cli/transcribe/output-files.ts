@@ -3,7 +3,7 @@ import { open, rm } from 'node:fs/promises'
 import { extname, join, parse, resolve } from 'node:path'
 import { makeWithParents } from '../../models/files/make-folder.ts'
 import { UsageError } from '../arguments.ts'
-import { sanitize } from '../terminal/sanitize-terminal.ts'
+import { sanitize } from '../terminal/sanitize.ts'
 import type { Format } from './formats.ts'
 import type { Recording } from './input-files.ts'
 

@@ -1,4 +1,4 @@
-import { sanitize } from '../terminal/sanitize-terminal.ts'
+import { sanitize } from '../terminal/sanitize.ts'
 import type { Output } from '../terminal/terminal.ts'
 import type { Format } from './formats.ts'
 import type { Recording } from './input-files.ts'

@@ -4,7 +4,7 @@ import { createClient, type DeliveryListOptions } from '../server/client.ts'
 import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
 import type { RequestError } from '../server/transport.ts'
 import { readTimeAgo } from '../terminal/date-time.ts'
-import { sanitizeJson } from '../terminal/sanitize-terminal.ts'
+import { sanitizeJson } from '../terminal/sanitize.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 

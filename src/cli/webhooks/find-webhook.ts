@@ -1,6 +1,6 @@
 import type { Db } from '../../storage/database/db.ts'
 import { type Endpoint, findEndpoint } from '../../storage/deliveries/endpoints/endpoints.ts'
-import { sanitize } from '../terminal/sanitize-terminal.ts'
+import { sanitize } from '../terminal/sanitize.ts'
 
 /**
  * Finds a webhook. Throws when there is none, and also when the id belongs to a callback endpoint.

@@ -2,7 +2,7 @@ import type { AudioFormat } from '../../audio/audio-format.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { ChunkRecord } from '../journal/log-records.ts'
 import { writeMessage } from '../messages/server-messages.ts'
-import { secondsOfAudio } from './format-params.ts'
+import { secondsOfAudio } from './session-format.ts'
 
 /**
  * Returns the message that acknowledges a chunk, as JSON text; `before` is the chunk before it. The

@@ -8,8 +8,8 @@ import { ackHead } from '../messages/server-messages.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import { acknowledgmentOf } from './acknowledgment.ts'
 import { ChunkPositions, type ChunkPositionsOptions, readChunks } from './chunk-positions.ts'
-import { secondsOfAudio } from './format-params.ts'
 import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
+import { secondsOfAudio } from './session-format.ts'
 
 /** Options of the audio input of a session. */
 export type AudioInputOptions = ChunkPositionsOptions & {

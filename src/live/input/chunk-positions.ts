@@ -1,7 +1,7 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import { createHeaderFilter, type HeaderFilter } from '../../audio/containers/header-filter.ts'
 import type { ChunkRecord } from '../journal/log-records.ts'
-import { secondsOfAudio } from './format-params.ts'
+import { secondsOfAudio } from './session-format.ts'
 
 /** An accepted chunk: the content of its acknowledgment, and what is to be stored of it. */
 export type AcceptedChunk = {

@@ -2,6 +2,7 @@ import type { SessionStore } from '../../storage/live/session-store.ts'
 import type { OutgoingMessage } from '../connection.ts'
 import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/chunk-positions.ts'
 import { utteranceId } from '../messages/live-utterance.ts'
+import type { LoggedResponses } from '../messages/logged-responses.ts'
 import type { EarlierMessages } from '../messages/message-outbox.ts'
 import type { AddOnGroup } from '../messages/realtime-add-ons.ts'
 import {
@@ -12,7 +13,6 @@ import {
   type Routing,
   type ServerMessage,
 } from '../messages/server-messages.ts'
-import type { LoggedResponses } from '../messages/session-responses.ts'
 import type { ServiceEnvelope } from '../messages/session-services.ts'
 import { messageMemory } from '../messages/unread-bytes.ts'
 import {

@@ -9,6 +9,7 @@ import { type AlreadySent, speechKey } from '../journal/session-recovery.ts'
 import type { ChannelEvent } from '../recognition/channel-recognizer.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import { limitToAudio, utteranceId } from './live-utterance.ts'
+import { cacheServiceResponses } from './logged-responses.ts'
 import type { MessageOutbox, SendMessageOptions } from './message-outbox.ts'
 import type { PartialTranslations } from './partial-translations.ts'
 import {
@@ -20,7 +21,6 @@ import {
   type UtteranceWithId,
 } from './realtime-add-ons.ts'
 import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
-import { cacheServiceResponses } from './session-responses.ts'
 import type { MemoizeResponse, ServiceEnvelope } from './session-services.ts'
 
 /** Options of the message emitter. */

@@ -4,7 +4,7 @@ import {
 } from '../../asr/model-selection/recognition-request.ts'
 import type { LiveConfig } from '../../config/live.ts'
 import type { TextSession } from '../../text/live/session-text.ts'
-import type { FormatParams } from '../input/format-params.ts'
+import type { FormatParams } from '../input/session-format.ts'
 import { type AddOnParams, textParams } from '../messages/realtime-add-ons.ts'
 import type { MessageFlags } from '../messages/server-messages.ts'
 import type { EndpointerOptions } from '../recognition/endpointer.ts'

@@ -18,7 +18,7 @@ import {
 import type { Storage } from '../../storage/storage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { type CallbackFeed, dropBodies } from '../callbacks/callback-feed.ts'
-import { formatOf, secondsOfAudio } from '../input/format-params.ts'
+import { formatOf, secondsOfAudio } from '../input/session-format.ts'
 import type { FinishedSession } from '../messages/closing-messages.ts'
 import { endMessage } from '../messages/lifecycle-messages.ts'
 import type { LiveParams } from '../request/live-params.ts'

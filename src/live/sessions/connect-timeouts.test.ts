@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MAX_TIMER_MS } from '../../clock.ts'
 import { ConnectTimeouts } from './connect-timeouts.ts'
 
 const DAY_MS = 86_400_000
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Creates timeouts of this length, and collects the sessions that no client joined. */
 function awaitFor(timeoutMs: number) {

@@ -1,7 +1,4 @@
-import { wallNow } from '../../clock.ts'
-
-/** The longest delay of a Node.js timer; a longer one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1
+import { MAX_TIMER_MS, wallNow } from '../../clock.ts'
 
 /** How long a session waits for its first client, and the handler for sessions that none joins. */
 export type ConnectTimeoutsOptions = { timeoutMs: number; onLate(id: string): void }

@@ -1,7 +1,5 @@
+import { MAX_TIMER_MS } from '../../clock.ts'
 import type { StopReason } from '../journal/log-records.ts'
-
-/** The longest delay of a Node.js timer; a longer one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** The timers that end a session, one per reason. */
 export class SessionTimers {

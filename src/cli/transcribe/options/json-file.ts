@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { UsageError } from '../../arguments.ts'
-import { sanitize } from '../../terminal/sanitize-terminal.ts'
+import { sanitize } from '../../terminal/sanitize.ts'
 
 /**
  * Reads a JSON file that an option names. Any problem throws a `UsageError` with the file's name.

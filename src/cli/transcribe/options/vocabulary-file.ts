@@ -1,6 +1,6 @@
 import { isObject } from '../../../is-object.ts'
 import { UsageError } from '../../arguments.ts'
-import { sanitize } from '../../terminal/sanitize-terminal.ts'
+import { sanitize } from '../../terminal/sanitize.ts'
 import { isStrings, readJsonFile } from './json-file.ts'
 
 type Check = { expected: string; isValid(value: unknown): boolean }

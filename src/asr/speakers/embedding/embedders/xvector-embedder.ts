@@ -1,4 +1,4 @@
-import { SAMPLE_RATE } from '../../../../audio/pcm.ts'
+import { joinSamples, SAMPLE_RATE } from '../../../../audio/pcm.ts'
 import { createResampler } from '../../../../audio/resample.ts'
 import { floats, floatsOf, loadModel, type OnnxSession } from '../../../onnx/onnx-runtime.ts'
 import { subtractCepstralMean } from '../../features/cepstral-mean.ts'
@@ -72,11 +72,8 @@ function halveRate(samples: Float32Array, { start, end }: Region): Float32Array 
   const from = Math.max(0, start - MARGIN)
   const resampler = createResampler(SAMPLE_RATE, TELEPHONE_RATE)
   const head = resampler.write(samples.subarray(from, Math.min(samples.length, end + MARGIN)))
-  const tail = resampler.flush()
-  const joinedSamples = new Float32Array(head.length + tail.length)
-  joinedSamples.set(head)
-  joinedSamples.set(tail, head.length)
-  return joinedSamples.subarray((start - from) >> 1, (end - from) >> 1)
+  const halved = joinSamples(head, resampler.flush())
+  return halved.subarray((start - from) >> 1, (end - from) >> 1)
 }
 
 type FrameSpan = { from: number; to: number }

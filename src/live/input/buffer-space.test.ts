@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { BufferSpace } from './backpressure.ts'
+import { BufferSpace } from './buffer-space.ts'
 
 function open() {
   const sent: string[] = []

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { sanitize, sanitizeJson, sanitizeLines } from './sanitize-terminal.ts'
+import { sanitize, sanitizeJson, sanitizeLines } from './sanitize.ts'
 
 const hostile = 'a\u001b[2J\u009b1m\u202eb\ud800x\u{e0041}ü'
 
