@@ -9,7 +9,7 @@ import { loadMoonshine } from '../../src/asr/engines/moonshine/decoding/decoder.
 import { groupTokensIntoWords } from '../../src/asr/engines/moonshine/words.ts'
 import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
 import { bundledModels } from '../../src/asr/model-files/bundled-packages.ts'
-import { alignByAttention } from '../../src/asr/recognition/attention-alignment.ts'
+import { alignByAttention } from '../../src/asr/recognition/word-times/attention-alignment.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import { fileSegments, splitSegments } from '../../src/asr/segmentation/split-segments.ts'
 import { detectSpeechAndNoise, loadVad } from '../../src/asr/segmentation/vad.ts'

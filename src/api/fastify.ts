@@ -22,7 +22,7 @@ import { requestLog } from './middleware/request-log.ts'
 import { closeConnectionsOnStop } from './middleware/shutdown.ts'
 import { isRealtimeUpgrade } from './openai/realtime/realtime-socket.ts'
 import { requireHost } from './responses/urls.ts'
-import { isLiveUpgrade } from './sockets/live-socket.ts'
+import { isLiveUpgrade } from './routes/live/sockets/live-socket.ts'
 
 /**
  * The time in which a request must arrive: the largest upload at 2.3 Mbit/s. A slower request only

@@ -44,7 +44,7 @@ import { endpointRoutes } from './routes/webhooks/endpoints.ts'
 import { eventRoutes } from './routes/webhooks/events.ts'
 import { resendingRoutes } from './routes/webhooks/resending.ts'
 import { webhookRoutes } from './routes/webhooks/webhooks.ts'
-import { createLiveSocketServer } from './sockets/live-socket.ts'
+import { createLiveSocketServer } from './routes/live/sockets/live-socket.ts'
 
 declare module 'fastify' {
   // Only an interface can extend a type of another package.

@@ -17,12 +17,12 @@ import { type Endpoint, findEndpoint } from '../storage/deliveries/endpoints/end
 import { disabledReason } from '../storage/deliveries/queue-deliveries.ts'
 import type { Storage } from '../storage/storage.ts'
 import { AttemptRunner, type DeliveryMetrics } from './attempts/attempt-runner.ts'
-import type { RetryDelays } from './attempts/retry-delay.ts'
+import type { RetryDelays } from './attempts/retry-schedule.ts'
 import { DuePoller, MAX_PAUSE_MS } from './due-poller.ts'
 import { type EndpointQueue, EndpointQueues } from './endpoint-queues.ts'
 import { createSender, type Sender } from './http/sender.ts'
 import { trimDeliveryLog } from './log-retention.ts'
-import { findSecrets } from './secrets/find-secrets.ts'
+import { findSecrets } from './masking/find-secrets.ts'
 import { type Clock, systemClock } from './system-clock.ts'
 
 /** The dependencies of deliveries. */

@@ -5,9 +5,9 @@ import type { Db } from '../storage/database/db.ts'
 import type { AttemptRecord } from '../storage/deliveries/deliveries.ts'
 import type { Endpoint } from '../storage/deliveries/endpoints/endpoints.ts'
 import { insertTestDelivery } from '../storage/deliveries/test-delivery.ts'
-import { decideOutcome } from './attempts/decide-retry.ts'
+import { decideRetry } from './attempts/decide-retry.ts'
 import { createSender } from './http/sender.ts'
-import { findSecrets } from './secrets/find-secrets.ts'
+import { findSecrets } from './masking/find-secrets.ts'
 
 /** The outcome of a test event. */
 export type TestOutcome = {
@@ -71,6 +71,6 @@ async function sendOnce(
 /** Returns why the delivery failed, as in the log; null when it arrived. */
 function attemptReasonOf(attempt: AttemptRecord): string | null {
   const first = { kind: 'webhook', attemptsSinceQueued: 0 } as const
-  const result = decideOutcome(first, attempt, { now: attempt.at, random: Math.random })
+  const result = decideRetry(first, attempt, { now: attempt.at, random: Math.random })
   return result.outcome === 'delivered' ? null : result.reason
 }

@@ -13,7 +13,7 @@ import {
   findByIdempotencyKey,
   type IdempotencyKey,
   jobOfSameRequest,
-} from '../storage/jobs/create-job.ts'
+} from '../storage/jobs/job-writer.ts'
 import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
 import {
   deleteDeliveredJobs,

@@ -6,7 +6,7 @@ import { addLiveJob, newLiveJob } from '../../test/support/live/sessions/test-li
 import { openTestStorage } from '../../test/support/storage/test-storage.ts'
 import { createLog } from '../observability/log.ts'
 import { inTransaction } from '../storage/database/db.ts'
-import { createJobWriter, findByIdempotencyKey } from '../storage/jobs/create-job.ts'
+import { createJobWriter, findByIdempotencyKey } from '../storage/jobs/job-writer.ts'
 import { failLiveJob } from '../storage/live/live-jobs.ts'
 import { findLiveSession } from '../storage/live/session-tokens.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'

@@ -3,7 +3,7 @@ import { wallNow } from '../clock.ts'
 import type { Log } from '../observability/log.ts'
 import { deleteAudit } from '../storage/accounts/audit-log.ts'
 import type { Db } from '../storage/database/db.ts'
-import { deleteExpiredKeys } from '../storage/jobs/create-job.ts'
+import { deleteExpiredKeys } from '../storage/jobs/job-writer.ts'
 import { deleteExpiredJobs } from '../storage/jobs/deletion/retention.ts'
 import {
   deleteDeliveredJobs,

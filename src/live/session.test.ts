@@ -23,7 +23,7 @@ import { viewLiveUtterance } from '../transcript/utterance-view.ts'
 import { formatLogRecord } from './journal/log-records.ts'
 import { recoverSession } from './journal/session-recovery.ts'
 import { routingOf } from './messages/server-messages.ts'
-import { SessionLeaseLostError } from './result/finish-live-job.ts'
+import { SessionLeaseLostError } from './result/live-job-finisher.ts'
 
 test('a session sends its lifecycle messages in the documented order', async (t) => {
   const { session, ended, outcomes } = await open(t)

@@ -16,7 +16,7 @@ import type { MessageEmitter } from './messages/message-emitter.ts'
 import type { MessageOutbox } from './messages/message-outbox.ts'
 import { headOf, routingOf } from './messages/server-messages.ts'
 import type { RecognitionLoop } from './recognition/recognition-loop.ts'
-import { SessionCanceledError, SessionLeaseLostError } from './result/finish-live-job.ts'
+import { SessionCanceledError, SessionLeaseLostError } from './result/live-job-finisher.ts'
 import {
   createComponents,
   type SessionComponents,

@@ -29,8 +29,9 @@ export type PullQueueOptions = {
   suggest?: (languages: readonly string[]) => CatalogModel | undefined
 }
 
-/** Cancels the waiting, not the pull. */
+/** How a caller waits for a pull. */
 export type QueuedPullOptions = {
+  /** Ends the wait, not the pull. */
   signal: AbortSignal
   onProgress?: (progress: PullProgress) => void
 }
@@ -43,7 +44,7 @@ type Pull = {
 }
 
 /** The share of a download in a pull; the rest is conversion and checks. */
-const DOWNLOAD = 0.9
+const DOWNLOAD_SHARE = 0.9
 /** How often the log reports the progress of a pull. */
 const LOG_INTERVAL_MS = 10_000
 /** After a failure, live sessions do not ask for the same model again for so long. */
@@ -158,11 +159,11 @@ export class PullQueue {
     return (step) => {
       if ('bytes' in step) {
         const rate = rateOf(step.bytes)
-        const fraction = (DOWNLOAD * step.bytes) / step.total
+        const fraction = (DOWNLOAD_SHARE * step.bytes) / step.total
         const secondsLeft = rate ? Math.ceil((step.total - step.bytes) / rate) : null
         pull.progress = { fraction, secondsLeft }
       } else if (step.stage === 'converting') {
-        const fraction = DOWNLOAD + (1 - DOWNLOAD) * step.fraction
+        const fraction = DOWNLOAD_SHARE + (1 - DOWNLOAD_SHARE) * step.fraction
         pull.progress = { fraction, secondsLeft: null }
       }
       for (const listener of pull.listeners) listener(pull.progress)

@@ -31,7 +31,7 @@ import { type KeySource, loadObjectKeys } from './objects/encryption/object-keys
 import { recordObjectKeys } from './objects/encryption/used-keys.ts'
 import { ObjectDeletions } from './objects/object-deletions.ts'
 import { findObjectStoreId, requireSameObjectStore } from './objects/object-store-id.ts'
-import type { ObjectStore } from './objects/objects.ts'
+import type { ObjectStore } from './objects/object-store.ts'
 import { restoreOrphanObjects } from './objects/orphans/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
 import { beginSweep, removeUnfinished } from './objects/orphans/sweep.ts'

@@ -3,7 +3,7 @@ import { readEditRequest } from '../../../src/api/bodies/parsing/edit-request.ts
 import { AppError } from '../../../src/errors.ts'
 import { applyEdits } from '../../../src/text/edits/apply-edits.ts'
 import { editTranscript, readEdits } from '../../../src/text/edits/edit-task.ts'
-import { formatWithVoices } from '../../../src/text/formats/subtitles.ts'
+import { formatWithVoices } from '../../../src/text/formats/subtitles/subtitles.ts'
 import type { Utterance } from '../../../src/transcript/transcript.ts'
 import { utteranceOf } from '../../../test/support/text/utterance-of.ts'
 import { fuzzBytes } from '../../guided.ts'

@@ -1,4 +1,4 @@
-import { withoutCredentials } from '../../delivery/secrets/without-credentials.ts'
+import { withoutCredentials } from '../../delivery/masking/without-credentials.ts'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../storage/database/db.ts'
 import {

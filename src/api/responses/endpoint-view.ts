@@ -1,4 +1,4 @@
-import { withoutCredentials } from '../../delivery/secrets/without-credentials.ts'
+import { withoutCredentials } from '../../delivery/masking/without-credentials.ts'
 import type { Endpoint } from '../../storage/deliveries/endpoints/endpoints.ts'
 import { toDateTime } from '../lists/date-time.ts'
 import type { EndpointView } from '../schemas/webhooks/endpoint.ts'

@@ -9,7 +9,7 @@ import type {
 } from '../engines/recognizer.ts'
 import { recognizeSegments } from '../recognition/recognize-segments.ts'
 import type { RecognitionModels } from '../recognition/recognize-with-repair.ts'
-import { shiftWords } from '../recognition/shift-words.ts'
+import { shiftWords } from '../recognition/word-times/shift-words.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
 import { pausesOf, type Range } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'

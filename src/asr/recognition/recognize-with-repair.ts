@@ -24,8 +24,8 @@ import {
   isTooShort,
   longNumberDigits,
   MIN_WORD_SECONDS,
-} from './implausible-words.ts'
-import { shiftWords } from './shift-words.ts'
+} from './word-times/implausible-words.ts'
+import { shiftWords } from './word-times/shift-words.ts'
 
 /** The recognition result of one piece of audio; times in seconds from its start. */
 export type RecognizedAudio = {

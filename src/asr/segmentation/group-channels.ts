@@ -4,7 +4,7 @@ import {
   type ChannelGroup,
   createChannelAnalysis,
   WINDOW_SAMPLES,
-} from '../../audio/channels/channel-groups.ts'
+} from '../../audio/channels/analyze-channels.ts'
 import {
   type Balance,
   CROSSTALK_BLOCK,

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { speakerLabelsOf } from '../../text/formats/speaker-labels.ts'
-import { formatWithVoices, type SubtitleFormat } from '../../text/formats/subtitles.ts'
+import { formatWithVoices, type SubtitleFormat } from '../../text/formats/subtitles/subtitles.ts'
 import { formatWordDocument } from '../../text/formats/word-document.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { readChoice, UsageError } from '../arguments.ts'

@@ -1,5 +1,5 @@
 import { readConfig } from '../../config/config.ts'
-import { withoutCredentials } from '../../delivery/secrets/without-credentials.ts'
+import { withoutCredentials } from '../../delivery/masking/without-credentials.ts'
 import { type Endpoint, listEndpoints } from '../../storage/deliveries/endpoints/endpoints.ts'
 import { FIRST_ACCOUNT } from '../accounts/first-key.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'

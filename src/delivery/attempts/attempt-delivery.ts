@@ -4,8 +4,8 @@ import type { AttemptRecord, AttemptResult, Delivery } from '../../storage/deliv
 import { openDeliveryBody } from '../../storage/deliveries/delivery-body.ts'
 import type { Sender } from '../http/sender.ts'
 import type { Clock } from '../system-clock.ts'
-import { decideOutcome } from './decide-retry.ts'
-import type { RetryDelays } from './retry-delay.ts'
+import { decideRetry } from './decide-retry.ts'
+import type { RetryDelays } from './retry-schedule.ts'
 
 /** The dependencies of an attempt. */
 export type DeliveryAttemptDeps = {
@@ -33,7 +33,7 @@ export async function attemptDelivery(
   const { clock, random, delays } = deps
   const attempt = await send(deps, delivery, use)
   const { id, jobId, endpointId, leaseEpoch } = delivery
-  const decision = decideOutcome(delivery, attempt, { now: clock.now(), random, delays })
+  const decision = decideRetry(delivery, attempt, { now: clock.now(), random, delays })
   return { delivery: { id, jobId, endpointId, leaseEpoch }, attempt, ...decision }
 }
 

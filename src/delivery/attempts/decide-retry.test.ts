@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { AttemptRecord, Delivery } from '../../storage/deliveries/deliveries.ts'
-import { type Decision, decideOutcome } from './decide-retry.ts'
+import { type Decision, decideRetry } from './decide-retry.ts'
 
 const now = 1_000_000
 
@@ -12,7 +12,7 @@ function decisionOn(
   const noResponse = { status: null, error: null, responseHeaders: null, responseBody: null }
   const attempt = { at: 0, ms: 0, requestHeaders: {}, ...noResponse, ...response }
   const chance = { now, random: () => 0.5 }
-  return decideOutcome({ kind: 'callback', attemptsSinceQueued: 0, ...delivery }, attempt, chance)
+  return decideRetry({ kind: 'callback', attemptsSinceQueued: 0, ...delivery }, attempt, chance)
 }
 
 test('only a 2xx status is a success', () => {

@@ -1,6 +1,6 @@
 import { parseRetryAfter } from '../../net/retry-after.ts'
 import type { AttemptRecord, Delivery } from '../../storage/deliveries/deliveries.ts'
-import { type RetryDelays, retryDelay } from './retry-delay.ts'
+import { type RetryDelays, retryDelay } from './retry-schedule.ts'
 
 /** The outcome of an attempt; `nextAt` is in milliseconds since 1970. */
 export type Decision =
@@ -20,7 +20,7 @@ const MAX_SHORT_WAITS = 3
  * the receiver requests or the default one. Later attempts wait at least the default delay, so that
  * a receiver that requests a second does not use up all attempts while it restarts.
  */
-export function decideOutcome(
+export function decideRetry(
   { kind, attemptsSinceQueued }: Pick<Delivery, 'kind' | 'attemptsSinceQueued'>,
   { status, error, responseHeaders }: AttemptRecord,
   { now, random, delays }: { now: number; random: () => number; delays?: RetryDelays | undefined },

@@ -2,7 +2,7 @@ import { Readable, type Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { AppError } from '../../errors.ts'
-import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
+import { receiveScheduler } from '../../storage/objects/receive-scheduler.ts'
 
 /** Large chunks, because each one waits for its turn to be written. */
 const decoderOptions = { chunkSize: 64 * 1024 }
@@ -47,7 +47,7 @@ export async function* decodeBody(
   pipeline(Readable.from(compressed), decoder).catch(() => {})
   try {
     for await (const bytes of decoder as AsyncIterable<Uint8Array>) {
-      await writeScheduler.next(account)
+      await receiveScheduler.next(account)
       yield bytes
     }
   } catch (cause) {

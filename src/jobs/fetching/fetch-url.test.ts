@@ -9,7 +9,7 @@ import test, { type TestContext } from 'node:test'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { AppError } from '../../errors.ts'
 import { createResolver } from '../../net/dns/resolver.ts'
-import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
+import { receiveScheduler } from '../../storage/objects/receive-scheduler.ts'
 import { type FetchOptions, fetchUrl } from './fetch-url.ts'
 
 const usual: FetchOptions = {
@@ -382,7 +382,7 @@ test('an error of the store is passed on unchanged', async (t) => {
 })
 
 test("each chunk of a body waits for the account's turn to write", async (t) => {
-  const { mock } = t.mock.method(writeScheduler, 'next')
+  const { mock } = t.mock.method(receiveScheduler, 'next')
   const origin = await serve(t, (_request, response) => response.end('sound'))
   await fetchText(origin)
   assert.deepEqual(

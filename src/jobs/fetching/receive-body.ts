@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { AppError } from '../../errors.ts'
 import { hasBrokenOff } from '../../net/connection-error.ts'
-import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
+import { receiveScheduler } from '../../storage/objects/receive-scheduler.ts'
 import { sourceError } from './source-error.ts'
 import { discardBody, encodingOf } from './source-response.ts'
 
@@ -54,7 +54,7 @@ export async function* receiveBody({
     try {
       for await (const bytes of current.body as AsyncIterable<Uint8Array>) {
         received += bytes.byteLength
-        await writeScheduler.next(account)
+        await receiveScheduler.next(account)
         yield bytes
         rate.add(bytes.byteLength)
       }

@@ -7,7 +7,7 @@ import type { Storage } from '../../storage/storage.ts'
 import { formatOf } from '../input/session-format.ts'
 import { routingOf } from '../messages/server-messages.ts'
 import type { LiveParams } from '../request/live-params.ts'
-import type { ActiveSession } from '../result/finish-live-job.ts'
+import type { ActiveSession } from '../result/live-job-finisher.ts'
 import { CallbackFeed } from './callback-feed.ts'
 
 /** Options that all feeds share. */

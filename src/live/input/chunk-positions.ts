@@ -55,8 +55,8 @@ export class ChunkPositions {
   readonly #recent: ChunkRecord[]
   #before: ChunkRecord
   readonly #ackBoundaries: AckBoundary[]
-  #received: number
-  #audio: number
+  #receivedBytes: number
+  #audioBytes: number
   /** Session byte at which the next chunk belongs. */
   #next: number
 
@@ -69,19 +69,19 @@ export class ChunkPositions {
     this.#recent = recent
     this.#before = before
     this.#ackBoundaries = ackBoundaries
-    this.#received = received
-    this.#audio = audio
+    this.#receivedBytes = received
+    this.#audioBytes = audio
     this.#next = received
   }
 
   /** Bytes received, including headers but not repeats. */
   get received(): number {
-    return this.#received
+    return this.#receivedBytes
   }
 
   /** Bytes of audio, without headers. */
   get audioBytes(): number {
-    return this.#audio
+    return this.#audioBytes
   }
 
   /**
@@ -91,8 +91,8 @@ export class ChunkPositions {
   add(bytes: Uint8Array, at: number): AcceptedChunk | { problem: string } {
     const from = this.#next
     const to = from + bytes.length
-    const isRepeated = bytes.length > 0 && to <= this.#received
-    const newBytes = bytes.subarray(Math.max(0, this.#received - from))
+    const isRepeated = bytes.length > 0 && to <= this.#receivedBytes
+    const newBytes = bytes.subarray(Math.max(0, this.#receivedBytes - from))
     if (isRepeated || bytes.length === 0) {
       this.#next = to
       if (isRepeated) this.#ackBoundaries.push({ at, received: to })
@@ -103,13 +103,13 @@ export class ChunkPositions {
     if ('problem' in filtered) return filtered
     const { audio, held, released } = filtered
     const { pending } = this.#filter
-    this.#received = to
-    this.#audio += audio.length
+    this.#receivedBytes = to
+    this.#audioBytes += audio.length
     this.#next = to
     const chunk: ChunkRecord = {
       at,
       received: to,
-      audio: this.#audio,
+      audio: this.#audioBytes,
       ...(held.length > 0 && { held: Buffer.from(held).toString('base64') }),
       ...(released > 0 && { released }),
       ...(newBytes.length < bytes.length && { isPart: true as const }),
@@ -124,13 +124,13 @@ export class ChunkPositions {
   end(at: number): AcceptedChunk['stored'] {
     const audio = this.#filter.end()
     if (audio.length === 0) return undefined
-    this.#audio += audio.length
+    this.#audioBytes += audio.length
     const released = audio.length
     // These bytes were acknowledged when they arrived.
     const chunk = {
       at,
-      received: this.#received,
-      audio: this.#audio,
+      received: this.#receivedBytes,
+      audio: this.#audioBytes,
       released,
       isPart: true as const,
     }
@@ -148,13 +148,13 @@ export class ChunkPositions {
    * on; see `readChunks`.
    */
   repeatable(): { from: ChunkRecord; chunks: ChunkRecord[]; boundaries: number[] } {
-    const first = this.#received - MAX_REPEATED_BYTES
+    const first = this.#receivedBytes - MAX_REPEATED_BYTES
     const positions = [this.#before, ...this.#recent]
     const start = positions.findIndex(({ received }) => received >= first)
     const from = positions[start]!
     const chunks = positions.slice(start + 1)
     const ends = [...chunks, ...this.#ackBoundaries].map(({ received }) => received)
-    const within = ends.filter((end) => end > from.received && end < this.#received)
+    const within = ends.filter((end) => end > from.received && end < this.#receivedBytes)
     const boundaries = [...new Set([from.received, ...within])].sort((a, b) => a - b)
     return { from, chunks, boundaries }
   }
@@ -172,7 +172,7 @@ export class ChunkPositions {
   }
 
   #audioAt(byte: number): number {
-    if (byte >= this.#received) return this.#audio
+    if (byte >= this.#receivedBytes) return this.#audioBytes
     const { received, audio } = this.#before
     // The positions of headers in older bytes are forgotten, so this is an estimate: most sessions
     // have one header, or none.

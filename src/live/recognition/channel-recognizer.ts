@@ -26,7 +26,7 @@ import {
   type UtteranceSpan,
 } from './endpointer.ts'
 import type { FinalOrder } from './final-order.ts'
-import { allowsSpeculativeFinals, partialIntervals } from './load/load-shedding.ts'
+import { allowsSpeculativeFinals, partialIntervalFactor } from './load/load-shedding.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
 
@@ -106,7 +106,7 @@ export class ChannelRecognizer {
   readonly #endpointer: EndpointerState
   /** The first sample that belongs to no utterance yet. */
   #lastEnd: number
-  #ended: OrderedUtterance[] = []
+  #pendingFinals: OrderedUtterance[] = []
   /** The words of the last ended utterance with words. */
   #lastWords: Promise<readonly LastWord[]>
   /** The last word of the emitted utterances. */
@@ -146,7 +146,7 @@ export class ChannelRecognizer {
 
   /** The utterances whose final is not emitted yet. */
   get ended(): readonly OrderedUtterance[] {
-    return this.#ended
+    return this.#pendingFinals
   }
 
   /** Processes the speech probability and the level of the next frame. */
@@ -173,7 +173,7 @@ export class ChannelRecognizer {
 
   /** Resolves when few enough finals are pending or, with `all`, none. */
   async waitForFinals({ all = false } = {}): Promise<void> {
-    if (all || this.#ended.length > MAX_PENDING_FINALS) await this.#options.order.tail
+    if (all || this.#pendingFinals.length > MAX_PENDING_FINALS) await this.#options.order.tail
   }
 
   /**
@@ -186,7 +186,7 @@ export class ChannelRecognizer {
     const last = this.#lastPartial?.number === number ? this.#lastPartial : undefined
     if (phase !== 'speaking' || from === null || frame - from < FIRST_PARTIAL_FRAMES) return
     if (this.#partial || last?.lastSpeech === lastSpeech) return
-    if (isLowPriority && this.#ended.length > 0) return
+    if (isLowPriority && this.#pendingFinals.length > 0) return
     const startedAt = performance.now()
     if (startedAt < this.#nextPartialAt) return
     const stop = new AbortController()
@@ -225,10 +225,10 @@ export class ChannelRecognizer {
       const draft = { text: '', model: recognized.model, tokens: recognized.draft }
       this.#lastPartial = { number, text: view.text, draft, lastSpeech }
       if (view.text === '' && !last?.text) return // No words yet: the next partial is due at once.
-      const interval = partialIntervalMs * partialIntervals(engine.load)
+      const interval = partialIntervalMs * partialIntervalFactor(engine.load)
       this.#nextPartialAt = Math.max(this.#nextPartialAt, now + interval)
       if (view.words.length === 0 || view.text === last?.text) return
-      while (this.#ended.length > 0) await this.#options.order.tail
+      while (this.#pendingFinals.length > 0) await this.#options.order.tail
       if (stop.signal.aborted) return
       emit({ type: 'partial', channel, number, view, begunAt: startedAt })
     } catch (error) {
@@ -301,7 +301,7 @@ export class ChannelRecognizer {
     const { channel, emit, warn, language, applyTransforms, order, speakers, signal } =
       this.#options
     const { number, from, to } = ended.span
-    this.#ended.push({ sequence: order.nextSequence++, utterance: ended })
+    this.#pendingFinals.push({ sequence: order.nextSequence++, utterance: ended })
     const before = this.#lastWords
     this.#lastWords = final.then(
       ({ words }) => (words.length > 0 ? words : before),
@@ -343,13 +343,13 @@ export class ChannelRecognizer {
           ...(this.#options.namesModels && modelFieldsOf(rest)),
         }
         const view = viewLiveUtterance(finalUtterance, span)
-        this.#ended.shift()
+        this.#pendingFinals.shift()
         emit({ type: 'final', channel, number, view, endedAt })
       } catch (error) {
         if (signal.aborted) return
         const spoken = { channel, language: language.fallback, words: [] }
         const view = viewLiveUtterance(spoken, span)
-        this.#ended.shift()
+        this.#pendingFinals.shift()
         emit({ type: 'final', channel, number, view, error, endedAt })
       }
     })

@@ -1,4 +1,4 @@
-import type { IdempotencyKey } from '../../storage/jobs/create-job.ts'
+import type { IdempotencyKey } from '../../storage/jobs/job-writer.ts'
 
 /** A request for a session, after validation. */
 export type ParsedLiveRequest = {

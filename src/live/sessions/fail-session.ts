@@ -7,7 +7,7 @@ import type { SessionStores } from '../../storage/live/session-stores.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
 import { audioAfter } from '../journal/log-records.ts'
-import { failRecorded } from '../result/finish-live-job.ts'
+import { failRecorded } from '../result/live-job-finisher.ts'
 
 /** Options for `failSession`; `take` claims the job, unless it has ended. */
 export type FailSessionOptions = {

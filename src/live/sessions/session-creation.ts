@@ -10,7 +10,7 @@ import {
   type IdempotencyKey,
   type IdempotencyRecord,
   jobOfSameRequest,
-} from '../../storage/jobs/create-job.ts'
+} from '../../storage/jobs/job-writer.ts'
 import type { LiveJob } from '../../storage/live/live-jobs.ts'
 import { findLiveSession } from '../../storage/live/session-tokens.ts'
 import type { Storage } from '../../storage/storage.ts'

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
-import { isObjectId } from '../objects/objects.ts'
+import { isObjectId } from '../objects/object-store.ts'
 import { type Content, isContent, writeAtomically } from './backup-files.ts'
 import type { BackupFolder } from './backup-folder.ts'
 

@@ -2,7 +2,7 @@ import { appendFile, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { objectPath } from '../objects/disk/disk-objects.ts'
 import { writeDurably } from '../objects/disk/durable-file.ts'
-import { isObjectId } from '../objects/objects.ts'
+import { isObjectId } from '../objects/object-store.ts'
 import { type Content, isContent } from './backup-files.ts'
 import type { BackupFolder } from './backup-folder.ts'
 

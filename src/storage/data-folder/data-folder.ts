@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { listDiskObjects } from '../objects/disk/disk-objects.ts'
-import type { ObjectStore } from '../objects/objects.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
 
 /** Returns the path of the database in a data folder. */
 export function databaseFile(folder: string): string {

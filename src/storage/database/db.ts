@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { ObjectDeletions } from '../objects/object-deletions.ts'
-import type { ObjectStore } from '../objects/objects.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 

@@ -67,7 +67,7 @@ export type Dialect = {
    * The condition that no running transaction can still commit a number lower than the one in
    * `column`.
    */
-  isBelowRunning(column: string): RawBuilder<SqlBool>
+  isNoLowerNumberPending(column: string): RawBuilder<SqlBool>
   /**
    * Erases the remains of deleted rows, now or soon, as far as the database can and no reader still
    * needs them.

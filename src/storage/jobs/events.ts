@@ -31,7 +31,7 @@ export async function readEventsAfter(
     .selectFrom('events')
     .selectAll()
     .where(sql<boolean>`(tx, seq) > (${tx}, ${seq})`)
-    .where(dialect.isBelowRunning('tx'))
+    .where(dialect.isNoLowerNumberPending('tx'))
   if (account !== undefined) query = query.where('account', '=', account)
   const rows = await query.orderBy('tx').orderBy('seq').limit(limit).execute()
   return rows.map(({ job_id: jobId, delivery_id: deliveryId, ...row }) => {
@@ -47,7 +47,7 @@ export async function lastEventCursor({
   const row = await db
     .selectFrom('events')
     .select(['tx', 'seq'])
-    .where(dialect.isBelowRunning('tx'))
+    .where(dialect.isNoLowerNumberPending('tx'))
     .orderBy('tx', 'desc')
     .orderBy('seq', 'desc')
     .limit(1)

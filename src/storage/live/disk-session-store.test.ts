@@ -33,7 +33,7 @@ import {
 import { createRandom } from '../../../test/support/random/random.ts'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import { openDiskObjects } from '../objects/disk/disk-objects.ts'
-import type { ObjectStore } from '../objects/objects.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
 import { openOrphans } from '../objects/orphans/orphans.ts'
 import {
   createDiskSessionStore,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { AppError } from '../../errors.ts'
-import type { WriteOptions } from './objects.ts'
+import type { WriteOptions } from './object-store.ts'
 
 /**
  * Passes on the bytes of `source`, within the limits of a write. If the signal aborts, it fails

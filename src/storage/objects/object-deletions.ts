@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../observability/log.ts'
-import type { ObjectStore } from './objects.ts'
+import type { ObjectStore } from './object-store.ts'
 
 /** The pause before deletions are retried when their store is unavailable. */
 const PAUSE_MS = 10_000

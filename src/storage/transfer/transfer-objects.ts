@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { listDiskObjects, objectPath } from '../objects/disk/disk-objects.ts'
-import type { ObjectStore } from '../objects/objects.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
 import type { OnCount } from './transfer-rows.ts'
 
 /** The source and the target of copied objects; counts are bytes. */

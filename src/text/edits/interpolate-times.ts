@@ -1,5 +1,5 @@
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
-import { toMilliseconds } from '../formats/captions/timing.ts'
+import { toMilliseconds } from '../formats/subtitles/timing.ts'
 import type { WordIndexRange } from './edit-state.ts'
 
 type Words = UtteranceView['words']

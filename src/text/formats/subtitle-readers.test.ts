@@ -7,8 +7,8 @@ import { rounds } from '../../../test/support/random/rounds.ts'
 import { characters } from '../../../test/support/text/unicode.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
-import { type Caption, splitCaptions } from './captions/captions.ts'
-import { formatSubtitles, type SubtitleFormat } from './subtitles.ts'
+import { type Caption, splitCaptions } from './subtitles/captions.ts'
+import { formatSubtitles, type SubtitleFormat } from './subtitles/subtitles.ts'
 
 type Validator = {
   parse(text: string): {

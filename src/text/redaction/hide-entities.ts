@@ -50,22 +50,22 @@ export function hideEntities(
     const knownWords = knownWordsOf(hidden, wanted)
     // A filled pause must not split a number, but the words around it may form an entity with it.
     const fluent = hasPauses ? [renderUtterances(masked, { style, pauses: false })] : []
-    const drawn = [...fluent, renderUtterances(masked, { style, pauses: true })]
+    const renderings = [...fluent, renderUtterances(masked, { style, pauses: true })]
     const claims: EntityInView[] = []
     const guesses: EntityInView[] = []
-    const read = readings.flatMap((reading) => {
-      return drawn.map((lines) => {
+    const searched = readings.flatMap((reading) => {
+      return renderings.map((lines) => {
         const view = concatenate(masked, lines, reading)
         const found = findCandidates(view)
         return { view, found, numbers: findRepeatable(view.text, found) }
       })
     })
-    const original = read.flatMap(({ numbers }) => numbers.map(({ digits }) => digits))
-    const reached = markRepeatedNumbers(knownWords.numbers, original)
-    for (const { view, found, numbers } of read) {
+    const original = searched.flatMap(({ numbers }) => numbers.map(({ digits }) => digits))
+    const repeatedNumbers = markRepeatedNumbers(knownWords.numbers, original)
+    for (const { view, found, numbers } of searched) {
       const named = found.flatMap((entity) => toRequestedTypes(view.text, entity, wanted))
       const strayNumbers = findStrayNumbers(view.text, { found, wanted })
-      const repeats = findRepeats(view.text, { known: knownWords, numbers, reached })
+      const repeats = findRepeats(view.text, { known: knownWords, numbers, repeatedNumbers })
       for (const entity of named) claims.push({ ...withoutSentenceEnd(view.text, entity), view })
       for (const entity of [...strayNumbers, ...repeats]) guesses.push({ ...entity, view })
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { writeScheduler } from '../../../src/storage/objects/write-scheduler.ts'
+import { receiveScheduler } from '../../../src/storage/objects/receive-scheduler.ts'
 import { ownHeaders, requestRaw } from '../../support/api/hostile-requests.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { call, type Uploaded } from '../../support/net/http-client.ts'
@@ -171,7 +171,7 @@ for (const [parameters, name] of names) {
 }
 
 test("each chunk of a form waits for the account's turn to write", async (t) => {
-  const { mock } = t.mock.method(writeScheduler, 'next')
+  const { mock } = t.mock.method(receiveScheduler, 'next')
   assert.equal((await send(audio + END)).status, 200)
   assert.ok(mock.calls.length > 0 && mock.calls.every((one) => one.arguments[0] === 'test'))
 })

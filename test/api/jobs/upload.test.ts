@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MAX_IGNORED_BYTES } from '../../../src/api/bodies/multipart/audio-part.ts'
+import { MAX_IGNORED_BYTES } from '../../../src/api/bodies/receiving/multipart/audio-part.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import {
   audioForm,

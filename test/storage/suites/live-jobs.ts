@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
-import { createJobWriter, findByIdempotencyKey } from '../../../src/storage/jobs/create-job.ts'
+import { createJobWriter, findByIdempotencyKey } from '../../../src/storage/jobs/job-writer.ts'
 import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
 import { deleteExpiredJobs } from '../../../src/storage/jobs/deletion/retention.ts'
 import { findJob, type JobId, replacePostSessionMetadata } from '../../../src/storage/jobs/jobs.ts'

@@ -9,7 +9,7 @@ import {
 } from '../../../src/storage/accounts/usage/usage-report.ts'
 import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
 import { cancelRecordedJob } from '../../../src/storage/jobs/cancel-job.ts'
-import { createJobWriter } from '../../../src/storage/jobs/create-job.ts'
+import { createJobWriter } from '../../../src/storage/jobs/job-writer.ts'
 import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
 import { failJob, finishJob, type JobEnd } from '../../../src/storage/jobs/finish-job.ts'
 import { insertJob } from '../../../src/storage/jobs/queue/insert-job.ts'

@@ -3,7 +3,7 @@ import { AppError } from '../../../errors.ts'
 import type { Connection, OutgoingMessage } from '../../../live/connection.ts'
 import { hasManyValues } from '../../../live/input/client-frames.ts'
 import type { ServerMessage } from '../../../live/messages/server-messages.ts'
-import type { SocketConnection } from '../../sockets/serve-connection.ts'
+import type { SocketConnection } from '../../routes/live/sockets/serve-connection.ts'
 import { toOpenAiError } from '../errors.ts'
 import { createRateDoubler } from './double-rate.ts'
 import {

@@ -11,13 +11,13 @@ import { requireScope } from '../../auth/scopes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
 import { newRequestId, requestIdLines } from '../../middleware/request-id.ts'
-import { forwardSocket } from '../../sockets/forward-socket.ts'
+import { forwardSocket } from '../../routes/live/sockets/forward-socket.ts'
 import {
   createSocketServer,
   isHandshake,
   openSocket,
   serveConnection,
-} from '../../sockets/serve-connection.ts'
+} from '../../routes/live/sockets/serve-connection.ts'
 import { toOpenAiError } from '../errors.ts'
 import { type ClientSecrets, isClientSecret } from './client-secrets.ts'
 import { RealtimeConnection } from './realtime-connection.ts'

@@ -11,7 +11,7 @@ import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { Type } from '../../schemas/common/type.ts'
-import { FORWARDED_HEADER } from '../../sockets/forward-socket.ts'
+import { FORWARDED_HEADER } from '../../routes/live/sockets/forward-socket.ts'
 
 /**
  * How often a stream checks which node runs the session, and whether the viewer still has access.

@@ -2,7 +2,7 @@ import {
   type BiasedText,
   followBias,
   type VocabularyBias,
-} from '../../recognition/vocabulary-bias.ts'
+} from '../../recognition/decoding/vocabulary-bias.ts'
 import type { EncodedFrames, ParakeetNetwork, TextState } from './network.ts'
 
 /** More tokens than this in one frame are a loop: the decoder goes on to the next frame. */

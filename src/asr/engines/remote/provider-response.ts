@@ -1,5 +1,5 @@
 import type { Word } from '../../../transcript/transcript.ts'
-import { dropRepeatedPhrases } from '../../recognition/implausible-words.ts'
+import { dropRepeatedPhrases } from '../../recognition/word-times/implausible-words.ts'
 import { interpolateWordTimes, locateWords, type TimedText } from './word-times.ts'
 
 /** What a server recognized in one segment of audio. */

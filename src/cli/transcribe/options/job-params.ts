@@ -1,4 +1,4 @@
-import type { SubtitleFormat } from '../../../text/formats/subtitles.ts'
+import type { SubtitleFormat } from '../../../text/formats/subtitles/subtitles.ts'
 import { readChoice, UsageError } from '../../arguments.ts'
 import { type Format, subtitleFormats } from '../formats.ts'
 import { readRedactTypes } from './redact-types.ts'

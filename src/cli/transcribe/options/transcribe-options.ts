@@ -1,4 +1,4 @@
-import type { SubtitleFormat } from '../../../text/formats/subtitles.ts'
+import type { SubtitleFormat } from '../../../text/formats/subtitles/subtitles.ts'
 import { parseArguments, UsageError } from '../../arguments.ts'
 import { serverHelp, serverOptions } from '../../server/server-url.ts'
 import { type Format, formats, readFormat, subtitleFormats } from '../formats.ts'

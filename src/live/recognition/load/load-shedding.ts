@@ -9,7 +9,7 @@ const SPECULATION_LOAD = 0.6
 /**
  * Returns the factor by which the interval between two partials of an utterance grows under load.
  */
-export function partialIntervals(load: number): number {
+export function partialIntervalFactor(load: number): number {
   const share = Math.min(1, Math.max(0, (load - SHEDDING_LOAD) / (FULLY_LOADED - SHEDDING_LOAD)))
   return 1 + (BUSY_PARTIAL_INTERVALS - 1) * share
 }

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isObjectId } from '../../objects/objects.ts'
+import { isObjectId } from '../../objects/object-store.ts'
 import type { BackupFolder } from '../backup-folder.ts'
 import { listSnapshots, readManifest, snapshotFolder } from '../manifest.ts'
 import type { ObjectIndex } from '../object-index.ts'

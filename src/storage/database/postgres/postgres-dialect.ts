@@ -58,7 +58,7 @@ export const postgresDialect: Omit<Dialect, 'eraseDeletedRows'> = {
       await sql`select ${sql.join(settings)}`.execute(database)
     },
   },
-  isBelowRunning: (column) =>
+  isNoLowerNumberPending: (column) =>
     sql`${sql.ref(column)} < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
   isConflict,
   isOutcomeUnknown,

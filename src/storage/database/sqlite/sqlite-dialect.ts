@@ -55,7 +55,7 @@ export const sqliteDialect: Dialect = {
   async eraseDeletedRows({ sql: database }) {
     await sql`pragma wal_checkpoint(truncate)`.execute(database)
   },
-  isBelowRunning: () => sql`1 = 1`,
+  isNoLowerNumberPending: () => sql`1 = 1`,
   isConflict: () => false,
   isOutcomeUnknown: () => false,
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { AppError } from '../../../errors.ts'
 import { storageError, throwStorageError } from '../../database/sqlite/storage-error.ts'
 import { limitSource } from '../limit-source.ts'
-import { isObjectId, LIST_SIZE, type ObjectStore, type WriteOptions } from '../objects.ts'
+import { isObjectId, LIST_SIZE, type ObjectStore, type WriteOptions } from '../object-store.ts'
 import { linkOrCopy, syncFolder } from './durable-file.ts'
 import { isMissingFile } from './missing-file.ts'
 

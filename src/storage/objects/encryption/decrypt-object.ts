@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { AppError } from '../../../errors.ts'
 import { storageError } from '../../database/sqlite/storage-error.ts'
-import type { ObjectStore } from '../objects.ts'
+import type { ObjectStore } from '../object-store.ts'
 import {
   CHUNK,
   contentSize,

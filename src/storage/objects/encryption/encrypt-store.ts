@@ -1,5 +1,5 @@
 import type { Db } from '../../database/db.ts'
-import type { ObjectStore } from '../objects.ts'
+import type { ObjectStore } from '../object-store.ts'
 import { findKnownObjects } from '../recordings.ts'
 import { keyIdOf } from './decrypt-object.ts'
 import { withEncryption } from './encrypted-objects.ts'

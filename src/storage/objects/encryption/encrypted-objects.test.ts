@@ -12,7 +12,7 @@ import {
 } from '../../../../test/support/storage/objects/objects-conformance.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { openDiskObjects } from '../disk/disk-objects.ts'
-import type { ObjectStore } from '../objects.ts'
+import type { ObjectStore } from '../object-store.ts'
 import { keyIdOf } from './decrypt-object.ts'
 import { withEncryption } from './encrypted-objects.ts'
 import { parseObjectKeys } from './object-keys.ts'

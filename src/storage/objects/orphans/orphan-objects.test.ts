@@ -11,7 +11,7 @@ import {
 import { makeFolder, openFolder } from '../../../../test/support/storage/test-storage.ts'
 import { finishLiveJob } from '../../live/live-jobs.ts'
 import { objectPath } from '../disk/disk-objects.ts'
-import type { ObjectStore } from '../objects.ts'
+import type { ObjectStore } from '../object-store.ts'
 import { openOrphans } from './orphans.ts'
 
 /** Stores an object as a write would, but without waiting for the disk. */

@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { linkOrCopy, syncFolder } from '../disk/durable-file.ts'
 import { ignoreMissingFile, isMissingFile } from '../disk/missing-file.ts'
-import { isObjectId, LIST_SIZE, type ObjectStore, type OrphanObjects } from '../objects.ts'
+import { isObjectId, LIST_SIZE, type ObjectStore, type OrphanObjects } from '../object-store.ts'
 
 /**
  * Objects and folders of live sessions that no row refers to. They are kept for a time, because the

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { LocalFile } from '../objects.ts'
+import type { LocalFile } from '../object-store.ts'
 
 /**
  * A file with the bytes of an object, which programs may be using. Its size is 0 until `made`

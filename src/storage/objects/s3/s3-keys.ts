@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts'
-import { isObjectId, LIST_SIZE } from '../objects.ts'
+import { isObjectId, LIST_SIZE } from '../object-store.ts'
 import type { S3 } from './s3-client.ts'
 import { isMissingObject, throwS3Error } from './s3-error.ts'
 

@@ -13,7 +13,7 @@ import {
 import { noS3, s3Settings, testS3 } from '../../../../test/support/storage/objects/test-s3.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
-import type { ObjectStore } from '../objects.ts'
+import type { ObjectStore } from '../object-store.ts'
 import { createS3 } from './s3-client.ts'
 import { openS3Objects } from './s3-objects.ts'
 

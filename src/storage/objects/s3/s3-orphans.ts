@@ -1,4 +1,4 @@
-import { LIST_SIZE, type OrphanObjects } from '../objects.ts'
+import { LIST_SIZE, type OrphanObjects } from '../object-store.ts'
 import type { S3 } from './s3-client.ts'
 import { isMissingObject, throwS3Error } from './s3-error.ts'
 import { findKeys, keyStem, listObjectKeys, objectIdOf } from './s3-keys.ts'

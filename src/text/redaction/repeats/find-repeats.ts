@@ -6,19 +6,19 @@ import { findRepeatedNames } from './repeated-names.ts'
 
 /**
  * Finds further occurrences of known words: names in every form, others in their original words,
- * and the numbers in `reached`.
+ * and the numbers in `repeatedNumbers`.
  */
 export function findRepeats(
   text: string,
   {
     known,
     numbers,
-    reached,
+    repeatedNumbers,
   }: {
     known: KnownWords
     numbers: readonly DigitRun[]
     /** The types of the digits that known numbers reveal. */
-    reached: ReadonlyMap<string, EntityType>
+    repeatedNumbers: ReadonlyMap<string, EntityType>
   },
 ): Entity[] {
   const words = wordLexemes(text)
@@ -35,7 +35,7 @@ export function findRepeats(
     if (longest > 0) repeatedNames.push(...codesFrom(words, at, { codes: known.codes, longest }))
   }
   for (const { from, to, digits } of numbers) {
-    const type = reached.get(digits)
+    const type = repeatedNumbers.get(digits)
     if (type) repeatedNames.push({ type, from, to, score: 0.05 })
   }
   return repeatedNames

@@ -5,7 +5,7 @@ import {
   createJobWriter,
   deleteExpiredKeys,
   findByIdempotencyKey,
-} from '../../../../src/storage/jobs/create-job.ts'
+} from '../../../../src/storage/jobs/job-writer.ts'
 import { createSuite } from '../suite.ts'
 
 /** Jobs created once per idempotency key. */

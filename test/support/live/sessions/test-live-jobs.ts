@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../../../src/storage/database/db.ts'
-import { createJobWriter } from '../../../../src/storage/jobs/create-job.ts'
+import { createJobWriter } from '../../../../src/storage/jobs/job-writer.ts'
 import type { NewLiveJob } from '../../../../src/storage/jobs/queue/insert-job.ts'
 import { beginLiveJob } from '../../../../src/storage/live/live-jobs.ts'
 

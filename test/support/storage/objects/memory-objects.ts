@@ -8,7 +8,7 @@ import {
   LIST_SIZE,
   type ObjectStore,
   type WriteOptions,
-} from '../../../../src/storage/objects/objects.ts'
+} from '../../../../src/storage/objects/object-store.ts'
 
 /**
  * Returns objects that are in memory only, as far from a file as those of a remote store. A

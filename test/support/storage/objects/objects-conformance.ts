@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { ObjectStore } from '../../../../src/storage/objects/objects.ts'
+import type { ObjectStore } from '../../../../src/storage/objects/object-store.ts'
 import { makeFolder } from '../test-storage.ts'
 
 const { signal } = new AbortController()

@@ -5,7 +5,7 @@ import {
   type Tensor,
   type Tensors,
 } from '../../../onnx/onnx-runtime.ts'
-import type { DecodedText } from '../../../recognition/beam-search.ts'
+import type { DecodedText } from '../../../recognition/decoding/beam-search.ts'
 import type { MoonshineDimensions } from '../dimensions.ts'
 import { type DecoderBuffers, emptyDecoderCaches } from './decoder-buffers.ts'
 import { encoderMask, paddedWidth, rowOf, toPastInputs } from './kv-cache.ts'

@@ -1,10 +1,10 @@
 import { floatsOf, type Tensors } from '../../../onnx/onnx-runtime.ts'
-import { findRepetition } from '../../../recognition/repetition.ts'
+import { findRepetition } from '../../../recognition/decoding/repetition.ts'
 import {
   type BiasedText,
   followBias,
   type VocabularyBias,
-} from '../../../recognition/vocabulary-bias.ts'
+} from '../../../recognition/decoding/vocabulary-bias.ts'
 import { END_TOKEN, START_TOKEN } from '../tokens.ts'
 import {
   attentionRow,

@@ -4,7 +4,7 @@ import {
   type DecodedText,
   likeliestTokens,
   searchBeams,
-} from '../../../recognition/beam-search.ts'
+} from '../../../recognition/decoding/beam-search.ts'
 import { END_TOKEN, START_TOKEN } from '../tokens.ts'
 import {
   attentionRow,

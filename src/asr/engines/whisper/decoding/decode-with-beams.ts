@@ -3,7 +3,7 @@ import {
   likeliestTokens,
   type RankedToken,
   searchBeams,
-} from '../../../recognition/beam-search.ts'
+} from '../../../recognition/decoding/beam-search.ts'
 import type { DecoderOutput, EncodedAudio, WhisperNetwork } from '../network.ts'
 import {
   attentionRow,

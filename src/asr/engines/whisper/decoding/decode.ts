@@ -1,5 +1,5 @@
 import { mean } from '../../../../numbers.ts'
-import { findRepetition } from '../../../recognition/repetition.ts'
+import { findRepetition } from '../../../recognition/decoding/repetition.ts'
 import type { DecoderOutput, EncodedAudio, WhisperDecoder, WhisperNetwork } from '../network.ts'
 import type { WhisperConfig } from '../whisper-config.ts'
 

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { Transform, type TransformCallback } from 'node:stream'
 import type { FastifyMultipartBaseOptions, MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../../../errors.ts'
-import { writeScheduler } from '../../../storage/objects/write-scheduler.ts'
+import { AppError } from '../../../../errors.ts'
+import { receiveScheduler } from '../../../../storage/objects/receive-scheduler.ts'
 
 /**
  * The most parts of a form. Browsers and SDKs send a few fields with the file; each part costs as
@@ -38,7 +38,7 @@ export const formOptions: FastifyMultipartBaseOptions = {
 
 /** Yields the parts of a form, as they arrive. */
 export function readParts(request: FastifyRequest): AsyncIterable<MultipartFile> {
-  const raw = { value: openFormStream(request.raw, () => writeScheduler.next(request.account)) }
+  const raw = { value: openFormStream(request.raw, () => receiveScheduler.next(request.account)) }
   return (Object.create(request, { raw }) as FastifyRequest).files()
 }
 

@@ -6,7 +6,7 @@ const SLICES_PER_TURN = 2
  * turn of the event loop a limited number of slices is handled, from one account after the other.
  * However many streams an account has, the requests of others wait for only two slices.
  */
-export class WriteScheduler {
+export class ReceiveScheduler {
   /** The waiting slices by account; an account that had its turn moves to the end. */
   readonly #waiting = new Map<string, (() => void)[]>()
   #isScheduled = false
@@ -47,4 +47,4 @@ export class WriteScheduler {
  * The scheduler of this process, which has one event loop. It serves recordings in forms and
  * fetched recordings.
  */
-export const writeScheduler = new WriteScheduler()
+export const receiveScheduler = new ReceiveScheduler()

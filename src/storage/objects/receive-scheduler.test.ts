@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { WriteScheduler } from './write-scheduler.ts'
+import { ReceiveScheduler } from './receive-scheduler.ts'
 
 test('accounts take turns, two slices per turn of the event loop', async () => {
-  const turns = new WriteScheduler()
+  const turns = new ReceiveScheduler()
   const handled: string[] = []
   const waiting = ['a', 'a', 'a', 'a', 'b'].map(async (account, n) => {
     await turns.next(account)

@@ -1,11 +1,11 @@
-import type { Utterance } from '../../transcript/transcript.ts'
+import type { Utterance } from '../../../transcript/transcript.ts'
 import {
   type Caption,
   type CaptionLimits,
   cutLabeledCaptions,
   splitCaptions,
-} from './captions/captions.ts'
-import { speakerLabelsOf, type VoiceNames } from './speaker-labels.ts'
+} from './captions.ts'
+import { speakerLabelsOf, type VoiceNames } from '../speaker-labels.ts'
 
 /** A subtitle format: SubRip or WebVTT. */
 export type SubtitleFormat = 'srt' | 'vtt'

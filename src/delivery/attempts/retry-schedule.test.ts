@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Delivery } from '../../storage/deliveries/deliveries.ts'
-import { retryDelay } from './retry-delay.ts'
+import { retryDelay } from './retry-schedule.ts'
 
 /** Returns the seconds before each further attempt, until there is none. */
 function secondsOf(kind: Delivery['kind'], random: number): number[] {

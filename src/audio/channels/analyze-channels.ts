@@ -45,7 +45,7 @@ const MIN_COHERENCE = 0.25
 const SAME_LEVEL = 8.7
 const LEAK_RATIO = 10 ** (SAME_LEVEL / 10)
 /** The share of the level differences that is ignored at either end. */
-const TAIL = 0.1
+const IGNORED_SHARE = 0.1
 /**
  * A channel is not grouped with others if it has speech of its own in this share of the windows.
  */
@@ -268,7 +268,7 @@ function isShared(a: number, b: number, { windows, levels }: ChannelFacts): bool
     const pair = pairs[index]
     if (pair) coherent += pair.coherence >= MIN_COHERENCE ? pair.count : -pair.count
   }
-  const [low, middle, high] = [TAIL, 0.5, 1 - TAIL].map(levels[index]!.quantile)
+  const [low, middle, high] = [IGNORED_SHARE, 0.5, 1 - IGNORED_SHARE].map(levels[index]!.quantile)
   const difference = Math.max((high! - low!) / 2, Math.abs(middle!))
   return coherent > 0 && difference < SAME_LEVEL
 }

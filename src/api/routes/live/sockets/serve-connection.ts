@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
-import type { Connection } from '../../live/connection.ts'
-import type { FrameScheduler } from '../../live/input/frame-scheduler.ts'
+import type { Connection } from '../../../../live/connection.ts'
+import type { FrameScheduler } from '../../../../live/input/frame-scheduler.ts'
 import type { Upgrade } from './forward-socket.ts'
 
 /** The interval of pings. A client that does not answer a ping for as long is disconnected. */

@@ -7,7 +7,7 @@ import { createLog } from '../../observability/log.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { readResult } from '../../storage/jobs/results.ts'
 import type { FinishedSession } from '../messages/closing-messages.ts'
-import { type ActiveSession, LiveJobFinisher } from './finish-live-job.ts'
+import { type ActiveSession, LiveJobFinisher } from './live-job-finisher.ts'
 
 const long = JSON.stringify({ text: 'x'.repeat(300_000) })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { type ChannelMode, createChannelAnalysis, WINDOW_SAMPLES } from './channel-groups.ts'
+import { type ChannelMode, createChannelAnalysis, WINDOW_SAMPLES } from './analyze-channels.ts'
 
 /** Windows as short as that of the end of a recording save time. */
 const SAMPLES = WINDOW_SAMPLES / 2

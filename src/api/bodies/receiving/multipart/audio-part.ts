@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { MultipartFile } from '@fastify/multipart'
-import { AppError } from '../../../errors.ts'
-import { sanitizeFileName } from '../../../jobs/uploads/sanitize-file-name.ts'
+import { AppError } from '../../../../errors.ts'
+import { sanitizeFileName } from '../../../../jobs/uploads/sanitize-file-name.ts'
 import { MAX_PARTS } from './form-stream.ts'
 
 /** The most bytes of all other parts together, which must be received even if they are not used. */

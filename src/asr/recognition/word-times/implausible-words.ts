@@ -1,4 +1,4 @@
-import type { Word } from '../../transcript/transcript.ts'
+import type { Word } from '../../../transcript/transcript.ts'
 
 /**
  * No speech sound is shorter than this, in seconds: the three 10 ms frames that speech aligners
