@@ -26,6 +26,7 @@ import { preRecordedRoutes } from './routes/jobs/pre-recorded-routes.ts'
 import { uploadRoutes } from './routes/jobs/upload.ts'
 import { captionRoutes } from './routes/live/captions.ts'
 import { liveRoutes } from './routes/live/live-routes.ts'
+import { createLiveSocketServer } from './routes/live/sockets/live-socket.ts'
 import { capabilityRoutes } from './routes/models/capabilities.ts'
 import { modelStoreRoutes } from './routes/models/model-store.ts'
 import { modelRoutes } from './routes/models/models.ts'
@@ -44,7 +45,6 @@ import { endpointRoutes } from './routes/webhooks/endpoints.ts'
 import { eventRoutes } from './routes/webhooks/events.ts'
 import { resendingRoutes } from './routes/webhooks/resending.ts'
 import { webhookRoutes } from './routes/webhooks/webhooks.ts'
-import { createLiveSocketServer } from './routes/live/sockets/live-socket.ts'
 
 declare module 'fastify' {
   // Only an interface can extend a type of another package.

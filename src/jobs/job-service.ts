@@ -7,6 +7,11 @@ import { AppError } from '../errors.ts'
 import type { Actor } from '../storage/accounts/audit-log.ts'
 import { inTransaction } from '../storage/database/db.ts'
 import { cancelRecordedJob } from '../storage/jobs/cancel-job.ts'
+import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
+import {
+  deleteDeliveredJobs,
+  markResultDelivered,
+} from '../storage/jobs/deletion/zero-retention.ts'
 import {
   type CreateJob,
   createJobWriter,
@@ -14,11 +19,6 @@ import {
   type IdempotencyKey,
   jobOfSameRequest,
 } from '../storage/jobs/job-writer.ts'
-import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
-import {
-  deleteDeliveredJobs,
-  markResultDelivered,
-} from '../storage/jobs/deletion/zero-retention.ts'
 import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
 import { findRecording, type StoredRecording } from '../storage/objects/recordings.ts'

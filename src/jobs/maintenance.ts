@@ -3,13 +3,13 @@ import { wallNow } from '../clock.ts'
 import type { Log } from '../observability/log.ts'
 import { deleteAudit } from '../storage/accounts/audit-log.ts'
 import type { Db } from '../storage/database/db.ts'
-import { deleteExpiredKeys } from '../storage/jobs/job-writer.ts'
 import { deleteExpiredJobs } from '../storage/jobs/deletion/retention.ts'
 import {
   deleteDeliveredJobs,
   deleteEndedRecordings,
 } from '../storage/jobs/deletion/zero-retention.ts'
 import { deleteEvents } from '../storage/jobs/events.ts'
+import { deleteExpiredKeys } from '../storage/jobs/job-writer.ts'
 import { deleteExpiredTokens } from '../storage/live/session-tokens.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
 import { deleteUnusedRecordings } from '../storage/objects/recordings.ts'

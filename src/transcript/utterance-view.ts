@@ -8,12 +8,12 @@ export type UtteranceView = {
   end: number
   confidence: number
   channel: number
-  /** With diarization; provisional in a final. */
+  /** Set with diarization; provisional in a final of a session. */
   speaker?: number
-  /** Of a speaker that is not provisional, if requested. */
+  /** Set if it is requested and the speaker is not provisional. */
   speaker_confidence?: number
   language: string
-  /** How it was recognized, if that is reported. */
+  /** How the utterance was recognized, if the request asks for that. */
   language_confidence?: number
   model?: string
   text: string

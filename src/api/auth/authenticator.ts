@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../../app/app-type.ts'
 import { AppError } from '../../errors.ts'
+import { createRateLimit } from '../middleware/rate-limit.ts'
 import { isOpenAiPath } from '../openai/errors.ts'
 import { createAuthenticate, createFindKey, type Key, sha256 } from './check-key.ts'
 import { clientAddressOf, networkOf } from './client-address.ts'
-import { createRateLimit } from '../middleware/rate-limit.ts'
 import { createSignIns, type SignIns } from './sign-in.ts'
 
 /** The parts of a request that authentication reads, and its log, which gets the account. */

@@ -2,9 +2,12 @@ import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import { mean } from '../../numbers.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
-import { alignByAttention, mostAttendedFrame } from '../recognition/word-times/attention-alignment.ts'
-import { alignToEnergy, energyLevels } from '../recognition/word-times/refine-word-times.ts'
 import { memoizeBias } from '../recognition/decoding/vocabulary-bias.ts'
+import {
+  alignByAttention,
+  mostAttendedFrame,
+} from '../recognition/word-times/attention-alignment.ts'
+import { alignToEnergy, energyLevels } from '../recognition/word-times/refine-word-times.ts'
 import {
   describeMoonshine,
   isMoonshine,

@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import { createChannelFiles } from '../../audio/channels/channel-files.ts'
 import {
   type ChannelGroup,
   createChannelAnalysis,
   WINDOW_SAMPLES,
 } from '../../audio/channels/analyze-channels.ts'
+import { createChannelFiles } from '../../audio/channels/channel-files.ts'
 import {
   type Balance,
   CROSSTALK_BLOCK,

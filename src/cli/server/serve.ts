@@ -33,7 +33,7 @@ Settings are environment variables: docs/configuration.md, also below /guide of 
 stderr: text on a terminal, otherwise JSON lines.
 `
 
-/** `steno serve`: runs the server; the only command that is not a client. */
+/** `steno serve`: runs the server until it is stopped. */
 export const serveCommand: Command = {
   help,
   async run(args, terminal) {

@@ -22,7 +22,7 @@ export type FrameSchedulerOptions = {
 }
 
 /**
- * A frame takes the server some 30 µs whatever its size. A frame of at least this size costs no
+ * The server takes about 30 µs for a frame of any size. A frame of at least this size costs no
  * credit, so that a file may arrive as fast as the network allows in frames of 100 ms. A smaller
  * one costs the missing fraction, at most 1.
  */

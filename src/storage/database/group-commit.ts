@@ -46,8 +46,10 @@ export function createGroupCommit<T, R>(
 
   function sortGroup(group: PendingRequest<T, R>[]): PendingRequest<T, R>[] {
     if (!orderBy) return group
-    const keyed = group.map((one) => ({ one, key: orderBy(one.request) }))
-    return keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key)).map(({ one }) => one)
+    const keyed = group.map((pending) => ({ pending, key: orderBy(pending.request) }))
+    return keyed
+      .sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key))
+      .map(({ pending }) => pending)
   }
 
   async function writeGroup(
@@ -67,9 +69,9 @@ export function createGroupCommit<T, R>(
       for (const [i, { outcome }] of group.entries()) outcome.resolve(results[i]!)
     } catch (error) {
       const isUnknown = isCommitting && db.dialect.isOutcomeUnknown(error)
-      const isRepeated = isUnknown ? findWritten && !mayBeWritten : group.length > 1
+      const mustRepeat = isUnknown ? findWritten && !mayBeWritten : group.length > 1
       for (const pending of group) {
-        if (isRepeated) await writeGroup([pending], { mayBeWritten: isUnknown })
+        if (mustRepeat) await writeGroup([pending], { mayBeWritten: isUnknown })
         else pending.outcome.reject(error)
       }
     }

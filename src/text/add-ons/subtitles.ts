@@ -1,6 +1,10 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type CaptionLimits, DEFAULT_LIMITS, splitCaptions } from '../formats/subtitles/captions.ts'
-import { formatSubtitles, formatWithVoices, type SubtitleFormat } from '../formats/subtitles/subtitles.ts'
+import {
+  formatSubtitles,
+  formatWithVoices,
+  type SubtitleFormat,
+} from '../formats/subtitles/subtitles.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 
 /** The fields of `subtitles_config`. Durations are seconds. */

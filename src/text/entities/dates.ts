@@ -1,7 +1,12 @@
 import { amount } from './amounts/quantities.ts'
 import { withRange } from './amounts/ranges.ts'
 import type { Entity } from './entity-types.ts'
-import { before, type EntityPattern, lead, matchPatterns } from './matching/matching.ts'
+import {
+  type EntityPattern,
+  leadPattern,
+  matchPatterns,
+  precedingText,
+} from './matching/matching.ts'
 import { isUncased } from './matching/word-tokens.ts'
 
 const unit = '(?:one|two|three|four|five|six|seven|eight|nine)'
@@ -94,12 +99,12 @@ const patterns: EntityPattern[] = [
 ]
 
 const birthWords = `(?:born(?: on(?: the)?| in)?|date of birth|birth ?date|birthday|d\\.? ?o\\.? ?b\\.?)(?!\\p{L})`
-const birth = new RegExp(`\\b${birthWords}${lead}`, 'iu')
+const birth = new RegExp(`\\b${birthWords}${leadPattern}`, 'iu')
 /** A question for a name and a birthday; the response begins with the name. */
 const birthAsked = /\b(?:date of birth|birth ?date|birthday)\b[^?]{0,20}\?[^?\d]{0,60}$/i
 
 function isFirstAsked(text: string, from: number): boolean {
-  const textBefore = before(text, from, 110)
+  const textBefore = precedingText(text, from, 110)
   return (
     birthAsked.test(textBefore) &&
     !new RegExp(month).test(textBefore.slice(textBefore.lastIndexOf('?')))
@@ -162,7 +167,9 @@ const lastDay = new RegExp(
 function withDays(text: string, entity: Entity): Entity {
   const date = text.slice(entity.from, entity.to)
   const [first = ''] =
-    (/^(?:the )?\d|^(?:the )?[a-z]/.test(date) && firstDay.exec(before(text, entity.from))) || []
+    (/^(?:the )?\d|^(?:the )?[a-z]/.test(date) &&
+      firstDay.exec(precedingText(text, entity.from))) ||
+    []
   const [last = ''] =
     (endsInDay.test(date) && lastDay.exec(text.slice(entity.to, entity.to + 40))) || []
   return { ...entity, from: entity.from - first.length, to: entity.to + last.length }
@@ -180,7 +187,7 @@ export function findDates(original: string): Entity[] {
   const dates = dateEntities.filter(({ type }) => ['DATE', 'YEAR', 'MONTH'].includes(type))
   const births = [...dates, ...matchPatterns(text, [shortBirth])]
     .filter(({ from }) => {
-      return birth.test(before(text, from, 40)) || isFirstAsked(text, from)
+      return birth.test(precedingText(text, from, 40)) || isFirstAsked(text, from)
     })
     .map((entity) => withShortYear(text, { ...entity, type: 'DOB', score: 0.97 }))
   const digits = [birthDigits, birthYear].flatMap((pattern) =>

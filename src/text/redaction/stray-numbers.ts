@@ -3,7 +3,7 @@ import { isLuhn } from '../entities/digits/checksums.ts'
 import { type DigitRun, digitRuns } from '../entities/digits/digit-runs.ts'
 import { lexemesOf } from '../entities/digits/spoken-digits.ts'
 import type { Entity, EntityType } from '../entities/entity-types.ts'
-import { before } from '../entities/matching/matching.ts'
+import { precedingText } from '../entities/matching/matching.ts'
 
 type DigitCounts = { type: EntityType; digits: readonly [number, number] }
 
@@ -60,7 +60,7 @@ export function findStrayNumbers(
   })
   const chains = chainsOf(text, runs).flatMap((chain) => {
     const digits = chain.map((run) => run.digits).join('')
-    const type = typeOf(before(text, chain[0]!.from), digits, wanted)
+    const type = typeOf(precedingText(text, chain[0]!.from), digits, wanted)
     return type ? chain.map(({ from, to }) => ({ type, from, to, score: 0.1 })) : []
   })
   return wanted.has('CREDIT_CARD') ? [...chains, ...findScattered(runs)] : chains

@@ -6,7 +6,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
  */
 export const MAX_REPLACEMENT = 500
 /** Replacements may add this many times the length of a text. */
-const FACTOR = 4
+const GROWTH_FACTOR = 4
 /**
  * Replacements may add this many characters more to one utterance: a phrase may expand to a
  * paragraph.
@@ -66,7 +66,7 @@ function exceeds(
   additional: number,
   allowance: number,
 ): boolean {
-  return added + additional > FACTOR * originalLength + allowance
+  return added + additional > GROWTH_FACTOR * originalLength + allowance
 }
 
 function lengthOf(words: readonly { text: string }[]): number {
@@ -86,7 +86,7 @@ export function growthWarnings(
   }
   if (leftOut > 0) {
     warnings.push(
-      `${name}: ${leftOut} replacements were left out, because the text would have grown to more than ${FACTOR + 1} times its length`,
+      `${name}: ${leftOut} replacements were left out, because the text would have grown to more than ${GROWTH_FACTOR + 1} times its length`,
     )
   }
   return warnings

@@ -9,9 +9,9 @@ import type { LiveCaption } from '../../../live/messages/caption-feed.ts'
 import { findNodeOfSession } from '../../../live/sessions/nodes/placement.ts'
 import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
+import { FORWARDED_HEADER } from '../../routes/live/sockets/forward-socket.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { Type } from '../../schemas/common/type.ts'
-import { FORWARDED_HEADER } from '../../routes/live/sockets/forward-socket.ts'
 
 /**
  * How often a stream checks which node runs the session, and whether the viewer still has access.

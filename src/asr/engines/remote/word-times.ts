@@ -1,4 +1,7 @@
-import { extendShortWords, MIN_WORD_SECONDS } from '../../recognition/word-times/implausible-words.ts'
+import {
+  extendShortWords,
+  MIN_WORD_SECONDS,
+} from '../../recognition/word-times/implausible-words.ts'
 
 /** A text with its times, in seconds from the start of the audio. */
 export type TimedText = { text: string; start: number; end: number }

@@ -1,5 +1,8 @@
 import type { Word } from '../../../transcript/transcript.ts'
-import { alignByAttention, mostAttendedFrame } from '../../recognition/word-times/attention-alignment.ts'
+import {
+  alignByAttention,
+  mostAttendedFrame,
+} from '../../recognition/word-times/attention-alignment.ts'
 import { MIN_WORD_SECONDS } from '../../recognition/word-times/implausible-words.ts'
 import { alignToEnergy, energyLevels } from '../../recognition/word-times/refine-word-times.ts'
 import { wordConfidence } from './decoding/confidence.ts'

@@ -8,7 +8,12 @@ import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
 import { AppError } from '../../../errors.ts'
 import { storageError, throwStorageError } from '../../database/sqlite/storage-error.ts'
 import { limitSource } from '../limit-source.ts'
-import { type ActiveNodes, LIST_SIZE, type ObjectStore, type WriteOptions } from '../object-store.ts'
+import {
+  type ActiveNodes,
+  LIST_SIZE,
+  type ObjectStore,
+  type WriteOptions,
+} from '../object-store.ts'
 import { LocalCopies, removeOtherCopies } from './local-copies.ts'
 import { createS3, describeS3, type S3 } from './s3-client.ts'
 import { s3Error, throwS3Error } from './s3-error.ts'

@@ -1,5 +1,5 @@
 import type { Entity } from '../entity-types.ts'
-import { before, type EntityPattern, matchPatterns } from '../matching/matching.ts'
+import { type EntityPattern, matchPatterns, precedingText } from '../matching/matching.ts'
 import { amount } from './quantities.ts'
 import { withRange } from './ranges.ts'
 
@@ -136,7 +136,7 @@ export function findAmounts(text: string): Entity[] {
   return amounts.filter(({ type, from, to }) => {
     const weight =
       /pounds$/.test(text.slice(from, to)) &&
-      /\b(?:weigh\w*|lost|gained|lift\w*) (?:about |only |over )?$/i.test(before(text, from))
+      /\b(?:weigh\w*|lost|gained|lift\w*) (?:about |only |over )?$/i.test(precedingText(text, from))
     if (type === 'MONEY' && weight) return false
     // Thousands of units are a quantity of goods, not a dose.
     if (type === 'DOSE' && /,\d{3}.* units?$/.test(text.slice(from, to))) return false

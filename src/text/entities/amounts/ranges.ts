@@ -1,5 +1,5 @@
 import type { Entity, EntityType } from '../entity-types.ts'
-import { before } from '../matching/matching.ts'
+import { precedingText } from '../matching/matching.ts'
 import { amount } from './quantities.ts'
 
 const clock = '(?:[01]?\\d|2[0-3]):[0-5]\\d'
@@ -29,7 +29,7 @@ const types = new Set<EntityType>([
  */
 export function withRange(text: string, entity: Entity): Entity {
   if (!types.has(entity.type)) return entity
-  const { e, b } = lowerBound.exec(before(text, entity.from))?.groups ?? {}
+  const { e, b } = lowerBound.exec(precedingText(text, entity.from))?.groups ?? {}
   const from = entity.from - (e ?? b ?? '').length
   const isBare = endsInNumber.test(text.slice(entity.from, entity.to))
   const upper = entity.type === 'AGE' ? upperAge : upperSum

@@ -1,7 +1,7 @@
 import { wordList } from '../../words/word-lists.ts'
 import { isGrouped, isMeasured, isRound } from '../amounts/amount-runs.ts'
 import type { Entity, EntityType } from '../entity-types.ts'
-import { before } from '../matching/matching.ts'
+import { precedingText } from '../matching/matching.ts'
 import { isLuhn, isNorthAmericanPhone, isSsn } from './checksums.ts'
 import type { DigitRun } from './digit-runs.ts'
 
@@ -125,7 +125,7 @@ function classify(text: string, phrase: DigitRun): { type: EntityType; score: nu
   const { digits } = phrase
   const grouped = isGrouped(text, phrase)
   const run = grouped ? { ...phrase, groups: [digits.length] } : phrase
-  const textBefore = before(text, run.from)
+  const textBefore = precedingText(text, run.from)
   if (isCard(digits)) return { type: 'CREDIT_CARD', score: 1 }
   if (digits.length === 5 && afterState.test(textBefore))
     return { type: 'LOCATION_ZIP', score: 0.9 }

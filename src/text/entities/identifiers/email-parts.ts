@@ -1,5 +1,5 @@
 import type { Entity } from '../entity-types.ts'
-import { before, lead } from '../matching/matching.ts'
+import { leadPattern, precedingText } from '../matching/matching.ts'
 import { isOrdinaryWord } from '../names/name-words.ts'
 
 const number =
@@ -9,7 +9,7 @@ const row = new RegExp(
   'giu',
 )
 const cue = new RegExp(
-  `\\be-?mail(?: address)?(?:\\?|[^.?!]{0,20}(?:\\?| is\\b| starts with\\b| begins with\\b))${partCue()}${lead}`,
+  `\\be-?mail(?: address)?(?:\\?|[^.?!]{0,20}(?:\\?| is\\b| starts with\\b| begins with\\b))${partCue()}${leadPattern}`,
   'iu',
 )
 
@@ -26,7 +26,7 @@ export function findMailParts(text: string): Entity[] {
   return Array.from(text.matchAll(row), ({ 0: phrase, index }) => {
     const isWord = isOrdinaryWord(phrase.toLowerCase()) || GOES_ON.test(phrase)
     const isClear = / /.test(phrase) || /\d/.test(phrase) || !isWord
-    if (!isClear || !cue.test(before(text, index, 80))) return []
+    if (!isClear || !cue.test(precedingText(text, index, 80))) return []
     return [{ type: 'EMAIL_ADDRESS' as const, from: index, to: index + phrase.length, score: 0.7 }]
   }).flat()
 }

@@ -1,6 +1,6 @@
 import { lexemesOf } from '../digits/spoken-digits.ts'
 import type { Entity } from '../entity-types.ts'
-import { before, type EntityPattern, matchPatterns } from '../matching/matching.ts'
+import { type EntityPattern, matchPatterns, precedingText } from '../matching/matching.ts'
 import { findMailParts } from './email-parts.ts'
 
 const tld =
@@ -139,7 +139,10 @@ export function findOnline(text: string): Entity[] {
 
 function spokenMail(text: string): Entity[] {
   const otherAts = [...text.matchAll(otherAt)].filter(({ index }) => {
-    return mailCue.test(before(text, index, 100)) || joinedPart.test(before(text, index, 60))
+    return (
+      mailCue.test(precedingText(text, index, 100)) ||
+      joinedPart.test(precedingText(text, index, 60))
+    )
   })
   return [...text.matchAll(spokenAt), ...otherAts].flatMap(({ 0: part, index }) => {
     const from = localPart(text, index)
@@ -159,7 +162,7 @@ const joinedPart = /(?:\b(?:dot|underscore|dash|hyphen) [\p{L}\d]+|\d)$/iu
 function localPart(text: string, end: number): number | undefined {
   const reach = Math.max(0, end - 120)
   const remainingLexemes = lexemesOf(text.slice(reach, end))
-  const mail = mailCue.test(before(text, end, 100))
+  const mail = mailCue.test(precedingText(text, end, 100))
   let at = remainingLexemes.length - 1
   if (
     at < 0 ||

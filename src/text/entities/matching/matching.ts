@@ -35,13 +35,13 @@ function compile(pattern: RegExp): void {
  * The source of a pattern for the text between a cue and its entity: verbs, fillers, and after a
  * question the beginning of the response. Use it only at the end of a short text.
  */
-export const lead =
+export const leadPattern =
   "(?:[\\s,.:;?!-]|['’]s\\b|\\b(?:please|yes|yeah|yep|sure|okay|ok|uh|um|well|so|of course|right|it|it's|its|that's|that|is|was|would be|should be|will be|are|under|the|my|on|in|for|you|me|again|file|card|account|booking|reservation|number)\\b)*$"
 
 /** The number of characters before an offset in which a rule looks for a cue. */
 const CUE_REACH = 60
 
 /** Returns the text before an offset in which a rule looks for a cue. */
-export function before(text: string, offset: number, reach = CUE_REACH): string {
+export function precedingText(text: string, offset: number, reach = CUE_REACH): string {
   return text.slice(Math.max(0, offset - reach), offset)
 }

@@ -1,6 +1,6 @@
 import { tagsOf } from '../../words/word-lists.ts'
 import type { Entity, EntityType } from '../entity-types.ts'
-import { lead } from '../matching/matching.ts'
+import { leadPattern } from '../matching/matching.ts'
 import { isUncased, type WordToken } from '../matching/word-tokens.ts'
 import { isListedPlace } from './gazetteer.ts'
 import {
@@ -81,10 +81,10 @@ const kin = new Set([
   ...['lawyer', 'accountant', 'teacher', 'landlord', 'tenant', 'customer', 'caller'],
   ...['patient', 'supervisor', 'trainer', 'babysitter', 'nana', 'granny'],
 ])
-const familyCue = new RegExp(`\\b(?:last name|surname|family name|maiden name)${lead}`, 'iu')
-const givenCue = new RegExp(`\\b(?:first|given|middle) name${lead}`, 'iu')
+const familyCue = new RegExp(`\\b(?:last name|surname|family name|maiden name)${leadPattern}`, 'iu')
+const givenCue = new RegExp(`\\b(?:first|given|middle) name${leadPattern}`, 'iu')
 const fullCue = new RegExp(
-  `\\b(?:my|his|her|full|the|your|whose|customer|patient)(?: full)? name${lead}`,
+  `\\b(?:my|his|her|full|the|your|whose|customer|patient)(?: full)? name${leadPattern}`,
   'iu',
 )
 const whoCue =

@@ -1,7 +1,7 @@
 import { wordList } from '../../words/word-lists.ts'
 import { amount } from '../amounts/quantities.ts'
 import type { Entity } from '../entity-types.ts'
-import { before, type EntityPattern, matchPatterns } from '../matching/matching.ts'
+import { type EntityPattern, matchPatterns, precedingText } from '../matching/matching.ts'
 import { isUncased } from '../matching/word-tokens.ts'
 import { isOrdinaryWord } from './name-words.ts'
 
@@ -155,7 +155,7 @@ const namesake = new RegExp(
  */
 function isCity(text: string, { from, to }: Entity): boolean {
   const place = text.slice(from, to).toLowerCase()
-  const inside = /\b(?:in|from|to|near|at|of|outside|around) $/.test(before(text, from, 12))
+  const inside = /\b(?:in|from|to|near|at|of|outside|around) $/.test(precedingText(text, from, 12))
   return inside || (!isOrdinaryWord(place) && /^,/.test(text.slice(to)) && !/^\w+ \w+ /.test(place))
 }
 

@@ -1,11 +1,6 @@
 import type { Utterance } from '../../../transcript/transcript.ts'
-import {
-  type Caption,
-  type CaptionLimits,
-  cutLabeledCaptions,
-  splitCaptions,
-} from './captions.ts'
 import { speakerLabelsOf, type VoiceNames } from '../speaker-labels.ts'
+import { type Caption, type CaptionLimits, cutLabeledCaptions, splitCaptions } from './captions.ts'
 
 /** A subtitle format: SubRip or WebVTT. */
 export type SubtitleFormat = 'srt' | 'vtt'
