@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
-import { decodeMedia } from '../../src/audio/media.ts'
+import { decodeMedia } from '../../src/audio/decode-media.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** A word of a reference, with its times in seconds. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
-import { decodeMedia, probeMedia } from '../audio/media.ts'
+import { decodeMedia } from '../audio/decode-media.ts'
+import { probeMedia } from '../audio/probe-media.ts'
 import type { Config } from '../config/config.ts'
 import { createResolver, type Resolve } from '../net/dns/resolver.ts'
 import type { Log } from '../observability/log.ts'

@@ -11,7 +11,7 @@ import { type ChannelWindows, diarize } from '../../../src/asr/speakers/diarize.
 import { openXvectorEmbedder } from '../../../src/asr/speakers/embedding/embedders/xvector-embedder.ts'
 import { xvectorModelPath } from '../../../src/asr/speakers/embedding/embedders/xvector-model.ts'
 import { diarizationGrid, speechRegions } from '../../../src/asr/speakers/embedding/regions.ts'
-import { decodeMedia } from '../../../src/audio/media.ts'
+import { decodeMedia } from '../../../src/audio/decode-media.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { assembleTranscript } from '../../../src/jobs/pipeline/assemble-transcript.ts'
 import { createLog } from '../../../src/observability/log.ts'

@@ -15,12 +15,20 @@ type CacheEntry = { decoded: DecodedSamples; characters: number; expiry: NodeJS.
 const cacheEntries = new Map<string, CacheEntry>()
 let characters = 0
 
+/**
+ * Returns the key of a decoded file. It contains the name, which decides how a file without a
+ * header is read.
+ */
+export function decodedKey(file: string, nameHint: string | undefined): string {
+  return JSON.stringify([file, nameHint])
+}
+
 /** Keeps the samples of a short file in memory for `EXPIRY_MS`, or until a caller takes them. */
-export function keepDecoded(file: string, decoded: DecodedSamples): void {
-  takeDecoded(file)
+export function keepDecoded(key: string, decoded: DecodedSamples): void {
+  takeDecoded(key)
   const length = decoded.channels.reduce((sum, { pcm }) => sum + pcm.length, 0)
-  const expiry = setTimeout(() => takeDecoded(file), EXPIRY_MS).unref()
-  cacheEntries.set(file, { decoded, characters: length, expiry })
+  const expiry = setTimeout(() => takeDecoded(key), EXPIRY_MS).unref()
+  cacheEntries.set(key, { decoded, characters: length, expiry })
   characters += length
   for (const oldest of cacheEntries.keys()) {
     if (characters <= MAX_CHARACTERS) break
@@ -28,12 +36,12 @@ export function keepDecoded(file: string, decoded: DecodedSamples): void {
   }
 }
 
-/** Returns and removes the samples of a file; undefined if they are not kept. */
-export function takeDecoded(file: string): DecodedSamples | undefined {
-  const cacheEntry = cacheEntries.get(file)
+/** Returns and removes the samples under a key; undefined if they are not kept. */
+export function takeDecoded(key: string): DecodedSamples | undefined {
+  const cacheEntry = cacheEntries.get(key)
   if (!cacheEntry) return undefined
   clearTimeout(cacheEntry.expiry)
-  cacheEntries.delete(file)
+  cacheEntries.delete(key)
   characters -= cacheEntry.characters
   return cacheEntry.decoded
 }

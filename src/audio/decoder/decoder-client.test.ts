@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { probeMedia } from '../media.ts'
+import { probeMedia } from '../probe-media.ts'
 import { runDecoder } from './decoder-client.ts'
 
 /** 16-bit mono samples at 44.1 kHz, whose length is that of the file. */

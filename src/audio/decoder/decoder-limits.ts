@@ -1,5 +1,11 @@
 import type { DecodeRequest, ProbeRequest } from './decoder-messages.ts'
 
+/**
+ * Maximum files of one account that wait for a probe: they mean minutes of work and as many
+ * requests.
+ */
+export const MAX_WAITING = 100
+
 /** The resource limits of a decoder process. In bytes and seconds. */
 export type DecoderLimits = {
   /** Memory in use, checked a few times a second. */

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { decodeMedia, probeMedia } from '../media.ts'
+import { decodeMedia } from '../decode-media.ts'
+import { probeMedia } from '../probe-media.ts'
 import { decodeShortFile } from './decoder-pool.ts'
 
 const { signal } = new AbortController()

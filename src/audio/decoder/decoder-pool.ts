@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Writable } from 'node:stream'
 import { processStarter } from '../../workers/start-worker.ts'
@@ -18,6 +18,8 @@ import { watchMemory } from './sandbox/memory-watch.ts'
  * hardly matters then.
  */
 export const MAX_SECONDS = 30
+/** Larger files are not read as short ones; nearly all short recordings are smaller. */
+const MAX_SMALL_BYTES = 6_000_000
 /** The descriptor of the pipe for content, see `decoder-process.ts`. */
 const CONTENT_DESCRIPTOR = 4
 /** Seconds after which the file is decoded in a process of its own instead. */
@@ -49,6 +51,12 @@ const decoders = new Map<string, Decoder>()
 export type ShortOptions = Pick<ShortRequest, 'nameHint' | 'maxSeconds'> & {
   account: string
   signal: AbortSignal
+}
+
+/** Returns whether a file has the size of a short recording. */
+export async function isSmall(file: string): Promise<boolean> {
+  const fileStat = await stat(file).catch(() => undefined)
+  return fileStat?.isFile() === true && fileStat.size <= MAX_SMALL_BYTES
 }
 
 /**

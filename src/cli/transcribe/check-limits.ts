@@ -33,7 +33,7 @@ export async function checkLimits(
   }
   if (size < maxSeconds * MIN_BYTES_PER_SECOND) return
   // Loaded on demand: few files are so large.
-  const { probeMedia } = await import('../../audio/media.ts')
+  const { probeMedia } = await import('../../audio/probe-media.ts')
   // A file that cannot be read here may be readable for the server.
   const media = await probeMedia(path, { maxSeconds, signal }).catch(() => undefined)
   signal.throwIfAborted()

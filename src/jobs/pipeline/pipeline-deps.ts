@@ -1,5 +1,6 @@
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
-import type { decodeMedia, probeMedia } from '../../audio/media.ts'
+import type { decodeMedia } from '../../audio/decode-media.ts'
+import type { probeMedia } from '../../audio/probe-media.ts'
 import type { Config } from '../../config/config.ts'
 import type { Resolve } from '../../net/dns/resolver.ts'
 import type { Log } from '../../observability/log.ts'

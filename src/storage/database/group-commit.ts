@@ -46,10 +46,9 @@ export function createGroupCommit<T, R>(
 
   function sortGroup(group: PendingRequest<T, R>[]): PendingRequest<T, R>[] {
     if (!orderBy) return group
-    const keyed = group.map((pending) => ({ pending, key: orderBy(pending.request) }))
-    return keyed
-      .sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key))
-      .map(({ pending }) => pending)
+    const keyed = group.map((entry) => ({ entry, key: orderBy(entry.request) }))
+    const inOrder = keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key))
+    return inOrder.map(({ entry }) => entry)
   }
 
   async function writeGroup(

@@ -8,7 +8,7 @@ import type { Recognizer } from '../../../src/asr/engines/recognizer.ts'
 import { convertWhisper } from '../../../src/asr/engines/whisper/weights/convert.ts'
 import { createWhisper } from '../../../src/asr/engines/whisper.ts'
 import { readSamples } from '../../../src/asr/segmentation/read-samples.ts'
-import { decodeMedia } from '../../../src/audio/media.ts'
+import { decodeMedia } from '../../../src/audio/decode-media.ts'
 
 const weights = findTestWeights('whisper-base')
 const skip = weights.missing ?? false

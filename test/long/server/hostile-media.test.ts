@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { decodeMedia, probeMedia } from '../../../src/audio/media.ts'
+import { decodeMedia } from '../../../src/audio/decode-media.ts'
+import { probeMedia } from '../../../src/audio/probe-media.ts'
 import { AppError } from '../../../src/errors.ts'
 import {
   adts,

@@ -106,7 +106,7 @@ export async function checkTemporaryFolder(): Promise<CheckResult | undefined> {
 
 /** Decodes a recording with the decoder that the server would use. */
 export async function checkDecoder({ media }: Config, signal: AbortSignal): Promise<CheckResult> {
-  const { decodeMedia } = await import('../../../audio/media.ts')
+  const { decodeMedia } = await import('../../../audio/decode-media.ts')
   const folder = await mkdtemp(join(tmpdir(), 'steno-doctor-'))
   try {
     const options = { maxSeconds: media.maxAudio, signal }

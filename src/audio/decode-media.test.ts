@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { isAbsolute, join, relative } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { type DecodeMediaOptions, decodeMedia } from './decode-media.ts'
 import { decodeShortFile } from './decoder/decoder-pool.ts'
 import { findConfinement } from './decoder/sandbox/decoder-sandbox.ts'
-import { type DecodeMediaOptions, decodeMedia, probeMedia } from './media.ts'
 import { SAMPLE_RATE } from './pcm.ts'
+import { probeMedia } from './probe-media.ts'
 
 const signal = new AbortController().signal
 const fixture = (name: string) =>
