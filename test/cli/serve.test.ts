@@ -128,6 +128,10 @@ test('a failed start prints the reason', async (t) => {
       /^steno serve: Cannot find the speech models in .*run 'npm run/m,
     ],
     [{ STENO_DATA_DIR: join(file, 'data') }, /^steno serve: Cannot start: data folder .* written/m],
+    [
+      { STENO_DATA_DIR: join(folder, 'a'.repeat(300)) },
+      /^steno serve: Cannot start: data folder \S+a{300} cannot be written/m,
+    ],
   ]
   for (const [env, message] of cases) {
     const defaults = { ...quick, STENO_DATA_DIR: join(folder, 'data') }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
-import { access, mkdtemp, rm, stat } from 'node:fs/promises'
+import { access, mkdtemp, rm, rmdir, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type Config, readConfig, unknownSettings } from '../../../config/config.ts'
 import { REINSTALL, REINSTALL_MODELS } from '../../../config/installation.ts'
 import { inGigabytes } from '../../../models/install/require-space.ts'
@@ -129,6 +129,7 @@ export async function checkDataFolder({ storage }: Config): Promise<CheckResult>
   const existing = await nearestExisting(folder)
   try {
     await access(existing, constants.W_OK | constants.X_OK)
+    if (existing !== folder) await tryCreating(existing, basename(folder))
   } catch {
     const text = `data folder ${folder} cannot be written`
     return { state: 'fail', text, remedy: 'set STENO_DATA_DIR to a folder of yours' }
@@ -150,6 +151,18 @@ export async function checkDataFolder({ storage }: Config): Promise<CheckResult>
   if (free >= reserve || state === 'fail') return { state, text, remedy }
   const refused = `new work is refused below ${inGigabytes(reserve)} (STENO_MIN_FREE_BYTES)`
   return { state, text: `${text}; ${refused}`, remedy }
+}
+
+/**
+ * Rejects if no folder with a name of this length can be created in `parent`, as in `/proc`. A full
+ * disk is another problem.
+ */
+async function tryCreating(parent: string, name: string): Promise<void> {
+  try {
+    await rmdir(await mkdtemp(join(parent, name.slice(0, -6) || '.')))
+  } catch (error) {
+    if (!['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
 }
 
 /** Checks whether other users of this machine can open the database or the recordings. */
