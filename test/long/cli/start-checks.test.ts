@@ -135,6 +135,13 @@ test('files of another user prevent the start with one line, and doctor reports 
   assert.deepEqual([state, `Cannot start: ${text}; ${remedy}`], ['fail', line])
 })
 
+test('doctor reports a place that holds no new folder', {
+  skip: process.platform !== 'linux' && 'needs /proc',
+}, async () => {
+  const { state, text } = await checkDataFolder(configOf('/proc/steno'))
+  assert.deepEqual([state, text], ['fail', 'data folder /proc/steno cannot be written'])
+})
+
 test('doctor continues without a folder of temporary files', async (t) => {
   const folder = await makeFolder(t)
   const env = { STENO_MODELS_DIR: folder, STENO_DATA_DIR: folder, TMPDIR: join(folder, 'none') }

@@ -159,7 +159,7 @@ export async function checkDataFolder({ storage }: Config): Promise<CheckResult>
  */
 async function tryCreating(parent: string, name: string): Promise<void> {
   try {
-    await rmdir(await mkdtemp(join(parent, name.slice(0, -6) || '.')))
+    await rmdir(await mkdtemp(`${parent}/${name.slice(0, -6)}`))
   } catch (error) {
     if (!['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
