@@ -49,14 +49,12 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
-/**
- * Runs one script in a process of its own, so that no bench warms or fills the memory of another.
- */
+/** Runs one script in a separate process, so that no bench affects the memory of another. */
 async function run(file: string): Promise<string> {
   const args = ['--disable-warning=ExperimentalWarning', file]
   if (values.corpus) args.push('--corpus', resolve(values.corpus))
   if (values.events) args.push('--events', values.events)
-  // Other benches do not know these.
+  // Only this bench has these options.
   if (file.endsWith('isolation.bench.ts')) args.push(...isolationArgs())
   if (file.endsWith('live.bench.ts')) args.push(...liveArgs())
   if (file.endsWith('language-model.bench.ts'))

@@ -1,6 +1,6 @@
 import { type Profiler, Session } from 'node:inspector'
 
-/** What runs of the program's own code did, as V8 counts it: how often each block ran. */
+/** The coverage of the program's own code by V8: how often each block ran. */
 export type Coverage = {
   /** Returns whether code ran since the last call in a way that it never had before. */
   isNew(): boolean
@@ -10,7 +10,7 @@ export type Coverage = {
 
 const sources = new URL('../src/', import.meta.url).href
 
-/** Begins to watch. The code runs at about half of its speed from then on. */
+/** Starts to measure coverage, which halves the speed of the code. */
 export function watchCoverage(): Coverage {
   const session = new Session()
   session.connect()

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 
-/** Errors of the language, which mean that code met what its author had not thought of. */
+/** Errors of the language, which indicate a case that the code does not handle. */
 const UNEXPECTED = /^(Type|Range|Syntax|Reference|URI)Error$/
 
 /**
- * Lets `read` succeed, or fail with an error that someone wrote for users: of this name if one is
+ * Asserts that `read` succeeds or fails with an error for users, which has the name `name` if
  * given.
  */
 export async function failsClearly(read: () => unknown, name?: string): Promise<void> {

@@ -3,7 +3,7 @@ import { watchCoverage } from './coverage.ts'
 import { edited } from './mutations.ts'
 import { HANG_MS, type Outcome, readOptions, report } from './run.ts'
 
-/** Longer inputs reach nothing that shorter ones do not. */
+/** The longest input; longer ones reach no further code. */
 const MAX_BYTES = 1_000_000
 /** Attempts to find a smaller input that fails too. */
 const MAX_SHRINKS = 400
@@ -11,13 +11,12 @@ const MAX_SHRINKS = 400
 /** Some bytes, and which reader they are for. */
 type Input<Kind> = { kind: Kind; bytes: Buffer }
 
-/** Throws if a reader did with some bytes what it must not. */
+/** Throws if a reader misbehaves on some bytes. */
 export type Check<Kind extends string> = (bytes: Buffer, kind: Kind) => void | Promise<void>
 
 /**
- * Gives readers damaged bytes for as long as the time allows, and goes on from those that made the
- * program run in a new way, so that it gets deeper than chance alone. `seeds` are good inputs of
- * each kind. Prints one JSON line, like `fuzz`.
+ * Runs readers on mutated bytes for as long as the time allows, and mutates the inputs that reached
+ * new coverage further. `seeds` are valid inputs of each kind. Prints one JSON line, like `fuzz`.
  */
 export async function fuzzBytes<Kind extends string>(
   name: string,
@@ -82,7 +81,7 @@ async function errorOf<Kind extends string>(
 
 type Failure<Kind> = { input: Input<Kind>; error: unknown }
 
-/** Leaves out parts of an input, ever smaller ones, as long as it fails. */
+/** Shrinks a failing input: removes parts of decreasing size as long as it still fails. */
 async function smallest<Kind extends string>(
   check: Check<Kind>,
   failure: Failure<Kind>,

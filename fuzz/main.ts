@@ -8,9 +8,7 @@ import { glob } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/**
- * Beyond its time a target may take this long to start, to find the smallest failure and to end.
- */
+/** The time that a target may take in addition, to start, to shrink a failure and to end. */
 const GRACE_MS = 60_000
 
 const { values, positionals } = parseArgs({
@@ -45,7 +43,8 @@ if (!(seconds > 0 && Number.isInteger(Number(values.seed)))) {
 }
 
 /**
- * Whether the target found nothing. One that does not end by itself hangs in a loop, and is killed.
+ * Runs a target, and returns whether it found nothing. A target that does not end hangs in a loop
+ * and is killed.
  */
 async function run(file: string): Promise<boolean> {
   const args = [join(import.meta.dirname, file), '--seconds', `${seconds}`, '--seed', values.seed]

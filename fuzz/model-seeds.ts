@@ -7,7 +7,10 @@ import { addMetadata } from '../test/support/asr/models/add-onnx-metadata.ts'
 import { randomModel, writeCTranslate2 } from '../test/support/asr/models/random-whisper.ts'
 import { writeHuggingFace } from '../test/support/asr/models/write-hugging-face.ts'
 
-/** A Whisper model of one layer at each side: every kind of array, few bytes. */
+/**
+ * A Whisper model with one encoder layer and one decoder layer: it has every kind of array and few
+ * bytes.
+ */
 export const smallModel = new Map([...randomModel()].filter(([name]) => !name.includes('layer_1/')))
 
 const configuration = { suppress_tokens: [1], lang_to_id: { '<|en|>': 7 }, is_multilingual: true }
@@ -29,7 +32,7 @@ export function writePublished(folder: string): void {
   writeJson(folder, 'tokenizer.json', { model: { vocab: { a: 0 } }, added_tokens })
 }
 
-/** Writes what tells which model of sherpa-onnx a folder holds, and returns the paths. */
+/** Writes the files that identify a sherpa-onnx model, and returns their paths. */
 export function writeSherpa(folder: string): { onnx: string; tokens: string } {
   mkdirSync(folder)
   const onnx = join(folder, 'model.onnx')

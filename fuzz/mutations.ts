@@ -3,7 +3,7 @@ import fc from 'fast-check'
 /** Damages bytes in one place; `at` and `value` are any numbers below 65,536. */
 type Edit = (bytes: Buffer, at: number, value: number) => Buffer
 
-/** Bytes that parsers of forms, JSON, queries and headers stumble over. */
+/** Bytes that are special in forms, JSON, queries and headers. */
 const tokens = [
   ...['\r\n', '\n', '\r', '\0', '--', '--b', '--b--', '\r\n--b', '"', '\\', ';', '=', "''"],
   ...['%', '%00', '%5B', '&', '[', ']', '[]', '{', '}', ',', ':', '+', '.', '~', '*', '<', '>'],
@@ -12,14 +12,14 @@ const tokens = [
   ...['RIFF', 'RF64', 'WAVE', 'fmt ', 'data', 'ds64', 'LIST', 'x'.repeat(5000)],
 ].map((token) => Buffer.from(token))
 
-/** What a JSON value of any kind may become. */
+/** Replacements of JSON values. */
 const jsonValues = [
   ...['null', 'true', '0', '-1', '1.5', '1e308', '9007199254740993', '4294967296', '""', '"x"'],
   ...['[]', '{}', '[[]]', '[null]', '{"__proto__":1}', '"__proto__"', '"../../x"', '"\\u0000"'],
 ].map((value) => Buffer.from(value))
 const JSON_VALUE =
   /-?\d+(?:\.\d+)?|"(?:[^"\\]|\\.)*"|true|false|null|\[[^[\]]*\]|\{[^{}]*\}|(?<=[:,[] ?)[[{]/g
-/** Longer bytes are not searched for values. */
+/** The longest input that is parsed as JSON for mutations. */
 const MAX_JSON = 20_000
 
 /** Numbers at the edges of sizes, counts and rates. */

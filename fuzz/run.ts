@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 
-/** A run that takes longer hangs: the slowest of them starts a decoder. */
+/** The timeout of one run, which counts as a hang; the slowest runs start a decoder. */
 export const HANG_MS = 20_000
 
-/** How a target runs: for so many seconds, and which input of all it tries. */
+/** Returns the seconds that a target runs, and the seed of its inputs. */
 export function readOptions(): { seconds: number; seed: number } {
   const { values } = parseArgs({
     options: { seconds: { type: 'string' }, seed: { type: 'string' } },
@@ -12,10 +12,13 @@ export function readOptions(): { seconds: number; seed: number } {
   return { seconds: Number(values.seconds ?? 20), seed: Number(values.seed ?? 1) }
 }
 
-/** What a target did. `inputs` and `ways` are those that a guided one kept and found. */
+/**
+ * The outcome of a target. `inputs` are those that a guided target kept, `ways` the coverage that
+ * it found.
+ */
 export type Outcome = { name: string; seed: number; runs: number; inputs?: number; ways?: number }
 
-/** Prints what a target did, and what failed; the process then ends with 1. */
+/** Prints the outcome of a target, and its failure; the process then exits with 1. */
 export function report(outcome: Outcome, failure?: { input: string; error: unknown }): void {
   const { name, ...rest } = outcome
   console.log(JSON.stringify({ fuzz: name, ...rest, failed: failure !== undefined }))
@@ -26,9 +29,9 @@ export function report(outcome: Outcome, failure?: { input: string; error: unkno
 }
 
 /**
- * Gives `check` as many values as the time allows, but one at least, the same ones for the same
- * seed, and prints one JSON line. The smallest value that it rejects is printed with its error, and
- * the process ends with 1.
+ * Runs `check` on as many values as the time allows, at least one, the same ones for the same seed,
+ * and prints one JSON line. If it fails, the smallest failing value is printed with its error, and
+ * the process exits with 1.
  */
 export async function fuzz<T>(
   name: string,

@@ -1,5 +1,5 @@
 /**
- * Writes what an npm package holds besides files of the repository: `lib/`, the JavaScript of
+ * Writes the files of the npm package that are not in the repository: `lib/`, the JavaScript of
  * `src/`. Node strips no types below `node_modules`, so a package cannot run TypeScript. npm runs
  * this before `npm pack` and `npm publish`.
  */

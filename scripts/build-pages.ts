@@ -1,9 +1,8 @@
 /**
- * `npm run build` writes what browsers load, each file also compressed: the dashboard to
+ * `npm run build` writes the files that browsers load, each also compressed: the dashboard to
  * `dashboard/dist`, the documentation to `guide/dist`, and the script of the reference page to
- * `reference/dist`. npm runs it at `npm ci` as well
- * (`--if-needed`): then it skips a build that is current, and an installation without development
- * dependencies goes on without them.
+ * `reference/dist`. npm runs it at `npm ci` as well (`--if-needed`): then it skips a build that is
+ * current, and an installation without development dependencies goes on without them.
  */
 import { globSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -61,7 +60,7 @@ const builds: readonly Build[] = [
   },
 ]
 
-/** Returns whether the built pages are newer than everything they are made of. */
+/** Returns whether the built pages are newer than their sources. */
 function isCurrent({ folder, main, sources }: Build): boolean {
   const built = statSync(join(root, folder, main), { throwIfNoEntry: false })
   if (!built) return false

@@ -16,6 +16,6 @@ export async function buildReferenceScript(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'scalar.js.gz'), gzipSync(body, { level: 9 }))
-  // Last: its time says when the folder was complete.
+  // Written last: its time shows that the folder is complete.
   writeFileSync(join(folder, 'scalar.js'), body)
 }

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
-/** Writes a file also compressed, beside it: `.br` and `.gz`. */
+/** Writes compressed copies of a file beside it: `.br` and `.gz`. */
 export function compress(path: string): void {
   const content = readFileSync(path)
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }

@@ -1,5 +1,4 @@
-// Puts the bundled models into place and compiles the modules; `npm ci` runs it. `npm run models`
-// runs it again.
+// Installs the bundled models and compiles the modules; `npm ci` and `npm run models` run it.
 
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +9,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const { models } = readConfig({ STENO_MODELS_DIR: process.env.STENO_MODELS_DIR })
 await installModels(models.folder, (line) => console.log(line))
 
-// What the first start would otherwise compile, and what decoders cannot keep: they write nowhere.
+// Compiles the modules that the first start would compile, and those of decoders, which cannot
+// write the cache.
 const env = { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compile`, ...process.env }
 const programs = [
   ['bin/steno.mjs', 'serve', '--help'],

@@ -72,7 +72,7 @@ write('SHA256SUMS', `${sums.join('\n')}\n`)
 write('notes.md', releaseNotes(changelog))
 console.log(`\n${sums.join('\n')}\n\nNothing was published. docs/releasing.md has the next steps.`)
 
-/** Stops, or with --draft only warns, when the tree is not what a release is made of. */
+/** Stops, or with --draft only warns, when the working tree is not ready for a release. */
 function checkTree(): void {
   const changed = run('git', 'status', '--porcelain').trim()
   const tags = run('git', 'tag', '--list').split('\n')
@@ -83,7 +83,7 @@ function checkTree(): void {
   else if (!values.draft) fail('not ready for a release')
 }
 
-/** Packs, and returns the name of the file. */
+/** Packs the package, and returns the name of the file. */
 function packPackage(): string {
   run('npm', 'pack', '--pack-destination', folder)
   const name = `${manifest.name}-${manifest.version}.tgz`
@@ -103,7 +103,7 @@ function writeSbom(): string {
   return write(name, `${JSON.stringify(sbom, null, 2)}\n`)
 }
 
-/** Stops when docs/installation.md says otherwise than the registry of what runs where. */
+/** Stops when the platforms in docs/installation.md differ from those in the registry. */
 function checkPlatforms(): void {
   const page = readFileSync(join(root, 'docs/installation.md'), 'utf8')
   const found: Record<string, (version: string) => Platform[]> = {
@@ -139,7 +139,7 @@ function tryPackage(file: string): void {
     const env = {
       ...process.env,
       ...{ XDG_CACHE_HOME: join(prefix, 'cache'), STENO_MODELS_DIR: '' },
-      // npm hands on the .npmrc of the checkout, which users do not have.
+      // npm passes on the .npmrc of the checkout, which users do not have.
       npm_config_onnxruntime_node_install: undefined,
     }
     const shell = process.platform === 'win32'

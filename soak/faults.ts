@@ -9,47 +9,45 @@ import type { UnreliableReceiver } from '../test/support/delivery/unreliable-rec
 import { pairSockets } from '../test/support/net/pair-sockets.ts'
 import type { SoakedServer } from './soaked-server.ts'
 
-/** What a fault happens to. */
+/** The target of a fault. */
 export type FaultPlace = {
   server: SoakedServer
   receivers: readonly UnreliableReceiver[]
-  /** Makes the database slow for so many milliseconds. */
+  /** Makes the database slow for `ms` milliseconds. */
   slowDatabase(ms: number): Promise<void>
-  /**
-   * Takes the last byte of the disk for so many milliseconds; undefined where the disk is shared.
-   */
+  /** Fills the disk for `ms` milliseconds; undefined where the disk is shared. */
   fillDisk: ((ms: number) => Promise<void>) | undefined
   random: () => number
   /** Causes this one in each round, instead of one at random. */
   only?: Fault | undefined
 }
 
-/** Most rounds are without a kill, so that memory is seen to stay flat in one process. */
+/** The faults; most rounds have no kill, so that the memory of one process can be observed. */
 const faults = [
   ...['none', 'none', 'away', 'stall', 'pause', 'slow database', 'full disk'],
   ...['none', 'away', 'stop', 'kill'],
 ] as const
-/** What disturbs a round. */
+/** A fault of a round. */
 export type Fault = (typeof faults)[number]
 
-/** Whether a round may be disturbed so. */
+/** Returns whether `name` is a fault. */
 export function isFault(name: string): name is Fault {
   return (faults as readonly string[]).includes(name)
 }
 
-/** Rounds with these faults hold the bars of latency: they concern receivers only. */
+/** Rounds with these faults must keep the latency limits: they affect receivers only. */
 export const HARMLESS: ReadonlySet<Fault> = new Set(['none', 'away', 'stall'])
-/** During these, requests may fail that were right. */
+/** During these faults, valid requests may fail. */
 export const REFUSING: ReadonlySet<Fault> = new Set(['slow database', 'full disk'])
 
 const TIMES = 3
 const MAX_MS = 6000
-/** SQLite waits five seconds for a lock, and a client gives a request up at some time. */
+/** The longest lock: SQLite waits five seconds for a lock, and clients time out. */
 const MAX_SLOW_MS = 3000
 
 /**
- * Returns what chooses the fault of each round: none first, then each that this machine allows,
- * in a random order, and then any at random.
+ * Returns a function that chooses the fault of each round: first none, then each that this machine
+ * allows in random order, then any at random.
  */
 export function createFaultChoice({
   random,
@@ -64,7 +62,7 @@ export function createFaultChoice({
   return () => only ?? first.shift() ?? allowed[Math.floor(random() * allowed.length)]!
 }
 
-/** Causes a fault some times within so many milliseconds. */
+/** Causes a fault several times within `ms` milliseconds. */
 export async function causeFaults(
   fault: Fault,
   place: FaultPlace,
@@ -92,7 +90,7 @@ async function cause(fault: Fault, place: FaultPlace): Promise<void> {
   else await server.stop()
 }
 
-/** Takes the right to write to SQLite, so that all writers wait. */
+/** Locks SQLite for writing, so that all writers wait. */
 export async function lockSqlite(folder: string, ms: number): Promise<void> {
   const database = new DatabaseSync(databaseFile(folder))
   database.exec('pragma busy_timeout = 5000')
@@ -107,7 +105,7 @@ export async function lockSqlite(folder: string, ms: number): Promise<void> {
 
 const LARGE = 256 * 1024
 
-/** Takes every byte of the disk that a folder lies on, and gives them back. */
+/** Fills the disk of a folder for `ms` milliseconds. */
 export async function fillFolder(folder: string, ms: number): Promise<void> {
   const path = join(folder, 'ballast')
   try {
@@ -126,20 +124,20 @@ export async function fillFolder(folder: string, ms: number): Promise<void> {
 }
 
 const SOCKET = '.s.PGSQL.5432'
-/** What each message takes longer while the database is slow. */
+/** The additional delay of each message while the database is slow. */
 const SLOW_MS = 100
 
-/** A way to PostgreSQL that is slow at times. */
+/** A proxy to PostgreSQL that can be slow. */
 export type SlowPostgres = { url: string; slow(ms: number): Promise<void>; close(): Promise<void> }
 
-/** Opens a way to the database of `url` through a socket in a folder. */
+/** Opens a proxy to the database of `url` through a socket in a folder. */
 export async function openSlowPostgres(url: string, folder: string): Promise<SlowPostgres> {
   const upstream = join(new URL(url).searchParams.get('host')!, SOCKET)
   const sockets = new Set<Socket>()
   let pauseMs = 0
   const proxy = createServer((client) => {
     const server = new Socket().connect(upstream)
-    // Once slow messages are under way, none overtakes them.
+    // Later messages wait for slow messages, so the order stays.
     let last = Promise.resolve()
     client.on('data', (bytes) => {
       last = last

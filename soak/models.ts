@@ -9,7 +9,7 @@ import { type ModelServer, refuse, sendPart } from '../test/support/asr/model-se
 import { call } from '../test/support/net/http-client.ts'
 import type { ChildServer } from '../test/support/server/child-server.ts'
 
-/** Where models come from and go to. */
+/** The folder and the mirror of models. */
 export type ModelPlace = { folder: string; mirror: ModelServer; random: () => number }
 
 type Model = {
@@ -35,8 +35,8 @@ const model: CatalogModel = {
 }
 
 /**
- * A model that is installed beside the server is there, and gone once it is removed. A pull whose
- * server refuses, breaks off or sends something else fails in words, and leaves nothing installed.
+ * Checks that a pulled model is listed, and not after its removal, and that a pull fails with a
+ * message and installs nothing when the mirror refuses, breaks off or sends other content.
  */
 export async function checkModels(server: ChildServer, place: ModelPlace): Promise<void> {
   const models = async () => (await call<{ items: Model[] }>(server, '/v2/models')).body.items

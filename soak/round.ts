@@ -16,17 +16,20 @@ import { causeFaults, type Fault, type FaultPlace, HARMLESS, REFUSING } from './
 import { checkModels, type ModelPlace } from './models.ts'
 import type { SoakedServer } from './soaked-server.ts'
 
-/** Where a round happens. */
+/** The options of a round. */
 export type RoundOptions = FaultPlace & {
   round: number
   fault: Fault
-  /** Most milliseconds of 95 % of the small requests, in rounds without a fault of the server. */
+  /**
+   * The limit of the 95th percentile of small requests in milliseconds, in rounds without a fault
+   * of the server.
+   */
   barMs: number
-  /** Where models are. */
+  /** The folder and the mirror of models. */
   models: Omit<ModelPlace, 'random'>
 }
 
-/** What happened in a round, for people who read along. */
+/** A summary of a round for the console. */
 export type RoundReport = {
   fault: Fault
   jobs: number
@@ -83,7 +86,7 @@ export async function runRound(options: RoundOptions): Promise<RoundReport> {
   return { fault, ...checked, sessions, deleted, p50: p50!, p95: p95! }
 }
 
-/** Acts until the round is over; what a fault interrupts is tried no more. */
+/** Acts until the round is over; requests that a fault interrupts are not retried. */
 async function act(
   account: BusyAccount,
   server: SoakedServer,
@@ -122,7 +125,7 @@ async function asAdmin(server: SoakedServer): Promise<ChildServer> {
   return { ...(await server.running()), key: await server.adminKey() }
 }
 
-/** Lists are in order, whole in pages of any size, and filters find what they name. */
+/** Checks that lists are ordered, that pages of any size are complete, and that filters work. */
 async function checkLists(server: ChildServer): Promise<void> {
   type Job = { id: string; kind: string; status: string; created_at: string }
   const all = await list<Job>(server, '/v2/transcription?limit=200')
@@ -137,7 +140,7 @@ async function checkLists(server: ChildServer): Promise<void> {
   }
 }
 
-/** A new key works at once, and no more once it is revoked. */
+/** Checks that a new key works at once, and not after it is revoked. */
 async function checkKeys(server: SoakedServer): Promise<void> {
   const child = await server.running()
   const made = await runHere(
@@ -153,7 +156,7 @@ async function checkKeys(server: SoakedServer): Promise<void> {
   assert.equal(await status(), 401, 'a revoked key does not work')
 }
 
-/** What is deleted is gone from lists, and is not found. */
+/** Checks that deleted jobs are not in lists and not found. */
 async function checkDeletion(server: SoakedServer): Promise<void> {
   const child = await server.running()
   const deleted = await server.clear()

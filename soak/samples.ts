@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What a server takes after a round, when it has nothing to do. */
+/** The resources of an idle server after a round. */
 export type Sample = {
   pid: number
   /** Milliseconds since 1970. */
@@ -16,9 +16,9 @@ export type Sample = {
 
 const MB = 1e6
 const HOUR_MS = 3_600_000
-/** A process needs so many rounds until its caches are full. */
+/** The number of rounds until the caches of a process are full. */
 const WARM_UP = 3
-/** A shorter time says nothing about an hour. */
+/** The shortest time from which growth per hour is estimated. */
 const MIN_MINUTES = 5
 
 /** What is measured: a process on Linux, where it answers, and its data folder. */
@@ -58,7 +58,7 @@ export function slopeOf(points: readonly { x: number; y: number }[]): number {
   return spread === 0 ? 0 : joint / spread
 }
 
-/** Tells how memory and handles grew in the process that lived longest, after it was warm. */
+/** Describes how memory and handles grew in the process that lived longest, after its warm-up. */
 export function describeSlopes(samples: readonly Sample[]): string {
   const lives = Map.groupBy(samples, ({ pid }) => pid)
   const longest = [...lives.values()].sort((a, b) => b.length - a.length)[0] ?? []

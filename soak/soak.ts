@@ -29,17 +29,17 @@ import { runRound } from './round.ts'
 import { describeSlopes, type Sample, sampleOf } from './samples.ts'
 import { SoakedServer } from './soaked-server.ts'
 
-/** How long to run, on which database, and what the random numbers start with. */
+/** The duration, the database, and the seed of a soak. */
 export type SoakOptions = {
   minutes: number
   database: 'sqlite' | 'postgres'
   seed: number
-  /** The bar for small requests, see `RoundOptions`. */
+  /** The limit for small requests; see `RoundOptions`. */
   barMs: number
   only?: Fault | undefined
 }
 
-/** Of the disk for data: more than a round stores, and soon filled. */
+/** The size of the disk for data: more than a round stores, but quickly filled. */
 const DISK = '256m'
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
@@ -51,7 +51,7 @@ const settings = {
   FAKE_RETRY_MS: '100',
 }
 
-/** Runs rounds for so many minutes; resolves to the exit code. */
+/** Runs rounds for the given minutes; resolves to the exit code. */
 export async function soak(options: SoakOptions): Promise<number> {
   const { minutes, database, seed, barMs, only } = options
   const reason = database === 'postgres' ? whyNoPostgres() : undefined
@@ -60,7 +60,7 @@ export async function soak(options: SoakOptions): Promise<number> {
     return 1
   }
   await using made = new AsyncDisposableStack()
-  // A mounted disk and a database would outlive it.
+  // Cleans up, because a mounted disk and a database would outlive the process.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void made.disposeAsync().finally(() => process.exit(1)))
   }
@@ -107,7 +107,7 @@ export async function soak(options: SoakOptions): Promise<number> {
       failures++
       console.error(`round ${round}, seed ${seed}:`, error)
       console.error(server.takeLog())
-      // What it left behind is not judged twice.
+      // Clears the jobs of a failed round, so that the next round does not report them again.
       await server.clear().catch((problem) => console.error(problem))
     }
   }
@@ -116,7 +116,10 @@ export async function soak(options: SoakOptions): Promise<number> {
   return failures === 0 ? 0 : 1
 }
 
-/** Gives the data a disk of its own, which can be filled; false where that is not allowed. */
+/**
+ * Mounts a separate disk for the data, which can be filled; returns false where that is not
+ * allowed.
+ */
 function mountDisk(folder: string): boolean {
   return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK}`, 'tmpfs', folder]).status === 0
 }

@@ -38,7 +38,7 @@ export class SoakedServer {
     return this.#adminKey
   }
 
-  /** The end of its log, without what was shown before. */
+  /** Returns the end of its log since the last call. */
   takeLog(): string {
     const log = this.#log
     this.#log = ''
@@ -50,7 +50,7 @@ export class SoakedServer {
     return this.#child!.process.pid!
   }
 
-  /** Returns the running server, or starts one when the last has ended; all who ask share it. */
+  /** Returns the running server, or starts one if the last has ended; concurrent calls share it. */
   async running(): Promise<ChildServer> {
     await this.#ending
     this.#starting ??= this.#start()
@@ -76,7 +76,7 @@ export class SoakedServer {
     })
   }
 
-  /** Ends the process as an operator does; throws unless it ends by itself, without an error. */
+  /** Stops the process as an operator does; throws unless it exits without an error. */
   async stop(): Promise<void> {
     await this.#end(async () => {
       const { process, ended } = this.#child!
@@ -97,11 +97,11 @@ export class SoakedServer {
     await ending
   }
 
-  /** Frees what is garbage, so that what is measured is in use. */
+  /** Collects garbage, so that only used memory is measured. */
   async collectGarbage(): Promise<void> {
     const { process } = await this.running()
     process.send('collect garbage')
-    // The server has handled the message when it answers.
+    // When the server responds, it has handled the message.
     await fetch(`${(await this.running()).url}/health`)
   }
 

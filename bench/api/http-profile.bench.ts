@@ -1,7 +1,7 @@
 /**
- * Where the processor time of requests goes: for each kind of request of `http`, the share of each
+ * Profiles the processor time of requests: for each kind of request of `http`, the share of each
  * part of the program in the samples of a profile, by thread, while 32 connections load the server.
- * Waiting is left out.
+ * Idle samples are left out.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { type CpuProfile, shareByPart } from './profile-parts.ts'
 const SECONDS = 10
 const CONNECTIONS = 32
 const STORED_JOBS = 200
-/** Jobs are created by many accounts: one alone may have no more than some hundred waiting. */
+/** Many accounts create jobs, since one account may have only a few hundred waiting jobs. */
 const ACCOUNTS = 100
 /** Threads below this share of all samples, such as those of the log, are left out. */
 const MIN_THREAD_SHARE = 0.02
@@ -75,7 +75,7 @@ async function profile(what: string): Promise<void> {
   await reportThreads(what, join(runFolder, 'profiles'), loaded)
 }
 
-/** Microseconds of the clock that profiles have, too. */
+/** Returns the microseconds of the clock that profiles use. */
 function now(): number {
   return Number(process.hrtime.bigint() / 1000n)
 }

@@ -1,8 +1,8 @@
 /**
- * Answers per second under concurrency: one job, a page of the list, creation with and without
- * metadata; beside them the bare framework's hello world, before and after, in the same run. The
- * processor time of the server for each response is disturbed less by other work on the machine.
- * Both slots of the queue are kept busy by a source that never answers, so nothing else works.
+ * Measures responses per second under concurrency: one job, a page of the list, and creation with
+ * and without metadata; as a baseline, a hello world of the bare framework before and after. It
+ * also measures the processor time of the server per response, which other work on the machine
+ * disturbs less. A source that never responds blocks the slots of the queue, so no job runs.
  */
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const SECONDS = 5
 const CONNECTIONS = [1, 32]
 const STORED_JOBS = 200
-/** Jobs are created by many accounts: one alone may have no more than some hundred waiting. */
+/** Many accounts create jobs, since one account may have only a few hundred waiting jobs. */
 const ACCOUNTS = 100
 
 const silent = createServer().listen(0, '127.0.0.1')

@@ -1,4 +1,4 @@
-/** What `node --cpu-prof` writes, as far as it is read here. */
+/** The fields of a profile of `node --cpu-prof` that are read here. */
 export type CpuProfile = {
   nodes: { id: number; callFrame: { functionName: string; url: string } }[]
   /** Microseconds of the machine's monotonic clock. */
@@ -15,8 +15,8 @@ export type ThreadShares = { busy: number; parts: Record<string, number> }
 const MIN_SHARE = 0.01
 
 /**
- * Sums up by the part of the program that a function belongs to, without what it calls, between two
- * moments of the machine's monotonic clock in microseconds.
+ * Sums up the self time of functions by the part of the program that they belong to, between two
+ * times of the machine's monotonic clock in microseconds.
  */
 export function shareByPart(
   { nodes, startTime, samples, timeDeltas }: CpuProfile,

@@ -1,6 +1,6 @@
 /**
- * One upload of a gigabyte: how fast, and what memory the server takes, beside writing the same
- * bytes to a file and syncing it, in the same run. Linux only (/proc).
+ * Measures the rate and the peak memory of the server during an upload of a gigabyte; as a
+ * baseline, it writes the same bytes to a file and syncs it. Linux only (/proc).
  */
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const ROUNDS = 3
 const folder = await temporaryFolder()
 const steno = await serveSteno(join(folder, 'data'))
 const idle = await peakMemory(steno.process)
-// What one small upload takes is no part of what a large one adds.
+// The memory of a first, small upload is the baseline of the large one.
 await upload(32_000)
 const small = await peakMemory(steno.process)
 

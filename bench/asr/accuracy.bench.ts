@@ -1,6 +1,6 @@
 /**
- * Word errors, word times and invented words of the service's recognizer per group of a corpus,
- * with the real-time factor of the whole run, and how far confidence can be believed.
+ * Measures word errors, errors of word times and invented words of the recognizer per group of a
+ * corpus, with the real-time factor of the whole run and the reliability of confidences.
  */
 import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
 import { readConfig } from '../../src/config/config.ts'
@@ -16,7 +16,7 @@ import { transcribe } from './transcribe.ts'
 type Group = {
   errors: number
   words: number
-  /** Words where there is no speech; null where there is. */
+  /** Words in recordings without speech; null if the group has no such recordings. */
   invented: number | null
   startErrors: number[]
   uncovered: number

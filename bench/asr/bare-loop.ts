@@ -1,7 +1,7 @@
 /**
- * The bare loop that the service is measured against: voice detection, encoder and decoder, one
- * segment after the other, with no word times, no retries and no server around them. One process of
- * several: it takes every n-th segment.
+ * The baseline of the service: voice detection, encoder and decoder, one segment after the other,
+ * without word times, retries or a server. It is one of several processes, which take every n-th
+ * segment.
  */
 
 import { loadMoonshine } from '../../src/asr/engines/moonshine/decoding/decoder.ts'
@@ -12,7 +12,7 @@ import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import { loadVad } from '../../src/asr/segmentation/vad.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
 
-/** What the parent sends: detect voice in `part`, then decode `segments`. */
+/** A task from the parent: detect voice in `part`, then decode `segments`. */
 export type BareTask = { pcm: PcmFile; part: Segment; segments: Segment[] }
 
 const [folder = ''] = process.argv.slice(2)

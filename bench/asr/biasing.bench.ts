@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- biasing [--corpus DIR]`: what a list of words does in the decoder of the
- * bundled model, without the later repair of the text: how many words of the recordings that come
- * out wrong come out right when they are listed, alone and among others; how many listed words
- * appear that nobody said; words on recordings without speech; and the time it takes.
+ * `npm run bench -- biasing [--corpus DIR]`: measures the effect of a vocabulary in the decoder of
+ * the bundled model, without the later repair of the text: how many misrecognized words become
+ * right when they are in the vocabulary, alone and among others; how many vocabulary words appear
+ * that were not spoken; words on recordings without speech; and the time.
  */
 
 import { readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { report } from '../support/report.ts'
 
 /** The longest recordings that are recognized in one call, in seconds. */
 const LONGEST = 16
-/** Letters of a word that may count as a name. */
+/** The fewest letters of a word that may count as a name. */
 const LETTERS = 5
 const UNUSED = [0, 100, 1000]
 const BATCH = 4
@@ -64,7 +64,7 @@ for (const count of UNUSED) {
     corpus: name,
   })
 }
-// A list of words that nobody says.
+// Vocabularies of words that no recording contains.
 for (const count of UNUSED.slice(1)) {
   const list = unusedNames(count)
   const biased = await recognizeClips(spoken, list)
@@ -115,7 +115,7 @@ function missedWords(referenceWords: readonly string[], recognized: readonly str
   })
 }
 
-/** Right and wrong words of the list, words of the list that were not said there, all errors. */
+/** Counts right, wrong and invented words of the vocabulary, and all errors. */
 function score(texts: readonly (readonly string[])[], listed: ReadonlySet<string>) {
   const total = { right: 0, wrong: 0, invented: 0, errors: 0 }
   for (const [i, recognized] of texts.entries()) {
@@ -130,7 +130,8 @@ function score(texts: readonly (readonly string[])[], listed: ReadonlySet<string
 }
 
 /**
- * Names that nobody says: the values of the vocabulary bench, then others made of their syllables.
+ * Returns names that no recording contains: the values of the vocabulary bench, then combinations
+ * of their halves.
  */
 function unusedNames(count: number): string[] {
   const labeled = JSON.parse(

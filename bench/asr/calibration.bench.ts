@@ -1,8 +1,8 @@
 /**
- * How word confidence was calibrated, to be run again on a new model or corpus. Takes the real,
- * single recordings with a reference; fits a logistic regression on one half of the recordings and
- * tests it on the other; prints the reliability of the raw probability and of the calibrated one,
- * and the weights fitted on all for src/asr/engines/moonshine/confidence.ts.
+ * Calibrates word confidence, for a new model or corpus. Uses the original recordings with a
+ * reference; fits a logistic regression on one half of the recordings and tests it on the other;
+ * prints the reliability of the raw probability and of the calibrated one, and the weights fitted
+ * on all recordings, for src/asr/engines/moonshine/confidence.ts.
  */
 
 import { loadMoonshine } from '../../src/asr/engines/moonshine/decoding/decoder.ts'

@@ -1,7 +1,7 @@
 /**
- * What joining two recognizers gives (`stt-fusion`): word errors of Moonshine base and Whisper base
- * on English recordings, alone and joined word by word, with the processor time of each. Takes
- * Whisper base of the tests.
+ * Measures the fusion of two recognizers (`stt-fusion`): word errors of Moonshine base and Whisper
+ * base on English recordings, alone and fused, with the processor time of each. Uses Whisper base
+ * of the tests.
  */
 import { findTestWeights } from '../../scripts/tests/test-tools/test-weights.ts'
 import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
@@ -20,7 +20,7 @@ import { decodeCorpus, readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-/** So many recordings of each group are taken, of at most so many seconds. */
+/** The most recordings of each group, and their longest duration in seconds. */
 const PER_GROUP = 10
 const LONGEST = 60
 /** Joined or re-encoded recordings repeat others. */

@@ -1,7 +1,7 @@
 /**
- * Whisper by language: word errors (of characters, where words are not written apart), languages
- * identified right, word times, words invented where there is no speech, and speed; beside
- * faster-whisper with the same weights where it is there. Takes Whisper base of the tests.
+ * Measures Whisper by language: word errors (character errors in scripts without spaces),
+ * identified languages, word times, words invented without speech, and speed; compared with
+ * faster-whisper with the same weights if it is installed. Uses Whisper base of the tests.
  * `BENCH_PYTHON` names a Python that has faster-whisper.
  */
 import { spawnSync } from 'node:child_process'
@@ -24,19 +24,19 @@ import { report } from '../support/report.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { scoreWords } from './score-words.ts'
 
-/** So many recordings of each language and group are taken, of at most so many seconds. */
+/** The most recordings of each language and group, and their longest duration in seconds. */
 const PER_GROUP = 20
 const LONGEST = 60
 /** Joined or re-encoded recordings repeat others. */
 const REPEATING = new Set(['conversation', 'long', 'formats', 'padded', 'language-change'])
-/** Shorter recordings tell little of their language. */
+/** The languages of shorter recordings are not scored. */
 const LONG_SECONDS = 3
 /** Recordings without speech are recognized as if in each of these. */
 const CLAIMED = ['en', 'de', 'fr', 'es', 'pt', 'it', 'ru', 'zh', 'ja', 'ar', 'hi', undefined]
 
-type Found = { text: string; start: number }
+type TimedText = { text: string; start: number }
 type RecognizedRecording = {
-  words: Found[]
+  words: TimedText[]
   text: string
   language: string | undefined
   seconds: number
@@ -131,7 +131,7 @@ function runFasterWhisper(files: readonly string[]): RecognizedRecording[] | und
     })
 }
 
-/** Words, or characters where words are not written apart, that can be compared. */
+/** Returns text as words to compare: its words, or its characters in scripts without spaces. */
 function comparable(text: string, language: string | null): string {
   if (!language || !isWrittenWithoutSpaces(language)) return text
   return [...text.replaceAll(/\s/g, '')].join(' ')

@@ -1,11 +1,11 @@
 import { mean } from '../../src/numbers.ts'
 
-/** A word with what was said of it, and whether it was right. */
+/** The confidence of a word, and whether the word was right. */
 export type ScoredWord = { confidence: number; right: boolean }
 
 /**
- * Share of right words per tenth of confidence, with the expected calibration error (Naeini 2015),
- * the Brier score and the mean log loss.
+ * Returns the share of right words per tenth of confidence, with the expected calibration error
+ * (Naeini 2015), the Brier score and the mean log loss.
  */
 export function reliability(all: readonly ScoredWord[]) {
   const bins = Array.from({ length: 10 }, (_, i) => {

@@ -2,13 +2,10 @@ import type { Word } from '../../src/transcript/transcript.ts'
 import { alignWords, comparableWords } from '../../test/support/asr/word-errors.ts'
 import type { Recording } from '../support/corpus.ts'
 
-/**
- * What a word list got right: which words, and how far the starts of right words lie from the truth
- * (s).
- */
+/** Which words are right, and the errors of the starts of right words in seconds. */
 export type WordScores<T> = { right: Map<T, boolean>; startErrors: number[] }
 
-/** Compares heard words with the reference of a recording; the texts are compared word by word. */
+/** Aligns recognized words with the reference of a recording. */
 export function scoreWords<T extends Pick<Word, 'text' | 'start'>>(
   { transcript, words: reference }: Recording,
   words: readonly T[],

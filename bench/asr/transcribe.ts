@@ -3,7 +3,7 @@ import type { PcmFile, SpeechEngine } from '../../src/asr/speech-engine.ts'
 import { assembleTranscript } from '../../src/jobs/pipeline/assemble-transcript.ts'
 import type { Word } from '../../src/transcript/transcript.ts'
 
-/** Hears one recording as a job does; all its batches are in flight at once. */
+/** Recognizes a recording as a job does; all its batches run concurrently. */
 export async function transcribe(
   engine: SpeechEngine,
   pcm: PcmFile,

@@ -1,8 +1,8 @@
 /**
- * Events of ended jobs to a receiver that responds at once, alone and beside as many to one that
- * never does, of the same account: first all that were queued while nothing went out, then those of
- * jobs that end at an even pace. Then the messages of one live session, which go out one after the
- * other. `--events N` for a quick try.
+ * Measures deliveries of the events of ended jobs to a receiver that responds at once, alone and
+ * beside a stalled receiver of the same account with as many events: first a backlog, then the
+ * events of jobs that end at a constant rate. Then it measures the messages of one live session,
+ * which are delivered one after the other. `--events N` for a quick run.
  */
 import { rm } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -19,9 +19,9 @@ const { values } = parseArgs({
   options: { events: { type: 'string', default: '10000' }, corpus: { type: 'string' } },
 })
 const EVENTS = Number(values.events)
-/** In turn, so that the ratio holds when the machine is shared. */
+/** Both runs alternate, so that other load on the machine affects both. */
 const ROUNDS = 2
-/** A callback, and that the job was created and ended. */
+/** The events of a job: a callback, and webhooks for its creation and its end. */
 const EVENTS_OF_JOB = 3
 const JOBS = Math.ceil(EVENTS / EVENTS_OF_JOB)
 const PACED = { jobs: 300, perSecond: 30 }
@@ -35,7 +35,7 @@ const { healthy, stalled } = await receivers.receive('ready')
 const callbackUrl = `${healthy}/callback`
 
 type Run = {
-  /** What was queued before, and what came at a pace. */
+  /** The events that were queued before the start, and those at a constant rate. */
   backlog: Outcome & { seconds: number }
   paced: Outcome
   maxStalled: number
@@ -44,23 +44,24 @@ type Run = {
 }
 
 const alone: Run[] = []
-const beside: Run[] = []
+const besideStalled: Run[] = []
 for (let round = 0; round < ROUNDS; round++) {
   alone.push(await run({ stalledEvents: 0 }))
-  beside.push(await run({ stalledEvents: EVENTS }))
+  besideStalled.push(await run({ stalledEvents: EVENTS }))
 }
-const rates = [alone, beside].map((runs) => rateOf(runs))
-for (const [i, runs] of [alone, beside].entries()) describe(runs, { isBeside: i === 1 })
+const rates = [alone, besideStalled].map((runs) => rateOf(runs))
+for (const [i, runs] of [alone, besideStalled].entries()) describe(runs, { isBeside: i === 1 })
 report({ bench: 'delivery', what: 'ratio', besideToAlone: rates[1]! / rates[0]! })
 await runSession()
 await receivers.stop()
 
-/** Fills a store, has it delivered, and holds what came against it. */
+/** Fills a store, delivers its events, and compares the arrivals with the store. */
 async function run({ stalledEvents }: { stalledEvents: number }): Promise<Run> {
   const folder = await temporaryFolder()
   try {
     await fillStore(folder, async (db) => {
-      // Before the webhook is there, so that these are told to nobody else; and first in line.
+      // Created before the webhook, so that only the stalled receiver gets these events, and first
+      // in the queue.
       const callbackUrl = `${stalled}/callback`
       for (let i = 0; i < stalledEvents; i++) await endNewJob(db, { callbackUrl })
       await addWebhook(db, `${healthy}/webhook`)

@@ -11,7 +11,7 @@ import { createCallbackQueue } from '../../src/storage/live/live-callbacks.ts'
 import { beginLiveJob } from '../../src/storage/live/live-jobs.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 
-/** The account of everything here. */
+/** The account of all jobs and sessions of this bench. */
 export const ACCOUNT = 'bench'
 
 /** About two minutes of speech. */
@@ -20,7 +20,7 @@ const RESULT = {
   transcription: { full_transcript: 'and so it was that nobody came '.repeat(60) },
 }
 
-/** Opens a store for filling: what is measured comes later, so it need not be synced. */
+/** Fills a store. The measurement begins later, so writes need no sync. */
 export async function fillStore(folder: string, fill: (db: Db) => Promise<void>): Promise<void> {
   const storage = await openStorage({ folder, log: createLog('fatal') })
   await sql`pragma synchronous = off`.execute(storage.db.sql)
@@ -28,7 +28,7 @@ export async function fillStore(folder: string, fill: (db: Db) => Promise<void>)
   await storage.close()
 }
 
-/** Makes known a receiver of all that happens from now on. */
+/** Registers a webhook for all later events. */
 export async function addWebhook(db: Db, url: string): Promise<void> {
   await insertWebhook(db, {
     ...{ account: ACCOUNT, url, events: null, source: 'cli', name: null },
@@ -36,7 +36,7 @@ export async function addWebhook(db: Db, url: string): Promise<void> {
   })
 }
 
-/** Creates a job with a callback, hands it out and ends it, as the server does. */
+/** Creates a job with a callback, claims it and finishes it, as the server does. */
 export async function endNewJob(db: Db, { callbackUrl }: { callbackUrl: string }): Promise<void> {
   const id = randomUUID()
   const now = Date.now()

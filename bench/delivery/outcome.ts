@@ -3,27 +3,27 @@ import { DatabaseSync } from 'node:sqlite'
 import { percentile } from '../../src/cli/live/live-latency.ts'
 import type { Arrival } from './receiver-process.ts'
 
-/** One event that a receiver was to be told. */
+/** An event that is queued for a receiver. */
 type Queued = { id: string; sequence: string; seq: number; at: number }
 
-/** What became of the events to one receiver. */
+/** The outcome of the deliveries to one receiver. */
 export type Outcome = {
-  /** How many there were. */
+  /** The number of events. */
   events: number
   lost: number
   /** Arrivals beyond the first of an event. */
   doubled: number
-  /** Arrivals of what was never queued. */
+  /** Arrivals of events that were never queued. */
   invented: number
-  /** Events that first came after a later one of their job, on the same way. */
+  /** Events that first arrived after a later event of their job at the same endpoint. */
   outOfOrder: number
-  /** Milliseconds since 1970 at which the last event first came. */
+  /** Milliseconds since 1970 of the last first arrival of an event. */
   lastAt: number
-  /** Milliseconds from queued, or from when anything could go out, to received. */
+  /** Milliseconds from the queueing, or from the start of the sender, to the arrival. */
   waitMs: { p50: number; p95: number; p99: number }
 }
 
-/** Holds what came against the rows of the store; `began` in milliseconds since 1970. */
+/** Compares the arrivals with the rows of the store; `began` in milliseconds since 1970. */
 export function outcomeOf(
   queued: readonly Queued[],
   came: readonly Arrival[],
@@ -56,7 +56,7 @@ export function outcomeOf(
 }
 
 /**
- * All events that the store holds for addresses that begin like this, in milliseconds since 1970.
+ * Returns all events in the store for URLs that begin with `url`; times in milliseconds since 1970.
  */
 export function readQueued(folder: string, url: string): Queued[] {
   const database = new DatabaseSync(join(folder, 'steno.sqlite'))

@@ -5,12 +5,12 @@ import { once } from 'node:events'
 export type IpcProcess<Order, Report extends { kind: string }> = {
   process: ChildProcess
   tell(order: Order): void
-  /** What it says next of a kind; rejects when it ends without it. */
+  /** Returns the next message of a kind; rejects when the process ends without it. */
   receive<Kind extends Report['kind']>(kind: Kind): Promise<Extract<Report, { kind: Kind }>>
   stop(): Promise<void>
 }
 
-/** Starts one; its log is thrown away. */
+/** Starts a process; its output is discarded. */
 export function startIpcProcess<Order extends object | string, Report extends { kind: string }>(
   script: URL,
   env: Record<string, string> = {},

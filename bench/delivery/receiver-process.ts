@@ -1,28 +1,32 @@
-// Two receivers in a process of their own: one responds at once, one never does. Sends their
-// addresses, says when as many events have come as it was told to expect, or nothing came for a
-// while, and tells what came when asked.
+// A process with two receivers: one responds at once, one never does. It sends their addresses,
+// reports when the expected number of events has arrived or nothing arrived for a while, and sends
+// the arrivals on request.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * What came to the receiver that responds: its `webhook-id`, and when, in milliseconds since 1970.
+ * An arrival at the receiver that responds: its `webhook-id`, and the time in milliseconds since
+ * 1970.
  */
 export type Arrival = [id: string, at: number]
 
 /**
- * What a receiver process is told: how many events to expect, or to tell what came, and to begin
- * anew.
+ * A command to the receiver process: the number of events to expect, or to send the arrivals and
+ * clear them.
  */
 export type ReceiverCommand = { expected: number } | 'tell'
 
-/** What it says; `maxStalled` requests were open at a time at the receiver that never answers. */
+/**
+ * A message of the receiver process; `maxStalled` is the most open requests at the receiver that
+ * never responds.
+ */
 export type ReceiverReport =
   | { kind: 'ready'; healthy: string; stalled: string }
   | { kind: 'expected' }
   | { kind: 'came'; came: Arrival[]; maxStalled: number }
 
-/** Nothing came for so long: what is missing is lost. */
+/** Without an arrival for this long, the missing events count as lost. */
 const TIMEOUT_MS = 30_000
 
 let came: Arrival[] = []
@@ -30,13 +34,13 @@ let ids = new Set<string>()
 let expected = Number.POSITIVE_INFINITY
 let stalledNow = 0
 let maxStalled = 0
-/** Runs while something is expected. */
+/** The timer that runs while events are expected. */
 let timeout: NodeJS.Timeout | undefined
 
-function sayExpected(): void {
+function reportExpected(): void {
   clearTimeout(timeout)
   timeout = undefined
-  say({ kind: 'expected' })
+  sendReport({ kind: 'expected' })
 }
 
 const healthy = createServer((request, response) => {
@@ -46,7 +50,7 @@ const healthy = createServer((request, response) => {
     ids.add(id)
     response.writeHead(204).end()
     timeout?.refresh()
-    if (ids.size === expected) sayExpected()
+    if (ids.size === expected) reportExpected()
   })
 })
 
@@ -60,19 +64,19 @@ process.on('message', (order: ReceiverCommand) => {
   if (order !== 'tell') {
     expected = order.expected
     clearTimeout(timeout)
-    timeout = setTimeout(sayExpected, TIMEOUT_MS)
-    if (ids.size >= expected) sayExpected()
+    timeout = setTimeout(reportExpected, TIMEOUT_MS)
+    if (ids.size >= expected) reportExpected()
     return
   }
-  say({ kind: 'came', came, maxStalled })
+  sendReport({ kind: 'came', came, maxStalled })
   came = []
   ids = new Set()
   maxStalled = stalledNow
 })
 process.once('disconnect', () => process.exit())
-say({ kind: 'ready', healthy: await listen(healthy), stalled: await listen(stalled) })
+sendReport({ kind: 'ready', healthy: await listen(healthy), stalled: await listen(stalled) })
 
-function say(report: ReceiverReport): void {
+function sendReport(report: ReceiverReport): void {
   process.send!(report)
 }
 

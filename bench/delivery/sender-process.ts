@@ -1,6 +1,6 @@
-// What delivers, as the server has it, in a process of its own on a store that was filled before.
-// Reads STENO_*; begins at once, ends jobs at an even pace when it is told to, and says at the end
-// what it held.
+// A process that delivers as the server does, from a store that was filled before. It reads
+// STENO_*, begins at once, ends jobs at a constant rate on command, and reports at the end how long
+// its event loop was blocked.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readConfig } from '../../src/config/config.ts'
@@ -10,11 +10,12 @@ import { createMetrics } from '../../src/observability/metrics.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { endNewJob } from './fill.ts'
 
-/** What a sender process is told: to end jobs, or itself. */
+/** A command to the sender process: to end jobs, or to close. */
 export type SenderOrder = { jobs: number; perSecond: number; callbackUrl: string } | 'close'
 
 /**
- * What it says: when it began, in milliseconds since 1970, and how long its loop was held at most.
+ * A message of the sender process: when it began, in milliseconds since 1970, and the longest delay
+ * of its event loop.
  */
 export type SenderReport = { kind: 'began'; at: number } | { kind: 'closed'; maxHeldMs: number }
 

@@ -1,13 +1,12 @@
-// One attack, in a process of its own: what it computes must not delay what is measured. It is told
-// what to do, says how it went every second, and ends when told so or when the one who started it
-// is gone.
+// A process that runs one attack, so that its work does not delay the measurement. It receives the
+// attack, reports counts every second, and ends when the time is over or its parent is gone.
 import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import { createAttacker, nameOf } from './attacker.ts'
 import { attacks } from './attacks.ts'
 import { openSources } from './sources.ts'
 
-/** An attacker is another machine; here it must leave the processor to the server. */
+/** An attacker would be another machine, so here it yields the processor to the server. */
 const PRIORITY = 10
 
 setPriority(PRIORITY)
@@ -22,7 +21,7 @@ const signal = AbortSignal.timeout(seconds * 1000)
 const sources = await openSources()
 const attacker = createAttacker({ url, key, sources }, { signal, counts })
 attacker.count('begun')
-// What an attack leaves behind fails when its time is over.
+// Pending requests of an attack fail when its time is over.
 process.on('unhandledRejection', (error: Error) => {
   if (!signal.aborted) attacker.count(`unhandled: ${nameOf(error)}`)
 })

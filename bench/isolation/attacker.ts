@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Surroundings } from './servers/isolated-server.ts'
 
-/** What an attack is given. It ends when `signal` aborts, or when it has spent its bytes. */
+/** The tools of an attack. It ends when `signal` aborts, or when it has spent its bytes. */
 export type Attacker = {
   url: string
   key: string
@@ -16,14 +16,14 @@ export type Attacker = {
   count(what: string): void
   /** Takes bytes from the budget of the attack; false when there are none left. */
   spend(bytes: number): boolean
-  /** Runs `act` again and again in so many places at once, until the end. */
+  /** Runs `act` repeatedly in `places` concurrent loops, until the end. */
   repeat(places: number, act: (place: number) => Promise<void>): Promise<void>
 }
 
 export type Request = {
   method?: string
   json?: unknown
-  /** JSON as it is to be sent. */
+  /** A JSON body that is sent unchanged. */
   text?: string
   body?: RequestInit['body']
   headers?: Record<string, string>
@@ -31,23 +31,23 @@ export type Request = {
 
 export type RequestResponse = { status: number; text: string }
 
-/** One attack, what it needs around the server, and what it must leave alone to be bounded. */
+/** An attack, and the setup of the server that it needs. */
 export type Attack = {
   run(attacker: Attacker): Promise<void>
   surroundings?: Surroundings
 }
 
-/** No attack sends more. */
+/** The most bytes that an attack sends. */
 const BUDGET_BYTES = 2e9
 /**
- * Between two acts of one place: an attacker is another machine, and must not take this one's
- * processor.
+ * The pause between two acts of a loop: an attacker would be another machine, so it must not use
+ * this machine's processor.
  */
 const PAUSE_MS = 20
-/** Of a response only so much is kept. */
+/** The most characters of a response that are kept. */
 const KEPT_CHARS = 20_000
 
-/** Makes an attacker of one server. `counts` is filled with what happened. */
+/** Creates an attacker of one server. It fills `counts` with the outcomes. */
 export function createAttacker(
   { url, key, sources }: Pick<Attacker, 'url' | 'key' | 'sources'>,
   { signal, counts }: { signal: AbortSignal; counts: Map<string, number> },
@@ -75,7 +75,7 @@ export function createAttacker(
     return { status: response.status, text: await readSome(response) }
   }
 
-  /** Reads all of it and keeps its begin. */
+  /** Reads the whole response and returns its beginning. */
   async function readSome(answer: Response): Promise<string> {
     let kept = ''
     for await (const bytes of answer.body ?? []) {
@@ -104,7 +104,7 @@ export function createAttacker(
   return { url, key, signal, sources, send, count, spend, repeat }
 }
 
-/** What went wrong, in a word that counts can be kept by. */
+/** Returns a short name of an error, as a key of counts. */
 export function nameOf(error: Error): string {
   const { code } = (error.cause ?? error) as { code?: string }
   return code ?? error.message.slice(0, 60)

@@ -21,7 +21,7 @@ const single: Record<string, Attack> = {
   ...connectionAttacks,
 }
 
-/** Several attacks at once, in what surrounds any of them. */
+/** Runs several attacks at once, with the setup of all of them. */
 function together(...names: string[]): Attack {
   const all = names.map((name) => single[name]!)
   return {

@@ -1,6 +1,5 @@
-// The server with the fake engine. Tells its address, and after any message how long the longest
-// turn of its event loop took since the last one: in processor time, so that a busy machine changes
-// nothing.
+// A server with the fake engine. It sends its address, and after any message the longest turn of
+// its event loop since the last message: in processor time, which a busy machine does not change.
 import { createApp } from '../../src/app/app.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'

@@ -1,8 +1,9 @@
 /**
- * How long one request, of any size within the limits, holds the event loop of the server: the
- * longest turn in milliseconds of processor time, exact to 4 ms, over some repetitions of each
- * request alone. First each attack of `isolation`, one act of it; then what an ordinary client asks
- * of a recording with 32,000 words. The first time stands apart: then code is loaded and compiled.
+ * Measures how long one request, of any size within the limits, blocks the event loop of the
+ * server: the longest turn in milliseconds of processor time, accurate to 4 ms, over some
+ * repetitions of each request. First it runs one act of each attack of `isolation`, then the
+ * requests of an ordinary client for a recording with 32,000 words. The first repetition is
+ * reported separately, since it loads and compiles code.
  */
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -17,12 +18,12 @@ import { derived } from './attacks/bytes.ts'
 import { attacks } from './attacks.ts'
 import { openSources } from './sources.ts'
 
-/** No request may hold the loop longer. */
+/** The longest time that a request may block the loop. */
 const LIMIT_MS = 20
 const REPETITIONS = 7
-/** An attack whose one act does not end is ended. */
+/** The timeout of one act of an attack. */
 const ACT_MS = 3000
-/** What else needs no language model. */
+/** Further add-ons that need no language model. */
 const others = { pii_redaction: true, diarization: true }
 const RECORDING_SECONDS = 3600
 const RATE = 16_000
@@ -48,7 +49,9 @@ await server.stop()
 await rm(folder, { recursive: true })
 process.exit()
 
-/** Runs a request some times and tells the longest turn; the first time is not counted. */
+/**
+ * Runs a request several times and reports the longest turns; the first run is reported separately.
+ */
 async function measure(what: string, act: () => Promise<unknown>): Promise<void> {
   const turns: number[] = []
   const counts: Record<string, number> = {}
@@ -69,7 +72,7 @@ async function longestTurn({ process: child }: Served): Promise<number> {
   return maxMs
 }
 
-/** One act of an attack, in one place. */
+/** Runs one act of an attack, in one loop. */
 async function actOnce(run: (attacker: Attacker) => Promise<void>): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   const stop = new AbortController()

@@ -1,8 +1,8 @@
 /**
- * One account attacks, another one works: what the victim notices of each attack, and the limits
- * that must hold. `--attack NAME`, which may come several times, runs some attacks only (`json-`
- * those that begin so); `--seconds N` is how long each lasts; `--fake` takes the fake speech
- * engine. The first line is the run without attack. Linux only (/proc).
+ * Measures how the attacks of one account affect another account, the victim, against fixed limits.
+ * `--attack NAME`, which may be repeated, selects attacks (`json-` selects those with this prefix);
+ * `--seconds N` is the duration of each; `--fake` uses the fake speech engine. The first line is a
+ * run without attack. Linux only (/proc).
  */
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -46,7 +46,7 @@ for (const attack of names) {
   }
 }
 
-/** `json-` and nothing at all stand for all attacks that begin so. */
+/** Returns whether `request` is a prefix such as `json-`, or empty, that selects `name`. */
 function isGroup(name: string, request: string): boolean {
   return (request === '' || request.endsWith('-')) && name.startsWith(request)
 }

@@ -7,25 +7,25 @@ import { type Baseline, type Evaluation, evaluate } from './outcome.ts'
 import { ATTACKER_KEY, startIsolated } from './servers/isolated-server.ts'
 import { createVictim } from './victim/victim.ts'
 
-/** How a run is made. */
+/** The options of a run. */
 export type MeasureOptions = {
-  /** Seconds of the attack, or of life without one. */
+  /** Seconds of the attack, or of the run without one. */
   seconds: number
   isFake: boolean
-  /** None: the run that the others are compared with. */
+  /** Undefined for the baseline run. */
   attack?: string
   baseline?: Baseline
 }
 
-/** A run in figures, with what the attacker was answered. */
+/** The figures of a run, with the counts of the attacker. */
 export type Measured = Evaluation & { attacker?: Record<string, number>; surrounded?: boolean }
 
-/** Life before the attack begins, in milliseconds. */
+/** The time of the victim's run before the attack begins, in milliseconds. */
 const BEFORE_MS = 1000
-/** An attacker that does not end by itself is ended. */
+/** The time after which an attacker that does not end is killed, in milliseconds. */
 const ATTACKER_END_MS = 5000
 
-/** Starts a server, lets the victim live there beside the attack, and judges what came of it. */
+/** Starts a server, runs the victim beside the attack, and evaluates the outcome. */
 export async function measure({
   seconds,
   isFake,
@@ -61,7 +61,7 @@ type Started = {
   end(): Promise<void>
 }
 
-/** Starts a process that waits for its order. */
+/** Starts an attacker process that waits for its attack. */
 async function startAttacker(): Promise<Started> {
   const child: ChildProcess = fork(join(import.meta.dirname, 'attacker-process.ts'), {
     execArgv: ['--disable-warning=ExperimentalWarning'],

@@ -2,32 +2,32 @@ import { percentile } from '../../src/cli/live/live-latency.ts'
 import type { VictimOutcome } from './victim/victim.ts'
 
 /**
- * What the victim must not notice: milliseconds, and bytes beyond the memory of a run without
- * attack.
+ * The limits of an attack's effect on the victim: milliseconds, and bytes beyond the memory of the
+ * baseline.
  */
 export const LIMITS = { requestP95: 200, finalP95: 500, memoryGrowth: 1e9 }
 
 /** Silence that finals wait for: the default `endpointing` and hangover, in milliseconds. */
 const WAITING_MS = 300
-/** A run hears about the same words as the one without attack. */
+/** The fewest recognized words, as a share of the baseline's. */
 const WORDS_SHARE = 0.9
 
-/** What was seen of the server. */
+/** The outcome for the server. */
 export type ServerOutcome = {
   peakBytes: number
   /** Its process tree was killed for its memory. */
   memoryExceeded: boolean
-  /** How it ended by itself. */
+  /** The exit code or signal if it ended by itself. */
   ended: string | undefined
 }
 
-/** The run without attack, as far as others are compared with it. */
+/** The figures of the baseline run that others are compared with. */
 export type Baseline = { words: number; peakMB: number; jobMs: { p50: number | undefined } }
 
-/** One run in figures; see docs/benchmarks.md. */
+/** The figures of a run; see docs/benchmarks.md. */
 export type Evaluation = ReturnType<typeof evaluate>
 
-/** Judges a run, against the one without attack when there was one. */
+/** Evaluates a run, compared with the baseline if there is one. */
 export function evaluate(
   { requests, failures, sessions, jobs, loopHoldMs }: VictimOutcome,
   server: ServerOutcome,

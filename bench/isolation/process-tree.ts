@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * A process; its start, in ticks since the machine's, tells it from a later one with the same id.
+ * A process; its start, in ticks since the boot, distinguishes it from a later one with the same
+ * id.
  */
 type Process = { pid: number; started: number }
 
 type Stat = { parent: number; started: number; resident: number }
 
-/** A look at a process and all that descend from it, and their resident bytes summed. */
+/** A process and its descendants at one time, and the sum of their resident bytes. */
 export type ProcessTree = { processes: Process[]; resident: number }
 
 const PAGE_BYTES = 4096
@@ -29,18 +30,18 @@ export function readTree(root: number, knownProcesses: readonly Process[] = []):
     for (let at = pid; at > 1; at = all.get(at)?.parent ?? 0) if (requestedPids.has(at)) return true
     return false
   }
-  const found = [...all].filter(([pid]) => belongs(pid))
+  const members = [...all].filter(([pid]) => belongs(pid))
   return {
-    processes: found.map(([pid, { started }]) => ({ pid, started })),
-    resident: found.reduce((total, [, stat]) => total + stat.resident, 0),
+    processes: members.map(([pid, { started }]) => ({ pid, started })),
+    resident: members.reduce((total, [, stat]) => total + stat.resident, 0),
   }
 }
 
-/** What the system tells of a process; undefined when it has ended meanwhile. */
+/** Reads the state of a process; undefined when it has ended. */
 function readStat(pid: string): Stat | undefined {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name in brackets may hold anything; fields are counted after it, from the third.
+    // The name in parentheses may contain anything; the fields after it begin with the third.
     const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
     const [parent, started, pages] = [fields[1], fields[19], fields[21]].map(Number)
     return { parent: parent!, started: started!, resident: pages! * PAGE_BYTES }
@@ -49,7 +50,7 @@ function readStat(pid: string): Stat | undefined {
   }
 }
 
-/** What the watch of a process tree has seen. */
+/** A watch of the memory of a process tree. */
 export type MemoryWatch = {
   readonly peak: number
   readonly exceeded: boolean
@@ -59,17 +60,16 @@ export type MemoryWatch = {
   end(): void
 }
 
-/** Between two looks; memory grows by a gigabyte a second at most. */
+/** The interval of the checks; memory grows by at most a gigabyte per second. */
 const WATCH_MS = 200
 
 /** Watches a tree of processes and kills all of it when it holds more than `limit` bytes. */
 export function watchMemory(root: number, limit: number): MemoryWatch {
   let [peak, exceeded] = [0, false]
   let { processes } = readTree(root)
-  const look = () => {
+  const check = () => {
     const tree = readTree(root, processes)
-    // With nothing left there is nothing to ask for any more: the id of the root may be somebody
-    // else's.
+    // If no process is left, the watch ends: the id of the root may belong to another process.
     if (tree.processes.length === 0) return clearInterval(timer)
     processes = tree.processes
     peak = Math.max(peak, tree.resident)
@@ -86,7 +86,7 @@ export function watchMemory(root: number, limit: number): MemoryWatch {
       }
     }
   }
-  const timer = setInterval(look, WATCH_MS)
+  const timer = setInterval(check, WATCH_MS)
   return {
     get peak() {
       return peak

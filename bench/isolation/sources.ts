@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Bytes that an endless source sends at a time, and how often. */
+/** The bytes that an endless source sends at a time, the interval, and the most bytes in all. */
 const ENDLESS = { bytes: 1_000_000, ms: 20, max: 300_000_000 }
 const DRIP_MS = 200
 
 /**
- * Opens a server that other servers do not like: `/drip` sends a byte now and then, `/silent` takes
- * requests and never answers, `/endless` sends without end, `/turn` leads to itself, `/heads` never
- * ends its headers, `/ok` answers 200. Resolves to its address.
+ * Opens a misbehaving server: `/drip` sends single bytes, `/silent` never responds, `/endless`
+ * sends without end, `/turn` redirects to itself, `/heads` never ends its headers, `/ok` responds
+ * with 200. Resolves to its URL.
  */
 export async function openSources(): Promise<string> {
   const server = createServer((request, response) => {

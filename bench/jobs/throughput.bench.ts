@@ -1,7 +1,7 @@
 /**
- * A whole job through the running server against the bare loop (bare-loop.ts) on the same segments
- * with the same number of processes, in turn in one run: the ratio holds when the machine is
- * shared. Takes the longest recording of the corpus, repeated to at least ten minutes.
+ * Compares a whole job of the running server with the bare loop (bare-loop.ts) on the same segments
+ * and the same number of processes. Both alternate in one run, so that other load on the machine
+ * affects both. Uses the longest recording of the corpus, repeated to at least ten minutes.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -111,7 +111,7 @@ async function upload(file: string): Promise<{ audio_url: string }> {
   return (await response.json()) as { audio_url: string }
 }
 
-/** Seconds of a whole job, and of its decoding stage, watched through its progress. */
+/** Returns the seconds of a whole job, and of its decoding stage by its progress. */
 async function runJob(audioUrl: string): Promise<{ seconds: number; decode: number }> {
   const started = performance.now()
   const created = await fetch(`${address}/v2/pre-recorded`, {

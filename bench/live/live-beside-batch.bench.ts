@@ -1,7 +1,6 @@
 /**
- * Latency of one live session while nothing else is to do, and while the queue holds more
- * recordings than the machine can work off meanwhile, in turn: it must not move by more than a
- * fifth.
+ * Measures the latency of one live session on an idle server, and alternately while the queue
+ * always holds recordings: it must not change by more than a fifth.
  */
 import { Readable } from 'node:stream'
 import { percentile } from '../../src/cli/live/live-latency.ts'
@@ -13,7 +12,7 @@ import { readSpeech, type Speech } from './speech.ts'
 import { type Streamed, streamSpeech } from './stream.ts'
 
 const ROUNDS = 3
-/** Seconds of work that are queued for each session, which lasts about 60. */
+/** Seconds of batch work that are queued for each session, which lasts about 60. */
 const WORK_SECONDS = 90
 const BAR = 1.2
 
@@ -53,7 +52,7 @@ report({
   alone: quiet,
   beside: busy,
   ratio,
-  /** Without recordings left at the end of a session the queue was not full all the time. */
+  /** If no recordings are left at the end of a session, the queue was empty for a while. */
   recordingsLeft: leftOver,
   barsHeld: Math.max(ratio.firstPartialP50, ratio.finalP50) <= BAR && leftOver >= ROUNDS,
 })
@@ -71,14 +70,14 @@ function describe(streamed: readonly Streamed[]) {
   }
 }
 
-/** Seconds that one recording takes on its own. */
+/** Returns the seconds that one recording takes alone. */
 async function timeOfJob(): Promise<number> {
   const started = performance.now()
   await client.wait(await client.create({ audio_url: recording }), () => {})
   return (performance.now() - started) / 1000
 }
 
-/** One recording of all speeches; jobs share it. */
+/** Uploads one recording of all speeches, which the jobs share. */
 async function upload(to: Client, all: readonly Speech[]): Promise<string> {
   const wav = wavOf(Buffer.concat(all.map(({ samples }) => samples)))
   return to.upload({ filename: 'all.wav', open: async () => Readable.from([wav]) })

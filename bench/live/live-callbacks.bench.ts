@@ -1,6 +1,7 @@
 /**
- * Latency of live sessions that tell everything to a callback beside that of sessions without one,
- * in turn: it must not move by more than a tenth. The receiver is a process of its own on loopback.
+ * Measures the latency of live sessions with callbacks of all events and, alternately, without
+ * callbacks: it must not change by more than a tenth. The receiver is a separate process on
+ * loopback.
  */
 import { percentile } from '../../src/cli/live/live-latency.ts'
 import { createRandom } from '../../test/support/random/random.ts'
@@ -11,9 +12,9 @@ import { readSpeech } from './speech.ts'
 import { type Streamed, streamSpeech } from './stream.ts'
 
 const ROUNDS = 3
-/** Sessions at a time; half of what a machine of two cores carries. */
+/** Concurrent sessions: half of the capacity of a machine with two cores. */
 const SESSIONS = 4
-/** Sessions start within so many seconds of each other. */
+/** Sessions start within this many seconds. */
 const SPREAD_SECONDS = 5
 const BAR = 1.1
 
@@ -40,7 +41,7 @@ const without: Streamed[] = []
 const reported: Streamed[] = []
 for (let round = 0; round < ROUNDS; round++) {
   const delays = Array.from({ length: SESSIONS }, () => random() * SPREAD_SECONDS)
-  // Whatever warms up or wears off does so for both.
+  // The order alternates, so that warm-up affects both equally.
   const turns = [() => run(delays, {}), () => run(delays, { callback: true, callback_config })]
   const isSwapped = round % 2 === 1
   const [first, second] = isSwapped ? turns.toReversed() : turns
@@ -72,7 +73,10 @@ report({
   withCallback,
   ratio,
   received,
-  /** Of acknowledgments only what one notices: a few milliseconds are a large share of them. */
+  /**
+   * For acknowledgments, only noticeable changes count: a few milliseconds are a large share of
+   * their latency.
+   */
   barsHeld:
     Math.max(ratio.firstPartialP50, ratio.finalP50) <= BAR &&
     withCallback.ackMs.p99 - withoutCallback.ackMs.p99 <= 20,

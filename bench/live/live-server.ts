@@ -4,10 +4,10 @@ import { type Client, createClient } from '../../src/cli/server/client.ts'
 import { serve } from '../support/served.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-/** A server with the real models, in a process of its own on a folder of its own. */
+/** A server with the real models, in a separate process with a new data folder. */
 export type LiveBenchServer = { client: Client; pid: number; stop(): Promise<void> }
 
-/** Starts one that takes as many sessions as it is given, with further settings. */
+/** Starts a server without a limit of sessions, with further settings. */
 export async function startLiveServer(
   settings: Record<string, string> = {},
 ): Promise<LiveBenchServer> {

@@ -1,11 +1,11 @@
 /**
- * Latency, accuracy and processor time of live sessions, from one session at a time to as many as
- * the machine carries: a line for each number of sessions until a limit breaks, or for each
+ * Measures latency, accuracy and processor time of live sessions, from one concurrent session to
+ * the capacity of the machine: a line for each number of sessions until a limit breaks, or for each
  * `--sessions N`. `--no-partials` requests finals only. `--translate` repeats each number of
- * sessions with translations of finals and partials, from a stand-in for a model on another
- * machine, so that one run compares both. Real speech at its pace, the sessions out of step with
- * each other. Moments count from when the sample in question was sent: the one at the first word of
- * the reference, the one at `speech_end`. Processor seconds are per second of one session's audio.
+ * sessions with translations of finals and partials, from a fake model server, so that one run
+ * compares both. Clients send recorded speech in real time, with different offsets. Latencies count
+ * from the sending of a sample: the one at the first word of the reference, and the one at
+ * `speech_end`. Processor seconds are per second of one session's audio.
  */
 import { loadavg } from 'node:os'
 import { Readable } from 'node:stream'
@@ -28,15 +28,18 @@ import { readSpeech, type Speech, seconds } from './speech.ts'
 import { type Streamed, streamSpeech } from './stream.ts'
 
 const COUNTS = [1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64]
-/** Of the first session count each speech is heard alone, so that one minute does not decide. */
+/**
+ * With one session, this many speeches are measured, so that the result does not depend on one
+ * minute.
+ */
 const ALONE = 3
-/** Bars of the design, in milliseconds. */
+/** The limits of the design, in milliseconds. */
 const LIMITS = { ack: 300, firstPartial: 500, finalAlone: 200, finalTogether: 500 }
 /** The default of the API. */
 const ENDPOINTING_SECONDS = 0.05
-/** Sessions start within so many seconds of each other. */
+/** Sessions start within this many seconds. */
 const SPREAD_SECONDS = 5
-/** How long the stand-in for a model takes for a response, in milliseconds. */
+/** The response time of the fake model server, in milliseconds. */
 const ANSWER_MS = 300
 
 const { values: options } = parseArgs({
@@ -175,7 +178,7 @@ function werOf(pairs: readonly (readonly [reference: string, hypothesis: string]
   return total('errors') / total('referenceWords')
 }
 
-/** What is heard in the same sound as recordings, through the same server. */
+/** Recognizes the same audio as recordings, with the same server. */
 async function transcribeFiles({ client }: LiveBenchServer): Promise<Map<Speech, string>> {
   const texts = new Map<Speech, string>()
   for (const speech of speeches) {

@@ -1,14 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Processor seconds, user and system, of a server's processes by what they do. */
+/** Processor seconds, user and system, of a server's processes by their role. */
 export type ProcessorTime = Record<string, number>
 
-/** Of the clock that the system counts processor time with. */
+/** Ticks per second of the processor times in /proc. */
 const TICKS_PER_SECOND = 100
 
 /**
- * Reads the processor time of `root` and of all that descend from it, since their start. Linux only
- * (/proc).
+ * Reads the processor time of `root` and its descendants, since their start. Linux only (/proc).
  */
 export function readProcessorTime(root: number): ProcessorTime {
   const parents = new Map<number, number>()
@@ -16,7 +15,7 @@ export function readProcessorTime(root: number): ProcessorTime {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     const line = read(`/proc/${name}/stat`)
-    // The name in brackets may hold anything; fields are counted after it, from the third.
+    // The name in parentheses may contain anything; the fields after it begin with the third.
     const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
     parents.set(Number(name), Number(fields[1]))
     seconds.set(Number(name), (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND)

@@ -1,5 +1,5 @@
-// A receiver of callbacks in a process of its own: answers 204 to each and counts them, and tells
-// how many they are at `/received`. Sends its address when it listens.
+// A process that receives callbacks: it responds with 204 to each, and returns their number at
+// `/received`. Sends its address when it listens.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

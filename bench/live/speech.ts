@@ -2,23 +2,20 @@ import { readFile } from 'node:fs/promises'
 import { createRandom } from '../../test/support/random/random.ts'
 import { decodeCorpus, type Recording, type ReferenceWord, readCorpus } from '../support/corpus.ts'
 
-/** About a minute of somebody speaking: 16-bit samples at 16 kHz, and what is said. */
+/** About a minute of speech: 16-bit samples at 16 kHz, and the reference text. */
 export type Speech = {
   samples: Buffer
   transcript: string
-  /** Empty where the times of words are not known. */
+  /** The words of the reference with times; empty if the times are not known. */
   words: ReferenceWord[]
 }
 
 const SECONDS = 60
 const BYTES_PER_SECOND = 32_000
 
-/**
- * What a session of dictation or a call is like; noise and other hard things have a bench of their
- * own.
- */
+/** Groups of the corpus that resemble dictation or calls; noise has a separate bench. */
 const GROUPS = ['read', 'speech-public', 'speech', 'spontaneous', 'telephone', 'conversation']
-/** Longer recordings would be a session by themselves. */
+/** Longer recordings are not used, since one would fill a session. */
 const MAX_RECORDING_SECONDS = 30
 
 /** Pauses between the recordings, in seconds. */
@@ -54,7 +51,7 @@ export async function readSpeech(): Promise<{ corpus: string; speeches: Speech[]
   }
 }
 
-/** Seconds of 16-bit samples at 16 kHz. */
+/** Returns the duration of 16-bit samples at 16 kHz, in seconds. */
 export function seconds(samples: Buffer): number {
   return samples.length / BYTES_PER_SECOND
 }
@@ -85,8 +82,8 @@ function startSpeech(random: () => number) {
 }
 
 /**
- * Some noise of a quiet room, about 80 dB below full scale: digital silence is nothing that a
- * microphone hears.
+ * Returns the noise of a quiet room, about 80 dB below full scale, since microphones do not record
+ * digital silence.
  */
 function pause(random: () => number): Buffer {
   const length = PAUSE.min + random() * (PAUSE.max - PAUSE.min)

@@ -6,11 +6,11 @@ import type { Client } from '../../src/cli/server/client.ts'
 import { alignWords, comparableWords } from '../../test/support/asr/word-errors.ts'
 import type { Speech } from './speech.ts'
 
-/** What came of one session. */
+/** The outcome of one session. */
 export type Streamed = Latencies & {
   /** The finals, joined. */
   text: string
-  /** Words of partials, and those of them that the next partial or the final took back. */
+  /** Words of partials, and those of them that the next partial or the final retracted. */
   partialWords: number
   takenBack: number
   partials: number
@@ -20,24 +20,26 @@ export type Streamed = Latencies & {
 }
 
 /**
- * Milliseconds from each final to its translation, and how many translations there were of what.
+ * Milliseconds from each final to its translation, and the numbers of translated partials and of
+ * failures.
  */
 export type Translated = { delays: number[]; partials: number; failed: number }
 
 /**
- * How sound is given: at its pace in pieces of 100 ms after so many seconds, or as fast as it is
- * taken.
+ * The pace of the audio: in real time, in messages of 100 ms, after `delay` seconds, or as fast as
+ * the server reads it.
  */
 export type Pace = { kind: 'live'; delay: number } | { kind: 'fast' }
 
 const BYTES_PER_SECOND = 32_000
 const CHUNK_BYTES = 3200
-/** A reference word this near to the start of speech is what starts it. */
+/**
+ * The longest distance between the start of speech and the reference word that starts it, in
+ * seconds.
+ */
 const ONSET_TOLERANCE = 0.5
 
-/**
- * Streams one session and listens to its end; `params` are what it is asked for besides partials.
- */
+/** Streams one session until its end; `params` are its parameters besides partials. */
 export async function streamSpeech(
   client: Client,
   { samples, words }: Speech,
@@ -64,7 +66,7 @@ export async function streamSpeech(
     onLost: () => void losses++,
   })
 
-  /** Nothing is known of recordings without word times; the server's own moment has to do there. */
+  /** Without word times, the server's own time of the start of speech is used. */
   function onsetOf(time: number): number {
     const distance = (start: number) => Math.abs(start - time)
     const nearest = words.reduce<number | undefined>((best, { start }) => {

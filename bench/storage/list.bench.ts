@@ -1,8 +1,8 @@
 /**
- * Lists over HTTP from a store of 1,000,000 jobs with metadata, one request at a time, with the
- * limits that they are built for, and creation beside it. Filling the store takes about two
- * minutes. With `STENO_BENCH=postgres` the store is a PostgreSQL server of its own;
- * `STENO_BENCH_JOBS` sets another number of jobs.
+ * Measures lists over HTTP from a store of 1,000,000 jobs with metadata, one request at a time,
+ * against their limits, and the creation of jobs. Filling the store takes about two minutes. With
+ * `STENO_BENCH=postgres` the store is a PostgreSQL server of its own; `STENO_BENCH_JOBS` sets
+ * another number of jobs.
  */
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
@@ -77,7 +77,7 @@ const data = join(folder, 'data')
 const postgresFolder = isPostgres ? makePostgresFolder() : undefined
 const databaseUrl = postgresFolder && postgresUrl(postgresFolder, 'postgres')
 if (postgresFolder) {
-  // As installed, except for the memory that any machine of such a store has.
+  // The default settings, except for the memory of a machine with such a store.
   const settings = ['shared_buffers=1GB', 'autovacuum=on']
   await startPostgres(postgresFolder, { isDurable: true, settings })
   await fillPostgres(databaseUrl!)
@@ -149,7 +149,7 @@ async function fill(): Promise<void> {
     const text = JSON.stringify(metadata)
     insertJob.run(id, kind, status, at, at + 500, text, params, randomUUID(), result)
     for (const token of metadataTokens('bench', metadata)) insertToken.run(token, at, id, kind)
-    // Else the journal would hold the whole store.
+    // Otherwise the journal would contain the whole store.
     if (i % 100_000 === 0) db.exec('commit; begin')
   }
   db.exec('commit')
@@ -178,7 +178,7 @@ async function fillPostgres(url: string): Promise<void> {
         ${tokens.map(({ at }) => at)}::bigint[], ${tokens.map(({ id }) => id)}::text[],
         ${tokens.map(({ kind }) => kind)}::text[])`.execute(database)
   }
-  // As autovacuum does in time.
+  // Autovacuum would do this later.
   for (const table of ['jobs', 'job_metadata', 'account_byte_changes']) {
     await sql`vacuum analyze ${sql.table(table)}`.execute(database)
   }

@@ -11,10 +11,13 @@ export const ACCOUNT = 'bench'
 export const FIRST_AT = Date.UTC(2025, 0, 1)
 const APART_MS = 3_600_000
 
-/** The minutes that recordings last: most are short, some take hours; 18 minutes on average. */
+/**
+ * The lengths of recordings in minutes: most are short, some take an hour or more; 18 minutes on
+ * average.
+ */
 const MINUTES = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 45, 90]
 const UTTERANCES_PER_MINUTE = 10
-/** At 150 words a minute. */
+/** Words per utterance, at 150 words per minute. */
 const WORDS = 15
 const VOCABULARY = 20_000
 const NAMES = 100
@@ -30,7 +33,10 @@ function say(): string[] {
   return Array.from({ length: WORDS }, () => `w${Math.floor(VOCABULARY ** random()) - 1}`)
 }
 
-/** What a store holds: words, and for a word the utterances of each recording that say it. */
+/**
+ * The content of a store: the number of utterances and words, and for a counted word its utterances
+ * in each recording.
+ */
 export type SearchStore = { utterances: number; words: number; said: Map<string, number> }
 
 /**

@@ -1,10 +1,10 @@
 /**
- * Searches over HTTP in what was said in 10,000 recordings, 18 minutes each on average, one at a
- * time, with a limit of 200 ms: by word, phrase, speaker, day and metadata, first and later pages.
- * On a busy machine the least time and the processor time say more than the median. Words are as
- * frequent as in a language: the n-th of 20,000 occurs with 1/n. Then recordings are deleted, and
- * all pages of one word are compared with what was said. Filling takes some minutes. With
- * `STENO_BENCH=postgres` the store is a PostgreSQL server of its own; `STENO_BENCH_JOBS` sets
+ * Measures searches over HTTP in the transcripts of 10,000 recordings, 18 minutes each on average,
+ * one at a time, with a limit of 200 ms: by word, phrase, speaker, day and metadata, first and
+ * later pages. On a busy machine the least time and the processor time say more than the median.
+ * Words are as frequent as in a language: the n-th of 20,000 occurs with 1/n. Then recordings are
+ * deleted, and all pages of one word are compared with the transcripts. Filling takes some minutes.
+ * With `STENO_BENCH=postgres` the store is a PostgreSQL server of its own; `STENO_BENCH_JOBS` sets
  * another number of recordings.
  */
 import { readFile, rm } from 'node:fs/promises'
@@ -25,7 +25,7 @@ import { fillSearchStore } from './search-store.ts'
 const JOBS = Number(process.env.STENO_BENCH_JOBS ?? 10_000)
 const REPEATS = 20
 const LIMIT_MS = 200
-/** Longer waits show nothing more. */
+/** The longest wait for a search. */
 const MAX_MS = 10_000
 /** A word of some thousand utterances. */
 const COUNTED = 'w300'
@@ -107,7 +107,7 @@ async function fill() {
 
 async function measure(server: Served, what: string, query: string): Promise<void> {
   const path = `/v2/search?${query}`
-  // The first one reads pages that the others find in memory.
+  // The first request reads pages that the others find in memory.
   let hits = (await get(server, path)).items.length
   const ms: number[] = []
   const before = await processorMs(server)
@@ -124,8 +124,8 @@ async function measure(server: Served, what: string, query: string): Promise<voi
 }
 
 /**
- * Processor time that the server has taken, without that of a PostgreSQL server. Linux only
- * (/proc).
+ * Returns the processor time of the server in milliseconds, without that of a PostgreSQL server.
+ * Linux only (/proc).
  */
 async function processorMs({ process: { pid } }: Served): Promise<number> {
   const [, rest = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')
@@ -134,7 +134,7 @@ async function processorMs({ process: { pid } }: Served): Promise<number> {
   return (user! + system!) * 10
 }
 
-/** Deletes recordings that say a word, and counts who says it before and after that. */
+/** Deletes recordings that contain a word, and counts its hits before and after that. */
 async function deleteSome(server: Served): Promise<void> {
   const before = await countHits(server)
   const ids = [...said.keys()].slice(0, DELETED_JOBS)

@@ -10,14 +10,13 @@ import { temporaryFolder } from './temporary-folder.ts'
 export type ReferenceWord = { word: string; start: number; end: number }
 
 /**
- * One recording of a corpus. `transcript` is null where the words are not known, '' where there are
- * none.
+ * One recording of a corpus. `transcript` is null if the words are not known, '' if there are none.
  */
 export type Recording = {
   id: string
   file: string
   group: string
-  /** Null where there is no speech. */
+  /** Null if there is no speech. */
   language: string | null
   transcript: string | null
   words: ReferenceWord[] | null
@@ -71,7 +70,7 @@ export async function readCorpus({
   return { name: corpus ? 'corpus' : 'fixtures', recordings }
 }
 
-/** Decodes recordings into a temporary folder, which goes with `dispose`. */
+/** Decodes recordings into a temporary folder, which `dispose` removes. */
 export async function decodeCorpus(recordings: readonly Recording[]) {
   const folder = await temporaryFolder()
   const signal = new AbortController().signal

@@ -3,13 +3,15 @@ import { Pool } from 'undici'
 /** One request of a load; its body is read to the end. */
 export type LoadRequest = { path: string; method?: 'GET' | 'POST'; json?: unknown; key?: string }
 
-/** What a load gave: answers per second, and how long one took, in milliseconds. */
+/**
+ * The result of a load: responses per second, and percentiles of the response time in milliseconds.
+ */
 export type LoadResult = { perSecond: number; p50: number; p95: number; p99: number }
 
-/** How hard, and for how long, in seconds. */
+/** The number of connections, the duration in seconds, and the expected status. */
 export type LoadOptions = { connections: number; seconds: number; status?: number }
 
-/** Sends requests over so many connections, each its next one when the last was answered. */
+/** Sends requests over several connections, each after the response to its last one. */
 export async function load(
   url: string,
   next: () => LoadRequest,

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export type Served = { url: string; process: ChildProcess; stop(): Promise<void> }
 
 /** Starts `script`, which sends its address when it listens. */
@@ -20,7 +20,9 @@ export async function serve(script: URL, env: Record<string, string> = {}): Prom
   }
 }
 
-/** The server of this project on a data folder; key `bench`, no rate limit. */
+/**
+ * Starts the server of this project on a data folder, with the key `bench` and without rate limit.
+ */
 export function serveSteno(folder: string, env: Record<string, string> = {}): Promise<Served> {
   return serve(new URL('server-process.ts', import.meta.url), {
     STENO_DATA_DIR: folder,
@@ -31,7 +33,7 @@ export function serveSteno(folder: string, env: Record<string, string> = {}): Pr
   })
 }
 
-/** Most bytes that a process has held at a time. Linux only (/proc). */
+/** Returns the peak resident memory of a process in bytes. Linux only (/proc). */
 export async function peakMemory({ pid }: ChildProcess): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
@@ -40,10 +42,10 @@ export async function peakMemory({ pid }: ChildProcess): Promise<number> {
 /** Clock ticks a second in /proc, on every machine. */
 const TICKS = 100
 
-/** Milliseconds of processor time that a process has used in all its threads. Linux only. */
+/** Returns the processor time of all threads of a process in milliseconds. Linux only. */
 export async function processorTime({ pid }: ChildProcess): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  // Behind the name, which may hold blanks; user and system time are fields 14 and 15.
+  // The fields after the name, which may contain spaces; user and system time are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS
 }

@@ -1,6 +1,6 @@
-// The server in a process of its own, with a fake engine, for benchmarks that load it from outside.
-// Reads STENO_*, and BENCH_WAIT_MS, which a batch takes; sends its address when it listens, and
-// exits when it is sent `exit`, so that a profile is written.
+// A process that runs the server with a fake engine, for benchmarks over HTTP. It reads STENO_*,
+// and BENCH_WAIT_MS, the time of a batch; it sends its address when it listens, and exits on the
+// message `exit`, so that a profile is written.
 import { setTimeout as delay } from 'node:timers/promises'
 import { createApp } from '../../src/app/app.ts'
 import { readConfig } from '../../src/config/config.ts'

@@ -1,9 +1,9 @@
-/** A WAV file around 16-bit mono samples at 16 kHz. */
+/** Returns a WAV file with 16-bit mono samples at 16 kHz. */
 export function wavOf(samples: Buffer): Buffer {
   return Buffer.concat([wavHeader(samples.length), samples])
 }
 
-/** The 44 bytes before `dataBytes` bytes of 16-bit mono samples at 16 kHz. */
+/** Returns the WAV header of 44 bytes for `dataBytes` bytes of 16-bit mono samples at 16 kHz. */
 export function wavHeader(dataBytes: number): Buffer {
   const header = Buffer.alloc(44)
   header.write('RIFF', 0)

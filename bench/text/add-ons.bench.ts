@@ -1,9 +1,8 @@
 /**
- * `npm run bench -- add-ons [--corpus DIR]`: everything that is made of a transcript, in one
- * composition of an hour of words, PII redaction included, which all others then see the outcome
- * of: seconds of each step, and all of them against the time that the recognition of an hour takes
- * here, measured on the recordings of the corpus, one after the other, with one process. The words
- * are its reference texts, again and again.
+ * `npm run bench -- add-ons [--corpus DIR]`: measures all add-ons on an hour of words, PII
+ * redaction first: the seconds of each step, and their sum compared with the recognition of an
+ * hour, measured on the recordings of the corpus with one process. The words are the reference
+ * texts of the corpus, repeated.
  */
 import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
 import { readConfig } from '../../src/config/config.ts'
@@ -17,13 +16,13 @@ import { decodeCorpus, type Recording, readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'
 
 const HOUR = 3600
-/** What people say in an hour when they hardly pause. */
+/** The words of an hour of speech with few pauses. */
 const WORDS_PER_HOUR = 9_000
-/** Utterances of so many words, a second apart; every third is of the other channel. */
+/** Words per utterance; utterances are a second apart, and every third is on the other channel. */
 const WORDS_PER_UTTERANCE = 25
 /** Entries of the vocabulary. */
 const ENTRIES = 500
-/** So much sound tells how fast recognition is. */
+/** Seconds of audio on which recognition is measured. */
 const SOUND_SECONDS = 60
 
 const { name: corpus, recordings } = await readCorpus()
@@ -72,9 +71,7 @@ function hourOf(words: readonly string[]): Transcript {
   return { utterances }
 }
 
-/**
- * Composes a result, and tells the seconds of each step and of all, building the result included.
- */
+/** Builds a result, and returns the seconds of each step and of the whole build. */
 function buildTimed(transcript: Transcript) {
   const begun: [step: string, at: number][] = []
   const note = (step: string) => void begun.push([step, performance.now()])
@@ -89,7 +86,7 @@ function buildTimed(transcript: Transcript) {
   return { seconds, total: (begun.at(-1)![1] - begun[0]![1]) / 1000 }
 }
 
-/** Seconds of recognition for each second of sound, voice detection included. */
+/** Returns the seconds of recognition per second of audio, voice detection included. */
 async function realTimeFactor(): Promise<number> {
   const { models } = readConfig({})
   const { decoded, dispose } = await decodeCorpus(someSpeech(recordings))
@@ -111,7 +108,7 @@ async function realTimeFactor(): Promise<number> {
   }
 }
 
-/** Recordings with words, as many as may be needed, evenly over the corpus. */
+/** Returns recordings with words, evenly spread over the corpus. */
 function someSpeech(recordings: readonly Recording[]): Recording[] {
   const spoken = recordings.filter(({ transcript }) => transcript)
   const step = Math.max(1, Math.floor(spoken.length / 12))

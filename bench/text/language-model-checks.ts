@@ -11,7 +11,7 @@ import { unifyNames } from '../../src/language-services/llm/unify-names.ts'
 import { ServiceFailure } from '../../src/language-services/service-failure.ts'
 import { type EvaluationSet, textOf } from './language-model-set.ts'
 
-/** What a model was asked, what it answered, and which checks of the response failed. */
+/** A task of a model, its response, and the failed checks of the response. */
 export type Evaluation = {
   task: string
   asked: string
@@ -26,7 +26,7 @@ const CATEGORIES = {
   self_harm: 'somebody hurts or kills themselves, or wants to',
 }
 
-/** Words that hardly a sentence of a language lacks, and no other language of the set has. */
+/** Words that occur in nearly every sentence of a language, and in no other language of the set. */
 const ORDINARY: Record<string, RegExp> = {
   en: /\b(the|and|is|was|of|to|with)\b/i,
   de: /\b(der|die|das|und|ist|nicht|ein|eine|bei|mit)\b/i,
@@ -35,7 +35,7 @@ const ORDINARY: Record<string, RegExp> = {
   zh: /\p{Script=Han}/u,
 }
 
-/** Asks a model everything of a set, one after the other, and judges each response as it comes. */
+/** Runs all tasks of a set on a model, one after the other, and checks each response. */
 export async function* evaluateModel(
   set: EvaluationSet,
   options: AskOptions,
@@ -86,7 +86,7 @@ function evaluate(
   return { task, asked: requestedText, answer: response, checks: checks.length, failed }
 }
 
-/** A task that fails has an empty answer, which fails what it must have. */
+/** Returns an empty response for a task that fails, so that its required patterns fail. */
 async function tryTo(ask: () => Promise<string>): Promise<string> {
   try {
     return await ask()
@@ -96,7 +96,7 @@ async function tryTo(ask: () => Promise<string>): Promise<string> {
   }
 }
 
-/** A response that is not there has nothing that it must not have: that proves nothing. */
+/** An empty response passes no check, not even for patterns that it must not contain. */
 function patterns(answer: string, list: readonly string[], wanted = true): Check[] {
   return list.map((pattern) => {
     const isMet = new RegExp(pattern, 'iu').test(answer) === wanted
@@ -164,7 +164,7 @@ async function* evaluateTranslations({ translations }: EvaluationSet, options: A
   }
 }
 
-/** A model that finds nothing at all is not right about what is harmless. */
+/** A model that flags nothing at all gets no credit for harmless sentences. */
 async function* evaluateModeration({ moderation }: EvaluationSet, options: AskOptions) {
   const sentences = moderation.map(([sentence]) => sentence)
   const answer = await tryTo(async () => {
@@ -184,7 +184,7 @@ async function* evaluateModeration({ moderation }: EvaluationSet, options: AskOp
   }
 }
 
-/** Likewise, one that changes nothing at all is not right about other names. */
+/** A model that changes nothing at all gets no credit for the names that stay. */
 async function* evaluateNames({ names }: EvaluationSet, options: AskOptions) {
   const groups = names.map(({ spellings, said }) => {
     return spellings.map((spelling, i) => ({ spelling, count: 3 - i, said: said[i]! }))

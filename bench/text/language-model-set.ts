@@ -7,7 +7,7 @@ type Spoken = { language: string } & (
   | { words: number; filler: readonly string[]; needle: string }
 )
 
-/** What a set asks; `of` names a transcript. Patterns are those of regular expressions. */
+/** The tasks of a set; `of` names a transcript. Patterns are regular expressions. */
 export type EvaluationSet = {
   transcripts: Readonly<Record<string, Spoken>>
   prompts: readonly { of: string; prompt: string; has?: string[]; lacks?: string[] }[]
@@ -30,7 +30,7 @@ export function readSet(): EvaluationSet {
   return JSON.parse(readFileSync(file, 'utf8')) as EvaluationSet
 }
 
-/** What can be asked for alone, in the order in which it is asked. */
+/** The kinds of tasks, in the order in which they run. */
 export const TASKS = [
   'prompts',
   'extractions',

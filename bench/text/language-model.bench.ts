@@ -1,8 +1,8 @@
 /**
- * What a language model makes of the tasks that it is given: answers, data, summaries,
+ * Checks the responses of a language model to all kinds of tasks: prompts, extraction, summaries,
  * translations, moderation and names, over a small set in five languages. The model is that of the
- * settings (`STENO_LLM_URL` and others), else the small one of the tests. `--task` asks some only.
- * Each failed check is a line on stderr, and so is the count after each response.
+ * settings (`STENO_LLM_URL` and others), or the small one of the tests. `--task` selects kinds of
+ * tasks. Each failed check, and the count after each response, is a line on stderr.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

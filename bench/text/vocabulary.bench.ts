@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- vocabulary [--corpus DIR]`: how many misrecognitions of vocabulary.json a
- * custom vocabulary puts right, and how much of other text it spoils, by intensity; and how long
- * 500 entries take on an hour of words. With a corpus its reference texts are the other text as
- * well.
+ * `npm run bench -- vocabulary [--corpus DIR]`: measures how many misrecognitions of
+ * vocabulary.json a custom vocabulary corrects, and how much of other text it damages, by
+ * intensity; and the time of 500 entries on an hour of words. With a corpus, its reference texts
+ * are part of the other text.
  */
 import { readFileSync } from 'node:fs'
 import { applyVocabulary } from '../../src/text/vocabulary/custom-vocabulary.ts'
@@ -14,7 +14,7 @@ import { report } from '../support/report.ts'
 type Misrecognition = [sentence: string, value: string]
 type Labeled = { tuning: Misrecognition[]; frozen: Misrecognition[]; ordinary: string[] }
 
-/** What people say in an hour when they hardly pause. */
+/** The words of an hour of speech with few pauses. */
 const WORDS_PER_HOUR = 9_000
 const ENTRIES = 500
 /** A common confidence of a recognized word. */
@@ -44,7 +44,7 @@ for (const intensity of [0, 0.25, 0.5, 0.75, 1]) {
 }
 
 const hour = utteranceOf(fill(ordinary.join(' ')))
-// Names glued from the words that are said: they begin and sound like many of them, which is the
+// Names joined from spoken words: they begin and sound like many of them, which is the most
 // expensive case.
 const spokenWords = [
   ...new Set(ordinary.flatMap((text) => text.toLowerCase().match(/[a-z]{4,}/g) ?? [])),
@@ -62,10 +62,7 @@ for (const run of ['first', 'next']) {
   report({ bench: 'text/vocabulary', run, entries: ENTRIES, words: WORDS_PER_HOUR, seconds })
 }
 
-/**
- * How many of the sentences come out as they were said, and how many words beside the names were
- * changed.
- */
+/** Counts the sentences that become right, and the changed words beside the names. */
 function score(sentences: readonly Misrecognition[], intensity: number) {
   let fixed = 0
   let spoiled = 0
@@ -77,14 +74,14 @@ function score(sentences: readonly Misrecognition[], intensity: number) {
   return { of: sentences.length, fixed, spoiled }
 }
 
-/** Whether a sentence is as it was around its name. */
+/** Returns whether only the name of a sentence changed. */
 function leaves(written: string, sentence: string): boolean {
   const [before = '', after = ''] = sentence.split(/\[.*\]/)
   const isUnchanged = written === sentence.replace(/[[\]]/g, '')
   return isUnchanged || (written.startsWith(before) && written.endsWith(after) && before !== after)
 }
 
-/** New words that are not said, letter by letter, in one word or two. */
+/** Counts new words that are not in the text, by letters, as one word or two. */
 function countFalse(text: string, intensity: number): number {
   const phrase = text.split(/\s+/).map(foldedLetters)
   const letters = new Set(phrase.flatMap((word, i) => [word, word + (phrase[i + 1] ?? '')]))

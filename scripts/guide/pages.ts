@@ -1,4 +1,4 @@
-/** A page of the documentation: its file in the repository, and what the navigation calls it. */
+/** A page of the documentation: its file in the repository, and its title in the navigation. */
 export type GuidePage = { file: string; title: string }
 
 /** The pages by section, in the order of the navigation. The first one is the start page. */
@@ -64,7 +64,7 @@ export const sections: readonly { title: string; pages: readonly GuidePage[] }[]
 
 const pages = sections.flatMap((section) => section.pages)
 
-/** Returns what the navigation calls a file; undefined for one that is no page. */
+/** Returns the title of a page by its file; undefined if the file is not a page. */
 export function titleOf(file: string): string | undefined {
   return pages.find((page) => page.file === file)?.title
 }

@@ -11,7 +11,7 @@ export type SearchEntry = {
   text: string
 }
 
-/** A page as it is written, and its parts. */
+/** A rendered page, and its parts for the search. */
 export type RenderedPage = { address: string; html: string; entries: SearchEntry[] }
 
 /** Renders a page of the site. Links to files that are no pages become plain text. */
@@ -76,7 +76,7 @@ function anchorOf(text: string, used: Map<string, number>): string {
   return before === 0 ? anchor : `${anchor}-${before}`
 }
 
-/** Returns where a link of a page leads on the site; undefined if it leads out of it. */
+/** Returns the target of a link on the site; undefined for links to other sites. */
 function linkTarget(href: string, from: string): string | undefined {
   if (/^(?:https?:|mailto:|#)/.test(href)) return href
   const { file, anchor } = resolve(href, from)

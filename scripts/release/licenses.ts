@@ -1,6 +1,6 @@
-/** Which licenses the packages of a release have, and which of them may not be in it. */
+/** Checks the licenses of the packages of a release. */
 
-/** What `package-lock.json` says of one package. */
+/** The entry of a package in `package-lock.json`. */
 export type LockedPackage = { version?: string; license?: string; dev?: boolean; link?: boolean }
 
 /** A package of the release with its license; `reason` says why a license was accepted by hand. */
@@ -27,9 +27,9 @@ const bundled = [
 
 type Review = {
   name: RegExp
-  /** The license that was found to hold, whatever the package declares. */
+  /** The license that applies, whatever the package declares. */
   license: string
-  /** The declared license that was reviewed: another one is reviewed anew. */
+  /** The declared license at the time of the review; another one needs a new review. */
   declared: string | undefined
   reason: string
 }

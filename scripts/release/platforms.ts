@@ -10,7 +10,7 @@ export const platforms: readonly Platform[] = [
   { title: 'Windows arm64', os: 'win32', cpu: 'arm64' },
 ]
 
-/** What a lock file says of a package, as far as platforms go. */
+/** The fields of a lock file about the platforms of a package. */
 export type LockedPackage = {
   version?: string
   dev?: boolean

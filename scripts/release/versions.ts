@@ -1,4 +1,4 @@
-/** What the files of a release say of its version. */
+/** The versions in the files of a release. */
 export type VersionFiles = {
   manifest: { name: string; version: string; repository?: string | { url?: string } }
   lock: { name: string; version: string; packages: Record<string, { version?: string }> }
@@ -9,7 +9,7 @@ export type VersionFiles = {
   tag?: string | undefined
 }
 
-/** Returns what keeps the version of `manifest` from being released; empty when nothing does. */
+/** Returns the problems that prevent a release of the version of `manifest`. */
 export function findVersionErrors(files: VersionFiles): string[] {
   const { manifest, lock, changelog, tags, tag } = files
   const { name, version } = manifest
@@ -39,7 +39,7 @@ export function findVersionErrors(files: VersionFiles): string[] {
   return problems
 }
 
-/** Returns what the changelog says of the newest version, for the page of the release. */
+/** Returns the section of the newest version in the changelog, for the page of the release. */
 export function releaseNotes(changelog: string): string {
   const [, entry = ''] = changelog.split(/^## .*$/m)
   return `${entry.trim()}\n`

@@ -1,6 +1,6 @@
-// Makes the built-in model that tells voices apart: node
-// scripts/speaker-model/convert-speaker-model.ts FINAL.EXT.RAW OUT.onnx FINAL.EXT.RAW lies in the
-// package that src/asr/speakers/embedding/model/README.md names.
+// Converts the built-in speaker model: node scripts/speaker-model/convert-speaker-model.ts
+// FINAL.EXT.RAW OUT.onnx FINAL.EXT.RAW lies in the package that
+// src/asr/speakers/embedding/model/README.md names.
 
 import { readFileSync } from 'node:fs'
 import { writeModel } from '../../src/asr/onnx/onnx.ts'

@@ -1,26 +1,26 @@
 import type { Component, Field, Matrix, Nnet3 } from './kaldi-reader.ts'
 
 /**
- * y = W·x + b, where x joins what stood at `offsets` (in frames); W has the columns of one offset
+ * y = W·x + b, where x joins the inputs at `offsets` (in frames); W has the columns of one offset
  * after the other.
  */
 export type Affine = { offsets: number[]; weights: Matrix; bias: Float32Array }
-/** What batch normalization has become: a factor and a term per dimension. */
+/** Batch normalization at inference: a factor and a term per dimension. */
 export type Scaling = { factor: Float32Array; term: Float32Array }
 /** An affine transform of frames, the rectifier, then the scaling. */
 export type FrameLayer = { affine: Affine; scaling: Scaling }
 /**
  * An x-vector network (Snyder et al. 2018, "X-vectors: robust DNN embeddings for speaker
  * recognition"): layers over frames, their mean and standard deviation in a window, and one more
- * layer, which is the embedding. The paper takes it before the rectifier; after the scaling,
- * cosines of voices lie further apart (equal error rate on windows of 1.5 s of read speech: 4.1 %
- * instead of 5.1 %), and around 0.
+ * layer, which is the embedding. The paper takes it before the rectifier; after the scaling, the
+ * cosines of different speakers are lower (equal error rate on windows of 1.5 s of read speech: 4.1
+ * % instead of 5.1 %), and around 0.
  */
 export type XVectorNetwork = { layers: FrameLayer[]; varianceFloor: number; embedding: FrameLayer }
 
 /**
- * Finds the x-vector network in what a file holds, from its output back to its input. Throws
- * `Error` that names the node for a network of another form.
+ * Finds the x-vector network in a file, from its output back to its input. Throws `Error` that
+ * names the node for a network of another form.
  */
 export function readXVectorNetwork({ wiring, components }: Nnet3): XVectorNetwork {
   const nodes = new Map(wiring.filter((line) => line.includes('-node ')).map(readNode))
@@ -42,7 +42,7 @@ export function readXVectorNetwork({ wiring, components }: Nnet3): XVectorNetwor
     return { source: from, affine: { offsets, weights, bias } }
   }
 
-  /** The node of this type that takes what `name` gives. */
+  /** Returns the node of this type whose input is `name`. */
   function after(name: string, type: RegExp): string {
     const found = [...nodes].find(([, { input, component = '' }]) => {
       return input === name && type.test(components.get(component)?.type ?? '')
@@ -71,7 +71,10 @@ export function readXVectorNetwork({ wiring, components }: Nnet3): XVectorNetwor
   return network
 }
 
-/** Each layer takes what the one before gives; the embedding takes its means and deviations. */
+/**
+ * Checks that the size of each layer fits the layer before, and that of the embedding the means and
+ * deviations.
+ */
 function checkSizes({ layers, embedding }: XVectorNetwork, inputs: number): void {
   let inputCount = inputs
   for (const [i, { affine, scaling }] of layers.entries()) {

@@ -12,7 +12,8 @@ const FLOAT16 = 10
 export type WeightFormat = { halfPrecision: boolean }
 
 /**
- * Writes the network as one ONNX graph that hears a stretch once and embeds many windows of it:
+ * Writes the network as one ONNX graph that runs its layers once over a region and embeds many
+ * windows of it:
  * - `features` f32 [1, inputs, frames]
  * - `windows` f32 [frames - context, windows]: each column weighs the frames of one window, its sum
  *   is 1; frame 0 stands at the first whose whole context is there
@@ -41,7 +42,7 @@ export function toOnnx(network: XVectorNetwork, format: WeightFormat): OnnxModel
   }
 }
 
-/** A graph in the making: its nodes and weights, in order. */
+/** A graph that is being written: its nodes and weights, in order. */
 type Graph = ReturnType<typeof createGraph>
 
 function createGraph({ halfPrecision }: WeightFormat) {

@@ -22,7 +22,7 @@ asyncHooks.createHook = (callbacks) => {
 }
 const { after, afterEach, before, beforeEach, describe } = await import('node:test')
 
-/** Keeps the process alive while a test waits for something that does not. */
+/** Keeps the process alive while a test waits for something without a handle. */
 const keepAlive = setInterval(() => {}, 60_000).unref()
 /** When each test began that has not ended, by its full name. */
 const running = new Map<string, number>()

@@ -61,20 +61,20 @@ const LONGEST = [
 /** Test files that take longer together have hung. */
 const TIMEOUT_MS = 600_000 + (values.long ? 120_000 * Number(values.rounds ?? 10) : 0)
 
-/** A process starts for so many files at least: its start and its modules take seconds. */
+/** The fewest files of a process: its start and its modules take seconds. */
 const MIN_FILES = 8
 
 /** How long a process may take to name its hung tests. */
 const REPORT_MS = 5000
 
-/** How long the output of a process that has exited may still come. */
+/** The longest wait for the output of a process that has exited. */
 const CLOSE_MS = 5000
 
-/** While all cores run tests, garbage collection in threads of its own costs a seventh more. */
+/** While all cores run tests, garbage collection in separate threads costs a seventh more. */
 const FLAGS = ['--disable-warning=ExperimentalWarning', '--single-threaded-gc']
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** Where the first test that needs PostgreSQL starts the server of all. */
+/** The folder in which the first test that needs PostgreSQL starts the shared server. */
 const postgresFolder = whyNoPostgres() ? undefined : makePostgresFolder()
 const env = {
   ...process.env,
@@ -191,7 +191,7 @@ async function run(files: readonly string[]): Promise<void> {
   details.push(detail)
 }
 
-/** Failures come last, where they are found in a log that is cut. */
+/** Prints the failures last, so that a truncated log contains them. */
 function summarize(): void {
   const expensive = times.sort((a, b) => b.seconds - a.seconds).slice(0, 30)
   for (const { line } of expensive) console.log(`⏱ ${line}`)

@@ -10,7 +10,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Tracing } from '../observability/tracing.ts'
 import type { Storage } from '../storage/storage.ts'
 
-/** The whole service, running. Modules import this type to pick from it. */
+/** The parts of a running server. Modules import this type to pick the parts that they use. */
 export type App = {
   config: Config
   log: Log

@@ -36,12 +36,12 @@ export type Overrides = {
   clock?: Clock | undefined
   /** Delays between attempts at a delivery. */
   delays?: RetryDelays | undefined
-  /** Threads that several servers share, and that outlive them. */
+  /** The threads that build results; a caller that passes them closes them. */
   resultBuilder?: ResultBuilder | undefined
   liveText?: LiveText | undefined
   drainMs?: number
   graceMs?: number
-  /** Opens connections to the database. */
+  /** Opens connections to a SQLite database. */
   connect?: ConnectSqlite | undefined
   /** Aborts a start that migrates a large database. */
   signal?: AbortSignal | undefined
@@ -57,37 +57,39 @@ const DRAIN_MS = 30_000
  * close in reverse order, even if a later part cannot be created.
  */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
-  await using made = new AsyncDisposableStack()
+  await using resources = new AsyncDisposableStack()
   const log = overrides.log ?? createServerLog(config)
 
-  made.use(watchDescriptors(log))
+  resources.use(watchDescriptors(log))
 
   const metrics = createMetrics()
   measureProcess(metrics)
   const tracing = await createTracing(config, log)
-  made.defer(() => tracing.close())
+  resources.defer(() => tracing.close())
 
   const { signal, connect } = overrides
   const storage = await openStorage({ ...storageOptions(config), log, signal, connect })
-  made.defer(() => storage.close())
+  resources.defer(() => storage.close())
 
-  const pulls = made.adopt(createPullQueue(config, log), (queue) => queue.close())
+  const pulls = resources.adopt(createPullQueue(config, log), (queue) => queue.close())
   const { roles } = config.node
   const speech = overrides.speech ?? startSpeech(config, { log, metrics, pulls })
-  made.defer(() => speech.close())
+  resources.defer(() => speech.close())
 
   const resultBuilder =
-    overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (builder) => builder.close())
-  const liveText = overrides.liveText ?? made.adopt(new LiveText({ log }), (text) => text.close())
+    overrides.resultBuilder ??
+    resources.adopt(new ResultBuilder({ log }), (builder) => builder.close())
+  const liveText =
+    overrides.liveText ?? resources.adopt(new LiveText({ log }), (text) => text.close())
 
   const services = await openLanguageServices(config, { log, metrics, speech, db: storage.db })
-  made.defer(() => services.close())
+  resources.defer(() => services.close())
 
   const { clock, delays } = overrides
   const onEnded = (jobId: string) => jobs.service.deleteDeliveredJob(jobId)
   const observers = { log, metrics, tracing }
   const delivery = new DeliveryService({ config, ...observers, storage, clock, delays, onEnded })
-  made.defer(() => delivery.close())
+  resources.defer(() => delivery.close())
   const onEvents = () => delivery.wake()
   const onDeleted = (jobId: string) => delivery.abortJob(jobId)
 
@@ -103,15 +105,15 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     onDeleted,
     graceMs,
   })
-  made.defer(() => jobs.close())
+  resources.defer(() => jobs.close())
 
   const onResultDelivered = (job: JobId) => jobs.service.markResultRead(job)
   const live = new LiveService({ ...base, liveText, services, onEvents, onResultDelivered })
   const models = createModelStore({ config, pulls })
   const http = await createHttp({ ...base, models, delivery, jobs, live })
-  // In parallel: no new job starts from the first moment on, and no job waits for a slow client
+  // In parallel, so that no new job starts once the stop begins, and no job waits for a slow client
   // before it returns to the queue.
-  made.defer(async () => {
+  resources.defer(async () => {
     await Promise.all([closeHttp(http, { drainMs }), jobs.drain(), live.drain()])
   })
 
@@ -119,7 +121,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   if (roles.includes('delivery')) await delivery.start()
   await jobs.start()
   await live.start()
-  const parts = made.move()
+  const parts = resources.move()
   return { ...base, models, delivery, jobs, live, http, close: () => parts.disposeAsync() }
 }
 
@@ -135,7 +137,10 @@ function startSpeech(
   })
 }
 
-/** Returns the address by which other nodes reach this one: as configured, or where it listens. */
+/**
+ * Returns the URL by which other nodes reach this one: the configured one, or the address it
+ * listens on.
+ */
 function nodeUrl({ node, http: { host } }: Config, http: FastifyInstance): string {
   if (node.url) return node.url
   const isAny = ['0.0.0.0', '::', ''].includes(host)
@@ -153,7 +158,9 @@ function storageOptions({ storage, keys, node }: Config) {
   return { folder, database, objectStore, objectKeys, ...limits, ...keeping, node: state }
 }
 
-/** Lets running requests end for a while; new ones are answered 503. */
+/**
+ * Waits up to `drainMs` for running requests, then closes their connections; new requests get 503.
+ */
 async function closeHttp(http: FastifyInstance, { drainMs }: { drainMs: number }): Promise<void> {
   const cut = setTimeout(() => http.server.closeAllConnections(), drainMs)
   await http.close()

@@ -33,7 +33,7 @@ import { roundTo } from '../transcript/rounding.ts'
 import { createFairSemaphore } from '../workers/fair-semaphore.ts'
 import type { TokenQuota } from './token-quota.ts'
 
-/** Waiting requests of one account; a job has four at a time. */
+/** The most waiting requests of one account; a job has four at a time. */
 const MAX_WAITING = 10_000
 
 type Setup = Pick<LlmConfig, 'allowedModels' | 'concurrency'> & {
@@ -41,7 +41,7 @@ type Setup = Pick<LlmConfig, 'allowedModels' | 'concurrency'> & {
   quota: TokenQuota
 }
 
-/** What answers the requests of add-ons by a language model; to be closed. */
+/** Answers the requests of add-ons with a language model; the owner closes it. */
 export type LanguageModel = Pick<Services, 'call'> & { close(): Promise<void> }
 
 /** Opens the language model of a server; undefined when there is none. */
@@ -85,12 +85,12 @@ function openEmbedded(
   })
 }
 
-/** Serves the requests of add-ons from a model; a few at a time, the accounts in turn. */
+/** Serves the requests of add-ons with a model; `concurrency` at a time, the accounts in turn. */
 function serveModel(
   chat: ChatModel,
   { allowedModels, concurrency, metrics, quota }: Setup,
 ): LanguageModel {
-  // One place is left to others, however many an account has.
+  // One slot stays free for other accounts, however many requests an account has.
   const perAccount = Math.max(1, concurrency - 1)
   const inTurn = createFairSemaphore({ total: concurrency, perAccount, maxWaiting: MAX_WAITING })
   const complete = measuredCompletion(chat, metrics)
@@ -128,7 +128,7 @@ function serveModel(
         if (!(error instanceof ServiceFailure)) throw error
         const { status: status_code, exception, message } = error
         const failed = { error: { status_code, exception, message }, seconds: elapsedSeconds() }
-        // What it took counts all the same.
+        // The tokens of a failed request count as well.
         return { ...failed, ...(usage.requests > 0 && { usage }) }
       }
     },
@@ -136,7 +136,9 @@ function serveModel(
   }
 }
 
-/** The response is not counted before it is there: few are as long as they may be. */
+/**
+ * Estimates the tokens of a request without its response: few responses are as long as they may be.
+ */
 function estimateRequest({ system, user }: ChatRequest): number {
   return estimateTokens(system) + estimateTokens(user)
 }

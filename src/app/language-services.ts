@@ -12,13 +12,14 @@ import { canTranslateAudio, type SpeechTranslator, translateSpeech } from './spe
 import { openTokenQuota } from './token-quota.ts'
 import { openTranslator, type Translator } from './translator.ts'
 
-/** The language services of a server, which must be closed. */
+/** The language services of a server; the owner closes them. */
 export type OpenLanguageServices = Services & { close(): Promise<void> }
 
 /**
- * Opens the services that are configured. A language model does everything; without one, a model of
- * recognition that can translates recordings into English, and Apertium the rest. A request that no
- * service supports returns an error that names what is missing.
+ * Opens the services that are configured. A language model serves all requests. Without one, a
+ * recognition model that translates serves translations of recordings into English, and Apertium
+ * all other translations. A request that no service supports returns an error that names what is
+ * missing.
  */
 export async function openLanguageServices(
   config: Pick<Config, 'llm' | 'models' | 'apertium' | 'jobs'>,
@@ -52,7 +53,7 @@ export async function openLanguageServices(
       if (task !== 'translation') return { error: serviceMissing(`${task}`) }
       if (canTranslateAudio(speech, request, options))
         return translateSpeech(speech, request, options)
-      // Without words nothing is to be heard, so not even a redacted recording needs more.
+      // Without words there is nothing to translate, even in a redacted recording.
       if (texts?.length === 0 && target === 'en' && speech.translatedLanguages.length > 0)
         return { texts: [] }
       return translator?.translate(request, options) ?? { error: noTranslator(`${target}`) }
@@ -63,7 +64,7 @@ export async function openLanguageServices(
   }
 }
 
-/** The add-ons that need a language model or become better with one. */
+/** The add-ons that need a language model or improve with one. */
 const modelAddOns = [...serviceAddOns, nameConsistency].map(({ name }) => name)
 
 const everyPair = { provider: 'language model' as const, pairs: null, sessions: true }

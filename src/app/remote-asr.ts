@@ -3,7 +3,10 @@ import type { Config } from '../config/config.ts'
 import { createServiceClient } from '../net/service-client.ts'
 import type { Log } from '../observability/log.ts'
 
-/** Connects the configured remote engine with the network; undefined when there is none. */
+/**
+ * Returns the options of the configured remote engine, with its HTTP client; undefined when there
+ * is none.
+ */
 export function remoteOptions(
   { models: { remote } }: Pick<Config, 'models'>,
   log: Log,

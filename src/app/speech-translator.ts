@@ -9,7 +9,7 @@ import type { AudioSpans } from '../text/service-add-ons/translation.ts'
 
 /** Word times are off by up to this many seconds, so a little more audio is used on both sides. */
 const MARGIN = 0.2
-/** Spans of one task: enough to keep a process busy, few enough to stop soon. */
+/** The most spans of one task: enough to keep a process busy, few enough to cancel soon. */
 const MAX_SPANS = 8
 
 /** The fields of a request of `text/service-add-ons/translation.ts`. */
@@ -18,11 +18,11 @@ type Fields = { languages: string[]; spoken?: AudioSpans[] }
 /** A span of a text, as samples of a channel. */
 type SpokenSpan = { text: number; channel: number; language: string; start: number; end: number }
 
-/** What listens and writes English, as Whisper can. */
+/** Translates speech into English, as Whisper can. */
 export type SpeechTranslator = Pick<SpeechEngine, 'translatedLanguages' | 'translate'>
 
 /**
- * Returns whether a request can be answered from the audio: it is for English, nothing is hidden,
+ * Returns whether a request can be answered from the audio: it is for English, nothing is redacted,
  * and models for all of its languages are installed.
  */
 export function canTranslateAudio(
@@ -36,7 +36,7 @@ export function canTranslateAudio(
   return languages.every((language) => translatedLanguages.includes(language))
 }
 
-/** Translates what was said in each text of a request from the audio. */
+/** Translates each text of a request into English from its audio. */
 export async function translateSpeech(
   speech: SpeechTranslator,
   request: ServiceRequest,

@@ -5,15 +5,16 @@ import { readMonthTokens } from '../storage/accounts/usage/month-tokens.ts'
 import type { Db } from '../storage/database/db.ts'
 
 /**
- * On whose behalf a model is asked: the job or session is where its tokens are counted at its end.
+ * The account that a request is made for, and the job or session that records its tokens when it
+ * ends.
  */
 export type TokenOwner = { account: string; job: string }
 
-/** Holds the tokens of an account below a limit per month. */
+/** Limits the tokens of an account per month. */
 export type TokenQuota = {
   /**
-   * Makes a request of about so many tokens, unless that exceeds the limit: then it rejects with
-   * `ServiceFailure`, status 402.
+   * Calls `make`, a request of about `tokens` tokens. Rejects with `ServiceFailure`, status 402, if
+   * that would exceed the limit.
    */
   spend<T extends { usage: CompletionUsage }>(
     owner: TokenOwner,
@@ -26,15 +27,15 @@ export type TokenQuota = {
 const unlimited: TokenQuota = { spend: (_owner, _tokens, make) => make() }
 
 /**
- * Opens the quota of a server. Tokens of jobs that run are counted in this process, and requests
- * under way by their estimate, so that many at a time exceed the limit no further than one. What
- * other servers on the same database have under way is not known here.
+ * Opens the quota of a server. This process counts the tokens of running jobs, and running requests
+ * by their estimate, so that concurrent requests exceed the limit by no more than one request
+ * would. It does not know the running requests of other servers on the same database.
  */
 export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQuota {
   if (maxPerMonth === 0) return unlimited
   /** Tokens that are not in the database yet, by account and job. */
   const pending = new Map<string, Map<string, number>>()
-  /** Requests of an account reserve one after the other: each counts those before it. */
+  /** The reservations of an account run one after the other: each counts those before it. */
   const turns = new Map<string, Promise<unknown>>()
 
   function pendingOf(account: string): Map<string, number> {

@@ -5,19 +5,19 @@ import type { AddOnError } from '../text/result/steps/envelope.ts'
 import type { ServiceCallOptions, ServiceRequest } from '../text/service-add-ons/service-add-on.ts'
 import { createFairSemaphore } from '../workers/fair-semaphore.ts'
 
-/** What translates on a server without a language model. */
+/** Translates on a server without a language model. */
 export type Translator = {
-  /** Returns the source languages that it had when last queried. */
+  /** Returns the source languages of the pairs that were installed at the last query. */
   sources(): string[]
-  /** Returns the language pairs, as `es-en`, that it had when last queried. */
+  /** Returns the language pairs, such as `es-en`, that were installed at the last query. */
   pairs(): string[]
-  /** Answers a request for a translation, or says why not. */
+  /** Returns the translations of a request, or the error that prevents them. */
   translate(request: ServiceRequest, options: ServiceCallOptions): Promise<Translation>
 }
 
 type Translation = { texts: string[] } | { error: AddOnError }
 
-/** Programs at a time; each takes a core while it runs. Live finals must not wait for long. */
+/** The most concurrent programs; each uses one core. Live finals must not wait long. */
 const CONCURRENCY = 2
 const MAX_WAITING = 10_000
 
@@ -67,7 +67,7 @@ export async function openTranslator(
 /** The fields of a request of `text/service-add-ons/translation.ts`. */
 type Fields = { target: string; texts: string[]; languages: string[] }
 
-/** The program has a time limit of its own. */
+/** Returns options without a cancellation: the program has its own time limit. */
 function atStart(): Parameters<Apertium['pairs']>[0] {
   return { signal: new AbortController().signal }
 }

@@ -38,13 +38,15 @@ const DETECT_SECONDS = 600
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 const IDENTIFY_TIMEOUT_PER_SECOND = 5
 /**
- * Large installed models take seconds per second of audio, several times over for unclear speech.
+ * Large installed models take seconds per second of audio, and recognize unclear speech several
+ * times.
  */
 const STORED_TIMEOUT_PER_SECOND = 20
 
 /**
- * Once a live session exists, batches get what it leaves: a tenth of a core that both want. Not
- * before, since their processes would also yield to everything else on the machine.
+ * The niceness of batch processes from the first live session on: where both want a core, batches
+ * get about a tenth of it. It is not set earlier, because the processes would also yield to
+ * everything else on the machine.
  */
 const BATCH_NICENESS = 10
 
@@ -55,15 +57,13 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const recognizers = startRecognizers({ ...options, log })
   const { start, pool, modelPools, remote, available, translators } = recognizers
   const { speakers, embeddingWorkers } = createSpeakerWork({ ...options, log }, recognizers)
-  const onUsed = () => {
+  const onFirstAudio = () => {
     for (const workerPool of [pool, modelPools, embeddingWorkers])
       workerPool.setNiceness(BATCH_NICENESS)
   }
-  const live =
-    options.live &&
-    createLiveEngine({
-      ...{ ...options.live, start, processesOf: recognizers.liveProcessesOf, workers, log, onUsed },
-    })
+  const processesOf = recognizers.liveProcessesOf
+  const liveOptions = { start, processesOf, workers, log, onFirstAudio }
+  const live = options.live && createLiveEngine({ ...options.live, ...liveOptions })
   const isInstalled = (id: string) => readStoredModels(folder).some((model) => model.id === id)
   const installer = pulls && createModelInstaller({ pulls, available, isInstalled })
   return {
@@ -80,18 +80,18 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     groupChannels: (task, options) => groupChannels(task, recognizers, options),
     planRecognition(channels, settings, options) {
       const { maxSeconds = modelCapabilities(settings.model, available()).maxSeconds } = options
-      const findSpeech = (pcm: PcmFile, detecting: EngineOptions) => {
-        return findSegments(pcm, recognizers, { ...detecting, maxSeconds, detectSeconds })
+      const findSpeech = (pcm: PcmFile, detectOptions: EngineOptions) => {
+        return findSegments(pcm, recognizers, { ...detectOptions, maxSeconds, detectSeconds })
       }
-      const planning = { ...options, findSpeech, maxSeconds, limit: workers + 1 }
-      return planRecognition(channels, settings, planning)
+      const planOptions = { ...options, findSpeech, maxSeconds, limit: workers + 1 }
+      return planRecognition(channels, settings, planOptions)
     },
     identifyLanguages(batches, identification, options) {
       const identify = (task: IdentifyTask, signal: AbortSignal) => {
         return identifyLanguage(task, recognizers, signal)
       }
-      const identifying = { ...options, identify, limit: workers + 1 }
-      return identifyLanguages(batches, identification, identifying)
+      const identifyOptions = { ...options, identify, limit: workers + 1 }
+      return identifyLanguages(batches, identification, identifyOptions)
     },
     get translatedLanguages() {
       return languagesOf(translators())
@@ -119,7 +119,7 @@ function chooseModels(
   { available }: Pick<Recognizers, 'available'>,
   { aliases = {}, models: limits = defaultLimits }: SpeechEngineOptions,
 ): ReturnType<SpeechEngine['selectModels']> {
-  const named = { ...request, model: modelBehind(request.model, aliases) }
+  const named = { ...request, model: resolveModelName(request.model, aliases) }
   const knownLanguages = languagesOf(available())
   // A model may have been pulled a moment ago.
   const isFresh = named.languages.some((code) => !knownLanguages.includes(code))
@@ -145,10 +145,10 @@ async function findSegments(
   {
     maxSeconds,
     detectSeconds: partSeconds,
-    ...detecting
+    ...detectOptions
   }: EngineOptions & { maxSeconds: number; detectSeconds: number },
 ) {
-  const speech = await detectSpeech(pool, pcm, { ...detecting, partSeconds })
+  const speech = await detectSpeech(pool, pcm, { ...detectOptions, partSeconds })
   return splitSegments(speech, pcm.samples, { ...fileSegments, maxSeconds })
 }
 
@@ -169,14 +169,14 @@ async function runBatch(
 
 function recognize(
   batch: Batch,
-  { remote, isBundled, processesOf, joined }: Recognizers,
+  { remote, isBundled, processesOf, batchingRunner }: Recognizers,
   { model, signal }: { model: string; signal: AbortSignal },
 ) {
   if (remote && model === REMOTE) return remote.recognize(batch, { signal, use: 'batch' })
   const perSecond = isBundled(model) ? RECOGNIZE_TIMEOUT_PER_SECOND : STORED_TIMEOUT_PER_SECOND
   const timeout = timeoutFor(batch.segments, perSecond)
   const task = { kind: 'recognize' as const, ...batch, model }
-  return processesOf(model, 'batch', joined).run(task, { signal, timeout })
+  return processesOf(model, 'batch', batchingRunner).run(task, { signal, timeout })
 }
 
 function identifyLanguage(
@@ -231,8 +231,8 @@ function createSpeakerWork(
   return { speakers, embeddingWorkers }
 }
 
-/** Returns the model of a name: a label that is only shown for the default stands for `stt-1`. */
-function modelBehind(name: string, aliases: Readonly<Record<string, string>>): string {
+/** Resolves the name of a model: an alias, a model, or any other label, which means `stt-1`. */
+function resolveModelName(name: string, aliases: Readonly<Record<string, string>>): string {
   if (Object.hasOwn(aliases, name)) return aliases[name]!
   return ['stt-1', 'stt-3', 'stt-fusion', REMOTE].includes(name) ? name : 'stt-1'
 }

@@ -34,11 +34,14 @@ export type PcmFile = { path: string; samples: number }
 /** The samples of one channel of a recording. */
 export type ChannelPcm = PcmFile & { channel: number }
 
-/** The channels with audio of their own, and the folder for the files that are to be recognized. */
+/** The channels with distinct audio, and the folder for the files to recognize. */
 export type GroupChannelsTask = {
   channels: readonly ChannelPcm[]
   mode: ChannelMode
-  /** The channel in which a film would have its dialog, if the recording may be one. */
+  /**
+   * The center channel, which holds the dialog of a film; undefined if the recording cannot be a
+   * film.
+   */
   center?: number | undefined
   folder: string
 }
@@ -60,7 +63,10 @@ export type Batch = RecognitionSettings & {
 /** A channel, and the seconds after which its segments are cut. */
 export type SpeechPart = { channel: number; maxSeconds: number }
 
-/** Returns the speech found on a channel earlier, or has it found and keeps it. */
+/**
+ * Returns the checkpointed speech of a channel; if there is none, calls `find` and checkpoints the
+ * result.
+ */
 export type CheckpointSpeech = (
   part: SpeechPart,
   find: () => Promise<Segment[]>,
@@ -101,10 +107,13 @@ export type TranslateTask = SpeechTranslationTask & { model: string }
 /** The longest segment that recognizers translate as one, in seconds: Whisper takes 30. */
 export const MAX_TRANSLATED = 28
 
-/** A channel, and what is identified on it. */
+/** An identification task with its channel. */
 export type LanguagePart = IdentifyTask & { channel: number }
 
-/** Returns what was identified earlier, or has it identified and keeps it. */
+/**
+ * Returns the checkpointed languages of a part; if there are none, calls `identify` and checkpoints
+ * the result.
+ */
 export type CacheLanguages = (
   part: LanguagePart,
   identify: () => Promise<LanguageSpan[][]>,
@@ -131,15 +140,15 @@ export type EmbeddingPart = {
 }
 
 /**
- * Returns the file with the embeddings of a part: one that was kept, or one that `embed` has
- * written, completely or not at all.
+ * Returns the file with the embeddings of a part: a checkpointed one, or one that `embed` writes,
+ * completely or not at all.
  */
 export type CacheEmbeddings = (
   part: EmbeddingPart,
   embed: (file: string) => Promise<void>,
 ) => Promise<string>
 
-/** A recognized recording or session to diarize. `channels` are those with audio of their own. */
+/** A recognized recording or session to diarize. `channels` are those with distinct audio. */
 export type DiarizationTask = {
   transcript: Transcript
   channels: readonly ChannelPcm[]
@@ -153,11 +162,11 @@ export type SpeakerUtterance = Utterance & { speaker: number; speakerConfidence:
 /** Installs models that requests need. */
 export type ModelInstaller = {
   /**
-   * Returns the model that a request needs and that can be installed, and how far that is;
-   * undefined when nothing is missing, or nothing can be done about it.
+   * Returns the missing model that a request needs, with the progress of its installation;
+   * undefined when no model is missing or none can be installed.
    */
   findMissing(request: RecognitionRequest): MissingModel | undefined
-  /** Waits until it is installed. Rejects with `model_pull_failed`. */
+  /** Waits until the model is installed. Rejects with `model_pull_failed`. */
   install(missing: MissingModel, options: QueuedPullOptions): Promise<void>
 }
 
@@ -181,9 +190,9 @@ export type EngineOptions = { signal: AbortSignal; onProgress?: (fraction: numbe
 export type SpeechEngine = {
   /** Languages that some installed model supports, best first. */
   readonly languages: readonly string[]
-  /** The remote engine, as far as it is known; undefined when there is none. */
+  /** The remote engine, as described by its responses so far; undefined when there is none. */
   readonly remote?: RecognizerInfo | undefined
-  /** Present when models are installed by themselves. */
+  /** Present when models are installed automatically. */
   readonly installer?: ModelInstaller | undefined
   /**
    * Chooses the recognizers of a request. Throws `language_not_installed` when none knows any of
@@ -210,7 +219,7 @@ export type SpeechEngine = {
       maxSeconds?: number
     },
   ): Promise<Batch[]>
-  /** Identifies the languages of the speech in batches, and replans it: see the function. */
+  /** Identifies the languages of the speech in batches, and replans it: see `identifyLanguages`. */
   identifyLanguages(
     batches: readonly Batch[],
     identification: LanguageIdentification,
@@ -223,7 +232,7 @@ export type SpeechEngine = {
    * `engine_unavailable` when no installed model knows the language.
    */
   translate(task: SpeechTranslationTask, options: EngineOptions): Promise<string[]>
-  /** Recognizes one batch; the result has one item per segment, in the same order. */
+  /** Recognizes one batch; the result has one element per segment, in the same order. */
   runBatch(batch: Batch, options: EngineOptions): Promise<RecognizedSegment[]>
   /**
    * Assigns a speaker to each word; utterances are cut again, so that each has one speaker. Rejects

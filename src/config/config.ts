@@ -14,14 +14,14 @@ import { type ObjectStoreConfig, readObjectKeys, readObjectStore } from './stora
 /** A key given in the environment: `STENO_API_KEYS=account:key,account:key`. */
 export type ConfiguredKey = { account: string; key: string }
 
-/** What may run installed models, as ONNX Runtime names it. */
+/** A device that may run installed models, by its name in ONNX Runtime. */
 export type Device = 'cpu' | 'cuda' | 'tensorrt' | 'coreml' | 'dml' | 'webgpu'
 
 /** Every setting of the service. */
 export type Config = {
   /** The program that translates, a path or a name; undefined = none. */
   apertium: string | undefined
-  /** The language model of add-ons, if there is one. */
+  /** The language model of add-ons; undefined = none. */
   llm: LlmConfig | undefined
   /** The roles of this process, and its address. */
   node: NodeConfig
@@ -59,21 +59,21 @@ export type Config = {
     inResults: boolean
     /** Bytes of memory that installed models may take together. */
     memory: number
-    /** Whether a model that a request needs is pulled by itself. */
+    /** Whether a model that a request needs is pulled automatically. */
     autoPull: boolean
     /** Seconds after which an idle model is unloaded; 0 = at once, -1 = never. */
     idleSeconds: number
-    /** What runs installed models. */
+    /** The device that runs installed models. */
     device: Device
-    /** Where `steno models pull` fetches from. */
+    /** The sources of `steno models pull`. */
     sources: {
       /** A base address under which the paths of all model files lie; undefined = none. */
       mirror: string | undefined
-      /** What replaces `https://huggingface.co`. */
+      /** The address used instead of `https://huggingface.co`. */
       hubEndpoint: string
       hubToken: string | undefined
     }
-    /** A server that recognizes too; undefined = none. */
+    /** The remote recognition server; undefined = none. */
     remote: RemoteAsrConfig | undefined
     /** Accepted model name → one of stt-1, stt-3, stt-fusion, remote. */
     aliases: Record<string, string>
@@ -94,15 +94,15 @@ export type Config = {
   storage: {
     folder: string
     maxFileBytes: number
-    /** What one account may store; 0 = no limit, undefined = a share of the disk. */
+    /** The bytes that one account may store; 0 = no limit, undefined = a share of the disk. */
     accountMaxBytes: number | undefined
-    /** What stays free for accepted work; undefined = depends on the size of the disk. */
+    /** The bytes that stay free for accepted work; undefined = depends on the size of the disk. */
     minFreeBytes: number | undefined
     /** Seconds an unused upload is kept; 0 = forever. */
     uploadTtl: number
     /** Days a finished job is kept, with its recording; 0 = forever. */
     retentionDays: number
-    /** Accounts of whose jobs nothing is kept once their result was delivered. */
+    /** The accounts whose jobs are deleted once their result was delivered. */
     zeroRetention: 'all' | string[]
     /** Seconds that their result is kept for its reader. */
     zeroRetentionWait: number
@@ -130,7 +130,7 @@ export type Config = {
     queueTimeout: number
     maxConcurrentPerAccount: number
     maxQueuedPerAccount: number
-    /** What one account may use per UTC month, in seconds of audio times channels; 0 = no limit. */
+    /** The seconds of audio times channels that one account may use per UTC month; 0 = no limit. */
     maxSecondsPerMonth: number
     /** The tokens that language models may take for one account per UTC month; 0 = no limit. */
     maxTokensPerMonth: number
@@ -160,7 +160,7 @@ const DEFAULT_HOST = '127.0.0.1'
 const DEFAULT_PORT = 7070
 const DEFAULT_AUTH_HEADER = 'x-service-key'
 
-/** Defaults of what one recording may be: on people's own machines, or as on the public service. */
+/** The default limits of one recording: on a user's own machine, or as on the public service. */
 const LIMITS = {
   own: { maxFileBytes: 5_000_000_000, maxAudio: 12 * 3600 },
   public: { maxFileBytes: 1_000_000_000, maxAudio: 8100 },
@@ -341,7 +341,10 @@ function readModels(
   }
 }
 
-/** Reads the variable that the tools of Hugging Face read too, hence without our prefix. */
+/**
+ * Reads the endpoint of Hugging Face. The variable has no `STENO_` prefix because the tools of
+ * Hugging Face read it too.
+ */
 function readHubEndpoint(value: string | undefined, problems: string[]): string {
   if (!value) return 'https://huggingface.co'
   if (!/^https?:/.test(value) || !URL.canParse(value)) {

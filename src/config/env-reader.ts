@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 
-/** Requests per minute in the long run, and at once after a pause. */
+/** Requests per minute on average, and the burst that is allowed after a pause. */
 export type Rate = { perMinute: number; burst: number }
 
 /**
- * Returns whether `entry` is a host name, an IP address or a CIDR range. Rejects anything that only
- * looks like one, because it would allow nothing.
+ * Returns whether `entry` is a host name, an IP address or a CIDR range. Rejects invalid entries,
+ * because they would match nothing.
  */
 function isNetwork(entry: string): boolean {
   const [address, prefix] = splitOnce(entry, '/')
@@ -57,9 +57,9 @@ export function createReader(env: Record<string, string | undefined>, problems: 
     },
     oneOf<T extends string>(name: string, [fallback, ...others]: [T, ...T[]]): T {
       const choices = [...new Set([fallback, ...others])]
-      const found = choices.find((choice) => choice === text(name, fallback))
-      if (!found) problems.push(`STENO_${name} must be one of: ${choices.join(', ')}`)
-      return found ?? fallback
+      const match = choices.find((choice) => choice === text(name, fallback))
+      if (!match) problems.push(`STENO_${name} must be one of: ${choices.join(', ')}`)
+      return match ?? fallback
     },
     list: (name: string, fallback: string) => splitList(text(name, fallback)),
     decimal(name: string, fallback: number, { min, max }: { min: number; max: number }) {
@@ -110,7 +110,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       problems.push(`STENO_${name} must be requests per minute/at once, such as ${fallback}, or 0`)
       return undefined
     },
-    /** Reads a header value: visible ASCII, with blanks between. */
+    /** Reads a header value: visible ASCII, with spaces between. */
     headerValue(name: string, fallback: string): string {
       const value = text(name, fallback)
       if (/^[!-~]([ -~]*[!-~])?$/.test(value)) return value
@@ -174,7 +174,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       }
       return url
     },
-    /** Refuses settings that mean nothing without another one. */
+    /** Adds a problem if one of `otherNames` is set without `name`. */
     needs(name: string, otherNames: readonly string[]): void {
       if (env[`STENO_${name}`]) return
       const other = otherNames.find((otherName) => env[`STENO_${otherName}`])
@@ -211,15 +211,15 @@ export function createReader(env: Record<string, string | undefined>, problems: 
   }
 }
 
-/** What reads the variables of one environment. */
+/** Readers of the variables of one environment. */
 export type EnvReader = ReturnType<typeof createReader>
 
-/** Returns the number that `text` is; NaN for blanks, which `Number` takes for 0. */
+/** Parses a number; returns NaN for blank text, which `Number` parses as 0. */
 function toNumber(text: string): number {
   return text.trim() ? Number(text) : Number.NaN
 }
 
-/** Returns whether `entry` is meant to turn something on or off, and names nothing. */
+/** Returns whether `entry` is a switch, such as `true`, instead of a name. */
 function isSwitch(entry: string): boolean {
   return /^(true|false|yes|no)$/i.test(entry)
 }

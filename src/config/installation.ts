@@ -3,19 +3,23 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Whether this program came as an npm package, which holds JavaScript. A checkout runs TypeScript.
+ * Whether this program runs from an npm package, which contains JavaScript; a checkout runs
+ * TypeScript.
  */
 export const isPackage = !import.meta.filename.endsWith('.ts')
 
-/** How a person calls this program: as they called it now, if npm fetched it for one command. */
+/**
+ * The command by which users run this program; `npx steno-server` if npm fetched it for one
+ * command.
+ */
 export const commandName = nameCommand()
 
-/** What a person does when a part of the program is missing. */
+/** The remedy when a part of the program is missing. */
 export const REINSTALL = isPackage
   ? "install it again with 'npm install -g steno-server'"
   : "run 'npm ci' in the project folder"
 
-/** What a person does when the bundled models are missing. */
+/** The remedy when the bundled models are missing. */
 export const REINSTALL_MODELS = isPackage
   ? `run '${commandName} setup'`
   : "run 'npm run models' in the project folder"
@@ -30,7 +34,7 @@ export function defaultModelsFolder(env: Record<string, string | undefined>): st
   return join(userCacheFolder(env, process.platform), 'steno', 'models')
 }
 
-/** Returns where `platform` keeps what programs can fetch again. */
+/** Returns the cache folder of the user on `platform`, for data that programs can fetch again. */
 export function userCacheFolder(
   env: Record<string, string | undefined>,
   platform: NodeJS.Platform,
@@ -40,7 +44,9 @@ export function userCacheFolder(
   return env.XDG_CACHE_HOME || join(homeFolder(), '.cache')
 }
 
-/** A user of a container may have no home. */
+/**
+ * Returns the home folder, or the temporary folder, since a user of a container may have no home.
+ */
 function homeFolder(): string {
   try {
     return homedir()

@@ -18,7 +18,7 @@ export type LlmConfig = {
   timeout: number
   /** Seconds that a whole response may take. */
   answerTimeout: number
-  /** Requests at a time. */
+  /** The most concurrent requests. */
   concurrency: number
 }
 

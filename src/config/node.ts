@@ -1,15 +1,15 @@
 import type { EnvReader } from './env-reader.ts'
 
 /**
- * What a process does: `api` answers requests, `worker` runs jobs of recordings, `live` runs live
- * sessions, `delivery` sends notifications.
+ * The roles of a process: `api` answers requests, `worker` runs jobs of recordings, `live` runs
+ * live sessions, `delivery` sends notifications.
  */
 export const roles = ['api', 'worker', 'live', 'delivery'] as const
 
 /** One role of a process. */
 export type Role = (typeof roles)[number]
 
-/** What this process is among those that share a database. */
+/** The roles and the address of this process among those that share a database. */
 export type NodeConfig = {
   roles: readonly Role[]
   /** The address by which other nodes reach it; undefined = the one that it listens on. */

@@ -11,11 +11,11 @@ export type RemoteAsrConfig = {
   model: string
   /** The bearer token; a secret. */
   apiKey: string | undefined
-  /** What it recognizes; empty = every language. */
+  /** The languages that it recognizes; empty = every language. */
   languages: string[]
   /** Seconds that one request may take. */
   timeout: number
-  /** Requests at a time. */
+  /** The most concurrent requests. */
   concurrency: number
   /** Which of stt-1, stt-3 and stt-fusion prefer it to models of this machine. */
   preferredBy: string[]

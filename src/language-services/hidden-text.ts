@@ -1,8 +1,11 @@
-/** Hidden words, as `[NAME_1]` and `####`. */
+/** Redacted words, as `[NAME_1]` and `####`. */
 const MARKERS = /\[[A-Z][A-Z_]*_\d+\]/g
 const MASKS = /#+/g
 
-/** Returns whether a translation has the hidden words of its text, and is none only of no text. */
+/**
+ * Returns whether a translation has the redacted words of its text, and is empty only if the text
+ * is.
+ */
 export function keepsHidden(translation: string | undefined, text: string): translation is string {
   if (translation === undefined || (text.trim() !== '' && translation === '')) return false
   const markers = (text: string) => (text.match(MARKERS) ?? []).sort().join()

@@ -4,13 +4,13 @@ import type { EngineName, ModelKind } from './catalog.ts'
 export type BundledModel = {
   id: string
   kind: ModelKind
-  /** What a person reads instead of the kind. */
+  /** The text shown to users instead of the kind. */
   purpose: string
   engine: EngineName | undefined
-  /** Empty when it works on any. */
+  /** Empty when it works with any language. */
   languages: readonly string[]
   license: string
-  /** Who made it. */
+  /** The authors of the model. */
   credit: string
 }
 

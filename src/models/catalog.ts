@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What a model is for. */
+/** The kinds of models. */
 export const modelKinds = [
   'recognition',
   'streaming-recognition',
@@ -15,7 +15,7 @@ export const modelKinds = [
 /** One of `modelKinds`. */
 export type ModelKind = (typeof modelKinds)[number]
 
-/** Which code runs a model. */
+/** The engines that run models. */
 export const engineNames = [
   'moonshine',
   'whisper',
@@ -47,10 +47,12 @@ export type CatalogFile = {
   members?: readonly ArchiveMember[]
 }
 
-/** What turns downloaded files into those that an engine reads. */
+/** A conversion of downloaded files into those that an engine reads. */
 export type Conversion = 'whisper'
 
-/** Of the files that a conversion writes: a model that an older version made is outdated. */
+/**
+ * The version of the files that each conversion writes: a model with an older version is outdated.
+ */
 export const conversionVersions: Record<Conversion, number> = { whisper: 1 }
 
 /**
@@ -70,11 +72,11 @@ export type CatalogModel = {
   license: string
   /** The attribution that the license requires, and what was changed. */
   credit?: string
-  /** What a process that has loaded it takes, in bytes. */
+  /** The memory of a process that has loaded it, in bytes. */
   memoryBytes: number
-  /** Absent: there are only published figures, of other programs. */
+  /** Absent: only published figures of other programs exist. */
   measured?: MeasurementSource
-  /** Half a sentence for people who choose. */
+  /** A short description for users who choose a model. */
   summary: string
   /** The commit or version of the source: another one is another model. */
   revision: string
@@ -82,7 +84,9 @@ export type CatalogModel = {
   conversion?: Conversion
 }
 
-/** The form of `catalog.json`: languages are codes with spaces between, or the name of a set. */
+/**
+ * The format of `catalog.json`: `languages` holds codes separated by spaces, or the name of a set.
+ */
 type CatalogJson = {
   languageSets: Record<string, string>
   models: (Omit<CatalogModel, 'languages'> & { languages: string })[]

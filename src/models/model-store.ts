@@ -2,8 +2,8 @@ import type { EngineName, MeasurementSource, ModelKind } from './catalog.ts'
 import type { PullState } from './pull-queue.ts'
 
 /**
- * `outdated`: installed, but the catalog names another revision. `configured`: it runs on another
- * server.
+ * The states of a model. `outdated`: installed, but the catalog names another revision.
+ * `configured`: it runs on another server.
  */
 export const modelStates = [
   'installed',
@@ -17,20 +17,22 @@ export const modelStates = [
 /** One of `modelStates`. */
 export type ModelState = (typeof modelStates)[number]
 
-/** A model that is there or could be. */
+/** A model that is installed, configured or available. */
 export type ListedModel = {
   name: string
-  /** Where it comes from: with the program, from a file of the operator, from the catalog. */
+  /**
+   * The source of the model: the program, a file of the operator, the catalog, or a remote server.
+   */
   origin: 'program' | 'file' | 'store' | 'server'
   kind: ModelKind
-  /** What a person reads instead of the kind. */
+  /** The text shown to users instead of the kind. */
   purpose: string
   engine: EngineName | undefined
-  /** Empty when it works on any. */
+  /** Empty when it works with any language. */
   languages: readonly string[]
   license: string | undefined
   credit: string | undefined
-  /** Of its files; of its downloads while it is not installed. */
+  /** The size of its files, or of its downloads while it is not installed. */
   bytes: number
   memoryBytes: number | undefined
   state: ModelState
@@ -40,7 +42,7 @@ export type ListedModel = {
 
 /** The models of this machine, for operators. */
 export type ModelStore = {
-  /** Lists what is installed or configured, then what the catalog offers. */
+  /** Lists the installed and configured models, then the available ones of the catalog. */
   list(): Promise<ListedModel[]>
   /** Returns the pulls that run or wait, and those that failed in the last minute. */
   pulls(): PullState[]

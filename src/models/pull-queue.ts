@@ -22,7 +22,7 @@ export type RunPull = (
 
 export type PullQueueOptions = {
   run: RunPull
-  /** Most memory that a model may take. */
+  /** The most memory that a model may take, in bytes. */
   memoryBytes: number
   log: Log
   /** Chooses a model for languages; for tests. */
@@ -47,13 +47,13 @@ type Pull = {
 const DOWNLOAD_SHARE = 0.9
 /** How often the log reports the progress of a pull. */
 const LOG_INTERVAL_MS = 10_000
-/** After a failure, live sessions do not ask for the same model again for so long. */
+/** For this long after a failure, live sessions do not request the same model again. */
 const FAILURE_MS = 60_000
 
 /**
- * Pulls the models that requests or operators ask for, each once for all who wait for it, one after
- * the other. A pull continues when no request waits for it any longer: the next request will need
- * it.
+ * Pulls the models that requests or operators need, one after the other; all who wait for a model
+ * share one pull. A pull continues when no request waits for it any longer: the next request will
+ * need it.
  */
 export class PullQueue {
   readonly #options: PullQueueOptions
@@ -82,7 +82,7 @@ export class PullQueue {
     return [...running, ...failed]
   }
 
-  /** Returns how far the pull of a model is; undefined when there is none. */
+  /** Returns the progress of the pull of a model; undefined when there is none. */
   progressOf({ id }: Pick<CatalogModel, 'id'>): PullProgress | undefined {
     return this.#pulls.get(id)?.progress
   }
@@ -113,7 +113,7 @@ export class PullQueue {
     }
   }
 
-  /** Ends all pulls; what was fetched stays for the next one. */
+  /** Ends all pulls; fetched files stay for the next one. */
   async close(): Promise<void> {
     this.#closing.abort(new AppError('server_stopping'))
     await this.#last
@@ -152,7 +152,7 @@ export class PullQueue {
     }
   }
 
-  /** Returns what turns the steps of an installation into progress. */
+  /** Returns a listener that converts the steps of an installation to progress. */
   #follow(pull: Pull): (step: InstallStep) => void {
     const rateOf = createTransferRate()
     let loggedAt = performance.now()

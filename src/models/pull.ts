@@ -14,7 +14,7 @@ import { requireSpace, sizeOnDisk } from './install/require-space.ts'
 export type PullOptions = InstallOptions & {
   sources: ModelSources
   limits?: DownloadLimits
-  /** Called before a download is tried again, with what stood in the way. */
+  /** Called before a download is retried, with the problem. */
   onRetry(problem: string): void
 }
 

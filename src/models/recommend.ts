@@ -1,24 +1,27 @@
 import { availableParallelism } from 'node:os'
 import { type CatalogModel, downloadBytes, readCatalog } from './catalog.ts'
 
-/** What models have to share. */
+/** The resources of a machine. */
 export type Machine = {
-  /** What loaded models may take. */
+  /** The memory that loaded models may take. */
   memoryBytes: number
   cores: number
-  /** On the disk of the models folder. */
+  /** Free bytes on the disk of the models folder. */
   freeBytes: number
 }
 
-/** A model for a machine, and what it is for. */
+/** A model for a machine, and the reason for the recommendation. */
 export type Recommendation = { model: CatalogModel; reason: string }
 
-/** A download and what is made of it are on the disk together. */
+/**
+ * The disk space of an installation, as a multiple of the download: the download and its converted
+ * files exist together.
+ */
 const DISK_FACTOR = 3
 
 /**
- * Measured models, and for how many cores: the most accurate one that a machine runs faster than
- * speech.
+ * The measured models, and the number of cores from which each runs faster than real time, the most
+ * accurate first.
  */
 const sizes: readonly { id: string; cores: number }[] = [
   { id: 'whisper-large-v3-turbo', cores: 8 },
@@ -47,8 +50,8 @@ export function suggestModel(
 
 /**
  * Recommends a model for some languages, or for all when none is named: one whose accuracy in this
- * program was measured. English alone is there without a download. `alternatives` were not
- * measured. Both are empty when nothing fits.
+ * program was measured. English needs no download. `alternatives` were not measured. Both are empty
+ * when nothing fits.
  */
 export function recommendModels(
   languages: readonly string[],

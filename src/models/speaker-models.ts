@@ -30,8 +30,8 @@ export function installedFolder(folder: string): string {
 }
 
 /**
- * Returns the path of the record of the model of a kind: written last and removed first, so that it
- * reflects what is there.
+ * Returns the path of the record of the model of a kind: written last and removed first, so that a
+ * model with a record is complete.
  */
 export function recordFile(folder: string, kind: SpeakerModelKind): string {
   return join(installedFolder(folder), `${kind}.json`)
@@ -62,7 +62,7 @@ export function readSpeakerModels(folder: string): AddedSpeakerModel[] {
     try {
       return readInstalledModel(folder, kind) ?? []
     } catch {
-      return [] // `steno models` and `steno doctor` show it, and the remedy.
+      return [] // `steno models` and `steno doctor` show the problem and its remedy.
     }
   })
 }

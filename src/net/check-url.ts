@@ -15,7 +15,7 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * Checks what no lookup covers: the scheme, and hosts that are written as an address. Throws
+ * Checks the scheme, and hosts written as an IP address, which no lookup checks. Throws
  * `AddressRefusedError`.
  */
 export function checkUrl(url: URL, guard: AddressGuard): void {

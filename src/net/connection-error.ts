@@ -3,13 +3,15 @@ import { AddressRefusedError } from './check-url.ts'
 /** Why a request got no response, or only part of one. */
 export type ConnectionError = {
   kind: 'refused' | 'late' | 'failed'
-  /** In plain words, without codes and addresses. */
+  /** A description without codes and addresses. */
   detail: string
 }
 
 const BROKE_OFF = 'the connection broke off'
 
-/** Causes in plain words: the codes of the HTTP client and of the system mean nothing to a user. */
+/**
+ * Descriptions of causes, for users who do not know the codes of the HTTP client and of the system.
+ */
 const wordings: [code: RegExp, detail: string][] = [
   [/^ENOTFOUND$/, 'its host name does not resolve'],
   [/^EAI_\w+$/, 'its name could not be looked up'],
@@ -31,7 +33,7 @@ const timeouts: [code: string, detail: string][] = [
   ['UND_ERR_BODY_TIMEOUT', 'it sent nothing more'],
 ]
 
-/** Describes an error of the HTTP client in plain words. */
+/** Describes an error of the HTTP client for users. */
 export function describeConnectionError(error: unknown): ConnectionError {
   const { code, name, cause } = error as Partial<Record<'code' | 'name' | 'cause', unknown>>
   const refused = [error, cause].find((one) => one instanceof AddressRefusedError)

@@ -1,6 +1,6 @@
 /**
- * Any sooner, and a busy receiver is requested in a tight loop; any later is more than it may ask
- * for.
+ * The bounds of the wait: a shorter one would request a busy receiver in a tight loop, and a
+ * receiver may not request a longer one.
  */
 const MIN_MS = 1000
 const MAX_MS = 3_600_000

@@ -9,7 +9,7 @@ export type ServiceOptions = {
   url: string
   /** Sent as a bearer token. */
   apiKey: string | undefined
-  /** Called before a request is sent again, with what stood in the way. */
+  /** Called before a request is retried, with the problem. */
   onRetry?: ((problem: string) => void) | undefined
   /** The pause before the second attempt; each further one is twice as long. For tests. */
   pauseMs?: number
@@ -22,33 +22,36 @@ export type ServicePost = {
   body: Uint8Array
   signal: AbortSignal
   /**
-   * Seconds that each attempt may take, from the connection to the last byte; with `stream`, to its
-   * first progress and from one to the next.
+   * Seconds that each attempt may take, from the connection to the last byte; with `stream`, from
+   * the connection to the first progress, and between two of them.
    */
   timeout: number
-  /** Most attempts. */
+  /** The most attempts. */
   tries: number
   /**
-   * Whether the service may carry out the request twice, so that it is sent again when it took all
-   * of its time or its response broke off. Default true; false where work is paid for.
+   * Whether the request may be executed twice: it is retried after a timeout or a broken response.
+   * Default: true; false where each request costs money.
    */
   isIdempotent?: boolean
   /**
-   * Reads a response with status 200 while it arrives, if the request is not idempotent; its `text`
-   * is empty.
+   * Reads a response with status 200 while it arrives; the `text` of the result is then empty. For
+   * requests that are not idempotent.
    */
   stream?: StreamReader
 }
 
 /** A reader of a response that arrives chunk by chunk. */
 export type StreamReader = {
-  /** Says what a chunk is; nothing is read after the end or a problem. It bounds what it keeps. */
+  /**
+   * Returns the kind of a chunk; it is not called after `done` or a problem. It limits the memory
+   * that it uses.
+   */
   read(chunk: string): ReadOutcome
   /** Seconds that the whole response may take, whatever progress it makes. */
   maxSeconds: number
 }
 
-/** What a chunk of a response is. Only `progress` gives the response more time. */
+/** The kind of a chunk of a response. Only `progress` extends the time of the response. */
 export type ReadOutcome = 'waiting' | 'progress' | 'done' | { problem: string }
 
 /** What the service responded, or why there is no response that can be used. */
@@ -62,13 +65,14 @@ export type ServiceClient = {
 
 const CONNECT_TIMEOUT_MS = 10_000
 const PAUSE_MS = 500
-/** Rate limits count requests per minute. */
+/** The longest pause: rate limits count requests per minute. */
 const MAX_PAUSE_MS = 120_000
 /** Half a minute of speech has 10 kB of words with their times. */
 const MAX_RESPONSE_BYTES = 1024 * 1024
 const MAX_HEADER_BYTES = 32 * 1024
 /**
- * A connection serves again after a response of at most so many bytes that ends within this time.
+ * A connection is reused after a response if at most this many bytes remain and arrive within this
+ * time.
  */
 const MAX_REUSED_BYTES = 128 * 1024
 const REST_MS = 100
@@ -76,8 +80,8 @@ const REST_MS = 100
 /**
  * Creates a client that sends a request again, after a pause, when the response is 429 or 5xx or
  * the connection fails; `Retry-After` is honored. It connects to the configured address only, which
- * the operator may choose inside the own network, and follows no redirects. Honors HTTP_PROXY,
- * HTTPS_PROXY and NO_PROXY.
+ * may be in the operator's own network, and follows no redirects. Honors HTTP_PROXY, HTTPS_PROXY
+ * and NO_PROXY.
  */
 export function createServiceClient(options: ServiceOptions): ServiceClient {
   let agent: Promise<Dispatcher> | undefined
@@ -105,13 +109,13 @@ export function createServiceClient(options: ServiceOptions): ServiceClient {
 }
 
 async function createAgent(): Promise<Dispatcher> {
-  // On first use: a server without such a service starts sooner without its modules.
+  // Imported on first use: a server without such a service starts faster without these modules.
   const { EnvHttpProxyAgent } = await import('undici')
   const connect = { timeout: CONNECT_TIMEOUT_MS }
   return new EnvHttpProxyAgent({ connect, maxHeaderSize: MAX_HEADER_BYTES })
 }
 
-/** `again`: the next attempt may succeed, after so many milliseconds at the earliest. */
+/** `again`: the next attempt may succeed, after `afterMs` milliseconds at the earliest. */
 type PostOutcome = ServiceResponse | { problem: string; again: { afterMs: number } }
 
 async function send(
@@ -151,7 +155,7 @@ async function send(
   }
 }
 
-/** Ends an attempt in time; `problem` says which time was over. */
+/** Starts the timers that abort an attempt; `problem` returns the reason. */
 function startClock({ timeout, stream }: ServicePost) {
   const late = new AbortController()
   let hasProgress = false
@@ -200,7 +204,7 @@ async function readStream(
       return reading
     }
   }
-  // An end that follows at once frees the connection for the next request.
+  // If the rest arrives at once, the connection is free for the next request.
   const signal = AbortSignal.timeout(REST_MS)
   await body.dump({ limit: MAX_REUSED_BYTES, signal }).catch(() => {})
   return { status, text: '' }
@@ -222,7 +226,7 @@ async function receiveResponse({ statusCode, headers, body }: Dispatcher.Respons
   const isOverloaded = statusCode === 429 || statusCode >= 500
   const isRedirect = statusCode >= 300 && statusCode < 400
   if (isOverloaded || isRedirect) {
-    body.on('error', () => {}) // Nobody reads the rest.
+    body.on('error', () => {}) // The remaining body is not read.
     body.destroy()
   }
   if (isOverloaded) {
@@ -247,7 +251,8 @@ async function receiveResponse({ statusCode, headers, body }: Dispatcher.Respons
 }
 
 /**
- * JSON is UTF-8, but some servers name another charset. What is unreadable must not become text.
+ * Returns a decoder that fails on invalid bytes. JSON is UTF-8, but some servers state another
+ * charset.
  */
 function decoderOf(contentType: string | string[] | undefined) {
   const [, charset = 'utf-8'] = /;\s*charset="?([^\s";]+)/i.exec(`${contentType}`) ?? []

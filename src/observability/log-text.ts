@@ -11,8 +11,8 @@ const LEVELS: Record<number, string> = {
 const COLORS = { warn: 'yellow', error: 'red', fatal: 'red' } as const
 
 /**
- * Formats a JSON log line for a person at a terminal: time of day, level, message and fields; the
- * stack of an error follows on lines of its own. Returns any other text unchanged.
+ * Formats a JSON log line for a terminal: time of day, level, message and fields; the stack of an
+ * error follows on separate lines. Returns any other text unchanged.
  */
 export function formatLogLine(line: string): string {
   let fields: Record<string, unknown>
@@ -38,13 +38,13 @@ export function formatLogLine(line: string): string {
   return `${at} ${shown} ${text}${frames.join('')}\n`
 }
 
-/** Values with spaces or quotes are quoted, so that pairs are distinct. */
+/** Formats a value; one with spaces or quotes is quoted, so that pairs are distinct. */
 function formatValue(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return typeof value === 'string' && /[\s"=]/.test(text) ? JSON.stringify(text) : text
 }
 
-/** Replaces characters that a terminal would obey. */
+/** Replaces control characters, which a terminal would interpret. */
 function clean(text: string): string {
   return text.replace(/\p{C}/gu, '?')
 }

@@ -12,15 +12,15 @@ type LogOptions = {
   secrets?: readonly string[]
   /** Headers whose value is a secret, in lower case. */
   secretHeaders?: readonly string[]
-  /** Lines for people instead of JSON. */
+  /** Whether lines are text for terminals instead of JSON. */
   isText?: boolean
 }
 
 /**
  * Creates the root logger: lines of JSON or text on stderr, so that stdout stays free for results.
  * Each module takes a child (`log.child({ module: 'jobs' })`). Never log audio, transcripts,
- * prompts, keys, or URLs with tokens. Secrets that are recognizable by form or name are hidden in
- * each line all the same, because a library may log what it was given.
+ * prompts, keys, or URLs with tokens. Secrets that are recognizable by format or name are hidden in
+ * each line nevertheless, because a library may log its input.
  */
 export function createLog(level: string, options: LogOptions = {}): Log {
   const { destination = pino.destination(2), isText = false } = options
@@ -65,7 +65,7 @@ function createHiding({ secrets = [], secretHeaders = [] }: LogOptions): (line: 
   const field = new RegExp(String.raw`(?<!\\)("(?:${fields})":)${value}`, 'gi')
   // A name and its value side by side, as in the raw headers of a request.
   const pair = new RegExp(String.raw`(?<!\\)("(?:${headers})",)${text}(?=[,\]])`, 'gi')
-  const knownSecrets = secrets
+  const secretPatterns = secrets
     .filter(({ length }) => length >= MIN_SECRET)
     .map((secret) => {
       return escapePattern(JSON.stringify(secret).slice(1, -1))
@@ -79,7 +79,7 @@ function createHiding({ secrets = [], secretHeaders = [] }: LogOptions): (line: 
     String.raw`(?<=\bbearer )[\w.~+/=-]+`,
     String.raw`(?<=://)[^/"\\\s@]+(?=@)`,
   ]
-  const secretPattern = new RegExp([...knownSecrets, ...forms].join('|'), 'gi')
+  const secretPattern = new RegExp([...secretPatterns, ...forms].join('|'), 'gi')
   const inPlace = `$1"${HIDDEN}"`
   return (line) => {
     return line.replace(field, inPlace).replace(pair, inPlace).replace(secretPattern, HIDDEN)

@@ -25,7 +25,7 @@ export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
 /** Bucket bounds in seconds for short operations. */
 const shortBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 2, 5, 10, 30]
-/** Bucket bounds in seconds for what may take hours. */
+/** Bucket bounds in seconds for operations that may take hours. */
 const longBuckets = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600]
 /**
  * Bucket bounds of the real-time factor: a fast machine is below 0.02; above 1 it cannot keep up.
@@ -174,8 +174,8 @@ function serverMetrics({ counter, gauge, histogram }: MetricKinds) {
 }
 
 /**
- * Starts counters at zero. A counter that only appears with its first event would hide that event,
- * because queries ask for the increase.
+ * Starts counters at zero. A counter that first appears with an event would hide that event,
+ * because queries compute the increase.
  */
 function beginAtZero(metrics: {
   jobsEnded: Counter<'kind' | 'outcome'>
@@ -201,7 +201,10 @@ function beginAtZero(metrics: {
   for (const role of workerRoles) metrics.workerRestarts.inc({ role }, 0)
 }
 
-/** Without an event since the last scrape these are not numbers, and every scrape resets them. */
+/**
+ * Omitted default metrics: without an event since the last scrape they are NaN, and every scrape
+ * resets them.
+ */
 const unusedLagMetrics = ['min', 'mean', 'stddev'].map(
   (name) => `nodejs_eventloop_lag_${name}_seconds`,
 )

@@ -29,14 +29,14 @@ import type { SpanOptions, TraceSpan, Tracing } from './tracing.ts'
 import type { SamplerSettings, TracingSettings } from './tracing-settings.ts'
 import { type Exporter, watchExporter } from './watch-exporter.ts'
 
-/** A stop waits no longer than this for a collector. */
+/** The longest wait for a collector at the stop. */
 const CLOSE_MS = 3000
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT }
 
 /**
- * Sends spans over OTLP, in batches, in the background of the work that they measure. If the
- * collector cannot keep up or is unavailable, only spans are lost: at most 2048 of them wait.
+ * Sends spans over OTLP, in batches and in the background. If the collector cannot keep up or is
+ * unavailable, only spans are lost: at most 2048 of them wait.
  */
 export async function openOtlp(settings: TracingSettings, log: Log): Promise<Tracing> {
   const exporter = watchExporter(await createExporter(settings), log.child({ module: 'tracing' }))
@@ -53,7 +53,7 @@ export async function openOtlp(settings: TracingSettings, log: Log): Promise<Tra
     async close() {
       const { promise: late, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, CLOSE_MS)
-      // Spans that could not be sent have been logged by then.
+      // Errors of the exporter are already logged.
       await Promise.race([provider.shutdown().catch(() => {}), late])
       clearTimeout(timer)
     },
@@ -116,7 +116,7 @@ function startSpan(
   }
 }
 
-/** Exports only the code of an error: a message may quote what a trace must not hold. */
+/** Exports only the code of an error: a message may quote data that must not be in a trace. */
 function endSpan(span: OtelSpan, error: unknown): void {
   if (error !== undefined) {
     const name = error instanceof Error ? error.name : 'Error'

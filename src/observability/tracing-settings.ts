@@ -1,5 +1,6 @@
 /**
- * Which traces are created, and in which format they are sent; the exporter itself reads where to.
+ * The sampling of traces and the format in which they are sent; the exporter itself reads the
+ * endpoint.
  */
 export type TracingSettings = {
   protocol: 'http/protobuf' | 'http/json'

@@ -4,9 +4,9 @@ import type { TracingSettings } from './tracing-settings.ts'
 /** The attributes of a span: ids and numbers, never recognized text, keys, or URLs with tokens. */
 export type SpanAttributes = Record<string, string | number | boolean>
 
-/** Where a span belongs, and when it began. */
+/** The parent, the kind and the start of a span. */
 export type SpanOptions = {
-  /** Whether another program waits for it (`server`), or this one waits for another (`client`). */
+  /** `server`: another program waits for it; `client`: this program waits for another one. */
   kind?: 'server' | 'client'
   /** The `traceparent` header of a request, unparsed. */
   traceparent?: string | undefined
@@ -28,7 +28,7 @@ export type TraceSpan = {
 export type Tracing = {
   /** Starts a trace, or this server's part of a remote one; the caller must end it. */
   start(name: string, attributes?: SpanAttributes, options?: SpanOptions): TraceSpan
-  /** Sends what is left, within a few seconds, and then no more. */
+  /** Sends the remaining spans, within a few seconds; later spans are dropped. */
   close(): Promise<void>
 }
 

@@ -3,18 +3,19 @@ import { devNull } from 'node:os'
 import type { Log } from './log.ts'
 
 /**
- * Checking takes microseconds. Shorter shortages go unnoticed, but clients try again after those.
+ * The interval of the checks, which take microseconds. Shorter shortages go unnoticed, but clients
+ * retry after those.
  */
 const CHECK_MS = 5000
-/** At the limit, descriptors are lost and gained all the time: one line says enough. */
+/** The shortest time between two log lines: at the limit, descriptors run out again and again. */
 const REPEAT_MS = 60_000
 
 /** For tests. */
 type Options = { open?: () => void; now?: () => number }
 
 /**
- * Returns a check that logs a lack of file descriptors, at most once a minute. Nothing else shows
- * it: without a descriptor the runtime closes new connections, and no event says so.
+ * Returns a check that logs a lack of file descriptors, at most once a minute. Nothing else reports
+ * it: without a descriptor, the runtime closes new connections without an event.
  */
 export function createDescriptorCheck(
   log: Log,

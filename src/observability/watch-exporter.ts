@@ -9,9 +9,7 @@ type ExporterResult = Parameters<Parameters<SpanExporter['export']>[1]>[0]
 /** `ExportResultCode.SUCCESS` of the OpenTelemetry SDK. */
 const SUCCESS = 0
 
-/**
- * Logs when spans cannot be exported, and when they can again: once each, however long that lasts.
- */
+/** Logs once when the export of spans begins to fail, and once when it works again. */
 export function watchExporter(exporter: Exporter, log: Log): Exporter {
   let isFailing = false
 

@@ -1,6 +1,6 @@
 import { roundTo } from './rounding.ts'
 
-/** A confidence of 0 has no logarithm. */
+/** The lower bound of confidences, since 0 has no logarithm. */
 const MIN_CONFIDENCE = 1e-4
 
 /** Returns the natural logarithm of a confidence. */
@@ -12,8 +12,8 @@ type SpokenWords = { words: readonly { word: string; confidence: number }[] }
 
 /**
  * Returns the words of utterances as OpenAI's API shows tokens: their text, its bytes and its log
- * probability. Joined, the tokens are the text: utterances are a blank apart, and the first one
- * follows a blank only if it continues a text.
+ * probability. The joined tokens are the text: a space separates utterances, and precedes the first
+ * one only if it continues a text.
  */
 export function toLogprobs(
   utterances: readonly SpokenWords[],

@@ -7,6 +7,6 @@ export function roundTo(value: number, digits: number): number {
 /** Rounds down: a time within the audio stays within it. */
 export function floorTo(value: number, digits: number): number {
   const scale = 10 ** digits
-  // A value that has so many digits may be a little less in binary.
+  // A value with `digits` decimals may be slightly smaller in binary.
   return Math.floor(value * scale + 1e-6) / scale
 }

@@ -5,7 +5,8 @@ const UTTERANCE_PAUSE = 0.8
 /** A pause that ends an utterance when the last word ended a sentence. */
 const SENTENCE_PAUSE = 0.35
 /**
- * An utterance longer than this is cut at its best pause: as much as a reader takes in at a glance.
+ * An utterance longer than this, in seconds or words, is cut at its best pause: readers can follow
+ * this length at a glance.
  */
 const MAX_SECONDS = 15
 const MAX_WORDS = 40

@@ -4,7 +4,7 @@
  */
 export type Word = { text: string; start: number; end: number; confidence: number }
 
-/** How words were recognized. */
+/** The language and the model of recognized words. */
 export type RecognitionInfo = {
   language: string
   /** How probable the language is, from 0 to 1; only where it was identified and is reported. */
@@ -13,7 +13,7 @@ export type RecognitionInfo = {
   model?: string
 }
 
-/** What one speaker says without a pause: words between two pauses, on one channel. */
+/** Speech of one speaker without a pause: the words between two pauses, on one channel. */
 export type Utterance = RecognitionInfo & {
   channel: number
   words: Word[]

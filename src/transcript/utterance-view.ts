@@ -8,19 +8,19 @@ export type UtteranceView = {
   end: number
   confidence: number
   channel: number
-  /** Set with diarization; provisional in a final of a session. */
+  /** Present with diarization; provisional in a final. */
   speaker?: number
-  /** Set if it is requested and the speaker is not provisional. */
+  /** The confidence in the speaker, if it is requested and the speaker is not provisional. */
   speaker_confidence?: number
   language: string
-  /** How the utterance was recognized, if the request asks for that. */
+  /** The confidence in the language and, below, the model; present where they are reported. */
   language_confidence?: number
   model?: string
   text: string
   words: { word: string; start: number; end: number; confidence: number }[]
 }
 
-/** What is viewed of an utterance. */
+/** An utterance whose words are not changed. */
 type ViewedUtterance = Omit<Utterance, 'words'> & { words: readonly Word[] }
 
 /** Builds the view of an utterance of a result. It needs at least one word. */
@@ -84,7 +84,7 @@ function viewWord({ text, start, end, confidence }: Word, before: string) {
 
 /**
  * Returns the confidence of an utterance: the mean of those of its words as they are shown, so that
- * who reads the words again gets the same. 0 without words.
+ * a client that averages them gets the same value. 0 without words.
  */
 export function confidenceOfWords(words: readonly Pick<Word, 'confidence'>[]): number {
   if (words.length === 0) return 0

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The ticks of /proc, the same on all systems that have it (`man 5 proc`, USER_HZ). */
+/** The unit of times in /proc, the same on all systems (`man 5 proc`, USER_HZ). */
 const TICKS_PER_SECOND = 100
-/** A process that waits uses less of a core than a starved one with the lowest share. */
+/** Below this share of a core a process is waiting; even a starved process gets more. */
 const MIN_SHARE = 0.001
-/** A process that only wakes at times, such as for timers, hardly uses so much of a core. */
+/** Above this share of a core a process is working: one that only wakes for timers uses less. */
 const CLEAR_SHARE = 0.05
-/** Processes that run at times but get nowhere end as well. */
+/** The most periods, so that processes that run without progress end as well. */
 const MAX_PERIODS = 40
 
 /** Returns the seconds of processor time that this process has used so far. */
@@ -59,7 +59,7 @@ function stateOf(file: string): string {
   }
 }
 
-/** Some kernels do not list them. */
+/** Returns the ids of child processes; none on kernels that do not list them. */
 function childrenOf(pid: number): number[] {
   try {
     const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
@@ -70,15 +70,16 @@ function childrenOf(pid: number): number[] {
 }
 
 /**
- * What a busy machine gives a process or thread. `read` resolves to the seconds of processor time
- * that it has used, undefined where they are unknown; `isRunnable` says whether it needs more now.
+ * The processor use of a process or thread. `read` resolves to the seconds of processor time that
+ * it has used, undefined where they are unknown; `isRunnable` returns whether it needs more now.
  */
 export type CpuUsage = { read(): Promise<number | undefined>; isRunnable(): boolean }
 
 /**
- * Returns a function to ask after each period of `seconds` whether a process or thread needs
- * another one: a busy machine has not given it as much processor time yet, and it uses what it
- * gets. Where its processor time is unknown, or not read within a period, it has one period.
+ * Returns a function to call after each period of `seconds`. It resolves to true if the process or
+ * thread is starved and needs another period: it has not had `seconds` of processor time yet, and
+ * it uses what it gets. If its processor time is unknown, or cannot be read within a period, it
+ * gets no further period.
  */
 export async function watchStarvation(
   { read, isRunnable }: CpuUsage,

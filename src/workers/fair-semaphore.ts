@@ -1,4 +1,4 @@
-/** The terms of one piece of work. */
+/** The account and the cancellation of one piece of work. */
 export type SlotRequest = {
   /** The account of the work; accounts take turns. */
   account: string
@@ -10,10 +10,13 @@ export type SlotRequest = {
   whenFull?: (() => Error) | undefined
 }
 
-/** Runs work when its turn comes; waiting work is removed when it is aborted. */
-export type FairSemaphore = <T>(work: () => Promise<T>, turn: SlotRequest) => Promise<T>
+/** Runs work when a slot is free; waiting work is removed when its signal aborts. */
+export type FairSemaphore = <T>(work: () => Promise<T>, request: SlotRequest) => Promise<T>
 
-/** How much work runs at a time in total and per account, and how much of one account may wait. */
+/**
+ * The most work that runs at a time in total and per account, and the most that may wait per
+ * account.
+ */
 export type SemaphoreLimits = { total: number; perAccount: number; maxWaiting: number }
 
 type Waiter = { begin: () => void }
@@ -25,12 +28,12 @@ type Waiter = { begin: () => void }
  */
 export function createFairSemaphore(limits: SemaphoreLimits): FairSemaphore {
   const slots = new FairSlots(limits)
-  return async (work, turn) => {
-    await slots.enter(turn)
+  return async (work, request) => {
+    await slots.enter(request)
     try {
       return await work()
     } finally {
-      slots.leave(turn.account)
+      slots.leave(request.account)
     }
   }
 }
@@ -39,7 +42,10 @@ class FairSlots {
   readonly #limits: SemaphoreLimits
   /** Slots taken by each account. */
   readonly #running = new Map<string, number>()
-  /** In the order of arrival; an account that got a slot goes behind the others. */
+  /**
+   * Waiting work by account, in order of arrival; an account that gets a slot moves behind the
+   * others.
+   */
   readonly #waiting = new Map<string, Waiter[]>()
   #taken = 0
 
@@ -56,11 +62,11 @@ class FairSlots {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiter: Waiter = {
       begin: () => {
-        signal.removeEventListener('abort', giveUp)
+        signal.removeEventListener('abort', cancel)
         resolve()
       },
     }
-    const giveUp = () => {
+    const cancel = () => {
       this.#setWaiting(
         account,
         this.#waiting.get(account)!.filter((otherWaiter) => otherWaiter !== waiter),
@@ -69,7 +75,7 @@ class FairSlots {
     }
     works.push(waiter)
     this.#waiting.set(account, works)
-    signal.addEventListener('abort', giveUp, { once: true })
+    signal.addEventListener('abort', cancel, { once: true })
     this.#startWaiting()
     return promise
   }

@@ -1,4 +1,4 @@
-/** How many tasks run at a time, and what stops them all. */
+/** The most concurrent tasks, and the signal that stops them all. */
 export type ParallelOptions = { limit: number; signal: AbortSignal }
 
 /**

@@ -7,9 +7,9 @@ import { type CpuUsage, cpuSecondsOf, isRunnable } from './cpu-time.ts'
 export type RunningWorker = {
   /** The id of a process; threads have none. */
   readonly pid: number | undefined
-  /** Tells whether a busy machine starves it. */
+  /** Its processor use, which shows whether a busy machine starves it. */
   readonly cpu: CpuUsage
-  /** Sends a message; only a thread transfers. One that has ended reports that by its exit. */
+  /** Sends a message; only a thread transfers. A worker that has ended ignores it. */
   send(message: unknown, transfer?: readonly Transferable[]): void
   kill(): void
   /** Whether it keeps this process alive. A process does, unless it may idle. */
@@ -32,7 +32,7 @@ export type StartWorker = <Message>(events: WorkerEvents<Message>) => RunningWor
 /** Characters of stderr that are kept. */
 const MAX_STDERR = 2000
 
-/** Workers that are threads with at most `maxHeapMb` megabytes of JavaScript heap. */
+/** Returns a starter of threads with at most `maxHeapMb` megabytes of JavaScript heap. */
 export function threadStarter(
   entry: URL,
   { maxHeapMb, workerData }: { maxHeapMb: number; workerData?: unknown },
@@ -54,7 +54,7 @@ export function threadStarter(
   }
 }
 
-/** The processor time of a thread in seconds; unknown once it has ended. */
+/** Returns the processor time of a thread in seconds; undefined once it has ended. */
 async function threadSeconds(thread: Worker): Promise<number | undefined> {
   try {
     const { user, system } = await thread.cpuUsage()
@@ -65,9 +65,9 @@ async function threadSeconds(thread: Worker): Promise<number | undefined> {
 }
 
 /**
- * Workers that are processes with an IPC channel, as `spawn` starts them. With `mayIdle`, one
+ * Returns a starter of processes with an IPC channel, which `spawn` creates. With `mayIdle`, one
  * without a task does not keep this process alive. With `leadsGroup`, each leads a process group,
- * and what is left of the group ends with it.
+ * whose remaining processes are killed when it exits.
  */
 export function processStarter(
   spawn: () => ChildProcess,
@@ -99,15 +99,16 @@ export function processStarter(
 }
 
 /**
- * Kills what is left of a process group. `unshare --kill-child` asks the kernel for that only after
- * it has started the child: killed before, it leaves one that holds the streams open.
+ * Kills the remaining processes of a group. `unshare --kill-child` requests that from the kernel
+ * only after it has started the child: if it is killed before, the child survives and keeps the
+ * streams open.
  */
 function killGroup(leader: number | undefined): void {
   if (leader === undefined || process.platform === 'win32') return
   try {
     process.kill(-leader, 'SIGKILL')
   } catch {
-    // Nothing is left, as nearly always.
+    // Usually no process is left.
   }
 }
 

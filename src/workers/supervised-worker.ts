@@ -5,24 +5,24 @@ import type { Exit, RunningWorker, StartWorker } from './start-worker.ts'
 /** The options of `SupervisedWorker`. */
 export type WorkerOptions<Message> = {
   start: StartWorker
-  /** Defaults to a worker that takes tasks at once and is started by them. */
+  /** Default: the worker takes tasks at once, and the first task starts it. */
   loading?: LoadOptions<Message>
   /** Called with an error of the worker, which ends because of it. */
   onError?: (error: Error) => void
   /** Called when a timeout, in seconds, has passed and the worker is killed. */
   onHang?: (seconds: number) => void
-  /** Called when the worker ended, unless it was closed; its task has not ended yet. */
+  /** Called when the worker ended, unless it was closed, before its task settles. */
   onLost?: (loss: WorkerExit) => void
 }
 
 /**
- * For a worker that loads before it takes tasks: started by `start`, and replaced when it ends. One
- * that ended while it was loading is replaced after 1, 2, 4 … seconds.
+ * Options of a worker that loads before it takes tasks. It is started by `start` and replaced when
+ * it ends; one that ended while loading is replaced after 1, 2, 4 … seconds.
  */
 export type LoadOptions<Message> = {
   /** Seconds. */
   timeout: number
-  /** Whether its first message says that it is ready. If not, it is killed. */
+  /** Returns whether its first message reports that it is ready. If not, it is killed. */
   isReady(message: Message): boolean
   onReady(): void
 }
@@ -32,8 +32,8 @@ export type WorkerState = 'ended' | 'loading' | 'idle' | 'busy'
 
 /**
  * A worker that ended: by itself, after a timeout, because its task was canceled, or by `close`.
- * `cause` is the signal or exit code, `state` what it was doing, `stderr` the end of its error
- * output, where that is piped.
+ * `cause` is the signal or exit code, `state` its state before, `stderr` the end of its error
+ * output if that is piped.
  */
 export type WorkerExit = {
   cause: string
@@ -72,7 +72,7 @@ type Instance = {
   watchdog?: NodeJS.Timeout
 }
 
-/** A worker that never becomes ready is replaced after at most so many seconds. */
+/** The longest pause before a worker that never became ready is replaced, in seconds. */
 const MAX_PAUSE = 30
 
 /**
@@ -159,7 +159,7 @@ export class SupervisedWorker<Message> {
     this.#instance = undefined
     stopWatching(instance)
     instance.ending = 'closed'
-    // Who waits for its end would otherwise end before.
+    // Keeps this process alive until the worker has ended.
     instance.worker.setBusy(true)
     instance.worker.kill()
     await instance.ended.promise
@@ -193,7 +193,8 @@ export class SupervisedWorker<Message> {
   #watch(instance: Instance, seconds: number | undefined): void {
     stopWatching(instance)
     if (seconds === undefined || instance.ending) return
-    // Read from the middle on: few tasks take as long, so that the others cost no reading.
+    // The processor time is read from half of the timeout on: few tasks take that long, so the
+    // others cost nothing.
     const half = seconds / 2
     let isStarved: (() => Promise<boolean>) | undefined
     const check = async () => {
@@ -232,7 +233,10 @@ export class SupervisedWorker<Message> {
     else this.start()
   }
 
-  /** It never became ready: an immediate restart is unlikely to do better. */
+  /**
+   * Restarts after a pause, since a worker that never became ready would probably fail again at
+   * once.
+   */
   #startLater(): void {
     const pause = Math.min(2 ** this.#failures++, MAX_PAUSE)
     this.#restart = setTimeout(() => this.start(), pause * 1000).unref()

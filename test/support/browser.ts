@@ -125,8 +125,8 @@ export async function untilTrue(page: Page, expression: string): Promise<void> {
 }
 
 /**
- * Lets the sound of the page stand still where it is heard: while it plays on, each word is marked
- * for a moment only, which a busy machine misses.
+ * Sets the playback rate of the page to 0. While audio plays, each word is marked only for a
+ * moment, which a test on a busy machine misses.
  */
 export async function holdSound(page: Page): Promise<void> {
   await page.evaluate(`document.querySelector('audio').playbackRate = 0`)

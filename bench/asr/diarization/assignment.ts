@@ -1,11 +1,11 @@
 /**
- * Pairs rows with columns so that the sum of their costs is lowest (Hungarian method, as Kuhn and
- * Munkres gave it): the column of each row. `costs` is square.
+ * Pairs rows with columns at the lowest sum of costs (Hungarian method of Kuhn and Munkres).
+ * Returns the column of each row. `costs` is square.
  */
 export function assign(costs: readonly (readonly number[])[]): number[] {
   const size = costs.length
-  // Index 0 is a row and a column that do not exist; `rowOf[column]` is what the column is paired
-  // with.
+  // Index 0 is a row and a column that do not exist; `rowOf[column]` is the row that the column is
+  // paired with.
   const rowPrice = new Array<number>(size + 1).fill(0)
   const columnPrice = new Array<number>(size + 1).fill(0)
   const rowOf = new Array<number>(size + 1).fill(0)

@@ -4,7 +4,10 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { SpeakerTurn, SpokenText } from './diarization-error.ts'
 
-/** A recording of which it is known who speaks when, and, where `said` is there, who says what. */
+/**
+ * A recording with the reference turns of its speakers, and, if the corpus has it, the reference
+ * text of each speaker.
+ */
 export type Conversation = {
   id: string
   file: string
@@ -24,8 +27,8 @@ type ManifestItem = {
 }
 
 /**
- * English recordings with turns (`rttm`) of the corpus named by `--corpus DIR`; the tests' own have
- * none.
+ * Returns the English recordings with turns (`rttm`) of the corpus in `--corpus DIR`; the fixtures
+ * of the tests have none.
  */
 export async function readConversations(): Promise<Conversation[]> {
   const { values } = parseArgs({ options: { corpus: { type: 'string' } } })
@@ -44,7 +47,7 @@ export async function readConversations(): Promise<Conversation[]> {
     }))
 }
 
-/** `SPEAKER file channel start seconds <NA> <NA> name <NA> <NA>`, as NIST's RTTM has it. */
+/** Parses NIST's RTTM, with lines `SPEAKER file channel start seconds <NA> <NA> name <NA> <NA>`. */
 function parseRttm(text: string): SpeakerTurn[] {
   const lines = text.split('\n').filter((line) => line.startsWith('SPEAKER'))
   return lines.map((line) => {
@@ -53,7 +56,7 @@ function parseRttm(text: string): SpeakerTurn[] {
   })
 }
 
-/** Undefined unless each utterance has its speaker and text. */
+/** Returns the text of each speaker; undefined unless each utterance has its speaker and text. */
 function referenceIn(utterances: NonNullable<ManifestItem['utterances']>): SpokenText | undefined {
   const reference = new Map<string, string>()
   for (const { speaker, text } of utterances) {

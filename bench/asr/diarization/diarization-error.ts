@@ -1,13 +1,13 @@
 import { comparableWords, wordErrors } from '../../../test/support/asr/word-errors.ts'
 import { assign } from './assignment.ts'
 
-/** Who speaks when, in seconds. */
+/** A turn of a speaker, in seconds. */
 export type SpeakerTurn = { start: number; end: number; speaker: string }
 
 /**
- * Seconds of speech, and how many of them are missed, invented or given to another speaker. Speech
- * of two at once counts twice; `missedOverlap` is the part of `missed` where somebody else was
- * heard.
+ * Seconds of speech, and how many of them are missed, invented or assigned to another speaker.
+ * Overlapping speech counts once per speaker; `missedOverlap` is the part of `missed` in which
+ * another speaker was found.
  */
 export type DiarizationError = {
   speech: number
@@ -21,8 +21,8 @@ export type DiarizationError = {
 const STEP = 0.01
 
 /**
- * Diarization error with the best pairing of speakers, as NIST defines it (RT-09 evaluation plan).
- * `collar` seconds around each boundary of the reference do not count.
+ * Returns the diarization error with the best pairing of speakers, as NIST defines it (RT-09
+ * evaluation plan). `collar` seconds around each boundary of the reference do not count.
  */
 export function diarizationError(
   reference: readonly SpeakerTurn[],
@@ -85,13 +85,13 @@ function bestTotal(weights: readonly (readonly number[])[]): number {
   return assign(costs).reduce((sum, j, i) => sum - costs[i]![j]!, 0)
 }
 
-/** What each speaker said, by name. */
+/** The text of each speaker, by name. */
 export type SpokenText = ReadonlyMap<string, string>
 
 /**
- * Word errors with speakers counted (cpWER: Watanabe et al., CHiME-6, 2020): the texts of both
- * sides are paired so that the errors are fewest; a speaker without a partner is missed or invented
- * as a whole.
+ * Returns the word errors including speaker errors (cpWER: Watanabe et al., CHiME-6, 2020): the
+ * texts of both sides are paired at the fewest errors; a speaker without a partner is missed or
+ * invented as a whole.
  */
 export function speakerWordErrors(reference: SpokenText, found: SpokenText) {
   const [phrase, hypothesis] = [[...reference.values()], [...found.values()]]

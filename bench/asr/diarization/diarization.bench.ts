@@ -1,7 +1,7 @@
 /**
- * Who spoke when: diarization and its errors per group of a corpus, with the number of speakers
- * known and not, words as the service hears them, and what it costs beside recognition and as
- * recordings grow.
+ * Measures diarization errors per group of a corpus, with a known and an unknown number of
+ * speakers, on the recognized words; and the cost of diarization, compared with recognition and by
+ * the length of recordings.
  */
 import { rm } from 'node:fs/promises'
 import { createSpeechEngine } from '../../../src/asr/create-speech-engine.ts'
@@ -21,7 +21,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Conversation, readConversations } from './diarization-corpus.ts'
 import { diarizationError, type SpeakerTurn, speakerWordErrors } from './diarization-error.ts'
 
-/** What was found in one recording, before speakers are told apart. */
+/** The recognized words and the embeddings of one recording, before clustering. */
 type Recognized = { transcript: Transcript; windows: ChannelWindows[]; seconds: number }
 
 /** Sums over the recordings of a group. */
@@ -88,9 +88,7 @@ report({
 })
 if (longest) for (const minutes of [10, 60, 180]) reportGrowth(longest, minutes)
 
-/**
- * Recognizes a recording as a job does, then listens to its voices, one channel after the other.
- */
+/** Recognizes a recording as a job does, then embeds its speakers, one channel after the other. */
 async function run({ id, file }: Conversation): Promise<Recognized> {
   const media = await decodeMedia(file, `${folder.path}/${id}`, {
     nameHint: file,
@@ -173,7 +171,9 @@ function note(
   sums.wordErrors += errors
 }
 
-/** Turns from the times of words; a speaker's pauses below half a second belong to them. */
+/**
+ * Builds turns from the times of words; pauses of a speaker below half a second belong to the turn.
+ */
 function joinWords(spoken: ReturnType<typeof diarize>): SpeakerTurn[] {
   const turns: SpeakerTurn[] = []
   const last = new Map<number, SpeakerTurn>()
@@ -206,7 +206,7 @@ function summarize(sums: Sums) {
   }
 }
 
-/** Tells speakers apart in a recording that is the longest one over and over. */
+/** Measures clustering in a recording that repeats the longest one. */
 function reportGrowth({ transcript, windows, seconds }: Recognized, minutes: number): void {
   const times = Array.from({ length: Math.ceil((minutes * 60) / seconds) }, (_, i) => i * seconds)
   const utterances = times.flatMap((late) => {

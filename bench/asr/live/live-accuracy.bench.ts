@@ -1,6 +1,6 @@
 /**
- * Word errors of live sessions, without and with noise cleaned away, beside those of recordings,
- * per group of a corpus; and how long a final takes by the length of its utterance.
+ * Measures the word errors of live sessions, without and with denoising, and those of recordings,
+ * per group of a corpus; and the time of a final by the length of its utterance.
  */
 import { createSpeechEngine } from '../../../src/asr/create-speech-engine.ts'
 import { readConfig } from '../../../src/config/config.ts'

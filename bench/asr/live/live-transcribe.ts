@@ -18,7 +18,7 @@ import {
 } from '../../../src/live/recognition/endpointer.ts'
 import type { Word } from '../../../src/transcript/transcript.ts'
 
-/** What a session hears of a recording, and how long each final took, in seconds. */
+/** The words that a session recognizes in a recording, and the time of each final, in seconds. */
 export type LiveRecognition = {
   words: Word[]
   finals: { seconds: number; took: number }[]
@@ -27,7 +27,7 @@ export type LiveRecognition = {
 const signal = new AbortController().signal
 const settings = { model: 'moonshine-base', language: 'en', languages: [], vocabulary: [], signal }
 
-/** Settings of a session whose client gave none. */
+/** The default settings of a session. */
 export const defaultEndpointing: EndpointerOptions = {
   threshold: 0.6,
   hangover: 0.25,
@@ -35,33 +35,37 @@ export const defaultEndpointing: EndpointerOptions = {
   maxSeconds: 5,
 }
 
-/** Hears one recording as a session does whose client sends it at once; without partials. */
+/** Recognizes a recording as a session does whose client sends it at once; without partials. */
 export async function transcribeLive(
   live: LiveEngine,
   pcm: PcmFile,
   { isDenoised = false, endpointing = defaultEndpointing } = {},
 ): Promise<LiveRecognition> {
   const path = `${pcm.path}.live`
-  const hearing: LiveRecognition = { words: [], finals: [] }
+  const recognition: LiveRecognition = { words: [], finals: [] }
   let last: LastWord | null = null
-  for (const found of await findUtterances(live, pcm, { path, isDenoised, endpointing })) {
-    const { start, end } = found.segment
+  for (const segmentsOfUtterance of await findUtterances(live, pcm, {
+    path,
+    isDenoised,
+    endpointing,
+  })) {
+    const { start, end } = segmentsOfUtterance.segment
     const started = performance.now()
-    const utterance = { ...found, segment: trimToPrevious(found, last) }
+    const utterance = { ...segmentsOfUtterance, segment: trimToPrevious(segmentsOfUtterance, last) }
     const recognized = await live.recognizeFinal(utterance, settings)
-    const words: readonly Word[] = sharesContext(found)
+    const words: readonly Word[] = sharesContext(segmentsOfUtterance)
       ? withoutRepeat(recognized.words, last)
       : recognized.words
     last = words.at(-1) ?? last
     const took = (performance.now() - started) / 1000
-    hearing.finals.push({ seconds: (end - start) / SAMPLE_RATE, took })
-    hearing.words.push(...words)
+    recognition.finals.push({ seconds: (end - start) / SAMPLE_RATE, took })
+    recognition.words.push(...words)
   }
   await rm(path)
-  return hearing
+  return recognition
 }
 
-/** The utterances that a session cuts a recording into; its samples go to `path`. */
+/** Returns the utterances into which a session cuts a recording; writes its samples to `path`. */
 export async function findUtterances(
   live: LiveEngine,
   pcm: PcmFile,

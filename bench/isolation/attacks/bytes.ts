@@ -2,12 +2,12 @@ import type { Attack } from '../attacker.ts'
 import { oddWav } from './containers.ts'
 import { uploadSpeech } from './net.ts'
 
-/** Of one upload: two gigabytes are all that an attack may send. */
+/** Bytes of one upload; an attack may send two gigabytes in all. */
 const UPLOAD_BYTES = 250_000_000
-/** So small a disk that an attack can fill it. */
+/** The size of a disk that an attack can fill. */
 const DISK_BYTES = 1_500_000_000
 
-/** A WAVE file of the largest size, whose sound does not repeat; made as it is sent. */
+/** Generates the form of a large WAVE file while it is sent. */
 async function* largeForm(): AsyncGenerator<Uint8Array> {
   const head = '--x\r\ncontent-disposition: form-data; name="audio"; filename="a.wav"\r\n\r\n'
   yield Buffer.from(head)
@@ -30,7 +30,7 @@ const upload: Attack['run'] = (attacker) => {
 
 const WORDS = 'the a of to in and he she was that it his her is i you for on with as one two three'
 
-/** Jobs on one recording whose texts grow with what they ask for. */
+/** Creates jobs on one recording whose texts grow with their parameters. */
 function jobs(params: () => Record<string, unknown>): Attack['run'] {
   return async (attacker) => {
     const audio_url = await uploadSpeech(attacker)

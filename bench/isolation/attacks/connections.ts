@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Attack, Attacker } from '../attacker.ts'
 
-/** Opens a connection to the server; it is gone with the attack. */
+/** Opens a connection to the server, which closes with the attack. */
 async function dial({ url, signal, count }: Attacker): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -15,7 +15,7 @@ async function dial({ url, signal, count }: Attacker): Promise<Socket> {
   return socket
 }
 
-/** Holds so many connections, each of which says `begin` and then `next` five times a second. */
+/** Holds `places` connections, each of which sends `begin` and then `next` five times a second. */
 function hold(places: number, begin: string, next: string): Attack {
   return {
     run(attacker) {
@@ -31,7 +31,7 @@ function hold(places: number, begin: string, next: string): Attack {
   }
 }
 
-/** Sends one request without a good key, in 20 places. */
+/** Sends a request with an unknown key, in 20 concurrent loops. */
 function refused(init: Parameters<Attacker['send']>[1], path = '/v2/transcription'): Attack {
   return {
     run({ send, repeat }) {
@@ -42,7 +42,7 @@ function refused(init: Parameters<Attacker['send']>[1], path = '/v2/transcriptio
   }
 }
 
-/** Says a whole text on a connection of its own, in ten places. */
+/** Sends a whole text on a new connection, in ten concurrent loops. */
 function say(text: (key: string) => string): Attack {
   return {
     run(attacker) {
@@ -64,7 +64,7 @@ const FORM = `POST /v2/upload HTTP/1.1\r\nhost: a\r\ncontent-type: multipart/for
 const headers = (count: number, length: number) =>
   Array.from({ length: count }, (_, n) => `h${n}: ${'v'.repeat(length)}\r\n`).join('')
 
-/** Connections that cost more than they bring. */
+/** Attacks with connections that cost the server more than the attacker. */
 export const connectionAttacks: Record<string, Attack> = {
   'conn-slow-bodies': hold(200, POST, ' '),
   'conn-slow-forms': hold(200, FORM, '-'),

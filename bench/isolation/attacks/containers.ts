@@ -1,4 +1,4 @@
-/** FLV of tags that hold one sample each, of so many bytes. */
+/** Returns an FLV file of `bytes` bytes whose tags contain one sample each. */
 export function tinyFlv(bytes: number): Buffer {
   const head = Buffer.from([...Buffer.from('FLV'), 1, 4, 0, 0, 0, 9, 0, 0, 0, 0])
   const tag = Buffer.alloc(18)
@@ -9,7 +9,10 @@ export function tinyFlv(bytes: number): Buffer {
   return Buffer.concat([head, Buffer.alloc(bytes, tag)])
 }
 
-/** An element of EBML with a size of eight bytes; without a size when `content` is missing. */
+/**
+ * Returns an EBML element with a size field of eight bytes; of unknown size when `content` is
+ * missing.
+ */
 function element(id: number[], content?: Uint8Array): Buffer {
   const size = Buffer.alloc(8, 0xff)
   if (content) size.writeBigUInt64BE((1n << 56n) | BigInt(content.length))
@@ -36,7 +39,10 @@ function mkvTrack(number: number): Buffer {
   )
 }
 
-/** Matroska of blocks that hold two bytes each, of so many bytes, after so many tracks. */
+/**
+ * Returns a Matroska file with `tracks` tracks and `bytes` bytes of blocks that contain two bytes
+ * each.
+ */
 export function tinyMkv({ bytes, tracks }: { bytes: number; tracks: number }): Buffer {
   const all = Array.from({ length: tracks }, (_, n) => mkvTrack((n % 126) + 1))
   // SimpleBlock of track 1: six bytes, the last two of them samples.
@@ -51,7 +57,7 @@ export function tinyMkv({ bytes, tracks }: { bytes: number; tracks: number }): B
   ])
 }
 
-/** Ogg pages that begin a stream each, of so many bytes: each has a serial number of its own. */
+/** Returns `bytes` bytes of Ogg pages that each begin a stream with its own serial number. */
 export function manyOggStreams(bytes: number): Buffer {
   const page = Buffer.alloc(47)
   page.write('OggS')
@@ -80,7 +86,7 @@ function oggChecksum(page: Uint8Array): number {
   return sum >>> 0
 }
 
-/** WAVE whose chunks are empty, of so many bytes, before a format that stands last. */
+/** Returns a WAVE file with `bytes` bytes of empty chunks and no format. */
 export function chunkedWav(bytes: number): Buffer {
   const empty = Buffer.from('junk\0\0\0\0', 'latin1')
   return Buffer.concat([
@@ -89,7 +95,7 @@ export function chunkedWav(bytes: number): Buffer {
   ])
 }
 
-/** WAVE with a format of these numbers and a length that no file has. */
+/** Returns a WAVE file with the given format and an impossible length. */
 export function oddWav({
   channels,
   rate,
@@ -112,7 +118,7 @@ export function oddWav({
   return file
 }
 
-/** FLAC whose blocks of metadata are empty, of so many bytes. */
+/** Returns a FLAC file with `bytes` bytes of empty metadata blocks. */
 export function paddedFlac(bytes: number): Buffer {
   const info = Buffer.alloc(38)
   info.set([0, 0, 0, 34, 16, 0, 16, 0], 0)
@@ -120,7 +126,7 @@ export function paddedFlac(bytes: number): Buffer {
   return Buffer.concat([Buffer.from('fLaC'), info, Buffer.alloc(bytes, Buffer.from([4, 0, 0, 0]))])
 }
 
-/** Tags of ID3 one after another, then frames of MP3 that hold nothing, of so many bytes. */
+/** Returns `bytes` bytes of consecutive ID3 tags, then empty MP3 frames. */
 export function taggedMp3(bytes: number): Buffer {
   const tag = Buffer.from('ID3\x04\0\0\0\0\0\0', 'latin1')
   const mpeg = Buffer.alloc(24)
@@ -129,7 +135,7 @@ export function taggedMp3(bytes: number): Buffer {
   return Buffer.concat([Buffer.alloc(bytes / 2, tag), Buffer.alloc(bytes / 2, mpeg)])
 }
 
-/** AVI that claims so many streams. */
+/** Returns an AVI file that claims `streams` streams. */
 export function claimingAvi(streams: number): Buffer {
   const list = (name: string, ...content: Buffer[]) => chunk('LIST', Buffer.from(name), ...content)
   const header = Buffer.alloc(56)

@@ -2,7 +2,7 @@ import type { Attack, Attacker } from '../attacker.ts'
 
 const BOUNDARY = 'x'
 
-/** Sends one form in ten places at once, again and again. */
+/** Sends one form repeatedly in ten concurrent loops. */
 function form(make: () => string): Attack {
   return {
     async run({ send, repeat }) {
@@ -19,7 +19,7 @@ const END = `--${BOUNDARY}--\r\n`
 const parts = (count: number, make: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => make(n)).join('') + END
 
-/** A live job of the attacker, and a body for it in ten places. */
+/** Creates a live job, and sends a PATCH body for it in ten concurrent loops. */
 function patch(make: () => string): Attack {
   return {
     async run(attacker) {
@@ -41,7 +41,7 @@ async function openSession({ send }: Attacker): Promise<string> {
 const many = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n])))
 
-/** Forms and PATCH bodies that are slow to evaluate. */
+/** Attacks with forms and PATCH bodies that are slow to parse. */
 export const formAttacks: Record<string, Attack> = {
   'form-fields': form(() => parts(10_000, (n) => part(`f${n}`, '1'))),
   'form-files': form(() => parts(10_000, (n) => part(`f${n}`, '1', `; filename="${n}.wav"`))),

@@ -1,6 +1,6 @@
 import type { Attack } from '../attacker.ts'
 
-/** Sends one body in 20 places at once, again and again. */
+/** Sends one body repeatedly in 20 concurrent loops. */
 function body(make: () => string, path = '/v2/pre-recorded'): Attack {
   return {
     async run({ send, repeat }) {
@@ -17,7 +17,7 @@ const pairs = <T>(count: number, make: (n: number) => T) =>
 const job = (params: Record<string, unknown>) =>
   JSON.stringify({ audio_url: 'http://127.0.0.1:9/a.wav', ...params })
 
-/** Wrong codes of five letters, 745 kB in all. */
+/** Invalid codes of five letters, 745 kB in all. */
 const languages = () => times(93_000, (n) => n.toString(36).padStart(5, 'x'))
 
 const spelling = (variants: unknown) => ({
@@ -25,8 +25,8 @@ const spelling = (variants: unknown) => ({
   custom_spelling_config: { spelling_dictionary: variants },
 })
 
-/** One mistake per kind of list and map, as often as the body may be large. */
-const readonly = () =>
+/** Invalid values in each kind of list and map, as many as fit into a body. */
+const invalidLists = () =>
   job({
     translation: true,
     translation_config: { target_languages: times(30_000, (n) => `q${n}`) },
@@ -62,7 +62,7 @@ const longTexts = () =>
     audio_to_llm_config: { prompts: ['p'.repeat(200_000)], model: 'z'.repeat(100_000) },
   })
 
-/** Bodies of JSON that are slow to evaluate. */
+/** Attacks with JSON bodies that are slow to validate. */
 export const jsonAttacks: Record<string, Attack> = {
   'json-languages': body(() => job({ language_config: { languages: languages() } })),
   'json-languages-live': body(
@@ -74,7 +74,7 @@ export const jsonAttacks: Record<string, Attack> = {
   'json-spelling-valid': body(() => job(spelling(pairs(40_000, (n) => [`v${n}`])))),
   'json-metadata': body(() => job({ custom_metadata: pairs(60_000, (n) => n) })),
   'json-unknown': body(() => job(pairs(90_000, () => 1))),
-  'json-lists': body(readonly),
+  'json-lists': body(invalidLists),
   'json-vocabulary': body(vocabulary),
   'json-pronunciations': body(pronunciations),
   'json-texts': body(longTexts),

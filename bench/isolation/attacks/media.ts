@@ -11,7 +11,7 @@ import {
 } from './containers.ts'
 import { claimingMp4, deepMp4, fragmentedMp4 } from './mp4.ts'
 
-/** Uploads a file, and has it transcribed when it is taken. */
+/** Uploads a file, and creates a job for it if it is accepted. */
 export async function uploadAndUse(
   { send }: Attacker,
   { name, bytes }: { name: string; bytes: Uint8Array<ArrayBuffer> },
@@ -24,7 +24,7 @@ export async function uploadAndUse(
   await send('/v2/pre-recorded', { json: { audio_url } })
 }
 
-/** Uploads one of these files after the other, in so many places. */
+/** Uploads the files in turn, in `places` concurrent loops. */
 function uploads(name: string, make: () => Buffer[], places = 20): Attack {
   return {
     async run(attacker) {
@@ -42,7 +42,7 @@ const MEGABYTE = 1_000_000
 const MOST = 2 ** 32 - 1
 const samples = 85_000_000
 
-/** Files that say they hold more than they do, or hold it in the smallest pieces. */
+/** Attacks with files that claim more content than they have, or have it in tiny pieces. */
 export const mediaAttacks: Record<string, Attack> = {
   'media-mp4-one': uploads('a.mp4', () => [claimingMp4({ tracks: 3, samples })], 1),
   'media-mp4': uploads('a.mp4', () => [claimingMp4({ tracks: 3, samples })]),

@@ -1,4 +1,4 @@
-/** What the tables of a made-up MP4 claim; the file holds no more sound than a few bytes. */
+/** The claims in the tables of a generated MP4 file, which contains only a few bytes of audio. */
 export type Claims = {
   tracks: number
   /** Samples of each track in the table of constant size. */
@@ -6,11 +6,11 @@ export type Claims = {
   /** Entries that other tables claim to have without having them. */
   entries?: number
   brand?: string
-  /** More comes in fragments. */
+  /** Whether fragments follow. */
   isFragmented?: boolean
 }
 
-/** A box: size, name, content. */
+/** Returns a box: size, name, content. */
 export function box(name: string, ...content: Uint8Array[]): Buffer {
   const body = Buffer.concat(content)
   const head = Buffer.alloc(8)
@@ -19,7 +19,7 @@ export function box(name: string, ...content: Uint8Array[]): Buffer {
   return Buffer.concat([head, body])
 }
 
-/** Numbers of 32 bits. */
+/** Returns numbers as 32-bit big-endian words. */
 const words = (...values: number[]) => {
   const bytes = Buffer.alloc(values.length * 4)
   for (const [at, value] of values.entries()) bytes.writeUInt32BE(value >>> 0, at * 4)
@@ -31,7 +31,7 @@ const RATE = 16_000
 const TIMESCALE = 100_000_000
 /** Ticks of a sample; for a delta of 1 readers take chunks as a whole and build no table. */
 const DELTA = 2
-/** Unity, as every `tkhd` and `mvhd` has it. */
+/** The identity matrix of `tkhd` and `mvhd`. */
 const matrix = words(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
 
 /** An audio sample entry of 16-bit samples (`sowt`), one channel. */
@@ -65,7 +65,7 @@ function track(id: number, { samples, entries }: Claims): Buffer {
   return box('trak', tkhd, mdia)
 }
 
-/** A small file whose tables claim more than it holds. */
+/** Returns a small file whose tables claim more than it contains. */
 export function claimingMp4(claims: Claims): Buffer {
   const mvhd = box(
     'mvhd',
@@ -81,7 +81,7 @@ export function claimingMp4(claims: Claims): Buffer {
   return Buffer.concat([box('ftyp', brand), audio, box('moov', mvhd, ...tracks, ...more)])
 }
 
-/** Boxes within boxes, so many deep. */
+/** Returns a file with boxes nested `depth` levels deep. */
 export function deepMp4(depth: number): Buffer {
   const head = box('ftyp', Buffer.from('isom\0\0\0\0', 'latin1'))
   const bytes = Buffer.alloc(depth * 8)
@@ -92,7 +92,7 @@ export function deepMp4(depth: number): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** Many fragments, each of which claims a million samples of one byte. */
+/** Returns a file with `count` fragments that each claim a million samples of one byte. */
 export function fragmentedMp4(count: number): Buffer {
   // Flags: a data offset in the run; a default size in the header of the track.
   const run = box('trun', words(1, 1_000_000, 8))

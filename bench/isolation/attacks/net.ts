@@ -6,7 +6,7 @@ import { readSamples, SPEECH_FILE } from './speech.ts'
 
 const nowhere = () => `http://${crypto.randomUUID()}.invalid/a.wav`
 
-/** 25 uploads by address and jobs by address, again and again. */
+/** Repeatedly uploads by URL in 25 concurrent loops, and creates jobs by URL in four. */
 function fetches(address: (attacker: Attacker) => string): Attack['run'] {
   return (attacker) => {
     return attacker.repeat(29, async (place) => {
@@ -16,7 +16,7 @@ function fetches(address: (attacker: Attacker) => string): Attack['run'] {
   }
 }
 
-/** Uploads the speech once and resolves to its address. */
+/** Uploads the speech once and resolves to its URL. */
 export async function uploadSpeech({ send }: Attacker): Promise<string> {
   const form = new FormData()
   form.set('audio', new Blob([new Uint8Array(await readFile(SPEECH_FILE))]), 'a.wav')
@@ -24,7 +24,7 @@ export async function uploadSpeech({ send }: Attacker): Promise<string> {
   return (JSON.parse(text) as { audio_url: string }).audio_url
 }
 
-/** Jobs of another sound each, which call a receiver back. */
+/** Creates jobs on a short recording with a callback to a receiver. */
 function callbacks(address: (attacker: Attacker) => string): Attack['run'] {
   return async (attacker) => {
     const audio_url = await uploadShort(attacker)
@@ -37,7 +37,7 @@ function callbacks(address: (attacker: Attacker) => string): Attack['run'] {
   }
 }
 
-/** A tenth of a second, which is done at once. */
+/** Uploads a tenth of a second of audio, whose jobs end at once. */
 async function uploadShort({ send }: Attacker): Promise<string> {
   const file = new Uint8Array((await readFile(SPEECH_FILE)).subarray(0, 44 + 3200))
   new DataView(file.buffer).setUint32(40, 3200, true)
@@ -47,7 +47,7 @@ async function uploadShort({ send }: Attacker): Promise<string> {
   return (JSON.parse(text) as { audio_url: string }).audio_url
 }
 
-/** Live sessions that tell everything to a receiver that never answers. */
+/** Runs live sessions that send all callbacks to a receiver that never responds. */
 const liveCallbacks: Attack = {
   async run(attacker) {
     const speech = await readSamples()
@@ -67,7 +67,7 @@ const liveCallbacks: Attack = {
 
 const surroundings = { silentResolver: true }
 
-/** Addresses that cost time. */
+/** Attacks with URLs that make the server wait. */
 export const netAttacks: Record<string, Attack> = {
   'net-names': { run: fetches(nowhere), surroundings },
   'net-callback-names': { run: callbacks(nowhere), surroundings },

@@ -8,7 +8,7 @@ export const SPEECH_FILE = join(FIXTURES, 'two-voices.wav')
 
 const HEADER_BYTES = 44
 
-/** The speech as 16-bit samples at 16 kHz. */
+/** Returns the speech as 16-bit samples at 16 kHz. */
 export async function readSamples(): Promise<Buffer> {
   return (await readFile(SPEECH_FILE)).subarray(HEADER_BYTES)
 }

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type MemoryWatch, watchMemory } from '../process-tree.ts'
 
-/** What an attack needs of the machine around the server. */
+/** The setup of the machine that an attack needs. */
 export type Surroundings = {
-  /** The server asks for names at a resolver that never answers. */
+  /** Whether the server uses a DNS resolver that never responds. */
   silentResolver?: boolean
-  /** The data folder is a disk of so many bytes. */
+  /** The size of the disk of the data folder, in bytes. */
   diskBytes?: number
 }
 
@@ -18,7 +18,7 @@ export type Surroundings = {
 export type IsolatedServer = {
   url: string
   memory: MemoryWatch
-  /** Whether the surroundings are as asked; they need root and Linux. */
+  /** Whether the setup was possible; it needs root and Linux. */
   isSurrounded: boolean
   /** How the process ended by itself; undefined while it runs. */
   readonly ended: string | undefined
@@ -28,7 +28,7 @@ export type IsolatedServer = {
 export const ATTACKER_KEY = 'attacker-key-of-the-bench'
 export const VICTIM_KEY = 'victim-key-of-the-bench'
 
-/** The process tree is killed above this, so that an attack cannot take the machine. */
+/** Above this memory the process tree is killed, so that an attack cannot exhaust the machine. */
 export const MEMORY_GUARD_BYTES = 6e9
 
 /** An address of the loopback network that no other run uses at the same time. */
@@ -44,8 +44,7 @@ shift 3
 exec "$@"`
 
 /**
- * Starts a server with the accounts `attacker` and `victim`, limits as they come, on a folder of
- * its own.
+ * Starts a server with the accounts `attacker` and `victim` and default limits, on a new folder.
  */
 export async function startIsolated({
   isFake,
@@ -112,7 +111,7 @@ async function addressOf(child: ChildProcess): Promise<string> {
   return url
 }
 
-/** The command that runs another one in such surroundings; undefined when none are asked for. */
+/** Returns the command that runs another one in the setup; undefined when no setup is needed. */
 async function surround(
   folder: string,
   { silentResolver, diskBytes }: Surroundings,
@@ -130,9 +129,7 @@ function canSurround(): boolean {
   return spawnSync('unshare', ['-m', 'true']).status === 0
 }
 
-/**
- * A resolver that takes every question and answers none; undefined without the right to the port.
- */
+/** Opens a DNS resolver that never responds; undefined without the permission for its port. */
 async function openSilentResolver(): Promise<{ close(): void } | undefined> {
   const socket = createSocket('udp4')
   socket.bind(53, RESOLVER)

@@ -1,5 +1,5 @@
-// The server in a process of its own, with the real engine or, with ISOLATION_FAKE=1, the fake one.
-// Reads STENO_*; sends its address when it listens. Its log goes nowhere but for what ends it.
+// A process that runs the server, with the real engine or, with ISOLATION_FAKE=1, the fake one. It
+// reads STENO_*, sends its address when it listens, and logs only fatal errors.
 import { createApp } from '../../../src/app/app.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { createLog } from '../../../src/observability/log.ts'
@@ -10,5 +10,5 @@ const speech =
 const log = createLog('fatal')
 const app = await createApp(readConfig(process.env), speech ? { speech, log } : { log })
 process.send!({ url: await app.http.listen({ host: '127.0.0.1', port: 0 }) })
-// A benchmark that was cut off leaves nothing behind.
+// Exits with its parent.
 process.once('disconnect', () => process.exit())

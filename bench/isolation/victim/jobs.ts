@@ -4,38 +4,38 @@ import { readSamples } from '../attacks/speech.ts'
 import type { VictimReceiver } from './receiver.ts'
 import { every, jsonPost, type Requests } from './requests.ts'
 
-/** Between two jobs with a recording of their own, one sent and the next one fetched. */
+/** The interval of jobs with their own recording, alternately uploaded and fetched. */
 const ORDINARY_MS = 4000
-/** Between two looks at what has ended. */
+/** The interval of checks for ended jobs. */
 const LOOK_MS = 1000
-/** Of the recording of small jobs. */
+/** The size of the recording of small jobs. */
 const SMALL_BYTES = 32_000
 
-/** What came of the jobs that were accepted. */
+/** The outcome of the accepted jobs. */
 export type JobsOutcome = {
   accepted: number
   done: number
-  /** Ended badly, gone, or never called back. */
+  /** Jobs that failed or no longer exist. */
   lost: number
-  /** Errors of jobs and refusals of ordinary ones, by what they say. */
+  /** Counts of errors of jobs and refusals of ordinary ones, by their description. */
   problems: Record<string, number>
-  /** Of ordinary jobs: from before their upload to their callback, milliseconds. */
+  /** Milliseconds from the upload of an ordinary job to its callback. */
   times: number[]
 }
 
 /** The victim's jobs: small ones that share a recording, and ordinary ones. */
 export type VictimJobs = {
-  /** What a small job is created with. */
+  /** The parameters of a small job. */
   smallJob: Record<string, unknown>
   accept(response: { status: number; text: string }): void
   readonly lastId: string | undefined
-  /** Makes ordinary jobs until `end`. */
+  /** Creates ordinary jobs until `end`. */
   live(end: number): Promise<void>
-  /** Waits until all have ended, so many milliseconds at most. */
+  /** Waits until all jobs have ended, at most `ms` milliseconds. */
   settle(ms: number): Promise<JobsOutcome>
 }
 
-/** Uploads what small jobs share. */
+/** Uploads the recording that small jobs share. */
 export async function createVictimJobs(
   requests: Requests,
   receiver: VictimReceiver,

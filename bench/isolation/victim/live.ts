@@ -5,35 +5,34 @@ import { readSamples } from '../attacks/speech.ts'
 import type { VictimReceiver } from './receiver.ts'
 import { jsonPost, type Requests } from './requests.ts'
 
-/** What came of one session. */
+/** The outcome of one session. */
 export type SessionOutcome = {
   /**
-   * 1000 when all went well; the answer to its creation when it was refused; 0 when it did not end
-   * in time.
+   * 1000 on success; the status of its creation when it was refused; 0 when it did not end in time.
    */
   code: number
-  /** From the end of speech to its final, milliseconds. */
+  /** Milliseconds from the end of speech to its final. */
   finals: number[]
   /** Words of all finals. */
   words: number
   /** Bytes that were acknowledged and are not in the recording. */
   lostBytes: number
-  /** Finals that were not called back. */
+  /** Finals without a callback. */
   missingCallbacks: number
   losses: number
 }
 
 const BYTES_PER_SECOND = 32_000
 const CHUNK_BYTES = 3200
-/** The speech comes again after a pause of so many bytes. */
+/** The pause after which the speech repeats, in bytes. */
 const PAUSE_BYTES = 48_000
-/** Time after the last sound in which a session must end. */
+/** The time in which a session must end after its last audio. */
 const END_MS = 20_000
 const CALLBACK_MS = 10_000
 
 let sessions = 0
 
-/** Speaks for so many seconds at real time, in one session with partials and a callback. */
+/** Sends speech in real time for `seconds`, in one session with partials and a callback. */
 export async function speakLive(
   requests: Requests,
   { seconds, receiver }: { seconds: number; receiver: VictimReceiver },
@@ -96,18 +95,18 @@ async function speak(
     const due = started + (at / BYTES_PER_SECOND) * 1000 - performance.now()
     if (due > 0) await sleep(due)
     onAudioGiven(at, performance.now())
-    // Nobody who speaks waits for the server.
+    // A speaker does not wait for the server.
     void live.send(chunk)
   }
 }
 
-/** Some noise, 80 dB below full scale: digital silence is nothing that a microphone hears. */
+/** Returns noise 80 dB below full scale, since microphones do not record digital silence. */
 function pause(): Buffer {
   const samples = Int16Array.from({ length: PAUSE_BYTES / 2 }, (_, n) => ((n * 7919) % 13) - 6)
   return Buffer.from(samples.buffer)
 }
 
-/** Bytes of sound in the recording of a session. */
+/** Returns the bytes of audio in the recording of a session. */
 async function recordedBytes({ request }: Requests, id: string): Promise<number> {
   const job = await request(`/v2/live/${id}`)
   if (job.status !== 200) return 0

@@ -2,16 +2,16 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Takes the victim's callbacks, and serves a recording to be fetched. */
+/** Receives the victim's callbacks, and serves a recording. */
 export type VictimReceiver = {
-  /** By name, so that the server has to look it up. */
+  /** The URL, with a name that the server has to resolve. */
   url: string
-  /** When the first request to each path came, and how many did. */
+  /** The time of the first request to each path, and the number of requests. */
   readonly came: Map<string, { at: number; count: number }>
   close(): void
 }
 
-/** Opens one that serves `recording` at `/talk.wav`. */
+/** Opens a receiver that serves `recording` at `/talk.wav`. */
 export async function openVictimReceiver(recording: Uint8Array): Promise<VictimReceiver> {
   const came = new Map<string, { at: number; count: number }>()
   const server = createServer((request, response) => {
@@ -25,7 +25,7 @@ export async function openVictimReceiver(recording: Uint8Array): Promise<VictimR
     came.set(path, { at: earlier?.at ?? performance.now(), count: (earlier?.count ?? 0) + 1 })
     response.end()
   })
-  // Of both families: `localhost` may be either.
+  // Listens on both address families, since `localhost` may be either.
   server.listen(0)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -1,24 +1,24 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A request that takes longer has failed. */
+/** The timeout of a request. */
 const TIMEOUT_MS = 30_000
 
 export type Response = { status: number; text: string }
 
-/** Who asks with the victim's key, and keeps how long each response took. */
+/** Sends requests with the victim's key, and records the time of each response. */
 export type Requests = {
   /** Milliseconds that the timed requests took. */
   readonly times: number[]
-  /** What was answered that should not have been, by what was asked. */
+  /** Counts of unexpected responses, by request and status. */
   readonly failures: Map<string, number>
-  /** Sends one whose time counts from `due`; status 0 when no response came. */
+  /** Sends a request and records its time from `due`; status 0 means no response. */
   timed(path: string, options: { due: number; expected: number; json?: unknown }): Promise<Response>
-  /** Sends one whose time does not count. */
+  /** Sends a request without recording its time. */
   request(path: string, init?: RequestInit): Promise<Response>
 }
 
-/** Makes one that asks the server at `url`. */
+/** Creates the requests to the server at `url`. */
 export function createRequests({ url, key }: { url: string; key: string }): Requests {
   const times: number[] = []
   const failures = new Map<string, number>()
@@ -52,7 +52,7 @@ export function createRequests({ url, key }: { url: string; key: string }): Requ
   return { times, failures, timed, request }
 }
 
-/** What fetch needs to send a value as JSON. */
+/** Returns the options with which fetch sends a value as JSON. */
 export function jsonPost(value: unknown): RequestInit {
   const headers = { 'content-type': 'application/json' }
   return { method: 'POST', headers, body: JSON.stringify(value) }

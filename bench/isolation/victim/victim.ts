@@ -7,7 +7,7 @@ import { type SessionOutcome, speakLive } from './live.ts'
 import { openVictimReceiver } from './receiver.ts'
 import { createRequests, every } from './requests.ts'
 
-/** What an ordinary life came to. */
+/** The outcome of the victim's run. */
 export type VictimOutcome = {
   /** Milliseconds. */
   requests: number[]
@@ -15,27 +15,27 @@ export type VictimOutcome = {
   sessions: SessionOutcome[]
   jobs: JobsOutcome
   /**
-   * Longest hold of the server's loop that its metrics told, milliseconds; undefined when they did
-   * not.
+   * The longest delay of the server's event loop in its metrics, in milliseconds; undefined without
+   * metrics.
    */
   loopHoldMs: number | undefined
 }
 
-/** A victim that is ready to live. */
+/** An ordinary client: a session, jobs and requests that run beside an attack. */
 export type Victim = {
-  /** Lives for so many seconds, then waits for what is open. */
+  /** Runs for `seconds`, then waits for open jobs. */
   live(seconds: number): Promise<VictimOutcome>
   close(): void
 }
 
 const REQUEST_MS = 150
 const METRICS_MS = 2000
-/** Open jobs get so long when life is over. */
+/** The longest wait for open jobs after the run. */
 const SETTLE_MS = 45_000
-/** A second session begins when so much of the time is over. */
+/** The share of the run after which a second session begins. */
 const SECOND_SESSION = 0.3
 
-/** Makes a victim of a server, and has it do everything once, so that nothing is measured cold. */
+/** Creates a victim of a server and does everything once, so that nothing is measured cold. */
 export async function createVictim(url: string): Promise<Victim> {
   const receiver = await openVictimReceiver(wavOf(await readSamples()))
   const pendingRequests = () => createRequests({ url, key: VICTIM_KEY })
@@ -44,8 +44,8 @@ export async function createVictim(url: string): Promise<Victim> {
   const jobs = await createVictimJobs(warm, receiver)
   jobs.accept(await warm.timed('/v2/pre-recorded', small(jobs.smallJob)))
   await jobs.settle(SETTLE_MS)
-  // The metrics tell the longest hold since the last question: the start of the server does not
-  // count.
+  // The metrics report the longest delay since the last request, so this request excludes the start
+  // of the server.
   await warm.request('/metrics')
 
   async function live(seconds: number): Promise<VictimOutcome> {
@@ -94,7 +94,7 @@ export async function createVictim(url: string): Promise<Victim> {
 
 const small = (json: Record<string, unknown>) => ({ json, expected: 201, due: performance.now() })
 
-/** Milliseconds since the last question. */
+/** Parses the longest delay since the last request for metrics, in milliseconds. */
 function loopHold(metrics: string): number | undefined {
   const [, seconds] = /^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(metrics) ?? []
   return seconds === undefined ? undefined : Number(seconds) * 1000

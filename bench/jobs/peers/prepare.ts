@@ -17,7 +17,7 @@ export type Peer = { id: string; args: string[] }
 const TRANSFORMERS = '@huggingface/transformers@4.3.1'
 const VOCABULARY = 32_768
 
-/** What transformers.js wants to know of Moonshine base (its published configuration). */
+/** The published configuration of Moonshine base, which transformers.js reads. */
 const configuration = {
   'config.json': {
     model_type: 'moonshine',
@@ -101,7 +101,7 @@ async function writeModelFolder(folder: string, weights: string): Promise<string
   return to
 }
 
-/** The same model of the voice detector, with the inputs in the order that sherpa-onnx expects. */
+/** Writes the VAD model with its inputs in the order that sherpa-onnx expects. */
 async function writeVoiceDetector(folder: string): Promise<string> {
   const content = await fetchPackage(vadPackage, join(folder, 'silero'))
   const file = join(folder, 'silero-vad.onnx')
@@ -112,7 +112,7 @@ async function writeVoiceDetector(folder: string): Promise<string> {
   return file
 }
 
-/** One line per token, its text in base 64 and its number, as sherpa-onnx reads it. */
+/** Writes one line per token, its text in base64 and its number, as sherpa-onnx reads it. */
 async function writeTokens(folder: string): Promise<string> {
   const file = join(folder, 'tokens.txt')
   const lines = Array.from({ length: VOCABULARY }, (_, id) => {

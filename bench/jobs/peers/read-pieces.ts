@@ -11,7 +11,7 @@ type Vad = {
 type SherpaVad = { Vad: new (config: unknown, bufferSeconds: number) => Vad }
 
 const SAMPLE_RATE = 16_000
-/** Longer pieces than the model was trained on come out wrong. */
+/** The longest pieces that the model was trained on. */
 const MAX_SECONDS = 15
 const HEADER_BYTES = 44
 const WINDOW = 512

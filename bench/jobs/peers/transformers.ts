@@ -15,7 +15,10 @@ type Transformers = {
   }
 }
 
-/** The model was trained to write no more than this, and some tokens for very short words. */
+/**
+ * The most tokens per second that the model was trained to write, and spare tokens for very short
+ * words.
+ */
 const [TOKENS_PER_SECOND, SPARE_TOKENS] = [6.5, 3]
 
 const [voiceDetector, tokenFile, module, folder, part, ...files] = process.argv.slice(2)
@@ -41,7 +44,7 @@ for (const file of files) {
   console.log(texts.join(' '))
 }
 
-/** Control tokens and bytes have no text of their own. */
+/** Returns the text of a token; empty for control tokens and bytes. */
 function textOf(id: bigint): string {
   const [encoded = ''] = tokens[Number(id)]?.split(' ') ?? []
   const text = Buffer.from(encoded, 'base64').toString()

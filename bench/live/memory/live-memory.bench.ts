@@ -1,6 +1,6 @@
 /**
- * Memory of the server and of all its processes over an hour of sound in live sessions, several at
- * a time, as fast as they are taken: it must not grow. Linux only (/proc).
+ * Measures the memory of the server and its processes over an hour of audio in concurrent live
+ * sessions, as fast as the server reads it: it must not grow. Linux only (/proc).
  */
 import { report } from '../../support/report.ts'
 import { startLiveServer } from '../live-server.ts'
@@ -10,9 +10,9 @@ import { residentOf } from './resident.ts'
 
 const TOTAL_SECONDS = 3600
 const AT_A_TIME = 4
-/** Of sound, between two looks. */
+/** Seconds of audio between two measurements. */
 const INTERVAL_SECONDS = 300
-/** Models, caches and code are in place by then; what comes after is growth. */
+/** Seconds until models, caches and code are loaded; later increases are growth. */
 const WARM_UP_SECONDS = 900
 
 const { corpus, speeches } = await readSpeech()
@@ -54,7 +54,7 @@ async function look(): Promise<void> {
   looks.push({ second: Math.round(done), serverMB: own / 1e6, allMB: all / 1e6 })
 }
 
-/** By least squares. */
+/** Returns the slope of the least-squares line. */
 function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (axis: 0 | 1) => points.reduce((sum, p) => sum + p[axis], 0) / points.length
   const [x, y] = [mean(0), mean(1)]

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { readTree } from '../../isolation/process-tree.ts'
 
 /**
- * Bytes of a process and all that descend from it: `proportional` counts pages that several share
- * once in all, `anonymous` only what no file backs. Linux only (/proc).
+ * Bytes of a process and its descendants: `proportional` counts shared pages once, `anonymous`
+ * counts only pages without a file. Linux only (/proc).
  */
 export type MemoryShares = { proportional: number; anonymous: number }
 
-/** Sums them up. */
+/** Returns the sum over the process `root` and its descendants. */
 export async function sharesOf(root: number): Promise<MemoryShares> {
   const sum: MemoryShares = { proportional: 0, anonymous: 0 }
   for (const { pid } of readTree(root).processes) {

@@ -1,6 +1,9 @@
 import { glob, readFile } from 'node:fs/promises'
 
-/** Resident bytes of a process, and of it with all that descend from it. Linux only (/proc). */
+/**
+ * Returns the resident bytes of a process, and of the process with its descendants. Linux only
+ * (/proc).
+ */
 export async function residentOf(pid: number): Promise<{ own: number; all: number }> {
   const processes = new Map<number, { parent: number; resident: number }>()
   for await (const file of glob('/proc/[0-9]*/status')) {

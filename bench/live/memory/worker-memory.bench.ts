@@ -1,8 +1,7 @@
 /**
- * Memory of a server and all its processes with two and with four workers, each with prepacked
- * models and without: a line for each, after the start, at most while live sessions run, and at
- * most while recordings are transcribed beside them. Pages that several processes share count once.
- * Linux only (/proc).
+ * Measures the memory of a server and its processes with two and four workers, with and without
+ * prepacked models: after the start, and the peaks with live sessions and with recordings beside
+ * them. Pages that several processes share count once. Linux only (/proc).
  */
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,7 +17,9 @@ import { streamSpeech } from '../stream.ts'
 import { type MemoryShares, sharesOf } from './memory-shares.ts'
 
 const WORKERS = [2, 4]
-/** Live sessions alone, as many as two cores carry, and beside recordings. */
+/**
+ * The number of live sessions alone, the capacity of two cores, and the number beside recordings.
+ */
 const SESSIONS = 8
 const SESSIONS_BESIDE = 4
 /** Speeches of a minute each in one recording. */
@@ -69,7 +70,7 @@ async function peakDuring(
   return peak
 }
 
-/** Runs sessions of a minute at the same time. */
+/** Runs concurrent sessions of a minute each. */
 async function runSessions(server: LiveBenchServer, count: number): Promise<void> {
   const streams = Array.from({ length: count }, (_, i) => {
     return streamSpeech(server.client, speeches[i % speeches.length]!, { kind: 'live', delay: 0 })
@@ -83,7 +84,7 @@ async function transcribe({ client }: LiveBenchServer): Promise<void> {
   await client.wait(await client.create({ audio_url, diarization: true }), () => {})
 }
 
-/** The installed models in a folder where none can be prepacked. */
+/** Creates a models folder with the installed models that cannot be prepacked. */
 async function modelsWithoutPrepacked(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'steno-bench-'))
   for (const name of ['embedded.json', 'moonshine-base', 'moonshine-tiny', 'silero-vad.onnx'])

@@ -5,9 +5,8 @@ import { startServer } from '../../../test/support/server/start-server.ts'
 import { fuzz } from '../../run.ts'
 
 /**
- * What a request may cost the thread of the loop, in milliseconds of its processor: on a machine
- * that is busy the clock says little. The client is in it too; a body that was read there took
- * fifty to five hundred.
+ * The most processor time of a request in the main thread, client included, in milliseconds; a body
+ * that is parsed there takes fifty to five hundred.
  */
 const MAX_COST_MS = 30
 
@@ -18,13 +17,13 @@ const server = await startServer({
   env: { STENO_UNKNOWN_FIELDS: 'reject', STENO_MAX_QUEUED_JOBS: '1000000' },
 })
 
-/** Values that are cheap to send and dear to read. */
+/** Values that are cheap to send and expensive to read. */
 const values = fc.constantFrom<unknown>(
   ...['x', '', '\ud800\u0000', 'x'.repeat(400), 0, 1e-300, -1, null, true, [], {}, [[]]],
   ...[{ value: 'x' }, { value: 'x', pronunciations: ['y', 1] }, { a: { b: [1] } }],
 )
 
-/** Where lists, maps and texts stand in a request. */
+/** Requests with a large list, map or text in each place. */
 const places: ((large: { list: unknown[]; map: object; text: string }) => object)[] = [
   ({ list }) => ({ language_config: { languages: list } }),
   ({ list }) => ({ code_switching_config: { languages: list } }),

@@ -8,7 +8,9 @@ import { AppError } from '../../../src/errors.ts'
 import { createToneWav } from '../../../test/support/audio/recordings.ts'
 import { fuzzBytes } from '../../guided.ts'
 
-/** What may be read at once, and how often: a header must not make a reader allocate or loop. */
+/**
+ * The most bytes of a read, and the most reads: a header must not make a reader allocate or loop.
+ */
 const [MAX_READ, MAX_READS] = [256 * 1024, 2500]
 
 const plain = Buffer.from(createToneWav(0.01, 2))

@@ -43,13 +43,13 @@ const events = [
 const { requests, ...config } = readConfig({})
 const schema = liveRequest({ requests, ...config })
 
-/** What a session would be opened with must be what `POST /v2/live` takes, or be refused there. */
+/** The parameters of a session must be valid for `POST /v2/live`, or be refused there. */
 function open(body: ReturnType<typeof toLiveSessionRequest>): never {
   validateFields(schema, JSON.parse(JSON.stringify(body)), requests)
   throw new Error('no session in this test')
 }
 
-/** Every event is answered, and never as if the server had failed. */
+/** Every event gets a response, and never a server error. */
 async function receiveEvents(bytes: Buffer): Promise<void> {
   const connection = new RealtimeConnection({
     ...{ account: 'acme', version: bytes.length % 2 === 0 ? 'ga' : 'beta' },

@@ -59,7 +59,7 @@ const seeds = {
   retryAfter: ['120', 'Wed, 21 Oct 2026 07:28:00 GMT'].map((text) => Buffer.from(text)),
 }
 
-/** A provider whose every answer is this text. */
+/** A provider that always responds with `text`. */
 function answering(text: string, status = 200): ServiceClient {
   return {
     async post({ stream }) {
@@ -136,7 +136,7 @@ function speech(text: string): void {
   }
 }
 
-/** The refusals of a server reach customers, but never with the key. */
+/** Users see the refusals of a server, but never the key. */
 async function refusal(text: string, status: number): Promise<void> {
   const apiKey = 'key-17'
   const recognizer = createRemoteRecognizer({

@@ -1,8 +1,7 @@
-// Installs the clients of other people that tests run:
-// node scripts/tests/test-tools/install-test-clients.ts
-// They go to steno/test-clients in the user's cache folder. What is there already is not installed
-// again; one part that cannot be installed does not keep the others out. Python clients need Python
-// 3.12 or 3.13 with pip.
+// Installs the third-party clients that tests run: node
+// scripts/tests/test-tools/install-test-clients.ts They go to steno/test-clients in the user's
+// cache folder. What is there already is not installed again; one part that cannot be installed
+// does not keep the others out. Python clients need Python 3.12 or 3.13 with pip.
 
 import { execFile } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'

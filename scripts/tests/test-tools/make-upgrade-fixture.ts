@@ -1,6 +1,6 @@
 /**
- * Writes what a server of some checkout leaves behind, for the tests of upgrades: a data folder, or
- * with `--database` a dump of PostgreSQL with the folder. Uses only what every version offers.
+ * Writes the data of a server of some checkout, for the tests of upgrades: a data folder, or with
+ * `--database` a dump of PostgreSQL with the folder. Uses only what every version offers.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { on, once } from 'node:events'
@@ -46,7 +46,7 @@ const speech = await readFile(
   join(import.meta.dirname, '../../../test/fixtures/encodings/speech.opus'),
 )
 
-/** What the newest server must find, beside the files. */
+/** The data that the newest server must find, besides the files. */
 type Expected = {
   /** The key of the account. */
   key: string

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Plugin } from 'vite'
 
-/** Tests that start servers find here the file to run. */
+/** The environment variable with the server file that tests start. */
 export const SERVER_BUNDLE = 'STENO_TEST_SERVER_BUNDLE'
 
 const root = join(import.meta.dirname, '../../..')
@@ -29,7 +29,9 @@ export async function bundleServer(): Promise<string> {
   return join(folder, 'server-process.js')
 }
 
-/** Modules go on to find their workers and other files beside their source. */
+/**
+ * Keeps `import.meta.url` of modules, which find their workers and other files beside their source.
+ */
 const keepPlaces: Plugin = {
   name: 'keep-places',
   enforce: 'post',

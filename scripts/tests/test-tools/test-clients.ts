@@ -8,9 +8,9 @@ import { join } from 'node:path'
 export type ClientSet = 'newest' | 'previous'
 
 /**
- * Client packages of other people that the tests run unchanged against this server. What they
- * covered is in docs/clients.md; `scripts/tests/test-tools/install-test-clients.ts` installs them,
- * outside of this folder.
+ * Third-party client packages that the tests run unchanged against this server. docs/clients.md
+ * lists their coverage; `scripts/tests/test-tools/install-test-clients.ts` installs them, outside
+ * of this folder.
  */
 export const testClients = {
   npm: {

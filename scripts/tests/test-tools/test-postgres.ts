@@ -26,7 +26,7 @@ const SMALL = ['shared_buffers=64MB', 'max_connections=200', 'autovacuum=off']
 export type TestPostgresOptions = {
   isDurable?: boolean
   settings?: readonly string[]
-  /** What precedes the words of its command, as to run it elsewhere in the network. */
+  /** The words before its command, such as those that run it in another network namespace. */
   command?: readonly string[]
   /** Ranges of addresses that may connect, besides the socket and loopback. */
   hosts?: readonly string[]
@@ -103,7 +103,7 @@ function runPostgres(
   const place = ['-D', data, '-k', folder, '-c', 'listen_addresses=']
   const log = openSync(join(folder, 'log'), 'a')
   const stdio = ['ignore', log, log] as const
-  // Whoever may run it elsewhere is root until then.
+  // A process that may run it in another network namespace is root until then.
   const drop = command.length > 0 && user ? dropRights(user) : []
   const [program, ...words] = [...command, ...drop, join(findBinaries()!, 'postgres')]
   const child = spawn(program!, [...words, ...place, ...settingArguments], {

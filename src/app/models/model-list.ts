@@ -21,7 +21,7 @@ import {
   speakerModelKinds,
 } from '../../models/speaker-models.ts'
 
-/** How closely to look: `hashes` reads every byte, otherwise only sizes are compared. */
+/** How to check files: `hashes` reads every byte, otherwise only sizes are compared. */
 export type ModelCheckOptions = { hashes: boolean; signal: AbortSignal }
 
 const unknown = {
@@ -57,7 +57,7 @@ export function listAvailableModels(folder: string): ListedModel[] {
     })
 }
 
-/** Lists the engine of another server, if there is one. */
+/** Lists the remote engine, if one is configured. */
 export function listRemoteModels({ remote }: Pick<Config['models'], 'remote'>): ListedModel[] {
   if (!remote) return []
   const purpose = `recognition by ${remote.model} at ${new URL(remote.url).host}`

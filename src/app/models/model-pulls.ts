@@ -13,7 +13,7 @@ const NETWORK_VARIABLES = [
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ]
 
-/** Returns what pulls models, one after the other. */
+/** Creates the queue that pulls models, one after the other. */
 export function createPullQueue({ models }: Pick<Config, 'models'>, log: Log): PullQueue {
   const moduleLog = log.child({ module: 'models' })
   return new PullQueue({
@@ -23,7 +23,7 @@ export function createPullQueue({ models }: Pick<Config, 'models'>, log: Log): P
   })
 }
 
-/** Returns what pulls a model in a process of its own. */
+/** Returns a function that pulls a model in a separate process. */
 export function pullIn(
   { folder, sources }: Pick<Config['models'], 'folder' | 'sources'>,
   log: Log,
@@ -53,7 +53,7 @@ export function pullIn(
       if ('lost' in outcome) throw new Error(`its process ended with ${outcome.lost.cause}`)
       if (!('problem' in outcome.response)) return
       const { problem, isPublic } = outcome.response
-      // What went wrong on this machine may name its folders.
+      // A problem on this machine may contain the names of its folders, so only the log has it.
       log.error({ model: model.id, problem }, 'pull failed')
       throw new Error(isPublic ? problem : 'see the log of the server')
     } finally {

@@ -13,7 +13,7 @@ export type ModelStoreOptions = {
   pulls: Pick<PullQueue, 'pull' | 'progressOf' | 'states'>
 }
 
-/** Returns the models of this machine, as operators see and change them over HTTP. */
+/** Creates the store of this machine's models, which operators list and change over HTTP. */
 export function createModelStore({ config: { models }, pulls }: ModelStoreOptions): ModelStore {
   const { folder } = models
   const { signal } = new AbortController()
@@ -27,7 +27,7 @@ export function createModelStore({ config: { models }, pulls }: ModelStoreOption
       const model = readCatalog().find(({ id }) => id === name)
       if (!model) throw new AppError('model_not_found', name)
       if (isInstalled(folder, model)) return
-      pulls.pull(model, { signal }).catch(() => {}) // The queue logs it, and `pulls` tells it.
+      pulls.pull(model, { signal }).catch(() => {}) // The queue logs the error, and `pulls` reports it.
     },
     async remove(name) {
       if (pulls.progressOf({ id: name })) throw new AppError('model_pulled', name)

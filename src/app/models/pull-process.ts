@@ -1,4 +1,6 @@
-/** A process that pulls one model: what it converts takes memory, and the processor for seconds. */
+/**
+ * A process that pulls one model: a conversion takes memory and several seconds of processor time.
+ */
 import { setPriority } from 'node:os'
 import type { CatalogModel } from '../../models/catalog.ts'
 import type { ModelSources } from '../../models/download/addresses.ts'
@@ -7,19 +9,22 @@ import type { InstallStep } from '../../models/install/install.ts'
 import { pullModel } from '../../models/pull.ts'
 import { conversions } from './conversions.ts'
 
-/** What to pull, from where and where to. */
+/** The model to pull, its sources, and the folder to install it in. */
 export type ToPull = { folder: string; model: CatalogModel; sources: ModelSources }
 
-/** How far it is, and how it ended. `isPublic`: users may see the problem. */
+/** Progress, a retry, or the outcome of a pull. `isPublic`: users may see the problem. */
 export type FromPull =
   | { step: InstallStep }
   | { problem: string; isPublic: boolean }
   | { retry: string }
   | { done: true }
 
-/** Recognition and live sessions go first. */
+/** The niceness of the process: recognition and live sessions have priority. */
 const NICENESS = 10
-/** Bytes arrive thousands of times a second. */
+/**
+ * The shortest time between two reports of a stage, since downloads report thousands of times a
+ * second.
+ */
 const STEP_INTERVAL_MS = 200
 
 process.on('disconnect', () => process.exit())

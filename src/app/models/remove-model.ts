@@ -12,8 +12,8 @@ import {
 } from '../../models/speaker-models.ts'
 
 /**
- * What became of a removal: the model was of the store or an added one, is not installed, comes
- * with the program, or is unknown.
+ * The outcome of a removal: a model of the store was removed, an added speaker model of this kind
+ * was removed, or the model is not installed, bundled, or unknown.
  */
 export type Removal = 'removed' | SpeakerModelKind | 'not-installed' | 'bundled' | 'unknown'
 
@@ -23,8 +23,8 @@ export async function removeModel(
   { name, signal }: { name: string; signal: AbortSignal },
 ): Promise<Removal> {
   if (isOfStore(folder, name)) {
-    const wasThere = await removeStoredModel(folder, { id: name, signal })
-    return wasThere ? 'removed' : 'not-installed'
+    const wasInstalled = await removeStoredModel(folder, { id: name, signal })
+    return wasInstalled ? 'removed' : 'not-installed'
   }
   if (bundledModelList.some(({ id }) => id === name)) return 'bundled'
   const kind = speakerModelKinds.find((kind) => kind === name) ?? findByName(folder, name)
@@ -32,7 +32,10 @@ export async function removeModel(
   return kind
 }
 
-/** A model of the catalog may have left downloads, also when it is not installed. */
+/**
+ * Returns true for a model of the catalog, which may have left downloads even if it is not
+ * installed, and for a model in the store.
+ */
 function isOfStore(folder: string, name: string): boolean {
   if (readCatalog().some(({ id }) => id === name)) return true
   return /^[\w-][\w.-]*$/.test(name) && existsSync(join(storeFolder(folder), name))

@@ -40,10 +40,13 @@ const SPARE_TOKENS = 3
  */
 const MIN_SAMPLES = SAMPLE_RATE / 2
 
-/** Text less likely than this may be better found by beam search (decision 0116). */
+/** Below this mean log probability, beam search may find a better text (decision 0116). */
 const CERTAIN_LOG_PROB = -0.2
 
-/** Nats for a listed word; 1.5 found fewer, 3 more, and both invented hardly any. */
+/**
+ * Bonus in nats for a vocabulary word. 1.5 found fewer such words and 3 found more; neither
+ * invented many.
+ */
 const BOOST = 2.5
 
 /** Sizes of the published models. */
@@ -78,7 +81,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
         return { states: encoded[i]!, bounds, draft: drafted }
       })
       const decodings = await model.decode(pieces, signal)
-      // A listed word is found by the greedy search only, which follows its bias.
+      // Only the greedy search applies the vocabulary bias.
       if (!isUrgent && !bias && !forceNonEmpty) {
         for (const [i, { states, bounds }] of pieces.entries()) {
           const greedy = decodings[i]!
@@ -96,21 +99,21 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
       const minTokens = forceNonEmpty ? 1 : 0
       const bounds = { maxTokens: maxTokensFor(audio), minTokens, ...(bias && { bias }) }
       const [decoding] = await model.decode([{ states, bounds, draft }], signal)
-      return toOpenRecognition(decoding!, { audio, draft, dimensions })
+      return toPartialRecognition(decoding!, { audio, draft, dimensions })
     },
     measureCost: (seconds, { drafted }) => measureCost(model, seconds, drafted),
     close: () => model.close(),
   }
 }
 
-/** Returns what is known of a text as tokens of this family. */
+/** Returns a draft as Moonshine tokens; drops tokens of other models. */
 function draftTokens({ text, model = '', tokens }: DraftText): number[] {
   return [...textToTokens(text), ...(isMoonshine(model) ? tokens : [])]
 }
 
 /** Too few tokens for the decoder to loop, enough to measure the cost of one. */
 const BENCHMARK_TOKENS = 6
-/** Each cost is the lowest of so many: other work on the machine only adds to one. */
+/** Each cost is the minimum of this many runs: other work on the machine only increases it. */
 const BENCHMARK_RUNS = 3
 
 async function measureCost(
@@ -137,9 +140,12 @@ async function measureCost(
     return Math.min(...costs)
   }
   const singleCost = await lowest(1, [])
-  const all = await lowest(BENCHMARK_TOKENS, [])
-  const begin = drafted > 0 ? await lowest(1, tokens) : singleCost
-  return { encode: begin, perToken: Math.max(0, all - singleCost) / (BENCHMARK_TOKENS - 1) }
+  const allTokensCost = await lowest(BENCHMARK_TOKENS, [])
+  const firstTokenCost = drafted > 0 ? await lowest(1, tokens) : singleCost
+  return {
+    encode: firstTokenCost,
+    perToken: Math.max(0, allTokensCost - singleCost) / (BENCHMARK_TOKENS - 1),
+  }
 }
 
 function maxTokensFor(audio: Float32Array): number {
@@ -168,15 +174,19 @@ function toRecognition(
   }
 }
 
-type OpenPiece = { audio: Float32Array; draft: readonly number[]; dimensions: MoonshineDimensions }
+type PartialInput = {
+  audio: Float32Array
+  draft: readonly number[]
+  dimensions: MoonshineDimensions
+}
 
 /**
  * Times words by the frame that each token attends to most: a tenth of the cost of an alignment,
  * and accurate to a syllable.
  */
-function toOpenRecognition(
+function toPartialRecognition(
   decoding: MoonshineDecoding,
-  { audio, draft, dimensions }: OpenPiece,
+  { audio, draft, dimensions }: PartialInput,
 ): PartialRecognition {
   const { tokens, logProbs, attention, frames } = decoding
   const seconds = audio.length / SAMPLE_RATE
@@ -187,8 +197,8 @@ function toOpenRecognition(
   })
   if (starts.length === tokens.length) starts.push(seconds)
   const rough = groupTokensIntoWords(tokens, starts)
-  const differs = tokens.findIndex((token, i) => token !== draft[i])
-  const same = differs < 0 ? tokens.length : differs
+  const firstDifference = tokens.findIndex((token, i) => token !== draft[i])
+  const matching = firstDifference < 0 ? tokens.length : firstDifference
   const logProbability = mean(logProbs)
   const words = rough.map(({ text, start, end, tokens: { first, last } }) => {
     return {
@@ -198,7 +208,7 @@ function toOpenRecognition(
       confidence: wordConfidence(logProbs.slice(first, last + 1), logProbability),
     }
   })
-  const agreed = rough.filter((word) => word.tokens.last < same).length
+  const agreed = rough.filter((word) => word.tokens.last < matching).length
   return { words, agreed, language: 'en', logProbability, tokens }
 }
 

@@ -19,13 +19,13 @@ const MIN_SAMPLES = SAMPLE_RATE
  * published tests.
  */
 const BOOST = 1.5
-/** How many steps of the decoder a token of the text costs, with those that write nothing. */
+/** Decoder steps per token of the text, including the steps that write no token. */
 const STEPS_PER_TOKEN = 1.5
 const MEASURED_STEPS = 6
 
 /**
- * Loads an installed Parakeet TDT model (v2, v3 or Ultra). It cannot be told the language:
- * it writes the one that is spoken. Throws `Error` when the folder does not hold such a model.
+ * Loads an installed Parakeet TDT model (v2, v3 or Ultra). It has no language option: it writes the
+ * language that is spoken. Throws `Error` when the folder does not hold such a model.
  */
 export async function createParakeet(
   stored: Pick<LocalModel, 'id' | 'revision' | 'languages' | 'folder'>,
@@ -65,12 +65,12 @@ export async function createParakeet(
     },
     async recognizePartial(audio, { draft, ...options }) {
       const [tokens = []] = await decode([audio], options)
-      const differs = tokens.findIndex(({ token }, i) => token !== draft[i])
-      const same = differs < 0 ? tokens.length : differs
+      const firstDifference = tokens.findIndex(({ token }, i) => token !== draft[i])
+      const matching = firstDifference < 0 ? tokens.length : firstDifference
       const wordsOfTokens = wordsFromTokens(tokens, pieces, audio.length / SAMPLE_RATE)
       return {
         words: wordsOfTokens.map(({ lastToken: _, ...word }) => word),
-        agreed: wordsOfTokens.filter(({ lastToken }) => lastToken < same).length,
+        agreed: wordsOfTokens.filter(({ lastToken }) => lastToken < matching).length,
         language: languageOf(options),
         logProbability: mean(tokens.map(({ logProb }) => logProb)),
         tokens: tokens.map(({ token }) => token),

@@ -29,24 +29,24 @@ const sherpaThresholds: RecognizerThresholds = {
   maxPartialSeconds: 20,
 }
 
-/** Shorter audio is padded: some networks end their process where it has too few frames. */
+/** Shorter audio is padded: some networks crash their process when there are too few frames. */
 const MIN_SAMPLES = SAMPLE_RATE
 /** Half a frame of the slowest model: the shift for a second recognition of the same sound. */
 const DELAY = Math.round(0.03 * SAMPLE_RATE)
 /** Shorter speech is not halved to identify its language. */
 const HALVED_SECONDS = 2
-/** A stream that is recognized as a whole and not continued. */
+/** The stream id of audio that is recognized as a whole and not continued. */
 const NO_STREAM = -1
-/** Without any evidence both are equally likely. */
-const UNKNOWN = 0.5
+/** The confidence of a word when the model returns no probabilities. */
+const UNKNOWN_CONFIDENCE = 0.5
 
 /** A text with its words; `logProbability` is the mean of its tokens, or of its words. */
 type DecodedText = { words: SherpaWord[]; logProbability: number; text: SherpaText }
 
 /**
- * Loads an installed model of sherpa-onnx in a process of its own, which this one starts: this
- * process has another ONNX Runtime, and outlives the other one. Rejects with `Error` when the
- * package is missing or the model cannot be used.
+ * Loads an installed model of sherpa-onnx in a child process: this process uses another ONNX
+ * Runtime and must survive a crash of sherpa-onnx. Rejects with `Error` when the package is missing
+ * or the model cannot be used.
  */
 export async function createSherpa(
   stored: Pick<LocalModel, 'id' | 'revision' | 'languages' | 'folder'>,
@@ -67,7 +67,8 @@ export async function createSherpa(
   const hotwordsOf = ({ vocabulary }: RecognizeOptions) => {
     return capabilities.vocabulary ? encodeHotwords(vocabulary, pieces) : undefined
   }
-  // A draft of a process that has ended must not continue the stream of another utterance.
+  // Stream ids start at a random number: a draft from a process that has ended must not continue
+  // the stream of another utterance.
   let streams = randomInt(2 ** 47)
   return {
     ...{ id, revision, capabilities, thresholds: sherpaThresholds },
@@ -92,21 +93,21 @@ export async function createSherpa(
         const [stream = ++streams, from = 0, ...before] = draft
         const task = { stream, from, language: languageOf(options), signal: options.signal }
         const { words, logProbability, text } = await continueStream(model, audio, task)
-        const tokens = codesOf(text)
+        const tokens = hashTokens(text)
         const agreed = countAgreed(words, tokens, before)
         const next = [stream, audio.length, ...tokens]
         return { words, agreed, language: task.language, logProbability, tokens: next }
       }
       const task = { language: languageOf(options), hotwords: undefined, signal: options.signal }
       const { words, logProbability, text } = await decodePiece(model, audio, task)
-      const tokens = codesOf(text)
+      const tokens = hashTokens(text)
       const agreed = countAgreed(words, tokens, draft)
       return { words, agreed, language: languageOf(options, text), logProbability, tokens }
     },
     ...(capabilities.identifiesLanguages && {
       identifyLanguage: (audio, { languages, signal }) => {
         const possibleLanguages = languages.length > 0 ? languages : stored.languages
-        return identify(sherpa, audio, { known: possibleLanguages, signal })
+        return identify(sherpa, audio, { languages: possibleLanguages, signal })
       },
     }),
     measureCost: (seconds) => measureCost(model, seconds),
@@ -185,7 +186,7 @@ async function decodePiece(
 
 type SherpaStreamOptions = { stream: number; from: number; language: string; signal: AbortSignal }
 
-/** Continues a stream with what is new in the audio. */
+/** Continues a stream with the samples after `from`. */
 async function continueStream(
   { sherpa, isUpperCase }: SherpaModel,
   samples: Float32Array,
@@ -197,27 +198,28 @@ async function continueStream(
   const hasProbabilities = text.logProbs.length > 0
   const words = timedWords.map((word) => {
     const shown = isUpperCase ? inLowerCase(word) : word
-    return hasProbabilities ? shown : { ...shown, confidence: UNKNOWN }
+    return hasProbabilities ? shown : { ...shown, confidence: UNKNOWN_CONFIDENCE }
   })
   return { words, logProbability: hasProbabilities ? mean(text.logProbs) : 0, text }
 }
 
 /**
- * The model names one language and no probabilities: the whole and its halves vote.
+ * Returns the languages with their shares of votes: the model names one language without a
+ * probability, so the whole audio and its halves vote.
  */
 async function identify(
   sherpa: SherpaProcess,
   audio: Float32Array,
-  { known, signal }: { known: readonly string[]; signal: AbortSignal },
+  { languages, signal }: { languages: readonly string[]; signal: AbortSignal },
 ): Promise<LanguageProbability[]> {
   const middle = Math.floor(audio.length / 2)
   const isLong = audio.length >= HALVED_SECONDS * SAMPLE_RATE
   const parts = isLong ? [audio, audio.subarray(0, middle), audio.subarray(middle)] : [audio]
-  const votes = new Map(known.map((language) => [language, 1]))
+  const votes = new Map(languages.map((language) => [language, 1]))
   for (const part of parts) {
     const { language } = await sherpa.run({ kind: 'recognize', samples: padded(part) }, signal)
     const tagged = languageTag(language) ?? ''
-    if (votes.has(tagged)) votes.set(tagged, votes.get(tagged)! + parts.length * known.length)
+    if (votes.has(tagged)) votes.set(tagged, votes.get(tagged)! + parts.length * languages.length)
   }
   const all = [...votes.values()].reduce((sum, count) => sum + count, 0)
   return [...votes]
@@ -231,8 +233,8 @@ function languageTag(tag: string): string | undefined {
   return code
 }
 
-/** The tokens of a text as numbers, for a comparison with the next text of the same speech. */
-function codesOf({ tokens, text }: SherpaText): number[] {
+/** Returns a hash of each token, to compare a text with the next one of the same speech. */
+function hashTokens({ tokens, text }: SherpaText): number[] {
   const parts = tokens.length > 0 ? tokens : text.split(' ')
   return parts.map((part) => {
     let code = 7
@@ -246,9 +248,9 @@ function countAgreed(
   tokens: readonly number[],
   before: readonly number[],
 ): number {
-  const differs = tokens.findIndex((token, i) => token !== before[i])
-  const same = differs < 0 ? tokens.length : differs
-  return words.filter(({ lastToken }) => lastToken < same).length
+  const firstDifference = tokens.findIndex((token, i) => token !== before[i])
+  const matching = firstDifference < 0 ? tokens.length : firstDifference
+  return words.filter(({ lastToken }) => lastToken < matching).length
 }
 
 function inLowerCase(word: SherpaWord): SherpaWord {

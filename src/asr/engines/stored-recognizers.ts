@@ -33,7 +33,8 @@ const engines: Partial<Record<EngineName, StoredEngine>> = {
 const recognitionKinds: readonly ModelKind[] = ['recognition', 'streaming-recognition']
 
 /**
- * Returns what is known of an installed model; undefined when no engine of this version runs it.
+ * Describes an installed model without loading it; undefined when no engine of this version runs
+ * it.
  */
 export function describeStored(model: LocalModel): RecognizerInfo | undefined {
   if (!recognitionKinds.includes(model.kind)) return undefined

@@ -30,9 +30,9 @@ import {
 import { approximateWords, timedWords } from './whisper/words.ts'
 
 /**
- * When results of Whisper base are trusted. Of 97 segments of clear speech in six languages one was
- * below -0.9 and nearly all were above -0.6; text invented on music had -1.8. The other values are
- * those of Moonshine.
+ * When results of Whisper base are trusted. Of 97 segments of clear speech in six languages, one
+ * had a log probability below -0.9 and nearly all were above -0.6; text invented on music had -1.8.
+ * The other values are those of Moonshine.
  */
 const whisperThresholds: RecognizerThresholds = {
   minRetryLogProb: -0.8,
@@ -96,7 +96,9 @@ function toRecognition(
   }
 }
 
-/** There is speech, so an empty text is wrong. */
+/**
+ * Translates segments into English. The segments contain speech, so an empty text is not allowed.
+ */
 async function translate(
   model: WhisperModel,
   segments: readonly Float32Array[],
@@ -125,11 +127,11 @@ async function recognizePartial(
   const decoding = await decodeDraft(network, encoded, request, decodeOptions)
   const heads = network.config.alignmentHeads.length
   const words = approximateWords(tokenizer, { decoding, language, audio, heads })
-  const differs = decoding.tokens.findIndex((token, i) => token !== draft[i])
-  const same = differs < 0 ? decoding.tokens.length : differs
+  const firstDifference = decoding.tokens.findIndex((token, i) => token !== draft[i])
+  const matching = firstDifference < 0 ? decoding.tokens.length : firstDifference
   return {
     words: words.map(({ tokens, ...word }) => word),
-    agreed: words.filter(({ tokens }) => tokens.last < same).length,
+    agreed: words.filter(({ tokens }) => tokens.last < matching).length,
     language,
     logProbability: meanLogProbability(decoding),
     tokens: decoding.tokens,
@@ -162,7 +164,10 @@ async function measureCost(
     return cpuSeconds() - from
   }
   await write(BENCHMARK_TOKENS) // The first call of a session allocates its memory.
-  const begin = await write(1)
-  const all = await write(BENCHMARK_TOKENS)
-  return { encode: begin, perToken: Math.max(0, all - begin) / (BENCHMARK_TOKENS - 1) }
+  const firstTokenCost = await write(1)
+  const allTokensCost = await write(BENCHMARK_TOKENS)
+  return {
+    encode: firstTokenCost,
+    perToken: Math.max(0, allTokensCost - firstTokenCost) / (BENCHMARK_TOKENS - 1),
+  }
 }

@@ -12,16 +12,19 @@ import type {
   LanguageSpan,
 } from '../speech-engine.ts'
 
-/** How languages are identified, in how many tasks at a time, and where the results are kept. */
+/**
+ * How to identify the languages of a task, how to checkpoint the result, and the limit of
+ * concurrent tasks.
+ */
 export type IdentifyOptions = EngineOptions & {
   identify(task: IdentifyTask, signal: AbortSignal): Promise<LanguageSpan[][]>
   checkpointLanguages?: CacheLanguages | undefined
   limit: number
 }
 
-/** Segments of one task. */
+/** The number of segments in one task. */
 const TASK_SEGMENTS = 8
-/** Where one language is sought for all, so many segments vote, spread over the recording. */
+/** If one language is chosen for the whole recording, this many segments, spread over it, vote. */
 const VOTERS = 8
 /** A voter should be this long, in seconds. */
 const VOTER_SECONDS = 3
@@ -32,7 +35,7 @@ const VOTER_SECONDS = 3
 const CLEAR_SECONDS = 1.5
 const CLEAR_PROBABILITY = 0.5
 const CLEAR_IF_SHORT = 0.95
-/** Within a segment, without a pause, the language changes only if it is this probable. */
+/** Within a segment, without a pause, the language changes only if the new one is this probable. */
 const CLEAR_CHANGE = 0.8
 
 type LocatedSegment = { channel: number; path: string; segment: Segment }
@@ -78,7 +81,7 @@ async function identifyAll(
   { model, languages, perUtterance }: LanguageIdentification,
   {
     identify,
-    checkpointLanguages = (_, find) => find(),
+    checkpointLanguages = (_, identifyNow) => identifyNow(),
     limit,
     signal,
     onProgress,
@@ -103,7 +106,9 @@ async function identifyAll(
       const task = { ...part, segments: located.map(({ segment }) => segment) }
       const spans = await checkpointLanguages({ ...task, channel }, () => identify(task, signal))
       onProgress?.(++done / parts.length)
-      return spans.flatMap((some, i) => some.map((span) => ({ ...located[i]!, ...span })))
+      return spans.flatMap((segmentSpans, i) =>
+        segmentSpans.map((span) => ({ ...located[i]!, ...span })),
+      )
     },
     { limit, signal },
   )
@@ -113,7 +118,7 @@ async function identifyAll(
 /** Returns the language with the highest mean probability, longer speech counting more. */
 function voteLanguage(
   spans: readonly LanguageSpan[],
-  { languages: [usual] }: LanguageIdentification,
+  { languages: [defaultLanguage] }: LanguageIdentification,
 ): LanguageProbability {
   const sums = new Map<string, number>()
   let total = 0
@@ -123,13 +128,13 @@ function voteLanguage(
       sums.set(language, (sums.get(language) ?? 0) + seconds * probability)
     }
   }
-  const [[language, sum] = [usual!.language, 0]] = [...sums].sort(([, a], [, b]) => b - a)
+  const [[language, sum] = [defaultLanguage!.language, 0]] = [...sums].sort(([, a], [, b]) => b - a)
   return { language, probability: total > 0 ? sum / total : 0 }
 }
 
 type LanguageDecision = LocatedSegment & { language: string; probability: number }
 
-/** Whether the language of a span is certain enough to need no neighbor. */
+/** Returns true if the language of a span is certain enough without the spans around it. */
 export function isClear({ seconds, probabilities: [best] }: LanguageSpan): boolean {
   if (!best) return false
   return best.probability >= (seconds >= CLEAR_SECONDS ? CLEAR_PROBABILITY : CLEAR_IF_SHORT)
@@ -144,7 +149,7 @@ function inheritLanguages(
   identification: LanguageIdentification,
 ): LanguageDecision[] {
   const voted = voteLanguage(spans, identification)
-  const isSure = (otherSpan: ChannelLanguageSpan) => {
+  const isReliable = (otherSpan: ChannelLanguageSpan) => {
     const isWhole =
       otherSpan.start === otherSpan.segment.start && otherSpan.end === otherSpan.segment.end
     return (
@@ -153,13 +158,13 @@ function inheritLanguages(
   }
   const decided = spans.map((span, i) => {
     const isNear = (otherSpan: ChannelLanguageSpan) =>
-      otherSpan.channel === span.channel && isSure(otherSpan)
-    const source = isSure(span)
+      otherSpan.channel === span.channel && isReliable(otherSpan)
+    const source = isReliable(span)
       ? span
       : (spans.slice(0, i).findLast(isNear) ?? spans.slice(i).find(isNear))
     const language = source?.probabilities[0]?.language ?? voted.language
-    const found = span.probabilities.find((one) => one.language === language)
-    return { ...span, language, probability: found?.probability ?? 0 }
+    const match = span.probabilities.find((one) => one.language === language)
+    return { ...span, language, probability: match?.probability ?? 0 }
   })
   return joinSpans(decided).map(({ channel, path, segment, start, end, ...identification }) => {
     const { language, probability } = identification

@@ -22,15 +22,15 @@ const FINE_SEARCH_PROBABILITY = 0.5
 const FINE_WINDOW_SECONDS = 2
 const FINE_STEP = 0.5
 /**
- * What a change of language costs in the best path over the windows, as a natural logarithm: what
- * suits 1-second windows of an identification model, a quarter of a second apart.
+ * The cost of a change of language in the best path over the windows, in nats. The value suits
+ * 1-second windows of an identification model, a quarter of a second apart.
  */
 const SWITCH_COST = 4
-/** No window rules a language out: its probability is at least this. */
+/** The lower bound for the probability of a language in a window. */
 const MIN_PROBABILITY = 0.01
 /** A shorter span belongs to its neighbor; in seconds. */
 const MIN_SPAN_SECONDS = 1.5
-/** So many languages of a span are kept. */
+/** The maximum number of languages returned for a span. */
 const MAX_LANGUAGES = 5
 
 type IdentificationModels = {
@@ -43,7 +43,10 @@ type Identify = (
   options?: { isRough?: boolean },
 ) => Promise<LanguageProbability[]>
 
-/** Identifies the language of each segment and, where it may change, of its parts. */
+/**
+ * Identifies the language of each segment and, where it may change, of its parts. Returns the spans
+ * of each segment, in order.
+ */
 export async function identifyLanguageSpans(
   { recognizer, detector }: IdentificationModels,
   { path, segments, languages, isMixed }: IdentifyTask,
@@ -149,12 +152,15 @@ async function identifyEach(
   return windowProbabilities
 }
 
-/** Returns the most probable language of each window, where a change has its cost (Viterbi). */
+/**
+ * Returns the most probable sequence of languages, one per window, with a cost for each change
+ * (Viterbi).
+ */
 function bestPath(windows: readonly (readonly LanguageProbability[])[]): string[] {
   const languages = [...new Set(windows.map(([best]) => best!.language))]
   const costOf = (window: readonly LanguageProbability[], language: string) => {
-    const found = window.find((one) => one.language === language)
-    return -Math.log(Math.max(MIN_PROBABILITY, found?.probability ?? 0))
+    const match = window.find((one) => one.language === language)
+    return -Math.log(Math.max(MIN_PROBABILITY, match?.probability ?? 0))
   }
   let costs = languages.map(() => 0)
   const previous: number[][] = []

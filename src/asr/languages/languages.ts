@@ -11,8 +11,9 @@ export function chooseRequestedLanguage(
   installed: readonly string[],
   suggest: (languages: readonly string[]) => CatalogModel | undefined = suggestModel,
 ): string | undefined {
-  const usable = listed.length > 0 ? listed.filter((code) => installed.includes(code)) : installed
-  if (usable.length === 0) {
+  const supported =
+    listed.length > 0 ? listed.filter((code) => installed.includes(code)) : installed
+  if (supported.length === 0) {
     const languageText = listed.join(', ') || 'any language'
     const remedy = remedyFor(listed, suggest(listed))
     const detail = `no installed model knows ${languageText}; installed: ${installed.join(', ')}; ${remedy}`
@@ -21,7 +22,7 @@ export function chooseRequestedLanguage(
       ...(listed.length > 0 && { validationErrors: [line] }),
     })
   }
-  return usable.length === 1 ? usable[0] : undefined
+  return supported.length === 1 ? supported[0] : undefined
 }
 
 function remedyFor(listed: readonly string[], model: CatalogModel | undefined): string {

@@ -4,10 +4,13 @@ import { cpuSeconds } from '../../workers/cpu-time.ts'
 import type { Recognizer } from '../engines/recognizer.ts'
 import type { Vad } from '../segmentation/vad.ts'
 import { CONTEXT_SAMPLES, VAD_FRAME } from '../segmentation/vad-frames.ts'
-/** Processor seconds that a session takes per second of speech; partials at their rarest pace. */
+/**
+ * Processor seconds that a session takes per second of speech; with partials at their longest
+ * interval.
+ */
 export type LiveCosts = { vad: number; finals: number; partials: number }
 
-/** What a process measures: costs per second of speech, or those of one partial. */
+/** The costs that a process measures: per second of speech, or of one partial. */
 export type MeasuredCosts = { vad?: number; finals?: number; partial?: number }
 
 /** Length of a typical utterance, and its mean length while it is open; in seconds. */
@@ -16,7 +19,7 @@ const OPEN_UTTERANCE = 2
 /** Tokens per second of speech, and how many of them a partial changes. */
 const TOKENS_PER_SECOND = 3.5
 const NEW_TOKENS = 3
-/** Frames that a client which sends chunks of 0.1 s brings at once. */
+/** VAD frames per call, for a client that sends 0.1 s of audio per message. */
 const FRAMES_PER_CALL = 3
 /** Utterances are recognized together with some of the audio around them. */
 const CONTEXT_SHARE = 1.27
@@ -27,9 +30,10 @@ const CONTEXT_SHARE = 1.27
  */
 const OVERHEAD_RATIO = 8.6
 /**
- * The rest is for uneven load, and because processes that run side by side take more processor time
- * than one that is measured alone. On two cores on which 8 sessions fit by this, their finals came
- * 0.46 to 0.55 s after the end of speech (95 %); those of 10 came after 0.85 s.
+ * The share of the cores that sessions may use. The remainder absorbs uneven load, and processes
+ * that run side by side take more processor time than one that is measured alone. Two cores fit 8
+ * sessions by this share: the 95th percentile of the delay of their finals was 0.46 to 0.55 s after
+ * the end of speech; with 10 sessions it was 0.85 s.
  */
 const USABLE_SHARE = 0.52
 
@@ -39,7 +43,10 @@ const USABLE_SHARE = 0.52
  */
 const PAUSES_MS = [0, 3000, 7000]
 
-/** How many sessions fit, what one without partials counts as, and the costs behind that. */
+/**
+ * The number of sessions that fit, the weight of a session without partials (0 to 1), and the costs
+ * from which both are computed.
+ */
 export type LiveCapacity = LiveCosts & { sessions: number; withoutPartials: number }
 
 /** What is measured, and when; `pausesMs` is for tests. */
@@ -52,8 +59,9 @@ export type CapacityOptions = {
 }
 
 /**
- * Yields how many sessions fit on so many cores, first at once, then by further measurements as
- * long as `mayRepeat`. Of each cost the lowest counts: other work on the machine only adds to it.
+ * Yields the number of sessions that fit on `cores`, first at once, then after further measurements
+ * while `mayRepeat` returns true. Uses the lowest value of each cost: other work on the machine
+ * only increases it.
  */
 export async function* measureCapacity({
   cores,
@@ -74,7 +82,7 @@ export async function* measureCapacity({
   }
 }
 
-/** Measures what the finals of a session cost, and the detection of its speech. */
+/** Measures the cost of the finals of a session, and of its speech detection. */
 export async function measureFinals(
   detector: Pick<Vad, 'stream'>,
   recognizer: Pick<Recognizer, 'measureCost'>,
@@ -88,9 +96,9 @@ export async function measureFinals(
 }
 
 /**
- * Measures what a partial costs. Like the others, on noise: the cost of a call depends on the
- * length of audio and text, not on the words. Counts processor time, so that other work on the
- * machine does not distort it.
+ * Measures the cost of a partial. Like the others, it is measured on noise: the cost of a call
+ * depends on the length of audio and text, not on the words. Counts processor time, so that other
+ * work on the machine does not distort it.
  */
 export async function measurePartial(
   recognizer: Pick<Recognizer, 'measureCost'>,
@@ -101,7 +109,7 @@ export async function measurePartial(
   return { partial: partial.encode + partial.perToken * NEW_TOKENS }
 }
 
-/** Joins what the processes measured, for partials that come every `interval` seconds. */
+/** Joins the measurements of the processes, for partials every `interval` seconds. */
 export function joinCosts(measured: readonly MeasuredCosts[], interval: number): LiveCosts {
   const { vad = 0, finals = 0, partial = 0 } = Object.assign({}, ...measured) as MeasuredCosts
   return { vad: vad * OVERHEAD_RATIO, finals, partials: partial / interval }
@@ -119,16 +127,16 @@ async function measureVad(detector: Pick<Vad, 'stream'>): Promise<number> {
 }
 
 /**
- * Returns how many sessions with continuous speech and partials so many cores can serve in time,
- * and what a session without partials counts as.
+ * Returns how many sessions with continuous speech and partials `cores` can serve in time, and the
+ * weight of a session without partials (0 to 1).
  */
 export function capacityOf(
   { vad, finals, partials }: LiveCosts,
   cores: number,
 ): { sessions: number; withoutPartials: number } {
-  const all = vad + finals + partials
+  const total = vad + finals + partials
   return {
-    sessions: Math.max(1, Math.floor((USABLE_SHARE * cores) / all)),
-    withoutPartials: (vad + finals) / all,
+    sessions: Math.max(1, Math.floor((USABLE_SHARE * cores) / total)),
+    withoutPartials: (vad + finals) / total,
   }
 }

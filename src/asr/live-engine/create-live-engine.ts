@@ -26,35 +26,35 @@ const RECOGNIZE_TIMEOUT = 60
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 
 /**
- * With more load than this, or with as many finals as cores, finals are not searched by beams
- * (decision 0119): a search doubles the time of a final.
+ * Above this load, or with as many pending finals as cores, finals are decoded without beam search
+ * (decision 0119), which doubles their time.
  */
 const SEARCH_LOAD = 0.5
 
 /**
- * Lower runs first: finals must be sent, the first partial of an utterance comes before further
- * ones, and measuring is for idle times.
+ * Lower runs first: finals are not optional, the first partial of an utterance comes before further
+ * ones, and measurements come last.
  */
 const priority = {
   check: -1,
   final: 0,
   firstPartial: 1,
-  finalBehind: 2,
+  lowPriorityFinal: 2,
   partial: 3,
-  partialBehind: 4,
+  lowPriorityPartial: 4,
   measure: 5,
 }
 
 /** Dependencies of the live processes. */
 export type LiveEngineOptions = {
   start(role: Extract<WorkerRole, 'live' | 'partials' | 'vad'>, workers: number): WorkerPool
-  /** Returns the processes that have a model; `usual` have the bundled ones. */
-  processesOf(model: string, usual: WorkerPool): TaskRunner
+  /** Returns the processes that have a model; `bundled` is the pool of the bundled models. */
+  processesOf(model: string, bundled: WorkerPool): TaskRunner
   workers: number
   /** Seconds between two partials of an utterance, on a machine that is not busy. */
   partialInterval: number
   /** Called when the first session sends audio. */
-  onUsed(): void
+  onFirstAudio(): void
   log: Log
 }
 
@@ -84,15 +84,18 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   let isUsed = false
   let pendingFinals = 0
 
-  /** Counts a task as load, unless it yields to others: they do not wait for it. */
-  function counted<T>(task: Promise<T>, { isLowPriority }: { isLowPriority: boolean }): Promise<T> {
+  /** Counts a task as load, unless it has low priority: other tasks do not wait for it. */
+  function countLoad<T>(
+    task: Promise<T>,
+    { isLowPriority }: { isLowPriority: boolean },
+  ): Promise<T> {
     return isLowPriority ? task : meter.during(task)
   }
 
   const measuring = startMeasuring([finals, partials], {
     ...{ cores, log, signal: closing.signal },
     interval: partialInterval * BUSY_PARTIAL_INTERVALS,
-    // A session would wait for the process that measures.
+    // A measurement would delay the sessions of its process.
     mayRepeat: () => !isUsed,
   })
 
@@ -107,22 +110,22 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
       return meter.load
     },
     detectSpeech(audio, request, { signal, isLowPriority = false }) {
-      if (!isUsed) options.onUsed()
+      if (!isUsed) options.onFirstAudio()
       isUsed = true
       const taskOptions = { signal, timeout: DETECT_TIMEOUT, priority: isLowPriority ? 1 : 0 }
-      return counted(vadPool.run({ kind: 'vad', audio, request }, taskOptions), { isLowPriority })
+      return countLoad(vadPool.run({ kind: 'vad', audio, request }, taskOptions), { isLowPriority })
     },
     recognizeFinal(utterance, requested) {
       const processesOf = (model: string) => options.processesOf(model, finals)
       const isUrgent = meter.load > SEARCH_LOAD || pendingFinals >= cores
       pendingFinals++
-      const final = recognizeFinal(utterance, requested, { processesOf, counted, isUrgent })
+      const final = recognizeFinal(utterance, requested, { processesOf, countLoad, isUrgent })
       const settled = final.finally(() => pendingFinals--)
       return requested.isLowPriority ? settled : limiter.during(settled)
     },
     recognizePartial(utterance, requested) {
       const processes = options.processesOf(requested.model, partials)
-      return recognizePartial(utterance, requested, { processes, limiter, counted })
+      return recognizePartial(utterance, requested, { processes, limiter, countLoad })
     },
     async checkReady({ signal, timeout }) {
       const taskOptions = { signal, timeout, priority: priority.check }
@@ -141,7 +144,9 @@ type MeasureOptions = Pick<CapacityOptions, 'cores' | 'mayRepeat' | 'signal'> & 
   log: Log
 }
 
-/** Measures how many sessions fit, in the background. */
+/**
+ * Measures in the background how many sessions fit; `latest` is undefined until the first result.
+ */
 function startMeasuring(
   pools: readonly WorkerPool[],
   { interval, log, ...options }: MeasureOptions,
@@ -150,10 +155,10 @@ function startMeasuring(
   const measure = () => measureCosts(pools, interval, signal)
   async function run(): Promise<void> {
     try {
-      for await (const fit of measureCapacity({ ...options, measure })) {
-        const isNew = fit.sessions !== measuring.latest?.sessions
-        measuring.latest = fit
-        if (isNew) log.info(fit, 'measured how many live sessions fit')
+      for await (const capacity of measureCapacity({ ...options, measure })) {
+        const isNew = capacity.sessions !== measuring.latest?.sessions
+        measuring.latest = capacity
+        if (isNew) log.info(capacity, 'measured how many live sessions fit')
       }
     } catch (error) {
       if (!signal.aborted) log.warn({ err: error }, 'cannot measure how many live sessions fit')
@@ -183,14 +188,14 @@ function partialPriority({
   isFirst: boolean
   isLowPriority: boolean
 }): number {
-  if (isLowPriority) return priority.partialBehind
+  if (isLowPriority) return priority.lowPriorityPartial
   return isFirst ? priority.firstPartial : priority.partial
 }
 
 type Finals = {
   /** Returns the processes that have a model. */
   processesOf(model: string): TaskRunner
-  counted<T>(task: Promise<T>, options: { isLowPriority: boolean }): Promise<T>
+  countLoad<T>(task: Promise<T>, options: { isLowPriority: boolean }): Promise<T>
   isUrgent: boolean
 }
 
@@ -198,13 +203,14 @@ type Finals = {
 async function recognizeFinal(
   utterance: LiveUtterance,
   requested: Parameters<LiveEngine['recognizeFinal']>[1],
-  { processesOf, counted, isUrgent }: Finals,
+  { processesOf, countLoad, isUrgent }: Finals,
 ): Promise<FinalResult> {
   const { signal, isLowPriority = false, wantsEmbedding = false, draft } = requested
-  const rank = isLowPriority ? priority.finalBehind : priority.final
+  const rank = isLowPriority ? priority.lowPriorityFinal : priority.final
   const taskOptions = {
     ...{ signal, timeout: timeoutFor(utterance), priority: rank },
-    // Its session is already late, and this would hold a worker for up to a second.
+    // A low-priority task may be preempted: its session is already late, and the task would hold a
+    // worker for up to a second.
     isPreemptible: isLowPriority,
   }
   const { identification, languageBefore } = requested
@@ -217,25 +223,25 @@ async function recognizeFinal(
   const chosen = identified?.settings ?? requested
   const ended = { utterance, draft, wantsEmbedding, isUrgent }
   const task = { kind: 'final' as const, ...ended, ...settingsOf(chosen) }
-  const first = counted(processesOf(task.model).run(task, taskOptions), { isLowPriority })
+  const first = countLoad(processesOf(task.model).run(task, taskOptions), { isLowPriority })
   const { fusedWith } = chosen
-  if (fusedWith === undefined) return { ...(await first), ...identified?.found }
+  if (fusedWith === undefined) return { ...(await first), ...identified?.resultFields }
   const otherTask = { ...task, model: fusedWith, wantsEmbedding: false }
   const second = (signal: AbortSignal) => {
-    return counted(processesOf(fusedWith).run(otherTask, { ...taskOptions, signal }), {
+    return countLoad(processesOf(fusedWith).run(otherTask, { ...taskOptions, signal }), {
       isLowPriority,
     })
   }
-  return { ...(await fuseFinals({ first, second, signal })), ...identified?.found }
+  return { ...(await fuseFinals({ first, second, signal })), ...identified?.resultFields }
 }
 
-type Partials = Pick<Finals, 'counted'> & { processes: TaskRunner; limiter: PartialLimiter }
+type Partials = Pick<Finals, 'countLoad'> & { processes: TaskRunner; limiter: PartialLimiter }
 
 /** Recognizes an open utterance: its first partial at once, further ones through the limiter. */
 function recognizePartial(
   utterance: LiveUtterance,
   requested: Parameters<LiveEngine['recognizePartial']>[1],
-  { processes, limiter, counted }: Partials,
+  { processes, limiter, countLoad }: Partials,
 ): Promise<PartialResult> {
   const { signal, draft = [], isFirst = false, isLowPriority = false } = requested
   const rank = partialPriority({ isFirst, isLowPriority })
@@ -243,8 +249,8 @@ function recognizePartial(
   const taskOptions = { signal, timeout, priority: rank, isPreemptible: isLowPriority }
   const open = { utterance, draft, isFirst }
   const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
-  const start = () => counted(processes.run(task, taskOptions), { isLowPriority })
-  // What yields to others leaves its process to them by itself.
+  const start = () => countLoad(processes.run(task, taskOptions), { isLowPriority })
+  // A low-priority task is preempted by others, so it does not wait for a free core.
   return isFirst || isLowPriority ? start() : limiter.whenFree(start, signal)
 }
 

@@ -2,16 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fuseRecognitions } from '../recognition/fusion.ts'
 import type { FinalResult } from './live-engine.ts'
 
-/** A session waits so long for the second recognizer once it has the words of the first, in ms. */
-const PATIENCE_MS = 700
+/** The longest wait for the second recognizer after the first has finished, in milliseconds. */
+const MAX_DELAY_MS = 700
 
-/** The recognitions to join, and for how long the second one may be late. */
+/** The recognitions to join, and the longest delay of the second one. */
 export type FuseFinals = {
   first: Promise<FinalResult>
-  /** Begins the second recognition; it is canceled when it is too late. */
+  /** Starts the second recognition; its signal aborts when it is too late. */
   second: (signal: AbortSignal) => Promise<FinalResult>
   signal: AbortSignal
-  patienceMs?: number
+  maxDelayMs?: number
 }
 
 /**
@@ -22,22 +22,24 @@ export async function fuseFinals({
   first,
   second,
   signal,
-  patienceMs = PATIENCE_MS,
+  maxDelayMs = MAX_DELAY_MS,
 }: FuseFinals): Promise<FinalResult> {
-  const late = new AbortController()
-  const secondResult = second(AbortSignal.any([signal, late.signal])).catch(() => undefined)
+  const delayed = new AbortController()
+  const secondResult = second(AbortSignal.any([signal, delayed.signal])).catch(() => undefined)
   try {
     const firstResult = await first
-    const pause = wait(patienceMs, undefined, { signal: late.signal, ref: false }).catch(() => {})
-    const two = await Promise.race([secondResult, pause])
-    if (!two) return firstResult
+    const pause = wait(maxDelayMs, undefined, { signal: delayed.signal, ref: false }).catch(
+      () => {},
+    )
+    const secondFinal = await Promise.race([secondResult, pause])
+    if (!secondFinal) return firstResult
     return {
       ...firstResult,
-      words: fuseRecognitions([firstResult, two]),
-      model: `${firstResult.model}+${two.model}`,
-      warnings: [...new Set([...firstResult.warnings, ...two.warnings])],
+      words: fuseRecognitions([firstResult, secondFinal]),
+      model: `${firstResult.model}+${secondFinal.model}`,
+      warnings: [...new Set([...firstResult.warnings, ...secondFinal.warnings])],
     }
   } finally {
-    late.abort()
+    delayed.abort()
   }
 }

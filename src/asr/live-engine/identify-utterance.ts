@@ -4,16 +4,16 @@ import type { LanguageIdentification } from '../model-selection/select-models.ts
 import type { IdentifyTask, LanguageSpan } from '../speech-engine.ts'
 import type { FinalResult, LiveUtterance } from './live-engine.ts'
 
-/** How the language of an utterance is identified, and that of the one before it. */
+/** How to identify the language of an utterance, and the language of the utterance before it. */
 export type IdentifyUtteranceOptions = {
   identify(task: IdentifyTask): Promise<LanguageSpan[][]>
   languageBefore?: (() => Promise<string | null>) | undefined
 }
 
-/** The language of an utterance, and how it is recognized. */
+/** The settings of the utterance's language, and the fields about it in the final. */
 export type IdentifiedUtterance = {
   settings: RecognitionSettings
-  found: Pick<FinalResult, 'languageConfidence' | 'isLanguageUnclear'>
+  resultFields: Pick<FinalResult, 'languageConfidence' | 'isLanguageUnclear'>
 }
 
 /**
@@ -38,5 +38,5 @@ export async function identifyUtterance(
     languageConfidence: chosen?.probability ?? 0,
     ...(isUnclear && { isLanguageUnclear: true as const }),
   }
-  return { settings: finals, found: identifiedLanguage }
+  return { settings: finals, resultFields: identifiedLanguage }
 }

@@ -26,7 +26,7 @@ export type SpeechFrames = {
   levels: Float32Array[]
 }
 
-/** The frame of `VAD_FRAME` samples to start from, and how much audio is there. */
+/** The frame of `VAD_FRAME` samples to start from, and the amount of audio in the file. */
 export type DetectRequest = {
   from: number
   /** Frames of the session's own format that `path` holds. */
@@ -36,7 +36,7 @@ export type DetectRequest = {
 }
 
 /**
- * Ranks a task: live work of a session that is behind runs after the work of sessions that are not.
+ * `isLowPriority` marks work of a session that is behind: it runs after the work of other sessions.
  */
 export type LiveTaskOptions = { signal: AbortSignal; isLowPriority?: boolean }
 
@@ -96,15 +96,14 @@ export type LiveUtterance = {
 export type LiveEngine = {
   /**
    * How many sessions with continuous speech this machine can serve in time, with partials at their
-   * rarest pace; undefined until it is measured.
+   * longest interval; undefined until it is measured.
    */
   readonly capacity: number | undefined
-  /** What a session without partials counts as, from 0 to 1. */
+  /** The weight of a session without partials in `capacity`, from 0 to 1. */
   readonly withoutPartials: number
   /**
-   * The work of the last seconds, running or waiting, in cores of those that live work may use: 0
-   * is idle, above 1 work waits. Partials become rarer as it grows, and work that may be in vain
-   * is left out.
+   * The tasks of the last seconds, running or waiting, per core that live work may use: 0 is idle,
+   * above 1 tasks wait. As it grows, partials become rarer and speculative work is skipped.
    */
   readonly load: number
   /**
@@ -118,16 +117,18 @@ export type LiveEngine = {
     options: LiveTaskOptions,
   ): Promise<SpeechFrames>
   /**
-   * Recognizes an utterance that has ended, with `wantsEmbedding` also its speaker embedding. Runs
-   * before partials. With `identification`, its language is identified first, and chooses the
-   * settings; where that is unclear, it is the language of the utterance before.
+   * Recognizes an utterance that has ended, and with `wantsEmbedding` computes its speaker
+   * embedding. Runs before partials. With `identification`, its language is identified first and
+   * determines the settings; if that is unclear, the language of the previous utterance is used.
    */
   recognizeFinal(
     utterance: LiveUtterance,
     options: LiveTaskOptions &
       RecognitionSettings & {
         wantsEmbedding?: boolean
-        /** What the utterance before said within `context`, and the last partial of this one. */
+        /**
+         * The text of the previous utterance within `context`, and the last partial of this one.
+         */
         draft?: DraftText | undefined
         identification?: LanguageIdentification | undefined
         languageBefore?: (() => Promise<string | null>) | undefined
@@ -139,7 +140,7 @@ export type LiveEngine = {
     options: LiveTaskOptions &
       RecognitionSettings & {
         draft?: readonly number[] | undefined
-        /** Nothing of the utterance was shown yet: a guess is better than nothing. */
+        /** No partial of the utterance was shown yet: a guess is better than nothing. */
         isFirst?: boolean
       },
   ): Promise<PartialResult>
@@ -151,5 +152,5 @@ export type LiveEngine = {
  */
 export const MAX_DETECT_FRAMES = 62
 
-/** On a busy machine, partials come at so many times their usual interval. */
+/** The longest interval between partials, on a busy machine, in usual intervals. */
 export const BUSY_PARTIAL_INTERVALS = 4

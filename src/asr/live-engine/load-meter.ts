@@ -9,13 +9,13 @@ export type LoadMeter = {
   during<T>(task: Promise<T>): Promise<T>
 }
 
-/** Creates a meter of work for so many cores. `now` counts milliseconds and never goes back. */
+/** Creates a load meter for `cores`. `now` counts milliseconds and never goes back. */
 export function createLoadMeter(cores: number, now = () => performance.now()): LoadMeter {
   let tasks = 0
   let average = 0
   let at = now()
 
-  /** Brings the average to now, after a time with the same number of tasks. */
+  /** Updates the average; the number of tasks has not changed since the last update. */
   function advance(): void {
     const remainingShare = Math.exp((at - now()) / 1000 / MEMORY_SECONDS)
     average = average * remainingShare + tasks * (1 - remainingShare)

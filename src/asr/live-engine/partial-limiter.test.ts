@@ -11,7 +11,7 @@ const asPool = (pool: object) => pool as unknown as Pool
 const stub = {
   processesOf: (_: string, usual: Pool) => usual,
   partialInterval: 1,
-  onUsed() {},
+  onFirstAudio() {},
   log: createLog('silent'),
 }
 

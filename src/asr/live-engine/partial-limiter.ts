@@ -1,6 +1,6 @@
 /**
- * A partial waits at most so long, in milliseconds: a machine whose cores are never free still
- * shows text.
+ * The longest wait of a partial, in milliseconds: a machine whose cores are never free still shows
+ * text.
  */
 const MAX_WAIT_MS = 1000
 
@@ -16,8 +16,8 @@ export type PartialLimiter = {
 }
 
 /**
- * Creates a limiter for so many cores. More tasks at once than cores slow each other down, and a
- * further partial is the least urgent.
+ * Creates a limiter for `cores`. More tasks at once than cores slow each other down, and a further
+ * partial is the least urgent.
  */
 export function createPartialLimiter(cores: number): PartialLimiter {
   let running = 0
@@ -37,13 +37,14 @@ export function createPartialLimiter(cores: number): PartialLimiter {
   return {
     during,
     async whenFree(start, signal) {
-      const waited = new AbortController()
-      const timer = setTimeout(() => waited.abort(), MAX_WAIT_MS)
-      const enough = AbortSignal.any([signal, waited.signal])
-      const gaveUp = new Promise<void>((resolve) => {
-        enough.addEventListener('abort', () => resolve(), { once: true })
+      const maxWait = new AbortController()
+      const timer = setTimeout(() => maxWait.abort(), MAX_WAIT_MS)
+      const waitLimit = AbortSignal.any([signal, maxWait.signal])
+      const limitReached = new Promise<void>((resolve) => {
+        waitLimit.addEventListener('abort', () => resolve(), { once: true })
       })
-      while (running >= cores && !enough.aborted) await Promise.race([freed.promise, gaveUp])
+      while (running >= cores && !waitLimit.aborted)
+        await Promise.race([freed.promise, limitReached])
       clearTimeout(timer)
       return during(start())
     },

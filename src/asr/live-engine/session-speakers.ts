@@ -29,9 +29,9 @@ export type SpeakersState = {
 }
 
 /**
- * Assigns speakers while a session is running, to each utterance once and for good: the nearest
- * speaker of its channel, or a new one (leader clustering). The result depends on the utterances so
- * far and their order alone.
+ * Assigns a speaker to each utterance of a running session, once and finally: the nearest speaker
+ * of its channel, or a new one (leader clustering). The result depends on the utterances so far and
+ * their order alone.
  */
 export type SessionSpeakers = {
   /**
@@ -44,9 +44,9 @@ export type SessionSpeakers = {
 }
 
 /**
- * No speaker is on two channels, and each channel has one. A single channel has as many as are
- * detected, within the counts; of several channels each has one, like the sides of a call, unless
- * the counts ask for more.
+ * Creates the speakers of a session, or restores them from `from`. A speaker belongs to one
+ * channel. A single channel has as many speakers as are detected, within the counts; each of
+ * several channels has one, like the sides of a call, unless the counts ask for more.
  */
 export function createSessionSpeakers(
   { channels, counts }: { channels: number; counts: SpeakerCounts },

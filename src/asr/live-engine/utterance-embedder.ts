@@ -29,7 +29,7 @@ export type UtteranceEmbedder = (
   signal: AbortSignal,
 ) => Promise<FinalEmbedding>
 
-/** Loads the model with the first embedding that is requested: most sessions request none. */
+/** Creates an embedder that loads its model with the first request: most sessions request none. */
 export function createUtteranceEmbedder(open: () => Promise<SpeakerEmbedder>): UtteranceEmbedder {
   let opened: Promise<SpeakerEmbedder> | undefined
 

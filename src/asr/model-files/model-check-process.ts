@@ -22,8 +22,8 @@ function syntheticSpeech(): Float32Array {
 async function tryAll({ embedding, segmentation }: SpeakerModelFiles): Promise<void> {
   if (segmentation) await checkSegmentation(segmentation)
   if (segmentation && embedding) {
-    const finder = await openDiarizationPipeline({ segmentation, embedding })
-    finder.find(syntheticSpeech(), {})
+    const pipeline = await openDiarizationPipeline({ segmentation, embedding })
+    pipeline.find(syntheticSpeech(), {})
   } else if (embedding) {
     const embedder = await openFbankEmbedder({ modelPath: embedding })
     await embedder.close()

@@ -2,7 +2,7 @@ import { fork, type StdioOptions } from 'node:child_process'
 import { processStarter } from '../../workers/start-worker.ts'
 import { SupervisedWorker } from '../../workers/supervised-worker.ts'
 
-/** Paths of speaker models that are to work together. */
+/** Paths of the speaker models to check together. */
 export type SpeakerModelFiles = { embedding?: string; segmentation?: string }
 
 /** The response of the check process. */
@@ -13,7 +13,7 @@ const TIMEOUT = 120
 
 /**
  * Loads speaker models as the workers do and runs them once, in a separate process, which an
- * invalid file may end. Rejects with an `Error` that says what is wrong with them.
+ * invalid file may crash. Rejects with an `Error` that says what is wrong with them.
  */
 export async function checkModels(files: SpeakerModelFiles, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()

@@ -12,8 +12,8 @@ export type SpeechEngineOptions = {
   folder: string
   workers: number
   /**
-   * How many of them start at once, and the others when work waits; default: all. With 0, the check
-   * of readiness leaves them out.
+   * The number of workers that start at once; the others start when tasks wait. Default: all. With
+   * 0, `checkReady` does not check them.
    */
   workersAtStart?: number
   log: Log
@@ -24,7 +24,7 @@ export type SpeechEngineOptions = {
   models?: ModelLimits
   /** Names that stand for one of the three models of the API. */
   aliases?: Readonly<Record<string, string>>
-  /** A server that recognizes too. */
+  /** A remote server that also recognizes. */
   remote?: RemoteOptions | undefined
   /** Installs the models that requests need; closed with the engine. */
   pulls?: PullQueue | undefined
@@ -67,7 +67,8 @@ export function engineOptions({
     workers,
     aliases,
     models: { memory, idleSeconds, device, sharesProcess: device !== 'cpu' },
-    // A second one would compete with the first, and with the rest of the server, while all load.
+    // One worker starts at once: a second one would compete with it and with the rest of the server
+    // while all of them load.
     workersAtStart: roles.includes('worker') ? 1 : 0,
     ...(live.slots !== 0 && roles.includes('live') && { live: { partialInterval } }),
   }

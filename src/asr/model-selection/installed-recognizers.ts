@@ -6,12 +6,12 @@ import type { AvailableRecognizers } from './select-models.ts'
 /** Milliseconds after which the folder is read again. */
 const FRESH_MS = 3000
 
-/** What the recognizers are made of, besides those that every installation has. */
+/** The bundled recognizers, and where and how to find the installed ones. */
 export type InstalledRecognizersOptions = {
   /** The folder of the models. */
   folder: string
   bundled: AvailableRecognizers
-  /** Most bytes of memory that models may take: a larger one is left out. */
+  /** The maximum memory of all models, in bytes: a larger model is left out. */
   memory: number
   /** For tests. */
   describe?: (model: LocalModel) => RecognizerInfo | undefined

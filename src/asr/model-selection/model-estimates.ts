@@ -25,7 +25,7 @@ export function estimateModel({
   memoryBytes,
 }: Pick<CatalogModel, 'id' | 'kind' | 'engine' | 'memoryBytes'>): RecognizerEstimate | undefined {
   if (engine === 'parakeet') return { wer: 0.06, realTimeFactor: 0.1 }
-  // A streaming model decides with less of what follows.
+  // A streaming model decodes with less of the audio that follows.
   if (engine === 'sherpa') return { wer: kind === 'recognition' ? 0.1 : 0.2, realTimeFactor: 0.06 }
   if (engine !== 'whisper') return undefined
   const named = whisperSizes.find(({ name }) => name.test(id))

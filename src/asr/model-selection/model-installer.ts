@@ -12,7 +12,7 @@ export type MissingModelsOptions = {
   isInstalled(id: string): boolean
 }
 
-/** Finds and installs the models of languages that no recognizer knows. */
+/** Creates the installer of models for languages that no recognizer knows. */
 export function createModelInstaller({
   pulls,
   available,
@@ -21,10 +21,10 @@ export function createModelInstaller({
   return {
     findMissing({ languages, model: requested }) {
       if (requested === REMOTE) return undefined
-      const isUnknown = (supportedLanguages: readonly string[]) =>
+      const missingFrom = (supportedLanguages: readonly string[]) =>
         languages.filter((code) => !supportedLanguages.includes(code))
-      if (isUnknown(languagesOf(available())).length === 0) return undefined
-      const unknown = isUnknown(languagesOf(available({ isFresh: true })))
+      if (missingFrom(languagesOf(available())).length === 0) return undefined
+      const unknown = missingFrom(languagesOf(available({ isFresh: true })))
       const model = unknown.length > 0 ? pulls.suggest(languages) : undefined
       if (!model || isInstalled(model.id)) return undefined
       if (!unknown.some((code) => model.languages.includes(code))) return undefined

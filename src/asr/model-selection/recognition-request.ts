@@ -1,6 +1,6 @@
 import { listedLanguages } from '../languages/languages.ts'
 
-/** What a client asks of recognition. */
+/** The recognition settings that a client requested. */
 export type RecognitionRequest = {
   /** One of `stt-1`, `stt-3` and `stt-fusion`, or the operator's name for one of them. */
   model: string

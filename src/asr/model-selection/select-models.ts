@@ -53,7 +53,7 @@ export type ModelSelection = {
 /** Returns the model to install for languages that are missing. */
 type Suggest = (languages: readonly string[]) => CatalogModel | undefined
 
-/** What a model without an estimate counts as. */
+/** The estimate of a model that has none. */
 const DEFAULT_ESTIMATE = { wer: 0.1, realTimeFactor: 0.05 }
 
 /** Returns the languages that some recognizer of final text knows, best first. */
@@ -66,9 +66,9 @@ export function modelCapabilities(
   model: string,
   { finals }: AvailableRecognizers,
 ): RecognizerCapabilities {
-  const found = finals.find(({ id }) => id === model)
-  if (!found) throw new AppError('engine_unavailable', `this server has no model ${model}`)
-  return found.capabilities
+  const recognizer = finals.find(({ id }) => id === model)
+  if (!recognizer) throw new AppError('engine_unavailable', `this server has no model ${model}`)
+  return recognizer.capabilities
 }
 
 /**
@@ -90,10 +90,10 @@ export function selectModels(
   const installed = languagesOf(available)
   const { languages } = request
   chooseRequestedLanguage(languages, installed, suggest)
-  const usable = languages.length > 0 ? languages.filter(isIn(installed)) : installed
-  const routes = usable.map((language) => selectForLanguage(language, request, available))
+  const supported = languages.length > 0 ? languages.filter(isIn(installed)) : installed
+  const routes = supported.map((language) => selectForLanguage(language, request, available))
   const identifier =
-    routes.length > 1 ? chooseIdentifier(available.finals, { usable, routes }) : undefined
+    routes.length > 1 ? chooseIdentifier(available.finals, { supported, routes }) : undefined
   const identifiableLanguages = identifier?.capabilities.languages ?? []
   const identified = routes.filter(({ language }) => identifiableLanguages.includes(language))
   if (identifier && identified.length > 1) {
@@ -110,7 +110,7 @@ export function selectModels(
     const maxSeconds = maxSecondsOf(identified, available)
     return { finals, partials, maxSeconds, identification, warnings }
   }
-  if (usable.length === 1) {
+  if (supported.length === 1) {
     const { finals, partials } = routes[0]!
     const warnings = [
       ...modelWarnings(request, findRecognizer(finals.model, available)),
@@ -118,7 +118,7 @@ export function selectModels(
     ]
     return { finals, partials, maxSeconds: maxSecondsOf(routes, available), warnings }
   }
-  return routeToOne(usable, request, available)
+  return routeToOne(supported, request, available)
 }
 
 /**
@@ -142,12 +142,13 @@ function selectForLanguage(
   { model, vocabulary }: RecognitionRequest,
   available: AvailableRecognizers,
 ): LanguageModels {
-  const speak = ({ capabilities }: RecognizerInfo) => capabilities.languages.includes(language)
-  const candidates = preferred(available.finals.filter(speak), model)
+  const knowsLanguage = ({ capabilities }: RecognizerInfo) =>
+    capabilities.languages.includes(language)
+  const candidates = preferred(available.finals.filter(knowsLanguage), model)
   const accurate = candidates.toSorted((a, b) => estimateOf(a).wer - estimateOf(b).wer)
   const final = model === 'stt-1' ? (fastestGood(candidates) ?? accurate[0]!) : accurate[0]!
   const second = model === 'stt-fusion' ? accurate[1] : undefined
-  const partial = available.partials.find(speak) ?? final
+  const partial = available.partials.find(knowsLanguage) ?? final
   const use = ({ id, capabilities }: RecognizerInfo): RecognitionSettings => {
     const words = capabilities.vocabulary ? vocabulary : []
     return { model: id, language, languages: [language], vocabulary: words }
@@ -198,11 +199,11 @@ function estimateOf({ estimate = DEFAULT_ESTIMATE }: RecognizerInfo) {
  */
 function chooseIdentifier(
   finals: readonly RecognizerInfo[],
-  { usable, routes }: { usable: readonly string[]; routes: readonly LanguageModels[] },
+  { supported, routes }: { supported: readonly string[]; routes: readonly LanguageModels[] },
 ): RecognizerInfo | undefined {
   const used = new Set(routes.map(({ finals }) => finals.model))
   const rank = (recognizer: RecognizerInfo) => [
-    -usable.filter(isIn(recognizer.capabilities.languages)).length,
+    -supported.filter(isIn(recognizer.capabilities.languages)).length,
     used.has(recognizer.id) ? 0 : 1,
     estimateOf(recognizer).wer,
   ]
@@ -218,12 +219,12 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
 
 /** Without identification: one recognizer for all, the one that knows most of the languages. */
 function routeToOne(
-  usable: readonly string[],
+  supported: readonly string[],
   request: RecognitionRequest,
   available: AvailableRecognizers,
 ): ModelSelection {
-  const final = chooseRecognizer(available.finals, usable)!
-  const spoken = usable.filter(isIn(final.capabilities.languages))
+  const final = chooseRecognizer(available.finals, supported)!
+  const spoken = supported.filter(isIn(final.capabilities.languages))
   const partial = chooseRecognizer(available.partials, spoken) ?? final
   const use = ({ id, capabilities }: RecognizerInfo): RecognitionSettings => {
     const supportedLanguages = spoken.filter(isIn(capabilities.languages))

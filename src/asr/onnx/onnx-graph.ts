@@ -12,7 +12,7 @@ import {
 const OPSET = 17
 const RUNTIME_DOMAIN = 'com.microsoft'
 
-/** What a normalization adds to the variance. */
+/** The number that a normalization adds to the variance. */
 export const EPSILON = 1e-5
 
 /** Operators of ONNX Runtime that are not in ONNX. */
@@ -158,8 +158,8 @@ export function toModel(
 }
 
 /**
- * Writes a normalization of each row. `SkipLayerNormalization`, which also adds what came before,
- * takes three times as long as both operations.
+ * Writes a normalization of each row. `SkipLayerNormalization`, which also adds the previous
+ * states, takes three times as long as both operations.
  */
 export function addLayerNormalization(graph: Graph, states: string, gain: OnnxTensor): string {
   const settings = { axis: -1, epsilon: { f: EPSILON } }

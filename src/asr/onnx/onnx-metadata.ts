@@ -1,20 +1,20 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
-/** The fields of a model in the format: its graph is skipped, its metadata read. */
+/** The field numbers of the metadata and of its keys and values in the ONNX format. */
 const METADATA_FIELD = 14
 const KEY_FIELD = 1
 const VALUE_FIELD = 2
 /** Wire types of protocol buffers (https://protobuf.dev/programming-guides/encoding). */
 const VARINT = 0
 const BYTES = 2
-/** More is no metadata. */
+/** The longest entry of the metadata that is read, in bytes. */
 const MAX_ENTRY = 10_000_000
 /** A model has some ten fields beside its metadata. */
 const MAX_FIELDS = 10_000
 
 /**
- * Returns the metadata of an .onnx file without reading its graph, which may be large. Blocks
- * shortly. Throws `Error` when the file is not an ONNX model.
+ * Returns the metadata of an .onnx file without reading its graph, which may be large. Reads
+ * synchronously. Throws `Error` when the file is not an ONNX model.
  */
 export function readOnnxMetadata(file: string): Map<string, string> {
   const fd = openSync(file, 'r')

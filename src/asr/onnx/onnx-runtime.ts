@@ -6,7 +6,7 @@ import type { Device } from '../../config/config.ts'
 export type OnnxSession = ort.InferenceSession
 /** Inputs or outputs of a call by name. */
 export type Tensors = Record<string, ort.Tensor>
-/** Numbers with a shape. */
+/** An array of numbers with a shape. */
 export type Tensor = ort.Tensor
 
 const sessionOptions: ort.InferenceSession.SessionOptions = {
@@ -14,23 +14,23 @@ const sessionOptions: ort.InferenceSession.SessionOptions = {
   interOpNumThreads: 1,
   executionMode: 'sequential',
   logSeverityLevel: 3,
-  // The runtime's own pools keep what the longest call needed, some 60 MB per model, and are no
-  // faster.
+  // The runtime's memory pools keep the memory of the longest call, some 60 MB per model, and are
+  // no faster.
   enableCpuMemArena: false,
   enableMemPattern: false,
 }
 
 /**
- * Older processors add pairs of 8-bit products in 16 bits, which overflow. This has the runtime
- * turn weights with a sign into ones without on those, which costs a little there and nothing on
- * newer ones.
+ * Older processors add pairs of 8-bit products in 16 bits, which can overflow. With this option,
+ * the runtime converts signed weights to unsigned ones on such processors, which costs little; on
+ * newer ones nothing changes.
  */
 const withoutOverflow = { extra: { session: { x64quantprecision: '1' } } }
 
 /**
  * Loads a model for one thread: two threads per model were slower than one at double the cost, so
  * the service scales by processes instead. A call blocks the event loop: never load a model in the
- * server. With `signedWeights`, products of 8-bit weights with a sign are exact on every processor.
+ * server. With `signedWeights`, products of signed 8-bit weights are exact on every processor.
  * Rejects with an `Error` that names the device when the installed library cannot use it.
  */
 export async function loadModel(
@@ -44,8 +44,8 @@ export async function loadModel(
   } as const
   if (device === 'cpu') return ort.InferenceSession.create(file, options)
   try {
-    // The processor computes what the device cannot. It must not be in the list: then a device that
-    // is missing would be left out without an error.
+    // The CPU computes the operations that the device cannot. It must not be in the list: a missing
+    // device would then be skipped without an error.
     return await ort.InferenceSession.create(file, { ...options, executionProviders: [device] })
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause)

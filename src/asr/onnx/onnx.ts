@@ -109,7 +109,7 @@ export type OnnxGraph = {
   input: OnnxValue[]
   output: OnnxValue[]
 }
-/** A whole file. */
+/** The content of an .onnx file. */
 export type OnnxModel = {
   ir_version: number
   opset_import: { domain?: string; version: number }[]

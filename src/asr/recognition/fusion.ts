@@ -2,10 +2,15 @@ import { mean } from '../../numbers.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { RecognizedSegment } from '../speech-engine.ts'
 
-/** What one recognizer recognized in a piece of audio; times in seconds on one common clock. */
+/**
+ * The words that one recognizer found in a piece of audio; times are seconds from the same start.
+ */
 export type FusionInput = { words: readonly Word[]; model: string }
 
-/** The weight of how many recognizers agree; the rest is the weight of their confidence. */
+/**
+ * The weight of the share of recognizers that agree; the remainder is the weight of their
+ * confidence.
+ */
 const AGREEMENT_WEIGHT = 0.4
 /** The confidence in "nothing was said here". */
 const SILENCE_CONFIDENCE = 0.5
@@ -24,9 +29,9 @@ const MAX_SPLIT_WORDS = 4
 
 /**
  * Joins recognitions of the same piece of audio word by word (ROVER: Fiscus 1997, with
- * confidences): aligns them by text and time and lets them vote on each place. A reading wins by
- * the share of recognizers that agree on it and their mean confidence; a recognizer that recognized
- * nothing in a place votes for silence. The best recognizer stands first: it wins ties, and the
+ * confidences): aligns them by text and time and lets them vote on each slot. A reading wins by the
+ * share of recognizers that agree on it and their mean confidence; a recognizer that recognized
+ * nothing in a slot votes for silence. The best recognizer stands first: it wins ties, and the
  * words that others agree on are written as it writes them, if it writes capitals or punctuation.
  * The confidence of a word is the weight of its votes, from 0 to 1. The work grows with the product
  * of the lengths: meant for segments and utterances.
@@ -39,7 +44,7 @@ export function fuseRecognitions(recognitions: readonly FusionInput[]): Word[] {
   for (const [i, { words }] of others.entries()) slots = addReadings(slots, words, i + 1)
   const hasCasing = recognitions.map(({ words }) => words.some(isWrittenOut))
   const joined = joinRuns(slots, isNumberMismatch)
-  return sortByStart(joinRuns(joined, isOneSided).flatMap((place) => voteWords(place, hasCasing)))
+  return sortByStart(joinRuns(joined, isOneSided).flatMap((slot) => voteWords(slot, hasCasing)))
 }
 
 /** Joins the results of two recognizers for the same segments, word by word. */
@@ -60,60 +65,60 @@ export function fuseSegments(
 }
 
 /**
- * A place in the text: the words that each recognizer has there, in the order of the recognizers.
- * No words stand for silence.
+ * A slot of the alignment: the words that each recognizer has there, in the order of the
+ * recognizers. An empty list is a vote for silence.
  */
 type AlignmentSlot = (readonly Word[])[]
 
-/** Aligns one more recognizer with the places so far. */
+/** Aligns the words of one more recognizer with the slots so far. */
 function addReadings(
-  places: readonly AlignmentSlot[],
+  slots: readonly AlignmentSlot[],
   words: readonly Word[],
   count: number,
 ): AlignmentSlot[] {
-  const steps = align(places, words)
+  const steps = align(slots, words)
   const result: AlignmentSlot[] = []
-  let [place, word] = [places.length, words.length]
-  while (place > 0 || word > 0) {
-    const { places: taken, words: compared } = steps[place * (words.length + 1) + word]!
-    const before = places.slice(place - taken, place)
+  let [slot, word] = [slots.length, words.length]
+  while (slot > 0 || word > 0) {
+    const { slots: taken, words: compared } = steps[slot * (words.length + 1) + word]!
+    const before = slots.slice(slot - taken, slot)
     const empty = Array.from({ length: count }, (): Word[] => [])
     const merged = empty.map((_, i) => before.flatMap((readings) => readings[i] ?? []))
     result.push([...merged, words.slice(word - compared, word)])
-    place -= taken
+    slot -= taken
     word -= compared
   }
   return result.reverse()
 }
 
-/** How many places and words one step of the alignment covers. */
-type AlignmentStep = { places: number; words: number }
+/** The number of slots and words that one step of the alignment covers. */
+type AlignmentStep = { slots: number; words: number }
 
-/** Returns the cheapest last step for each pair of a number of places and a number of words. */
-function align(places: readonly AlignmentSlot[], words: readonly Word[]): AlignmentStep[] {
+/** Returns the cheapest last step for each pair of a number of slots and a number of words. */
+function align(slots: readonly AlignmentSlot[], words: readonly Word[]): AlignmentStep[] {
   const width = words.length + 1
-  const placeKeys = places.map((place) => place.map((reading) => wordsKey(reading)))
+  const slotKeys = slots.map((slot) => slot.map((reading) => wordsKey(reading)))
   const wordKeys = words.map((word) => wordsKey([word]))
-  const costs = new Float64Array((places.length + 1) * width).fill(Number.POSITIVE_INFINITY)
+  const costs = new Float64Array((slots.length + 1) * width).fill(Number.POSITIVE_INFINITY)
   const steps: AlignmentStep[] = []
   costs[0] = 0
-  for (let i = 0; i <= places.length; i++) {
+  for (let i = 0; i <= slots.length; i++) {
     for (let j = 0; j <= words.length; j++) {
       const at = i * width + j
       const reach = (step: AlignmentStep, cost: number) => {
-        const total = costs[at - step.places * width - step.words]! + cost
+        const total = costs[at - step.slots * width - step.words]! + cost
         if (total < costs[at]!) [costs[at], steps[at]] = [total, step]
       }
-      if (i > 0) reach({ places: 1, words: 0 }, GAP_COST)
-      if (j > 0) reach({ places: 0, words: 1 }, GAP_COST)
+      if (i > 0) reach({ slots: 1, words: 0 }, GAP_COST)
+      if (j > 0) reach({ slots: 0, words: 1 }, GAP_COST)
       if (i === 0 || j === 0) continue
-      const distance = Math.abs(middleTime(places[i - 1]!.flat()) - middleTime([words[j - 1]!]))
-      const isEqual = placeKeys[i - 1]!.includes(wordKeys[j - 1]!)
+      const distance = Math.abs(middleTime(slots[i - 1]!.flat()) - middleTime([words[j - 1]!]))
+      const isEqual = slotKeys[i - 1]!.includes(wordKeys[j - 1]!)
       reach(
-        { places: 1, words: 1 },
+        { slots: 1, words: 1 },
         isEqual ? equalCost(distance) : SUBSTITUTION_COST + DIFFERENT_COST_PER_SECOND * distance,
       )
-      for (const step of equalSplits(placeKeys, wordKeys, { places: i, words: j }))
+      for (const step of equalSplits(slotKeys, wordKeys, { slots: i, words: j }))
         reach(step, equalCost(distance))
     }
   }
@@ -129,80 +134,89 @@ function equalCost(distance: number): number {
  * numbers of words.
  */
 function equalSplits(
-  placeKeys: readonly (readonly string[])[],
+  slotKeys: readonly (readonly string[])[],
   wordKeys: readonly string[],
   end: AlignmentStep,
 ): AlignmentStep[] {
   const path: AlignmentStep[] = []
-  const recognizers = placeKeys[0]?.length ?? 0
+  const recognizers = slotKeys[0]?.length ?? 0
   const tails = Array.from({ length: recognizers }, () => '')
-  for (let places = 1; places <= Math.min(MAX_SPLIT_WORDS, end.places); places++) {
-    for (let i = 0; i < recognizers; i++) tails[i] = placeKeys[end.places - places]![i]! + tails[i]!
+  for (let slots = 1; slots <= Math.min(MAX_SPLIT_WORDS, end.slots); slots++) {
+    for (let i = 0; i < recognizers; i++) tails[i] = slotKeys[end.slots - slots]![i]! + tails[i]!
     let tail = ''
     for (let words = 1; words <= Math.min(MAX_SPLIT_WORDS, end.words); words++) {
       tail = wordKeys[end.words - words]! + tail
-      if (places + words > 2 && tails.includes(tail)) path.push({ places, words })
+      if (slots + words > 2 && tails.includes(tail)) path.push({ slots, words })
     }
   }
   return path
 }
 
-/** Joins neighboring places that disagree, where the run as a whole is to be voted on. */
+/**
+ * Joins runs of neighboring slots without agreement where `isOneRun` returns true, so that they are
+ * voted on as a whole.
+ */
 function joinRuns(
-  places: readonly AlignmentSlot[],
+  slots: readonly AlignmentSlot[],
   isOneRun: (run: readonly AlignmentSlot[]) => boolean,
 ): AlignmentSlot[] {
   const result: AlignmentSlot[] = []
   let run: AlignmentSlot[] = []
-  const close = () => {
+  const closeRun = () => {
     if (run.length > 1 && isOneRun(run))
-      result.push(run[0]!.map((_, i) => run.flatMap((place) => place[i]!)))
+      result.push(run[0]!.map((_, i) => run.flatMap((slot) => slot[i]!)))
     else result.push(...run)
     run = []
   }
-  for (const place of places) {
-    const agrees = new Set(place.map(wordsKey)).size === 1
-    if (agrees) close()
-    if (agrees) result.push(place)
-    else run.push(place)
+  for (const slot of slots) {
+    const agrees = new Set(slot.map(wordsKey)).size === 1
+    if (agrees) closeRun()
+    if (agrees) result.push(slot)
+    else run.push(slot)
   }
-  close()
+  closeRun()
   return result
 }
 
-/** "23" and "twenty three": voted on one by one, they would give "23 three". */
+/**
+ * Returns true if only some recognizers wrote digits: for "23" and "twenty three", votes on single
+ * words would give "23 three".
+ */
 function isNumberMismatch(run: readonly AlignmentSlot[]): boolean {
-  const hasDigits = run[0]!.map((_, i) => run.some((place) => /\p{N}/u.test(wordsKey(place[i]!))))
+  const hasDigits = run[0]!.map((_, i) => run.some((slot) => /\p{N}/u.test(wordsKey(slot[i]!))))
   return new Set(hasDigits).size > 1
 }
 
-/** Several words that only some recognizers have: a sentence stays whole or goes. */
+/**
+ * Returns true if the same recognizers are silent in all slots: a sentence is kept or dropped as a
+ * whole.
+ */
 function isOneSided(run: readonly AlignmentSlot[]): boolean {
-  const silent = run.map((place) => place.map((reading) => reading.length === 0).join())
+  const silent = run.map((slot) => slot.map((reading) => reading.length === 0).join())
   return silent[0]!.includes('true') && new Set(silent).size === 1 && !hasThreeReadings(run)
 }
 
 function hasThreeReadings(run: readonly AlignmentSlot[]): boolean {
-  return run.some((place) => new Set(place.map(wordsKey)).size > 2)
+  return run.some((slot) => new Set(slot.map(wordsKey)).size > 2)
 }
 
 /** Returns the words of the reading with the most votes; none when it is silence. */
-function voteWords(place: AlignmentSlot, hasCasing: readonly boolean[]): Word[] {
+function voteWords(slot: AlignmentSlot, hasCasing: readonly boolean[]): Word[] {
   const voters = new Map<string, number[]>()
-  for (const [i, reading] of place.entries()) {
+  for (const [i, reading] of slot.entries()) {
     const key = wordsKey(reading)
     voters.set(key, [...(voters.get(key) ?? []), i])
   }
   let [best, max] = [[] as number[], -1]
   for (const agreeing of voters.values()) {
-    const confidence = mean(agreeing.map((i) => readingConfidence(place[i]!)))
-    const weight = weightOf(agreeing.length / place.length, confidence)
+    const confidence = mean(agreeing.map((i) => readingConfidence(slot[i]!)))
+    const weight = weightOf(agreeing.length / slot.length, confidence)
     if (weight > max) [best, max] = [agreeing, weight]
   }
-  const share = best.length / place.length
-  const written = place[best.find((i) => hasCasing[i]) ?? best[0]!]!
+  const share = best.length / slot.length
+  const written = slot[best.find((i) => hasCasing[i]) ?? best[0]!]!
   return written.map((word, i) => {
-    const readings = best.map((j) => place[j]!)
+    const readings = best.map((j) => slot[j]!)
     const sameLength = readings.every((reading) => reading.length === written.length)
     const confidence = mean(
       readings.map((reading) => (sameLength ? reading[i]!.confidence : readingConfidence(reading))),
@@ -220,7 +234,7 @@ function readingConfidence(reading: readonly Word[]): number {
   return mean(reading.map(({ confidence }) => confidence))
 }
 
-/** Words that overlap meet in the middle; starts never go back. */
+/** Makes starts ascend: words that overlap are cut in the middle of the overlap. */
 function sortByStart(words: readonly Word[]): Word[] {
   const result: Word[] = []
   for (const word of words) {
@@ -237,7 +251,10 @@ function sortByStart(words: readonly Word[]): Word[] {
   return result
 }
 
-/** What makes words equal: their letters and digits, without case, punctuation and spaces. */
+/**
+ * Returns the key by which words are compared: letters and digits, without case, punctuation and
+ * spaces.
+ */
 function wordsKey(words: readonly Word[]): string {
   const text = words.map((word) => word.text).join('')
   const key = text

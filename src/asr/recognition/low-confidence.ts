@@ -6,7 +6,7 @@
 const CLEAR_ENGLISH_CONFIDENCE = 0.7
 /** How far the mean of n words may be below that by chance: this, divided by the root of n. */
 const CONFIDENCE_DEVIATION = 0.55
-/** So many seconds of speech without any word are reported. */
+/** From this many seconds of speech without any word on, a warning is returned. */
 const WORDLESS_SECONDS = 3
 
 /**

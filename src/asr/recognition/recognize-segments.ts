@@ -11,9 +11,12 @@ import {
 
 /** Words below this mean confidence are compared with those of the fragments alone. */
 const SURE_CONFIDENCE = 0.75
-/** So much surer must the fragments alone be where each has a word: alone they say little. */
+/**
+ * The confidence by which the fragments alone must be better where each fragment has a word
+ * already, since single words have little context.
+ */
 const ALONE_MARGIN = 0.15
-/** A fragment alone needs so many seconds of the pauses around it. */
+/** Seconds of the pauses around a fragment that are recognized with it. */
 const MARGIN_SECONDS = 0.1
 
 /** The audio of a segment, and the pauses in it, in samples. */
@@ -21,8 +24,9 @@ export type SegmentAudio = { audio: Float32Array; pauses: readonly Range[] }
 
 /**
  * Recognizes segments. Those that were spoken in fragments, such as digits with pauses, are
- * recognized without the pauses: a word alone tells the model little, and silence around it makes
- * the model return nothing. If that gives unsure words, the fragments are also recognized alone.
+ * recognized without the pauses: a single word gives the model little context, and silence around
+ * it makes the model return nothing. If that gives unsure words, the fragments are also recognized
+ * alone.
  */
 export async function recognizeSegments(
   models: RecognitionModels,

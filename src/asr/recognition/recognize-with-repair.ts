@@ -35,7 +35,7 @@ export type RecognizedAudio = {
   warnings: string[]
 }
 
-/** The models that work together. */
+/** The recognizer and the VAD with which it is combined. */
 export type RecognitionModels = {
   recognizer: Pick<Recognizer, 'recognize' | 'capabilities' | 'thresholds'>
   detector: Pick<Vad, 'detect'>
@@ -44,7 +44,10 @@ export type RecognitionModels = {
 /** Mean speech probability, and voiced seconds, that support a doubtful result. */
 const MIN_MEAN_SPEECH = 0.5
 const MIN_VOICED = 0.25
-/** A gap of this many seconds between words is checked; it needs so many voiced seconds. */
+/**
+ * A gap of this many seconds between words is checked, and recognized again if it has this many
+ * voiced seconds.
+ */
 const MIN_GAP_SECONDS = 1.2
 const MIN_VOICED_IN_GAP = 0.8
 /** Words that are too short to have been spoken are checked from this many in a row. */
@@ -55,7 +58,7 @@ const MIN_IMPLAUSIBLE_WORDS = 2
 const MIN_HALF_SECONDS = 1
 
 /**
- * Fewer words per voiced second, in so many voiced seconds or more, are a text that collapsed: the
+ * Text with fewer words per voiced second, in at least this many voiced seconds, has collapsed: the
  * slowest speakers say twice as many.
  */
 const MIN_WORDS = 0.5
@@ -66,9 +69,9 @@ const COLLAPSE_SECONDS = 5
  * recognizes text that loops, or that has next to no words for its speech, again in two halves,
  * retries speech that came back empty without its pauses, then with an empty result forbidden, then
  * in halves, recognizes voiced gaps between words separately, and drops words that the VAD does not
- * support, or that are unlikely in noise. Words too short to have been spoken give way to what is
- * recognized in their place, and are dropped where they do not fit. Speech that stays without words
- * counts as `uncovered`.
+ * support, or that are unlikely in noise. Words too short to have been spoken are replaced by the
+ * words recognized in their place, and dropped where they do not fit. Speech that stays without
+ * words counts as `uncovered`.
  */
 export async function recognizeWithRepair(
   models: RecognitionModels,
@@ -76,7 +79,8 @@ export async function recognizeWithRepair(
   options: RecognizeOptions,
 ): Promise<RecognizedAudio[]> {
   const first = await recognizeWithVocabulary(models, segments, options)
-  // Only doubtful audio is recognized again, and listed words would be found in any such audio.
+  // Only doubtful audio is recognized again; with a vocabulary, the recognizer would invent its
+  // words there.
   const unlisted = { ...options, vocabulary: [], draft: undefined }
   const recognized: RecognizedAudio[] = []
   for (const [i, recognition] of first.entries()) {
@@ -105,8 +109,8 @@ async function recognizeWithVocabulary(
   for (const [i, audio] of segments.entries()) {
     const speech = await detector.detect(audio)
     const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
-    const isSure = voiced >= MIN_VOICED && mean(speech) >= MIN_MEAN_SPEECH
-    const indices = isSure ? voicedIndices : otherIndices
+    const isConfident = voiced >= MIN_VOICED && mean(speech) >= MIN_MEAN_SPEECH
+    const indices = isConfident ? voicedIndices : otherIndices
     indices.push(i)
   }
   const pick = (indices: readonly number[]) => indices.map((i) => segments[i]!)
@@ -139,8 +143,8 @@ function withoutGuesses(
 }
 
 /**
- * Returns true where speech has next to no words, as when a decoder answers music that comes first
- * with one line. Speech without any words is repaired elsewhere.
+ * Returns true where speech has next to no words, as when the audio begins with music and the
+ * decoder writes only one line. Speech without any words is repaired elsewhere.
  */
 async function hasCollapsed(
   { detector }: RecognitionModels,
@@ -190,13 +194,13 @@ async function repair(
   const { capabilities, thresholds } = models.recognizer
   const { language, warnings, logProbability } = recognition
   const words = capabilities.wordTimes ? dropRepeatedPhrases(recognition.words) : recognition.words
-  const respond = (foundWords: Word[], uncovered: number) => ({
-    words: capabilities.wordTimes ? extendShortWords(foundWords) : foundWords,
+  const respond = (finalWords: Word[], uncovered: number) => ({
+    words: capabilities.wordTimes ? extendShortWords(finalWords) : finalWords,
     language,
     uncovered,
     warnings,
   })
-  // Gaps between words say something only where the model measured them.
+  // Gaps are meaningful only if the model measures word times.
   const gaps = capabilities.wordTimes ? findGaps(words, audio.length / SAMPLE_RATE) : []
   if (words.length > 0 && logProbability >= thresholds.minLogProb && gaps.length === 0)
     return respond(words, 0)
@@ -228,7 +232,7 @@ async function repair(
       missing >= (implausiblyShort.length >= MIN_IMPLAUSIBLE_WORDS ? MIN_VOICED : MIN_VOICED_IN_GAP)
     const gapWords = isVoiced ? await repairGap(models, audio, gap, options) : []
     if (isVoiced && gapWords.length + implausiblyShort.length === 0) uncovered += missing
-    // Where words do not even fit, the recognizer went on with a sentence that had ended.
+    // If the words do not fit into the gap, the recognizer continued a sentence that had ended.
     const fits = implausiblyShort.length * MIN_WORD_SECONDS <= gap.end - gap.start
     const kept =
       gapWords.length === 0 && fits ? all : all.filter((word) => !implausiblyShort.includes(word))
@@ -238,8 +242,8 @@ async function repair(
 }
 
 /**
- * Recognizes speech without its pauses, which may be why it came back empty. Returns no words if it
- * has none or they are unsure.
+ * Recognizes speech without its pauses, which may be why it came back empty. Returns no words if
+ * there are none or they are unsure.
  */
 async function recognizeWithoutPauses(
   { recognizer }: RecognitionModels,
@@ -250,10 +254,10 @@ async function recognizeWithoutPauses(
   if (pauses.length === 0) return []
   const ranges = keptRanges({ start: 0, end: audio.length }, pauses)
   const [gapRecognition] = await recognizer.recognize([joinRanges(audio, ranges)], options)
-  const isSure =
+  const isConfident =
     gapRecognition?.complete &&
     gapRecognition.logProbability >= recognizer.thresholds.minRetryLogProb
-  return isSure ? restoreWordTimes(gapRecognition.words, ranges) : []
+  return isConfident ? restoreWordTimes(gapRecognition.words, ranges) : []
 }
 
 type TimeSpan = { start: number; end: number }

@@ -11,7 +11,7 @@ export const BATCH_SEGMENTS = 4
 const SORTED_SEGMENTS = 48
 
 /**
- * Groups segments of similar length, so that none waits for a longer one. The plan depends on the
+ * Groups segments of similar length, so that little of a batch is padding. The plan depends on the
  * segments alone, so results are equal for any number of workers or restarts.
  */
 export function planBatches(segments: readonly Segment[]): Segment[][] {

@@ -2,7 +2,7 @@
 const QUIET_LEVEL = 0.1
 /** The level to which the loud parts of quiet audio are raised. */
 const TARGET = 0.3
-/** Maximum gain: anything fainter is the noise of the device. */
+/** Maximum gain: fainter audio is the noise of the device. */
 const MAX_GAIN = 30
 /** Samples per peak (32 ms), and the share of peaks that may be clicks. */
 const FRAME = 512
@@ -24,12 +24,12 @@ export const LEVEL_FRAMES = 312
 
 /**
  * Returns the gain of each frame of live audio, by the frames before it alone: `peaks` are those of
- * the last `LEVEL_FRAMES` frames, in order, the frame itself last. After a quiet past, a loud frame
- * is not driven beyond full scale.
+ * the last `LEVEL_FRAMES` frames, in order, the frame itself last. A loud frame after quiet audio
+ * is not amplified beyond full scale.
  */
 export function liveGain(peaks: readonly number[]): number {
   const clicks = Math.floor(peaks.length * CLICK_SHARE)
-  // Most audio is loud enough, which takes no sorting to see.
+  // Most audio is loud enough, which a count of loud peaks shows without sorting.
   let loud = 0
   for (const peak of peaks) if (peak >= QUIET_LEVEL && ++loud > clicks) return 1
   const sorted = Float64Array.from(peaks).sort()

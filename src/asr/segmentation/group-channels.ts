@@ -28,18 +28,17 @@ import { VAD_FRAME, WARM_UP_FRAMES } from './vad-frames.ts'
 
 /** Samples of one excerpt of a recording: 16 s. */
 const EXCERPT = 4 * WINDOW_SAMPLES
-/** Of a longer recording (20 min), only so many excerpts are analyzed, evenly spread. */
+/** Of a recording longer than 20 min, only this many excerpts are analyzed, evenly spread. */
 const MAX_EXCERPTS = 75
-/** Samples before an excerpt that settle the detector; whole frames. */
+/** Samples before an excerpt that warm up the detector; whole frames. */
 const LEAD_IN = WARM_UP_FRAMES * VAD_FRAME
 const BLOCK = CROSSTALK_BLOCK * VAD_FRAME
 /** Frames on either side that decide whether crosstalk is silenced: 0.2 s. */
 const NEARBY_FRAMES = 6
 
 /**
- * Groups channels that carry the same speech, and writes what is to be recognized: one file for
- * each group, and one for each other channel, with silence where it holds only what leaks from
- * another.
+ * Groups channels that carry the same speech, and writes the files to recognize: one for each
+ * group, and one for each other channel, with silence where it holds only crosstalk.
  */
 export async function groupChannels(
   detector: Pick<Vad, 'detect'>,
@@ -49,7 +48,7 @@ export async function groupChannels(
   const middle = channels.findIndex(({ channel }) => channel === center)
   const analysis = createChannelAnalysis(channels.length, middle < 0 ? undefined : middle)
   const samples = channels[0]!.samples
-  // Separate channels too: what leaks is found by the gains of the parties.
+  // Separate channels are analyzed too: crosstalk is detected by the gains of the speakers.
   for (const start of excerptStarts(samples)) {
     signal.throwIfAborted()
     await analyzeExcerpt(detector, channels, { start, analysis })
@@ -73,7 +72,7 @@ export async function groupChannels(
   }
 }
 
-/** The number of a group in the result: 0 for a single group, else that of its lowest channel. */
+/** Returns the channel of a group in the result: 0 for a single group, else its lowest channel. */
 function channelOf(
   i: number,
   groups: readonly ChannelGroup[],
@@ -152,7 +151,7 @@ async function writeGroups(
       for (const { source, target } of paths) {
         for (const member of groups[target]!.channels) leaksInto[source]!.add(member)
       }
-      // The gate answers later, when it has got the first frames of the next block.
+      // The gate has a delay of `CROSSTALK_FRAMES`, so it needs the first frames of the next block.
       const crosstalkFlags = Array.from({ length: CROSSTALK_BLOCK }, (_, n) => {
         const at = n + CROSSTALK_FRAMES
         const frames =
@@ -200,8 +199,8 @@ function measureBlock(planes: PlanarSamples, balance: Balance): CrosstalkMeasure
 }
 
 /**
- * Silences frames that hold only crosstalk, unless speech of the channel itself is the louder part
- * of the 0.4 s around: where two people talk at once, cutting words does more harm than crosstalk.
+ * Silences frames that hold only crosstalk, unless the channel's own speech dominates the 0.4 s
+ * around: where two people talk at once, cutting words does more harm than crosstalk.
  */
 function silenceCrosstalk(planes: PlanarSamples, crosstalkFlags: readonly boolean[][]): void {
   for (const [channel, plane] of planes.entries()) {

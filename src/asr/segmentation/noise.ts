@@ -2,7 +2,7 @@ import { VAD_FRAME } from './vad-frames.ts'
 
 /** The length of the span in which loud and quiet moments are compared, in frames: 10 s. */
 const NOISE_WINDOW_FRAMES = 312
-/** Frames of audio before and after a frame on which its noise depends. */
+/** The number of frames before and after a frame on which its noise depends. */
 export const NOISE_REACH = NOISE_WINDOW_FRAMES / 2
 /** The quantiles of the frame levels that count as a quiet moment and as a loud one. */
 const QUIET_QUANTILE = 0.1

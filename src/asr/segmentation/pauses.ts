@@ -31,7 +31,9 @@ export function findPauses(probabilities: Float32Array, { start, end }: Range): 
   return pauses
 }
 
-/** Converts pauses in frames to the samples that can be left out, without the edges that stay. */
+/**
+ * Converts pauses in frames to the samples to leave out; the edges of a pause stay with the speech.
+ */
 export function omittedSamples(pauses: readonly Range[]): Range[] {
   const omitted = pauses.map(({ start, end }) => {
     return {

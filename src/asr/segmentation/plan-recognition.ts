@@ -3,7 +3,7 @@ import type { RecognitionSettings, Segment } from '../engines/recognizer.ts'
 import type { Batch, ChannelPcm, CheckpointSpeech, EngineOptions } from '../speech-engine.ts'
 import { planBatches } from './batches.ts'
 
-/** How speech is found, on how many channels at a time, and where it is kept. */
+/** How to detect speech and checkpoint it, and the limit of concurrent channels. */
 export type PlanOptions = EngineOptions & {
   findSpeech(pcm: ChannelPcm, options: EngineOptions): Promise<Segment[]>
   /** Longest segment that the recognizer takes, in seconds. */

@@ -4,8 +4,8 @@ import { findPauses, omittedSamples, type Range } from './pauses.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /**
- * What was detected in each frame of `VAD_FRAME` samples: the probability of speech, and 1 where
- * noise may hide speech, else 0 (`findNoise`).
+ * The detection of each frame of `VAD_FRAME` samples: the probability of speech, and 1 where noise
+ * may hide speech, else 0 (`findNoise`).
  */
 export type DetectedSpeech = { probabilities: Float32Array; noisy: Uint8Array }
 
@@ -60,18 +60,18 @@ type SpeechRegion = { from: number; to: number; pauses?: Range[] }
 /**
  * Turns the speech of a whole recording into segments: speech ends at a pause, and longer speech is
  * cut at its quietest point. Fragments, such as digits with pauses between them, are joined, and
- * short speech is joined with what is beside it.
- * Segments ascend and do not overlap; where paddings would meet, they share the gap.
+ * short speech is joined with the speech beside it. Segments ascend and do not overlap; where
+ * paddings would meet, they share the gap.
  */
 export function splitSegments(
   { probabilities, noisy }: DetectedSpeech,
   samples: number,
   options: SegmentOptions,
 ): Segment[] {
-  const foundSegments = findSpeechRegions({ probabilities, noisy }, options).flatMap((region) =>
+  const speechRegions = findSpeechRegions({ probabilities, noisy }, options).flatMap((region) =>
     cutLongRegion(region, { probabilities, noisy }, options),
   )
-  const regions = joinFragments(foundSegments, { probabilities, noisy }, options)
+  const regions = joinFragments(speechRegions, { probabilities, noisy }, options)
   return regions.map(({ from, to, pauses = [] }, i) => {
     const previous = regions[i - 1]
     const next = regions[i + 1]
@@ -126,7 +126,7 @@ type SpokenRegion = SpeechRegion & { spoken: number }
 
 /**
  * Joins regions that consist of fragments, as long as a segment may be. The segments of a row of
- * fragments are about equally long: the last fragment alone would be hard to recognize.
+ * fragments are about equally long, since the last fragment alone would be hard to recognize.
  */
 function joinFragments(
   regions: readonly SpeechRegion[],
@@ -136,7 +136,7 @@ function joinFragments(
   const longest = toFrames(maxSeconds - padBefore - padAfter)
   const rows: SpokenRegion[][] = []
   for (const { from, to } of regions) {
-    // In noise the detector loses the voice, so that a pause may be speech.
+    // In noise the detector misses speech, so a pause may be speech.
     const isNoisy = noisy[from] || noisy[to - 1]
     const { pauses, spoken }: Fragments = isNoisy
       ? { spoken: to - from }
@@ -144,8 +144,8 @@ function joinFragments(
     const region = { from, to, spoken, ...(pauses && { pauses }) }
     const row = rows.at(-1)
     const last = row?.at(-1)
-    const goesOn = last?.pauses && pauses && from - last.to <= toFrames(MAX_FRAGMENT_PAUSE)
-    if (row && goesOn) row.push(region)
+    const continuesRow = last?.pauses && pauses && from - last.to <= toFrames(MAX_FRAGMENT_PAUSE)
+    if (row && continuesRow) row.push(region)
     else rows.push([region])
   }
   return attachShortRegions(
@@ -155,8 +155,8 @@ function joinFragments(
 }
 
 /**
- * Joins a short region with the one before it, or after it, if the pause between them is short: of
- * "Ask not." alone the recognizer makes "As not.". Rows of fragments stay as they are.
+ * Joins a short region with the one before it, or after it, if the pause between them is short: the
+ * recognizer hears "Ask not." alone as "As not.". Rows of fragments stay as they are.
  */
 function attachShortRegions(regions: readonly SpokenRegion[], longest: number): SpeechRegion[] {
   const attached: SpokenRegion[] = []
@@ -213,7 +213,10 @@ function joinRow(row: readonly SpokenRegion[], longest: number): SpokenRegion[] 
   return joined
 }
 
-/** The pauses of a region and its frames of speech; no pauses if a part is no fragment. */
+/**
+ * The pauses of a region and its frames of speech; `pauses` is absent if a part is longer than a
+ * fragment.
+ */
 type Fragments = { pauses?: Range[]; spoken: number }
 
 function findFragments({ from, to }: SpeechRegion, probabilities: Float32Array): Fragments {

@@ -12,7 +12,7 @@ import { CONTEXT_SAMPLES, VAD_FRAME, WARM_UP_FRAMES } from './vad-frames.ts'
 /** Frames of a recording per call of the model (8 s): with more, a call is no faster. */
 const FRAMES_PER_CALL = 256
 const STATE_SIZE = 128
-/** Samples of a window of the spectrum that reach beyond the frame: its last ones, mirrored. */
+/** Samples after a frame that the windows of the spectrum read: its last samples, mirrored. */
 const MIRRORED = 64
 /** Samples per frame that the model gets, in rows of `ROW`. */
 const INPUT = CONTEXT_SAMPLES + VAD_FRAME + MIRRORED
@@ -32,18 +32,18 @@ export type Vad = {
 
 /**
  * One pass over audio: returns the probability of speech in each further frame. Each input is
- * `CONTEXT` samples and the frame after them. How many frames a call gets changes
- * nothing but rounding, on some processors.
+ * `CONTEXT` samples and the frame after them. The number of frames per call changes nothing, except
+ * rounding on some processors.
  */
 export type VadStream = (inputs: readonly Float32Array[]) => Promise<Float32Array>
 
 /** Loads Silero VAD v6 (MIT, https://github.com/snakers4/silero-vad), as it is installed. */
 export async function loadVad(file: string): Promise<Vad> {
   const session = await loadOptimizedModel(file)
-  const settled = await settleInSilence(session)
+  const initialState = await settleInSilence(session)
   return {
-    detect: (audio) => detect(streamFrames(session, settled), audio),
-    stream: () => streamFrames(session, settled),
+    detect: (audio) => detect(streamFrames(session, initialState), audio),
+    stream: () => streamFrames(session, initialState),
     close: () => session.release(),
   }
 }
@@ -82,8 +82,8 @@ function inputsOf(audio: Float32Array, first: number, end: number): Float32Array
 type VadState = { hidden: Tensor; cell: Tensor }
 
 /**
- * Returns the state after some silence. From a state of zeros the model misses seconds of speech
- * if the first frames are speech.
+ * Returns the state after `WARM_UP_FRAMES` of silence. From a state of zeros the model misses
+ * seconds of speech if the first frames are speech.
  */
 async function settleInSilence(session: OnnxSession): Promise<VadState> {
   const zeros = () => floats(new Float32Array(STATE_SIZE), [1, 1, STATE_SIZE])
@@ -92,8 +92,8 @@ async function settleInSilence(session: OnnxSession): Promise<VadState> {
   return state
 }
 
-function streamFrames(session: OnnxSession, settled: VadState): VadStream {
-  let state = settled
+function streamFrames(session: OnnxSession, initialState: VadState): VadStream {
+  let state = initialState
   return async (inputs) => {
     const read = await readFrames(session, inputs, state)
     state = read.state

@@ -23,8 +23,9 @@ export type SpeakerWork = {
 }
 
 /**
- * Assigns a speaker to each word: embeds the speakers of all channels, one group of regions more at
- * a time than there are workers, then clusters them. A process that dies costs a second try.
+ * Assigns a speaker to each word: embeds the speakers of all channels, with one more group of
+ * regions at a time than there are workers, then clusters them. A task whose process crashes is
+ * retried once.
  */
 export async function diarizeChannels(
   work: SpeakerWork,
@@ -35,7 +36,7 @@ export async function diarizeChannels(
     const planned = work.plan(wordsOfChannel(transcript, pcm.channel), pcm)
     return planned.map((regions, part) => ({ pcm, regions, part }))
   })
-  // How the speakers are spread over several channels is unknown before they are recognized.
+  // The distribution of the speakers over several channels is not known before they are clustered.
   const ofChannel = channels.length === 1 ? counts : {}
   let done = 0
   const embedded = await mapConcurrently(

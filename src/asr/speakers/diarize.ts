@@ -7,7 +7,10 @@ import { clusterSpeakers } from './clustering/cluster-speakers.ts'
 import { chooseSpeakerCounts } from './clustering/speaker-counts.ts'
 import type { WindowEmbedding } from './embedding/embedders/embedder.ts'
 
-/** The embedded windows of one channel, by `speechRegions` and `diarizationGrid`. */
+/**
+ * The embeddings of the windows of one channel; `speechRegions` and `diarizationGrid` define the
+ * windows.
+ */
 export type ChannelWindows = { channel: number; windows: readonly WindowEmbedding[] }
 
 /** A word with its speaker; `speaker` is numbered within the channel. */
@@ -70,12 +73,12 @@ function diarizeOneRoom(
  * of different channels are never neighbors.
  */
 function concatenateInTime(channels: readonly (readonly WindowEmbedding[])[]): WindowEmbedding[] {
-  let late = 0
+  let offset = 0
   return channels.flatMap((windows) => {
     const shifted = windows.map((window) => {
-      return { ...window, start: window.start + late, end: window.end + late }
+      return { ...window, start: window.start + offset, end: window.end + offset }
     })
-    late = shifted.reduce((last, { end }) => Math.max(last, end), late)
+    offset = shifted.reduce((last, { end }) => Math.max(last, end), offset)
     return shifted
   })
 }
@@ -96,7 +99,9 @@ function windowsOf(embeddings: readonly ChannelWindows[], channel: number): Wind
   return windows.toSorted((a, b) => a.start - b.start || a.end - b.end)
 }
 
-/** What one speaker of a channel says without a pause. */
+/**
+ * An utterance with its speaker, numbered within the channel, and the confidence in the speaker.
+ */
 export type UtteranceSpeaker = { utterance: Utterance; speaker: number; confidence: number }
 
 /**

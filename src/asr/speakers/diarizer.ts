@@ -18,18 +18,19 @@ export type EmbedTask = {
   to: string
   model: SpeakerModelSpec
   /**
-   * Of this channel, where they are known: a model that clusters speakers itself needs them here.
+   * The speaker counts of this channel, if known: a model that clusters speakers itself needs them
+   * here.
    */
   counts: SpeakerCounts
 }
 
-/** Embeds and diarizes speakers, for one task of the worker after the other. */
+/** Embeds and diarizes speakers, one task at a time. */
 export type Diarizer = {
   embed(task: EmbedTask, signal: AbortSignal): Promise<null>
   findSpeakers(task: SpeakerTask): SpeakerUtterance[]
 }
 
-/** Loads the model with the first task: most jobs need none. */
+/** Creates a diarizer that loads its model with the first task: most jobs need none. */
 export function createDiarizer(): Diarizer {
   let loaded: { id: string; embeddings: Promise<SpeakerModel> } | undefined
   return {

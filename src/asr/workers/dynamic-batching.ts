@@ -3,13 +3,13 @@ import type { Batch, RecognizedSegment } from '../speech-engine.ts'
 import type { PoolTaskOptions, TaskRunner } from './pool.ts'
 import type { TaskResult, WorkerTask } from './worker-protocol.ts'
 
-/** How tasks are joined. */
+/** How tasks are joined into batches. */
 export type BatchOptions = {
-  /** How many processes recognize at the same time. */
+  /** The number of processes that recognize at the same time. */
   processes: number
-  /** Segments that are recognized together at most; a task with more runs alone. */
+  /** The most segments that are recognized together; a task with more runs alone. */
   maxSegments: number
-  /** The priority of all of them; default: that of each task. */
+  /** The priority of all tasks; default: that of each task. */
   priority?: number
 }
 
@@ -23,8 +23,8 @@ type QueuedBatch = {
 /**
  * Joins the recognition tasks of all jobs into batches: many segments at once take less time than
  * one by one. While all processes are busy, tasks wait; those with equal settings then run
- * together. Where a batch fails, each of its tasks runs alone, so that none suffers from another.
- * Other tasks are passed on.
+ * together. If a batch fails, each of its tasks runs alone, so that one cannot fail the others.
+ * Tasks of other kinds go to the pool unchanged.
  */
 export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): TaskRunner {
   const { processes, maxSegments, priority } = options
@@ -108,12 +108,15 @@ function takeTogether(waiting: QueuedBatch[], maxSegments: number): QueuedBatch[
   return takenBatches
 }
 
-/** Everything that must be equal for batches to be recognized in one go. */
+/** Returns a key of the settings that must be equal for batches to be recognized together. */
 function settingsOf({ model, language, languages, vocabulary }: Batch): string {
   return JSON.stringify([model, language, languages, vocabulary])
 }
 
-/** Aborts once all of these have: a task that is canceled does not cancel its neighbors. */
+/**
+ * Returns a signal that aborts once all `signals` have: canceling one task does not cancel the
+ * others.
+ */
 function whenAllAbort(signals: readonly AbortSignal[]): AbortSignal {
   const controller = new AbortController()
   let remainingSignals = signals.length

@@ -5,26 +5,26 @@ import type { PoolTaskOptions, TaskRunner, WorkerPool } from './pool.ts'
 import type { TaskResult, WorkerTask } from './worker-protocol.ts'
 
 /**
- * So many segments saturate a device, and queueing delays stay short. Live tasks have priorities
- * from 0 on; recordings come after all of them.
+ * Batching on a device: 16 segments saturate it and keep queueing delays short. Live tasks have
+ * priorities below 10, so they run before recordings.
  */
 const onDevice: BatchOptions = { processes: 1, maxSegments: 16, priority: 10 }
 
-/** What a model is loaded for: live work has processes of its own, so that it never waits long. */
+/** The use of a loaded model: live work has separate processes, so that it never waits long. */
 export type ModelUse = 'live' | 'batch'
 
 /** The processes of installed models. */
 export type ModelPoolsOptions = {
   /** Starts the processes that load a model: one at once, the others when tasks wait. */
   start(model: LocalModel, use: ModelUse, workers: number): WorkerPool
-  /** Most processes of one model for recordings. */
+  /** The most processes of one model for recordings. */
   workers: number
   /**
    * Whether a model has one process for all work, as on a device that only one can fill: see
    * `createBatchingRunner`. Default: no.
    */
   sharesProcess?: boolean
-  /** Most bytes that all of them may take together. */
+  /** The most bytes that all models may take together. */
   memory: number
   /** Seconds without a task after which a model is unloaded; 0 = at once, -1 = never. */
   idleSeconds: number
@@ -51,14 +51,14 @@ type PendingModelTask = {
   reject: (error: unknown) => void
 }
 
-/** So long may a loaded model take further tasks while another one waits for its memory. */
+/** How long a loaded model may take further tasks while another model waits for memory. */
 const TURN_MS = 20_000
 
 /**
  * Runs tasks on installed models. Each model is loaded by processes of its own when a task needs
- * it, and unloaded by their end, which is the only way to give all memory back. Where the memory
- * does not suffice, idle models are unloaded, the least recently used first, and tasks wait until
- * the models before them have done theirs.
+ * it, and unloaded when these processes end, which is the only way to return all memory. If the
+ * memory does not suffice, idle models are unloaded, the least recently used first, and tasks wait
+ * until the models before them have finished their tasks.
  */
 export class ModelPools {
   readonly #options: ModelPoolsOptions
@@ -101,9 +101,9 @@ export class ModelPools {
     }
   }
 
-  /** Raises the niceness of the processes for recordings, for good. */
+  /** Raises the niceness of the processes for recordings permanently. */
   setNiceness(niceness: number): void {
-    // A process that live work shares stays as it is.
+    // The niceness of a process that live work shares does not change.
     if (this.#options.sharesProcess) return
     this.#niceness = niceness
     for (const [key, { pool }] of this.#loaded)
@@ -159,7 +159,7 @@ export class ModelPools {
     else loaded.idle = setTimeout(() => void this.#unload(loaded), idleSeconds * 1000).unref()
   }
 
-  /** Gives the waiting tasks their models, in order, as far as the memory suffices. */
+  /** Loads the models of the waiting tasks, in order, as far as the memory suffices. */
   #startWaiting(): void {
     for (;;) {
       const next = this.#waiting[0]
@@ -193,7 +193,7 @@ export class ModelPools {
     return loaded
   }
 
-  /** Unloads idle models, unless those that are being unloaded already give enough. */
+  /** Unloads idle models, unless the models that are already being unloaded free enough memory. */
   #makeSpace(needed: number): void {
     const all = [...this.#loaded.values()]
     const isIdle = ({ tasks, closing }: LoadedModel) => tasks === 0 && !closing
@@ -207,7 +207,7 @@ export class ModelPools {
     }
   }
 
-  /** One process for live work; for recordings so many that half of the memory stays for others. */
+  /** Returns one process for live work; for recordings, as many as fit into half of the memory. */
   #workersFor({ memoryBytes }: LocalModel, use: ModelUse): number {
     const { workers, memory, sharesProcess } = this.#options
     if (use === 'live' || sharesProcess) return 1

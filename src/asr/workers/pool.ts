@@ -13,7 +13,7 @@ export type WorkerPoolOptions = {
   entry: URL
   args: readonly string[]
   workers: number
-  /** How many start at once, and the others when tasks wait for them; default: all. */
+  /** The number of processes that start at once; the others start when tasks wait. Default: all. */
   atStart?: number | undefined
   /**
    * Seconds without a task after which a process ends, as long as another one stays; default:
@@ -25,7 +25,7 @@ export type WorkerPoolOptions = {
   onLost?: () => void
 }
 
-/** How one task is canceled and ranked. */
+/** How one task is canceled and prioritized. */
 export type PoolTaskOptions = {
   signal: AbortSignal
   /** Seconds after which a worker that has not answered is considered hung and killed. */
@@ -44,9 +44,9 @@ export type PoolTaskOptions = {
 export type TaskRunner = Pick<WorkerPool, 'run'>
 
 /**
- * For the allocator of glibc; others ignore them. Blocks above 4 MB go back to the system when they
- * are freed, smaller ones when 32 MB are free: pages that come and go with each call take 2 % of
- * the processor time. Threads share one heap.
+ * Settings of the glibc allocator; others ignore them. Blocks above 4 MB return to the system when
+ * they are freed, smaller ones when 32 MB are free: to map and unmap pages with each call takes 2 %
+ * of the processor time. Threads share one heap.
  */
 const MEMORY_SETTINGS = {
   MALLOC_MMAP_THRESHOLD_: '4194304',
@@ -55,8 +55,8 @@ const MEMORY_SETTINGS = {
 }
 
 /**
- * Collects short-lived objects each megabyte, in half a millisecond: the arrays of calls die with
- * them. With the default of V8, they pile up outside its heap until it collects everything.
+ * Makes V8 collect short-lived objects after each megabyte, in half a millisecond. With the
+ * default, the arrays of finished calls accumulate outside the heap until a full collection.
  */
 const NODE_OPTIONS = ['--max-semi-space-size=1']
 
@@ -67,7 +67,7 @@ const LOAD_TIMEOUT = 120
  * steps.
  */
 const CANCEL_TIMEOUT = 30
-/** After so many preemptions a task runs to its end. */
+/** After this many preemptions, a task runs to its end. */
 const MAX_PREEMPTIONS = 3
 
 type PendingWorkerTask = {
@@ -78,7 +78,7 @@ type PendingWorkerTask = {
   reject: (error: unknown) => void
 }
 
-/** A task in a worker, which `preempt` takes from it. */
+/** A task that runs in a worker; `preempt` aborts it. */
 type RunningTask = { waiting: PendingWorkerTask; preempt: AbortController }
 
 type Worker = SupervisedWorker<FromWorker>
@@ -95,7 +95,7 @@ export class WorkerPool {
   readonly #workers: Worker[]
   readonly #running = new Set<RunningTask>()
   readonly #waiting: PendingWorkerTask[] = []
-  /** The workers that have been started and not ended for idleness. */
+  /** The workers that were started and not closed for being idle. */
   readonly #active = new Set<Worker>()
   readonly #idle = new Map<Worker, NodeJS.Timeout>()
   /** Running workers whose loaded models are no longer current. */
@@ -135,14 +135,17 @@ export class WorkerPool {
     return settled as Promise<TaskResult[T['kind']]>
   }
 
-  /** Raises the niceness of the processes, for good: a higher niceness gets less of a busy core. */
+  /**
+   * Raises the niceness of the processes permanently: a process with a higher niceness gets less of
+   * a busy core.
+   */
   setNiceness(niceness: number): void {
     this.#niceness = niceness
     for (const worker of this.#workers) lowerPriority(worker.pid, niceness)
   }
 
   /**
-   * Has the processes load again what has changed: replaces each when it has no task, one at a
+   * Makes the processes load changed models: replaces each process when it has no task, one at a
    * time.
    */
   reload(): void {
@@ -219,7 +222,7 @@ export class WorkerPool {
     return message.type === 'ready'
   }
 
-  /** Puts a task behind those of its priority, or before them if it ran before. */
+  /** Inserts a task after those of its priority, or before them if it was preempted. */
   #enqueue(waiting: PendingWorkerTask): void {
     const priority = priorityOf(waiting)
     const at = this.#waiting.findIndex((waitingTask) => {
@@ -250,26 +253,29 @@ export class WorkerPool {
 
   /** Takes the first waiting task that may run now out of the queue. */
   #takeNext(): PendingWorkerTask | undefined {
-    const yielding = [...this.#running].filter(({ waiting }) => waiting.options.isPreemptible)
-    const isFull = yielding.length >= Math.max(1, this.#workers.length - 1)
+    const preemptible = [...this.#running].filter(({ waiting }) => waiting.options.isPreemptible)
+    const isFull = preemptible.length >= Math.max(1, this.#workers.length - 1)
     const at = this.#waiting.findIndex(({ options }) => !(isFull && options.isPreemptible))
     return at < 0 ? undefined : this.#waiting.splice(at, 1)[0]
   }
 
-  /** Takes a worker from a task that yields, unless one is being taken already. */
+  /** Preempts a preemptible task, unless another one is already being preempted. */
   #preempt(): void {
     const [next] = this.#waiting
     const running = [...this.#running]
     if (!next || running.some(({ preempt }) => preempt.signal.aborted)) return
-    const yielding = running.filter(({ waiting }) => {
+    const preemptible = running.filter(({ waiting }) => {
       const { options, preemptions } = waiting
-      const mayYield = options.isPreemptible && preemptions < MAX_PREEMPTIONS
-      return mayYield && priorityOf(waiting) > priorityOf(next)
+      const isPreemptible = options.isPreemptible && preemptions < MAX_PREEMPTIONS
+      return isPreemptible && priorityOf(waiting) > priorityOf(next)
     })
-    yielding.at(-1)?.preempt.abort()
+    preemptible.at(-1)?.preempt.abort()
   }
 
-  /** A canceled or preempted task stops between two decoder steps, or its worker is killed. */
+  /**
+   * Runs a task on a worker. A canceled or preempted task stops between two decoder steps, or its
+   * worker is killed.
+   */
   async #perform(worker: Worker, waiting: PendingWorkerTask): Promise<void> {
     const { task, options, resolve, reject } = waiting
     const id = this.#nextId++

@@ -20,7 +20,7 @@ import type { Batch, RecognizedSegment, TranslateTask } from '../speech-engine.t
 import type { Perform } from './serve-recognition-tasks.ts'
 import type { WorkerTask } from './worker-protocol.ts'
 
-/** The loaded models of a process that recognizes. The first recognizers are the usual ones. */
+/** The loaded models of a process that recognizes. The first recognizer is the default one. */
 export type LoadedModels = {
   detector: Pick<Vad, 'detect' | 'stream'>
   recognizers: readonly Recognizer[]
@@ -135,11 +135,14 @@ function recognizerName({ id, revision }: Recognizer): string {
   return revision === undefined ? id : `${id}@${revision}`
 }
 
-/** Returns the recognizer of a task; throws `engine_unavailable` when this process has no such. */
+/**
+ * Returns the recognizer of a task; throws `engine_unavailable` when this process has no such
+ * model.
+ */
 function findRecognizer(recognizers: readonly Recognizer[], model: string): Recognizer {
-  const found = recognizers.find(({ id }) => id === model)
-  if (!found) throw new AppError('engine_unavailable', `it has no model ${model}`)
-  return found
+  const recognizer = recognizers.find(({ id }) => id === model)
+  if (!recognizer) throw new AppError('engine_unavailable', `it has no model ${model}`)
+  return recognizer
 }
 
 function optionsOf(
@@ -164,8 +167,8 @@ async function tryRecognizers(
 }
 
 /**
- * Reads a little more on both sides, so that a part of a long recording gives the same result as
- * the whole.
+ * Detects speech in a range. It reads some audio on both sides, so that a part of a long recording
+ * gives the same result as the whole.
  */
 async function detect(
   { detector }: LoadedModels,
@@ -221,10 +224,10 @@ async function recognizeAll(
     return segments.map((segment) => {
       const { words, language, uncovered, warnings } = recognized[next++]!
       const offset = segment.start / SAMPLE_RATE
-      const moved = words.map((word) => {
+      const shifted = words.map((word) => {
         return { ...word, start: word.start + offset, end: word.end + offset }
       })
-      return { segment, words: moved, model, language, uncovered, warnings }
+      return { segment, words: shifted, model, language, uncovered, warnings }
     })
   })
 }

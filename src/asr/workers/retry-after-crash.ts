@@ -1,8 +1,8 @@
 import { AppError } from '../../errors.ts'
 
 /**
- * Runs work of a worker process, and retries it once when the process died: it may have died for
- * another reason, but work that kills two processes will kill the next.
+ * Runs work in a worker process and retries it once when the process crashes: the crash may have
+ * another cause, but work that crashes two processes will crash the next.
  */
 export async function retryAfterCrash<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -9,8 +9,8 @@ export type Perform = (
 ) => Promise<TaskResult[WorkerTask['kind']]>
 
 /**
- * Makes this process a worker: loads its models, then runs the tasks that its parent sends. It
- * holds nothing but memory, so it may be killed at any time, and it ends with its parent.
+ * Makes this process a worker: loads its models, then runs the tasks that its parent sends. It has
+ * no state outside its memory, so it may be killed at any time, and it exits with its parent.
  */
 export async function serveRecognitionTasks(load: () => Promise<Perform>): Promise<void> {
   process.on('disconnect', () => process.exit())
@@ -37,7 +37,7 @@ export async function serveRecognitionTasks(load: () => Promise<Perform>): Promi
       else void respond(perform, message.id, message.task)
     })
     send({ type: 'ready' })
-    // A worker is killed in the end, so it keeps its compiled modules now.
+    // Writes the compile cache now, because a worker ends by being killed.
     flushCompileCache()
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause)

@@ -14,8 +14,8 @@ import { type TaskRunner, WorkerPool } from './pool.ts'
 import type { WorkerRole } from './worker-protocol.ts'
 
 /**
- * Starts the batch workers. Processes of installed models start when a task needs them, and the
- * remote recognizer, if any, is listed like an installed one.
+ * Starts the batch workers. Processes of installed models start when a task needs them. The remote
+ * recognizer, if any, is listed like an installed one.
  */
 export function startRecognizers(options: SpeechEngineOptions) {
   const { folder, workers, log, recognizers: bundled = bundledRecognizers } = options
@@ -55,31 +55,37 @@ export function startRecognizers(options: SpeechEngineOptions) {
   const isBundled = (id: string) => {
     return [...bundled.finals, ...bundled.partials].some((recognizer) => recognizer.id === id)
   }
-  /** Returns the processes that have a model, or load it; `usual` have the bundled ones. */
-  const processesOf = (id: string, use: ModelUse, usual: TaskRunner): TaskRunner => {
-    if (isBundled(id)) return usual
+  /**
+   * Returns the processes that have a model or load it; `bundledPool` is the pool of the bundled
+   * models.
+   */
+  const processesOf = (id: string, use: ModelUse, bundledPool: TaskRunner): TaskRunner => {
+    if (isBundled(id)) return bundledPool
     const model = installed.findStored(id) ?? modelPools.find(id)
-    // The pool knows best what to answer when there is no such model.
-    if (!model) return usual
+    // The pool rejects the task if there is no such model.
+    if (!model) return bundledPool
     return { run: (task, options) => modelPools.run(model, use, { task, options }) }
   }
   let liveRemote: TaskRunner | undefined
-  const liveProcessesOf = (id: string, usual: WorkerPool): TaskRunner => {
-    if (!remote || id !== REMOTE) return processesOf(id, 'live', usual)
+  const liveProcessesOf = (id: string, bundledPool: WorkerPool): TaskRunner => {
+    if (!remote || id !== REMOTE) return processesOf(id, 'live', bundledPool)
     const findFallback = (language: string) => {
       const model = findMostAccurate(language, installed.available())?.id
-      return model ? { model, processes: processesOf(model, 'live', usual) } : undefined
+      return model ? { model, processes: processesOf(model, 'live', bundledPool) } : undefined
     }
-    liveRemote ??= createRemoteRunner({ remote, processes: usual, findFallback, log })
+    liveRemote ??= createRemoteRunner({ remote, processes: bundledPool, findFallback, log })
     return liveRemote
   }
   return {
-    ...{ start, pool, joined: batchingRunner, modelPools, remote, available, translators },
+    ...{ start, pool, batchingRunner: batchingRunner, modelPools, remote, available, translators },
     ...{ isBundled, processesOf, liveProcessesOf },
   }
 }
 
-/** Starts processes; `reload` has those with the bundled models load them again. */
+/**
+ * Returns `start`, which starts a pool, and `reload`, which makes the pools with bundled models
+ * load them again.
+ */
 function createPoolStarter(options: SpeechEngineOptions) {
   const { folder, log, metrics, models: limits = defaultLimits } = options
   const { entry = new URL('worker.ts', import.meta.url) } = options
@@ -104,5 +110,5 @@ function createPoolStarter(options: SpeechEngineOptions) {
   return { start, reload }
 }
 
-/** The processes of the recognizers, and what is known of those. */
+/** The pools of the recognizers, and functions to find recognizers. */
 export type Recognizers = ReturnType<typeof startRecognizers>

@@ -26,9 +26,9 @@ import type {
 } from '../speech-engine.ts'
 
 /**
- * What a worker process is for, hence which models it loads: `live` the one for finals, `partials`
- * the one for open utterances. `diarization` runs a library that may end its process. `model`
- * recognizes with one installed model, which is its third argument, on the device of its fourth.
+ * The role of a worker process, which determines the models that it loads: `live` loads the one for
+ * finals, `partials` the one for open utterances. `diarization` runs a library that may crash its
+ * process. `model` runs one installed model, its third argument, on the device of its fourth.
  */
 export type WorkerRole = 'batch' | 'live' | 'partials' | 'vad' | 'diarization' | 'model'
 
@@ -40,7 +40,7 @@ export type WorkerTask =
   | { kind: 'detect'; path: string; samples: number; start: number; end: number }
   | ({ kind: 'group-channels' } & GroupChannelsTask)
   | ({ kind: 'recognize' } & Batch)
-  /** Batches of equal settings, of several jobs, in one go. */
+  /** Batches of several jobs with equal settings, recognized together. */
   | { kind: 'recognize-all'; batches: readonly Batch[] }
   | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'cluster-speakers' } & SpeakerTask)
@@ -72,7 +72,7 @@ export type TaskResult = {
   check: null
 }
 
-/** An utterance that has ended, and what its last partial said. */
+/** An utterance that has ended, with the draft of its last partial. */
 type EndedUtterance = {
   utterance: LiveUtterance
   draft?: DraftText | undefined

@@ -39,7 +39,7 @@ async function load(): Promise<Perform> {
   if (role === 'partials') return createPartialTasks([await loadBundled('tiny')])
   const detector = await loadVad(files.vad)
   if (role === 'vad') return createVadTasks(createLiveVad(detector), detector)
-  // Always the built-in model: live speakers are assigned while others wait, by a threshold tuned
+  // Live sessions always use the built-in model: it is fast, and the similarity threshold is tuned
   // for it.
   const embedUtterance = createUtteranceEmbedder(() => {
     return openXvectorEmbedder({ modelPath: xvectorModelPath })
@@ -53,7 +53,7 @@ async function load(): Promise<Perform> {
   return createFinalTasks(models, embedUtterance)
 }
 
-/** Loads the prepacked form of a model where there is one that this process can load. */
+/** Loads a bundled model, prepacked if that exists and loads. */
 async function loadBundled(size: MoonshineSize): Promise<Recognizer> {
   const load = (from: string) => createMoonshine(join(from, `moonshine-${size}`), size)
   const prepacked = findPrepacked(folder)

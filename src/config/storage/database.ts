@@ -1,6 +1,6 @@
 import { type EnvReader, MAX_TIMER_S } from '../env-reader.ts'
 
-/** Which PostgreSQL database is used, and how. */
+/** The settings of a PostgreSQL database. */
 export type DatabaseConfig = {
   /** `postgres://user:password@host:port/name`; the password appears nowhere else. */
   url: string
@@ -12,7 +12,7 @@ export type DatabaseConfig = {
   startSeconds: number
 }
 
-/** Reads where rows are; undefined for SQLite in the data folder. */
+/** Reads the settings of PostgreSQL; undefined for SQLite in the data folder. */
 export function readDatabase(read: EnvReader): DatabaseConfig | undefined {
   const settings = {
     connections: read.integer('DATABASE_CONNECTIONS', 10, { min: 2, max: 1000 }),

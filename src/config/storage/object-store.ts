@@ -1,6 +1,6 @@
 import type { EnvReader } from '../env-reader.ts'
 
-/** Which S3-compatible storage holds objects, and how. */
+/** The settings of an S3-compatible storage. */
 export type ObjectStoreConfig = {
   bucket: string
   /** Precedes every key; empty, or without slashes at its ends. */
@@ -10,7 +10,7 @@ export type ObjectStoreConfig = {
   region: string
   /** Whether the bucket is a part of the path instead of the host name. */
   pathStyle: boolean
-  /** How the server encrypts; undefined = as the bucket says. */
+  /** The encryption by the server; undefined = the setting of the bucket. */
   encryption: 'AES256' | 'aws:kms' | undefined
   /** The key of `aws:kms`; undefined = that of the bucket. */
   kmsKey: string | undefined
@@ -25,7 +25,7 @@ const FORM =
 const OPTIONS = ['endpoint', 'region', 'pathStyle', 'encryption', 'kmsKey']
 const CACHE_BYTES = 5_000_000_000
 
-/** Reads where objects are; undefined for the data folder. */
+/** Reads the settings of the object store; undefined for the data folder. */
 export function readObjectStore(
   read: EnvReader,
   env: Record<string, string | undefined>,
@@ -35,8 +35,8 @@ export function readObjectStore(
   const startSeconds = read.integer('OBJECT_STORE_START_S', 60)
   const value = read.text('OBJECT_STORE', 'disk')
   if (value === 'disk') return undefined
-  const place = parseLocation(value, env)
-  if (place) return { ...place, cacheBytes, startSeconds }
+  const location = parseLocation(value, env)
+  if (location) return { ...location, cacheBytes, startSeconds }
   problems.push(`STENO_OBJECT_STORE must be disk or ${FORM}`)
   return undefined
 }
@@ -69,7 +69,7 @@ function parseLocation(
   }
 }
 
-/** Reads where the keys of objects come from. */
+/** Reads the source of the encryption keys of objects. */
 export function readObjectKeys(
   read: EnvReader,
   problems: string[],

@@ -3,11 +3,9 @@ import { keepsHidden } from '../hidden-text.ts'
 import { ServiceFailure } from '../service-failure.ts'
 import { ProgramEnded, ProgramFailed, runProgram } from './run-program.ts'
 
-/** A translator with rules and dictionaries, run as a program of its own for each request. */
+/** A rule-based translator, run as a separate program for each request. */
 export type Apertium = {
-  /**
-   * Returns the pairs that are installed, as `en-es`, with the names that the program gives them.
-   */
+  /** Returns the installed pairs: keys such as `en-es`, and the names of the pairs in Apertium. */
   pairs(options: { signal: AbortSignal }): Promise<Map<string, string>>
   /** Translates texts one for one; rejects with `ServiceFailure`. */
   translate(task: ApertiumTask, options: { signal: AbortSignal }): Promise<string[]>
@@ -16,20 +14,21 @@ export type Apertium = {
 /** Texts in one language. `pair` is a name that `pairs` returned. */
 export type ApertiumTask = { pair: string; target: string; texts: readonly string[] }
 
-/** A request has a few thousand characters, which take a tenth of a second. Seconds. */
+/**
+ * The timeout of a translation and of the list of pairs, in seconds. A request has a few thousand
+ * characters, which take a tenth of a second.
+ */
 const LIMIT = 30
 const LIST_LIMIT = 10
 /** Translations are at most a few times as long as their text. */
 const GROWTH = 8
 const FRAME_BYTES = 64 * 1024
-/** Keeps texts apart: Apertium passes on blank lines as they are, and ends a sentence there. */
+/** Separates texts: Apertium copies blank lines, and ends a sentence there. */
 const BETWEEN = '\n\n'
 const HIDDEN = /\[[A-Z][A-Z_]*_\d+\]/g
 const PLACEHOLDER = /Qx([a-z]+)q/g
 
-/**
- * Creates a translator of the program `file`: a path, or a name to be found in the usual folders.
- */
+/** Creates a translator that runs the program `file`: a path, or a name in the usual folders. */
 export function createApertium(file: string, env: Record<string, string>): Apertium {
   const path = [dirname(file), '/usr/local/bin', '/usr/bin', '/bin'].filter((one) => one !== '.')
   const settings = { env: { ...env, PATH: path.join(':'), LC_ALL: 'C.UTF-8' } }
@@ -90,13 +89,16 @@ function readPairs(listed: string): Map<string, string> {
   return pairs
 }
 
-/** Returns our code of a language: two letters where there are (`spa` is `es`). */
+/** Returns our code of a language: two letters if it has such a code (`spa` is `es`). */
 function apertiumCode(name: string): string {
   const [code = name] = Intl.getCanonicalLocales(name)
   return code === 'nb' ? 'no' : code
 }
 
-/** Returns a text as one line, in which words that no dictionary has replace the hidden ones. */
+/**
+ * Returns a text as one line, with the redaction markers replaced by placeholders that no
+ * dictionary contains.
+ */
 function coverHidden(text: string): string {
   let n = 0
   // Control characters have no meaning in speech.
@@ -113,12 +115,15 @@ function restoreHidden(translation: string, text: string): string {
   )
 }
 
-/** Returns a number as letters, so that nothing takes the word for a number. */
+/** Returns a number as letters, so that a placeholder contains no digits. */
 function lettersOfNumber(n: number): string {
   return [...String(n)].map((digit) => 'bcdfghjkmn'[Number(digit)]!).join('')
 }
 
-/** Removes the blanks that Apertium leaves where it moved words; French has some of its own. */
+/**
+ * Removes the spaces that Apertium leaves where it moved words; French has spaces before some
+ * punctuation.
+ */
 function normalizeSpacing(text: string, target: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return target === 'fr' ? line.replace(/ ([.,])/g, '$1') : line.replace(/ ([.,;:!?])/g, '$1')

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 
 /** How a program is run. */
 export type ProgramOptions = {
-  /** What it reads from its standard input. */
+  /** The standard input of the program. */
   input: string
   env: Record<string, string>
-  /** Milliseconds, after which it is killed. */
+  /** Milliseconds after which the program is killed. */
   limitMs: number
-  /** Most bytes that it may write. */
+  /** The most bytes that the program may write. */
   maxBytes: number
   signal: AbortSignal
 }
@@ -39,15 +39,15 @@ export async function runProgram(
 }
 
 /**
- * Opens a file with the input that no longer has a name. Apertium's script opens `/dev/stdin`
- * anew, which works with a file and not with the sockets that Node makes.
+ * Opens a file that contains the input and is already unlinked. Apertium's script reopens
+ * `/dev/stdin`, which works with a file but not with the sockets that Node creates.
  */
 async function openInput(input: string): Promise<FileHandle> {
   const path = join(tmpdir(), `steno-${randomUUID()}`)
   const handle = await open(path, 'wx+', 0o600)
   try {
     await unlink(path)
-    // At a position of its own: the program reads from the beginning.
+    // Writes at an explicit position, so the program reads from the beginning.
     await handle.write(input, 0)
     return handle
   } catch (error) {
@@ -63,7 +63,7 @@ async function runOnInput(
 ): Promise<string> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  // A process group of its own: a pipeline of many programs is killed as one.
+  // In a separate process group, a pipeline of many programs is killed as a whole.
   const child = spawn(file, args, {
     env,
     cwd: '/',

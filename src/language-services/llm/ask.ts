@@ -9,25 +9,25 @@ import {
 import { estimateTokens, splitText } from './token-estimate.ts'
 
 /**
- * Keeps each response of a model under what was asked, so that nothing is asked twice after a
- * crash.
+ * Stores each response of a model under its request, so that no request is repeated after a crash.
  */
 export type Memoize = <T>(keyParts: object, request: () => Promise<T>) => Promise<T>
 
-/** How a model is asked. */
+/** How to send requests to a model. */
 export type AskOptions = { model: ChatModel; memoize: Memoize; signal: AbortSignal }
 
-/** A question about a transcript. `instruction` says in a sentence or two what the response is. */
+/** A question about a transcript. `instruction` describes the response in a sentence or two. */
 export type Question = {
   instruction: string
-  /** What to find in a part of a transcript that is too long for the model. */
+  /** The instruction for a part of a transcript that is too long for the model. */
   partInstruction: string
   transcript: string
   schema?: { name: string; schema: object } | undefined
-  /** Most tokens that a response needs; small models go on for as long as they may. */
+  /** The most tokens that a response needs; small models write as much as they may. */
   maxTokens?: number
   /**
-   * Says what is wrong with a response; it is then asked for once more. Undefined when it is right.
+   * Describes the problem of a response, which is then requested once more; undefined when the
+   * response is valid.
    */
   problemOf?: (response: string) => string | undefined
 }
@@ -35,9 +35,9 @@ export type Question = {
 /** The share of the context that responses may take, and the most tokens of one. */
 const ANSWER_SHARE = 0.25
 const MAX_ANSWER_TOKENS = 2048
-/** Tokens of the messages around the texts, and of the request to mend a response. */
+/** Tokens of the prompt around the texts, and of the request to correct a response. */
 const PROMPT_TOKENS = 180
-/** A text that does not get shorter is not summarized for ever. */
+/** The most rounds, so that a text that does not get shorter is not summarized forever. */
 const MAX_ROUNDS = 6
 
 const RULES =
@@ -77,7 +77,7 @@ export async function askAboutTranscript(
       throw new ServiceFailure('the language model does not shorten the text')
     const notes: string[] = []
     for (const part of splitText(text, budget)) {
-      // Notes that were cut off are of use nevertheless.
+      // Notes that were cut off are still useful.
       const note = await ask({ text: part, instruction: partInstruction })
       if (note.text === '' && note.isCut) throw cutOff()
       notes.push(note.text)
@@ -97,7 +97,7 @@ export async function askAboutTranscript(
   if (response.text === '' && !response.isCut) {
     throw new ServiceFailure('the language model returned no text')
   }
-  // The beginning of a text is of use, that of JSON is not.
+  // A cut text is useful, cut JSON is not.
   if (response.isCut && (schema || response.text === '')) throw cutOff()
   return { ...response, text: response.isCut ? `${response.text} …` : response.text, usage }
 }
@@ -118,7 +118,7 @@ function completePrompt(
   { model, memoize, signal }: AskOptions,
 ): Promise<ChatResponse> {
   const system = `You work on transcripts of speech. ${RULES}`
-  // Speech has no tags: what looks like one must not end the transcript.
+  // Transcripts contain no tags: text that looks like one must not end the transcript.
   const data = text.replaceAll('<', '‹').replaceAll('>', '›')
   const user = `<transcript>\n${data}\n</transcript>\n\n${instruction}`
   return memoize({ system, user, maxTokens, schema: schema ?? null }, () => {
@@ -127,8 +127,8 @@ function completePrompt(
 }
 
 /**
- * Asks about a list. When the response is nonsense (undefined), it asks about the halves of the
- * list; a single item then has no response.
+ * Asks about a list. If the response is invalid (undefined), it asks about each half of the list; a
+ * single invalid item yields no response.
  */
 export async function askOrSplit<T, R>(
   items: readonly T[],
@@ -148,7 +148,8 @@ export function withoutFence(response: string): string {
 
 /**
  * Returns the JSON in a response: models put it into a block of code, or a sentence before it.
- * Undefined without any. Its texts are free of what escapes hid from the response's own cleaning.
+ * Undefined without any. It removes control characters from its texts, which escapes hid when the
+ * response was cleaned.
  */
 export function parseAnswer(text: string): unknown {
   const from = text.search(/[[{]/)

@@ -10,24 +10,22 @@ export type CompletionUsage = { requests: number; prompt_tokens: number; complet
 export type ChatRequest = {
   system: string
   user: string
-  /**
-   * The JSON that the response must be. A provider that cannot be bound to it gets it as a request.
-   */
+  /** The JSON schema of the response. A provider that cannot enforce it gets no schema. */
   schema?: { name: string; schema: object }
-  /** Most tokens of the response. */
+  /** The most tokens of the response. */
   maxTokens: number
   /** The model to ask instead of the configured one. */
   model?: string | undefined
   /**
-   * Requests with the same key, those of a job, may share what an embedded model computed for the
-   * equal beginning of their prompts: so the time of a response reveals nothing of the requests of
-   * others.
+   * Requests with the same key, those of a job, may share the state that an embedded model computed
+   * for the common beginning of their prompts. Other requests do not, so the time of a response
+   * reveals nothing about them.
    */
   cacheKey?: string
   signal: AbortSignal
 }
 
-/** The text of a response. `isCut`: it reached the most tokens before its end. */
+/** The text of a response. `isCut`: it reached `maxTokens` before its end. */
 export type ChatResponse = { text: string; usage: CompletionUsage; isCut: boolean }
 
 /** A provider of language models. */
@@ -57,36 +55,36 @@ export type ChatClientOptions = {
 const TRIES = 3
 
 /**
- * A token has some four letters. Not every provider keeps to the most tokens of a response, and
- * what a longer one would cost in further requests has no bound.
+ * The most characters per token of a response; a token has about four. Some providers ignore
+ * `maxTokens`, and a longer response would cost unlimited tokens in further requests.
  */
 const MAX_TOKEN_CHARS = 10
 
-/** What is asked for beside the plain response; `schema` where there is one. */
+/** The optional features of a request. */
 type RequestFeatures = { stream: boolean; usage: boolean; schema: boolean }
 
 /**
- * What a provider takes of a model. `isKnown`: it answered a request to stream. `reasons`: its
- * reasoning took all tokens of a response.
+ * The features that a provider supports for a model. `isKnown`: it answered a streaming request.
+ * `reasons`: its reasoning took all tokens of a response.
  */
 type SupportedFeatures = RequestFeatures & { isKnown: boolean; reasons: boolean }
 
-/** Tokens for thoughts before a response, as far as the context has room for them. */
+/** Tokens for reasoning before a response, as far as the context has space for them. */
 const REASONING_TOKENS = 4096
 
 /**
- * Creates a client of `POST {url}/chat/completions`. Answers are made without chance, and streamed
- * where the provider can.
+ * Creates a client of `POST {url}/chat/completions`. Responses are generated at temperature 0, and
+ * streamed if the provider supports it.
  */
 export function createChatClient(options: ChatClientOptions): ChatModel {
   const { client, contextTokens } = options
-  /** What each provider supports of a model: what it refused once is not requested again. */
-  const takenBy = new Map<string, SupportedFeatures>()
+  /** The supported features by model: a feature that was refused is not requested again. */
+  const featuresByModel = new Map<string, SupportedFeatures>()
   return {
     contextTokens,
     async complete(request) {
       const model = request.model ?? options.model
-      const supportedFeatures = takenBy.get(model) ?? {
+      const supportedFeatures = featuresByModel.get(model) ?? {
         stream: true,
         usage: true,
         schema: true,
@@ -117,7 +115,7 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
       }
       const isKnown = supportedFeatures.isKnown || features.stream
       const reasons = supportedFeatures.reasons || isReasoningOnly(response)
-      takenBy.set(model, { ...features, isKnown, reasons })
+      featuresByModel.set(model, { ...features, isKnown, reasons })
       const first = toChatResponse(response, request)
       if (supportedFeatures.reasons || !reasons || thoughts === 0) return first
       const second = await ask(features, true)
@@ -132,20 +130,21 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
 
 type RefusedRequest = { status: number; refusal: string }
 
-/** Returns whether another manner may help. */
+/** Returns whether a request with fewer features may succeed. */
 function wasRefused(response: ProviderResponse | RefusedRequest): response is RefusedRequest {
   const isRefused = 'refusal' in response && (response.status === 400 || response.status === 422)
   return isRefused && !isTooLong(response)
 }
 
-/** As llama.cpp, vLLM and OpenAI word it. */
+/** Matches the messages of llama.cpp, vLLM and OpenAI. */
 function isTooLong({ refusal }: RefusedRequest): boolean {
   return /\bcontext[ _](length|size|window)/i.test(refusal)
 }
 
 /**
- * Returns how else to ask a provider that refused a request: first without what its response names,
- * then without one or the other. A request that it refuses in every manner has another fault.
+ * Returns the feature sets to try after a provider refused a request: first without the features
+ * that its response names, then without one or the other. A request that is refused with all of
+ * them has another fault.
  */
 function fallbackFeatures(
   { isKnown, ...supportedFeatures }: SupportedFeatures,
@@ -229,7 +228,7 @@ function isReasoningOnly({ content, reasoningChars, isCut }: ProviderResponse): 
   return isCut && hasThoughts && withoutReasoning(content).trim() === ''
 }
 
-/** Adds what another response took. */
+/** Adds the tokens of another response to a sum. */
 export function addUsage(sum: CompletionUsage, added: CompletionUsage): void {
   sum.requests += added.requests
   sum.prompt_tokens += added.prompt_tokens
@@ -249,8 +248,8 @@ function toChatResponse(response: ProviderResponse, request: ChatRequest): ChatR
 }
 
 /**
- * Where the provider gives no count, or none that can be, tokens are estimated: a quota must not
- * count them as none.
+ * Returns the tokens of a response. Estimates them if the provider returns no valid count, because
+ * a quota must not count them as 0.
  */
 function completionUsageOf(
   response: ProviderResponse,
@@ -268,7 +267,10 @@ function completionUsageOf(
   }
 }
 
-/** Control characters, as a model may repeat them from broken data, do harm wherever texts go. */
+/**
+ * Removes control characters, which a model may copy from broken data and which are harmful in most
+ * outputs.
+ */
 export function withoutControlCharacters(text: string): string {
   return text
     .toWellFormed()
@@ -277,7 +279,8 @@ export function withoutControlCharacters(text: string): string {
 }
 
 /**
- * Some models reason before they answer; one that is cut off while it reasons returns no answer.
+ * Removes the reasoning that some models write before the response; if the response was cut off in
+ * it, nothing remains.
  */
 function withoutReasoning(content: string): string {
   return content.replace(/^\s*<think>[\s\S]*?(<\/think>|$)/, '')

@@ -1,12 +1,16 @@
 /** An event of a stream; `type` is `error` or whatever else the server names it. */
 export type StreamEvent = { type: string; data: string }
 
-/** An event has a few letters of text; one with a whole response in escapes has some 100,000. */
+/**
+ * The longest line. An event has a few characters of text; one with a whole escaped response has
+ * some 100,000.
+ */
 const MAX_LINE_CHARS = 256 * 1024
 
 /**
- * Creates a reader of server-sent events whose data has one line each, as chat APIs send them, also
- * where the blank line between two is missing. Undefined when a line has no end.
+ * Creates a reader of server-sent events whose data has one line each, as chat APIs send them. It
+ * accepts events without a blank line between them. The reader returns undefined when a line is too
+ * long.
  */
 export function createEventReader(): (chunk: string) => StreamEvent[] | undefined {
   let pending = ''

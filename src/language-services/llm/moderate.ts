@@ -3,7 +3,7 @@ import { type AskOptions, askOrSplit, parseAnswer } from './ask.ts'
 import { addUsage, type CompletionUsage } from './chat-client.ts'
 import { batchesOf, estimateTokens, splitText } from './token-estimate.ts'
 
-/** What is wrong with a sentence, by its place in the given list. */
+/** A category of a sentence, which is given by its index in the task. */
 export type SentenceFlag = { sentence: number; category: string }
 
 /** Sentences to judge, and the categories with what each means. */
@@ -12,7 +12,7 @@ export type ModerationTask = {
   categories: Readonly<Record<string, string>>
 }
 
-/** Most sentences of one request: small models lose count of longer lists. */
+/** The most sentences of one request: small models miscount longer lists. */
 const MAX_SENTENCES = 30
 /** The share of the model's tokens for sentences; the response takes as many at most. */
 const SHARE = 0.4
@@ -23,9 +23,9 @@ const SENTENCE_TOKENS = 4
 const FLAG_TOKENS = 20
 
 /**
- * Finds the sentences of some categories. What a model flags beyond its list is left out. A list
- * that it answers with nonsense is asked for in halves; a single sentence then has no flags. Fails
- * when no response at all was a list of flags.
+ * Finds the sentences of some categories. Flags of unknown sentences or categories are ignored.
+ * After an invalid response, the list is requested in halves; a single sentence then has no flags.
+ * Rejects with `ServiceFailure` when no response was valid.
  */
 export async function moderateSentences(
   { sentences, categories }: ModerationTask,
@@ -83,7 +83,7 @@ type ModerationRequest = {
   options: AskOptions
 }
 
-/** Returns nothing for a response that is no list of flags. */
+/** Requests the flags of sentences; undefined if the response is not a list of flags. */
 async function requestFlags(
   parts: readonly ModeratedSentence[],
   { system, maxTokens: max, names, usage, options: { model, memoize, signal } }: ModerationRequest,

@@ -3,22 +3,22 @@ import { createEventReader, type StreamEvent } from './event-stream.ts'
 
 type Fields = Record<string, unknown>
 
-/** What a provider answered. */
+/** The response of a provider. */
 export type ProviderResponse = {
   content: string
-  /** Letters of thoughts that came beside the content. */
+  /** Characters of reasoning that were sent apart from the content. */
   reasoningChars: number
-  /** It was ended at the most tokens, by a filter, or because it had no end. */
+  /** It was ended by the token limit, by a filter, or because it was too long. */
   isCut: boolean
-  /** Whether its end was seen; if not, it broke off. */
+  /** Whether its end was received; if not, it broke off. */
   isWhole: boolean
-  /** What the provider counted; undefined when it did not. */
+  /** The token counts of the provider; undefined when it sent none. */
   usage: Fields | undefined
 }
 
 /**
- * A reader of one response. `response` is what it read so far, or what is wrong with it; the last
- * line is read when a line end follows.
+ * A reader of one response. `response` returns what was read so far, or its problem; the last line
+ * is parsed when its line end arrives.
  */
 export type ResponseReader = {
   read(chunk: string): ReadOutcome
@@ -26,17 +26,17 @@ export type ResponseReader = {
 }
 
 type ReaderOptions = {
-  /** A response of more letters is ended; one with thoughts may have several times as many. */
+  /** The most characters of a response; one with reasoning may have several times as many. */
   maxChars: number
-  /** Whether the counts of tokens come after the text. */
+  /** Whether the token counts follow the text. */
   awaitsUsage: boolean
 }
 
-/** What a provider that does not stream may send. */
+/** The longest response of a provider that does not stream. */
 const MAX_JSON_CHARS = 1024 * 1024
 /** Each token is an event of up to 400 letters: a response of 10,000 has 4 million. */
 const MAX_STREAM_CHARS = 16 * 1024 * 1024
-/** Models that are bound to a schema may write blanks for ever. */
+/** Models constrained by a schema may write spaces forever. */
 const MAX_BLANKS = 500
 const REASONING_SHARE = 5
 
@@ -46,8 +46,8 @@ const endedByError = { problem: 'the language model ended its answer with an err
 const noText = { problem: 'the language model returned no text' }
 
 /**
- * Creates a reader of what a chat API answers: events of a stream, or the one JSON of a provider
- * that does not stream, whatever the content type says.
+ * Creates a reader of a chat API's response: events of a stream, or one JSON object of a provider
+ * that does not stream. It ignores the content type.
  */
 export function createResponseReader(options: ReaderOptions): ResponseReader {
   let start = ''

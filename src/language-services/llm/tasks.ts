@@ -13,9 +13,12 @@ const styles: Record<SummaryStyle, string> = {
   concise: 'Summarize the transcript in one or two sentences.',
 }
 const MAX_POINTS = 10
-/** Most values of one class. */
+/** The most values of one class. */
 const MAX_VALUES = 50
-/** Tokens around the values of a class, and how often a word of a transcript is a value at most. */
+/**
+ * Tokens around the values of a class, and the most values that contain the same word of a
+ * transcript.
+ */
 const CLASS_TOKENS = 40
 const MAX_USES_PER_WORD = 2
 /** Four sentences and some words, in scripts with a token for each letter. */
@@ -52,7 +55,7 @@ const POINT = /^\s*(?:[-–—•](?:\s+|(?!\d))|\*\s+|\d+[.)](?:\s+|(?!\d)))/
 
 function asPoints(text: string): string {
   const [first = '', ...rest] = text.split('\n')
-  // "Here are the points:" is not a point.
+  // An introduction such as "Here are the points:" is not a point.
   const isIntroduction = first.trimEnd().endsWith(':') && !POINT.test(first) && rest.length > 0
   const lines = (isIntroduction ? rest : [first, ...rest]).map((line) => {
     return line.replace(POINT, '').trim()
@@ -64,7 +67,7 @@ function asPoints(text: string): string {
   return points.map((point) => `- ${point}`).join('\n')
 }
 
-/** What was found for each class: the values, as the transcript has them. */
+/** The values found for each class, as the transcript has them. */
 export type ExtractedValues = Record<string, string[]>
 
 /** Extracts the values of some classes, such as "order number", that a transcript holds. */
@@ -73,7 +76,7 @@ export async function extractData(
   options: AskOptions,
 ): Promise<{ values: ExtractedValues; usage: CompletionUsage }> {
   const named = classes.map((name) => `"${name}"`).join(', ')
-  // Small models would go on for ever.
+  // Without a limit, small models would write forever.
   const list = { type: 'array', items: { type: 'string' }, maxItems: MAX_VALUES }
   const keys = Object.fromEntries(classes.map((name) => [name, list]))
   const schema = {
@@ -98,7 +101,7 @@ export async function extractData(
   }
 }
 
-/** The texts of a chapter; what a model left out is undefined. */
+/** The texts of a chapter; a text that the model omitted is undefined. */
 export type ChapterTexts = {
   headline?: string | undefined
   gist?: string | undefined
@@ -106,7 +109,7 @@ export type ChapterTexts = {
   keywords: string[]
 }
 
-/** Most characters of a headline, and most keywords. */
+/** The most characters of a headline, and the most keywords. */
 const MAX_HEADLINE_CHARS = 100
 const MAX_KEYWORDS = 10
 

@@ -1,9 +1,10 @@
 /**
- * Fewer bytes than tokens of usual models have: about four of English, a letter of other scripts.
+ * Bytes per token, a low estimate: tokens of common models have about four bytes of English, or one
+ * letter of other scripts.
  */
 const TOKEN_BYTES = 3
 
-/** Returns about how many tokens a text has, rather too many. */
+/** Estimates the tokens of a text; the estimate is rather too high. */
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / TOKEN_BYTES)
 }
@@ -11,30 +12,30 @@ export function estimateTokens(text: string): number {
 const SENTENCE_END = /(?<=\n|[.!?…]\s|[。！？])/
 
 /**
- * Cuts a text into parts of at most so many tokens: at ends of lines and sentences, and where one
- * is longer, at blanks.
+ * Cuts a text into parts of at most `maxTokens` tokens: after lines and sentences; longer ones are
+ * cut at spaces.
  */
 export function splitText(text: string, maxTokens: number): string[] {
   const parts: string[] = []
   let part = ''
   let bytes = 0
   for (const chunk of text.split(SENTENCE_END).flatMap((line) => cutLine(line, maxTokens))) {
-    const more = Buffer.byteLength(chunk)
-    if (part !== '' && bytes + more > maxTokens * TOKEN_BYTES) {
+    const chunkBytes = Buffer.byteLength(chunk)
+    if (part !== '' && bytes + chunkBytes > maxTokens * TOKEN_BYTES) {
       parts.push(part)
       part = ''
       bytes = 0
     }
     part += chunk
-    bytes += more
+    bytes += chunkBytes
   }
   if (part !== '') parts.push(part)
   return parts
 }
 
 /**
- * Groups items in their order, as many of them together as have at most `budget` tokens, and at
- * most `maxItems`. An item that has more is alone.
+ * Groups consecutive items into batches of at most `budget` tokens and `maxItems` items. An item
+ * with more tokens is a batch of its own.
  */
 export function batchesOf<T>(
   items: readonly T[],
@@ -63,7 +64,7 @@ function cutLine(line: string, maxTokens: number): string[] {
   for (let remainingLine = line; remainingLine !== ''; ) {
     const blank = remainingLine.lastIndexOf(' ', max)
     let end = remainingLine.length <= max ? remainingLine.length : blank > 0 ? blank + 1 : max
-    // Never between the halves of a letter.
+    // Never cuts a surrogate pair.
     if (/[\uD800-\uDBFF]/.test(remainingLine[end - 1]!)) end += end > 1 ? -1 : 1
     chunks.push(remainingLine.slice(0, end))
     remainingLine = remainingLine.slice(end)

@@ -4,14 +4,14 @@ import { type AskOptions, parseAnswer, withoutFence } from './ask.ts'
 import { addUsage, type CompletionUsage } from './chat-client.ts'
 import { batchesOf, estimateTokens, splitText } from './token-estimate.ts'
 
-/** Texts to translate, in order: they belong together. */
+/** Consecutive texts to translate, which belong together. */
 export type TranslationTask = {
   /** The code of the language to translate into. */
   target: string
   texts: readonly string[]
-  /** What the user says about the recording; empty without. */
+  /** The user's description of the recording; may be empty. */
   context: string
-  /** Texts that came before, for the meaning only. */
+  /** The preceding texts, as context only. */
   before: readonly string[]
   informal: boolean
   /** Terms that the user wants written in one way, such as names of products. */
@@ -24,12 +24,12 @@ const GROWTH = 2
 /** Tokens of the messages around the texts, and of quotes and commas around one text. */
 const PROMPT_TOKENS = 120
 const TEXT_FRAME_TOKENS = 4
-/** Most texts before those of a request, and the share of their budget. */
+/** The most preceding texts of a request, and their share of its budget. */
 const MAX_CONTEXT_TEXTS = 3
 const BEFORE_SHARE = 0.25
-/** Most words of a text that stays as it is where a model leaves its translation empty. */
+/** The most words of a text that is kept unchanged when its translation is empty. */
 const MAX_KEPT_WORDS = 2
-/** Most terms of one request. */
+/** The most terms of one request. */
 const MAX_TERMS = 20
 /** The share of the model's tokens that must be left for texts and translations. */
 const MIN_SHARE = 0.4
@@ -40,9 +40,9 @@ const NUMBERS = /\d(?:[.,'’\u00a0\u202f]?\d)+/g
 
 /**
  * Translates texts one for one, as many at a time as the model can take; a longer one in parts. A
- * text whose translation is missing, or lost a hidden word, a number or a term, is asked for by
- * itself. If a hidden word is lost again, or there is no translation, the task fails. One or two
- * words, such as "um", stay as they are when the translation is empty.
+ * text whose translation is missing, or lost a redacted word, a number or a term, is translated
+ * again alone. If a redacted word is lost again, or there is no translation, the task fails. One or
+ * two words, such as "um", stay as they are when the translation is empty.
  */
 export async function translateTexts(
   task: TranslationTask,
@@ -88,7 +88,7 @@ function textTokens(text: string): number {
   return estimateTokens(JSON.stringify(text)) + TEXT_FRAME_TOKENS
 }
 
-/** Returns the last few texts, or their ends, in at most so many tokens. */
+/** Returns the last few texts, or their ends, with at most `maxTokens` tokens. */
 function lastOf(texts: readonly string[], maxTokens: number): string[] {
   const last = texts.slice(-MAX_CONTEXT_TEXTS).flatMap((text) => splitText(text, maxTokens / 2))
   while (last.reduce((sum, text) => sum + textTokens(text), 0) > maxTokens) last.shift()
@@ -113,7 +113,10 @@ async function translateBatch(
   for (const [i, text] of texts.entries()) {
     let translation = together[i]
     const isAlone = texts.length === 1
-    if (!isAlone && !(keepsHidden(translation, text) && keepsRest(translation, text, terms))) {
+    if (
+      !isAlone &&
+      !(keepsHidden(translation, text) && keepsNumbersAndTerms(translation, text, terms))
+    ) {
       const [again] = await ask([text], [...previousTexts, ...texts.slice(0, i)])
       translation = again ?? translation
     }
@@ -171,7 +174,10 @@ async function askFor(
   return response.isCut ? [] : readTranslations(response.text, texts.length)
 }
 
-/** Returns nothing from a response that has another number of texts: which is which is unknown. */
+/**
+ * Parses the translations of a response; returns none if their number is wrong, because they cannot
+ * be assigned to texts.
+ */
 function readTranslations(response: string, count: number): Translations {
   const json = parseAnswer(response) as { translations?: unknown } | unknown[] | undefined
   const list = Array.isArray(json) ? json : json?.translations
@@ -179,14 +185,18 @@ function readTranslations(response: string, count: number): Translations {
     if (list.length !== count) return []
     return list.map((text) => (typeof text === 'string' ? text.trim() : undefined))
   }
-  // Small models answer a single text with nothing but its translation.
+  // Small models may return the plain translation of a single text.
   const plain = withoutFence(response).trim()
   const isPlain = json === undefined && count === 1 && /^([^[{]|\[[A-Z])/.test(plain)
   return isPlain ? [plain] : []
 }
 
 /** Returns whether a translation has the numbers and the terms of its text. */
-function keepsRest(translation: string, text: string, terms: readonly string[]): boolean {
+function keepsNumbersAndTerms(
+  translation: string,
+  text: string,
+  terms: readonly string[],
+): boolean {
   const lost = terms.filter((term) => text.includes(term) && !translation.includes(term))
   return lost.length === 0 && keepsNumbers(translation, text)
 }

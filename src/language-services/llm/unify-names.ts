@@ -3,13 +3,13 @@ import { type AskOptions, askOrSplit, parseAnswer } from './ask.ts'
 import { addUsage, type CompletionUsage } from './chat-client.ts'
 import { batchesOf, estimateTokens } from './token-estimate.ts'
 
-/** Spellings that look alike, each with how often it was written, and words around it. */
+/** Similar spellings, each with its number of occurrences, and words around one of them. */
 export type NameGroup = readonly { spelling: string; count: number; said: string }[]
 
 /** A spelling to replace, by another one of its group. */
 export type Renaming = { from: string; to: string }
 
-/** Most groups of one request: small models lose count of longer lists. */
+/** The most groups of one request: small models lose count of longer lists. */
 const MAX_GROUPS = 20
 /** The share of the model's tokens for the groups; the response takes as many at most. */
 const GROUPS_TOKEN_SHARE = 0.4
@@ -25,8 +25,8 @@ const SYSTEM =
   '{"changes": [{"from": a wrong spelling, "to": the right one of the same group}]}, an empty list if there are none.'
 
 /**
- * Finds names that were spelled in several ways. What a model changes into anything but another
- * spelling of the group is left out. Groups that are too large for the model stay as they are.
+ * Finds names that were spelled in several ways. A change to anything but another spelling of the
+ * group is ignored. Groups that are too large for the model stay as they are.
  */
 export async function unifyNames(
   { groups }: { groups: readonly NameGroup[] },

@@ -1,10 +1,10 @@
-/** Where model files are fetched from. */
+/** The sources of model files. */
 export type ModelSources = {
   /**
    * A base address under which the paths of all files lie; undefined = the addresses as they are.
    */
   mirror: string | undefined
-  /** What replaces `https://huggingface.co`. */
+  /** The address used instead of `https://huggingface.co`. */
   hubEndpoint: string
   /** Sent to `hubEndpoint` only. */
   hubToken: string | undefined

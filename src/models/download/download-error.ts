@@ -1,4 +1,4 @@
-/** Why a file cannot be fetched. `remedy` says what to do about it. */
+/** The reason why a file cannot be fetched; the message may contain a remedy. */
 export class DownloadError extends Error {
   override name = 'DownloadError'
   /** Whether the same request may succeed a moment later. */
@@ -20,7 +20,7 @@ export class DownloadError extends Error {
   }
 }
 
-/** What to do about a failed answer, by its status. */
+/** Remedies for failed responses, by status. */
 const remedies: Record<number, string> = {
   401: 'the address wants a token: set HF_TOKEN, or see whether STENO_MODELS_MIRROR is right',
   403: 'access is refused: accept the terms of the model at its page and set HF_TOKEN, or use a mirror',

@@ -4,7 +4,7 @@ import { describeConnectionError } from '../../net/connection-error.ts'
 import { contentError, DownloadError, statusError } from './download-error.ts'
 import { PartialFile } from './partial-file.ts'
 
-/** One file to fetch, and where it goes; what has arrived of it is next to it, as `path.part`. */
+/** A file to fetch and its destination; its partial content is beside it, in `path.part`. */
 export type Download = {
   url: string
   headers: Record<string, string>
@@ -16,10 +16,10 @@ export type Download = {
 
 /** When a download gives up. */
 export type DownloadLimits = {
-  /** A connection that brings fewer than `minBytes` in that time is cut. */
+  /** A connection that transfers fewer than `minBytes` in this time is closed. */
   stallMs: number
   minBytes: number
-  /** How often in a row an attempt may bring nothing. */
+  /** The most consecutive attempts without progress. */
   tries: number
   /** The pause before the second attempt; each further one is twice as long. */
   pauseMs: number
@@ -30,15 +30,15 @@ export type DownloadOptions = {
   client: Dispatcher
   limits: DownloadLimits
   signal: AbortSignal
-  /** Called with the bytes that are there, also those of an earlier process. */
+  /** Called with the bytes on disk, including those of an earlier process. */
   onBytes(bytes: number): void
   /** Called before the next attempt. */
   onRetry(problem: string): void
 }
 
 /**
- * As long as Ollama waits; hubs pause for seconds while they fetch a file from their store. At 1 kB
- * per second the smallest model would take a day.
+ * The timeout is that of Ollama; hubs pause for seconds while they fetch a file from their store.
+ * At 1 kB per second the smallest model would take a day.
  */
 export const DOWNLOAD_LIMITS: DownloadLimits = {
   ...{ stallMs: 30_000, minBytes: 30_000 },
@@ -53,7 +53,7 @@ const MAX_REDIRECTS = 5
  * failure. One that restarts and stops at the same byte does.
  */
 const PROGRESS_BYTES = 64 * 1024
-/** Further whole downloads show whether a wrong content was an accident. */
+/** The most downloads with wrong content; the repetitions show whether the error is permanent. */
 const MAX_DAMAGED = 3
 
 /** Creates the HTTP client of downloads, which honors HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
@@ -89,7 +89,7 @@ async function fetchWhole(
   onBytes(part.size)
   for (;;) {
     try {
-      if (part.size < file.bytes) await fetchRest(file, part, options)
+      if (part.size < file.bytes) await fetchMissingBytes(file, part, options)
       if (part.digest() === file.sha256) return
       await part.restart()
       onBytes(0)
@@ -113,8 +113,8 @@ async function fetchWhole(
   }
 }
 
-/** Asks for what is missing and stores it. */
-async function fetchRest(
+/** Requests the missing bytes and stores them. */
+async function fetchMissingBytes(
   file: Download,
   part: PartialFile,
   options: DownloadOptions,
@@ -148,7 +148,7 @@ async function fetchRest(
 }
 
 /**
- * Returns what takes the size of each chunk, and throws when too few bytes have come in a while.
+ * Returns a function that takes the size of each chunk and throws when the transfer is too slow.
  */
 function watchRate({ stallMs, minBytes }: DownloadLimits): (bytes: number) => void {
   let [since, arrived] = [performance.now(), 0]
@@ -191,7 +191,10 @@ async function requestFile(
   }
 }
 
-/** Checks the head of a response, and empties the part when the whole file comes. */
+/**
+ * Checks the status and headers of a response; empties the part if the response contains the whole
+ * file.
+ */
 async function preparePartialFile(
   { statusCode, headers }: Dispatcher.ResponseData,
   { bytes }: Download,
@@ -217,7 +220,10 @@ async function preparePartialFile(
   await part.restart()
 }
 
-/** Sign-in pages of networks and errors of mirrors come with status 200; some proxies compress. */
+/**
+ * Throws for a web page or compressed content: sign-in pages of networks and errors of mirrors have
+ * status 200, and some proxies compress.
+ */
 function refuseOtherContent(headers: Dispatcher.ResponseData['headers'], bytes: number): void {
   const packing = headers['content-encoding'] ?? 'identity'
   if (packing !== 'identity')
@@ -235,7 +241,7 @@ function refuseSize(announced: string | string[] | undefined, bytes: number): vo
 
 /** Ends a body that is no longer read. */
 function discardBody(body: Dispatcher.ResponseData['body']): void {
-  body.on('error', () => {}) // It is cut off in the middle, which is what was wanted.
+  body.on('error', () => {}) // Destroying the body causes this error.
   body.destroy()
 }
 

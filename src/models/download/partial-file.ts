@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 
 /**
- * A download under way: the bytes that have arrived, on disk under a name of their own and in a
- * hash. What an earlier process left is hashed when it is opened.
+ * A partial download: the received bytes, in a separate file and in a hash. Opening it hashes the
+ * bytes of an earlier process.
  */
 export class PartialFile {
   readonly #path: string
@@ -19,7 +19,7 @@ export class PartialFile {
     this.#hash = createHash('sha256')
   }
 
-  /** Opens the part of a file of `bytes` bytes; one that is larger begins anew. */
+  /** Opens the part of a file of `bytes` bytes; a part that is larger is emptied. */
   static async open(
     path: string,
     { bytes, signal }: { bytes: number; signal: AbortSignal },
@@ -50,7 +50,7 @@ export class PartialFile {
     this.size += chunk.length
   }
 
-  /** Drops everything that has arrived. */
+  /** Drops all received bytes. */
   async restart(): Promise<void> {
     await this.#file.truncate(0)
     this.#hash = createHash('sha256')
@@ -69,7 +69,7 @@ export class PartialFile {
     await rename(this.#path, path)
   }
 
-  /** Keeps what has arrived for the next process; removes a part without a byte. */
+  /** Keeps the received bytes for the next process; removes an empty part. */
   async close(): Promise<void> {
     await this.#file.close()
     if (this.size === 0) await rm(this.#path, { force: true })

@@ -1,4 +1,4 @@
-/** The rate is that of the last seconds. */
+/** The rate is measured over the last five seconds. */
 const WINDOW_MS = 5000
 
 /**
@@ -9,7 +9,7 @@ export function createTransferRate(): (bytes: number) => number | undefined {
   let measured: { at: number; bytes: number }[] = []
   return (bytes) => {
     const now = performance.now()
-    // Fewer bytes than before: a file is fetched anew.
+    // Fewer bytes than before mean that a file is fetched again.
     if (bytes < (measured.at(-1)?.bytes ?? 0)) measured = []
     measured = [...measured.filter(({ at }) => now - at < WINDOW_MS), { at: now, bytes }]
     const [first] = measured

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Makes a folder for models with those above it; rejects with `Error` that names the remedy. */
+/** Makes a folder for models and its parents; rejects with `Error` that names the remedy. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await makeWithParents(path)
@@ -10,15 +10,15 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Returns the error for a folder in which nothing can be written. */
+/** Returns the error for a folder that is not writable. */
 export function refusedFolder(path: string, cause: Error): Error {
   const remedy = 'make it writable, or set STENO_MODELS_DIR to a folder of yours'
   return new Error(`Cannot write to ${path}: ${cause.message}; ${remedy}`, { cause })
 }
 
 /**
- * Makes a folder with those above it. Node's own recursive `mkdir` never ends where the system
- * answers that a folder does not exist although its parent does, as in `/proc`.
+ * Makes a folder and its parents. Node's recursive `mkdir` never returns where the system reports
+ * ENOENT although the parent exists, as in `/proc`.
  */
 export async function makeWithParents(path: string): Promise<void> {
   const code = await tryMake(path)
@@ -28,7 +28,8 @@ export async function makeWithParents(path: string): Promise<void> {
 }
 
 /**
- * Returns why there was nothing to make, or nothing could be made in; rejects for other reasons.
+ * Makes a folder. Returns `EEXIST` if it exists and `ENOENT` if its parent is missing; rejects for
+ * other errors.
  */
 async function tryMake(path: string): Promise<'EEXIST' | 'ENOENT' | undefined> {
   try {

@@ -11,17 +11,17 @@ import {
 import { hashFile } from '../files/hash-file.ts'
 import type { ImportCandidate } from './import-model.ts'
 
-/** Files of a checkpoint: weights, and what describes them. */
+/** Names of the files of a checkpoint: weights, configuration and vocabulary. */
 const CHECKPOINT_FILE = /^[\w-][\w.-]*\.(bin|safetensors|json|txt)$/
-/** Beside its weights in 8 bits, a loaded model has its buffers. */
+/** The memory of the buffers of a loaded model, besides its 8-bit weights. */
 const BUFFER_BYTES = 300_000_000
 
-/** What runs a checkpoint, and its files where not all that look like one belong to it. */
+/** The engine of a checkpoint, and its files if not all files with a matching name belong to it. */
 export type CheckpointForm = {
   engine: EngineName
   kind: ModelKind
   files?: readonly string[]
-  /** How much memory its weights take, as a multiple of their files. */
+  /** The memory of its weights, as a multiple of the size of the files. */
   memoryFactor: number
 }
 
@@ -65,5 +65,5 @@ export async function describeCheckpoint(
     files,
     ...(engine === 'whisper' && { conversion: 'whisper' as const }),
   }
-  return { model, found: foundFiles, missing: [] }
+  return { model, pathsByHash: foundFiles, missing: [] }
 }

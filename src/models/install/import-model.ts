@@ -7,18 +7,18 @@ import { hashFile } from '../files/hash-file.ts'
 import { type InstallOptions, installModel, isInstalled } from './install.ts'
 import { requireSpace } from './require-space.ts'
 
-/** What a folder holds of a model; `missing` are the names of the files that it lacks. */
+/** The files of a model in a folder; `missing` are the names of the files that the folder lacks. */
 export type ImportCandidate = {
   model: CatalogModel
-  /** Paths by SHA-256. */
-  found: ReadonlyMap<string, string>
+  /** Paths of the files that were found, by SHA-256. */
+  pathsByHash: ReadonlyMap<string, string>
   missing: string[]
 }
 
 /**
- * Looks in a folder and all folders in it for files of models, by their hashes: names do not
- * matter, so a copy of a hub's cache does. Returns the models of which there is at least one file
- * of their own, that is, one that no other model of the catalog has.
+ * Searches a folder recursively for files of models by their hashes: names do not matter, so a copy
+ * of a hub's cache works. Returns the models of which at least one file was found that no other
+ * model of the catalog has.
  */
 export async function findModels(
   folder: string,
@@ -42,31 +42,31 @@ export async function findModels(
     })
     if (identifying.length === 0) return []
     const missing = lacking.map(({ path, url }) => path ?? new URL(url).pathname.split('/').at(-1)!)
-    return [{ model, found: foundFiles, missing }]
+    return [{ model, pathsByHash: foundFiles, missing }]
   })
 }
 
 /** Installs a model from files that `findModels` found: see `installModel`. */
 export async function importModel(
   modelsFolder: string,
-  { model, found }: ImportCandidate,
+  { model, pathsByHash }: ImportCandidate,
   options: InstallOptions,
 ): Promise<boolean> {
   if (isInstalled(modelsFolder, model)) return false
-  const obtain = (downloads: string) => copyFiles(downloads, { model, found }, options)
+  const obtain = (downloads: string) => copyFiles(downloads, { model, pathsByHash }, options)
   return installModel(modelsFolder, { model, obtain }, options)
 }
 
 async function copyFiles(
   downloads: string,
-  { model, found }: Pick<ImportCandidate, 'model' | 'found'>,
+  { model, pathsByHash }: Pick<ImportCandidate, 'model' | 'pathsByHash'>,
   { signal, onStep }: InstallOptions,
 ): Promise<void> {
   await requireSpace(downloads, model)
   const total = downloadBytes(model)
   let copied = 0
   for (const { sha256, bytes } of model.files) {
-    const from = found.get(sha256)!
+    const from = pathsByHash.get(sha256)!
     const target = join(downloads, sha256)
     const part = await PartialFile.open(`${target}.part`, { bytes, signal })
     try {

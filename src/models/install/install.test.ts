@@ -325,7 +325,11 @@ test('a model that exceeds the disk space is rejected before the download', asyn
   const huge = { ...model, files: [{ ...model.files[0]!, bytes: 1e18 }] }
   await assert.rejects(pullModel(folder, huge, options()), /needs 1000000000\.1 GB of disk space/)
   assert.equal(server.seen.length, 0)
-  const found = { model: huge, found: new Map([[huge.files[0]!.sha256, folder]]), missing: [] }
+  const found = {
+    model: huge,
+    pathsByHash: new Map([[huge.files[0]!.sha256, folder]]),
+    missing: [],
+  }
   await assert.rejects(
     importModel(folder, found, options()),
     /needs 1000000000\.1 GB of disk space/,

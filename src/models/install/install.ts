@@ -28,7 +28,7 @@ export type Convert = (
 ) => Promise<void>
 
 /**
- * What an installation is doing; bytes while it fetches or copies, a fraction while it converts.
+ * The current step of an installation, with the bytes fetched or copied, or the converted fraction.
  */
 export type InstallStep =
   | { stage: 'waiting' | 'unpacking' | 'checking' }
@@ -42,15 +42,14 @@ export type InstallOptions = {
 }
 
 /**
- * Puts the files of a model into the folder `downloads`, each under its SHA-256 and with no other
- * content.
+ * Puts the files of a model into the folder `downloads`, each named by its SHA-256 and verified.
  */
 export type ObtainFiles = (downloads: string) => Promise<void>
 
 /**
- * Installs a model from the files that `obtain` brings: completely, or not at all when this process
- * is killed. What was fetched stays for the next attempt. Another process that installs the same
- * model is waited for. Resolves to false when the model was there already.
+ * Installs a model from the files that `obtain` provides: completely, or not at all when this
+ * process is killed. Fetched files stay for the next attempt. Waits for another process that
+ * installs the same model. Resolves to false when the model was already installed.
  */
 export async function installModel(
   modelsFolder: string,
@@ -63,23 +62,23 @@ export async function installModel(
   const onWait = () => onStep({ stage: 'waiting' })
   return withModelLock(store, { id: model.id, signal, onWait }, async () => {
     if (isInstalled(modelsFolder, model)) return false
-    const places = installPlaces(store, model.id)
-    await rm(places.work, { recursive: true, force: true })
-    await mkdir(places.downloads, { recursive: true })
+    const paths = installPaths(store, model.id)
+    await rm(paths.work, { recursive: true, force: true })
+    await mkdir(paths.downloads, { recursive: true })
     try {
-      await obtain(places.downloads)
-      await publishModel(await assembleModel(model, places, options), places)
+      await obtain(paths.downloads)
+      await publishModel(await assembleModel(model, paths, options), paths)
     } catch (error) {
-      await rm(places.work, { recursive: true, force: true })
+      await rm(paths.work, { recursive: true, force: true })
       throw explainFullDisk(model, error)
     }
-    await rm(places.downloads, { recursive: true, force: true })
+    await rm(paths.downloads, { recursive: true, force: true })
     return true
   })
 }
 
 /**
- * Returns whether a model is installed, from the source that the catalog names, in the form that
+ * Returns whether a model is installed, from the source that the catalog names, in the format that
  * this version reads.
  */
 export function isInstalled(
@@ -91,21 +90,21 @@ export function isInstalled(
   return record?.id === id && record.revision === revision && record.conversionVersion === version
 }
 
-/** Removes a model, and what was fetched of it; returns whether it was installed. */
+/** Removes a model and its downloads; returns whether it was installed. */
 export async function removeStoredModel(
   modelsFolder: string,
   { id, signal }: { id: string; signal: AbortSignal },
 ): Promise<boolean> {
   const store = storeFolder(modelsFolder)
   return withModelLock(store, { id, signal }, async () => {
-    const { folder, work, downloads, replaced } = installPlaces(store, id)
-    const isThere = (await stat(folder).catch(() => undefined)) !== undefined
-    // Without its record it is no model any more, whatever is left of it after a crash.
+    const { folder, work, downloads, replaced } = installPaths(store, id)
+    const wasInstalled = (await stat(folder).catch(() => undefined)) !== undefined
+    // The record goes first: without it, the remaining files after a crash are not a model.
     await rm(join(folder, RECORD_FILE), { force: true })
     for (const path of [folder, work, downloads, replaced]) {
       await rm(path, { recursive: true, force: true })
     }
-    return isThere
+    return wasInstalled
   })
 }
 
@@ -130,9 +129,9 @@ function explainFullDisk({ id }: CatalogModel, cause: unknown): unknown {
   return new Error(`Cannot install ${id}: the disk is full; ${remedy}`, { cause })
 }
 
-type Places = Record<'folder' | 'work' | 'downloads' | 'replaced', string>
+type InstallPaths = Record<'folder' | 'work' | 'downloads' | 'replaced', string>
 
-function installPlaces(store: string, id: string): Places {
+function installPaths(store: string, id: string): InstallPaths {
   return {
     folder: join(store, id),
     work: join(store, '.installing', id),
@@ -141,10 +140,10 @@ function installPlaces(store: string, id: string): Places {
   }
 }
 
-/** Makes the folder of the model from its downloads, with its record; returns where it is. */
+/** Builds the folder of the model from its downloads, with its record; returns its path. */
 async function assembleModel(
   model: CatalogModel,
-  { work, downloads }: Places,
+  { work, downloads }: InstallPaths,
   { conversions, signal, onStep }: InstallOptions,
 ): Promise<string> {
   const [source, converted] = [join(work, 'source'), join(work, 'converted')]
@@ -190,7 +189,7 @@ async function placeFile(
     return unzipMembers(download, targets, signal)
   }
   const target = join(source, path)
-  // Some file systems have no links: there it costs the space twice for a while.
+  // Some file systems have no links: a copy temporarily takes the space twice.
   await link(download, target).catch(() => copyFile(download, target))
 }
 
@@ -205,8 +204,11 @@ async function describeFiles(folder: string, signal: AbortSignal): Promise<Store
   return files
 }
 
-/** Moves a finished folder to its place; a model that is there goes aside first. */
-async function publishModel(finished: string, { folder, work, replaced }: Places): Promise<void> {
+/** Moves a finished folder into the store; an installed version is moved away first. */
+async function publishModel(
+  finished: string,
+  { folder, work, replaced }: InstallPaths,
+): Promise<void> {
   await rm(replaced, { recursive: true, force: true })
   await mkdir(dirname(replaced), { recursive: true })
   await rename(folder, replaced).catch((error: NodeJS.ErrnoException) => {

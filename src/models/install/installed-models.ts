@@ -7,7 +7,7 @@ export const RECORD_FILE = 'model.json'
 
 const FILE_NAME = /^\w[\w.-]*$/
 
-/** What `model.json` holds: it is written last, so a folder that has one is complete. */
+/** The content of `model.json`: it is written last, so a folder that has one is complete. */
 export type StoredRecord = {
   id: string
   kind: ModelKind
@@ -16,7 +16,7 @@ export type StoredRecord = {
   license: string
   credit?: string
   revision: string
-  /** Of the conversion that made the files, if one did. */
+  /** The version of the conversion that wrote the files, if any. */
   conversionVersion?: number
   memoryBytes: number
   /** Size and SHA-256 of every other file of the folder, by its name. */
@@ -31,7 +31,7 @@ export type LocalModel = {
   languages: readonly string[]
   /** The commit or version of its source. */
   revision: string
-  /** What a process that has loaded it takes, in bytes. */
+  /** The memory of a process that has loaded it, in bytes. */
   memoryBytes: number
   folder: string
 }
@@ -42,8 +42,8 @@ export function storeFolder(modelsFolder: string): string {
 }
 
 /**
- * Returns the installed models, sorted by id. Blocks; reads one small file per model. Leaves out
- * what is unfinished, unreadable, or of a kind or engine that this version does not know.
+ * Returns the installed models, sorted by id. Blocks; reads one small file per model. Skips models
+ * that are incomplete, unreadable, or of a kind or engine that this version does not know.
  */
 export function readStoredModels(modelsFolder: string): LocalModel[] {
   const store = storeFolder(modelsFolder)
@@ -96,7 +96,7 @@ function isRecord(value: unknown): value is StoredRecord {
   )
 }
 
-/** Names become paths in the folder of the model. */
+/** Returns true for a valid file entry. The name becomes a path in the folder of the model. */
 function isFile([name, file]: [string, unknown]): boolean {
   const { bytes, sha256 } = (file ?? {}) as { bytes?: unknown; sha256?: unknown }
   return FILE_NAME.test(name) && Number.isSafeInteger(bytes) && typeof sha256 === 'string'

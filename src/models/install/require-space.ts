@@ -2,12 +2,12 @@ import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CatalogModel, downloadBytes } from '../catalog.ts'
 
-/** What stays free beside a model that is installed. */
+/** The bytes that stay free after the installation of a model. */
 const SPARE_BYTES = 100_000_000
 
 /**
- * Rejects with an `Error` when the disk has no space for the files of a model in the folder
- * `downloads`, as far as they are not there yet, and for what is made of them.
+ * Rejects with an `Error` when the disk has no space for the missing files of a model in the folder
+ * `downloads` and for their unpacked or converted copies.
  */
 export async function requireSpace(downloads: string, model: CatalogModel): Promise<void> {
   const total = downloadBytes(model)

@@ -16,8 +16,8 @@ const MAX_COMMENT = 0xffff
 const [STORED, DEFLATED] = [0, 8]
 
 /**
- * Appends members of a zip archive to files, in this order (APPNOTE.TXT of PKWARE; neither zip64
- * nor encryption). Throws `Error` when one is missing or packed in another way.
+ * Appends members of a zip archive to files, in the given order (APPNOTE.TXT of PKWARE; without
+ * zip64 and encryption). Rejects with `Error` when a member is missing or has another compression.
  */
 export async function unzipMembers(
   archive: string,

@@ -1,10 +1,16 @@
 import { LookupError } from './lookup-error.ts'
 
-/** Running lookups of one account; lookups that never end leave the rest to others. */
+/**
+ * The most running lookups of one account, so that lookups that never end do not block other
+ * accounts.
+ */
 const MAX_PER_ACCOUNT = 16
-/** Each has a socket or two: limits what all accounts use together. */
+/** The most running lookups of all accounts: each uses one or two sockets. */
 const MAX_IN_ALL = 256
-/** Waiting lookups of one account; more than its fetches and deliveries can request at once. */
+/**
+ * The most waiting lookups of one account; more than its fetches and deliveries can request at
+ * once.
+ */
 const MAX_WAITING = 200
 
 type Waiter = PromiseWithResolvers<void>
@@ -56,7 +62,7 @@ export class LookupScheduler {
       if (!this.#isFree(account)) continue
       const [turn] = waiting
       this.#remove(account, turn!)
-      // The account that had its turn goes behind the others.
+      // The account moves behind the others.
       if (waiting.size > 0) {
         this.#waiting.delete(account)
         this.#waiting.set(account, waiting)

@@ -12,8 +12,8 @@ const QUERY_TIMEOUT_MS = 2000
 const TRIES = 2
 /** Timeout of one lookup with all its queries; below the connect timeout. */
 const LOOKUP_MS = 6000
-/** Timeout for a lookup to begin. */
-const PATIENCE_MS = 8000
+/** The longest wait for a lookup to begin. */
+const MAX_WAIT_MS = 8000
 /** Once the addresses of one family are known, the wait for the other is no longer than this. */
 const OTHER_FAMILY_MS = 300
 /** A name that has just failed is not queried again for this long. */
@@ -25,7 +25,7 @@ const LOCAL_ADDRESSES: readonly LookupAddress[] = [
   { address: '::1', family: 6 },
 ]
 
-/** What a lookup is for. */
+/** The options of a lookup. */
 export type ResolveOptions = {
   /** The account of the lookup: lookups of one account do not affect any other. */
   account: string
@@ -50,8 +50,8 @@ export type ResolverSources = {
 /**
  * Creates a resolver for names from outside. It reads the hosts file, then queries the name servers
  * of the system, without the system's own `getaddrinfo`: that blocks one of the few threads that
- * also write files, for as long as a name does not resolve. A name that has no address as it stands
- * is tried in the search domains.
+ * also write files, for as long as a name does not resolve. A name that has no address itself is
+ * looked up in the search domains.
  */
 export function createResolver(sources: ResolverSources = {}): Resolve {
   const {
@@ -66,14 +66,14 @@ export function createResolver(sources: ResolverSources = {}): Resolve {
   async function lookUp(name: string, account: string): Promise<readonly LookupAddress[]> {
     const family = isIP(name)
     if (family !== 0) return [{ address: name, family }]
-    const knownAddresses = (await hosts()).get(name.replace(/\.$/, '')) ?? specialAddresses(name)
-    if (knownAddresses) return knownAddresses
+    const localAddresses = (await hosts()).get(name.replace(/\.$/, '')) ?? specialAddresses(name)
+    if (localAddresses) return localAddresses
     failed.check(name)
-    return turns.run(account, PATIENCE_MS, () => join(name))
+    return turns.run(account, MAX_WAIT_MS, () => resolveOnce(name))
   }
 
   /** Lookups of a name that is already being resolved share the response. */
-  function join(name: string): Promise<readonly LookupAddress[]> {
+  function resolveOnce(name: string): Promise<readonly LookupAddress[]> {
     failed.check(name)
     const requested = running.get(name) ?? start(name)
     running.set(name, requested)
@@ -147,11 +147,11 @@ async function queryBoth(resolver: Resolver, name: string): Promise<LookupAddres
     },
   )
   const all = Promise.allSettled(requested)
-  const isFound = await Promise.any(requested).then(
+  const hasAddresses = await Promise.any(requested).then(
     () => true,
     () => false,
   )
-  if (isFound) {
+  if (hasAddresses) {
     const timeout = new AbortController()
     await Promise.race([all, delay(OTHER_FAMILY_MS, undefined, timeout).catch(() => {})])
     timeout.abort()

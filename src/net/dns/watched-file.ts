@@ -1,18 +1,19 @@
 import { readFile, stat } from 'node:fs/promises'
 
-/** How long a file is not checked again for changes. */
-const LOOK_AGAIN_MS = 5000
+/** The shortest time between two checks of a file for changes. */
+const CHECK_INTERVAL_MS = 5000
 
 /**
- * Returns a function that reads and parses a system file, again only after it has changed: a list
- * of blocked hosts takes long to parse. A file that is missing or cannot be read counts as empty.
+ * Returns a function that returns the parsed content of a system file. It parses the file again
+ * only after a change, because a long list of blocked hosts takes long to parse. A file that is
+ * missing or cannot be read counts as empty.
  */
 export function watchFile<T>(path: string, parse: (text: string) => T): () => Promise<T> {
-  let lookedAt = Number.NEGATIVE_INFINITY
+  let checkedAt = Number.NEGATIVE_INFINITY
   let version: string | undefined
   let parsed: Promise<T> | undefined
 
-  async function look(before: Promise<T> | undefined): Promise<T> {
+  async function reparse(before: Promise<T> | undefined): Promise<T> {
     const fileStat = await stat(path).catch(() => undefined)
     const fileVersion = fileStat ? `${fileStat.mtimeMs} ${fileStat.size} ${fileStat.ino}` : 'none'
     if (before && fileVersion === version) return before
@@ -22,9 +23,9 @@ export function watchFile<T>(path: string, parse: (text: string) => T): () => Pr
 
   return () => {
     const now = performance.now()
-    if (parsed && now - lookedAt < LOOK_AGAIN_MS) return parsed
-    lookedAt = now
-    parsed = look(parsed)
+    if (parsed && now - checkedAt < CHECK_INTERVAL_MS) return parsed
+    checkedAt = now
+    parsed = reparse(parsed)
     return parsed
   }
 }

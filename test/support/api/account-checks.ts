@@ -81,7 +81,7 @@ const openWork = [
   '/v2/deliveries?status=pending&limit=1',
 ]
 
-/** Resolves when nothing is to be worked on, and nobody has to be told anything. */
+/** Resolves when no job is open and no message is waiting for delivery. */
 export async function untilSettled(server: Server): Promise<void> {
   for (const path of openWork) {
     while ((await call<{ items: unknown[] }>(server, path)).body.items.length > 0) await delay(50)
@@ -104,7 +104,7 @@ function assertKept(
   for (const id of deleted.keys()) assert.ok(!found.has(id), `${id} was deleted`)
 }
 
-/** A receiver was told of a job what there was to tell, all of it, in order and each thing once. */
+/** Asserts that a receiver got all messages of a job, in order and each once. */
 function assertReceived(
   sequence: ReceivedSequence,
   job: ReceivedJob,

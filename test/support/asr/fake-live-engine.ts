@@ -122,8 +122,8 @@ type RecognizedAudio = {
 }
 
 /**
- * The fake distinguishes so many speakers: every 6 dB of loudness is another one; with
- * `fingerprint` the hash decides.
+ * The number of speakers that the fake distinguishes. Each step of 6 dB in loudness is another
+ * speaker; with `fingerprint`, the hash decides.
  */
 const VOICES = 4
 const VOICE_DECIBELS = 6

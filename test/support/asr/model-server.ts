@@ -10,12 +10,12 @@ export type Responder = (
   asked: { content: Buffer; offset: number; request: IncomingMessage; arrived: () => number },
 ) => void
 
-/** A server of files that may be told to misbehave, one manner per request. */
+/** A file server whose next requests can be given faulty responders, one each. */
 export type ModelServer = {
   url: string
   /** What each path holds. */
   files: Map<string, Buffer>
-  /** The manners of the next requests; then it behaves. */
+  /** The responders of the next requests, in order; later ones get the file. */
   next: Responder[]
   /** Returns how many bytes the client has stored, if the test knows: a cut waits for them. */
   arrived: () => number
@@ -71,8 +71,8 @@ export async function startModelServer(): Promise<ModelServer> {
     const content = files.get(path)
     if (!content) return void response.writeHead(404).end()
     const offset = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
-    const manner = next.shift() ?? serveNormally
-    manner(response, { content, offset, request, arrived: () => model.arrived() })
+    const respond = next.shift() ?? serveNormally
+    respond(response, { content, offset, request, arrived: () => model.arrived() })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

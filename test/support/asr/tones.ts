@@ -12,7 +12,7 @@ import type { LocalModel } from '../../../src/models/install/installed-models.ts
 /** The pitch of each language, in hertz. */
 const pitches: Readonly<Record<string, number>> = { en: 200, fr: 300, de: 400, es: 500 }
 
-/** A stretch of speech, or of silence without a language; in seconds. */
+/** A span of speech, or of silence if it has no language. */
 export type Spoken = { language?: string; seconds: number }
 
 /** Returns the samples of some spans, 16-bit at 16 kHz. */

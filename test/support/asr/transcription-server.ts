@@ -19,7 +19,7 @@ export type TranscriptionServer = {
   /** The address before `/audio/transcriptions`. */
   url: string
   seen: SeenRequest[]
-  /** The manners of the next requests; then `usual`. */
+  /** The responders of the next requests, in order; later ones get `usual`. */
   next: Responder[]
   usual: Responder
   /** Connections that clients gave up. */
@@ -76,8 +76,8 @@ export async function startTranscriptionServer(): Promise<TranscriptionServer> {
     const { authorization } = request.headers
     const seen = { path, authorization, fields: Object.fromEntries(entries), audio }
     opened.seen.push(seen)
-    const manner = opened.next.shift() ?? opened.usual
-    manner(response, seen)
+    const respond = opened.next.shift() ?? opened.usual
+    respond(response, seen)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

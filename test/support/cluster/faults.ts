@@ -45,7 +45,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   'a machine is lost': async ({ network, nodes, database, objects, end, replace }, node) => {
     const others = [database, objects, ...nodes.map(({ host }) => host)]
     const reached = others.filter((host) => host !== node.host)
-    // Its connections are not closed: nobody is told that it has gone.
+    // Its connections are not closed, so the other nodes do not notice that it has ended.
     for (const host of reached) await network.cut(node.host, host)
     await end(node)
     await delay(LONG_MS)

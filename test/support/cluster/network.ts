@@ -6,11 +6,11 @@ import { promisify } from 'node:util'
 export type Host = {
   name: string
   address: string
-  /** What precedes the words of a command that is to run there. */
+  /** The prefix of the command lines that are to run on this machine. */
   command: readonly string[]
 }
 
-/** Machines on one bridge. Where packets are dropped, nobody is told. */
+/** Machines on one bridge. Packets are dropped without an error to the sender. */
 export type Network = {
   /** The address at which the machines reach this process. */
   home: string
@@ -18,7 +18,7 @@ export type Network = {
   /** Drops all packets from one machine to another from now on; those in return pass. */
   cut(from: Host, to: Host): Promise<void>
   join(from: Host, to: Host): Promise<void>
-  /** Lets a machine send so many kilobits per second only; undefined: any. */
+  /** Limits the rate at which a machine sends, in kilobits per second; undefined: no limit. */
   limit(host: Host, kilobits: number | undefined): Promise<void>
 }
 
@@ -27,7 +27,7 @@ const run = promisify(execFile)
 /** Names begin with this and the id of the process that made them. */
 const PREFIX = 'steno-test'
 
-/** No interface has it, so what is sent there arrives nowhere. */
+/** A MAC address that no interface has: packets sent to it are lost. */
 const NOWHERE = '02:00:00:00:00:00'
 
 /** Why networks cannot be made here; `false` if they can. */

@@ -44,8 +44,8 @@ export type Work = {
 /** What a session sends to its client and its receiver alike. */
 const flags = { ...allFlags, receive_pre_processing_events: false }
 
-/** A request that takes longer is given up: its node may have lost its network. */
-const PATIENCE_MS = 20_000
+/** The timeout of a request: its node may have lost its network. */
+const TIMEOUT_MS = 20_000
 const PAUSE_MS = 100
 
 /** Creates work for a cluster; `steady` is never disturbed. */
@@ -56,12 +56,14 @@ export function createWork(
   const wishes: RequestKind[] = []
   const accepted = new Map<string, number>()
   const sessions: Session[] = []
-  /** What the n-th job comes to. */
+  /** The expected results by the numbers of the jobs. */
   const expected = new Map<number, unknown>()
   /** How a job ended, from when that was first seen. */
   const ends = new Map<string, string>()
 
-  /** Asks until a node has said yes. The key makes that one job, however often it is asked. */
+  /**
+   * Repeats the request until a node accepts it. The idempotency key makes one job of all attempts.
+   */
   async function create<T extends { id: string }>(
     path: string,
     kind: RequestKind['kind'],
@@ -71,7 +73,7 @@ export function createWork(
     const config = { url: `${receiver.url}/callback/${n}`, ...(kind === 'live' && flags) }
     const callback = { callback: true, callback_config: config, custom_metadata: { n } }
     const headers = { 'idempotency-key': randomUUID() }
-    const body = await insist<T>(server, path, 201, () => ({
+    const body = await callUntilAccepted<T>(server, path, 201, () => ({
       json: { ...params, ...callback },
       headers,
     }))
@@ -83,7 +85,7 @@ export function createWork(
     const sound = createToneWav(1 + 9 * random())
     const expecting = transcribe(steady, sound)
     const uploaded = () => ({ method: 'POST', body: audioForm(sound) })
-    const { audio_url } = await insist<Uploaded>(server, '/v2/upload', 200, uploaded)
+    const { audio_url } = await callUntilAccepted<Uploaded>(server, '/v2/upload', 200, uploaded)
     const { id } = await create('/v2/pre-recorded', 'pre-recorded', { audio_url })
     expected.set(accepted.get(id)!, await expecting)
   }
@@ -144,17 +146,18 @@ export function createWork(
 type Server = Pick<TestServer, 'url' | 'key'>
 
 /**
- * Repeats a request until it is answered as it should be; while nodes are away, they may refuse.
+ * Repeats a request until its response has the status `wanted`. While nodes are down, the others
+ * may respond with 503.
  */
-async function insist<T>(
+async function callUntilAccepted<T>(
   server: Server,
   path: string,
   wanted: number,
   request: () => Parameters<typeof call>[2],
 ): Promise<T> {
   for (;;) {
-    const response = await patiently(() => {
-      return call<T>(server, path, { ...request(), signal: AbortSignal.timeout(PATIENCE_MS) })
+    const response = await ignoreNetworkErrors(() => {
+      return call<T>(server, path, { ...request(), signal: AbortSignal.timeout(TIMEOUT_MS) })
     })
     if (response?.status === wanted) return response.body
     if (response) assert.equal(response.status, 503, `${path}: ${JSON.stringify(response.body)}`)
@@ -162,8 +165,10 @@ async function insist<T>(
   }
 }
 
-/** Returns nothing when there was no response. */
-async function patiently<T>(ask: () => Promise<Response<T>>): Promise<Response<T> | undefined> {
+/** Returns undefined if there was no response. */
+async function ignoreNetworkErrors<T>(
+  ask: () => Promise<Response<T>>,
+): Promise<Response<T> | undefined> {
   try {
     return await ask()
   } catch (error) {
@@ -172,7 +177,7 @@ async function patiently<T>(ask: () => Promise<Response<T>>): Promise<Response<T
   }
 }
 
-/** Returns what a recording comes to on a server. */
+/** Returns the result of a recording on a server. */
 async function transcribe(server: Server, sound: Uint8Array<ArrayBuffer>): Promise<unknown> {
   const body = audioForm(sound)
   const { body: uploaded } = await call<Uploaded>(server, '/v2/upload', { body })

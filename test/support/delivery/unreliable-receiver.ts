@@ -35,9 +35,9 @@ export type UnreliableReceiver = {
   readonly arrivals: readonly Arrival[]
   /** Requests without a valid signature. */
   readonly foreign: readonly string[]
-  /** Cuts all connections, and the next so many as soon as they are made. */
+  /** Cuts all open connections, and each of the next `connections` as soon as it is made. */
   leave(connections: number): void
-  /** Has all responses wait for so long, the requests accepted. */
+  /** Accepts requests but delays all responses for `ms` milliseconds. */
   stall(ms: number): void
   /** Returns a place from which on nothing sent before the call can begin. */
   place(): Promise<number>
@@ -50,7 +50,7 @@ export type UnreliableOptions = {
   random: () => number
   /** Called after each arrival, before it is answered. */
   onArrival?: () => void
-  /** Where it listens, instead of loopback. */
+  /** The address to listen on, instead of loopback. */
   host?: string
 }
 

@@ -47,7 +47,7 @@ export async function addJob(db: Db, given: TestJob = {}): Promise<string | unde
   return queued ? id : undefined
 }
 
-/** Makes a waiting job one that has waited for so many seconds in a moment, but not yet. */
+/** Changes a waiting job so that 300 ms from now it will have waited for `seconds`. */
 export async function makeOverdue(db: Db, id: string, seconds: number): Promise<void> {
   const runAfter = steadyNow() - seconds * 1000 + 300
   await db.sql.updateTable('jobs').set({ run_after: runAfter }).where('id', '=', id).execute()

@@ -1,9 +1,9 @@
 /**
- * Stands in for `node-llama-cpp` in the process of an bundled model, which it is imported into
- * before all else: `fakeLlamaEnvironment` has the variables. Its model writes what `user` says:
- * `WORDSxMS` writes so many words with the id of its process, one in so many milliseconds; `loop`
- * writes the same word, and `held` at last whether it was computed from what the model held. A
- * prompt has 7 tokens, of which the model computes the 2 that it does not hold.
+ * Stands in for `node-llama-cpp` in the process of a bundled model. `fakeLlamaEnvironment` has the
+ * variables that import it there first. Its model writes what `user` says: `WORDSxMS` writes WORDS
+ * words with the id of its process, one every MS milliseconds; `loop` writes the same word, and
+ * `held` at last whether it was computed from what the model held. A prompt has 7 tokens, of which
+ * the model computes the 2 that it does not hold.
  */
 import { registerHooks } from 'node:module'
 

@@ -1,6 +1,6 @@
 /**
- * Tests of random kills, cuts and attacks repeat so many times as often as in `npm test`;
- * `npm run test:long` sets more.
+ * The factor of the repetitions in tests of random kills, cuts and attacks: 1 in `npm test`, more
+ * in `npm run test:long`.
  */
 const FACTOR = Number(process.env.STENO_TEST_ROUNDS ?? 1)
 

@@ -8,7 +8,7 @@ import { noPostgres } from '../storage/databases/test-postgres.ts'
 import { noS3 } from '../storage/objects/test-s3.ts'
 import { root, type Sample } from './samples.ts'
 
-/** How a sample differs here from what a reader does with it. */
+/** How a test runs a sample of the documentation, where this differs from its text. */
 type Plan = {
   page: string
   /** What is in the sample, and in no other of the page that has another plan. */

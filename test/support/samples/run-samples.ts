@@ -104,7 +104,7 @@ async function sharedServices(): Promise<Record<string, string>> {
   }
 }
 
-/** The addresses of so many new databases by their variables; none without PostgreSQL. */
+/** Returns the addresses of `count` new databases by their variables; none without PostgreSQL. */
 async function databases(count: number): Promise<Record<string, string>> {
   if (noPostgres) return {}
   const made = await Promise.all(Array.from({ length: count }, () => createDatabase()))

@@ -22,7 +22,7 @@ type Options = {
   startMs?: number | undefined
   /** Whether its log is to be read from the process, not shown. */
   silent?: boolean
-  /** What precedes the words of its command, as to run it elsewhere in the network. */
+  /** The prefix of its command line, such as `ip netns exec NAME`. */
   command?: readonly string[]
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 /** A disk of its own, and what removes it. */
 export type SmallDisk = { folder: string; unmount(): void }
 
-/** Mounts a disk of so many bytes; undefined where that is not allowed. */
+/** Mounts a tmpfs of `bytes` bytes; returns undefined where mounting is not allowed. */
 export function mountSmallDisk(bytes: number): SmallDisk | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'steno-disk-'))
   try {

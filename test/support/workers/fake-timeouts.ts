@@ -11,8 +11,8 @@ export type FakeTimeouts = {
 }
 
 /**
- * Holds the timeouts of so many milliseconds back. It should be a number that nothing else uses,
- * and so large that none passes by itself.
+ * Holds back the timeouts of exactly `ms` milliseconds. No other code should use this number, and
+ * it should be so large that no timeout expires by itself.
  */
 export function fakeTimeouts(t: TestContext, ms: number): FakeTimeouts {
   const { setTimeout, clearTimeout } = globalThis

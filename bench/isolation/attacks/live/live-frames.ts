@@ -3,7 +3,7 @@ import { wavOf } from '../../../support/wav.ts'
 import type { Attack } from '../../attacker.ts'
 import { createSession, flood, frame, join, onSessions, opcodes } from './live-sessions.ts'
 
-/** Three sockets on which the same frames come again and again. */
+/** Sends the same frames repeatedly on three sockets. */
 function frames(...each: Buffer[]): Attack {
   return {
     run(attacker) {
@@ -34,7 +34,7 @@ function headed(): Buffer {
   return frame(opcodes.binary, wavOf(Buffer.alloc(2)))
 }
 
-/** Connections to one session, each replaced by the next at once, in ten places. */
+/** Connects to one session and disconnects at once, in ten concurrent loops. */
 const reconnect: Attack = {
   async run(attacker) {
     const session = await createSession(attacker)
@@ -48,7 +48,7 @@ const reconnect: Attack = {
   },
 }
 
-/** Tokens that nobody knows, in 20 places. */
+/** Connects with unknown tokens, in 20 concurrent loops. */
 const unknownTokens: Attack = {
   run(attacker) {
     const url = `${attacker.url.replace('http', 'ws')}/v2/live?token=${'t'.repeat(22)}`
@@ -59,7 +59,7 @@ const unknownTokens: Attack = {
   },
 }
 
-/** Sockets that take frames apart badly. */
+/** Attacks with frames that are expensive to process. */
 export const frameAttacks: Record<string, Attack> = {
   'live-tiny-frames': frames(frame(opcodes.binary, Buffer.from([1, 2]))),
   'live-odd-frames': frames(frame(opcodes.binary, one)),
@@ -68,7 +68,7 @@ export const frameAttacks: Record<string, Attack> = {
   'live-base64-empty': frames(chunk('')),
   'live-base64-wrong': frames(chunk('*')),
   'live-text-nonsense': frames(text('x')),
-  // A good frame between the bad ones: what counts them in a row begins anew.
+  // A valid frame between the invalid ones resets the count of consecutive invalid frames.
   'live-text-mixed': frames(...Array.from({ length: 19 }, () => text('x')), chunk('AQI=')),
   'live-text-types': frames(text('{"type":"nothing"}')),
   'live-text-large': frames(...Array.from({ length: 15 }, () => nonsense), chunk('AQI=')),

@@ -4,13 +4,13 @@ import { readSamples } from '../speech.ts'
 import { type Attacking, createSession, onSessions } from './live-sessions.ts'
 
 const all = { receive_partial_transcripts: true, receive_lifecycle_events: true }
-/** Words that are in any speech, and those of the fake engine. */
+/** Common words, and those of the fake engine. */
 const WORDS = 'the a of to in and he she was that it his her is i you for on with as one two three'
 
 /** 16-bit sound at 16 kHz. */
 const BYTES_PER_SECOND = 32_000
 
-/** Sends speech, `pace` times as fast as it was spoken, until the socket is gone. */
+/** Sends speech, `pace` times as fast as real time, until the socket closes. */
 async function speak({ signal, spend }: Attacker, session: Attacking, pace: number): Promise<void> {
   const speech = await readSamples()
   const bytes = BYTES_PER_SECOND / 10
@@ -22,7 +22,7 @@ async function speak({ signal, spend }: Attacker, session: Attacking, pace: numb
   }
 }
 
-/** Sessions whose client speaks and reads nothing of what comes. */
+/** Runs sessions whose client sends audio and reads no messages. */
 function unread(params: Record<string, unknown>, { places = 4, pace = 4 } = {}): Attack {
   return {
     run(attacker) {
@@ -47,7 +47,7 @@ const spelling = (length: number) => ({
   },
 })
 
-/** Entries whose one half is spoken and whose other half is long; 700 kB in all. */
+/** Entries that begin with a spoken word and are long; 700 kB in all. */
 const vocabulary = {
   realtime_processing: {
     custom_vocabulary: true,
@@ -58,7 +58,7 @@ const vocabulary = {
   },
 }
 
-/** 40 kB without a blank. */
+/** Words of up to 40 kB without a space. */
 const longWord = {
   realtime_processing: {
     custom_vocabulary: true,
@@ -70,7 +70,7 @@ const longWord = {
   },
 }
 
-/** Sockets that send `bytes` every second, 30 of them if the server takes so many. */
+/** Runs up to 30 sessions that send `bytes` every second. */
 function held(bytes: () => Buffer | undefined, params: Record<string, unknown> = {}): Attack {
   return {
     run(attacker) {
@@ -85,7 +85,7 @@ function held(bytes: () => Buffer | undefined, params: Record<string, unknown> =
   }
 }
 
-/** Sessions that nobody connects to. */
+/** Creates sessions without connecting to them. */
 const created: Attack = {
   run(attacker) {
     return attacker.repeat(4, async () => {
@@ -94,7 +94,7 @@ const created: Attack = {
   },
 }
 
-/** Eight channels of sound at 48 kHz in 32 bits, as fast as they are taken. */
+/** Sends eight channels of 32-bit audio at 48 kHz, as fast as the server reads them. */
 const wide: Attack = {
   run(attacker) {
     const params = { channels: 8, sample_rate: 48_000, bit_depth: 32 }
@@ -108,7 +108,7 @@ const wide: Attack = {
   },
 }
 
-/** Sessions that cost much and bring little. */
+/** Attacks with sessions that are expensive for the server. */
 export const sessionAttacks: Record<string, Attack> = {
   'live-unread': unread({}),
   'live-unread-fast': unread({}, { places: 4, pace: 40 }),

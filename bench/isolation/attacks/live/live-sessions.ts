@@ -4,7 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import type { Attacker } from '../../attacker.ts'
 
-/** A session of the attacker with its socket; `wire` takes bytes past the WebSocket client. */
+/**
+ * A session of the attacker with its socket; `wire` sends raw bytes, bypassing the WebSocket
+ * client.
+ */
 export type Attacking = {
   id: string
   url: string
@@ -40,7 +43,10 @@ export async function join(
   return { id, url, socket, wire: await wire, isOpen: () => socket.readyState === WebSocket.OPEN }
 }
 
-/** Runs `act` on sessions in so many places; a new one follows when it ends. */
+/**
+ * Runs `act` on sessions in `places` concurrent loops; each loop opens a new session when `act`
+ * ends.
+ */
 export function onSessions(
   attacker: Attacker,
   { places, params = {} }: { places: number; params?: Record<string, unknown> },
@@ -58,7 +64,7 @@ export function onSessions(
 /** Opcodes of RFC 6455, section 5.2. */
 export const opcodes = { continuation: 0, text: 1, binary: 2, ping: 9 } as const
 
-/** A frame of a client, under a mask of zeros, which changes nothing. `isLast` is the bit FIN. */
+/** Returns a client frame with a mask of zeros. `isLast` is the bit FIN. */
 export function frame(opcode: number, payload: Uint8Array, isLast = true): Buffer {
   const length = payload.length
   const size =
@@ -67,11 +73,11 @@ export function frame(opcode: number, payload: Uint8Array, isLast = true): Buffe
   return Buffer.concat([Buffer.from([(isLast ? 128 : 0) + opcode, ...size, 0, 0, 0, 0]), payload])
 }
 
-/** Bytes of all sockets of a flood per second: what a slow line carries. */
+/** Bytes per second of all sockets of a flood: the rate of a slow line. */
 const FLOOD_BYTES_PER_SECOND = 1_500_000
 const FLOOD_MS = 50
 
-/** Writes these frames again and again, as fast as a slow line that `places` share carries them. */
+/** Writes these frames repeatedly, at the rate of a slow line that `places` sockets share. */
 export async function flood(
   { signal, spend }: Attacker,
   { wire, isOpen }: Attacking,

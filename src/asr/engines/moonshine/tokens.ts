@@ -11,7 +11,7 @@ const FIRST_PIECE_TOKEN = 259
 /** SentencePiece writes a space as this character. */
 const WORD_BOUNDARY = '\u2581'
 
-/** By id; the first line of the file states its origin. */
+/** The pieces by token id; the first line of the file states its origin. */
 const pieces = readFileSync(new URL('vocabulary.txt', import.meta.url), 'utf8')
   .split('\n')
   .slice(1)

@@ -7,8 +7,8 @@ import type { EncodedFrames, ParakeetNetwork, TextState } from './network.ts'
 
 /** More tokens than this in one frame are a loop: the decoder goes on to the next frame. */
 const MAX_TOKENS_PER_FRAME = 10
-/** After this many rewinds of one chunk, it is decoded without the list of words. */
-const MAX_TAKEN_BACK = 6
+/** After this many rewinds, a piece is decoded without the vocabulary. */
+const MAX_REWINDS = 6
 
 /** A token with the encoder frame where it begins, and how many frames it lasts. */
 export type TimedToken = {
@@ -19,43 +19,46 @@ export type TimedToken = {
   logProb: number
 }
 
-/** One text during decoding, up to some token. */
-type Place = {
+/** The state of decoding before a token. */
+type Position = {
   frame: number
-  /** How many tokens the frame has given. */
-  inFrame: number
+  /** Tokens written in this frame so far. */
+  tokensInFrame: number
   last: number
   state: TextState
 }
 
-/** A text, the place before each of its tokens, and what the model itself would have written. */
-type Row = Place & {
-  chunk: EncodedFrames
+/**
+ * A text, the position before each of its tokens, and the tokens that are likeliest without the
+ * bias.
+ */
+type Row = Position & {
+  piece: EncodedFrames
   tokens: TimedToken[]
-  before: Place[]
+  before: Position[]
   likeliest: number[]
   unbiasedPositions: Set<number>
   biased: BiasedText | undefined
 }
 
 /**
- * Decodes chunks together, greedily: in each frame the likeliest token, then on by the likeliest
- * duration (token-and-duration transducer, arXiv 2304.06795). `bias` prefers listed words; a blank
- * stays a blank.
+ * Decodes pieces together, greedily: it takes the likeliest token of each frame, then skips the
+ * likeliest number of frames (token-and-duration transducer, arXiv 2304.06795). `bias` prefers
+ * vocabulary words; it never replaces a blank.
  */
 export async function decodePieces(
   network: Pick<ParakeetNetwork, 'blank' | 'initialState' | 'step'>,
-  chunks: readonly EncodedFrames[],
+  pieces: readonly EncodedFrames[],
   { bias, signal }: { bias: VocabularyBias | undefined; signal: AbortSignal },
 ): Promise<TimedToken[][]> {
-  const rows = chunks.map((chunk): Row => {
+  const rows = pieces.map((piece): Row => {
     const unbiasedPositions = new Set<number>()
-    const start = { frame: 0, inFrame: 0, last: network.blank, state: network.initialState }
+    const start = { frame: 0, tokensInFrame: 0, last: network.blank, state: network.initialState }
     const biased = bias && followBias(bias, unbiasedPositions)
-    return { ...start, chunk, tokens: [], before: [], likeliest: [], unbiasedPositions, biased }
+    return { ...start, piece, tokens: [], before: [], likeliest: [], unbiasedPositions, biased }
   })
   const isOpen = (row: Row) => {
-    if (row.frame < row.chunk.frames) return true
+    if (row.frame < row.piece.frames) return true
     const rewindTo = row.biased?.write('end')
     if (rewindTo === undefined || !bias) return false
     rewind(row, rewindTo, bias)
@@ -64,9 +67,9 @@ export async function decodePieces(
   for (let open = rows.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
     signal.throwIfAborted()
     const outputs = await network.step(
-      open.map(({ chunk, frame, last, state }) => {
-        const from = frame * chunk.size
-        return { frame: chunk.data.subarray(from, from + chunk.size), token: last, state }
+      open.map(({ piece, frame, last, state }) => {
+        const from = frame * piece.size
+        return { frame: piece.data.subarray(from, from + piece.size), token: last, state }
       }),
     )
     for (const [i, { scores, state }] of outputs.entries())
@@ -88,31 +91,31 @@ function advanceText(row: Row, { scores, state, blank, bias }: NetworkOutput): v
   const frames = likeliestToken(scores.subarray(blank + 1))
   const token = likely === blank ? blank : (row.biased?.choose(logits, likely) ?? likely)
   if (token !== blank) {
-    const { frame, inFrame, last } = row
-    row.before.push({ frame, inFrame, last, state: row.state })
+    const { frame, tokensInFrame, last } = row
+    row.before.push({ frame, tokensInFrame, last, state: row.state })
     row.tokens.push({ token, frame, frames, logProb: logProbability(logits, token) })
     row.likeliest.push(likely)
     row.state = state
     row.last = token
-    row.inFrame++
+    row.tokensInFrame++
     const rewindTo = row.biased?.write(token, likely)
     if (rewindTo !== undefined && bias) {
       rewind(row, rewindTo, bias)
       return
     }
   }
-  if (frames > 0 || token === blank || row.inFrame >= MAX_TOKENS_PER_FRAME) {
+  if (frames > 0 || token === blank || row.tokensInFrame >= MAX_TOKENS_PER_FRAME) {
     row.frame += Math.max(1, frames)
-    row.inFrame = 0
+    row.tokensInFrame = 0
   }
 }
 
-/** Returns to the place before a token; there the model decides alone. */
+/** Rewinds to the position before a token; the bias no longer applies there. */
 function rewind(row: Row, rewindTo: number, bias: VocabularyBias): void {
   Object.assign(row, row.before[rewindTo])
   for (const list of [row.before, row.tokens, row.likeliest]) list.length = rewindTo
   row.unbiasedPositions.add(rewindTo)
-  if (row.unbiasedPositions.size > MAX_TAKEN_BACK) {
+  if (row.unbiasedPositions.size > MAX_REWINDS) {
     row.biased = undefined
     return
   }

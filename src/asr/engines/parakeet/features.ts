@@ -16,13 +16,14 @@ const SPREAD_FLOOR = 1e-5
 export type ParakeetFeatures = { data: Float32Array; frames: number }
 
 /**
- * Creates the features that NeMo gives its models (`AudioToMelSpectrogramPreprocessor`, read off
- * its export `nemo128.onnx`): pre-emphasis, symmetric Hann window, power, mel bands after Slaney,
- * natural logarithm, and each band scaled to mean 0 and deviation 1 over the piece. There are
- * floor(samples / 160) frames: with one more the model loses the last words.
+ * Creates the extractor of the features that NeMo models expect
+ * (`AudioToMelSpectrogramPreprocessor`, taken from its export `nemo128.onnx`): pre-emphasis,
+ * symmetric Hann window, power, mel bands after Slaney, natural logarithm, and each band scaled to
+ * mean 0 and deviation 1 over the piece. There are floor(samples / 160) frames: with one more the
+ * model loses the last words.
  *
  * On 10 s of speech the greatest difference to `nemo128.onnx` (onnx-asr 0.12.0) was 0.00004, in
- * deviations. What sherpa-onnx 1.13.8 computes differs: by 0.3 in the middle, 4.2 at most.
+ * deviations. The features of sherpa-onnx 1.13.8 differ by 0.3 typically and by 4.2 at most.
  */
 export function createFeatureExtractor(mels: number): (audio: Float32Array) => ParakeetFeatures {
   const transform = createTransform(SIZE)

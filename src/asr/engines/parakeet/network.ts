@@ -12,10 +12,10 @@ import {
 } from '../../onnx/onnx-runtime.ts'
 import type { ParakeetFeatures } from './features.ts'
 
-/** An encoded chunk: `frames` rows of `size` floats, one per 80 ms. */
+/** An encoded piece of audio: `frames` rows of `size` floats, one per 80 ms. */
 export type EncodedFrames = { data: Float32Array; frames: number; size: number }
 
-/** The state of the prediction network after some tokens, of one text. Never changed. */
+/** The immutable state of the prediction network after the tokens of one text. */
 export type TextState = readonly [Float32Array, Float32Array]
 
 /**
@@ -73,14 +73,14 @@ export async function loadParakeet(
   const zeros = () => new Float32Array(sizes.layers * sizes.hidden)
   const advance = async (inputs: readonly JointInput[]): Promise<JointOutput[]> => {
     const states = [0, 1].map((i) => stackStates(inputs, sizes, i as 0 | 1))
-    const { scores, after } = await run(inputs, states as [Tensor, Tensor])
+    const { scores, nextStates } = await run(inputs, states as [Tensor, Tensor])
     const width = scores.length / inputs.length
     if (width <= blank + 1) throw new Error('the model has no durations: it is not a TDT model')
     return inputs.map((_, row) => ({
       scores: scores.slice(row * width, (row + 1) * width),
       state: [
-        pickState(after[0], sizes, { row, rows: inputs.length }),
-        pickState(after[1], sizes, { row, rows: inputs.length }),
+        pickState(nextStates[0], sizes, { row, rows: inputs.length }),
+        pickState(nextStates[1], sizes, { row, rows: inputs.length }),
       ],
     }))
   }
@@ -102,7 +102,7 @@ export async function loadParakeet(
   }
 }
 
-/** Lines of a piece and its token; the blank is the last token. */
+/** Parses lines of the form `piece token`; the blank is the last token. */
 function readPieces(text: string): { pieces: string[]; blank: number } {
   const pieces: string[] = []
   for (const line of text.split('\n')) {
@@ -140,12 +140,12 @@ type StateSizes = { layers: number; hidden: number }
 /** The prediction network and the joiner, in one graph or in two. */
 type Joint = {
   sizes: StateSizes
-  /** Whether several texts go through it at once. */
+  /** Whether one call can advance several texts. */
   batches: boolean
   run(
     inputs: readonly JointInput[],
     states: [Tensor, Tensor],
-  ): Promise<{ scores: Float32Array; after: [Tensor, Tensor] }>
+  ): Promise<{ scores: Float32Array; nextStates: [Tensor, Tensor] }>
   close(): Promise<void>
 }
 
@@ -161,8 +161,8 @@ function joinedDecoder(session: OnnxSession): Joint {
         [states[0]!]: first,
         [states[1]!]: second,
       })
-      const after: [Tensor, Tensor] = [outputs[names.at(-2)!]!, outputs[names.at(-1)!]!]
-      return { scores: floatsOf(outputs[names[0]!]), after }
+      const nextStates: [Tensor, Tensor] = [outputs[names.at(-2)!]!, outputs[names.at(-1)!]!]
+      return { scores: floatsOf(outputs[names[0]!]), nextStates }
     },
     close: () => session.release(),
   }
@@ -184,8 +184,8 @@ function separateDecoder(decoder: OnnxSession, joiner: OnnxSession): Joint {
         [frames]: framesOf(inputs),
         [texts]: decoded[names[0]!]!,
       })
-      const after: [Tensor, Tensor] = [decoded[names.at(-2)!]!, decoded[names.at(-1)!]!]
-      return { scores: floatsOf(outputs[joiner.outputNames[0]!]), after }
+      const nextStates: [Tensor, Tensor] = [decoded[names.at(-2)!]!, decoded[names.at(-1)!]!]
+      return { scores: floatsOf(outputs[joiner.outputNames[0]!]), nextStates }
     },
     async close() {
       await Promise.all([decoder.release(), joiner.release()])

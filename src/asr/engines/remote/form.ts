@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { wavHeader } from '../../../audio/containers/wav-header.ts'
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 /**
- * What a server is asked for: words and segments with times, segments, or a text alone. Not every
- * server, nor every model of one, knows the first.
+ * The response formats that a request may ask for: words and segments with times, segments with
+ * times, or a text alone. Not every server or model supports the first.
  */
 export const responseFormats = ['words', 'segments', 'text'] as const
 
@@ -16,7 +16,7 @@ export type RemoteFormFields = {
   model: string
   language: string | undefined
   prompt: string
-  answer: ResponseFormat
+  responseFormat: ResponseFormat
 }
 
 const fieldsOfForm: Record<ResponseFormat, [name: string, value: string][]> = {
@@ -30,12 +30,18 @@ const fieldsOfForm: Record<ResponseFormat, [name: string, value: string][]> = {
 }
 
 /** Writes a request for a transcription as `multipart/form-data` (RFC 7578). */
-export function writeMultipartForm({ audio, model, language, prompt, answer }: RemoteFormFields): {
+export function writeMultipartForm({
+  audio,
+  model,
+  language,
+  prompt,
+  responseFormat,
+}: RemoteFormFields): {
   contentType: string
   body: Buffer
 } {
   const boundary = `steno-${randomBytes(16).toString('hex')}`
-  const fields = [['model', model], ...fieldsOfForm[answer]]
+  const fields = [['model', model], ...fieldsOfForm[responseFormat]]
   if (language !== undefined) fields.push(['language', language])
   if (prompt !== '') fields.push(['prompt', prompt])
   const head = (disposition: string) => `--${boundary}\r\nContent-Disposition: ${disposition}\r\n`

@@ -1,4 +1,4 @@
-/** Names that Whisper and others give to languages, where those of Unicode differ. */
+/** Language names of Whisper and other servers that differ from the names of Unicode (CLDR). */
 const otherNames: Readonly<Record<string, string>> = {
   ...{ castilian: 'es', flemish: 'nl', valencian: 'ca', moldavian: 'ro', moldovan: 'ro' },
   ...{ mandarin: 'zh', cantonese: 'yue', javanese: 'jw', jv: 'jw', iw: 'he', in: 'id' },
@@ -7,7 +7,7 @@ const otherNames: Readonly<Record<string, string>> = {
   ...{ panjabi: 'pa', sinhalese: 'si', faroese: 'fo', jp: 'ja', cn: 'zh' },
 }
 
-const codesByName = new Map<string, string>()
+const namesByCode = new Map<string, string>()
 
 /**
  * Returns the code of a language that a server names as it likes: `en`, `en-US`, `english` or
@@ -24,9 +24,9 @@ export function languageCodeOf(name: string, codes: readonly string[]): string |
 
 /** Returns the English name of a language, in lower case. */
 function languageNameOf(code: string): string | undefined {
-  if (!codesByName.has(code)) {
+  if (!namesByCode.has(code)) {
     const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
-    codesByName.set(code, names.of(code)?.toLowerCase() ?? '')
+    namesByCode.set(code, names.of(code)?.toLowerCase() ?? '')
   }
-  return codesByName.get(code)
+  return namesByCode.get(code)
 }

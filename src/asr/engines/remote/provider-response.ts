@@ -16,10 +16,10 @@ export type RemoteResponse = {
 /** The confidence of words if the server states none. */
 const DEFAULT_CONFIDENCE = 0.8
 /**
- * Text of a segment with this little chance of speech and of its words is invented
+ * A segment above this no-speech probability and below this log probability is invented
  * (openai/whisper).
  */
-const NO_SPEECH = 0.6
+const MAX_NO_SPEECH_PROBABILITY = 0.6
 const MIN_LOG_PROBABILITY = -1
 /** More words than this per second come from a loop of the model: people do not speak so fast. */
 const MAX_WORDS_PER_SECOND = 25
@@ -100,15 +100,17 @@ function readSegments(value: unknown, seconds: number): ResponseSegment[] {
       words,
     } = fields
     if (typeof text !== 'string') return []
-    const isSure = typeof logProbability === 'number' && Number.isFinite(logProbability)
+    const hasLogProbability = typeof logProbability === 'number' && Number.isFinite(logProbability)
     const [from, to] = [numberOf(start) ?? 0, numberOf(end) ?? seconds]
     const isInvented =
-      (numberOf(noSpeech) ?? 0) > NO_SPEECH && isSure && logProbability < MIN_LOG_PROBABILITY
+      (numberOf(noSpeech) ?? 0) > MAX_NO_SPEECH_PROBABILITY &&
+      hasLogProbability &&
+      logProbability < MIN_LOG_PROBABILITY
     return {
       text: text.trim(),
       start: Math.min(Math.max(0, from), seconds),
       end: Math.min(Math.max(0, from, to), seconds),
-      confidence: isSure ? Math.min(1, Math.exp(logProbability)) : DEFAULT_CONFIDENCE,
+      confidence: hasLogProbability ? Math.min(1, Math.exp(logProbability)) : DEFAULT_CONFIDENCE,
       isInvented,
       words: readWords(words),
     }

@@ -31,11 +31,11 @@ export type RemoteOptions = {
   /** Closed with the recognizer. */
   client: FormClient
   model: string
-  /** What it recognizes; empty = every language. */
+  /** Languages that it recognizes; empty = every language. */
   languages: readonly string[]
   /** Seconds of one request. */
   timeout: number
-  /** Requests at a time. */
+  /** Maximum number of concurrent requests. */
   concurrency: number
   /** The models of the API that prefer it to those of this machine. */
   preferredBy: readonly string[]
@@ -43,14 +43,14 @@ export type RemoteOptions = {
   apiKey: string | undefined
 }
 
-/** How long a caller waits: live work waits shorter. */
+/** Kind of work; it selects the timeout and the number of tries, which are lower for live work. */
 export type RemoteUse = 'batch' | 'live'
 
 export type RemoteCall = { signal: AbortSignal; use: RemoteUse }
 
 /** The remote engine. Rejects with `engine_failed` or `remote_engine_refused`. */
 export type RemoteRecognizer = {
-  /** What is known of it now: whether it measures word times shows in its responses. */
+  /** Describes the engine as known now: its responses show whether it measures word times. */
   describe(): RecognizerInfo
   recognize(batch: Batch, call: RemoteCall): Promise<RecognizedSegment[]>
   recognizeFinal(
@@ -77,7 +77,7 @@ const DEFAULT_PROBABILITY = 0.9
 /** A prompt of Whisper has room for 224 tokens. */
 const MAX_PROMPT_CHARS = 600
 
-/** Whether the server is known to do something; undefined = it was not seen yet. */
+/** What the server supports, as learned from its responses; undefined = not observed yet. */
 type ServerFeatures = {
   form: ResponseFormat
   wordTimes: boolean | undefined
@@ -101,7 +101,10 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
   const enter = createFairSemaphore({ total, perAccount: total, maxWaiting: 0 })
   const features: ServerFeatures = { form: 'words', wordTimes: undefined, languages: undefined }
 
-  async function ask(request: RemoteRequest, { signal, use }: RemoteCall): Promise<RemoteResponse> {
+  async function transcribe(
+    request: RemoteRequest,
+    { signal, use }: RemoteCall,
+  ): Promise<RemoteResponse> {
     const { start, end } = request.segment
     const audio = await readAudio(request.path, request.segment)
     const seconds = (end - start) / SAMPLE_RATE
@@ -112,7 +115,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
       return enter(work, { account: use, signal })
     }
     const first = readOrFail(await send(prompt), seconds)
-    const response = isEchoOfPrompt(first, prompt) ? readOrFail(await send(''), seconds) : first
+    const response = isPromptEcho(first, prompt) ? readOrFail(await send(''), seconds) : first
     learnFeatures(features, response)
     return response
   }
@@ -132,23 +135,26 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
     recognize({ segments, path, ...settings }, call) {
       return Promise.all(
         segments.map(async (segment) => {
-          const answer = await ask({ path, segment, ...settings }, call)
-          const words = shiftWords(answer.words, segment.start / SAMPLE_RATE)
+          const response = await transcribe({ path, segment, ...settings }, call)
+          const words = shiftWords(response.words, segment.start / SAMPLE_RATE)
           const uncovered = words.length > 0 ? 0 : spokenSeconds(segment)
-          return { segment, words, uncovered, ...recognized(answer, settings, modelInfo) }
+          return { segment, words, uncovered, ...describeResponse(response, settings, modelInfo) }
         }),
       )
     },
     async recognizeFinal({ path, segment, context = segment }, settings, call) {
-      const answer = await ask({ path, segment: context, ...settings }, call)
-      const within = wordsWithin(shiftWords(answer.words, context.start / SAMPLE_RATE), segment)
-      return { ...within, ...recognized(answer, settings, modelInfo) }
+      const response = await transcribe({ path, segment: context, ...settings }, call)
+      const within = wordsWithin(shiftWords(response.words, context.start / SAMPLE_RATE), segment)
+      return { ...within, ...describeResponse(response, settings, modelInfo) }
     },
     identify({ path, segments, languages: allowed }, call) {
       return Promise.all(
         segments.map(async (segment) => {
           const request = { path, segment: middleOf(segment), language: undefined, vocabulary: [] }
-          return toSegments(segment, await ask(request, call), { allowed, use: call.use })
+          return toLanguageSpans(segment, await transcribe(request, call), {
+            allowed,
+            use: call.use,
+          })
         }),
       )
     },
@@ -156,8 +162,8 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
   }
 }
 
-/** What a response says of the language, and of the engine. */
-function recognized(
+/** Returns the language, the warnings and the model to report for a response. */
+function describeResponse(
   response: RemoteResponse,
   settings: Pick<Batch, 'language' | 'languages'>,
   { languages, model }: { languages: readonly string[]; model: string },
@@ -173,13 +179,13 @@ function recognized(
 type SegmentLanguageOptions = { allowed: readonly string[]; use: RemoteUse }
 
 /** Returns a segment with the language that the server named for it. */
-function toSegments(
+function toLanguageSpans(
   segment: Segment,
   { language, languageProbability }: RemoteResponse,
   { allowed, use }: SegmentLanguageOptions,
 ): LanguageSpan[] {
   if (language === undefined && use === 'batch') {
-    // The next attempt is routed without identification, and says so in a warning.
+    // The next attempt of the job runs without identification and adds a warning.
     const detail = `the ${REMOTE} engine does not name the language of its texts`
     throw new AppError('engine_failed', detail, { isTransient: true })
   }
@@ -211,11 +217,11 @@ async function postAudio(
   const limit = use === 'live' ? Math.min(timeout, LIVE_TIMEOUT) : timeout
   for (;;) {
     const { form } = features
-    const body = writeMultipartForm({ audio, model, language, prompt, answer: form })
+    const body = writeMultipartForm({ audio, model, language, prompt, responseFormat: form })
     const request = { ...body, signal, timeout: limit, tries: TRIES[use] }
-    const answer = await client.post({ path: TRANSCRIPTIONS, ...request })
-    if ('problem' in answer) throw requestFailed(answer.problem)
-    const { status, text } = answer
+    const response = await client.post({ path: TRANSCRIPTIONS, ...request })
+    if ('problem' in response) throw requestFailed(response.problem)
+    const { status, text } = response
     if (status < 300) return text
     const simpler = responseFormats[responseFormats.indexOf(form) + 1]
     const isAboutForm = /response_format|timestamp_granularities|verbose_json/.test(text)
@@ -229,7 +235,9 @@ function requestFailed(problem: string): AppError {
   return new AppError('engine_failed', `the ${REMOTE} engine: ${problem}`, { isTransient: true })
 }
 
-/** Remedies by status; what a server says of a key may hold a part of it. */
+/**
+ * Remedies by status. They replace the server's message, which may contain a part of the API key.
+ */
 const remedies: Readonly<Record<number, string>> = {
   401: 'see STENO_REMOTE_ASR_API_KEY',
   403: 'see STENO_REMOTE_ASR_API_KEY',
@@ -259,9 +267,9 @@ function messageIn(text: string): string {
 }
 
 function readOrFail(text: string, seconds: number): RemoteResponse {
-  const answer = parseProviderResponse(text, seconds)
-  if (!answer) throw requestFailed('its answer is not a transcription')
-  return answer
+  const response = parseProviderResponse(text, seconds)
+  if (!response) throw requestFailed('its answer is not a transcription')
+  return response
 }
 
 function learnFeatures(features: ServerFeatures, { language, hasWordTimes }: RemoteResponse): void {
@@ -281,7 +289,7 @@ function promptOf(vocabulary: readonly string[]): string {
 }
 
 /** A model that finds no speech may repeat its prompt: at least three words, and no others. */
-function isEchoOfPrompt({ words }: RemoteResponse, prompt: string): boolean {
+function isPromptEcho({ words }: RemoteResponse, prompt: string): boolean {
   if (prompt === '' || words.length < 3) return false
   const text = comparableText(words.map((word) => word.text).join(' '))
   return comparableText(prompt).includes(text)
@@ -294,7 +302,7 @@ function comparableText(text: string): string {
     .trim()
 }
 
-/** Reads the samples of a segment as they are, with silence after very short ones. */
+/** Reads the 16-bit samples of a segment; adds silence after very short ones. */
 async function readAudio(path: string, { start, end }: Segment): Promise<Uint8Array> {
   const audio = Buffer.alloc(Math.max(MIN_SAMPLES, end - start) * 2)
   const length = (end - start) * 2

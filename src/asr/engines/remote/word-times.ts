@@ -17,7 +17,7 @@ export function locateWords(
   words: readonly TimedText[],
   { text, seconds }: { text: string; seconds: number },
 ): TimedText[] {
-  const texts = punctuated(
+  const texts = addPunctuation(
     words.map((word) => word.text),
     text,
   )
@@ -74,7 +74,7 @@ function clampTimes(words: readonly TimedText[], seconds: number): TimedText[] {
   })
 }
 
-/** Returns the words of the longest sequence whose starts ascend, by their numbers. */
+/** Returns the indexes of the words in the longest subsequence whose starts ascend. */
 function ascending(words: readonly TimedText[], seconds: number): number[] {
   const isUsable = ({ start }: TimedText) => start >= 0 && start <= seconds
   const longest: { length: number; before: number }[] = []
@@ -88,19 +88,20 @@ function ascending(words: readonly TimedText[], seconds: number): number[] {
     longest.push({ length: isUsable(word) ? length + 1 : 0, before })
     if (longest[i]!.length > (longest[last]?.length ?? 0)) last = i
   }
-  const found: number[] = []
-  for (; last >= 0; last = longest[last]!.before) found.unshift(last)
-  return found
+  const indexes: number[] = []
+  for (; last >= 0; last = longest[last]!.before) indexes.unshift(last)
+  return indexes
 }
 
-/** So many characters of a text may lie between two words. */
+/** At most this many characters of a text may lie between two words. */
 const WIDEST_GAP = 12
 
 /**
- * Gives words the punctuation of a text, where that holds the same words. What is between two words
- * belongs to the first as far as the space, and to the second behind it.
+ * Adds the punctuation of a text to words if the text contains the same words. Of the characters
+ * between two words, those before the space belong to the first word and those after it to the
+ * second.
  */
-function punctuated(words: readonly string[], text: string): readonly string[] {
+function addPunctuation(words: readonly string[], text: string): readonly string[] {
   const searched = text.toLowerCase()
   const ranges: { from: number; to: number }[] = []
   for (const word of words) {

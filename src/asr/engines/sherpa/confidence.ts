@@ -1,28 +1,28 @@
 import type { Word } from '../../../transcript/transcript.ts'
 
 /**
- * Gives words a confidence where a model returns none: how much of a word is recognized again when
- * the model decodes the audio a second time, a little later in its frames. If k of n letters are
- * recognized again, the confidence is (k + 1) / (n + 2), the rule of succession, so no word is
- * certain.
+ * Gives words a confidence where a model returns none: the share of a word's letters that the model
+ * recognizes again when it decodes the audio a second time, shifted by a part of a frame. If k of n
+ * letters are recognized again, the confidence is (k + 1) / (n + 2), the rule of succession, so no
+ * word is certain.
  */
 export function withConfidence<T extends Word>(words: readonly T[], second: string): T[] {
   const letters = words.flatMap(({ text }, word) => {
     return [...comparableText(text)].map((letter) => ({ letter, word }))
   })
-  const found = new Map<number, number>()
+  const matchedLetters = new Map<number, number>()
   const otherCharacters = [...comparableText(second)]
-  const matches = matchesOf(
+  const matches = longestCommonSubsequence(
     letters.map(({ letter }) => letter),
     otherCharacters,
   )
   for (const place of matches) {
     const { word } = letters[place]!
-    found.set(word, (found.get(word) ?? 0) + 1)
+    matchedLetters.set(word, (matchedLetters.get(word) ?? 0) + 1)
   }
   return words.map((word, i) => {
     const count = [...comparableText(word.text)].length
-    return { ...word, confidence: ((found.get(i) ?? 0) + 1) / (count + 2) }
+    return { ...word, confidence: ((matchedLetters.get(i) ?? 0) + 1) / (count + 2) }
   })
 }
 
@@ -33,8 +33,8 @@ function comparableText(text: string): string {
     .replace(/[^\p{L}\p{N}]/gu, '')
 }
 
-/** Returns the places in `a` of a longest sequence that both have in common. */
-function matchesOf(a: readonly string[], b: readonly string[]): number[] {
+/** Returns the indexes in `a` of a longest common subsequence of `a` and `b`. */
+function longestCommonSubsequence(a: readonly string[], b: readonly string[]): number[] {
   const width = b.length + 1
   const lengths = new Uint16Array((a.length + 1) * width)
   for (let i = a.length - 1; i >= 0; i--) {

@@ -12,7 +12,7 @@ export function describeFolder(folder: string): CheckpointForm {
     engine: 'sherpa',
     kind: isStreaming ? 'streaming-recognition' : 'recognition',
     files,
-    // Listed words are searched by a second copy of the networks.
+    // Recognition with hotwords loads a second copy of the networks.
     memoryFactor: family === 'transducer' ? 2 : 1,
   }
 }

@@ -2,9 +2,9 @@
 const MIN_LETTERS = 3
 
 /**
- * Writes listed words in the form that sherpa-onnx takes for one stream: phrases with slashes
- * between, in the case that the pieces of the model have. Returns undefined when no word can be
- * written in the pieces.
+ * Writes the vocabulary as the hotwords of a sherpa-onnx stream: phrases separated by slashes, in
+ * the letter case of the model's pieces. Returns undefined when no word can be written in the
+ * pieces.
  */
 export function encodeHotwords(
   vocabulary: readonly string[],
@@ -26,14 +26,17 @@ export function encodeHotwords(
 const upper = (word: string) => word.toUpperCase()
 const lower = (word: string) => word.toLowerCase()
 
-/** Whether pieces make up a word, the longest first; signs that mean something there do not. */
+/**
+ * Returns true if pieces make up the word, tried longest first, and the word does not begin with a
+ * sign that has a meaning in sherpa-onnx's hotwords.
+ */
 function isWritable(word: string, knownPieces: ReadonlySet<string>, longest: number): boolean {
   if (/^[:#@]/.test(word)) return false
-  const opens = [...knownPieces].some((piece) => piece.startsWith(' '))
-  const opened = opens && !/\p{Script=Han}/u.test(word) ? ` ${word}` : word
-  for (let at = 0; at < opened.length; ) {
-    let end = Math.min(opened.length, at + longest)
-    while (end > at && !knownPieces.has(opened.slice(at, end))) end--
+  const hasWordStarts = [...knownPieces].some((piece) => piece.startsWith(' '))
+  const prefixed = hasWordStarts && !/\p{Script=Han}/u.test(word) ? ` ${word}` : word
+  for (let at = 0; at < prefixed.length; ) {
+    let end = Math.min(prefixed.length, at + longest)
+    while (end > at && !knownPieces.has(prefixed.slice(at, end))) end--
     if (end === at) return false
     at = end
   }
@@ -41,11 +44,11 @@ function isWritable(word: string, knownPieces: ReadonlySet<string>, longest: num
 }
 
 /**
- * Returns the list with which sherpa-onnx divides words into pieces, for models that come without
- * one: SentencePiece numbers its pieces by rank, and a piece's score is minus its rank. Undefined
- * for models of single characters, which need none.
+ * Returns the `bpe.vocab` with which sherpa-onnx splits words into pieces, for models that come
+ * without one: SentencePiece numbers its pieces by rank, and a piece's score is minus its rank.
+ * Undefined for models of single characters, which need none.
  */
-export function divisionOf(pieces: readonly string[]): string | undefined {
+export function writeBpeVocabulary(pieces: readonly string[]): string | undefined {
   if (!pieces.some((piece) => /^ \S/.test(piece))) return undefined
   const lines = pieces.map((piece, rank) => `${piece.replace(/^ /, '\u2581')}\t${-rank}`)
   return `${lines.join('\n')}\n`

@@ -20,7 +20,7 @@ export type SherpaLayout = {
   /** The files of the networks by their part, and all that they need, by name. */
   parts: { model?: string; encoder?: string; decoder?: string; joiner?: string }
   tokens: string
-  /** The list for dividing words into tokens, where the folder has one. */
+  /** The `bpe.vocab` file, which splits words into tokens, if the folder has one. */
   bpeVocabulary?: string
   files: readonly string[]
 }
@@ -31,17 +31,17 @@ const MAX_TOKENS = 1_000_000
 const WEIGHTS = /\.(weights|data|onnx_data)$/
 
 /**
- * Finds out which model a folder holds, from its file names (`tokens.txt`, and `model.onnx`, or
+ * Identifies the model in a folder from its file names (`tokens.txt`, and `model.onnx`, or
  * `encoder`, `decoder` and `joiner`) and the metadata of the networks; 8-bit networks are
- * preferred. Blocks shortly. Throws `Error` that says what the folder lacks.
+ * preferred. Reads synchronously. Throws `Error` that says what the folder lacks.
  */
 export function readSherpaLayout(folder: string): SherpaLayout {
   const names = readdirSync(folder).sort()
   const tokens = names.find((name) => /(^|-)tokens\.txt$/.test(name))
   if (!tokens) throw new Error('a model of sherpa-onnx needs its tokens.txt')
   const networks = names.filter((name) => name.endsWith('.onnx'))
-  const prefer = (found: readonly string[]) => {
-    return found.find((name) => name.includes('int8')) ?? found[0]
+  const prefer = (candidates: readonly string[]) => {
+    return candidates.find((name) => name.includes('int8')) ?? candidates[0]
   }
   const named = (part: string) => prefer(networks.filter((name) => name.includes(part)))
   const [encoder, decoder, joiner] = ['encoder', 'decoder', 'joiner'].map(named)
@@ -77,7 +77,8 @@ export function readSherpaLayout(folder: string): SherpaLayout {
 }
 
 /**
- * What the exports of sherpa-onnx write into their networks; `model_type` is NeMo's class there.
+ * Returns the family by the metadata that the exports of sherpa-onnx write; for NeMo models,
+ * `model_type` is the name of the class.
  */
 function familyOf(
   metadata: ReadonlyMap<string, string>,

@@ -1,7 +1,7 @@
 /**
- * A process that runs one model with sherpa-onnx and nothing else: the library brings an ONNX
- * Runtime of its own, which must not meet another one, and it ends its process where a file is not
- * as it expects.
+ * A process that runs one model with sherpa-onnx and nothing else: the library includes its own
+ * ONNX Runtime, which must not share a process with another one, and it exits when a file is not
+ * what it expects.
  */
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import '../../onnx/no-telemetry.ts'
@@ -9,9 +9,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OfflineRecognizer } from 'sherpa-onnx-node'
-import { divisionOf } from './hotwords.ts'
+import { writeBpeVocabulary } from './hotwords.ts'
 import { readSherpaLayout, readTokenList, type SherpaLayout } from './layout.ts'
-import { listedConfig, offlineConfig, onlineConfig } from './settings.ts'
+import { hotwordsConfig, offlineConfig, onlineConfig } from './settings.ts'
 import type {
   FromSherpa,
   SherpaSetup,
@@ -36,7 +36,7 @@ async function load(setup: SherpaSetup): Promise<Recognize> {
   }
   const config = offlineConfig(layout, setup)
   const recognizer = new sherpa.OfflineRecognizer(config)
-  let beams: OfflineRecognizer | undefined
+  let hotwordsRecognizer: OfflineRecognizer | undefined
   return async (task) => {
     if (task.kind !== 'recognize') throw new TypeError('this model does not stream')
     const { samples, language, hotwords } = task
@@ -48,13 +48,13 @@ async function load(setup: SherpaSetup): Promise<Recognize> {
       }
       recognizer.setConfig({ ...config, modelConfig: { ...config.modelConfig, canary } })
     }
-    // Listed words need another search, and the library takes that for a recognizer as a whole.
+    // Hotwords need another decoding method, which the library sets per recognizer.
     if (hotwords !== undefined) {
-      beams ??= withDivision(layout, setup, (file) => {
-        return new sherpa.OfflineRecognizer(listedConfig(config, file))
+      hotwordsRecognizer ??= withBpeVocabulary(layout, setup, (file) => {
+        return new sherpa.OfflineRecognizer(hotwordsConfig(config, file))
       })
     }
-    const used = hotwords === undefined ? recognizer : beams!
+    const used = hotwords === undefined ? recognizer : hotwordsRecognizer!
     const stream = hotwords === undefined ? used.createStream() : used.createStream(hotwords)
     stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE })
     const { text, tokens, timestamps, durations, ys_log_probs, lang } =
@@ -63,21 +63,19 @@ async function load(setup: SherpaSetup): Promise<Recognize> {
   }
 }
 
-/**
- * Calls `create` with the file for dividing words into pieces, written for it where there is none.
- */
-function withDivision<T>(
+/** Calls `create` with the `bpe.vocab` of the model, or a temporary one if the model has none. */
+function withBpeVocabulary<T>(
   { bpeVocabulary, tokens }: SherpaLayout,
   { folder }: SherpaSetup,
   create: (file: string | undefined) => T,
 ): T {
   if (bpeVocabulary !== undefined) return create(join(folder, bpeVocabulary))
-  const division = divisionOf(readTokenList(join(folder, tokens)))
-  if (division === undefined) return create(undefined)
+  const written = writeBpeVocabulary(readTokenList(join(folder, tokens)))
+  if (written === undefined) return create(undefined)
   const temporary = mkdtempSync(join(tmpdir(), 'steno-sherpa-'))
   try {
     const file = join(temporary, 'bpe.vocab')
-    writeFileSync(file, division)
+    writeFileSync(file, written)
     return create(file)
   } finally {
     rmSync(temporary, { recursive: true })
@@ -91,7 +89,7 @@ async function respond(recognize: Recognize, { id, task }: ToSherpa): Promise<vo
     const { user, system } = process.cpuUsage(before)
     send({ type: 'result', id, result: { ...text, cost: (user + system) / 1e6 } })
   } catch (error) {
-    send({ type: 'error', id, problem: explainLoadError(error) })
+    send({ type: 'error', id, problem: messageOf(error) })
   }
 }
 
@@ -99,7 +97,7 @@ function send(message: FromSherpa): void {
   process.send?.(message)
 }
 
-function explainLoadError(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
@@ -111,5 +109,5 @@ try {
   process.on('message', (message: ToSherpa) => void respond(recognize, message))
   send({ type: 'ready' })
 } catch (error) {
-  send({ type: 'broken', problem: explainLoadError(error) })
+  send({ type: 'broken', problem: messageOf(error) })
 }

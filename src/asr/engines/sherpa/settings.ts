@@ -4,7 +4,7 @@ import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { SherpaFamily, SherpaLayout } from './layout.ts'
 import type { SherpaSetup } from './sherpa-protocol.ts'
 
-/** Bands of the features where the model does not say it itself: GigaAM and Parakeet do. */
+/** Mel bands, for models whose metadata does not state them; GigaAM and Parakeet state them. */
 const BANDS = 80
 
 /** How much a listed word is preferred, in nats per token: the default of sherpa-onnx. */
@@ -47,17 +47,17 @@ export function offlineConfig(layout: SherpaLayout, setup: SherpaSetup): Recogni
 }
 
 /**
- * Returns the settings for a search that prefers listed words; `division` is the file with which
- * the library divides words into pieces, for models that have pieces longer than a character.
+ * Returns the settings for a search that prefers hotwords; `bpeVocabulary` is the file with which
+ * the library splits words into pieces, for models with pieces longer than a character.
  */
-export function listedConfig(
+export function hotwordsConfig(
   config: RecognizerConfig,
-  division: string | undefined,
+  bpeVocabulary: string | undefined,
 ): RecognizerConfig {
-  const divided = { modelingUnit: 'cjkchar+bpe', bpeVocab: division }
+  const pieceSettings = { modelingUnit: 'cjkchar+bpe', bpeVocab: bpeVocabulary }
   return {
     ...config,
-    modelConfig: { ...config.modelConfig, ...(division !== undefined && divided) },
+    modelConfig: { ...config.modelConfig, ...(bpeVocabulary !== undefined && pieceSettings) },
     decodingMethod: 'modified_beam_search',
     hotwordsScore: HOTWORDS_SCORE,
   }

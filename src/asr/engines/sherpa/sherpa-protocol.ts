@@ -1,7 +1,7 @@
 /** What a process for sherpa-onnx loads. Plain data. */
 export type SherpaSetup = {
   folder: string
-  /** `cpu`, or what else the installed library was built for. */
+  /** `cpu`, or another execution provider of the installed library. */
   provider: string
 }
 
@@ -12,7 +12,7 @@ export type SherpaTask =
       samples: Float32Array
       /** For models that need it. */
       language?: string
-      /** Listed words, as pieces with spaces between and a slash between words. */
+      /** Vocabulary phrases separated by slashes; see `encodeHotwords`. */
       hotwords?: string
     }
   /** Continues a stream with more audio, or begins one where `stream` is not known. */

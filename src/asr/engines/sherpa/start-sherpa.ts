@@ -7,14 +7,14 @@ import type { FromSherpa, SherpaSetup, SherpaTask, SherpaText } from './sherpa-p
 
 /** Seconds within which a model must load. */
 const LOAD_TIMEOUT = 120
-/** How much of what the library writes before it ends is kept. */
+/** Characters of the library's error output that are kept. */
 const MAX_ERRORS = 2000
 
 /** A process that runs one model with sherpa-onnx. */
 export type SherpaProcess = {
   /**
-   * Recognizes one piece of audio; calls wait for each other. Rejects with `engine_failed` when the
-   * process ends meanwhile; the next call has another one.
+   * Recognizes one piece of audio; calls run one at a time. Rejects with `engine_failed` when the
+   * process ends meanwhile; the next call uses a new process.
    */
   run(task: SherpaTask, signal: AbortSignal): Promise<SherpaText>
   close(): Promise<void>
@@ -57,7 +57,7 @@ export async function startSherpa(setup: SherpaSetup): Promise<SherpaProcess> {
     await worker.close()
     throw error
   }
-  // The packages for Node know the processor only, and use it without asking.
+  // The npm packages support the CPU only and silently fall back to it.
   if (/fallback to cpu/i.test(errors())) {
     process.stderr.write(
       `sherpa-onnx cannot use ${setup.provider}: ${setup.folder} runs on the CPU\n`,
@@ -73,7 +73,9 @@ export async function startSherpa(setup: SherpaSetup): Promise<SherpaProcess> {
   }
 }
 
-/** The process of a model, when it is ready, and the last that the library wrote. */
+/**
+ * Returns the supervised process of a model, a promise of its readiness, and its last error output.
+ */
 function createWorker(setup: SherpaSetup) {
   let errors = ''
   let problem: string | undefined
@@ -104,7 +106,7 @@ function createWorker(setup: SherpaSetup) {
       const reason = problem ?? `sherpa-onnx ended with ${cause}${lastErrorLine(errors)}`
       if (state === 'loading') ready.reject(new Error(reason))
       ready = Promise.withResolvers()
-      // A caller handles the error while the model loads, but not always later.
+      // Callers handle a rejection while the model loads; later, nobody may be waiting.
       ready.promise.catch(() => {})
     },
   })

@@ -2,9 +2,9 @@ import type { OnlineRecognizer, OnlineStream } from 'sherpa-onnx-node'
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { SherpaTask, SherpaText } from './sherpa-protocol.ts'
 
-/** Streams that are kept; the one that was continued least recently goes first. */
+/** Maximum number of open streams; the least recently used one is dropped first. */
 const MAX_STREAMS = 64
-/** Seconds of silence after the end: the model looks so far ahead. */
+/** Seconds of silence to add after the end, since the model looks this far ahead. */
 const TAIL = 1
 
 /**
@@ -15,7 +15,7 @@ export function createStreams(
   recognizer: Pick<OnlineRecognizer, 'createStream' | 'isReady' | 'decode' | 'getResult'>,
 ): (task: SherpaTask) => Promise<Omit<SherpaText, 'cost'>> {
   const streams = new Map<number, OnlineStream>()
-  const give = (stream: OnlineStream, samples: Float32Array) => {
+  const acceptSamples = (stream: OnlineStream, samples: Float32Array) => {
     stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE })
   }
 
@@ -31,9 +31,9 @@ export function createStreams(
       if (streams.size <= MAX_STREAMS) break
       streams.delete(oldest)
     }
-    give(stream, samples.slice(openStream ? task.from : 0))
+    acceptSamples(stream, samples.slice(openStream ? task.from : 0))
     if (isLast) {
-      give(stream, new Float32Array(TAIL * SAMPLE_RATE))
+      acceptSamples(stream, new Float32Array(TAIL * SAMPLE_RATE))
       stream.inputFinished()
     }
     while (recognizer.isReady(stream)) recognizer.decode(stream)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withConfidence } from './confidence.ts'
-import { divisionOf, encodeHotwords } from './hotwords.ts'
+import { encodeHotwords, writeBpeVocabulary } from './hotwords.ts'
 import { interpolateWordTimes, wordsFromSherpaText } from './words.ts'
 
 /** Tokens one tenth of a second apart, from 0.1 s on. */
@@ -78,6 +78,6 @@ test('hotwords are encoded in the case and the tokens of the model', () => {
   assert.equal(encode(['New York', 'we', 'xyz', 'a/b', ':ork']), 'NEW YORK')
   assert.equal(encode(['AB', '我们我', 'york']), '我们我/YORK')
   assert.equal(encode(['unknown']), undefined)
-  assert.equal(divisionOf(['<blk>', ' NEW', 'ORK']), '<blk>\t0\n\u2581NEW\t-1\nORK\t-2\n')
-  assert.equal(divisionOf(['<blk>', '我', ' ']), undefined)
+  assert.equal(writeBpeVocabulary(['<blk>', ' NEW', 'ORK']), '<blk>\t0\n\u2581NEW\t-1\nORK\t-2\n')
+  assert.equal(writeBpeVocabulary(['<blk>', '我', ' ']), undefined)
 })

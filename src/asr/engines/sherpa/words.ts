@@ -17,11 +17,11 @@ const BYTE = /^<0x([0-9A-F]{2})>$/
 type Letter = { letter: string; token: number }
 
 /**
- * Joins tokens into words. Blanks part words; where a script has none, each character is a word.
- * Punctuation joins the word before it. A word lasts from its first token to the end of the last;
- * where the model gives no durations, a token lasts as long as tokens within words do here, half
- * of them longer, but not into the next one. `seconds` is the length of the audio. The confidence
- * is the mean probability of the tokens, and 0 where the model gives none.
+ * Joins tokens into words. Spaces separate words; in a script without spaces, each character is a
+ * word. Punctuation joins the word before it. A word lasts from its first token to the end of the
+ * last; where the model gives no durations, a token lasts the median distance between the tokens of
+ * a word, but not into the next token. `seconds` is the length of the audio. The confidence is the
+ * mean probability of the tokens, and 0 where the model gives none.
  */
 export function wordsFromSherpaText(
   decoded: Pick<SherpaText, 'text' | 'tokens' | 'times' | 'durations' | 'logProbs'>,
@@ -29,7 +29,7 @@ export function wordsFromSherpaText(
 ): SherpaWord[] {
   const letters = timedLetters(decoded)
   const groups = groupLetters(letters)
-  const ends = wordEnds(decoded, groups, seconds)
+  const ends = tokenEnds(decoded, groups, seconds)
   const words: SherpaWord[] = []
   for (const wordLetters of groups) {
     const text = wordLetters.map(({ letter }) => letter).join('')
@@ -92,15 +92,15 @@ function timedLetters({ text, tokens }: Pick<SherpaText, 'text' | 'tokens'>): Le
     for (const letter of piece.replaceAll('\u2581', ' ')) letters.push({ letter, token })
   }
   const written = letters.map(({ letter }) => letter).join('')
-  if (packed(written) === packed(text)) return letters
-  // The tokens stand for bytes that only the library can read: the text is spread over them.
+  if (withoutSpaces(written) === withoutSpaces(text)) return letters
+  // The tokens are bytes that only the library can decode: the text is spread over the tokens.
   const all = [...text]
   return all.map((letter, i) => {
     return { letter, token: Math.floor((i * tokens.length) / all.length) }
   })
 }
 
-function packed(text: string): string {
+function withoutSpaces(text: string): string {
   return text.replace(/\s/g, '')
 }
 
@@ -116,9 +116,9 @@ function groupLetters(letters: readonly Letter[]): Letter[][] {
     const previous = groups.at(-1)
     const before = previous?.at(-1)?.letter ?? ''
     const isPart = previous && (isOpen || ATTACHED.test(letter.letter))
-    const parts =
+    const startsWord =
       UNSPACED.test(letter.letter) || (UNSPACED.test(before) && SPOKEN.test(letter.letter))
-    if (isPart && (!parts || ATTACHED.test(letter.letter))) previous.push(letter)
+    if (isPart && (!startsWord || ATTACHED.test(letter.letter))) previous.push(letter)
     else groups.push([letter])
     isOpen = true
   }
@@ -126,7 +126,7 @@ function groupLetters(letters: readonly Letter[]): Letter[][] {
 }
 
 /** Returns when each token ends, in seconds. */
-function wordEnds(
+function tokenEnds(
   { times, durations, tokens }: Pick<SherpaText, 'times' | 'durations' | 'tokens'>,
   groups: readonly (readonly Letter[])[],
   seconds: number,

@@ -1,7 +1,9 @@
 import type { LocalModel } from '../../../models/install/installed-models.ts'
 import type { RecognizerInfo } from '../recognizer.ts'
 
-/** These were trained to write down alone (release notes of large-v3-turbo, distil-whisper). */
+/**
+ * Models that were trained to transcribe only (release notes of large-v3-turbo, distil-whisper).
+ */
 const TRANSCRIBES_ONLY = /turbo|distil/
 
 /** Returns the id and the capabilities of an installed Whisper model, without loading it. */
@@ -10,7 +12,7 @@ export function describeWhisper({
   revision,
   languages,
 }: Pick<LocalModel, 'id' | 'revision' | 'languages'>): RecognizerInfo {
-  // The models for English alone have no tokens of languages, nor of tasks.
+  // English-only models have no language tokens and no task tokens.
   const isMultilingual = languages.length > 1
   return {
     id,

@@ -2,26 +2,26 @@ import { createHash } from 'node:crypto'
 import { floatsOf, type Tensors } from '../../onnx/onnx-runtime.ts'
 import type { MelFeatures } from './features.ts'
 
-/** Encoded chunks that are soon needed again, within a number of bytes; the oldest are removed. */
+/** A cache of encoded pieces, limited in bytes; the oldest pieces are removed first. */
 export type EncodingCache = {
-  keep(features: MelFeatures, chunk: Tensors): void
-  /** Returns the encoding of a chunk, if kept, and removes it. */
+  keep(features: MelFeatures, encoded: Tensors): void
+  /** Returns the encoding of a piece, if cached, and removes it. */
   take(features: MelFeatures): Tensors | undefined
 }
 
-/** Creates an empty store. Pieces are found by the content of their features. */
+/** Creates an empty cache. Its keys are hashes of the features of a piece. */
 export function createEncodingCache(maxBytes: number): EncodingCache {
-  const cachedEntries = new Map<string, { chunk: Tensors; bytes: number }>()
+  const cachedEntries = new Map<string, { encoded: Tensors; bytes: number }>()
   let total = 0
   const take = (key: string) => {
     const cachedEntry = cachedEntries.get(key)
     cachedEntries.delete(key)
     total -= cachedEntry?.bytes ?? 0
-    return cachedEntry?.chunk
+    return cachedEntry?.encoded
   }
   return {
-    keep(features, chunk) {
-      const bytes = Object.values(chunk).reduce(
+    keep(features, encoded) {
+      const bytes = Object.values(encoded).reduce(
         (sum, tensor) => sum + floatsOf(tensor).byteLength,
         0,
       )
@@ -32,7 +32,7 @@ export function createEncodingCache(maxBytes: number): EncodingCache {
         if (total + bytes <= maxBytes) break
         take(oldest)
       }
-      cachedEntries.set(key, { chunk, bytes })
+      cachedEntries.set(key, { encoded, bytes })
       total += bytes
     },
     take: (features) => (cachedEntries.size > 0 ? take(featuresKey(features)) : undefined),

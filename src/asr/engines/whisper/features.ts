@@ -6,7 +6,7 @@ const SAMPLE_RATE = 16_000
 const WINDOW = 400
 const WINDOW_FACTORS = [4, 4, 5, 5] as const
 const BINS = WINDOW / 2 + 1
-/** Values below the loudest one by more than this are raised: eight powers of ten. */
+/** Values are raised to at least the loudest one minus this, in powers of ten. */
 const RANGE = 8
 
 /** Log-mel features of one piece of audio: mels × frames, mel by mel; a frame is 10 ms. */
@@ -16,8 +16,9 @@ export type MelFeatures = { data: Float32Array; frames: number }
 export type FeatureExtractor = (audio: Float32Array, frames: number) => MelFeatures
 
 /**
- * Creates the log-mel features of Whisper (openai/whisper `audio.py`): periodic Hann window of 25
- * ms, power, `mels` triangles after Slaney up to 8 kHz, logarithm, range limited and scaled.
+ * Creates the extractor of Whisper's log-mel features (openai/whisper `audio.py`): periodic Hann
+ * window of 25 ms, power, `mels` triangles after Slaney up to 8 kHz, logarithm, range limited and
+ * scaled.
  */
 export function createFeatureExtractor(mels: number): FeatureExtractor {
   const filters = melFilters(mels)

@@ -15,9 +15,9 @@ import { createEncodingCache } from './encoding-cache.ts'
 import type { MelFeatures } from './features.ts'
 import type { WhisperConfig } from './whisper-config.ts'
 
-/** Encoded chunks of audio; plain memory, given back when nothing refers to it. */
+/** Encoded pieces of audio. It holds garbage-collected memory and needs no release. */
 export type EncodedAudio = {
-  /** Encoder frames (20 ms) of each chunk. */
+  /** Encoder frames (20 ms) of each piece. */
   readonly frames: readonly number[]
 }
 
@@ -27,9 +27,12 @@ export type DecoderOutput = {
   logits: Float32Array
   /** Tokens per row in `logits`. */
   tokens: number
-  /** Rows × alignment heads × fed tokens × `frames`, after softmax, if asked for. */
+  /** Rows × alignment heads × input tokens × `frames`, after softmax, if requested. */
   attention?: Float32Array
-  /** Encoder frames per row of `attention`: the longest chunk; past its own a chunk has zeros. */
+  /**
+   * Encoder frames per row of `attention`: those of the longest piece; shorter pieces end with
+   * zeros.
+   */
   frames: number
 }
 
@@ -52,20 +55,20 @@ export type WhisperDecoder = {
 export type WhisperNetwork = {
   readonly config: WhisperConfig
   /**
-   * Encodes chunks of at most 30 s (3000 frames). Shorter input is allowed and cheaper; the models
-   * were trained with input padded to 30 s. With `keep` what is encoded is remembered, as far as
-   * `KEPT_BYTES` reach, for the next call with the same features.
+   * Encodes pieces of at most 30 s (3000 frames). Shorter input is allowed and cheaper; the models
+   * were trained with input padded to 30 s. With `keep`, the encodings stay in a cache of
+   * `CACHE_BYTES` for the next call with the same features.
    */
   encode(features: readonly MelFeatures[], options?: { keep?: boolean }): Promise<EncodedAudio>
-  /** Starts decoding; `items` names the chunk of each row, several rows may share one. */
+  /** Starts decoding; `items` names the piece of each row, several rows may share one. */
   decoder(audio: EncodedAudio, items: readonly number[]): WhisperDecoder
   close(): Promise<void>
 }
 
-/** Added to the scores of what a token must not see: its weight becomes exactly 0. */
-const HIDDEN = -1e9
-/** Keys and values that wait for a second use: of 100 s of audio with Whisper base. */
-const KEPT_BYTES = 2 ** 27
+/** Added to the attention scores of masked positions: their weights become exactly 0. */
+const MASKED = -1e9
+/** The size of the encoding cache: keys and values of 100 s of audio with Whisper base. */
+const CACHE_BYTES = 2 ** 27
 
 /** Loads a model that `convertWhisper` wrote. Throws `Error` when the folder holds none. */
 export async function loadWhisper(
@@ -78,27 +81,27 @@ export async function loadWhisper(
   const encoder = await loadModel(join(folder, 'encoder.onnx'), { signedWeights: true, device })
   const decoder = await loadModel(join(folder, 'decoder.onnx'), { device })
   const encodings = new WeakMap<EncodedAudio, readonly Tensors[]>()
-  const encodingCache = createEncodingCache(KEPT_BYTES)
+  const encodingCache = createEncodingCache(CACHE_BYTES)
   return {
     config,
     async encode(features, { keep = false } = {}) {
-      const chunks: Tensors[] = []
+      const pieces: Tensors[] = []
       for (const spectrum of features) {
-        const chunk = encodingCache.take(spectrum) ?? (await encodeChunk(encoder, config, spectrum))
-        if (keep) encodingCache.keep(spectrum, chunk)
-        chunks.push(chunk)
+        const piece = encodingCache.take(spectrum) ?? (await encodePiece(encoder, config, spectrum))
+        if (keep) encodingCache.keep(spectrum, piece)
+        pieces.push(piece)
       }
-      const audio = { frames: chunks.map((chunk) => chunk['key.0']!.dims[2]!) }
-      encodings.set(audio, chunks)
+      const audio = { frames: pieces.map((piece) => piece['key.0']!.dims[2]!) }
+      encodings.set(audio, pieces)
       return audio
     },
     decoder(audio, items) {
-      const chunks = encodings.get(audio)
-      if (!chunks) throw new TypeError('audio was encoded by another model')
+      const pieces = encodings.get(audio)
+      if (!pieces) throw new TypeError('audio was encoded by another model')
       return startDecoder(
         decoder,
         config,
-        items.map((item) => chunks[item]!),
+        items.map((item) => pieces[item]!),
       )
     },
     async close() {
@@ -107,14 +110,14 @@ export async function loadWhisper(
   }
 }
 
-async function encodeChunk(
+async function encodePiece(
   encoder: OnnxSession,
   { mels, audioPositions }: WhisperConfig,
   { data, frames }: MelFeatures,
 ): Promise<Tensors> {
   if (data.length !== mels * frames) throw new RangeError(`${mels} × ${frames} values expected`)
   if (frames < 1 || frames > audioPositions * 2) {
-    throw new RangeError(`a chunk has 1 to ${audioPositions * 2} frames, not ${frames}`)
+    throw new RangeError(`a piece has 1 to ${audioPositions * 2} frames, not ${frames}`)
   }
   return await encoder.run({ features: floats(data, [1, mels, frames]) })
 }
@@ -122,12 +125,12 @@ async function encodeChunk(
 function startDecoder(
   session: OnnxSession,
   config: WhisperConfig,
-  chunks: readonly Tensors[],
+  pieces: readonly Tensors[],
 ): WhisperDecoder {
   const { heads, hidden, textPositions } = config
-  const empty = floats(new Float32Array(0), [chunks.length, heads, 0, hidden / heads])
-  let items = chunks
-  let cross = stackChunks(chunks, config)
+  const empty = floats(new Float32Array(0), [pieces.length, heads, 0, hidden / heads])
+  let items = pieces
+  let cross = stackPieces(pieces, config)
   let cache: Tensors = {}
   for (const name of graphPartsOf(config)) cache[`past.${name}`] = empty
   let past = 0
@@ -161,7 +164,8 @@ function startDecoder(
     keep(rows) {
       if (rows.length === items.length && rows.every((row, i) => row === i)) return
       const keptItems = rows.map((row) => items[row]!)
-      // Beams of one chunk change places without it; its keys and values are many times the cache.
+      // Beams of one piece share its keys and values, which are many times larger than the cache:
+      // reordering the beams does not copy them.
       if (keptItems.length !== items.length || keptItems.some((item, i) => item !== items[i])) {
         cross = pickRows(cross, rows)
       }
@@ -183,39 +187,39 @@ function graphPartsOf({ decoderLayers }: WhisperConfig): string[] {
   ]).flat()
 }
 
-/** A token sees what came before it, and itself. */
+/** Returns a mask with which a token attends to earlier tokens and to itself. */
 function causalMask(past: number, count: number): Tensor {
   const width = past + count
   const mask = new Float32Array(count * width)
-  for (let i = 0; i < count; i++) mask.fill(HIDDEN, i * width + past + i + 1, (i + 1) * width)
+  for (let i = 0; i < count; i++) mask.fill(MASKED, i * width + past + i + 1, (i + 1) * width)
   return floats(mask, [1, 1, count, width])
 }
 
-/** Puts what the encoder returned for each row into one batch; shorter chunks are padded. */
-function stackChunks(chunks: readonly Tensors[], config: WhisperConfig): Tensors {
+/** Stacks the encoder's outputs of all rows into one batch; shorter pieces are padded. */
+function stackPieces(pieces: readonly Tensors[], config: WhisperConfig): Tensors {
   const { heads, hidden } = config
-  const frames = chunks.map((chunk) => chunk['key.0']!.dims[2]!)
+  const frames = pieces.map((piece) => piece['key.0']!.dims[2]!)
   const width = Math.max(...frames)
-  const mask = new Float32Array(chunks.length * width)
+  const mask = new Float32Array(pieces.length * width)
   for (const [row, length] of frames.entries())
-    mask.fill(HIDDEN, row * width + length, (row + 1) * width)
-  const stacked: Tensors = { cross_mask: floats(mask, [chunks.length, 1, 1, width]) }
+    mask.fill(MASKED, row * width + length, (row + 1) * width)
+  const stacked: Tensors = { cross_mask: floats(mask, [pieces.length, 1, 1, width]) }
   const size = hidden / heads
   for (const name of graphPartsOf(config)) {
-    if (chunks.length === 1) {
-      stacked[`cross.${name}`] = chunks[0]![name]!
+    if (pieces.length === 1) {
+      stacked[`cross.${name}`] = pieces[0]![name]!
       continue
     }
-    const data = new Float32Array(chunks.length * heads * width * size)
-    for (const [row, chunk] of chunks.entries()) {
-      const values = floatsOf(chunk[name])
+    const data = new Float32Array(pieces.length * heads * width * size)
+    for (const [row, piece] of pieces.entries()) {
+      const values = floatsOf(piece[name])
       const length = values.length / heads
       for (let head = 0; head < heads; head++) {
         const part = values.subarray(head * length, (head + 1) * length)
         data.set(part, (row * heads + head) * width * size)
       }
     }
-    stacked[`cross.${name}`] = floats(data, [chunks.length, heads, width, size])
+    stacked[`cross.${name}`] = floats(data, [pieces.length, heads, width, size])
   }
   return stacked
 }

@@ -1,11 +1,11 @@
 import type { WhisperConfig } from './whisper-config.ts'
 
-/** Some tokens that belong together: `first` to `last` of a text, both included. */
+/** The tokens `first` to `last` (inclusive) of a text, which form a word or a character. */
 export type TokenRange = { text: string; first: number; last: number }
 
 /** Turns tokens of a Whisper model into text and back. */
 export type WhisperTokenizer = {
-  /** Returns the text of tokens; special tokens and halves of characters print nothing. */
+  /** Returns the text of tokens; special tokens and incomplete characters print nothing. */
   textOf(tokens: readonly number[]): string
   /**
    * Splits tokens at words, or at characters in languages that are written without spaces.
@@ -16,12 +16,12 @@ export type WhisperTokenizer = {
   encode(text: string): number[]
 }
 
-/** Languages in which words are not written apart, as in openai/whisper `tokenizer.py`. */
+/** Languages written without spaces between words, as in openai/whisper `tokenizer.py`. */
 const WITHOUT_SPACES = new Set(['zh', 'ja', 'th', 'lo', 'my', 'yue'])
 /** Punctuation that belongs to the word after it, and to the one before it. */
 const OPENING = `"'“¿([{-`
 const CLOSING = `"'.。,，!！?？:：”)]}、`
-/** How GPT-2 cuts a text before it merges bytes. */
+/** The pattern by which GPT-2 splits a text before it merges bytes. */
 const PARTS = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu
 
 /** Returns true where `language` is written without spaces between words. */
@@ -29,7 +29,7 @@ export function isWrittenWithoutSpaces(language: string): boolean {
   return WITHOUT_SPACES.has(language)
 }
 
-/** `vocabulary` holds the byte-level piece of each token, by id. */
+/** Creates a tokenizer; `vocabulary` holds the byte-level piece of each token, by id. */
 export function createTokenizer(
   vocabulary: readonly string[],
   { tokens: { end } }: Pick<WhisperConfig, 'tokens'>,

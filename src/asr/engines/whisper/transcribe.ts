@@ -15,7 +15,7 @@ import type { EncodedAudio, WhisperNetwork } from './network.ts'
 import type { WhisperTokenizer } from './tokenizer.ts'
 import type { WhisperConfig } from './whisper-config.ts'
 
-/** A loaded model with what belongs to it. */
+/** A loaded model with its tokenizer and its feature extractor. */
 export type WhisperModel = {
   network: WhisperNetwork
   tokenizer: WhisperTokenizer
@@ -42,8 +42,8 @@ export type WhisperTranscription = {
 /** Feature frames of the audio that Whisper was trained on: 30 s. */
 const FULL_FRAMES = 3000
 /**
- * The encoder gets so much silence after the audio, in feature frames. Whole 30 s cost many times
- * as much and are tried where the text is doubtful.
+ * Feature frames of silence that follow the audio in the encoder. Padding to 30 s costs many times
+ * as much and is tried where the text is doubtful.
  */
 const SILENCE_FRAMES = 300
 /**
@@ -55,9 +55,9 @@ const ROUGH_SILENCE_FRAMES = 100
 const MAX_COMPRESSION = 2.4
 /** Below this the text is doubtful (openai/whisper). */
 const MIN_LOG_PROBABILITY = -1
-/** Text less likely than this may be better found by beam search, at three times the cost. */
+/** Below this mean log probability, beam search may find a better text, at three times the cost. */
 const CERTAIN_LOG_PROB = -0.15
-/** Doubtful text where there is this likely no speech is invented (openai/whisper). */
+/** Doubtful text above this probability of no speech is invented (openai/whisper). */
 const NO_SPEECH = 0.6
 /**
  * Below this probability the language is identified again. This raised the number of correct clips
@@ -68,19 +68,21 @@ const LIKELY_LANGUAGE = 0.8
 const TEMPERATURES = [0.3, 0.6]
 /** The most tokens of a prompt and of a text: half of what fits, as in openai/whisper. */
 const MAX_TEXT_TOKENS = 224
-/** The fastest speech, in tokens per second, and what very short audio may have beyond that. */
+/**
+ * The fastest speech, in tokens per second, and the tokens that very short audio may have beyond
+ * that.
+ */
 const TOKENS_PER_SECOND = { latin: 9, other: 24 }
 const SPARE_TOKENS = 6
 /** Keys and values of encoded audio that are held at once, in bytes. */
 const MAX_ENCODED_BYTES = 2 ** 28
-/** A prompt that left fewer words per second than this made the text collapse. */
+/** With a prompt, text with fewer words per second than this has collapsed. */
 const MIN_WORDS = 0.5
 
 /**
- * Writes the text of segments of at most 30 s (16 kHz, -1 to 1). The language is found before the
- * text is written, since a wrong one makes the model translate or invent. Doubtful text is written
- * again with the audio padded to 30 s, then with random choices, the same ones each time; the
- * likeliest text counts.
+ * Writes the text of segments of at most 30 s (16 kHz, -1 to 1). The language is detected first,
+ * since a wrong one makes the model translate or invent. Doubtful text is decoded again with the
+ * audio padded to 30 s, then with random sampling from fixed seeds; the likeliest text is returned.
  */
 export async function transcribeSegments(
   model: WhisperModel,
@@ -113,7 +115,7 @@ async function transcribeBatch(
   const detections = await detectLanguage(network, audio)
   if (options.language === undefined) {
     for (const [i, detection] of detections.entries())
-      detections[i] = await settleLanguage(model, segments[i]!, detection, options)
+      detections[i] = await confirmLanguage(model, segments[i]!, detection, options)
   }
   const prompt = promptOf(tokenizer, options.vocabulary)
   const shared = { ...options, prompt }
@@ -147,8 +149,9 @@ async function transcribeBatch(
 }
 
 /**
- * Returns the languages that speech of at most 30 s may be in, the likeliest first; a rough look
- * costs less. What else is encoded is kept: its text is likely to be wanted next.
+ * Returns the languages that speech of at most 30 s may be in, the likeliest first; `isRough` costs
+ * less. Otherwise the encoding is cached, since the text of the same audio is usually requested
+ * next.
  */
 export async function identifyLanguage(
   model: WhisperModel,
@@ -160,11 +163,14 @@ export async function identifyLanguage(
   const encoded = await encodeSegments(model, [audio], signal, { silence, keep: !isRough })
   const [detection] = await detectLanguage(model.network, encoded)
   if (isRough) return rankLanguages(detection!, languages)
-  return rankLanguages(await settleLanguage(model, audio, detection!, options), languages)
+  return rankLanguages(await confirmLanguage(model, audio, detection!, options), languages)
 }
 
-/** Looks again, with the audio padded to 30 s, where no language is likely: mostly short speech. */
-async function settleLanguage(
+/**
+ * Detects the language again, with the audio padded to 30 s, if no language is likely; that is
+ * mostly short speech.
+ */
+async function confirmLanguage(
   model: WhisperModel,
   audio: Float32Array,
   detection: Detection,
@@ -178,8 +184,8 @@ async function settleLanguage(
 }
 
 /**
- * Encodes segments with `silence` frames after them, at most 30 s in all. What is encoded with
- * `keep` costs nothing the second time.
+ * Encodes segments with `silence` frames after them, at most 30 s in all. With `keep`, the
+ * encodings are cached for the next call.
  */
 export async function encodeSegments(
   { network, extract }: WhisperModel,
@@ -237,7 +243,7 @@ export function boundsOf(
   }
 }
 
-/** Returns the tokens that name the words to prefer, as many as fit. */
+/** Returns a prompt of the vocabulary, with as many entries as fit. */
 export function promptOf(tokenizer: WhisperTokenizer, vocabulary: readonly string[]): number[] {
   const prompt: number[] = []
   for (const entry of vocabulary) {
@@ -249,7 +255,10 @@ export function promptOf(tokenizer: WhisperTokenizer, vocabulary: readonly strin
 
 type SegmentDetection = { segment: Float32Array; language: string; detection: Detection }
 
-/** A prompt can make the model answer in its own language, or write next to nothing. */
+/**
+ * Returns true if the text is in another script or nearly empty: a prompt can make the model write
+ * in the language of the prompt, or almost nothing.
+ */
 function hasCollapsed(
   { tokenizer }: WhisperModel,
   decoding: WhisperDecoding,
@@ -281,15 +290,15 @@ async function decodeAgain(
 ): Promise<WhisperDecoding> {
   const { network, tokenizer } = model
   const audio = await encodeSegments(model, [segment], options.signal, { silence: FULL_FRAMES })
-  const tried = [decoding]
+  const attempts = [decoding]
   for (const [seed, temperature] of [0, ...TEMPERATURES].entries()) {
     const request = { ...boundsOf(segment, language), item: 0, language, temperature, seed }
     const [next] = await decodeBatch(network, audio, [request], { ...options, prompt: [] })
     if (!isDoubtful(tokenizer, next!)) return next!
-    tried.push(next!)
+    attempts.push(next!)
   }
-  const ended = tried.filter(({ stopReason }) => stopReason === 'end')
-  return (ended.length > 0 ? ended : tried).reduce((best, next) => {
+  const ended = attempts.filter(({ stopReason }) => stopReason === 'end')
+  return (ended.length > 0 ? ended : attempts).reduce((best, next) => {
     return meanLogProbability(next) > meanLogProbability(best) ? next : best
   })
 }

@@ -3,7 +3,7 @@
  * by `convertWhisper`.
  */
 export type WhisperConfig = {
-  /** Of this form of the files; another one must be converted again. */
+  /** The version of the format; a model of another version must be converted again. */
   version: 1
   /** `int8`: 8 bits in blocks of 32; `fp32`: floats, for checks. */
   weights: 'int8' | 'fp32'

@@ -15,7 +15,7 @@ const FRAME = 0.02
 const MEDIAN_FRAMES = 7
 const SAMPLE_RATE = 16_000
 
-/** A text with what its words need. */
+/** A decoded text and the audio from which its words are timed. */
 export type WhisperText = {
   decoding: WhisperDecoding
   language: string
@@ -25,9 +25,8 @@ export type WhisperText = {
 }
 
 /**
- * Returns the words of a text: times from the attention of the tokens, moved to where the sound
- * rises and falls. Words ascend, do not overlap, stay in the audio and last 40 ms where there is
- * room.
+ * Returns the words of a text: times from the attention of the tokens, refined by the energy of the
+ * audio. Words ascend, do not overlap, stay in the audio and last 40 ms where there is room.
  */
 export function timedWords(tokenizer: WhisperTokenizer, text: WhisperText): Word[] {
   const { decoding, audio, heads } = text

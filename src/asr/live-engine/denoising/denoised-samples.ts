@@ -34,14 +34,14 @@ export async function openDenoisedSamples(audio: LiveAudio, from: number): Promi
   function passFor(block: number): DenoiserPass {
     if (pass?.block === block) return pass
     closePass()
-    const cleaners = audio.channels.map(() => createDenoiser(openFilter()))
+    const denoisers = audio.channels.map(() => createDenoiser(openFilter()))
     const input = Math.max(0, block * BLOCK - LEAD)
-    pass = { block, denoisers: cleaners, input, output: input, isFlushed: false }
+    pass = { block, denoisers: denoisers, input, output: input, isFlushed: false }
     return pass
   }
 
   function closePass(): void {
-    for (const cleaner of pass?.denoisers ?? []) cleaner.close()
+    for (const denoiser of pass?.denoisers ?? []) denoiser.close()
     pass = undefined
   }
 
@@ -49,15 +49,15 @@ export async function openDenoisedSamples(audio: LiveAudio, from: number): Promi
   function extend(request: DetectRequest): boolean {
     const next = readyFrom + ready[0]!.length
     const current = passFor(Math.floor(next / BLOCK))
-    const cleaned = denoiseChunk(audio, request, current)
-    if (!cleaned) return false
+    const denoised = denoiseChunk(audio, request, current)
+    if (!denoised) return false
     const end = (current.block + 1) * BLOCK
     const sampleRange = { from: next - current.output, to: end - current.output }
-    for (const [channel, samples] of cleaned.entries()) {
+    for (const [channel, samples] of denoised.entries()) {
       const used = samples.subarray(Math.max(0, sampleRange.from), sampleRange.to)
       for (const sample of used) ready[channel]!.push(sample)
     }
-    current.output += cleaned[0]!.length
+    current.output += denoised[0]!.length
     return true
   }
 
@@ -82,8 +82,8 @@ function denoiseChunk(
   const planes = convertAudio({ ...audio, ...request }, chunk)
   const length = planes[0]!.length
   pass.input += length
-  if (length > 0) return pass.denoisers.map((cleaner, i) => cleaner.write(planes[i]!))
+  if (length > 0) return pass.denoisers.map((denoiser, i) => denoiser.write(planes[i]!))
   if (!request.isEnd || pass.isFlushed) return undefined
   pass.isFlushed = true
-  return pass.denoisers.map((cleaner) => cleaner.flush())
+  return pass.denoisers.map((denoiser) => denoiser.flush())
 }

@@ -18,7 +18,7 @@ const TAIL = 1600
  */
 export type Denoiser = {
   write(samples: Float32Array): Float32Array<ArrayBuffer>
-  /** Returns the rest of the audio. */
+  /** Returns the remaining audio; call it once, after the last `write`. */
   flush(): Float32Array<ArrayBuffer>
   close(): void
 }
@@ -35,14 +35,14 @@ export function createDenoiser(filter: FrameDenoiser): Denoiser {
     originals = joinSamples(originals, samples)
     pending = joinSamples(pending, up.write(samples))
     const wholeFramesLength = pending.length - (pending.length % RNNOISE_FRAME)
-    const cleaned = new Float32Array(wholeFramesLength)
+    const filtered = new Float32Array(wholeFramesLength)
     for (let at = 0; at < wholeFramesLength; at += RNNOISE_FRAME) {
-      cleaned.set(filter.clean(pending.subarray(at, at + RNNOISE_FRAME)), at)
+      filtered.set(filter.clean(pending.subarray(at, at + RNNOISE_FRAME)), at)
     }
     pending = pending.slice(wholeFramesLength)
     if (wholeFramesLength === 0) return new Float32Array(0)
     // The filter lags by one frame: its first output lies before the audio.
-    const response = down.write(isFirst ? cleaned.subarray(RNNOISE_FRAME) : cleaned)
+    const response = down.write(isFirst ? filtered.subarray(RNNOISE_FRAME) : filtered)
     isFirst = false
     const mixed = response.map((sample, i) => sample + ORIGINAL_SHARE * (originals[i]! - sample))
     originals = originals.slice(mixed.length)

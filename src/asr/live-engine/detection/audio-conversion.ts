@@ -21,13 +21,13 @@ export type RawAudio = {
 
 /**
  * Extra frames read before and after the range: more than half a filter of the resampler at any
- * rate, so that a chunk equals the same range of the whole.
+ * rate, so that a range equals the same range of the whole.
  */
 const MARGIN = 1024
 
 /**
  * Returns samples `from` to `to` of every channel at 16 kHz, in [-1, 1]; fewer when the audio has
- * not arrived yet. Depends on audio and position alone: joined chunks equal the whole, bit for bit.
+ * not arrived yet. Depends on audio and position alone: joined ranges equal the whole, bit for bit.
  */
 export function convertAudio(
   { path, start, format, frames, isEnd }: RawAudio,

@@ -21,27 +21,31 @@ const HOP_FRAMES = SPECTRUM_HOP / VAD_FRAME
 const SEARCH_FRAMES = 8
 
 /**
- * Crosstalk is found up to a second after it begins, and may have been taken for speech until then:
- * this many frames (2 s), and what may have leaked into the first, are examined again.
+ * Crosstalk is detected up to a second after it begins and may count as speech until then. So this
+ * many frames (2 s, and those that may leak into the first of them) are examined again.
  */
 const LOOK_BACK = 62 + CROSSTALK_FRAMES
 /** Frames on either side (0.2 s) whose energy decides whether a frame is silenced. */
 const NEARBY_FRAMES = 6
 
-/** Which channels hold only what leaks from another. */
+/** The channels that hold only crosstalk from another channel. */
 export type CrosstalkFrames = {
   now: boolean[]
-  /** Earlier frames that held nothing else, of channels whose crosstalk was found only now. */
+  /**
+   * Earlier frames that held only crosstalk, of channels whose crosstalk path was found with this
+   * frame.
+   */
   earlier: { channel: number; frame: number }[]
 }
 
-/** Takes the frames of all channels in order. */
+/** Returns the crosstalk of a frame of all channels; called with every frame, in order. */
 export type LiveCrosstalk = (frame: number, samples: PlanarSamples) => CrosstalkFrames
 
 /**
- * Returns from which frame on the detection must take all frames so that its output from `frame` on
- * depends on audio and position alone. It looks back over the current block and the one before, and
- * for the gains over the blocks before those; the first block begins in the middle of a spectrum.
+ * Returns the frame from which the detection must receive every frame so that its output from
+ * `frame` on depends on audio and position alone. It looks back over the current block and the one
+ * before, and for the gains over the blocks before those; the first block begins in the middle of a
+ * spectrum.
  */
 export function crosstalkStart(frame: number): number {
   const block = Math.floor(frame / CROSSTALK_BLOCK) - BALANCE_BLOCKS - 3
@@ -98,8 +102,8 @@ function isSamePair(a: CrosstalkPath, b: CrosstalkPath): boolean {
 }
 
 /**
- * Returns the frames in which a channel held only crosstalk, unless its own speech is the louder
- * part around: cutting words does more harm than crosstalk.
+ * Returns the frames in which a channel held only crosstalk, unless its own speech dominates the
+ * frames around: cutting words does more harm than crosstalk.
  */
 function findEarlier(
   frames: readonly FrameBands[][],

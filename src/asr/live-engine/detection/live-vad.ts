@@ -19,8 +19,8 @@ import { openSamples } from './open-samples.ts'
 import type { SampleSource } from './sample-source.ts'
 
 /**
- * The detector resets every so many frames (16 s), except for `WARM_UP` frames of lead-in: its
- * output depends on audio and position alone, so that a restart in between changes nothing.
+ * The detector resets at every multiple of this many frames (16 s) and reads `WARM_UP` frames of
+ * lead-in: its output depends on audio and position alone, so a restart in between changes nothing.
  */
 const RESET_INTERVAL_FRAMES = 500
 /** Frames of each channel per request at least: the resampler reads a margin around them. */
@@ -118,15 +118,16 @@ function gridBefore(frame: number): number {
   return frame - (frame % RESET_INTERVAL_FRAMES)
 }
 
-/** The first frame that a fresh state writes again, and whose loudness it needs. */
+/** Returns the first frame that a fresh state writes again, and whose level it needs. */
 function firstWritten(from: number): number {
   return Math.max(0, gridBefore(from) - WARM_UP_FRAMES - LEVEL_FRAMES)
 }
 
 /**
  * Brings a fresh state to `request.from`, as if all frames had been processed in order. It reads
- * what precedes the grid point (warm-up, the loudness before that, and of several channels what
- * tells their gains), and writes the samples it passes again from the loudness on.
+ * what precedes the grid point (the warm-up, the levels before that, and with several channels the
+ * audio that determines their gains), and writes the samples again from the first frame of the
+ * levels on.
  */
 async function rebuild(detector: Pick<Vad, 'stream'>, step: DetectionStep): Promise<void> {
   const { request, state } = step
@@ -152,8 +153,8 @@ type DetectionStep = {
 }
 
 /**
- * Processes up to `limit` further frames of all channels, as many in all as of one channel: eight
- * channels take eight times as long, and other sessions wait meanwhile.
+ * Processes up to `limit` further frames of all channels, divided by the number of channels: eight
+ * channels take eight times as long per frame, and other sessions wait meanwhile.
  */
 async function advanceDetector(
   detector: Pick<Vad, 'stream'>,
@@ -191,7 +192,7 @@ async function advanceDetector(
     speech.probabilities.push(probabilities)
     speech.levels.push(levels)
   }
-  // Finals are recognized from the files: what was taken for speech there must not become words.
+  // Finals are recognized from the files: crosstalk that passed as speech must not become words.
   for (const { channel, frame } of crosstalk.flatMap(({ earlier }) => earlier)) {
     if (!isWritten) break
     writeChannel(audio.channels[channel]!, frame * VAD_FRAME, new Int16Array(VAD_FRAME))
@@ -200,7 +201,7 @@ async function advanceDetector(
   return speech
 }
 
-/** Returns for each frame the channels that hold only what leaks from another. */
+/** Returns for each frame the channels that hold only crosstalk. */
 function findCrosstalkFrames(
   { frame, crosstalk: isCrosstalk }: StreamState,
   planes: PlanarSamples,

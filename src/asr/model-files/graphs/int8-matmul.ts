@@ -68,7 +68,10 @@ export function joinColumns(matrices: readonly Int8Matrix[], name: string): Int8
   }
 }
 
-/** Multiplies a matrix that has one scale by a number, at no cost for the products. */
+/**
+ * Multiplies a matrix that has one scale by a number; only the scale changes, so products cost the
+ * same.
+ */
 export function scaleMatrix(matrix: Int8Matrix, factor: number): Int8Matrix {
   const { name } = matrix.scale
   const scale = floatTensor(`${name}.by.${factor}`, [floatOf(matrix.scale) * factor], [])
@@ -77,7 +80,7 @@ export function scaleMatrix(matrix: Int8Matrix, factor: number): Int8Matrix {
 
 /**
  * Rounds each row to bytes by its own largest magnitude: the result of a row does not depend on the
- * rows beside it. A row of zeros stays one.
+ * rows beside it. A row of zeros stays zero.
  */
 export function quantizeRows(graph: Graph, input: string): Int8Rows {
   const size = graph.add('Abs', [input])

@@ -22,25 +22,24 @@ export type AlignmentHeads = readonly (readonly [layer: number, head: number])[]
 export type MoonshineDecoderGraphs = { cross: OnnxModel; decoder: OnnxModel }
 
 const HEADS = 8
-/** Positions that rotary embedding knows; 15 s of speech have at most 101 tokens. */
+/** The number of positions of the rotary embedding; 15 s of speech have at most 101 tokens. */
 const MAX_POSITIONS = 512
 
 /**
- * Rewrites the decoder with the weights of `published` (see `openPublishedDecoder`): half of its
- * operations are left. One graph serves the first and every further call, so its weights are in
- * memory once. The embedding is read from the weights of the output, which are the same bytes. The
- * published graph rounds all values that a product takes with one scale; this one rounds each row
- * by itself, so that the rows of a batch, and the tokens of a draft, do not depend on each other.
+ * Rewrites the decoder with the weights of `published` (see `openPublishedDecoder`) in half as many
+ * operations. One graph serves the first and every further call, so its weights are in memory once.
+ * The embedding is read from the weights of the output, which are the same bytes. The published
+ * graph quantizes the whole input of a product with one scale; this one quantizes each row by
+ * itself, so that the rows of a batch, and the tokens of a draft, do not depend on each other.
  *
  * `cross`: `encoder_hidden_states` f32 [1, frames, hidden] → `present.L.encoder.key` (divided by
- * the root of the head size) and `.value` f32 [1, heads, frames, head size] of each layer L.
+ * the square root of the head size) and `.value` f32 [1, heads, frames, head size] of each layer L.
  *
  * `decoder`: `input_ids` i64 [rows, tokens], `position` i64 [1] of the first of them,
  * `encoder_mask` f32 [rows, 1, 1, frames] (0 = audio, very negative = padding), and
- * `past_key_values.L.decoder.key`, `.value`, `.encoder.key`, `.value` → `logits` f32 [rows,
- * tokens, vocabulary], the `largest_logit` f32 [rows, tokens] and its probability,
- * `largest_probability`, `attention` f32 [rows, alignment heads, tokens, frames],
- * `present.L.decoder.key` and `.value`.
+ * `past_key_values.L.decoder.key`, `.value`, `.encoder.key`, `.value` → `logits` f32 [rows, tokens,
+ * vocabulary], the `largest_logit` f32 [rows, tokens] and its probability, `largest_probability`,
+ * `attention` f32 [rows, alignment heads, tokens, frames], `present.L.decoder.key` and `.value`.
  */
 export function writeMoonshineDecoder(
   published: OnnxModel,

@@ -19,14 +19,17 @@ import {
 import { type Rotate, writeRotary } from './write-rotary.ts'
 
 const HEADS = 8
-/** Frames of 24 ms that rotary embedding knows: 49 s of audio, more than a piece may have. */
+/**
+ * The number of positions of the rotary embedding, in frames of 24 ms: 49 s of audio, more than a
+ * piece may have.
+ */
 const MAX_FRAMES = 2048
 /** The last element, as the end of a slice. */
 const TO_END = 2 ** 31 - 1
 
 /**
- * Rewrites the encoder with the weights of `published`: 15 operations per layer instead of 66.
- * As there, a product rounds all its values with one scale.
+ * Rewrites the encoder with the weights of `published`: 15 operations per layer instead of 66. As
+ * in the published graph, a product quantizes its whole input with one scale.
  *
  * `input_values` f32 [rows, 64], audio at 16 kHz, -1 to 1 → `last_hidden_state` f32 [1, frames,
  * hidden], a frame per 24 ms.
@@ -93,7 +96,7 @@ function readWeights(graph: OnnxGraph) {
 }
 
 /**
- * Writes what makes frames of audio: three convolutions as products of unfolded rows, with time as
+ * Writes the convolutional front end: three convolutions as products of unfolded rows, with time as
  * the first dimension. A convolution of the runtime takes a quarter longer.
  */
 function writeFrontEnd(graph: Graph, weights: Weights): string {

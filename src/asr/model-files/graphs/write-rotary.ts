@@ -1,16 +1,22 @@
 import { elementType } from '../../onnx/onnx.ts'
 import type { Graph } from '../../onnx/onnx-graph.ts'
 
-/** So many pairs of each head are turned by the position, pair `i` by 10000^(-i/16) per token. */
+/**
+ * The number of pairs in each head that are rotated; pair `i` rotates by 10000^(-i/16) per
+ * position.
+ */
 const PAIRS = 16
 const ROTARY_BASE = 10_000
 
-/** Turns queries or keys; `position` is the value that holds the position of the first row. */
+/**
+ * Writes the rotation of queries or keys; `position` names the value that holds the position of the
+ * first row.
+ */
 export type Rotate = (rows: string, position: string) => string
 
 /**
- * Returns the function that turns queries or keys by their position, the first pairs of each head
- * (rotary embedding, https://arxiv.org/abs/2104.09864).
+ * Writes the tables of a rotary embedding and returns a function that rotates the first pairs of
+ * each head of queries or keys by their position ( https://arxiv.org/abs/2104.09864).
  */
 export function writeRotary(
   graph: Graph,

@@ -9,7 +9,10 @@ const STEPS = 5
 const WINDOWS = STEPS - 1
 const FREQUENCIES = STEP + 1
 const HIDDEN = 128
-/** The gates of the published order (input, forget, cell, output) in that of the LSTM operator. */
+/**
+ * The gates in the order of the LSTM operator, as indexes in the published order (input, forget,
+ * cell, output).
+ */
 const GATES = [0, 3, 1, 2]
 
 /**
@@ -29,7 +32,8 @@ export function writeVoiceDetector(published: OnnxModel): OnnxModel {
     const bias = graph.constant(weights(`encoder.${name}.reparam_conv.bias`))
     return graph.add('Relu', [graph.add('Add', [graph.add('MatMul', [rows, matrix]), bias])])
   }
-  // A frame has 4, 4, 2 and 1 rows. Of the last two layers, some taps only meet the padding.
+  // A frame has 4, 4, 2 and 1 rows. In the last two layers, some taps of the kernel only read
+  // padding and are left out.
   const first = layer(unfold(graph, pad(graph, spectra), 1), '0', [0, 1, 2])
   const second = layer(unfold(graph, pad(graph, first), 2), '1', [0, 1, 2])
   const pairs = graph.add('Reshape', [second, graph.integers(-1, 1, 2 * 64)])
@@ -59,9 +63,9 @@ function readWeights(graph: OnnxGraph): Weights {
   const branches = graph.node.flatMap(({ attribute }) => attribute.flatMap(({ g }) => g ?? []))
   const tensors = [graph, ...branches].flatMap(({ initializer }) => initializer)
   return (name) => {
-    const found = tensors.find((tensor) => tensor.name === `model.${name}`)
-    if (!found) throw new TypeError(`the voice detector has another form: ${name}`)
-    return found
+    const weight = tensors.find((tensor) => tensor.name === `model.${name}`)
+    if (!weight) throw new TypeError(`the voice detector has another form: ${name}`)
+    return weight
   }
 }
 

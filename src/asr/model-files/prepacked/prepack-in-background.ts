@@ -5,10 +5,10 @@ import type { Log } from '../../../observability/log.ts'
 import { findPrepacked, prepackedName } from './prepacked-models.ts'
 
 /**
- * Prepacks the bundled models in a process of the lowest priority, where that was not done yet and
- * the models folder can be written; then calls `onDone`, and processes that load a model from then
- * on share it. Without it all works the same and takes more memory, so a failure is only logged.
- * The process takes seconds and may outlive the server.
+ * Prepacks the bundled models in a process of the lowest priority, unless they are prepacked or the
+ * models folder is read-only; then calls `onDone`. Processes that load a model after that share its
+ * memory. Prepacking only saves memory, so a failure is only logged. The process takes seconds and
+ * may outlive the server.
  */
 export function prepackInBackground(modelsFolder: string, log: Log, onDone: () => void): void {
   if (!isNeeded(modelsFolder)) return
@@ -22,7 +22,8 @@ export function prepackInBackground(modelsFolder: string, log: Log, onDone: () =
   })
   child.on('error', (error) => log.warn({ err: error }, 'cannot prepack the models'))
   child.on('exit', (code) => {
-    // It leaves it to others, such as a process of another server, with the same code.
+    // Code 0 without models means that another process, such as that of another server, is
+    // prepacking.
     if (code === 0 && findPrepacked(modelsFolder)) onDone()
     else if (code !== 0) log.warn({ problem: stderr }, 'cannot prepack the models')
   })

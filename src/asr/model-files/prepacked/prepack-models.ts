@@ -16,22 +16,22 @@ import {
 } from '../../onnx/onnx.ts'
 import { isSameSource, prepackedGraphs, prepackedName, prepackedRoot } from './prepacked-models.ts'
 
-/** Less free space than this, in bytes, is left to others. */
+/** With less free space than this, in bytes, models are not prepacked. */
 const MIN_FREE_BYTES = 1024 ** 3
 /** Smaller constants, in bytes, stay in the graph. */
 const MIN_EXTERNAL_BYTES = 1024
 /** Pages of a mapped file; the kernels need 64 bytes at most. */
 const ALIGNMENT = 4096
 const WORK_PREFIX = '.work-'
-/** A process that has worked for so many milliseconds was killed. */
+/** A work folder that is older than this, in milliseconds, was left by a killed process. */
 const WORK_EXPIRES_MS = 600_000
 
 /**
- * Writes the bundled models with their weights packed for this processor, as ONNX Runtime packs
- * them at each load, beside each graph in a file that all recognition processes map. Does nothing
- * where models are not prepacked, when they are there or another process writes them, or with
- * little free space. Rejects when the folder cannot be written, or when the packed models compute
- * anything else.
+ * Writes the bundled models with their weights packed for this processor, as ONNX Runtime otherwise
+ * packs them at each load. The weights are in a file beside each graph that all recognition
+ * processes map. Does nothing on platforms without prepacking, when the models exist, while another
+ * process writes them, or with little free space. Rejects when the folder cannot be written, or
+ * when the output of the packed models differs.
  */
 export async function prepackModels(modelsFolder: string): Promise<void> {
   const name = prepackedName(modelsFolder)
@@ -52,7 +52,7 @@ export async function prepackModels(modelsFolder: string): Promise<void> {
   }
 }
 
-/** Removes what is of other models or another version, and what killed processes left. */
+/** Removes the folders of other models or versions, and those of killed processes. */
 async function removeOutdated(root: string, name: string): Promise<void> {
   for (const otherFolder of await readdir(root)) {
     const { mtimeMs } = await stat(join(root, otherFolder))
@@ -97,8 +97,8 @@ async function prepackGraph(source: string, to: string): Promise<void> {
 
 /**
  * Copies all weights to the next page. ONNX Runtime writes packed weights one after the other, but
- * some kernels, such as those of MatMulNBits, look for the parts of theirs at multiples of 64 bytes
- * in memory: at other addresses they read wrong values, without an error.
+ * some kernels, such as those of MatMulNBits, expect their buffers at multiples of 64 bytes in
+ * memory: at other addresses they read wrong values, without an error.
  */
 function alignWeights(to: string, unaligned: string): void {
   const model = readModel(`${to}.onnx`) as WritableModel

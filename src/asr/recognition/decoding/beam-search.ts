@@ -2,11 +2,11 @@ import { findRepetition } from './repetition.ts'
 
 /** How many texts are followed at once (as in openai/whisper and faster-whisper). */
 const BEAMS = 5
-/** A token is certain from this log probability on: others are not followed. */
+/** From this log probability on, a token is certain: the search follows no other. */
 const CERTAIN_TOKEN = Math.log(0.9)
 
 /**
- * A text, and what the decoder says of each of its tokens; after the end, of the end token, too.
+ * A text, with the decoder's output for each of its tokens and, if it has ended, for the end token.
  */
 export type DecodedText = {
   tokens: number[]
@@ -19,7 +19,7 @@ export type DecodedText = {
 /** A token that may come next, and the natural logarithm of its probability. */
 export type RankedToken = { token: number; logProb: number }
 
-/** What a decoder returns for the texts that it was given. */
+/** The output of a decoder for the texts of a call. */
 export type BeamOutput = {
   /** Returns the `count` likeliest next tokens of text `row`, the likeliest first. */
   rank(row: number, count: number): RankedToken[]
@@ -27,7 +27,7 @@ export type BeamOutput = {
   attention(row: number): Float32Array
 }
 
-/** A decoder that goes on with several texts at once. */
+/** A decoder that continues several texts at once. */
 export type BeamDecoder = {
   /** Reads the beginning of the text. */
   begin(tokens: readonly number[]): Promise<BeamOutput>
@@ -35,7 +35,7 @@ export type BeamDecoder = {
   next(tokens: readonly number[], rows: readonly number[]): Promise<BeamOutput>
 }
 
-/** What a search needs besides its decoder: `greedy` is the text of the likeliest tokens. */
+/** The request of a search; `greedy` is the text of the likeliest tokens. */
 export type BeamRequest = {
   greedy: DecodedText
   endToken: number
@@ -43,17 +43,17 @@ export type BeamRequest = {
   signal: AbortSignal
 }
 
-/** A text that goes on, or has ended; `score` is the sum of its log probabilities. */
+/** A text that is open or has ended; `score` is the sum of its log probabilities. */
 type Hypothesis = DecodedText & { score: number }
 
-/** A hypothesis with one more token; `from` is its place among the hypotheses. */
+/** A hypothesis with one more token; `from` is the index of the hypothesis. */
 type Extension = RankedToken & { from: number; score: number }
 
 /**
  * Writes a text by beam search: follows the likeliest beginnings instead of the likeliest token,
- * from where `greedy` is no longer certain. The text with the highest mean log probability counts
- * (openai/whisper, patience 1). Returns undefined if no hypothesis ended: each reached `maxTokens`
- * or was dropped because it repeated itself.
+ * from where `greedy` is no longer certain. It returns the text with the highest mean log
+ * probability (openai/whisper, patience 1). Returns undefined if no hypothesis ended: each reached
+ * `maxTokens` or was dropped because it repeated itself.
  */
 export async function searchBeams(
   decoder: BeamDecoder,
@@ -108,7 +108,7 @@ function certainBeginning({ tokens, logProbs, attention }: DecodedText): Hypothe
 function rankExtensions(open: readonly Hypothesis[], { rank }: BeamOutput): Extension[] {
   return open
     .flatMap((hypothesis, from) => {
-      // Of each, one token may be the end.
+      // One of the tokens may be the end token.
       return rank(from, BEAMS + 1).map((next) => {
         return { ...next, from, score: hypothesis.score + next.logProb }
       })

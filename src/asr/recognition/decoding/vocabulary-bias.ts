@@ -1,20 +1,20 @@
-/** A first piece with fewer letters says little about the word: it gets a part of the bonus. */
+/** A first piece with fewer letters is weak evidence for the word: it gets a part of the bonus. */
 const FULL_LETTERS = 3
 /** Entries with fewer letters would match parts of everything. */
 const MIN_LETTERS = 3
 /** SentencePiece writes a space as this character. */
 const WORD_BOUNDARY = '\u2581'
 
-/** The token pieces of a model, ready to find the words of any list in them. */
+/** The token pieces of a model, indexed to find the words of any vocabulary. */
 type TokenPieces = { readonly pieces: readonly string[]; readonly root: PieceNode }
 
-/** A node of the pieces by letter, in lower case; `tokens` are the pieces that end here. */
+/** A node of the trie of pieces, by letter in lower case; `tokens` are the pieces that end here. */
 type PieceNode = { next: Map<string, PieceNode>; tokens: number[] }
 
 /**
- * A node of the listed words by letter, in lower case: those from `from` to before `to`, sorted,
- * which begin with the same `length` code units. What is below it is found when it is visited: a
- * list of ten thousand entries has half a million nodes, and a text visits some hundred.
+ * A node of the trie of vocabulary words, in lower case: the sorted words from `from` to `to`
+ * (exclusive), which begin with the same `length` code units. Its children are computed when it is
+ * visited: a list of ten thousand entries has half a million nodes, and a text visits some hundred.
  */
 type WordNode = {
   readonly words: readonly string[]
@@ -98,14 +98,18 @@ function letterAt(word: string, place: number): string {
   return point === undefined ? '' : String.fromCodePoint(point)
 }
 
-/** Whether a listed word ends here; of words with the same beginning, the shortest comes first. */
+/**
+ * Returns true if a vocabulary word ends here; of words with the same beginning, the shortest comes
+ * first.
+ */
 function isEntryEnd({ words, from, length }: WordNode): boolean {
   return words[from]!.length === length
 }
 
 /**
- * Returns a function that gives the bias towards a vocabulary. It keeps the last: tasks of one job
- * share theirs. The pieces (see `preparePieces`) are prepared with the first vocabulary.
+ * Returns a function that returns the bias towards a vocabulary. It caches the last one, since the
+ * tasks of one job share their vocabulary. The pieces (see `preparePieces`) are prepared with the
+ * first vocabulary.
  */
 export function memoizeBias(
   list: readonly string[],
@@ -122,36 +126,36 @@ export function memoizeBias(
   }
 }
 
-/** A listed word that the text is in the middle of. */
+/** A vocabulary word of which the text has written a part. */
 type PartialEntry = {
   node: WordNode
-  /** How many pieces of it are written. */
+  /** The number of its pieces that are written. */
   depth: number
   /** Where the bias first changed the choice of the decoder, if it did. */
   changedAt: number | undefined
 }
 
-/** The listed words in one text while a greedy decoder writes it. */
+/** Tracks the vocabulary words in one text while a greedy decoder writes it. */
 export type BiasedText = {
   /**
-   * Chooses the next token. `likeliest` is the choice of the model by `logits`. Returns
-   * `likeliest` where no listed word is nearly as likely, and always when `likeliest` prints
-   * nothing: an end stays an end, so that no word is invented where nothing is said.
+   * Chooses the next token. `likeliest` is the choice of the model by `logits`. Returns `likeliest`
+   * where no vocabulary word is nearly as likely, and always when `likeliest` prints nothing: an
+   * end stays an end, so that no word is invented where nothing is said.
    */
   choose(logits: Float32Array, likeliest: number): number
   /**
-   * Notes the written token, and the model's own choice; `end` at the end of the text. Returns the
-   * place of a choice to take back, when a listed word was begun against the model's choice and not
+   * Records the written token and the model's own choice; `end` at the end of the text. Returns the
+   * position to rewind to when a vocabulary word was begun against the model's choice and not
    * finished.
    */
   write(token: number | 'end', likeliest?: number): number | undefined
 }
 
 /**
- * Follows one text. The bonus of a piece grows with its place in the match, boost × (1 + ln place)
- * (as in tree-based shallow fusion, for example arXiv 2508.07014). A greedy decoder cannot weigh
- * two texts, so an unfinished match is taken back: the decoder writes the text again from that
- * place, which then is one of `unbiasedPositions`, where the model decides alone.
+ * Follows one text. The bonus of a piece grows with its depth in the match, boost × (1 + ln depth)
+ * (as in tree-based shallow fusion, for example arXiv 2508.07014). A greedy decoder cannot compare
+ * two texts, so it rewinds an unfinished match: it writes the text again from that position, which
+ * is then one of `unbiasedPositions`, where the bias does not apply.
  */
 export function followBias(
   { pieces, root, boost }: VocabularyBias,
@@ -173,19 +177,19 @@ export function followBias(
         }
       }
       for (const { node, depth } of matches) weigh(node, depth + 1)
-      // Where the model begins no word, none is put.
+      // The bias begins a word only where the model begins one.
       if (piece.startsWith(WORD_BOUNDARY)) weigh(root, 1)
       return best
     },
     write(token, likeliest = -1) {
       const at = place++
       const piece = token === 'end' ? '' : (pieces.pieces[token] ?? '')
-      const goesOn = /^[\p{L}\p{N}]/u.test(piece)
+      const continuesWord = /^[\p{L}\p{N}]/u.test(piece)
       const changedAt = token === likeliest || token === 'end' ? undefined : at
       const next: PartialEntry[] = []
       let rewindTo: number | undefined
       for (const match of matches) {
-        const isWhole = isEntryEnd(match.node) && !goesOn
+        const isWhole = isEntryEnd(match.node) && !continuesWord
         const node = token === 'end' ? undefined : stepsFrom(match.node, pieces).get(token)
         const before = isWhole ? undefined : match.changedAt
         if (node) next.push({ node, depth: match.depth + 1, changedAt: before ?? changedAt })
@@ -219,9 +223,10 @@ function stepsFrom(node: WordNode, { root }: TokenPieces): Map<number, WordNode>
   const walk = (piece: PieceNode, word: WordNode) => {
     for (const token of piece.tokens) steps.set(token, word)
     const below = nodesBelow(word)
-    const [fewer, more] = piece.next.size < below.size ? [piece.next, below] : [below, piece.next]
-    for (const letter of fewer.keys()) {
-      if (more.has(letter)) walk(piece.next.get(letter)!, below.get(letter)!)
+    const [smaller, larger] =
+      piece.next.size < below.size ? [piece.next, below] : [below, piece.next]
+    for (const letter of smaller.keys()) {
+      if (larger.has(letter)) walk(piece.next.get(letter)!, below.get(letter)!)
     }
   }
   walk(root, node)

@@ -18,7 +18,7 @@ export function isTooShort({ start, end }: Word): boolean {
   return end - start < MIN_WORD_SECONDS - 1e-6
 }
 
-/** Most words of a phrase that a decoder repeats. */
+/** The longest phrase that is checked for repetition, in words. */
 const MAX_ECHO_WORDS = 8
 /** Shorter words, such as digits, "yes" and "very", are often said twice. */
 const MIN_ECHO_LETTERS = 6
@@ -36,7 +36,7 @@ export function dropRepeatedPhrases(words: readonly Word[]): Word[] {
       const first = kept.slice(i, i + length)
       const second = kept.slice(i + length, i + 2 * length)
       const isSame = first.every((word, at) => bareText(word) === bareText(second[at]!))
-      const isFirst = spoken(first) < spoken(second)
+      const isFirst = totalSeconds(first) < totalSeconds(second)
       if (!isSame || !(isFirst ? isEchoOfPhrase(first, second) : isEchoOfPhrase(second, first)))
         continue
       kept.splice(isFirst ? i : i + length, length)
@@ -47,18 +47,18 @@ export function dropRepeatedPhrases(words: readonly Word[]): Word[] {
 }
 
 function isEchoOfPhrase(phrase: readonly Word[], otherPhrase: readonly Word[]): boolean {
-  const seconds = spoken(phrase)
+  const seconds = totalSeconds(phrase)
   if (seconds < phrase.length * MIN_WORD_SECONDS) return true
   const letters = phrase.reduce((sum, word) => sum + bareText(word).length, 0)
   if (letters < MIN_ECHO_LETTERS) return false
-  return seconds < letters * FASTEST_LETTER && seconds <= spoken(otherPhrase) / 2
+  return seconds < letters * FASTEST_LETTER && seconds <= totalSeconds(otherPhrase) / 2
 }
 
 function bareText({ text }: Word): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
-function spoken(words: readonly Word[]): number {
+function totalSeconds(words: readonly Word[]): number {
   return words.reduce((sum, { start, end }) => sum + end - start, 0)
 }
 
@@ -68,25 +68,25 @@ function spoken(words: readonly Word[]): number {
  * overlap; so do the results.
  */
 export function extendShortWords(words: readonly Word[]): Word[] {
-  const wide = words.map((word) => ({ ...word }))
-  for (const [i, word] of wide.entries()) {
-    const before = wide[i - 1]
-    const after = wide[i + 1]
+  const extended = words.map((word) => ({ ...word }))
+  for (const [i, word] of extended.entries()) {
+    const before = extended[i - 1]
+    const after = extended[i + 1]
     const grow = (side: 'start' | 'end', room: number) => {
-      const part = Math.max(0, Math.min(missing(word), room))
+      const part = Math.max(0, Math.min(missingSeconds(word), room))
       if (side === 'start') word.start -= part
       else word.end += part
       return part
     }
     grow('start', word.start - (before?.end ?? 0))
     if (after) grow('end', after.start - word.end)
-    if (before) before.end -= grow('start', -missing(before))
-    if (after) after.start += grow('end', -missing(after))
+    if (before) before.end -= grow('start', -missingSeconds(before))
+    if (after) after.start += grow('end', -missingSeconds(after))
   }
-  return apart(wide)
+  return separateWords(extended)
 }
 
-/** A written number of so many digits may have been spoken digit by digit. */
+/** A number with at least this many digits may have been spoken digit by digit. */
 const MIN_LONG_NUMBER = 4
 
 /** Returns the digits of a number that may have been spoken digit by digit; 0 for other words. */
@@ -104,7 +104,7 @@ const SECONDS_PER_DIGIT = 0.6
  */
 export function extendLongNumbers(words: readonly Word[], seconds: number): Word[] {
   return words.map((word, i) => {
-    // The alignment finds no place for a number that was never said.
+    // A number that was never spoken has no place in the audio, so it stays short.
     if (isTooShort(word) || longNumberDigits(word.text) === 0) return word
     const longest = longNumberDigits(word.text) * SECONDS_PER_DIGIT
     const missing = Math.max(0, longest - (word.end - word.start))
@@ -116,8 +116,8 @@ export function extendLongNumbers(words: readonly Word[], seconds: number): Word
   })
 }
 
-/** Moves words that are still too short to the left, and the ends of those before them. */
-function apart(words: Word[]): Word[] {
+/** Extends words that are still too short to the left, and cuts the words before them. */
+function separateWords(words: Word[]): Word[] {
   for (let i = words.length - 1; i >= 0; i--) {
     const word = words[i]!
     const before = words[i - 1]
@@ -131,7 +131,7 @@ function apart(words: Word[]): Word[] {
 }
 
 /** Returns by how many seconds a word is too short; negative when it is longer than it need be. */
-function missing({ text, start, end }: Word): number {
+function missingSeconds({ text, start, end }: Word): number {
   const letters = text.match(/\p{L}|\p{N}/gu)?.length ?? 1
   const shortest = Math.max(MIN_WORD_SECONDS, letters * SOUNDS_PER_LETTER * MIN_PHONE_SECONDS)
   return shortest - (end - start)

@@ -79,7 +79,7 @@ function findBursts(db: Float32Array, { from, to }: Burst, threshold: number): B
 
 /**
  * Returns the last burst, which is the word, while those before it are the tail of the previous
- * word; unless the last one is a stray bit.
+ * word; unless the last one is a stray burst.
  */
 function chooseBurst(bursts: readonly Burst[]): Burst | undefined {
   const last = bursts.at(-1)

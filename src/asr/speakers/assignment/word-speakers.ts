@@ -5,8 +5,8 @@ import type { WindowEmbedding } from '../embedding/embedders/embedder.ts'
 
 /**
  * The speakers of the words of one channel: `speakers[i]` is that of word i. `margins[i]` is how
- * much nearer that speaker is than the next one (difference of cosines), or than a stranger where
- * there is no other.
+ * much nearer that speaker is than the next one (difference of cosines), or than an unknown speaker
+ * where there is no other.
  */
 export type WordSpeakers = { speakers: number[]; margins: number[] }
 
@@ -101,7 +101,7 @@ function scoreWords(
   weights: readonly Weight[][],
   { windows, speakers }: Observations,
 ): Float64Array[] {
-  const cosines = windows.map(({ embedding }) => speakers.map((cluster) => dot(embedding, cluster)))
+  const cosines = windows.map(({ embedding }) => speakers.map((speaker) => dot(embedding, speaker)))
   return weights.map((contributions) => {
     const total = contributions.reduce((sum, { weight }) => sum + weight, 0)
     return Float64Array.from(speakers, (_, k) => {
@@ -157,19 +157,19 @@ function reestimateCentroids(
   }))
   for (const [t, { start, end, embedding }] of windows.entries()) {
     if (end - start < LEARN_SECONDS * SAMPLE_RATE) continue
-    const cluster = indexOfLargest(framesBySpeaker[t]!)
+    const speaker = indexOfLargest(framesBySpeaker[t]!)
     const total = framesBySpeaker[t]!.reduce((sum, frames) => sum + frames, 0)
-    if (total === 0 || framesBySpeaker[t]![cluster]! < LEARN_SHARE * total) continue
-    learned[cluster]!.vectors.push(embedding)
-    learned[cluster]!.weights.push(end - start)
+    if (total === 0 || framesBySpeaker[t]![speaker]! < LEARN_SHARE * total) continue
+    learned[speaker]!.vectors.push(embedding)
+    learned[speaker]!.weights.push(end - start)
   }
-  return speakers.map((cluster, k) => {
+  return speakers.map((speaker, k) => {
     const { vectors, weights } = learned[k]!
-    return vectors.length > 0 ? meanDirection(vectors, weights) : cluster
+    return vectors.length > 0 ? meanDirection(vectors, weights) : speaker
   })
 }
 
-function marginOf(scores: Float64Array, cluster: number): number {
-  const otherScores = scores.filter((_, k) => k !== cluster)
-  return scores[cluster]! - otherScores.reduce((max, x) => Math.max(max, x), UNKNOWN_SPEAKER_SCORE)
+function marginOf(scores: Float64Array, speaker: number): number {
+  const otherScores = scores.filter((_, k) => k !== speaker)
+  return scores[speaker]! - otherScores.reduce((max, x) => Math.max(max, x), UNKNOWN_SPEAKER_SCORE)
 }

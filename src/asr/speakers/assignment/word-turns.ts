@@ -16,9 +16,8 @@ const CLEAR_MARGIN = 0.3
 const OUTSIDE_MARGIN = -0.1
 
 /**
- * Assigns speakers by known turns: to each word the speaker whose turns overlap it most. Speakers
- * are numbered from 0 by first appearance over all channels. Utterances are cut again; no word is
- * lost or changed.
+ * Assigns to each word the speaker whose turns overlap it most. Speakers are numbered from 0 by
+ * first appearance over all channels. Utterances are cut again; no word is lost or changed.
  */
 export function diarizeByTurns(
   transcript: Transcript,

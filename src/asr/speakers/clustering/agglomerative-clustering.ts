@@ -4,8 +4,8 @@ import { dot } from './vectors.ts'
 export type Cluster = { sum: Float64Array; size: number }
 
 /**
- * Merging ends at so many groups, or when no two are this similar: mean cosine of their members, -1
- * for no limit.
+ * Merging ends at `count` groups, or when no two groups have this `similarity`: mean cosine of
+ * their members, -1 for no limit.
  */
 export type MergeLimit = { count: number; similarity: number }
 

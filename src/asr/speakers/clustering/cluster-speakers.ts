@@ -22,16 +22,16 @@ const SURE_WINDOW = 1
 const STEP = 0.75
 /** A shorter window is too little evidence for a speaker, in seconds. */
 const MIN_WINDOW_SECONDS = 0.6
-/** Groups less similar than this are left to the speaker model (VBx). */
+/** Groups with a lower similarity are not merged here; VBx decides about them. */
 const SIMILARITY = 0.35
 /** Maximum number of speakers searched for in one channel. */
 const MAX_SPEAKERS = 20
-/** A speaker has at least so many windows, which is a second of speech. */
+/** A speaker has at least this many windows, about a second of speech. */
 const MIN_WINDOWS = 3.4
 /**
- * For more speakers than the recording needs: factors on the penalty of a speaker, tried one after
- * the other; the windows that a speaker then has at least, three quarters of a second of speech;
- * and the windows that make a group a speaker where that is not enough.
+ * For a request of more speakers than VBx finds: factors on the penalty of a speaker, tried one
+ * after the other; the fewest windows of a speaker then, three quarters of a second of speech; and
+ * the fewest windows of a group that becomes a speaker if the factors are not enough.
  */
 const PENALTY_FACTORS = [0.5, 0.25, 0.125]
 const MIN_EASED_WINDOWS = 2.5
@@ -52,19 +52,19 @@ export function clusterSpeakers(windows: readonly WindowEmbedding[]): ChannelSpe
   const embeddings = (long.length > 0 ? long : windows).map(({ embedding }) => embedding)
   const sparse = subsampleWindows(windows).map(({ embedding }) => embedding)
   const groups = clusterEmbeddings(sparse.length > 0 ? sparse : embeddings, MAX_SPEAKERS)
-  const levels = [1, ...PENALTY_FACTORS]
+  const penaltyFactors = [1, ...PENALTY_FACTORS]
   const speakersByCount: WeightedCentroid[][] = []
-  const foundSpeakers = speakersFor(0)
-  const known = new Map<number, Float32Array[]>()
+  const estimatedSpeakers = speakersFor(0)
+  const cachedCentroids = new Map<number, Float32Array[]>()
 
   function centroids(count: number): Float32Array[] {
-    const speakers = known.get(count) ?? speakersAt(count)
-    known.set(count, speakers)
+    const speakers = cachedCentroids.get(count) ?? speakersAt(count)
+    cachedCentroids.set(count, speakers)
     return speakers
   }
 
   function speakersAt(count: number): Float32Array[] {
-    for (const level of levels.keys()) {
+    for (const level of penaltyFactors.keys()) {
       const speakers = speakersFor(level)
       if (speakers.length >= count)
         return mergeNearest(speakers, count).map(({ centroid }) => centroid)
@@ -77,11 +77,11 @@ export function clusterSpeakers(windows: readonly WindowEmbedding[]): ChannelSpe
    * requested.
    */
   function speakersFor(level: number): WeightedCentroid[] {
-    speakersByCount[level] ??= keepSpeakers(embeddings, groups, levels[level]!)
+    speakersByCount[level] ??= keepSpeakers(embeddings, groups, penaltyFactors[level]!)
     return speakersByCount[level]
   }
 
-  return { count: foundSpeakers.length, centroids }
+  return { count: estimatedSpeakers.length, centroids }
 }
 
 /**

@@ -27,7 +27,7 @@ const TOLERANCE = 1e-4
  * Returns the posterior of each speaker in each window: `posteriors[t][k]`, whose sum over the
  * speakers is 1. A Bayesian hidden Markov model of speakers (VBx: Landini, Profant, Diez and
  * Burget, 2022, "Bayesian HMM clustering of x-vector sequences") with the same variance in all
- * directions; a speaker that the recording does not need ends with hardly any share. `embeddings`
+ * directions; a speaker that the recording does not need ends with a posterior near 0. `embeddings`
  * are in order of time, of length 1; `start` is the initial speaker of each. `penaltyScale` below 1
  * scales the penalty of a speaker, for when more are requested than are needed.
  */
@@ -65,8 +65,8 @@ export function inferSpeakers(
 }
 
 /**
- * The posterior of a speaker: its mean, what a window loses by its uncertainty, and its part of the
- * evidence lower bound.
+ * The posterior of a speaker: its mean, the penalty of its uncertainty in the score of a window,
+ * and its part of the evidence lower bound.
  */
 type SpeakerGaussian = { mean: Float64Array; cost: number; evidence: number }
 

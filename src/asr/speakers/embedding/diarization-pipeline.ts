@@ -25,9 +25,9 @@ const MIN_PAUSE_SECONDS = 0.5
 
 /**
  * Loads the pipeline of sherpa-onnx: pyannote segmentation, speaker embeddings, clustering. An
- * exact count sets the number of groups; a missed minimum or maximum is requested in a second
- * round. Rejects when the package is missing. A model that it cannot use ends the process: never
- * load it where that does harm.
+ * exact count sets the number of groups; if the result misses the minimum or maximum, a second
+ * round requests it. Rejects when the package is missing. A model that it cannot use crashes the
+ * process: never load it in the server process.
  */
 export async function openDiarizationPipeline(models: {
   segmentation: string
@@ -47,19 +47,19 @@ export async function openDiarizationPipeline(models: {
     throw new Error(`the segmentation model is for ${pipeline.sampleRate} Hz, not 16000`)
   }
 
-  function findAs(count: number, samples: Float32Array): SpeakerSegment[] {
+  function clusterInto(count: number, samples: Float32Array): SpeakerSegment[] {
     pipeline.setConfig({ clustering: clusteringFor(count) })
     return pipeline.process(samples)
   }
 
   return {
     find(samples, { exact = 0, min = 0, max = 0 }) {
-      const foundClustering = findAs(exact, samples)
-      if (exact > 0) return turnsOf(foundClustering)
-      const count = new Set(foundClustering.map(({ speaker }) => speaker)).size
+      const segments = clusterInto(exact, samples)
+      if (exact > 0) return turnsOf(segments)
+      const count = new Set(segments.map(({ speaker }) => speaker)).size
       const allowedCount = max > 0 && count > max ? max : Math.max(count, min)
       return turnsOf(
-        count === 0 || allowedCount === count ? foundClustering : findAs(allowedCount, samples),
+        count === 0 || allowedCount === count ? segments : clusterInto(allowedCount, samples),
       )
     },
   }

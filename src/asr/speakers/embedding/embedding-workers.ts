@@ -5,9 +5,9 @@ import type { EmbedTask } from '../diarizer.ts'
 import type { SpeakerModelSpec } from './speaker-model.ts'
 
 /**
- * Timeout of a task in seconds, and how many more per second of audio. An embedding model of 30 MB
- * takes ten times what the built-in one takes (0.01); a pipeline processes every second ten times
- * over.
+ * The timeout of a task in seconds, and its growth per second of audio. An embedding model of 30 MB
+ * takes ten times as long as the built-in one (0.01); a pipeline processes every second of audio
+ * ten times.
  */
 const TIMEOUT = 60
 const TIMEOUT_PER_SECOND = { 'built-in': 0.2, unusable: 0.2, embedding: 2, pipeline: 4 } as const
@@ -23,8 +23,8 @@ export type EmbeddingWorkers = {
 
 /**
  * Embedding models run in the batch workers. A pipeline gets one process of its own, created by
- * `start` when it is first needed: it cannot be interrupted, loads another ONNX Runtime, and ends
- * its process at models it cannot use.
+ * `start` when it is first needed: it cannot be interrupted, loads another ONNX Runtime, and
+ * crashes its process on models that it cannot use.
  */
 export function createEmbeddingWorkers(options: {
   model: SpeakerModelSpec
@@ -32,23 +32,23 @@ export function createEmbeddingWorkers(options: {
   start: () => Pool
 }): EmbeddingWorkers {
   const { model, pool, start } = options
-  let turns: Pool | undefined
+  let pipelinePool: Pool | undefined
   let niceness = 0
   let isClosed = false
 
-  function turnsPool(): Pool {
+  function openPipelinePool(): Pool {
     if (isClosed) throw new AppError('engine_unavailable', 'it is closed')
-    if (!turns) {
-      turns = start()
-      turns.setNiceness(niceness)
+    if (!pipelinePool) {
+      pipelinePool = start()
+      pipelinePool.setNiceness(niceness)
     }
-    return turns
+    return pipelinePool
   }
 
   async function embed(task: EmbedTask, signal: AbortSignal): Promise<void> {
     const samples = task.regions.reduce((sum, { start, end }) => sum + end - start, 0)
     const timeout = TIMEOUT + (TIMEOUT_PER_SECOND[model.kind] * samples) / SAMPLE_RATE
-    const workers = model.kind === 'pipeline' ? turnsPool() : pool
+    const workers = model.kind === 'pipeline' ? openPipelinePool() : pool
     await workers.run({ kind: 'embed', ...task }, { signal, timeout })
   }
 
@@ -56,11 +56,11 @@ export function createEmbeddingWorkers(options: {
     embed: model.kind === 'pipeline' ? (task, signal) => retryOnExit(embed, task, signal) : embed,
     setNiceness(newNiceness) {
       niceness = newNiceness
-      turns?.setNiceness(newNiceness)
+      pipelinePool?.setNiceness(newNiceness)
     },
     async close() {
       isClosed = true
-      await turns?.close()
+      await pipelinePool?.close()
     },
   }
 }

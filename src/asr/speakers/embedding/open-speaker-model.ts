@@ -44,7 +44,7 @@ export async function openSpeakerModel(model: SpeakerModelSpec): Promise<Speaker
 }
 
 async function openEmbedding(embedding: ModelFile): Promise<SpeakerEmbedder> {
-  await requireWhole(embedding)
+  await requireIntact(embedding)
   return openFbankEmbedder({ modelPath: embedding.path }).catch((cause) =>
     refuseModel(embedding, cause),
   )
@@ -52,13 +52,13 @@ async function openEmbedding(embedding: ModelFile): Promise<SpeakerEmbedder> {
 
 async function openPipeline(models: Extract<SpeakerModelSpec, { kind: 'pipeline' }>) {
   const { embedding, segmentation } = models
-  await requireWhole(embedding)
-  await requireWhole(segmentation)
+  await requireIntact(embedding)
+  await requireIntact(segmentation)
   const paths = { embedding: embedding.path, segmentation: segmentation.path }
   return openDiarizationPipeline(paths).catch((cause) => refuseModel(segmentation, cause))
 }
 
-async function requireWhole(file: ModelFile): Promise<void> {
+async function requireIntact(file: ModelFile): Promise<void> {
   const fault = await checkSpeakerModelFile(file)
   if (fault === undefined) return
   const since = fault === 'missing' ? ' since the server was started' : ''
@@ -68,13 +68,18 @@ async function requireWhole(file: ModelFile): Promise<void> {
   )
 }
 
-/** The cause may contain paths of this machine, and `steno doctor` finds it again. */
+/**
+ * The message omits the cause, which may contain paths of this machine; `steno doctor` shows it.
+ */
 function refuseModel({ name }: ModelFile, cause: unknown): never {
   const detail = `'${name}' cannot be loaded; 'steno doctor' says why`
   throw new AppError('speaker_model_unusable', detail, { cause })
 }
 
-/** Reads samples from the first region on, so it shifts positions there and back. */
+/**
+ * Returns a model that embeds windows. It reads the samples from the first region on, so it shifts
+ * positions before and after.
+ */
 function embedWindows(embedder: SpeakerEmbedder, model: string): SpeakerModel {
   return async ({ path, regions, signal }) => {
     const [first, last] = [regions[0], regions.at(-1)]
@@ -87,7 +92,10 @@ function embedWindows(embedder: SpeakerEmbedder, model: string): SpeakerModel {
   }
 }
 
-/** A pipeline processes a recording as a whole: `planEmbeddings` gives it one region from 0 on. */
+/**
+ * Returns a model that finds turns. A pipeline processes a recording as a whole: `planEmbeddings`
+ * plans one region that starts at 0.
+ */
 function segmentTurns(pipeline: DiarizationPipeline, model: string): SpeakerModel {
   return async ({ path, regions, counts }) => {
     const samples = readSamples(path, 0, regions.at(-1)?.end ?? 0)

@@ -8,7 +8,7 @@ import type { SpeakerModelSpec } from './speaker-model.ts'
 const GROUP_FRAMES = 600 * SAMPLE_RATE
 
 /**
- * Returns the regions to embed, for a channel of so many samples: around its words, which ascend,
+ * Returns the regions to embed, for a channel of `samples` samples: around its words, which ascend,
  * in groups that span ten minutes at most. A pipeline gets all of a channel that has words.
  */
 export function planEmbeddings(

@@ -5,7 +5,7 @@ import { xvectorModelPath } from './embedders/xvector-model.ts'
 import { diarizationGrid } from './regions.ts'
 
 /**
- * Raise it when the input of the built-in model, or its regions, change: `mfcc.ts`, `regions.ts`,
+ * Increment it when the input of the built-in model or its regions change: `mfcc.ts`, `regions.ts`,
  * `plan-embeddings.ts`.
  */
 const FEATURES_VERSION = 1
@@ -44,7 +44,10 @@ export function chooseSpeakerModel(folder: string): SpeakerModelSpec {
   }
 }
 
-/** A job that runs during an upgrade must not mix the results of two models. */
+/**
+ * Returns an id that changes with the model and its input: a job that runs during an upgrade must
+ * not mix the results of two models.
+ */
 function builtInId(): string {
   const recipe = JSON.stringify([FEATURES_VERSION, diarizationGrid])
   const hash = createHash('sha256').update(readFileSync(xvectorModelPath)).update(recipe)

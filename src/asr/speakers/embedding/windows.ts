@@ -16,7 +16,9 @@ export function slidingWindows({ start, end }: Region, { length, hop }: WindowGr
   return windows
 }
 
-/** Throws RangeError unless the regions lie in so many samples and the windows move forward. */
+/**
+ * Throws RangeError unless the regions lie within `samples` samples and the windows move forward.
+ */
 export function checkRegions(
   samples: number,
   { regions, grids }: { regions: readonly Region[]; grids: readonly WindowGrid[] },

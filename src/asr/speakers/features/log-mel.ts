@@ -12,19 +12,19 @@ const PREEMPHASIS = 0.97
 /** Kaldi computes on 16-bit samples. */
 const FULL_SCALE = 32_768
 /**
- * Kaldi adds noise of one such step (dither), and models are trained with it. Here its mean power
- * is added instead, so that results are repeatable. Without it the zeros of a gated call are values
- * that no model was trained on: they raised the equal error rate at 1.5 s from 4 % to 20 %, with it
- * to 4.7 %.
+ * The power of Kaldi's dither: it adds noise of one 16-bit step, and models are trained with it.
+ * Here its mean power is added instead, so that results are repeatable. Without it, the digital
+ * silence of a gated call has values that no model was trained on: they raised the equal error rate
+ * at 1.5 s from 4 % to 20 %; with it, to 4.7 %.
  */
 const DITHER_POWER = 1
 
-/** Returns the samples of a frame, and from one to the next. */
+/** Returns the length of a frame and the step from one to the next, in samples. */
 export function frameSizes(sampleRate: number): { length: number; step: number } {
   return { length: Math.round(sampleRate * FRAME), step: Math.round(sampleRate * STEP) }
 }
 
-/** Returns the number of whole frames in so many samples: Kaldi's "snip edges". */
+/** Returns the number of whole frames in `samples` samples: Kaldi's "snip edges". */
 export function framesIn(samples: number, sampleRate: number): number {
   const { length, step } = frameSizes(sampleRate)
   return Math.max(0, Math.floor((samples - length) / step) + 1)

@@ -5,7 +5,7 @@ export type PowerSpectrum = (samples: Float64Array, power: Float64Array) => void
 
 /**
  * Creates the power spectrum of `size` real samples, a power of two: one complex transform of half
- * the size, whose result is then split into even and odd samples.
+ * the size, whose result is then separated into the spectra of the even and odd samples.
  */
 export function createPowerSpectrum(size: number): PowerSpectrum {
   const half = size / 2
@@ -16,7 +16,7 @@ export function createPowerSpectrum(size: number): PowerSpectrum {
   const sines = Float64Array.from({ length: half }, (_, k) => Math.sin((-2 * Math.PI * k) / size))
 
   return (samples, power) => {
-    // The samples in pairs, as complex numbers.
+    // Each pair of samples is one complex number.
     for (let i = 0; i < half; i++) {
       real[i] = samples[2 * i]!
       imaginary[i] = samples[2 * i + 1]!

@@ -5,11 +5,12 @@ import { ServiceFailure } from '../../service-failure.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from '../chat-client.ts'
 import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './llama-protocol.ts'
 
-/** Most tokens of a text without a schema: a small model that writes more repeats itself. */
+/** The most tokens of a text without a schema: a small model that writes more repeats itself. */
 const MAX_TEXT_TOKENS = 512
 
 /**
- * A canceled task ends between two batches of its prompt. Restarting the process would take longer.
+ * Seconds that a canceled task may take to end, between two batches of its prompt. A restart of the
+ * process would take longer.
  */
 const CANCEL_SECONDS = 15
 
@@ -22,7 +23,7 @@ export type EmbeddedModelOptions = {
   contextTokens: number
   usesGpu: boolean
   /**
-   * Seconds from the start of a request until its response begins, and between chunks of the
+   * Seconds from the start of a request until its response begins, and between parts of the
    * response.
    */
   timeout: number

@@ -1,23 +1,23 @@
-/** What the process is asked; `schema` is what the JSON of the response must conform to. */
+/** A request to the process; `schema` is the JSON schema of the response. */
 export type LlamaTask = {
   id: number
   model: { file: string; contextTokens: number; usesGpu: boolean }
   system: string
   user: string
-  /** Equal keys may share what was computed for the equal beginning of their prompts. */
+  /** Requests with equal keys may share the state of the common beginning of their prompts. */
   cacheKey?: string | undefined
   schema?: object | undefined
   maxTokens: number
 }
 
-/** What the process answers. `problem` says why there is none. */
+/** A response of the process; `problem` says why there is no text. */
 export type LlamaResponse = { id: number } & (
   | { text: string; isCut: boolean; promptTokens: number; completionTokens: number }
   | { problem: string }
 )
 
-/** What the process sends while it writes, several times a second at most. */
+/** The progress of a response, sent several times a second at most. */
 export type LlamaProgress = { id: number; isWriting: true }
 
-/** Ends a task, whose answer is then of no use. The model stays loaded. */
+/** Cancels a task. The model stays loaded, and the response of the task is ignored. */
 export type LlamaCancel = { cancels: number }

@@ -1,6 +1,6 @@
 /**
- * A process that runs a language model with llama.cpp and nothing else: the library takes the
- * memory of the model, and a file that it cannot read may end its process.
+ * A process that runs a language model with llama.cpp and nothing else: the library holds the model
+ * in memory, and a file that it cannot read may crash the process.
  */
 import { availableParallelism, constants, setPriority } from 'node:os'
 import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './llama-protocol.ts'
@@ -47,7 +47,7 @@ async function load({ file, contextTokens, usesGpu }: LlamaTask['model']) {
   const llama = await getLlama({
     gpu: usesGpu ? 'auto' : false,
     ...{ build: 'never', skipDownload: true, progressLogs: false, logLevel: 'error' },
-    // Recognition goes first.
+    // The other cores are for recognition.
     maxThreads: Math.max(1, Math.floor(availableParallelism() / 2)),
   })
   const model = await llama.loadModel({ modelPath: file })
@@ -56,9 +56,9 @@ async function load({ file, contextTokens, usesGpu }: LlamaTask['model']) {
 }
 
 let loaded: ReturnType<typeof load> | undefined
-/** What ends the task that is under way. */
+/** The running task and the controller that cancels it. */
 let running = { id: 0, canceling: new AbortController() }
-/** Whose tokens the model holds. */
+/** The cache key of the tokens in the context of the model. */
 let lastKey: string | undefined
 
 async function respond({
@@ -73,12 +73,12 @@ async function respond({
   const canceling = new AbortController()
   running = { id, canceling }
   loaded ??= load(model).catch((error: Error) => {
-    // What was missing may be there for the next request.
+    // The file or package may exist when the next request arrives.
     loaded = undefined
     throw error
   })
   const { llama, LlamaChatSession, sequence } = await loaded
-  // What the model holds of the same transcript need not be computed again.
+  // Tokens of the same key stay in the context and are not computed again.
   if (cacheKey === undefined || cacheKey !== lastKey) await sequence.clearHistory()
   lastKey = cacheKey
   const before = sequence.tokenMeter.getState()
@@ -104,7 +104,7 @@ async function respond({
     return {
       ...{ id, text: kept ?? responseText },
       isCut: kept !== undefined || stopReason === 'maxTokens',
-      // Tokens that need not be computed count as well, as they do with other providers.
+      // Cached tokens count as well, as they do with other providers.
       promptTokens: Math.max(usedInputTokens, sequence.nextTokenIndex - completionTokens),
       completionTokens,
     }
@@ -113,7 +113,7 @@ async function respond({
   }
 }
 
-/** Creates what reports that a model writes: at once, then at most every so often. */
+/** Creates a function that reports progress, at most every `PROGRESS_MS`. */
 function createProgressReport(id: number): () => void {
   let reportedAt = Number.NEGATIVE_INFINITY
   return () => {

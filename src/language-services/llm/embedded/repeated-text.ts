@@ -1,14 +1,14 @@
-/** Fewer repetitions may be meant, as in a chorus or a list of equal quotes. */
+/** Fewer repetitions may be intended, as in a chorus or a list of equal quotes. */
 const MIN_REPETITIONS = 8
-/** Letters of all repetitions together. */
+/** The fewest characters of all repetitions together. */
 const MIN_CHARS = 240
 /** The longest text that counts as one repetition, and the shortest. */
 const MAX_UNIT_CHARS = 200
 const MIN_UNIT_CHARS = 4
 
 /**
- * Returns the beginning of a text that ends in the same words many times over, up to and with the
- * first of them; undefined if it does not. Small models that got into such a loop never leave it.
+ * If a text ends with many repetitions of the same words, returns it up to the end of the first
+ * one; otherwise undefined. Small models never leave such a loop.
  */
 export function beforeRepetition(text: string): string | undefined {
   for (let unit = MIN_UNIT_CHARS; unit <= MAX_UNIT_CHARS; unit++) {
@@ -16,7 +16,7 @@ export function beforeRepetition(text: string): string | undefined {
     const letters = text.length - start
     if (letters < MIN_CHARS || letters < unit * MIN_REPETITIONS) continue
     const firstOccurrence = text.slice(0, start + unit)
-    // What repeats may begin in the middle of a sentence that is there once more.
+    // The repeated text may begin in the middle of a sentence.
     return /[.!?…。！？]\s*$/.test(firstOccurrence)
       ? firstOccurrence
       : toSentenceEnd(text, start + unit, unit)
@@ -24,7 +24,7 @@ export function beforeRepetition(text: string): string | undefined {
   return undefined
 }
 
-/** Returns where the end of a text begins that repeats every so many letters. */
+/** Returns the index from which a text repeats every `unit` characters. */
 function repetitionStart(text: string, unit: number): number {
   let at = text.length - unit
   while (at > 0 && text[at - 1] === text[at - 1 + unit]) at--

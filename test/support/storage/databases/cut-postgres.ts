@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pairSockets } from '../../net/pair-sockets.ts'
 
-/** A way to PostgreSQL that loses its connections, as when the process at its end is killed. */
+/** A proxy before PostgreSQL that loses its connections, as when the server process is killed. */
 export type CutPostgres = {
-  /** The address of the same database on this way. */
+  /** The address of the same database through the proxy. */
   readonly url: string
   /**
-   * Ends all connections once the server has done so many statements, counted from the `begin` of a
-   * transaction, and before it can answer; new connections are ended at once.
+   * Ends all connections once the server has executed `statements` statements, counted from the
+   * `begin` of a transaction, and before it can answer; new connections are ended at once.
    */
   cutAfter(statements: number): void
   /** Delivers no answer from now on, as when the machine of the server loses its network. */
@@ -26,7 +26,7 @@ const SOCKET = '.s.PGSQL.5432'
 const QUERY = 0x51
 const SYNC = 0x53
 
-/** Opens a way to the database of `url`, which names the folder of a socket. */
+/** Opens a proxy to the database of `url`, which names the folder of a Unix socket. */
 export async function openCutPostgres(url: string): Promise<CutPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'steno-cut-'))
   const upstream = join(new URL(url).searchParams.get('host')!, SOCKET)

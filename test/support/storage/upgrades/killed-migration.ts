@@ -1,4 +1,4 @@
-/** Opens a database and kills itself before so many further statements of the migration. */
+/** Opens a database and kills its own process after the given number of statements. */
 import { openSqlite } from '../../../../src/storage/database/sqlite/sqlite.ts'
 
 const [file, statements] = process.argv.slice(2)

@@ -6,8 +6,8 @@ import { extract } from 'tar'
 import { makeFolder } from '../test-storage.ts'
 
 /**
- * What servers of earlier versions left; `scripts/tests/test-tools/make-upgrade-fixture.ts` made
- * them.
+ * The folder of data directories of earlier versions, made by
+ * `scripts/tests/test-tools/make-upgrade-fixture.ts`.
  */
 const stores = join(import.meta.dirname, '../../../fixtures/stores')
 /** The names of their files. */

@@ -12,7 +12,7 @@ import { encoderMask, paddedWidth, rowOf, toPastInputs } from './kv-cache.ts'
 
 /** The decoder's output for one piece of audio. */
 export type MoonshineDecoding = DecodedText & {
-  /** 24 ms frames of the piece. */
+  /** Encoder frames of the piece; each lasts 24 ms. */
   frames: number
   /**
    * Why the decoder stopped: the model ended the text, the text grew too long for the audio, or it
@@ -92,6 +92,6 @@ export function attentionRow(attention: Tensor, i: number, frames: number): Floa
 
 /** Returns the logarithm of the sum of the exponentials of all logits of output `i`. */
 export function logSum({ largest_logit, largest_probability }: Tensors, i: number): number {
-  // The logarithm of the runtime depends, in its last bit, on how many it takes at once.
+  // The last bit of ONNX Runtime's Log depends on how many values one call computes.
   return floatsOf(largest_logit)[i]! - Math.log(floatsOf(largest_probability)[i]!)
 }

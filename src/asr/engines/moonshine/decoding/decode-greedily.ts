@@ -38,12 +38,12 @@ export type EncodedPiece = {
  */
 const MAX_DRAFT_TOKENS = 8
 const MIN_DRAFT_TOKENS = 3
-/** After this many rewinds of one piece, it is decoded without the list of words. */
+/** After this many rewinds, a piece is decoded without the vocabulary. */
 const MAX_REWINDS = 6
 
 /**
- * Decodes all pieces together. A piece that began a listed word and did not complete it is decoded
- * again from there, alone.
+ * Decodes all pieces together. A piece that began a vocabulary word and did not complete it is
+ * decoded again from that token, alone.
  */
 export async function decodeGreedily(
   graphs: DecoderGraphs,
@@ -115,18 +115,18 @@ async function readDraft(batch: DecodingBatch, row: Row): Promise<void> {
   const { decoding, draft } = row
   let [at, size] = [0, MAX_DRAFT_TOKENS]
   do {
-    const right = await verifyDraft(batch, row, draft.slice(at, at + size))
+    const accepted = await verifyDraft(batch, row, draft.slice(at, at + size))
     // After the accepted tokens, the model has written one of its own.
     const written = decoding.tokens.at(-1) ?? END_TOKEN
-    const isRight = written === draft[at + right]
-    at = realignDraft(draft, at + right, written)
-    size = isRight ? MAX_DRAFT_TOKENS : Math.max(MIN_DRAFT_TOKENS, right)
+    const isAccepted = written === draft[at + accepted]
+    at = realignDraft(draft, at + accepted, written)
+    size = isAccepted ? MAX_DRAFT_TOKENS : Math.max(MIN_DRAFT_TOKENS, accepted)
   } while (row.isOpen && at < draft.length)
 }
 
 /**
  * Reads the last token of the row and the drafted next ones in one call, and writes the tokens that
- * follow as long as the draft is right. Returns how many drafted tokens were.
+ * follow as long as the draft is right. Returns the number of accepted tokens.
  */
 async function verifyDraft(
   batch: DecodingBatch,
@@ -135,17 +135,17 @@ async function verifyDraft(
 ): Promise<number> {
   const { tokens } = row.decoding
   const outputs = await runDecoder(batch, [[tokens.at(-1) ?? START_TOKEN, ...drafted]])
-  let right = 0
-  for (; right <= drafted.length; right++) {
-    chooseToken(row, outputs, right)
-    if (!row.isOpen || tokens.at(-1) !== drafted[right]) break
+  let accepted = 0
+  for (; accepted <= drafted.length; accepted++) {
+    chooseToken(row, outputs, accepted)
+    if (!row.isOpen || tokens.at(-1) !== drafted[accepted]) break
   }
   // Drops what was read after a wrong token.
   if (row.isOpen && tokens.length < batch.readCount) {
     batch.readCount = tokens.length
     batch.caches = truncateCache(batch.caches, batch.readCount)
   }
-  return right
+  return accepted
 }
 
 /** Continues all rows, one token per call for all of them, until the last has ended. */

@@ -14,14 +14,14 @@ export type MoonshineDecoder = {
    */
   encode(audio: Float32Array): Promise<Float32Array>
   /**
-   * Decodes several encoded pieces at once; the pieces do not affect each other. Of a single piece,
-   * reads several tokens of the draft per call and keeps those that the model would have written
-   * itself: the text is the same at less cost.
+   * Decodes several encoded pieces at once; the pieces do not affect each other. For a single
+   * piece, it verifies several tokens of the draft per call and keeps those that the model would
+   * have written itself: the text is the same at less cost.
    */
   decode(pieces: readonly EncodedPiece[], signal: AbortSignal): Promise<MoonshineDecoding[]>
   /**
    * Decodes an encoded piece by beam search, from where its greedy decoding is no longer certain.
-   * Returns undefined where that finds no text that ends.
+   * Returns undefined if no beam reaches the end of its text.
    */
   decodeBeams(piece: BeamPiece, signal: AbortSignal): Promise<MoonshineDecoding | undefined>
   close(): Promise<void>

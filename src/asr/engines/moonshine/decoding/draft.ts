@@ -7,9 +7,9 @@ import { opensWord } from '../tokens.ts'
 const OFFSETS = [0, 1, -1, 2, -2, 3]
 
 /**
- * Returns where a draft goes on after the model has written `token` in place of the one at `at`:
- * after the same token where it is near; at the same place where the model only adds to the word
- * before; or else at the next word.
+ * Returns the index at which a draft resumes after the model wrote `token` instead of the draft's
+ * token at `at`: after the same token if the draft has it nearby; at `at` if the model only
+ * extended the previous word; or else at the next word.
  */
 export function realignDraft(draft: readonly number[], at: number, token: number): number {
   if (at >= draft.length) return draft.length

@@ -21,7 +21,10 @@ export function paddedWidth(frames: number): number {
   return Math.ceil(frames / ALIGNED_FRAMES) * ALIGNED_FRAMES
 }
 
-/** Returns the attention mask of rows with so many frames each: 0 where there is audio. */
+/**
+ * Returns the attention mask [rows, 1, 1, width]; it is 0 in the first `frames[i]` frames of row i,
+ * which hold audio.
+ */
 export function encoderMask(frames: readonly number[], width: number): Tensor {
   const mask = new Float32Array(frames.length * width)
   for (const [i, length] of frames.entries())

@@ -38,7 +38,7 @@ export async function decodeBeams(
       const logits = output.logits.subarray(from, from + config.vocabulary)
       return rankTokens(logits, isFirst ? allowedAtBegin : allowed, count)
     }
-    const shape = { output, fed: texts[0]!.length, frames: request.frames }
+    const shape = { output, inputTokens: texts[0]!.length, frames: request.frames }
     const heads = config.alignmentHeads.length
     return { rank, attention: (row: number) => attentionOfRow(row, { ...shape, heads }) }
   }
@@ -76,13 +76,16 @@ function rankTokens(logits: Float32Array, allowed: Uint32Array, count: number): 
   return best.map((token) => ({ token, logProb: logits[token]! - max - Math.log(total) }))
 }
 
-type AttentionShape = { output: DecoderOutput; fed: number; heads: number; frames: number }
+type AttentionShape = { output: DecoderOutput; inputTokens: number; heads: number; frames: number }
 
-function attentionOfRow(row: number, { output, fed, heads, frames }: AttentionShape): Float32Array {
-  const at = { heads, fed, frames: output.frames, row, token: fed - 1 }
+function attentionOfRow(
+  row: number,
+  { output, inputTokens, heads, frames }: AttentionShape,
+): Float32Array {
+  const at = { heads, inputTokens, frames: output.frames, row, token: inputTokens - 1 }
   return attentionRow(output.attention!, at, frames)
 }
 
-function allowedTokens(barred: Uint8Array, end: number): Uint32Array {
-  return Uint32Array.from([...Array(end + 1).keys()].filter((token) => !barred[token]))
+function allowedTokens(masked: Uint8Array, end: number): Uint32Array {
+  return Uint32Array.from([...Array(end + 1).keys()].filter((token) => !masked[token]))
 }

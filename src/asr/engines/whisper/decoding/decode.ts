@@ -3,10 +3,13 @@ import { findRepetition } from '../../../recognition/decoding/repetition.ts'
 import type { DecoderOutput, EncodedAudio, WhisperDecoder, WhisperNetwork } from '../network.ts'
 import type { WhisperConfig } from '../whisper-config.ts'
 
-/** Write the text in the spoken language, or in English. */
+/** Whether the text is written in the spoken language, or translated into English. */
 export type WhisperTask = 'transcribe' | 'translate'
 
-/** What the model finds before it writes: how likely there is no speech, and each language. */
+/**
+ * What the first decoder step detects: the probability that there is no speech, and the probability
+ * of each language.
+ */
 export type Detection = {
   noSpeech: number
   /**
@@ -17,15 +20,15 @@ export type Detection = {
 
 /** One text to write. */
 export type WhisperRequest = {
-  /** The piece of the encoded audio. */
+  /** The index of the piece in the encoded audio. */
   item: number
-  /** Encoder frames (20 ms) of it that hold audio; the rest is padding. */
+  /** Encoder frames (20 ms) of the piece that hold audio; the others are padding. */
   frames: number
   language: string
   maxTokens: number
   /** 0 takes the likeliest token each time. */
   temperature: number
-  /** Of the random numbers above temperature 0. */
+  /** The seed of the random numbers that are used above temperature 0. */
   seed: number
 }
 
@@ -96,7 +99,7 @@ export async function decodeBatch(
       options.signal.throwIfAborted()
       const output = await decoder.step(read, { attention: true, lastOnly: true })
       for (const [i, row] of rows.entries()) {
-        if (row.isOpen) advanceRow(row, choose, { output, i, fed: read[0]!.length, config })
+        if (row.isOpen) advanceRow(row, choose, { output, i, inputTokens: read[0]!.length, config })
       }
       // Ended rows stay until half the batch has ended: copying the caches costs about a step.
       const open = rows.flatMap((row, i) => (row.isOpen ? [i] : []))
@@ -116,7 +119,7 @@ export async function decodeBatch(
 export type Draft = WhisperRequest & { tokens: readonly number[] }
 
 /**
- * Writes one text of which the beginning is guessed: reads the draft in one call and keeps the
+ * Writes one text from a draft of its beginning: verifies the draft in one call and keeps the
  * tokens that the model would have written itself, so the text is that of `decodeBatch`.
  */
 export async function decodeDraft(
@@ -134,12 +137,12 @@ export async function decodeDraft(
   const choose = createTokenSampler(config)
   try {
     let output = await decoder.step([prefix], { attention: true, lastOnly: true })
-    advanceRow(row, choose, { output, i: 0, fed: prefix.length, config })
+    advanceRow(row, choose, { output, i: 0, inputTokens: prefix.length, config })
     let kept = 0
     if (row.isOpen && row.decoding.tokens[0] === guessed[0]) {
       output = await decoder.step([guessed], { attention: true })
       for (; row.isOpen && row.decoding.tokens[kept] === guessed[kept]; kept++) {
-        advanceRow(row, choose, { output, i: 0, fed: guessed.length, at: kept, config })
+        advanceRow(row, choose, { output, i: 0, inputTokens: guessed.length, at: kept, config })
       }
       if (kept < guessed.length && row.isOpen) return await startAgain()
     }
@@ -149,7 +152,7 @@ export async function decodeDraft(
     decoder.close()
   }
 
-  /** The cache holds tokens that were refused: reads those that were kept into a new one. */
+  /** Reads the accepted tokens into a new cache, since the old one holds rejected tokens. */
   async function startAgain(): Promise<WhisperDecoding> {
     const fresh = network.decoder(audio, [draft.item])
     try {
@@ -164,7 +167,7 @@ export async function decodeDraft(
     for (let read = first; row.isOpen; read = [row.decoding.tokens.at(-1)!]) {
       options.signal.throwIfAborted()
       const output = await decoder.step([read], { attention: true, lastOnly: true })
-      advanceRow(row, choose, { output, i: 0, fed: read.length, config })
+      advanceRow(row, choose, { output, i: 0, inputTokens: read.length, config })
     }
   }
 }
@@ -210,14 +213,21 @@ type Advance = {
   output: DecoderOutput
   /** The row of the batch. */
   i: number
-  /** Tokens that each row was fed, and the one of them that counts: the last one by default. */
-  fed: number
+  /**
+   * Tokens that the call read of each row, and the index of the one to continue from; default: the
+   * last.
+   */
+  inputTokens: number
   at?: number
   config: WhisperConfig
 }
 
 /** Chooses the next token of a row and closes the row when it has ended. */
-function advanceRow(row: Row, choose: Choice, { output, i, fed, at, config }: Advance): void {
+function advanceRow(
+  row: Row,
+  choose: TokenSampler,
+  { output, i, inputTokens, at, config }: Advance,
+): void {
   const { decoding, request } = row
   const { vocabulary, alignmentHeads, tokens } = config
   const from = (i * output.tokens + (output.tokens === 1 ? 0 : (at ?? 0))) * vocabulary
@@ -228,9 +238,13 @@ function advanceRow(row: Row, choose: Choice, { output, i, fed, at, config }: Ad
     random: row.random,
   })
   decoding.logProbs.push(logProb)
-  const shape = { heads: alignmentHeads.length, fed, frames: output.frames }
+  const shape = { heads: alignmentHeads.length, inputTokens, frames: output.frames }
   decoding.attention.push(
-    attentionRow(output.attention!, { ...shape, row: i, token: at ?? fed - 1 }, decoding.frames),
+    attentionRow(
+      output.attention!,
+      { ...shape, row: i, token: at ?? inputTokens - 1 },
+      decoding.frames,
+    ),
   )
   if (token === tokens.end) {
     row.isOpen = false
@@ -247,12 +261,15 @@ function advanceRow(row: Row, choose: Choice, { output, i, fed, at, config }: Ad
   row.isOpen = false
 }
 
-type Choice = (
+type TokenSampler = (
   logits: Float32Array,
   options: { isFirst: boolean; temperature: number; random: () => number },
 ) => { token: number; logProb: number }
 
-/** Marks the tokens that are no text, and those with which no text begins, by 1. */
+/**
+ * Returns masks over the vocabulary: 1 marks tokens that are not text, and those that cannot begin
+ * a text.
+ */
 export function createTokenMasks({
   vocabulary,
   tokens,
@@ -267,10 +284,10 @@ export function createTokenMasks({
 }
 
 /**
- * Creates the choice of a token: the likeliest one, or a random one at a temperature, out of those
- * that are text. Probabilities are those among the allowed tokens at temperature 1.
+ * Creates the sampler of text tokens: it takes the likeliest one, or a random one at a temperature.
+ * Probabilities are those among the allowed tokens at temperature 1.
  */
-function createTokenSampler(config: WhisperConfig): Choice {
+function createTokenSampler(config: WhisperConfig): TokenSampler {
   const { tokens } = config
   const masks = createTokenMasks(config)
 
@@ -282,11 +299,11 @@ function createTokenSampler(config: WhisperConfig): Choice {
       const value = logits[id]!
       if (value > max && !masked[id]) [best, max] = [id, value]
     }
-    const sum = (heat: number, stopAt = Number.POSITIVE_INFINITY) => {
+    const sum = (atTemperature: number, stopAt = Number.POSITIVE_INFINITY) => {
       let total = 0
       for (let id = 0; id <= tokens.end; id++) {
         // Tokens e^-20 times as likely as the best are ignored.
-        const below = (logits[id]! - max) / heat
+        const below = (logits[id]! - max) / atTemperature
         if (below < -20 || masked[id]) continue
         total += Math.exp(below)
         if (total >= stopAt) return { total, id }
@@ -299,20 +316,29 @@ function createTokenSampler(config: WhisperConfig): Choice {
   }
 }
 
-type AttentionAt = { heads: number; fed: number; frames: number; row: number; token: number }
+type AttentionAt = {
+  heads: number
+  inputTokens: number
+  frames: number
+  row: number
+  token: number
+}
 
-/** Copies the attention of one token to the frames that hold audio, where it adds up to 1. */
+/**
+ * Copies the attention of one token to the frames that hold audio, scaled to a sum of 1 per head.
+ */
 export function attentionRow(
   attention: Float32Array,
-  { heads, fed, frames, row, token }: AttentionAt,
-  used: number,
+  { heads, inputTokens, frames, row, token }: AttentionAt,
+  audioFrames: number,
 ): Float32Array {
-  const copy = new Float32Array(heads * used)
+  const copy = new Float32Array(heads * audioFrames)
   for (let head = 0; head < heads; head++) {
-    const from = ((row * heads + head) * fed + token) * frames
+    const from = ((row * heads + head) * inputTokens + token) * frames
     let sum = 0
-    for (let t = 0; t < used; t++) sum += attention[from + t]!
-    for (let t = 0; t < used; t++) copy[head * used + t] = attention[from + t]! / (sum || 1)
+    for (let t = 0; t < audioFrames; t++) sum += attention[from + t]!
+    for (let t = 0; t < audioFrames; t++)
+      copy[head * audioFrames + t] = attention[from + t]! / (sum || 1)
   }
   return copy
 }

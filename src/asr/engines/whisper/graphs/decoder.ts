@@ -139,7 +139,10 @@ function crossAttention(
   return { states: context.graph.node('Add', [input, output]), weights }
 }
 
-/** Scores are divided by the root of the head size; 1/8 for heads of 64, so nothing is rounded. */
+/**
+ * Returns the scale of the queries, 1 / √(head size); it is 1/8 for heads of 64, so scaling is
+ * exact.
+ */
 function queryFactor({ hidden, heads }: WhisperConfig): { factor: number } {
   return { factor: (hidden / heads) ** -0.5 }
 }
@@ -169,7 +172,10 @@ function joinHeads({ graph }: GraphContext, split: string, { hidden }: WhisperCo
   return graph.node('Reshape', [turned, graph.integers(0, 0, hidden)])
 }
 
-/** The heads come out layer by layer; the output has them in the order of the config. */
+/**
+ * Writes the output `attention`: puts the heads, which are computed layer by layer, in the order of
+ * the config.
+ */
 function reorder(
   { graph }: GraphContext,
   aligned: readonly string[],

@@ -3,7 +3,7 @@ import type { WhisperConfig } from '../whisper-config.ts'
 import { type GraphContext, normalized } from './layers.ts'
 import { normalizedProducts, rowQuantizedProducts } from './row-quantized-products.ts'
 
-/** Convolutions see three frames; the second one halves the rate. */
+/** The kernel size of both convolutions, in frames; the second one halves the frame rate. */
 const KERNEL = 3
 
 /**

@@ -12,10 +12,10 @@ import { describeModel, describeNode, type Settings } from '../../../onnx/onnx-g
 
 /** Arrays of at least this many bytes go to the file beside the graph. */
 const EXTERNAL_BYTES = 65_536
-/** Where an array may begin in that file: operating systems map files by such pages. */
+/** Arrays in that file begin at multiples of this, since operating systems map files in pages. */
 const PAGE = 65_536
 
-/** Writes a graph, operation by operation; weights go to disk as they come. */
+/** Writes a graph, operation by operation; weights are written to disk at once. */
 export type GraphWriter = {
   /** Adds an operation and returns the name of its output. */
   node(operator: string, inputs: readonly string[], settings?: Settings): string
@@ -29,7 +29,7 @@ export type GraphWriter = {
   floats(name: string, dims: readonly number[], values: Float32Array): string
   bytes(name: string, dims: readonly number[], values: Uint8Array): string
   signed(name: string, dims: readonly number[], values: Int8Array): string
-  /** Whole numbers; the same numbers are one constant. */
+  /** Adds int64 numbers; equal lists share one constant. */
   integers(...numbers: number[]): string
   /** Writes the file. The graph cannot be continued. */
   finish(inputs: readonly OnnxValue[], outputs: readonly OnnxValue[]): void
@@ -39,7 +39,8 @@ export type GraphWriter = {
 
 /**
  * Starts the graph `file` (`encoder.onnx`); its weights are written to `encoder.weights` beside it,
- * so that neither this process nor the runtime needs them twice, and 2 GB is not a limit.
+ * so that neither this process nor the runtime holds them in memory twice, and a model may exceed
+ * the 2 GB of a protobuf message.
  */
 export function startGraph(file: string): GraphWriter {
   const weightsFile = file.replace(/\.onnx$/, '.weights')

@@ -3,14 +3,17 @@ import type { GraphWriter } from './graph-writer.ts'
 
 /** Weights per scale: 32 divides every size of the published models. */
 const BLOCK = 32
-/** A byte holds -127 to 127, moved up by this. */
+/** The byte that stands for 0: bytes hold -127 to 127, plus this. */
 const ZERO_POINT = 128
 const MAX_INT8 = 127
-/** Activations are rounded to bytes too, in blocks of every row, so the products are integers. */
+/**
+ * The accuracy level at which ONNX Runtime also quantizes activations to bytes, in blocks of each
+ * row.
+ */
 const BYTE_ACTIVATIONS = 4
 const EPSILON = 1e-5
 
-/** What the layers of a graph are written with. */
+/** The inputs of the functions that write layers. */
 export type GraphContext = {
   graph: GraphWriter
   weights: WeightFile
@@ -74,7 +77,7 @@ export function blockConstants(
   }
 }
 
-/** Rounds each 32 values to bytes around 128 with a scale of their own. */
+/** Quantizes each block of 32 values to bytes around 128 with its own scale. */
 function quantizeBlocks(values: Float32Array): { bytes: Uint8Array; scales: Float32Array } {
   const bytes = new Uint8Array(values.length)
   const scales = new Float32Array(values.length / BLOCK)
@@ -104,15 +107,17 @@ export function blockRows(
   return graph.node('Reshape', [values, graph.integers(0, 0, hidden)])
 }
 
-/** Writes a layer normalization over the last axis; channels are divided by `shares`, if given. */
+/**
+ * Writes a layer normalization over the last axis; channels are divided by `divisors`, if given.
+ */
 export function normalized(
   { graph, weights }: GraphContext,
   input: string,
   name: string,
-  shares?: Float32Array,
+  divisors?: Float32Array,
 ): string {
   const constants = ['gamma', 'beta'].map((part) => {
-    const values = weights.read(`${name}/${part}`).map((value, i) => value / (shares?.[i] ?? 1))
+    const values = weights.read(`${name}/${part}`).map((value, i) => value / (divisors?.[i] ?? 1))
     return graph.floats(`${name}/${part}`, [values.length], values)
   })
   return graph.node('LayerNormalization', [input, ...constants], {

@@ -8,16 +8,17 @@ const MAX_INT8 = 127
 /** A row of zeros has no scale; any small one serves. */
 const MIN_SCALE = 1e-9
 
-/** How far a normalized value goes beyond its deviation: sets gain against offset. */
+/** The assumed peak of a normalized value, in standard deviations. */
 const PEAK_DEVIATION = 3
-/** How much of the spread between channels moves from the activations to the weights. */
+/** The share of the spread between channels that moves from the activations to the weights. */
 const SMOOTHQUANT_ALPHA = 0.7
 
 /**
- * Products for many rows at once, as in the encoder: each row of the activations is rounded to
- * bytes with a scale of its own, each column of the weights likewise. On processors without 8-bit
- * dot products it takes half the time of blocks (`layers.ts`), whose gain is in the decoder, and it
- * rounds more. In fp32 it is the same product.
+ * Returns a function that writes products of `input` with weights. It suits many rows at once, as
+ * in the encoder: each row of the activations and each column of the weights is quantized to bytes
+ * with its own scale. On processors without 8-bit dot products this takes half the time of the
+ * block products of `layers.ts`, which are faster in the decoder, but it is less precise. In fp32
+ * nothing is quantized.
  */
 export function rowQuantizedProducts(
   context: GraphContext,
@@ -29,9 +30,9 @@ export function rowQuantizedProducts(
 }
 
 /**
- * A layer normalization `norm` and the products of its output with parts of the weights `name`.
- * Before rounding, channels that the normalization amplifies are divided by a factor that their
- * weights are multiplied by: rounding then loses less (SmoothQuant,
+ * Writes a layer normalization `norm` and the products of its output with parts of the weights
+ * `name`. Before rounding, channels that the normalization amplifies are divided by a factor that
+ * their weights are multiplied by: rounding then loses less (SmoothQuant,
  * https://arxiv.org/abs/2211.10438, with the normalization's own gain in place of recorded
  * activations).
  */
@@ -113,7 +114,7 @@ function quantizeColumns(
   return { bytes, scales }
 }
 
-/** What each channel is divided by, from its gain and offset and the largest of its weights. */
+/** Returns the divisor of each channel, from its gain, its offset and its largest weight. */
 function channelFactors(
   weights: WeightFile,
   { norm, name }: { norm: string; name: string },

@@ -3,8 +3,9 @@ import type { WhisperConfig } from '../whisper-config.ts'
 type Heads = WhisperConfig['alignmentHeads']
 
 /**
- * Heads that follow the audio, by the layers and the width of the decoder, as published with the
- * models (https://github.com/openai/whisper/blob/main/whisper/__init__.py).
+ * Alignment heads (cross-attention heads that follow the audio), by the layers and the width of the
+ * decoder, as published with the models
+ * (https://github.com/openai/whisper/blob/main/whisper/__init__.py).
  */
 const multilingualHeads: Record<string, Heads> = {
   '4x384': [

@@ -5,12 +5,12 @@ import { WeightFileError } from './weights.ts'
 export type ByteFile = {
   readonly path: string
   readonly size: number
-  /** Returns `length` bytes in memory of their own. Throws `WeightFileError` past the end. */
+  /** Returns a copy of `length` bytes. Throws `WeightFileError` past the end. */
   read(offset: number, length: number): Uint8Array<ArrayBuffer>
   close(): void
 }
 
-/** More at once is refused by the operating system. */
+/** The operating system refuses larger reads. */
 const MAX_READ_BYTES = 1 << 30
 
 /** Opens a file for reading in pieces. */

@@ -3,14 +3,14 @@ import { type WeightFile, WeightFileError } from './weights.ts'
 
 /** Weights are rounded in blocks of this many; it divides the width of every published model. */
 const BLOCK = 32
-/** Convolutions see three frames. */
+/** The kernel size of the convolutions, in frames. */
 const KERNEL = 3
 
 type ArrayShape = readonly number[]
 
 /**
  * Throws `WeightFileError` unless every array that the graphs are written from is there and has the
- * size that the others ask for: a damaged file must not become a model that ends its process.
+ * size that the others ask for: a damaged file must not become a model that crashes its process.
  */
 export function checkShapes(weights: WeightFile, sizes: WhisperSizes): void {
   for (const [name, expected] of expectedShapes(weights, sizes)) {

@@ -14,7 +14,7 @@ import { type WeightFile, WeightFileError } from './weights.ts'
 /** Options of a conversion. */
 export type WhisperConversion = {
   signal: AbortSignal
-  /** Called with the share that is done, 0 to 1. */
+  /** Called with the completed share, 0 to 1. */
   onProgress?: (done: number) => void
   /** `int8` by default; `fp32` is four times as large and only for checks. */
   precision?: WhisperConfig['weights']

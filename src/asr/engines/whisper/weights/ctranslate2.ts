@@ -10,23 +10,26 @@ import {
 /** Where an array lies in the file; `type` is the number of its element type. */
 type ArrayEntry = { sizes: number[]; type: number; offset: number; bytes: number }
 
-/** Newer files may differ. */
-const NEWEST_FORM = 6
-/** From this form on an entry states its element type and bytes, before only the element size. */
-const FIRST_TYPED_FORM = 4
-const FIRST_FORM_WITH_ALIASES = 3
+/** The newest supported version of the format. */
+const NEWEST_VERSION = 6
+/**
+ * From this version on, an entry states its element type and its bytes; before, only the element
+ * size.
+ */
+const FIRST_TYPED_VERSION = 4
+const FIRST_VERSION_WITH_ALIASES = 3
 /** Element types by their number in the file, and the bytes of an element. */
 const elementBytes = [4, 1, 2, 4, 2, 2]
 const [FLOAT, INT8, INT16, HALF, BRAIN_FLOAT] = [0, 1, 2, 4, 5]
-/** Hundreds in fact: a file with more is damaged. */
+/** Models have hundreds of entries: a file with more than this is damaged. */
 const MAX_ENTRIES = 100_000
 
 /**
- * Opens the `model.bin` of a CTranslate2 model (forms 2 to 6, floats of 32 and 16 bits, integers
- * with scales). The form is that of `ModelReader` in
+ * Opens the `model.bin` of a CTranslate2 model (versions 2 to 6, floats of 32 and 16 bits, integers
+ * with scales). The format is that of `ModelReader` in
  * https://github.com/OpenNMT/CTranslate2/blob/master/src/models/model.cc: little-endian; the
- * number of the form, the name of the specification and its revision, then entries of name, sizes,
- * type and data, then aliases. Throws `WeightFileError` when the file is something else.
+ * version, the name of the specification and its revision, then entries of name, sizes, type and
+ * data, then aliases. Throws `WeightFileError` when the file is something else.
  */
 export function openCTranslate2(path: string): WeightFile {
   const file = openBytes(path)
@@ -56,22 +59,22 @@ export function openCTranslate2(path: string): WeightFile {
 
 function readEntries(file: ByteFile): Map<string, ArrayEntry> {
   const cursor = cursorOf(file)
-  const form = cursor.number(4)
-  const specification = form > 1 && form <= NEWEST_FORM ? cursor.text() : ''
+  const version = cursor.number(4)
+  const specification = version > 1 && version <= NEWEST_VERSION ? cursor.text() : ''
   if (specification === '') {
     throw new WeightFileError(
-      `${file.path} is not a CTranslate2 model in a supported form (${form})`,
+      `${file.path} is not a CTranslate2 model in a supported form (${version})`,
     )
   }
   if (specification !== 'WhisperSpec') {
     throw new WeightFileError(`${file.path} is not a Whisper model: it holds a ${specification}`)
   }
-  cursor.number(4) // The revision of the specification: what changed with it has a name.
+  cursor.number(4) // Skips the revision of the specification: arrays that it changed have other names.
   const entries = new Map<string, ArrayEntry>()
   for (let remainingEntries = cursor.number(4); remainingEntries > 0; remainingEntries--) {
     const name = cursor.text()
     const sizes = Array.from({ length: cursor.number(1) }, () => cursor.number(4))
-    const entry = form >= FIRST_TYPED_FORM ? typedEntry(cursor) : untypedEntry(cursor)
+    const entry = version >= FIRST_TYPED_VERSION ? typedEntry(cursor) : untypedEntry(cursor)
     if (elementBytes[entry.type] === undefined || entries.size > MAX_ENTRIES) {
       throw new WeightFileError(`${file.path} is damaged at ${name}`)
     }
@@ -82,7 +85,7 @@ function readEntries(file: ByteFile): Map<string, ArrayEntry> {
     }
     entries.set(name, { ...entry, sizes, offset })
   }
-  if (form >= FIRST_FORM_WITH_ALIASES) {
+  if (version >= FIRST_VERSION_WITH_ALIASES) {
     for (let remainingEntries = cursor.number(4); remainingEntries > 0; remainingEntries--) {
       const alias = cursor.text()
       const entry = entries.get(cursor.text())
@@ -104,7 +107,7 @@ function untypedEntry(cursor: Cursor): { type: number; bytes: number } {
   return { type: types[size] ?? -1, bytes: size * cursor.number(4) }
 }
 
-/** Reads small values one after another and checks that what is skipped is there. */
+/** Returns a reader of consecutive small values; `skip` checks that the skipped bytes exist. */
 function cursorOf(file: ByteFile) {
   let at = 0
   const take = (length: number) => {

@@ -3,11 +3,11 @@ import type { WhisperConfig, WhisperSizes } from '../whisper-config.ts'
 import { readModelJson } from './token-vocabulary.ts'
 import { asFields, isCount, WeightFileError } from './weights.ts'
 
-/** What the configuration files of a folder say; undefined = nothing. */
+/** The settings in the configuration files of a model's folder; undefined = not stated. */
 export type HuggingFaceConfig = {
   alignmentHeads: WhisperConfig['alignmentHeads'] | undefined
   isMultilingual: boolean | undefined
-  /** Tokens by the text of a language's token. */
+  /** Token ids by the text of a language token, such as `<|de|>`. */
   languages: Record<string, number> | undefined
   suppressed: number[] | undefined
   suppressedAtBegin: number[] | undefined
@@ -38,7 +38,7 @@ export function readHuggingFaceConfig(folder: string, sizes: WhisperSizes): Hugg
   const isToken = (id: unknown) => isCount(id) && id < sizes.vocabulary
   const tokens = (ids: unknown) => {
     if (ids === undefined || ids === null) return undefined
-    // Fine-tunes come with the configuration of a model that has more tokens.
+    // Fine-tuned models may have the configuration of a model with more tokens.
     if (Array.isArray(ids)) return ids.filter(isToken) as number[]
     throw new WeightFileError(`${folder} has no list of suppressed tokens in its configuration`)
   }

@@ -1,4 +1,4 @@
-/** Names that have another form on one side only. */
+/** CTranslate2 names, without the side, and their Hugging Face names. */
 const plainNames: Record<string, string> = {
   'position_encodings/encodings': 'embed_positions.weight',
   'embeddings/weight': 'embed_tokens.weight',
@@ -6,7 +6,7 @@ const plainNames: Record<string, string> = {
 
 const normParts: Record<string, string> = { gamma: 'weight', beta: 'bias' }
 
-/** Norms of a layer: the first part of the name in both forms. */
+/** Normalizations of a layer: the CTranslate2 block and the Hugging Face name. */
 const normNames: Record<string, string> = {
   self_attention: 'self_attn_layer_norm',
   attention: 'encoder_attn_layer_norm',
@@ -14,7 +14,10 @@ const normNames: Record<string, string> = {
 }
 
 const [QUERY, KEY, VALUE, OUTPUT] = ['q_proj', 'k_proj', 'v_proj', 'out_proj']
-/** The products of a layer; several on one side are one, row after row, on the other. */
+/**
+ * The projections of a layer: a CTranslate2 array, the Hugging Face block, and the Hugging Face
+ * arrays whose rows it joins.
+ */
 const productNames: Record<string, string[]> = {
   'self_attention/linear_0': ['self_attn', QUERY, KEY, VALUE],
   'self_attention/linear_1': ['self_attn', OUTPUT],

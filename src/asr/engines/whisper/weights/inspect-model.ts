@@ -11,7 +11,7 @@ const MAX_POSITIONS = 100_000
 /** Weights are rounded in blocks of this many; it divides the width of every published model. */
 const BLOCK = 32
 
-/** What is known of a model before its weights are converted; `vocabulary` holds its tokens. */
+/** The config of a model whose weights are not converted yet; `vocabulary` holds its tokens. */
 export type InspectedModel = {
   config: Omit<WhisperConfig, 'weights'>
   vocabulary: string[]
@@ -76,12 +76,12 @@ function readSizes(weights: WeightFile, folder: string): WhisperSizes {
     textPositions: need('decoder/position_encodings/encodings', 0),
     vocabulary: need('decoder/embeddings/weight', 0),
   }
-  const even =
+  const isSupported =
     heads > 0 &&
     hidden % heads === 0 &&
     hidden % BLOCK === 0 &&
     weights.read('decoder/num_heads')[0] === heads
-  if (!even || sizes.encoderLayers === 0 || sizes.decoderLayers === 0) {
+  if (!isSupported || sizes.encoderLayers === 0 || sizes.decoderLayers === 0) {
     throw new WeightFileError(`${folder} is not a Whisper model in a supported form`)
   }
   return sizes
@@ -107,7 +107,10 @@ function findTokens(vocabulary: readonly string[], folder: string): WhisperToken
   }
 }
 
-/** Languages stand between the start and the tasks, unless the configuration says where. */
+/**
+ * Returns the language tokens: those between the start and the task tokens, and those that the
+ * configuration names.
+ */
 function findLanguages(
   vocabulary: readonly string[],
   { start, translate }: WhisperTokens,

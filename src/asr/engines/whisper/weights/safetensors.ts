@@ -16,7 +16,7 @@ import {
 /** Where an array lies: bytes from the start of its file. */
 type ArrayEntry = { file: ByteFile; sizes: number[]; type: string; from: number }
 
-/** Longer ones are refused by the reference implementation too. */
+/** The reference implementation has the same limit. */
 const MAX_HEADER_BYTES = 100_000_000
 const LENGTH_BYTES = 8
 const FILE_NAME = /^\w[\w.-]*$/
@@ -26,7 +26,7 @@ type Configuration = { encoder_attention_heads: unknown; decoder_attention_heads
 
 /**
  * Opens the Whisper model of a Hugging Face folder: `model.safetensors`, or the files that
- * `model.safetensors.index.json` names, with floats of 32 or 16 bits. The form is that of
+ * `model.safetensors.index.json` names, with floats of 32 or 16 bits. The format is that of
  * https://github.com/huggingface/safetensors: the length of a JSON header, the header with type,
  * shape and place of each array, the arrays. Returns undefined when the folder has none; throws
  * `WeightFileError` when it is damaged or no Whisper model.
@@ -45,7 +45,7 @@ export function openSafetensors(folder: string): WeightFile | undefined {
       if (!existsSync(path)) throw new WeightFileError(`${path} is missing`)
       const file = openBytes(path)
       files.push(file)
-      // Fine-tunes are saved with and without the outer name.
+      // Array names of fine-tuned models may lack the prefix `model.`.
       for (const [array, entry] of readHeader(file))
         entries.set(array.replace(/^model\./, ''), entry)
     }
@@ -61,7 +61,7 @@ function listFiles(folder: string): string[] {
   const { weight_map } = readModelJson<{ weight_map: unknown }>(index)
   if (weight_map) {
     const names = [...new Set(Object.values(asFields(weight_map)))]
-    // A downloaded folder names none outside of itself.
+    // A name from a download must not refer to a file outside the folder.
     if (names.every((name) => typeof name === 'string' && FILE_NAME.test(name))) {
       return names as string[]
     }
@@ -103,7 +103,7 @@ function areCounts(value: unknown): value is number[] {
   return Array.isArray(value) && value.every(isCount)
 }
 
-/** Joins the arrays of Hugging Face to those that CTranslate2 has. */
+/** Provides the arrays of Hugging Face under the names and in the layout of CTranslate2. */
 function asWhisper(entries: Map<string, ArrayEntry>, folder: string): Omit<WeightFile, 'close'> {
   const configuration = readModelJson<Configuration>(join(folder, 'config.json'))
   const heads: Record<string, unknown> = {
@@ -117,7 +117,7 @@ function asWhisper(entries: Map<string, ArrayEntry>, folder: string): Omit<Weigh
   }
   const sizes = (name: string): readonly number[] | undefined => {
     const [first = '', ...others] = huggingFaceNames(name)
-    // The keys have no bias, so the first of several arrays shows whether there are any.
+    // Keys have no bias, so the last of several arrays is checked too.
     const entry = entries.get(first) ?? entries.get(others.at(-1) ?? '')
     return entry && [(entry.sizes[0] ?? 1) * (1 + others.length), ...entry.sizes.slice(1)]
   }

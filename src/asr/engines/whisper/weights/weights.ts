@@ -1,8 +1,8 @@
 /**
- * The named arrays of a model file, read when asked for: a file of gigabytes is never in memory at
- * once. Names and layout are those of CTranslate2 (`encoder/layer_0/ffn/linear_0/weight`),
- * whichever form the file has: weights of products are [outputs, inputs], queries, keys and values
- * are one product.
+ * The named arrays of a model file, read on demand: a file of gigabytes is never in memory as a
+ * whole. Names and layout are those of CTranslate2 (`encoder/layer_0/ffn/linear_0/weight`),
+ * whatever the format of the file: weights of products are [outputs, inputs], queries, keys and
+ * values are one product.
  */
 export type WeightFile = {
   /** The sizes of an array; undefined when there is none of this name. */

@@ -37,7 +37,7 @@ export async function openFbankEmbedder(options: { modelPath: string }): Promise
           const count = framesIn(window.end - window.start, SAMPLE_RATE)
           const from = Math.min(Math.round((window.start - region.start) / step), frames - count)
           const features = mel.subarray(from * BINS, (from + count) * BINS)
-          const embedding = scaleToUnitLength(await embedFrames(session, lessMean(features)))
+          const embedding = scaleToUnitLength(await embedFrames(session, subtractMean(features)))
           embedded.push({ ...window, embedding })
         }
       }
@@ -75,7 +75,7 @@ async function embedFrames(session: OnnxSession, frames: Float32Array): Promise<
  * Returns a copy with the mean of each band subtracted, repeated up to the length that networks
  * need.
  */
-function lessMean(mel: Float32Array): Float32Array {
+function subtractMean(mel: Float32Array): Float32Array {
   const count = mel.length / BINS
   const frames = new Float32Array(Math.max(count, MIN_FRAMES) * BINS)
   for (let bin = 0; bin < BINS; bin++) {

@@ -15,7 +15,7 @@ import {
 
 /** Length of an embedding. */
 const DIMENSION = 128
-/** Frames that the network gets before and after each frame. */
+/** The number of frames before and after each frame that the network reads. */
 const CONTEXT = 7
 /**
  * Maximum number of frames in one call: 10 s, so that the layers take 20 MB and not what a long
