@@ -21,6 +21,10 @@ const BALANCE = 12
 
 /** Measures how much of the speech of two channels only one of them has, and how much both have. */
 export type OwnSpeech = {
+  /** What has been counted, in spectra, and the energy of the speech that one channel has alone. */
+  readonly totals: OwnSpeechTotals
+  /** Adds what another measurement has counted. */
+  merge(other: OwnSpeech): void
   /**
    * Adds both channels in one window, aligned in time. `isSame` states whether they have a voice in
    * common.
@@ -39,28 +43,43 @@ export type OwnSpeech = {
   }): number | undefined
 }
 
-/** Creates the measurement of a recording with two channels. */
+type OwnSpeechTotals = {
+  counts: [number, number]
+  sums: [number, number]
+  spoken: number
+  same: number
+}
+
+/** Creates the measurement of two channels. */
 export function createOwnSpeech(): OwnSpeech {
-  const counts: [number, number] = [0, 0]
-  const sums: [number, number] = [0, 0]
-  let [spoken, same] = [0, 0]
+  const totals: OwnSpeechTotals = { counts: [0, 0], sums: [0, 0], spoken: 0, same: 0 }
+  const { counts, sums } = totals
 
   /**
    * Returns the share of the speech that only this channel has, and that is louder than its floor.
    */
   function share(channel: 0 | 1, floor: number): number {
     const count = counts[channel]
-    return sums[channel] > MIN_SPEECH_RATIO * floor * count ? count / spoken : 0
+    return sums[channel] > MIN_SPEECH_RATIO * floor * count ? count / totals.spoken : 0
   }
 
   return {
+    totals,
+    merge(other) {
+      for (const channel of [0, 1] as const) {
+        counts[channel] += other.totals.counts[channel]
+        sums[channel] += other.totals.sums[channel]
+      }
+      totals.spoken += other.totals.spoken
+      totals.same += other.totals.same
+    },
     add(pairs, isSame) {
       for (const [first, second] of pairs) {
         const energies = [first.spectra[0]!.energy, second.spectra[1]!.energy] as const
         const isSpeech = [first.isSpeech[0]!, second.isSpeech[1]!] as const
         if (!isSpeech[0] && !isSpeech[1]) continue
-        spoken++
-        if (isSame) same++
+        totals.spoken++
+        if (isSame) totals.same++
         for (const channel of [0, 1] as const) {
           const other = channel === 0 ? 1 : 0
           if (!isSpeech[channel] || isSpeech[other]) continue
@@ -72,7 +91,7 @@ export function createOwnSpeech(): OwnSpeech {
     },
     balance({ levels, floors }) {
       const own = [share(0, floors[0]!), share(1, floors[1]!)] as const
-      if (Math.max(...own) < MIN_SHARE || same < spoken * MIN_SHARE) return undefined
+      if (Math.max(...own) < MIN_SHARE || totals.same < totals.spoken * MIN_SHARE) return undefined
       const [low, middle, high] = [0.1, 0.5, 0.9].map(levels[0]!.quantile)
       if (high! - low! >= MAX_SPREAD || Math.abs(middle!) >= SAME_LEVEL) return undefined
       return middle! + (own[0] <= own[1] ? BALANCE : -BALANCE)
