@@ -114,7 +114,7 @@ export type LanguagePart = IdentifyTask & { channel: number }
  * Returns the checkpointed languages of a part; if there are none, calls `identify` and checkpoints
  * the result.
  */
-export type CacheLanguages = (
+export type CheckpointLanguages = (
   part: LanguagePart,
   identify: () => Promise<LanguageSpan[][]>,
 ) => Promise<LanguageSpan[][]>
@@ -143,7 +143,7 @@ export type EmbeddingPart = {
  * Returns the file with the embeddings of a part: a checkpointed one, or one that `embed` writes,
  * completely or not at all.
  */
-export type CacheEmbeddings = (
+export type CheckpointEmbeddings = (
   part: EmbeddingPart,
   embed: (file: string) => Promise<void>,
 ) => Promise<string>
@@ -153,7 +153,7 @@ export type DiarizationTask = {
   transcript: Transcript
   channels: readonly ChannelPcm[]
   counts: SpeakerCounts
-  checkpointEmbeddings: CacheEmbeddings
+  checkpointEmbeddings: CheckpointEmbeddings
 }
 
 /** An utterance with its speaker, and the confidence in it from 0 to 1. */
@@ -223,7 +223,7 @@ export type SpeechEngine = {
   identifyLanguages(
     batches: readonly Batch[],
     identification: LanguageIdentification,
-    options: EngineOptions & { checkpointLanguages?: CacheLanguages },
+    options: EngineOptions & { checkpointLanguages?: CheckpointLanguages },
   ): Promise<Batch[]>
   /** Languages whose speech some installed model translates into English. */
   readonly translatedLanguages: readonly string[]

@@ -30,7 +30,7 @@ import type {
 } from './recognizer.ts'
 
 /** Seconds of audio per encoder frame (384 samples). */
-const FRAME = 0.024
+const FRAME_SECONDS = 0.024
 /** The model was trained to write no more than this: faster text is a loop. */
 const TOKENS_PER_SECOND = 6.5
 /** Very short words need a few tokens more than their length allows. */
@@ -193,7 +193,7 @@ function toPartialRecognition(
   let latest = 0
   const starts = attention.map((row) => {
     latest = Math.max(latest, mostAttendedFrame(row, dimensions.alignmentHeads, frames))
-    return Math.min(latest * FRAME, seconds)
+    return Math.min(latest * FRAME_SECONDS, seconds)
   })
   if (starts.length === tokens.length) starts.push(seconds)
   const rough = groupTokensIntoWords(tokens, starts)
@@ -218,7 +218,7 @@ function timedWords(
   frames: readonly number[],
 ): Word[] {
   const seconds = audio.length / SAMPLE_RATE
-  const starts = frames.map((frame) => Math.min(frame * FRAME, seconds))
+  const starts = frames.map((frame) => Math.min(frame * FRAME_SECONDS, seconds))
   // A decoding that was cut off has no end token: its last word runs to the end of the audio.
   if (starts.length === tokens.length) starts.push(seconds)
   const rough = groupTokensIntoWords(tokens, starts)

@@ -4,6 +4,7 @@ import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Device } from '../../config/config.ts'
 import type { LocalModel } from '../../models/install/installed-models.ts'
 import { mean } from '../../numbers.ts'
+import { padAudio } from './pad-audio.ts'
 import type {
   LanguageProbability,
   RecognizeOptions,
@@ -170,7 +171,7 @@ async function decodePiece(
     const listed = hotwords === undefined ? {} : { hotwords }
     return sherpa.run({ kind: 'recognize', samples, language, ...listed }, signal)
   }
-  const text = await run(padded(audio))
+  const text = await run(padAudio(audio, MIN_SAMPLES))
   const seconds = audio.length / SAMPLE_RATE
   const timedWords = isTimed
     ? wordsFromSherpaText(text, seconds)
@@ -179,7 +180,7 @@ async function decodePiece(
   if (text.logProbs.length > 0 || cased.length === 0) {
     return { words: cased, logProbability: mean(text.logProbs), text }
   }
-  const second = await run(padded(delayed(audio)))
+  const second = await run(padAudio(delayed(audio), MIN_SAMPLES))
   const words = withConfidence(cased, second.text)
   return { words, logProbability: mean(words.map((word) => Math.log(word.confidence))), text }
 }
@@ -217,7 +218,10 @@ async function identify(
   const parts = isLong ? [audio, audio.subarray(0, middle), audio.subarray(middle)] : [audio]
   const votes = new Map(languages.map((language) => [language, 1]))
   for (const part of parts) {
-    const { language } = await sherpa.run({ kind: 'recognize', samples: padded(part) }, signal)
+    const { language } = await sherpa.run(
+      { kind: 'recognize', samples: padAudio(part, MIN_SAMPLES) },
+      signal,
+    )
     const tagged = languageTag(language) ?? ''
     if (votes.has(tagged)) votes.set(tagged, votes.get(tagged)! + parts.length * languages.length)
   }
@@ -255,12 +259,6 @@ function countAgreed(
 
 function inLowerCase(word: SherpaWord): SherpaWord {
   return { ...word, text: word.text.toLowerCase() }
-}
-
-function padded(audio: Float32Array): Float32Array {
-  const longer = new Float32Array(Math.max(audio.length, MIN_SAMPLES))
-  longer.set(audio)
-  return longer
 }
 
 function delayed(audio: Float32Array): Float32Array {

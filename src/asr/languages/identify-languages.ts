@@ -5,7 +5,7 @@ import type { LanguageIdentification } from '../model-selection/select-models.ts
 import { planBatches } from '../segmentation/batches.ts'
 import type {
   Batch,
-  CacheLanguages,
+  CheckpointLanguages,
   EngineOptions,
   IdentifyTask,
   LanguagePart,
@@ -18,7 +18,7 @@ import type {
  */
 export type IdentifyOptions = EngineOptions & {
   identify(task: IdentifyTask, signal: AbortSignal): Promise<LanguageSpan[][]>
-  checkpointLanguages?: CacheLanguages | undefined
+  checkpointLanguages?: CheckpointLanguages | undefined
   limit: number
 }
 

@@ -6,7 +6,7 @@ import type { FinalResult } from './live-engine.ts'
 const MAX_DELAY_MS = 700
 
 /** The recognitions to join, and the longest delay of the second one. */
-export type FuseFinals = {
+export type FuseFinalsOptions = {
   first: Promise<FinalResult>
   /** Starts the second recognition; its signal aborts when it is too late. */
   second: (signal: AbortSignal) => Promise<FinalResult>
@@ -23,7 +23,7 @@ export async function fuseFinals({
   second,
   signal,
   maxDelayMs = MAX_DELAY_MS,
-}: FuseFinals): Promise<FinalResult> {
+}: FuseFinalsOptions): Promise<FinalResult> {
   const delayed = new AbortController()
   const secondResult = second(AbortSignal.any([signal, delayed.signal])).catch(() => undefined)
   try {

@@ -5,7 +5,7 @@ const TARGET = 0.3
 /** Maximum gain: fainter audio is the noise of the device. */
 const MAX_GAIN = 30
 /** Samples per peak (32 ms), and the share of peaks that may be clicks. */
-const FRAME = 512
+const FRAME_SAMPLES = 512
 const CLICK_SHARE = 0.01
 
 /**
@@ -41,11 +41,11 @@ export function liveGain(peaks: readonly number[]): number {
 
 /** Returns the peak of the loud parts, without clicks. */
 function loudLevel(audio: Float32Array): number {
-  const peaks = new Float32Array(Math.ceil(audio.length / FRAME))
+  const peaks = new Float32Array(Math.ceil(audio.length / FRAME_SAMPLES))
   for (let frame = 0; frame < peaks.length; frame++) {
-    const end = Math.min(audio.length, (frame + 1) * FRAME)
+    const end = Math.min(audio.length, (frame + 1) * FRAME_SAMPLES)
     let peak = 0
-    for (let i = frame * FRAME; i < end; i++) peak = Math.max(peak, Math.abs(audio[i]!))
+    for (let i = frame * FRAME_SAMPLES; i < end; i++) peak = Math.max(peak, Math.abs(audio[i]!))
     peaks[frame] = peak
   }
   const sorted = peaks.sort()

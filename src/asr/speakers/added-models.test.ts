@@ -20,7 +20,12 @@ import { createLog } from '../../observability/log.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
 import { installSpeakerModel } from '../model-files/install-speaker-model.ts'
-import type { CacheEmbeddings, PcmFile, SpeakerCounts, SpeechEngine } from '../speech-engine.ts'
+import type {
+  CheckpointEmbeddings,
+  PcmFile,
+  SpeakerCounts,
+  SpeechEngine,
+} from '../speech-engine.ts'
 import { readEmbeddings } from './embedding/embedding-files.ts'
 import { chooseSpeakerModel } from './embedding/speaker-model.ts'
 
@@ -76,7 +81,7 @@ async function makeTalk(folder: string): Promise<{ pcm: PcmFile; transcript: Tra
 async function diarize(engine: SpeechEngine, folder: string, counts: SpeakerCounts = {}) {
   const { pcm, transcript } = await makeTalk(folder)
   const files: string[] = []
-  const checkpointEmbeddings: CacheEmbeddings = async ({ part, model }, embed) => {
+  const checkpointEmbeddings: CheckpointEmbeddings = async ({ part, model }, embed) => {
     const file = join(folder, `embeddings-${part}-${model}`)
     await embed(file)
     files[part] = file

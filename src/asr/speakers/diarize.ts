@@ -137,13 +137,13 @@ function isAlike({ recognized: a }: AttributedWord, { recognized: b }: Attribute
 const EVEN_MARGIN = 0.05
 const MARGIN_SCALE = 0.1
 /** A word counts for at least this long, in seconds. */
-const MIN_WORD_SECONDS = 0.1
+const MIN_WEIGHT_SECONDS = 0.1
 
 /** Returns the confidence for the mean margin of the words, longer words counting more. */
 function confidenceIn(words: readonly Word[], margins: ReadonlyMap<Word, number>): number {
   let [sum, total] = [0, 0]
   for (const word of words) {
-    const weight = Math.max(MIN_WORD_SECONDS, word.end - word.start)
+    const weight = Math.max(MIN_WEIGHT_SECONDS, word.end - word.start)
     sum += weight * margins.get(word)!
     total += weight
   }

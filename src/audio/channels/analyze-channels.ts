@@ -30,7 +30,7 @@ export type ChannelMode = 'auto' | 'mix' | 'separate'
 export const WINDOW_SAMPLES = 64_000
 
 /** Samples per probability of speech (32 ms). */
-const FRAME = 512
+const FRAME_SAMPLES = 512
 /** The minimum number of spectra with speech in a window (0.8 s). */
 const MIN_SPEECH = 12
 /**
@@ -150,7 +150,7 @@ type ChannelFacts = {
 
 /** Returns whether the middle of the spectrum that begins at `at` is speech. */
 function isSpeechAt(probabilities: Float32Array, at: number): boolean {
-  const frame = Math.floor(at / FRAME)
+  const frame = Math.floor(at / FRAME_SAMPLES)
   let sum = 0
   for (let i = 2; i < 6; i++) sum += probabilities[frame + i] ?? 0
   return sum >= 2
@@ -158,9 +158,9 @@ function isSpeechAt(probabilities: Float32Array, at: number): boolean {
 
 /** Returns whether the whole spectrum that begins at `at` is without speech. */
 function isSilent(probabilities: Float32Array, at: number): boolean {
-  const frame = Math.floor(at / FRAME)
+  const frame = Math.floor(at / FRAME_SAMPLES)
   return probabilities
-    .subarray(frame, frame + SPECTRUM_SAMPLES / FRAME)
+    .subarray(frame, frame + SPECTRUM_SAMPLES / FRAME_SAMPLES)
     .every((probability) => probability < 0.35)
 }
 

@@ -12,8 +12,8 @@ import {
 } from './crosstalk.ts'
 import { SPECTRUM_SAMPLES } from './spectra.ts'
 
-const FRAME = 512
-const SAMPLES = CROSSTALK_BLOCK * FRAME
+const FRAME_SAMPLES = 512
+const SAMPLES = CROSSTALK_BLOCK * FRAME_SAMPLES
 
 /** Noise whose loudness changes as that of syllables does. */
 function voice(seed: number): Float32Array<ArrayBuffer> {
@@ -39,8 +39,10 @@ function crosstalkShare(first: Float32Array, second: Float32Array, findsEarlier 
   const ahead = findsEarlier ? CROSSTALK_FRAMES : 0
   const isCrosstalk = createCrosstalkGate(2, { ahead })
   let count = 0
-  for (let at = 0; at < SAMPLES + ahead * FRAME; at += FRAME) {
-    const frames = [first, second].map((samples) => frameBands(samples.slice(at, at + FRAME)))
+  for (let at = 0; at < SAMPLES + ahead * FRAME_SAMPLES; at += FRAME_SAMPLES) {
+    const frames = [first, second].map((samples) =>
+      frameBands(samples.slice(at, at + FRAME_SAMPLES)),
+    )
     if (isCrosstalk(frames, paths)[1]) count++
   }
   return count / CROSSTALK_BLOCK

@@ -16,7 +16,7 @@ import {
 } from './spectra.ts'
 
 /** Samples per frame (32 ms), as in voice activity detection. */
-const FRAME = 512
+const FRAME_SAMPLES = 512
 /** Frames of one block of measurements: 5 s. Crosstalk is measured in a block and its neighbors. */
 export const CROSSTALK_BLOCK = 156
 /** A source is at least 6 dB louder than its crosstalk. */
@@ -59,10 +59,10 @@ const FRAME_BANDS: readonly Band[] = [
 ]
 const BANDS = FRAME_BANDS.length
 /** By how much the difference of neighboring samples amplifies each bin of a frame. */
-const DIFFERENCE_GAINS = Float64Array.from({ length: FRAME / 2 }, (_, bin) => {
-  return 2 * Math.sin((Math.PI * bin) / FRAME)
+const DIFFERENCE_GAINS = Float64Array.from({ length: FRAME_SAMPLES / 2 }, (_, bin) => {
+  return 2 * Math.sin((Math.PI * bin) / FRAME_SAMPLES)
 })
-const transformFrame = createTransform(FRAME)
+const transformFrame = createTransform(FRAME_SAMPLES)
 type PairMeasurement = { spectra: PairSpectra; from: Float64Array; to: Float64Array }
 /** The measurements of one block, for each ordered pair of channels. */
 export type CrosstalkMeasurement = Map<string, PairMeasurement>
@@ -190,7 +190,7 @@ function findCrosstalkOfPair(key: string, measurements: readonly CrosstalkMeasur
   const overlap = overlapAfter(samples)
   const isCertain = spectra.count >= MIN_SPECTRA / overlap
   if (!isCertain || coherence < MIN_COHERENCE * overlap) return undefined
-  const delay = Math.round((lag * SPECTRUM_HOP + samples) / FRAME)
+  const delay = Math.round((lag * SPECTRUM_HOP + samples) / FRAME_SAMPLES)
   const gains = from.map((energy, b) => (energy > 0 ? to[b]! / energy : 0))
   return { path: { source, target, delay, gains }, coherence }
 }
@@ -216,11 +216,11 @@ export type FrameBands = Float64Array
  * amplified again.
  */
 export function frameBands(frame: Float32Array): FrameBands {
-  const re = new Float64Array(FRAME)
-  const im = new Float64Array(FRAME)
-  for (let i = 1; i < FRAME; i++) re[i] = frame[i]! - frame[i - 1]!
+  const re = new Float64Array(FRAME_SAMPLES)
+  const im = new Float64Array(FRAME_SAMPLES)
+  for (let i = 1; i < FRAME_SAMPLES; i++) re[i] = frame[i]! - frame[i - 1]!
   transformFrame(re, im)
-  for (let bin = 1; bin < FRAME / 2; bin++) {
+  for (let bin = 1; bin < FRAME_SAMPLES / 2; bin++) {
     re[bin]! /= DIFFERENCE_GAINS[bin]!
     im[bin]! /= DIFFERENCE_GAINS[bin]!
   }
@@ -295,6 +295,6 @@ export function createCrosstalkGate(channels: number, { ahead = 0, balance = eve
 
 /** The starts of the spectra in a block of frames, in samples from the start of the block. */
 export const SPECTRUM_STARTS = Array.from(
-  { length: Math.floor((CROSSTALK_BLOCK * FRAME - SPECTRUM_SAMPLES) / SPECTRUM_HOP) + 1 },
+  { length: Math.floor((CROSSTALK_BLOCK * FRAME_SAMPLES - SPECTRUM_SAMPLES) / SPECTRUM_HOP) + 1 },
   (_, i) => i * SPECTRUM_HOP,
 )

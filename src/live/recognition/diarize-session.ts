@@ -1,7 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { countsOf } from '../../asr/speakers/requested-counts.ts'
-import type { CacheEmbeddings, SpeakerUtterance, SpeechEngine } from '../../asr/speech-engine.ts'
+import type {
+  CheckpointEmbeddings,
+  SpeakerUtterance,
+  SpeechEngine,
+} from '../../asr/speech-engine.ts'
 import type { Log } from '../../observability/log.ts'
 import { type AddOnError, diarizationFailed, timedOut } from '../../text/result/steps/envelope.ts'
 import { roundTo } from '../../transcript/rounding.ts'
@@ -84,7 +88,7 @@ async function diarize(options: DiarizeSessionOptions): Promise<UtteranceView[]>
     }),
   )
   const counts = countsOf(params.realtime_processing.diarization_config)
-  const checkpointEmbeddings: CacheEmbeddings = async ({ channel, part }, embed) => {
+  const checkpointEmbeddings: CheckpointEmbeddings = async ({ channel, part }, embed) => {
     const file = `${channelPaths[channel]}.embeddings-${part}`
     await embed(file)
     return file

@@ -2,7 +2,7 @@ import type { Word } from '../../../transcript/transcript.ts'
 import type { TimedToken } from './decode.ts'
 
 /** Seconds of one encoder frame. */
-const FRAME = 0.08
+const FRAME_SECONDS = 0.08
 /** SentencePiece writes a blank as this character. */
 const WORD_BOUNDARY = '\u2581'
 
@@ -33,8 +33,8 @@ export function wordsFromTokens(
     const previous = words.at(-1)
     if (spoken.length > 0) {
       const last = spoken.at(-1)!
-      const start = Math.min(spoken[0]!.frame * FRAME, seconds)
-      const end = Math.min((last.frame + Math.max(1, last.frames)) * FRAME, seconds)
+      const start = Math.min(spoken[0]!.frame * FRAME_SECONDS, seconds)
+      const end = Math.min((last.frame + Math.max(1, last.frames)) * FRAME_SECONDS, seconds)
       const probabilities = spoken.map(({ logProb }) => Math.exp(logProb))
       const confidence = probabilities.reduce((sum, p) => sum + p, 0) / spoken.length
       if (previous) previous.end = Math.max(previous.start, Math.min(previous.end, start))

@@ -8,10 +8,10 @@ import { wordsWithin } from '../../live-engine/recognize-utterance.ts'
 import { shiftWords } from '../../recognition/word-times/shift-words.ts'
 import type { Batch, IdentifyTask, LanguageSpan, RecognizedSegment } from '../../speech-engine.ts'
 import type { LanguageProbability, RecognizerInfo, Segment } from '../recognizer.ts'
-import { type ResponseFormat, responseFormats, writeMultipartForm } from './form.ts'
 import { languageCodeOf } from './language-names.ts'
 import { parseProviderResponse, type RemoteResponse } from './provider-response.ts'
 import { REMOTE } from './remote-id.ts'
+import { type ResponseFormat, responseFormats, writeMultipartForm } from './request-form.ts'
 
 /** Sends forms to the server: `ServiceClient` of the module `net`. */
 export type FormClient = {

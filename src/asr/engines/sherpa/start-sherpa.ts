@@ -82,7 +82,7 @@ function createWorker(setup: SherpaSetup) {
   let ready = Promise.withResolvers<void>()
   const start = () => {
     errors = ''
-    const child = fork(new URL('process.ts', import.meta.url), [JSON.stringify(setup)], {
+    const child = fork(new URL('sherpa-process.ts', import.meta.url), [JSON.stringify(setup)], {
       env: bareEnvironment(),
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -1,8 +1,8 @@
 import { createMixedTransform } from '../../../audio/channels/fourier.ts'
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 
 /** Samples from frame to frame: 10 ms at 16 kHz. */
 export const HOP = 160
-const SAMPLE_RATE = 16_000
 const WINDOW = 400
 const WINDOW_FACTORS = [4, 4, 5, 5] as const
 const BINS = WINDOW / 2 + 1

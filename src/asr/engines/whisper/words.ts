@@ -1,3 +1,4 @@
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import type { Word } from '../../../transcript/transcript.ts'
 import {
   alignByAttention,
@@ -10,10 +11,9 @@ import { meanLogProbability, type WhisperDecoding } from './decoding/decode.ts'
 import type { TokenRange, WhisperTokenizer } from './tokenizer.ts'
 
 /** Seconds of audio per encoder frame. */
-const FRAME = 0.02
+const FRAME_SECONDS = 0.02
 /** The width of the median filter over attention (openai/whisper `timing.py`). */
 const MEDIAN_FRAMES = 7
-const SAMPLE_RATE = 16_000
 
 /** A decoded text and the audio from which its words are timed. */
 export type WhisperText = {
@@ -72,7 +72,7 @@ function wordSpans(
 ): TimedTokens[] {
   const seconds = audio.length / SAMPLE_RATE
   const at = (token: number) =>
-    Math.min((frames[token] ?? Number.POSITIVE_INFINITY) * FRAME, seconds)
+    Math.min((frames[token] ?? Number.POSITIVE_INFINITY) * FRAME_SECONDS, seconds)
   const words: TimedTokens[] = []
   for (const range of tokenizer.wordsOf(decoding.tokens, language)) {
     const text = range.text.trim()

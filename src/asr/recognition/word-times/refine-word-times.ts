@@ -13,8 +13,8 @@ const ATTENTION_DELAY = 0.02
 const ONSET = 0.02
 /** A last burst shorter than this share of the longest belongs to the next word. */
 const STRAY_BURST_SHARE = 0.3
-/** No word is shorter; consecutive starts keep this distance. */
-const MIN_WORD_SECONDS = 0.02
+/** The minimum distance between the starts of two words, and the minimum length, in seconds. */
+const MIN_START_DISTANCE = 0.02
 
 /** A time span, in seconds. */
 export type TimeSpan = { start: number; end: number }
@@ -42,7 +42,7 @@ export function alignToEnergy(spans: readonly TimeSpan[], db: Float32Array): Tim
   const snapped: TimeSpan[] = []
   for (const span of spans) {
     const previous = snapped.at(-1)
-    const earliest = previous ? previous.start + MIN_WORD_SECONDS : 0
+    const earliest = previous ? previous.start + MIN_START_DISTANCE : 0
     const start = Math.max(span.start - ATTENTION_DELAY, earliest)
     const word = snap({ start, end: Math.max(span.end, start) }, db, floor)
     if (previous) previous.end = Math.min(previous.end, word.start)

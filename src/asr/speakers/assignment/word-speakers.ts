@@ -21,9 +21,9 @@ const EASY_CHANGE = 0.05
 /** A pause at which a speaker change is cheap, in seconds. */
 const PAUSE = 0.25
 /** A word counts for at least this long: the recognizer gives some words no length. */
-const MIN_WORD_SECONDS = 0.1
+const MIN_WEIGHT_SECONDS = 0.1
 /** Each 10 ms of a word are scored by the windows around them. */
-const FRAME = SAMPLE_RATE / 100
+const FRAME_SAMPLES = SAMPLE_RATE / 100
 /** Rounds in which the speaker vectors are re-estimated from their words. */
 const ROUNDS = 2
 /**
@@ -82,7 +82,7 @@ function weightsIn(windows: readonly WindowEmbedding[]): (word: Word) => Weight[
       const [low, high] = [Math.max(from, start), Math.min(to, end)]
       if (high <= low) continue
       const [middle, half] = [(start + end) / 2, (end - start) / 2]
-      const frames = Math.max(1, Math.round((high - low) / FRAME))
+      const frames = Math.max(1, Math.round((high - low) / FRAME_SAMPLES))
       let weight = 0
       for (let frame = 0; frame < frames; frame++) {
         const at = low + ((frame + 0.5) * (high - low)) / frames
@@ -119,7 +119,7 @@ function cheapestPath(words: readonly Word[], scores: readonly Float64Array[]): 
   for (const [i, score] of scores.entries()) {
     const best = indexOfLargest(reached)
     const changed = reached[best]! - (i > 0 ? changeCost(words[i - 1]!, words[i]!) : 0)
-    const seconds = Math.max(MIN_WORD_SECONDS, words[i]!.end - words[i]!.start)
+    const seconds = Math.max(MIN_WEIGHT_SECONDS, words[i]!.end - words[i]!.start)
     backpointers.push(Int32Array.from(reached, (stayed, k) => (changed > stayed ? best : k)))
     reached = reached.map((stayed, k) => Math.max(stayed, changed) + score[k]! * seconds)
   }

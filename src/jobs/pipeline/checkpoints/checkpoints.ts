@@ -3,9 +3,9 @@ import { basename, join, relative } from 'node:path'
 import type { Segment } from '../../../asr/engines/recognizer.ts'
 import type {
   Batch,
-  CacheEmbeddings,
-  CacheLanguages,
   ChannelToRecognize,
+  CheckpointEmbeddings,
+  CheckpointLanguages,
   CheckpointSpeech,
   LanguageSpan,
   RecognizedSegment,
@@ -38,12 +38,12 @@ export type Checkpoints = AsyncDisposable & {
     work: (folder: string) => Promise<ChannelToRecognize[]>,
   ): Promise<ChannelToRecognize[]>
   checkpointSpeech: CheckpointSpeech
-  checkpointLanguages: CacheLanguages
+  checkpointLanguages: CheckpointLanguages
   /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
   findRecognized(batch: Batch): RecognizedSegment[] | undefined
   saveRecognized(batch: Batch, recognized: RecognizedSegment[]): Promise<void>
   /** Computes speaker embeddings, or returns those of the same model that exist already. */
-  checkpointEmbeddings: CacheEmbeddings
+  checkpointEmbeddings: CheckpointEmbeddings
   /** Opens the responses of services; the caller closes them. */
   openResponses(): Promise<CheckpointFile<unknown>>
 }

@@ -108,7 +108,7 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
 }
 
 function startProcess(env: Record<string, string>): ChildProcess {
-  return fork(new URL('process.ts', import.meta.url), {
+  return fork(new URL('llama-process.ts', import.meta.url), {
     env,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
