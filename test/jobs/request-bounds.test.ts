@@ -4,7 +4,8 @@ import { startServer } from '../support/server/start-server.ts'
 
 type Schema = {
   $ref?: string
-  type?: string
+  /** With `null` in a list: the field may be null. */
+  type?: string | string[]
   enum?: unknown[]
   format?: string
   description?: string
@@ -31,12 +32,13 @@ function unbounded(schema: Schema, at: string, { components }: Document): string
   const below = (one: Schema, name: string) =>
     unbounded(one, `${at}${name}`, { components } as Document)
   if (schema.$ref) return below(components.schemas[schema.$ref.split('/').at(-1)!]!, '')
-  if (schema.type === 'string') return isShort(schema) ? [] : [at]
+  const type = [schema.type ?? ''].flat().find((name) => name !== 'null') ?? 'null'
+  if (type === 'string') return isShort(schema) ? [] : [at]
   if (schema.anyOf) return schema.anyOf.flatMap((one) => below(one, ''))
-  if (schema.type === 'array') {
+  if (type === 'array') {
     return [...(schema.maxItems === undefined ? [at] : []), ...below(schema.items!, '[]')]
   }
-  if (schema.type === 'object') {
+  if (type === 'object') {
     const fields = Object.entries(schema.properties ?? {})
     const inside = fields.flatMap(([name, fieldSchema]) => below(fieldSchema, `.${name}`))
     const values = schema.additionalProperties
@@ -46,7 +48,7 @@ function unbounded(schema: Schema, at: string, { components }: Document): string
     return [...(isBounded ? [] : [`${at}{}`]), ...inside, ...free]
   }
   const isIgnored = schema.deprecated && schema.description === 'Accepted and ignored'
-  const isSmall = ['boolean', 'integer', 'number', 'null'].includes(schema.type ?? '')
+  const isSmall = ['boolean', 'integer', 'number', 'null'].includes(type)
   return isSmall || isIgnored ? [] : [at]
 }
 
