@@ -101,8 +101,9 @@ const POSSIBILITY = /^(?:can't|cannot|couldn't)$/
  */
 function isSuperlative(words: readonly ClauseWord[], i: number): boolean {
   const { text } = words[i]!
-  const comma = words.findIndex(({ afterComma }, at) => at > i && afterComma)
-  const next = words.slice(i + 1, comma < 0 ? i + 6 : Math.min(comma, i + 6))
+  const following = words.slice(i + 1, i + 6)
+  const comma = following.findIndex(({ afterComma }) => afterComma)
+  const next = comma < 0 ? following : following.slice(0, comma)
   const near = next.slice(0, 3)
   const isCompared = near.some((word) => COMPARATIVE.test(word.text))
   if (text === 'never') return isCompared || near.some((word) => DEGREE.test(word.text))
