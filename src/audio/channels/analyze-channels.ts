@@ -1,8 +1,15 @@
 import type { PlanarSamples } from '../pcm.ts'
 import { addLoudness, isCopy } from './compare-loudness.ts'
 import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
-import { createOwnSpeech } from './own-speech.ts'
-import { comparePair, framesAt, pairIndex, pairsOf, type SpectralFrame } from './pair-comparison.ts'
+import { createOwnSpeech, MIN_SPEECH_RATIO } from './own-speech.ts'
+import {
+  comparePair,
+  framesAt,
+  MIN_COHERENCE,
+  pairIndex,
+  pairsOf,
+  type SpectralFrame,
+} from './pair-comparison.ts'
 import {
   addPairSpectra,
   coherenceOf,
@@ -34,11 +41,6 @@ const FRAME_SAMPLES = 512
 /** The minimum number of spectra with speech in a window (0.8 s). */
 const MIN_SPEECH = 12
 /**
- * Two channels with the same voice, each with as much unrelated sound, have a coherence of 0.25;
- * different voices stay below 0.15.
- */
-const MIN_COHERENCE = 0.25
-/**
  * Channels with the same voice at most this many decibels lower are one group. Panning by 70:30
  * makes 7.4 dB; what leaks from one line of a call into another lies 10 dB below, or more.
  */
@@ -50,8 +52,6 @@ const IGNORED_SHARE = 0.1
  * A channel is not grouped with others if it has speech of its own in this share of the windows.
  */
 const OWN_SHARE = 0.1
-/** Speech is 10 dB louder than the other sounds of a channel; music alone does not vary as much. */
-const MIN_SPEECH_RATIO = 10
 /** Adding a channel with more than three times the noise makes a mix worse. */
 const MAX_NOISE = 3
 /** Channels with a lower correlation cancel each other, or sound like a comb filter, when added. */

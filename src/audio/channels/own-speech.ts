@@ -4,7 +4,7 @@ import type { SpectralFrame } from './pair-comparison.ts'
 /** Speech belongs to one channel alone if it is 17 dB louder there than in the other one. */
 const MIN_RATIO = 50
 /** Speech is 10 dB louder than the other sounds of a channel; music alone does not vary as much. */
-const MIN_SPEECH_RATIO = 10
+export const MIN_SPEECH_RATIO = 10
 /** A smaller share of the speech is considered an error of the speech detection. */
 const MIN_SHARE = 0.1
 /**

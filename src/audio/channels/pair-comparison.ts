@@ -16,6 +16,11 @@ export type SpectralFrame = { spectra: readonly Spectrum[]; isSpeech: readonly b
  */
 export type Comparison = { sums: PairSpectra; cells: PairSpectra[]; lag: number }
 
+/**
+ * Two channels with the same voice, each with as much unrelated sound, have a coherence of 0.25;
+ * different voices stay below 0.15.
+ */
+export const MIN_COHERENCE = 0.25
 /** Spectra of one cell: 0.45 s, short enough that one voice dominates most bands. */
 const CELL_SPECTRA = 4
 /** Spectra by which a channel may lag behind another: 1.09 s. */

@@ -19,7 +19,7 @@ function noise(seed: number, level: number): Float32Array<ArrayBuffer> {
 function blockOf(turn: number, gains: readonly [number, number]): Spectrum[][] {
   const voice = noise(turn + 7, 0.3).fill(0, 0, SAMPLES / 4)
   const planes = gains.map((gain, channel) => {
-    return noise(turn + 70 + channel, 0.002).map((sample, i) => sample + gain * voice[i]!)
+    return noise(turn + 70 + channel, 0.01).map((sample, i) => sample + gain * voice[i]!)
   })
   return Array.from({ length: SPECTRA }, (_, n) => {
     const at = n * SPECTRUM_HOP

@@ -1,10 +1,11 @@
 import type { Balance } from './crosstalk.ts'
 import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
-import { createOwnSpeech, type OwnSpeech } from './own-speech.ts'
+import { createOwnSpeech, MIN_SPEECH_RATIO, type OwnSpeech } from './own-speech.ts'
 import {
   type Comparison,
   comparePair,
   framesAt,
+  MIN_COHERENCE,
   pairIndex,
   pairsOf,
   type SpectralFrame,
@@ -16,12 +17,8 @@ export const BALANCE_BLOCKS = 12
 /** The minimum energy of a spectrum, -60 dB: below, there is too little speech to compare. */
 const MIN_SPEECH_ENERGY = 3
 
-/** Channels with a higher coherence have a voice in common. */
-const MIN_COHERENCE = 0.25
 /** The share of the spectra of a block that are not louder than its other sounds. */
 const FLOOR_SHARE = 0.1
-/** Speech is 10 dB louder than the other sounds of a channel. */
-const MIN_SPEECH_RATIO = 10
 
 /** The measurements of one block. `own` and `floors` are those of two channels. */
 type Block = { levels: LevelHistogram[]; own: OwnSpeech; floors: number[] }
