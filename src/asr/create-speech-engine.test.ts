@@ -177,7 +177,7 @@ test('crashed processes are counted by their role', async (t) => {
     workers: 1,
     log: createLog('silent'),
     metrics,
-    live: { partialInterval: 0.3 },
+    live: { partialInterval: 0.3, measuresCapacity: false },
   })
   t.after(() => broken.close())
   async function counted() {

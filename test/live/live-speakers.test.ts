@@ -51,7 +51,7 @@ test('two alternating voices are two speakers, live and in the result', async (t
     folder: readConfig({}).models.folder,
     workers: 1,
     log: createLog('silent'),
-    live: { partialInterval: 0.3 },
+    live: { partialInterval: 0.3, measuresCapacity: false },
   })
   const server = await startServer({ speech })
   t.after(async () => {

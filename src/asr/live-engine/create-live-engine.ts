@@ -53,6 +53,8 @@ export type LiveEngineOptions = {
   workers: number
   /** Seconds between two partials of an utterance, on a machine that is not busy. */
   partialInterval: number
+  /** Whether to measure how many sessions fit; default: true. */
+  measuresCapacity?: boolean
   /** Called when the first session sends audio. */
   onFirstAudio(): void
   log: Log
@@ -72,7 +74,7 @@ export type LiveEngineClient = LiveEngine & {
  * used: a batch holds its worker for longer than a live session may wait.
  */
 export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
-  const { workers, partialInterval, log } = options
+  const { workers, partialInterval, measuresCapacity = true, log } = options
   const cores = Math.min(workers, availableParallelism())
   const finals = options.start('live', workers)
   const partials = options.start('partials', Math.floor(workers / 2) + 1)
@@ -92,19 +94,22 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     return isLowPriority ? task : meter.during(task)
   }
 
-  const measuring = startMeasuring([finals, partials], {
+  const measureOptions: MeasureOptions = {
     ...{ cores, log, signal: closing.signal },
     interval: partialInterval * BUSY_PARTIAL_INTERVALS,
     // A measurement would delay the sessions of its process.
     mayRepeat: () => !isUsed,
-  })
+  }
+  const measuring = measuresCapacity
+    ? startMeasuring([finals, partials], measureOptions)
+    : undefined
 
   return {
     get capacity() {
-      return measuring.latest?.sessions
+      return measuring?.latest?.sessions
     },
     get withoutPartials() {
-      return measuring.latest?.withoutPartials ?? 1
+      return measuring?.latest?.withoutPartials ?? 1
     },
     get load() {
       return meter.load
@@ -133,7 +138,7 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     },
     async close() {
       closing.abort()
-      await Promise.all([...pools.map((pool) => pool.close()), measuring.ended])
+      await Promise.all([...pools.map((pool) => pool.close()), measuring?.ended])
     },
   }
 }

@@ -96,7 +96,7 @@ export type LiveUtterance = {
 export type LiveEngine = {
   /**
    * How many sessions with continuous speech this machine can serve in time, with partials at their
-   * longest interval; undefined until it is measured.
+   * longest interval; undefined until it is measured, and where it is not.
    */
   readonly capacity: number | undefined
   /** The weight of a session without partials in `capacity`, from 0 to 1. */

@@ -110,3 +110,21 @@ test('the partial processes are half as many as the workers, plus one', async ()
     await engine.close()
   }
 })
+
+test('the number of sessions is measured, unless it is configured', async () => {
+  const [configured, measured] = [false, true].map((measuresCapacity) => {
+    const run = mock.fn(async (_task: { kind: string }) => ({
+      finals: 0.1,
+      partial: 0.1,
+      vad: 0.1,
+    }))
+    const start = () => asPool({ run, close: async () => {} })
+    const engine = createLiveEngine({ ...stub, workers: 1, start, measuresCapacity })
+    return { engine, kinds: () => run.mock.calls.map(({ arguments: [{ kind }] }) => kind) }
+  })
+  while (measured!.engine.capacity === undefined) await turn()
+  assert.deepEqual(measured!.kinds(), ['measure', 'measure'])
+  assert.deepEqual(configured!.kinds(), [])
+  assert.equal(configured!.engine.capacity, undefined)
+  await Promise.all([configured!.engine.close(), measured!.engine.close()])
+})

@@ -18,8 +18,11 @@ export type SpeechEngineOptions = {
   workersAtStart?: number
   log: Log
   metrics?: Pick<Metrics, 'workerRestarts'>
-  /** Also creates processes for live sessions; seconds between two partials of an utterance. */
-  live?: { partialInterval: number }
+  /**
+   * Also creates processes for live sessions; seconds between two partials of an utterance, and
+   * whether to measure how many sessions fit (default: true).
+   */
+  live?: { partialInterval: number; measuresCapacity?: boolean }
   /** The memory of installed models, and how long they stay loaded; default: as configured. */
   models?: ModelLimits
   /** Names that stand for one of the three models of the API. */
@@ -60,7 +63,10 @@ export function engineOptions({
   live,
   node: { roles },
 }: Pick<Config, 'models' | 'workers' | 'live' | 'node'>): Omit<SpeechEngineOptions, 'log'> {
-  const partialInterval = live.partialIntervalMs / 1000
+  const liveOptions = {
+    partialInterval: live.partialIntervalMs / 1000,
+    measuresCapacity: live.slots === undefined,
+  }
   const { folder, aliases, memory, idleSeconds, device } = models
   return {
     folder,
@@ -70,6 +76,6 @@ export function engineOptions({
     // One worker starts at once: a second one would compete with it and with the rest of the server
     // while all of them load.
     workersAtStart: roles.includes('worker') ? 1 : 0,
-    ...(live.slots !== 0 && roles.includes('live') && { live: { partialInterval } }),
+    ...(live.slots !== 0 && roles.includes('live') && { live: liveOptions }),
   }
 }

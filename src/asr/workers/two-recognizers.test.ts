@@ -22,7 +22,7 @@ async function open(t: TestContext) {
     folder,
     workers: 1,
     log: createLog('silent'),
-    live: { partialInterval: 0.3 },
+    live: { partialInterval: 0.3, measuresCapacity: false },
     recognizers: echoes,
     entry: new URL('../../../test/support/asr/workers/two-recognizers-worker.ts', import.meta.url),
   })

@@ -39,11 +39,6 @@ const options = {
 /** The numbers of sessions that are measured in turn, until one is too many. */
 const STEPS = [1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128]
 
-/**
- * More sessions than a private server can run, so that it refuses none of those that are measured.
- */
-const PRIVATE_SLOTS = '1000'
-
 /** `steno bench`: measures a server as its clients see it. */
 export const benchCommand: Command = {
   help,
@@ -57,18 +52,10 @@ export const benchCommand: Command = {
     })
     const seconds = parseNumberOption(values.seconds, { name: 'seconds', fallback: 30, min: 1 })
     const server = readServer(values, terminal)
-    const benchTerminal = {
-      ...terminal,
-      env: { STENO_LIVE_SLOTS: PRIVATE_SLOTS, ...terminal.env },
-    }
     const progress = createProgressDisplay(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
     await using audio = await openLiveAudio({ kind: 'file', path, isFast: false }, terminal)
-    await using connected = await connectServer(server, {
-      terminal: benchTerminal,
-      progress,
-      live: true,
-    })
+    await using connected = await connectServer(server, { terminal, progress, live: true })
     const { client } = connected
     const wantsPartials = values['no-partials'] !== true
     const show = values.json ? showJson : showRow

@@ -69,6 +69,12 @@ export async function startPrivateServer(
   }
 }
 
+/**
+ * More sessions than a command opens, so that none is refused; a number needs no measurement, which
+ * would compete with the first session.
+ */
+const PRIVATE_SLOTS = 1000
+
 type PrivateServerOptions = { folder: string; key: string; live: boolean }
 
 function privateConfig(config: Config, { folder, key, live }: PrivateServerOptions): Config {
@@ -77,7 +83,7 @@ function privateConfig(config: Config, { folder, key, live }: PrivateServerOptio
     http: { ...config.http, publicBaseUrl: undefined, rateLimit: undefined },
     keys: [{ account: 'command', key }],
     storage: { ...config.storage, folder },
-    live: live ? config.live : { ...config.live, slots: 0 },
+    live: { ...config.live, slots: live ? PRIVATE_SLOTS : 0, maxPerAccount: PRIVATE_SLOTS },
     // An unreachable collector would keep the command from ending.
     tracing: undefined,
   }

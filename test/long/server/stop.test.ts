@@ -215,7 +215,9 @@ test('workers and decoders end with their server, even when it is killed', {
   skip: process.platform !== 'linux' && 'reads /proc',
 }, async (t) => {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    const env = { STENO_DATA_DIR: await makeFolder(t), STENO_PORT: '0', STENO_WORKERS: '2' }
+    const folder = await makeFolder(t)
+    const processes = { STENO_WORKERS: '2', STENO_LIVE_SLOTS: '8' }
+    const env = { STENO_DATA_DIR: folder, STENO_PORT: '0', ...processes }
     const child = startSteno(['serve'], { env })
     t.after(() => child.kill('SIGKILL'))
     await once(child.stdout, 'data')

@@ -69,8 +69,9 @@ async function openReader(t: TestContext, page: string): Promise<Reader> {
     STENO_DATA_DIR: data,
     STENO_LOG_LEVEL: 'error',
     STENO_ALLOW_PRIVATE_NETWORK: 'true',
-    // Servers then start in two thirds of the time.
+    // Servers then start with a third of the processor time.
     STENO_WORKERS: '1',
+    STENO_LIVE_SLOTS: '30',
     SAMPLES_FOLDER: folder,
     SAMPLES_DATA: data,
     ...(page === 'docs/scaling.md' && (await sharedServices())),

@@ -11,7 +11,13 @@ import { startSteno } from '../cli/run-steno.ts'
  */
 export async function startEmptyServer(t: TestContext): Promise<{ url: string; link: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-browser-'))
-  const env = { STENO_PORT: '0', STENO_WORKERS: '1', STENO_DATA_DIR: folder }
+  const env = {
+    STENO_PORT: '0',
+    STENO_WORKERS: '1',
+    // A number needs no measurement at the start.
+    STENO_LIVE_SLOTS: '8',
+    STENO_DATA_DIR: folder,
+  }
   const child = startSteno(['serve'], { env })
   t.after(async () => {
     child.kill('SIGTERM')
