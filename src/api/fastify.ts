@@ -148,6 +148,7 @@ function checkRequests(http: FastifyInstance, checks: RequestChecks): void {
   http.addHook('onRequest', (request, reply, done) => {
     const { id, raw, routeOptions } = request
     setRequestId(reply, id, idHeaders)
+    lowerUuids(request.params as Record<string, string>)
     bodyWatch.add(raw, () => Boolean(request.account))
     // Probes and scrapers near the server may use any host name; their responses do not contain
     // URLs.
@@ -156,6 +157,13 @@ function checkRequests(http: FastifyInstance, checks: RequestChecks): void {
     if (isStopping() && routeOptions.url !== '/health') throw new AppError('server_stopping')
     done()
   })
+}
+
+/** Lower-cases the UUIDs in a path: case has no meaning in them, and Swift writes capitals. */
+function lowerUuids(params: Record<string, string>): void {
+  for (const [name, value] of Object.entries(params)) {
+    if (/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value)) params[name] = value.toLowerCase()
+  }
 }
 
 function setRequestId(reply: FastifyReply, id: string, headers: readonly string[]): void {

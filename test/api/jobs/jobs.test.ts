@@ -212,6 +212,16 @@ test('an id of another kind or unknown gets 404 on every route', async () => {
   assert.equal((await call(server, `/v2/live/${live}`, { method: 'DELETE' })).status, 202)
 })
 
+test('an id in capitals is found', async () => {
+  const { id } = await createDone()
+  for (const path of [
+    `/v2/pre-recorded/${id.toUpperCase()}`,
+    `/v2/transcription/${id.toUpperCase()}/file`,
+  ]) {
+    assert.equal((await call(server, path)).status, 200, path)
+  }
+})
+
 test('jobs and files of another account get 404', async () => {
   const { id } = await createDone()
   const other = { ...server, key: OTHER_KEY }
