@@ -102,14 +102,8 @@ test('only a source that asks for a later request is fetched again', async (t) =
   assert.equal(await transient(404, { 'retry-after': '1' }), false)
 })
 
-test('web pages, encoded and oversized bodies are rejected by their headers', async (t) => {
+test('encoded and oversized bodies are rejected by their headers', async (t) => {
   const cases: [Record<string, string>, string, RegExp][] = [
-    [
-      { 'content-type': 'text/html <secret>; a=b' },
-      'media_unsupported',
-      /the source sent text.html$/,
-    ],
-    [{ 'content-type': 'application/json' }, 'media_unsupported', /application.json$/],
     [{ 'content-encoding': 'compress' }, 'media_unsupported', /sent it compressed as compress$/],
     [{ 'content-encoding': 'gzip, br' }, 'media_unsupported', /sent it compressed$/],
     [
@@ -247,31 +241,6 @@ test('endless informational responses time out', async (t) => {
     write()
   })
   await assert.rejects(fetchText(origin, { timeout: 0.2 }), { code: 'source_timeout' })
-})
-
-test('up to five redirects are followed', async (t) => {
-  const origin = await serve(t, (request, response) => {
-    const left = Number(request.url!.slice(1))
-    if (left === 0) return response.end('sound')
-    return response.writeHead(302, { location: `/${left - 1}` }).end('moved')
-  })
-  assert.equal(await fetchText(`${origin}/5`), 'sound')
-  await assert.rejects(fetchText(`${origin}/6`), { code: 'source_unreachable', message: /5 times/ })
-})
-
-test('credentials in the URL are sent to its own host, not to redirect targets', async (t) => {
-  const seen: (string | undefined)[] = []
-  const target = await serve(t, (request, response) => {
-    seen.push(request.headers.authorization)
-    response.end('sound')
-  })
-  const origin = await serve(t, (request, response) => {
-    seen.push(request.headers.authorization)
-    response.writeHead(307, { location: `${target}/b` }).end()
-  })
-  await fetchText(origin.replace('http://', 'http://me:s%C3%A9same@'))
-  const expected = Buffer.from('me:sésame').toString('base64')
-  assert.deepEqual(seen, [`Basic ${expected}`, undefined])
 })
 
 test('private addresses are rejected in any notation', async (t) => {

@@ -8,7 +8,7 @@ import { createGuardedAgent } from '../../net/guarded-agent.ts'
 import { decodeBody } from './decode-body.ts'
 import { BODY_TIMEOUT_MS, receiveBody } from './receive-body.ts'
 import { sourceError } from './source-error.ts'
-import { checkResponse, discardBody, encodingOf } from './source-response.ts'
+import { checkResponse, discardBody, encodingOf, refusePage } from './source-response.ts'
 
 const MAX_REDIRECTS = 5
 /** A source that has not responded within this time is down, or far too slow for a recording. */
@@ -64,7 +64,7 @@ export async function fetchUrl<T>(
     const { account } = options
     const received = receiveBody({ response, request, signal, account })
     const body = decodeBody(received, { encoding: encodingOf(response), account, maxBytes })
-    return await store(body, signal)
+    return await store(refusePage(body, response), signal)
   } finally {
     clearTimeout(timer)
     await agent.destroy()
@@ -75,7 +75,7 @@ type Connection = { agent: Agent; guard: AddressGuard; signal: AbortSignal }
 
 /**
  * Requests `first` and follows redirects. A user name and password in that URL are sent only to its
- * own host.
+ * own origin.
  */
 async function sendFollowingRedirects(
   first: string,
@@ -83,16 +83,17 @@ async function sendFollowingRedirects(
   connection: Connection,
 ): Promise<Dispatcher.ResponseData> {
   let url = parseUrl(first)
+  const { origin } = url
   const authorization = basicCredentials(url)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const credentials = redirects === 0 && authorization ? { authorization } : {}
+    const credentials = url.origin === origin && authorization ? { authorization } : {}
     const response = await send(url, { ...headers, ...credentials }, connection)
     const { location } = response.headers
     if (response.statusCode < 300 || response.statusCode > 399 || typeof location !== 'string') {
       return response
     }
     discardBody(response)
-    url = parseUrl(location, url)
+    url = parseUrl(decodeHeader(location), url)
   }
   throw new AppError('source_unreachable', `it redirected more than ${MAX_REDIRECTS} times`)
 }
@@ -111,6 +112,11 @@ async function send(
   } catch (error) {
     throw signal.aborted ? signal.reason : sourceError(error)
   }
+}
+
+/** Decodes UTF-8 in a header, whose bytes arrive as Latin-1, as browsers do. */
+function decodeHeader(value: string): string {
+  return Buffer.from(value, 'latin1').toString()
 }
 
 function parseUrl(text: string, base?: URL): URL {

@@ -2,9 +2,15 @@ import type { Dispatcher } from 'undici'
 import { AppError } from '../../errors.ts'
 import { isKnownEncoding } from './decode-body.ts'
 
-/** Content types that a wrong URL returns; for any other type, the bytes decide. */
-const NOT_MEDIA =
+/**
+ * Content types of pages, which a wrong URL returns. Some scripts send recordings with such a type:
+ * it is believed only if the body starts with text.
+ */
+const PAGE_TYPE =
   /^(text\/(html|xml|css|javascript)|application\/(xhtml\+xml|xml|json|javascript))\b/i
+
+/** Every recording has a control character within this many bytes. */
+const START_BYTES = 64
 
 /** Throws unless the response may be a recording of an accepted size. */
 export function checkResponse(response: Dispatcher.ResponseData, maxBytes: number): void {
@@ -25,8 +31,6 @@ function findResponseRefusal(
     const isTransient = asksToRetry({ statusCode, headers })
     return new AppError('source_unreachable', detail, { isTransient })
   }
-  const [type] = NOT_MEDIA.exec(String(headers['content-type'] ?? '')) ?? []
-  if (type) return new AppError('media_unsupported', `the source sent ${type}`)
   const encoding = encodingOf({ headers })
   if (!isKnownEncoding(encoding)) {
     const name = /^[\w-]{1,20}$/.test(encoding) ? ` as ${encoding}` : ''
@@ -36,6 +40,37 @@ function findResponseRefusal(
     return new AppError('media_too_large', `more than ${maxBytes} bytes (STENO_MAX_FILE_BYTES)`)
   }
   return undefined
+}
+
+/** Returns the bytes of a body, which throw `media_unsupported` if they are those of a page. */
+export function refusePage(
+  body: AsyncIterable<Uint8Array>,
+  { headers }: Pick<Dispatcher.ResponseData, 'headers'>,
+): AsyncIterable<Uint8Array> {
+  const [type] = PAGE_TYPE.exec(String(headers['content-type'] ?? '')) ?? []
+  return type
+    ? refuseText(body, new AppError('media_unsupported', `the source sent ${type}`))
+    : body
+}
+
+async function* refuseText(
+  body: AsyncIterable<Uint8Array>,
+  error: AppError,
+): AsyncGenerator<Uint8Array> {
+  let isText = true
+  let length = 0
+  for await (const bytes of body) {
+    isText &&= !bytes.subarray(0, START_BYTES).some(isControl)
+    length += bytes.byteLength
+    if (isText && length >= START_BYTES) throw error
+    yield bytes
+  }
+  if (isText && length > 0) throw error
+}
+
+/** Returns whether a byte is a control character other than white space. */
+function isControl(byte: number): boolean {
+  return byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d)
 }
 
 /** Returns the content coding of a body; `identity` if it is not compressed. */
