@@ -104,6 +104,8 @@ function newFastify(
     genReqId: newRequestId,
     requestIdHeader: false,
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery },
+    // Clients append `/v2/…` to a base URL that may end with a slash.
+    rewriteUrl: ({ url = '/' }) => url.replace(/^\/+(?=\/\w)/, ''),
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
     // The default responses of Node and Fastify do not have the form of API errors.

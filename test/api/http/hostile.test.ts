@@ -38,7 +38,7 @@ function createFramed(framing: string, body: string): Promise<RawResponse> {
 
 const paths: [method: string, path: string, status: number, allow?: string][] = [
   ['POST', '/v2//upload', 404],
-  ['POST', '//v2/upload', 404],
+  ['POST', '//v2/upload', 415], // The base URL ends with a slash.
   ['POST', '/v2/upload//', 404],
   ['POST', '/V2/upload', 404],
   ['POST', '/v2/./upload', 404],
