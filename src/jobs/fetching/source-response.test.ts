@@ -43,8 +43,7 @@ test('a recording with the content type of a page is accepted', async (t) => {
   const sound = `RIFF\x24\0\0\0WAVEfmt ${'x'.repeat(100)}`
   const origin = await serve(t, (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html; charset=UTF-8' })
-    response.write(sound.slice(0, 4))
-    setTimeout(() => response.end(sound.slice(4), 'latin1'), 50)
+    response.write(sound.slice(0, 4), () => response.end(sound.slice(4), 'latin1'))
   })
   assert.equal(await fetchText(origin), sound)
 })
