@@ -15,6 +15,14 @@ test('audio at the usual level is unchanged', () => {
   assert.equal(normalizeLevel(usual), usual)
 })
 
+test('an offset is removed, and does not count as loudness', () => {
+  const shifted = (peak: number) => normalizeLevel(tone(peak).map((sample) => sample + 0.05))
+  const meanOf = (audio: Float32Array) => audio.reduce((sum, x) => sum + x, 0) / audio.length
+  assert.ok(Math.abs(meanOf(shifted(0.2))) < 0.001)
+  assert.ok(Math.abs(peakOf(shifted(0.2)) - 0.2) < 0.001)
+  assert.ok(Math.abs(peakOf(shifted(0.02)) - 0.3) < 0.01)
+})
+
 test('quiet audio is raised to the usual level', () => {
   assert.ok(Math.abs(peakOf(normalizeLevel(tone(0.02))) - 0.3) < 0.01)
 })

@@ -4,19 +4,29 @@ const QUIET_LEVEL = 0.1
 const TARGET = 0.3
 /** Maximum gain: fainter audio is the noise of the device. */
 const MAX_GAIN = 30
+/** A mean of more than this share of the loud parts is an offset of the sound card, not sound. */
+const OFFSET_SHARE = 0.01
 /** Samples per peak (32 ms), and the share of peaks that may be clicks. */
 const FRAME_SAMPLES = 512
 const CLICK_SHARE = 0.01
 
 /**
- * Raises quiet audio: both models were trained on speech at usual levels and miss words 30 dB below
- * them. Returns audio at a usual level unchanged.
+ * Raises quiet audio and removes an offset: both models were trained on speech at usual levels
+ * around zero. They miss words 30 dB below, and repeat or change words beside an offset. Returns
+ * usual audio unchanged.
  */
 export function normalizeLevel(audio: Float32Array): Float32Array {
-  const level = loudLevel(audio)
-  if (level >= QUIET_LEVEL || level === 0) return audio
+  const centered = withoutOffset(audio)
+  const level = loudLevel(centered)
+  if (level >= QUIET_LEVEL || level === 0) return centered
   const gain = Math.min(MAX_GAIN, TARGET / level)
-  return audio.map((sample) => Math.max(-1, Math.min(1, sample * gain)))
+  return centered.map((sample) => Math.max(-1, Math.min(1, sample * gain)))
+}
+
+function withoutOffset(audio: Float32Array): Float32Array {
+  const offset = audio.reduce((sum, sample) => sum + sample, 0) / audio.length
+  if (!(Math.abs(offset) > OFFSET_SHARE * loudLevel(audio))) return audio
+  return audio.map((sample) => sample - offset)
 }
 
 /** How far back the level of live audio is measured, in frames: about ten seconds. */
