@@ -5,6 +5,8 @@ import { createOwnSpeech, MIN_SPEECH_RATIO } from './own-speech.ts'
 import {
   comparePair,
   framesAt,
+  isSilent,
+  isSpeechAt,
   MIN_COHERENCE,
   pairIndex,
   pairsOf,
@@ -36,8 +38,6 @@ export type ChannelMode = 'auto' | 'mix' | 'separate'
 /** Samples of one window of the analysis: four seconds, which is one or two sentences. */
 export const WINDOW_SAMPLES = 64_000
 
-/** Samples per probability of speech (32 ms). */
-const FRAME_SAMPLES = 512
 /** The minimum number of spectra with speech in a window (0.8 s). */
 const MIN_SPEECH = 12
 /**
@@ -148,22 +148,6 @@ type ChannelFacts = {
   loudness: readonly (readonly number[])[]
 }
 
-/** Returns whether the middle of the spectrum that begins at `at` is speech. */
-function isSpeechAt(probabilities: Float32Array, at: number): boolean {
-  const frame = Math.floor(at / FRAME_SAMPLES)
-  let sum = 0
-  for (let i = 2; i < 6; i++) sum += probabilities[frame + i] ?? 0
-  return sum >= 2
-}
-
-/** Returns whether the whole spectrum that begins at `at` is without speech. */
-function isSilent(probabilities: Float32Array, at: number): boolean {
-  const frame = Math.floor(at / FRAME_SAMPLES)
-  return probabilities
-    .subarray(frame, frame + SPECTRUM_SAMPLES / FRAME_SAMPLES)
-    .every((probability) => probability < 0.35)
-}
-
 function addNoise(noise: { energy: number; count: number }[], spectra: readonly Spectrum[]): void {
   for (const [i, { energy }] of spectra.entries()) {
     noise[i]!.energy += energy
@@ -199,6 +183,8 @@ function findGroups(facts: ChannelFacts): number[][] {
     const [from, to] = [Math.max(group[a]!, group[b]!), Math.min(group[a]!, group[b]!)]
     for (let i = 0; i < channels; i++) if (group[i] === from) group[i] = to
   }
+  const all = group.map((_, channel) => channel)
+  if (channels > 2 && all.some((channel) => isSum(channel, facts))) return [all]
   const groups = [...new Set(group)].map((root) => {
     return group.flatMap((number, channel) => (number === root ? [channel] : []))
   })
@@ -214,14 +200,14 @@ function findGroups(facts: ChannelFacts): number[][] {
   if (loudestWindows(main) === 0 || !(isGroup || mayBeFilm)) return groups
   if (
     !isGroup &&
-    otherChannels.some((otherChannel) => hasUnsharedSpeech(otherChannel, main, facts))
+    otherChannels.some((otherChannel) => unsharedSpeech(otherChannel, main, facts) > 0)
   )
     return groups
   const withSpeech = groups.filter(
     (members) => members !== main && members.some((i) => hasOwnSpeech(i, main, facts)),
   )
   const parties = withSpeech.flat()
-  const shared = group.map((_, i) => i).filter((i) => !parties.includes(i))
+  const shared = all.filter((i) => !parties.includes(i))
   return [shared, ...withSpeech].toSorted((a, b) => a[0]! - b[0]!)
 }
 
@@ -285,6 +271,22 @@ function leaks(group: readonly number[], otherChannel: number, facts: ChannelFac
   return leaked > all / 2
 }
 
+/**
+ * Returns whether a channel is the sum of the others: when one of them has speech, it has the same
+ * speech at the same level.
+ */
+function isSum(channel: number, facts: ChannelFacts): boolean {
+  let [same, all] = [0, 0]
+  for (const window of facts.windows) {
+    const speakers = window.hasSpeech.flatMap((speaks, i) => (speaks && i !== channel ? [i] : []))
+    if (speakers.length === 0) continue
+    all++
+    const relations = speakers.map((speaker) => relation(window, [channel, speaker], facts))
+    if (relations.some((pair) => pair?.isCoherent && Math.abs(pair.level) < SAME_LEVEL)) same++
+  }
+  return same > all * (1 - OWN_SHARE)
+}
+
 function hasOwnSpeech(channel: number, group: readonly number[], facts: ChannelFacts): boolean {
   let [ownWindows, all] = [0, 0]
   for (const window of facts.windows) {
@@ -299,17 +301,6 @@ function hasOwnSpeech(channel: number, group: readonly number[], facts: ChannelF
     if (window.hasSpeech[channel] && isOwn) ownWindows++
   }
   return ownWindows > all * OWN_SHARE
-}
-
-/**
- * Returns whether a channel ever has speech that the group lacks, as the tracks of a meeting have.
- */
-function hasUnsharedSpeech(
-  channel: number,
-  group: readonly number[],
-  facts: ChannelFacts,
-): boolean {
-  return unsharedSpeech(channel, group, facts) > 0
 }
 
 /**

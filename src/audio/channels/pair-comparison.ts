@@ -4,6 +4,7 @@ import {
   coherenceOf,
   createPairSpectra,
   type PairSpectra,
+  SPECTRUM_SAMPLES,
   type Spectrum,
 } from './spectra.ts'
 
@@ -21,6 +22,8 @@ export type Comparison = { sums: PairSpectra; cells: PairSpectra[]; lag: number 
  * different voices stay below 0.15.
  */
 export const MIN_COHERENCE = 0.25
+/** Samples per probability of speech (32 ms). */
+const FRAME_SAMPLES = 512
 /** Spectra of one cell: 0.45 s, short enough that one voice dominates most bands. */
 const CELL_SPECTRA = 4
 /** Spectra by which a channel may lag behind another: 1.09 s. */
@@ -108,4 +111,20 @@ export function pairsOf(channels: number): [number, number][] {
 export function pairIndex(a: number, b: number): number {
   const [low, high] = a < b ? [a, b] : [b, a]
   return (high * (high - 1)) / 2 + low
+}
+
+/** Returns whether the middle of the spectrum that begins at `at` is speech. */
+export function isSpeechAt(probabilities: Float32Array, at: number): boolean {
+  const frame = Math.floor(at / FRAME_SAMPLES)
+  let sum = 0
+  for (let i = 2; i < 6; i++) sum += probabilities[frame + i] ?? 0
+  return sum >= 2
+}
+
+/** Returns whether the whole spectrum that begins at `at` is without speech. */
+export function isSilent(probabilities: Float32Array, at: number): boolean {
+  const frame = Math.floor(at / FRAME_SAMPLES)
+  return probabilities
+    .subarray(frame, frame + SPECTRUM_SAMPLES / FRAME_SAMPLES)
+    .every((probability) => probability < 0.35)
 }
