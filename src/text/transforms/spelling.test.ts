@@ -76,6 +76,14 @@ test('a punctuation key attaches to the word before and replaces its punctuation
   assert.equal(spell('(so close paren.', dictionary), '(so)')
 })
 
+test('a sign that stands for a word stays a word', () => {
+  const dictionary = { '&': ['and'], '+': ['plus'], '🙂': ['smile'] }
+  assert.equal(
+    spell('Salt and pepper, two plus two, smile.', dictionary),
+    'Salt & pepper, two + two, 🙂.',
+  )
+})
+
 test('a word with attached punctuation lasts until the punctuation was spoken', () => {
   assert.deepEqual(spellWords('a b full stop', { '.': ['full stop'] }).at(-1), {
     text: 'b.',

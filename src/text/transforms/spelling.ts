@@ -28,6 +28,8 @@ type VariantMatch = { to: number; key: string; before: string; after: string }
 
 /** The most punctuation marks around a variant, before and after its letters. */
 const MAX_MARKS = 8
+/** Characters of words, and signs that stand for a word: &, +, =, emoji. Marks follow a word. */
+const IN_WORDS = /[\p{L}\p{N}\p{S}&]/u
 /** The most steps of a variant. An utterance lasts at most half a minute, so it has fewer words. */
 const MAX_STEPS = 100
 /** The most characters that compose into one (NFC). */
@@ -139,7 +141,7 @@ function replaceVariant(
   replaced: readonly Word[],
   { match, growth }: { match: VariantMatch; growth: GrowthBudget },
 ): boolean {
-  const previous = /[\p{L}\p{N}]/u.test(match.key) ? undefined : spelled.at(-1)
+  const previous = IN_WORDS.test(match.key) ? undefined : spelled.at(-1)
   const before = previous ? [previous, ...replaced] : replaced
   const text = previous ? attached(previous, match) : withPunctuation(match.key, match)
   if (!growth.allows(before, text)) return false
