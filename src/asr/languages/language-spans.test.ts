@@ -15,13 +15,16 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true }))
 
-/** Seconds of speech in German (positive samples) and French (negative ones). */
+/** Seconds of speech in German (samples that alternate) and French (a slow wave). */
 type Spoken = ['de' | 'fr', number][]
 
-/** Identifies a file by the share of positive samples, and counts the looks. */
+/** Identifies a file by the share of alternating samples, and counts the looks. */
 async function identify(spoken: Spoken, { isMixed = true } = {}) {
   const samples = spoken.flatMap(([language, seconds]) => {
-    return Array<number>(seconds * SAMPLE_RATE).fill(language === 'de' ? 9000 : -9000)
+    const halfPeriod = language === 'de' ? 1 : 160
+    return Array.from({ length: seconds * SAMPLE_RATE }, (_, i) => {
+      return Math.floor(i / halfPeriod) % 2 === 0 ? 9000 : -9000
+    })
   })
   const path = join(folder, 'speech.pcm')
   await writeFile(path, Int16Array.from(samples))
@@ -30,7 +33,8 @@ async function identify(spoken: Spoken, { isMixed = true } = {}) {
     id: 'shares',
     async identifyLanguage(audio: Float32Array, { isRough = false }: { isRough?: boolean }) {
       looks.push({ seconds: audio.length / SAMPLE_RATE, isRough })
-      const share = audio.filter((sample) => sample > 0).length / audio.length
+      const isAlternating = (sample: number, i: number) => sample * (audio[i - 1] ?? 0) < 0
+      const share = audio.filter(isAlternating).length / audio.length
       const found = [
         { language: 'de', probability: share },
         { language: 'fr', probability: 1 - share },
