@@ -206,7 +206,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     network: { allowPrivateNetwork: read.networks('ALLOW_PRIVATE_NETWORK') },
     live: readLive(read),
     delivery: readDelivery(read),
-    metrics: { token: read.text('METRICS_TOKEN', '') || undefined },
+    metrics: { token: read.bearerToken('METRICS_TOKEN') },
     tracing: readTracing(env, problems),
     workers: read.integer('WORKERS', availableParallelism(), { min: 1, max: 256 }),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal']),
@@ -336,7 +336,7 @@ function readModels(
     remote: readRemoteAsr(read, problems),
     aliases: read.map('MODEL_ALIASES', ['stt-1', 'stt-3', 'stt-fusion', 'remote']),
     defaultLabel: read.text('DEFAULT_MODEL_LABEL', 'stt-1'),
-    extraLanguageCodes: read.list('EXTRA_LANGUAGE_CODES', ''),
+    extraLanguageCodes: read.languageCodes('EXTRA_LANGUAGE_CODES'),
     defaultLlm: read.text('DEFAULT_LLM_MODEL', 'default'),
   }
 }

@@ -156,6 +156,15 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       }
       return origins
     },
+    /** Reads language codes, as requests write them: `yue`, without a region. */
+    languageCodes(name: string): string[] {
+      const codes = this.list(name, '')
+      const wrong = codes.find((code) => !/^[a-z]{2,8}$/.test(code))
+      if (wrong !== undefined) {
+        problems.push(`STENO_${name} must hold language codes such as yue: ${wrong} is not one`)
+      }
+      return codes
+    },
     /** Reads a secret that a header carries; undefined without one. */
     bearerToken(name: string): string | undefined {
       const value = text(name, '')

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'node:test'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../../observability/log.ts'
@@ -33,4 +35,13 @@ test('a lock ends with its process, even when killed', async (t) => {
   holder.kill('SIGKILL')
   await once(holder, 'exit')
   lockFolder(folder).release()
+})
+
+test('the error of a damaged lock names the remedy', async (t) => {
+  const folder = await makeFolder(t)
+  writeFileSync(
+    join(folder, 'server.lock'),
+    'not a database, and longer than a header: '.repeat(30),
+  )
+  assert.throws(() => lockFolder(folder), /server\.lock: .* \(it has no data: delete it\)$/)
 })

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** SQLite result code (sqlite.org/rescode.html). */
+/** SQLite result codes (sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5
+const SQLITE_NOTADB = 26
 
 /** A server has locked the folder. */
 export class FolderInUse extends Error {
@@ -28,6 +29,7 @@ export function lockFolder(folder: string): { release(): void } {
     lock?.close()
     const { errcode, message } = cause as Error & { errcode?: number }
     if (errcode === SQLITE_BUSY) throw new FolderInUse(folder, { cause })
-    throw new Error(`Cannot open the data folder: ${file}: ${message}`, { cause })
+    const remedy = errcode === SQLITE_NOTADB ? ' (it has no data: delete it)' : ''
+    throw new Error(`Cannot open the data folder: ${file}: ${message}${remedy}`, { cause })
   }
 }
