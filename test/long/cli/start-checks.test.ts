@@ -69,7 +69,7 @@ const damages: Damage[] = [
   {
     name: 'a lock that is none',
     does: (folder) => writeFileSync(join(folder, 'server.lock'), Buffer.alloc(9000, 'garbage')),
-    says: /^Cannot open the data folder: \S+server\.lock: file is not a database$/,
+    says: /^Cannot open the data folder: \S+server\.lock: file is not a database \(it has no data: delete it\)$/,
   },
 ]
 
