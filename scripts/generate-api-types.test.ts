@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import test from 'node:test'
 import { generateApiTypes, ROOTS, readSchemas, type Schema } from './generate-api-types.ts'
 
-const file = new URL('../src/cli/server/api-types.ts', import.meta.url)
+const file = new URL('../src/cli/client/api-types.ts', import.meta.url)
 /** The formatter may break lines elsewhere, and leaves out brackets. */
 const bare = (text: string) => text.replaceAll(/[\s|()]+/g, '')
 

@@ -1,5 +1,5 @@
 /**
- * `npm run api-types` writes `src/cli/server/api-types.ts`: the types of the API's responses,
+ * `npm run api-types` writes `src/cli/client/api-types.ts`: the types of the API's responses,
  * generated from the schemas of `/openapi.json`. A test fails while the file is not current.
  */
 import { writeFile } from 'node:fs/promises'
@@ -161,6 +161,6 @@ export async function readSchemas(): Promise<Schemas> {
 }
 
 if (import.meta.main) {
-  const file = new URL('../src/cli/server/api-types.ts', import.meta.url)
+  const file = new URL('../src/cli/client/api-types.ts', import.meta.url)
   await writeFile(file, generateApiTypes(await readSchemas()))
 }

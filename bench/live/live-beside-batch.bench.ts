@@ -3,8 +3,8 @@
  * always holds recordings: it must not change by more than a fifth.
  */
 import { Readable } from 'node:stream'
+import type { Client } from '../../src/cli/client/client.ts'
 import { percentile } from '../../src/cli/live/live-latency.ts'
-import type { Client } from '../../src/cli/server/client.ts'
 import { report } from '../support/report.ts'
 import { wavOf } from '../support/wav.ts'
 import { startLiveServer } from './live-server.ts'

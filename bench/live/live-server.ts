@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { type Client, createClient } from '../../src/cli/server/client.ts'
+import { type Client, createClient } from '../../src/cli/client/client.ts'
 import { serve } from '../support/served.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

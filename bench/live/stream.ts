@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '../../src/cli/client/client.ts'
 import type { LiveMessage, TranscriptMessage } from '../../src/cli/live/live-api-types.ts'
 import { LiveConnection } from '../../src/cli/live/live-connection.ts'
 import { createLatencyWatch, type Latencies } from '../../src/cli/live/live-latency.ts'
-import type { Client } from '../../src/cli/server/client.ts'
 import { alignWords, comparableWords } from '../../test/support/asr/word-errors.ts'
 import type { Speech } from './speech.ts'
 

@@ -1,5 +1,5 @@
 import { readProgramVersion } from '../config/version.ts'
-import { UsageError } from './arguments.ts'
+import { UsageError } from './terminal/arguments.ts'
 import { messageOf } from './terminal/error-message.ts'
 import { sanitize, sanitizeLines } from './terminal/sanitize.ts'
 import type { Command, Terminal } from './terminal/terminal.ts'

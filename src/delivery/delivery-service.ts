@@ -3,9 +3,9 @@ import type { Resolve } from '../net/dns/resolver.ts'
 import type { Log } from '../observability/log.ts'
 import type { Tracing } from '../observability/tracing.ts'
 import {
+  type Delivery,
   failSomeDeliveries,
   findDueEndpoints,
-  type Delivery as QueuedDelivery,
 } from '../storage/deliveries/deliveries.ts'
 import {
   findNextDueDelivery,
@@ -20,9 +20,9 @@ import { AttemptRunner, type DeliveryMetrics } from './attempts/attempt-runner.t
 import type { RetryDelays } from './attempts/retry-schedule.ts'
 import { DuePoller, MAX_PAUSE_MS } from './due-poller.ts'
 import { type EndpointQueue, EndpointQueues } from './endpoint-queues.ts'
+import { findSigningSecrets } from './http/find-signing-secrets.ts'
 import { createSender, type Sender } from './http/sender.ts'
 import { trimDeliveryLog } from './log-retention.ts'
-import { findSecrets } from './masking/find-secrets.ts'
 import { type Clock, systemClock } from './system-clock.ts'
 
 /** The dependencies of deliveries. */
@@ -225,14 +225,16 @@ export class DeliveryService {
         inFlight,
         leaseMs: LEASE_MS,
       })
-      const use = { account, endpointId, now }
-      const secrets = deliveries.length > 0 ? await findSecrets(db, config.delivery, use) : []
+      const secrets =
+        deliveries.length > 0
+          ? await findSigningSecrets(db, config.delivery, { account, endpointId, now })
+          : []
       for (const delivery of deliveries) this.#begin(queue, delivery, secrets)
-      const isAll = deliveries.length < limit
-      const inFlightIds = [...queue.inFlight.keys()]
-      const nextAt = isAll
-        ? await findNextDueDelivery(db, { endpointId, inFlight: inFlightIds })
-        : now
+      const mayBeMore = deliveries.length === limit
+      const inFlightNow = [...queue.inFlight.keys()]
+      const nextAt = mayBeMore
+        ? now
+        : await findNextDueDelivery(db, { endpointId, inFlight: inFlightNow })
       this.#queues.schedule({ ...queue, nextAt: nextAt ?? Number.POSITIVE_INFINITY })
       this.#queues.drop(queue)
     } catch (error) {
@@ -256,7 +258,7 @@ export class DeliveryService {
     this.#queues.drop(queue)
   }
 
-  #begin(queue: EndpointQueue, delivery: QueuedDelivery, secrets: readonly string[]): void {
+  #begin(queue: EndpointQueue, delivery: Delivery, secrets: readonly string[]): void {
     const { id, jobId } = delivery
     if (jobId !== null && this.#deletedJobs.has(jobId)) return
     const abort = new AbortController()

@@ -65,11 +65,11 @@ async function deleteCallbackEndpoints({
   clock,
   signal,
 }: LogRetentionOptions): Promise<void> {
-  let sum = 0
+  let count = 0
   for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
     const { deleted, last } = await purgeCallbackEndpoints(db, { after, now: clock.now() })
-    sum += deleted
+    count += deleted
     after = last
   }
-  if (sum > 0) log.info({ deleted: sum }, 'deleted callback endpoints without deliveries')
+  if (count > 0) log.info({ deleted: count }, 'deleted callback endpoints without deliveries')
 }

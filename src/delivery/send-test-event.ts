@@ -6,8 +6,8 @@ import type { AttemptRecord } from '../storage/deliveries/deliveries.ts'
 import type { Endpoint } from '../storage/deliveries/endpoints/endpoints.ts'
 import { insertTestDelivery } from '../storage/deliveries/test-delivery.ts'
 import { decideRetry } from './attempts/decide-retry.ts'
+import { findSigningSecrets } from './http/find-signing-secrets.ts'
 import { createSender } from './http/sender.ts'
-import { findSecrets } from './masking/find-secrets.ts'
 
 /** The outcome of a test event. */
 export type TestOutcome = {
@@ -30,7 +30,11 @@ export async function sendTestEvent(
   { id: endpointId, account, url }: Webhook,
   { signal }: { signal: AbortSignal },
 ): Promise<TestOutcome> {
-  const secrets = await findSecrets(db, config.delivery, { account, endpointId, now: wallNow() })
+  const secrets = await findSigningSecrets(db, config.delivery, {
+    account,
+    endpointId,
+    now: wallNow(),
+  })
   const [id, event] = [randomUUID(), 'webhook.test']
   const body = JSON.stringify({ event, payload: { id } })
   const attempt = await sendOnce(config, { id, account, url, body, secrets, signal })

@@ -30,7 +30,7 @@ import { filenameOf } from './fetching/source-url.ts'
 import type { JobWaiters } from './job-waiters.ts'
 import { removeCheckpoints } from './pipeline/checkpoints/checkpoints.ts'
 import type { PipelineDeps } from './pipeline/pipeline-deps.ts'
-import { deleteRecordings } from './pipeline/redacted-audio.ts'
+import { deleteRecordings } from './queue/delete-recordings.ts'
 import type { QueueLoop } from './queue/queue-loop.ts'
 import { type JobAddOn, retryAddOn } from './results/add-on-retry.ts'
 import { writeJobTranscript } from './results/job-transcript.ts'
@@ -105,9 +105,8 @@ export class JobService {
     if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
     const { params, paramsText, customMetadata, warnings, keyId, fileId, source } = request
     const { idempotency } = request
-    const requestedLanguages = listedLanguages(params)
     this.warningsOf(request)
-    if (params.pii_redaction === true) refuseUnredactable(requestedLanguages)
+    if (params.pii_redaction === true) refuseUnredactable(listedLanguages(params))
     if (!fileId && !source) throw new TypeError('submit: neither fileId nor source is given')
     await this.#deps.space.checkAccount(account)
     const id = randomUUID()
@@ -121,9 +120,7 @@ export class JobService {
     const zeroRetention = hasZeroRetention(this.#deps.config.storage, account)
     const newJob = { params, paramsText, customMetadata, warnings, keyId, zeroRetention }
     const job = { id, account, ...times, ...newJob, file }
-    const creation = await this.#create(job, {
-      ...{ maxQueued, maxSecondsPerMonth, idempotency },
-    })
+    const creation = await this.#create(job, { maxQueued, maxSecondsPerMonth, idempotency })
     if (creation === 'refused') throw await this.#refusalOf({ account, fileId, maxQueued })
     this.#options.onEvents?.()
     this.#options.runner?.wake({ account, isFetched: fileId !== null })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
-import type { ApiCreatedShare, ApiSharedRecording } from '../../src/cli/server/api-types.ts'
+import type { ApiCreatedShare, ApiSharedRecording } from '../../src/cli/client/api-types.ts'
 import { connect, type OpenedSession, openSession } from '../support/live/clients/live-client.ts'
 import { speech } from '../support/live/sessions/live-session-jobs.ts'
 import { call } from '../support/net/http-client.ts'

@@ -7,7 +7,10 @@ import { rm } from 'node:fs/promises'
 import { createSpeechEngine } from '../../../src/asr/create-speech-engine.ts'
 import { readRecognitionRequest } from '../../../src/asr/model-selection/recognition-request.ts'
 import { readSamples } from '../../../src/asr/segmentation/read-samples.ts'
-import { type ChannelWindows, diarize } from '../../../src/asr/speakers/diarize.ts'
+import {
+  type ChannelWindows,
+  diarizeByEmbeddings,
+} from '../../../src/asr/speakers/diarize-by-embeddings.ts'
 import { openXvectorEmbedder } from '../../../src/asr/speakers/embedding/embedders/xvector-embedder.ts'
 import { xvectorModelPath } from '../../../src/asr/speakers/embedding/embedders/xvector-model.ts'
 import { diarizationGrid, speechRegions } from '../../../src/asr/speakers/embedding/regions.ts'
@@ -59,7 +62,7 @@ for (const conversation of await readConversations()) {
     ['automatic', 0],
   ] as const) {
     const started = performance.now()
-    const spoken = diarize(recognized.transcript, {
+    const spoken = diarizeByEmbeddings(recognized.transcript, {
       embeddings: recognized.windows,
       counts: { exact },
     })
@@ -147,7 +150,7 @@ function emptySums(): Sums {
 function note(
   sums: Sums,
   { turns, reference }: Conversation,
-  spoken: ReturnType<typeof diarize>,
+  spoken: ReturnType<typeof diarizeByEmbeddings>,
 ): void {
   const found = joinWords(spoken)
   const lenient = diarizationError(turns, found, { collar: 0.25 })
@@ -174,7 +177,7 @@ function note(
 /**
  * Builds turns from the times of words; pauses of a speaker below half a second belong to the turn.
  */
-function joinWords(spoken: ReturnType<typeof diarize>): SpeakerTurn[] {
+function joinWords(spoken: ReturnType<typeof diarizeByEmbeddings>): SpeakerTurn[] {
   const turns: SpeakerTurn[] = []
   const last = new Map<number, SpeakerTurn>()
   for (const { speaker, words } of spoken) {
@@ -233,7 +236,7 @@ function reportGrowth({ transcript, windows, seconds }: Recognized, minutes: num
     return { channel, windows: repeated.filter(({ end }) => end < minutes * 60 * 16_000) }
   })
   const started = performance.now()
-  diarize({ utterances }, { embeddings: longer, counts: {} })
+  diarizeByEmbeddings({ utterances }, { embeddings: longer, counts: {} })
   report({
     bench: 'diarization',
     group: 'growth',

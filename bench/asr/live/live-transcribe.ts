@@ -7,15 +7,17 @@ import {
   sharesContext,
   trimToPrevious,
   withoutRepeat,
-} from '../../../src/live/recognition/adjacent-utterances.ts'
+} from '../../../src/live/recognition/endpointing/adjacent-utterances.ts'
 import {
   createEndpointer,
   type EndpointerOptions,
   type EndpointerState,
   initialEndpointerState,
+} from '../../../src/live/recognition/endpointing/endpointer.ts'
+import {
   segmentsOf,
   type UtteranceSegments,
-} from '../../../src/live/recognition/endpointer.ts'
+} from '../../../src/live/recognition/endpointing/utterance-segments.ts'
 import type { Word } from '../../../src/transcript/transcript.ts'
 
 /** The words that a session recognizes in a recording, and the time of each final, in seconds. */

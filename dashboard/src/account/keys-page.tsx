@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { ApiCreatedKey, ApiKey, ApiKeyList } from '../../../src/cli/server/api-types.ts'
+import type { ApiCreatedKey, ApiKey, ApiKeyList } from '../../../src/cli/client/api-types.ts'
 import { hasScope, request, signedIn } from '../api/api.ts'
 import { onEvent } from '../api/events.ts'
 import { inOrder } from '../api/in-order.ts'

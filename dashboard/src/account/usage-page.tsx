@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { ApiQuotas, ApiUsageItem, ApiUsageReport } from '../../../src/cli/server/api-types.ts'
+import type { ApiQuotas, ApiUsageItem, ApiUsageReport } from '../../../src/cli/client/api-types.ts'
 import { hasScope, request } from '../api/api.ts'
 import { onEvent } from '../api/events.ts'
 import { formatBytes, formatDateTime, formatDay, formatTime } from '../components/format.ts'

@@ -8,7 +8,7 @@ import type {
   ApiPreRecordedJob,
   ApiSignIn,
   ApiUpload,
-} from '../../../src/cli/server/api-types.ts'
+} from '../../../src/cli/client/api-types.ts'
 import { texts } from '../texts.ts'
 
 export type Job = ApiPreRecordedJob | ApiLiveJob
@@ -142,4 +142,4 @@ export const createSession = (json: object) => request<ApiCreatedSession>('v2/li
 export const readProgress = (id: string) =>
   request<ApiJobProgress>(`v2/pre-recorded/${id}/progress`)
 
-export type { ApiJobProgress, ApiUtterance, ApiWord } from '../../../src/cli/server/api-types.ts'
+export type { ApiJobProgress, ApiUtterance, ApiWord } from '../../../src/cli/client/api-types.ts'

@@ -5,7 +5,7 @@ import type {
   ApiDeliveryList,
   ApiEndpoint,
   ApiEndpointList,
-} from '../../../src/cli/server/api-types.ts'
+} from '../../../src/cli/client/api-types.ts'
 import { hasScope, request } from '../api/api.ts'
 import { onEvent } from '../api/events.ts'
 import { inOrder } from '../api/in-order.ts'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ApiCreatedWebhook } from '../../../src/cli/server/api-types.ts'
+import type { ApiCreatedWebhook } from '../../../src/cli/client/api-types.ts'
 import { request } from '../api/api.ts'
 import { report } from '../components/notices.tsx'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ApiEndpoint, ApiWebhookTest } from '../../../src/cli/server/api-types.ts'
+import type { ApiEndpoint, ApiWebhookTest } from '../../../src/cli/client/api-types.ts'
 import { hasScope, request } from '../api/api.ts'
 import { notify, report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
+import type { ApiCapabilities } from '../../../src/cli/client/api-types.ts'
 import { hasScope, request } from '../api/api.ts'
 import { languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import type { ApiTranscriptEdits } from '../../../src/cli/server/api-types.ts'
+import type { ApiTranscriptEdits } from '../../../src/cli/client/api-types.ts'
 import { texts } from '../texts.ts'
 import type { ShownUtterance } from './editing/edits.ts'
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
+import type { ApiCapabilities } from '../../../src/cli/client/api-types.ts'
 import { notify } from '../components/notices.tsx'
 import { texts } from '../texts.ts'
 import { filesIn, recordingsIn } from './dropped-files.ts'

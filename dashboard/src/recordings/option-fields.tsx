@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
+import type { ApiCapabilities } from '../../../src/cli/client/api-types.ts'
 import { languageName } from '../components/format.ts'
 import { texts } from '../texts.ts'
 import { type ChannelMode, type Options, options, type SummaryType } from './options.ts'

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
+import type { ApiCapabilities } from '../../../src/cli/client/api-types.ts'
 import { texts } from '../texts.ts'
 import { MoreOptions } from './more-options.tsx'
 import { OptionFields } from './option-fields.tsx'

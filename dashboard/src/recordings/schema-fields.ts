@@ -1,4 +1,4 @@
-import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
+import type { ApiCapabilities } from '../../../src/cli/client/api-types.ts'
 
 /** The keywords of JSON Schema that a form supports. */
 type Schema = {

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { ApiUpload } from '../../../src/cli/server/api-types.ts'
+import type { ApiUpload } from '../../../src/cli/client/api-types.ts'
 import { createJob, request, uploadFile } from '../api/api.ts'
 import { route } from '../app/route.ts'
 import { report } from '../components/notices.tsx'

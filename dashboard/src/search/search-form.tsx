@@ -1,6 +1,6 @@
 import type { JSX, TargetedEvent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
+import type { ApiCapabilities } from '../../../src/cli/client/api-types.ts'
 import { request } from '../api/api.ts'
 import { languageName } from '../components/format.ts'
 import { JobFilterFields } from '../components/job-filter.tsx'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ApiSearchHit, ApiSearchHits } from '../../../src/cli/server/api-types.ts'
+import type { ApiSearchHit, ApiSearchHits } from '../../../src/cli/client/api-types.ts'
 import { request } from '../api/api.ts'
 import { route, routeQuery } from '../app/route.ts'
 import { formatDateTime, formatTime } from '../components/format.ts'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { ApiLoadPoint, ApiLoadReport } from '../../../src/cli/server/api-types.ts'
+import type { ApiLoadPoint, ApiLoadReport } from '../../../src/cli/client/api-types.ts'
 import { request } from '../api/api.ts'
 import { report } from '../components/notices.tsx'
 import { texts } from '../texts.ts'

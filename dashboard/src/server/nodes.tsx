@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { ApiNode, ApiNodeList } from '../../../src/cli/server/api-types.ts'
+import type { ApiNode, ApiNodeList } from '../../../src/cli/client/api-types.ts'
 import { request } from '../api/api.ts'
 import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { ApiStoredModel, ApiStoredModelList } from '../../../src/cli/server/api-types.ts'
+import type { ApiStoredModel, ApiStoredModelList } from '../../../src/cli/client/api-types.ts'
 import { request } from '../api/api.ts'
 import { onEvent } from '../api/events.ts'
 import { inOrder } from '../api/in-order.ts'

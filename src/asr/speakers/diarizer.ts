@@ -1,8 +1,8 @@
 import { AppError } from '../../errors.ts'
 import type { Segment } from '../engines/recognizer.ts'
 import type { SpeakerCounts, SpeakerTask, SpeakerUtterance } from '../speech-engine.ts'
-import { diarizeByTurns } from './assignment/word-turns.ts'
-import { diarize } from './diarize.ts'
+import { diarizeByEmbeddings } from './diarize-by-embeddings.ts'
+import { diarizeByTurns } from './diarize-by-turns.ts'
 import {
   readEmbeddings,
   type SpeakerModelOutput,
@@ -61,7 +61,7 @@ export function createDiarizer(): Diarizer {
           windows: parts.flatMap((part) => ('windows' in part ? part.windows : [])),
         }
       })
-      return diarize(transcript, { embeddings: windows, counts })
+      return diarizeByEmbeddings(transcript, { embeddings: windows, counts })
     },
   }
 }

@@ -11,7 +11,7 @@ import {
   writeNemoCtc,
   writeTransducer,
 } from '../../../test/support/asr/models/tone-models.ts'
-import { describeCheckpoint } from '../../models/install/checkpoint.ts'
+import { describeCheckpoint } from '../../models/install/describe-checkpoint.ts'
 import { importModel } from '../../models/install/import-model.ts'
 import { createLog } from '../../observability/log.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'

@@ -5,8 +5,13 @@ import {
   listAudit,
   type StoredAuditEntry,
 } from '../../storage/accounts/audit-log.ts'
-import { parseArguments, parseNumberOption, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'
+import {
+  parseArguments,
+  parseNumberOption,
+  readSettings,
+  UsageError,
+} from '../terminal/arguments.ts'
 import { formatDateTime, readTimeAgo } from '../terminal/date-time.ts'
 import { sanitizeJson } from '../terminal/sanitize.ts'
 import { formatTable } from '../terminal/table.ts'

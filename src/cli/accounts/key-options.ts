@@ -1,5 +1,5 @@
 import { accountScopes, type Scope, scopes } from '../../storage/accounts/keys.ts'
-import { UsageError } from '../arguments.ts'
+import { UsageError } from '../terminal/arguments.ts'
 import { parseDate } from '../terminal/date-time.ts'
 
 const DAY_MS = 86_400_000

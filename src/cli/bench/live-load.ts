@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '../client/client.ts'
 import { bytesPerSecond } from '../live/live-api-types.ts'
 import type { LiveAudioSource } from '../live/live-audio.ts'
 import { LiveConnection } from '../live/live-connection.ts'
 import { createLatencyWatch, type Latencies, percentile } from '../live/live-latency.ts'
-import type { Client } from '../server/client.ts'
 import { messageOf } from '../terminal/error-message.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { ApiTranscriptVersion } from '../server/api-types.ts'
+import type { ApiTranscriptVersion } from '../client/api-types.ts'
 import { sanitize } from '../terminal/sanitize.ts'
 
 /**

@@ -1,6 +1,6 @@
 // The messages of the server on the socket of a live session, with the fields that the commands
 // read.
-import type { ApiLiveResult, ApiUtterance } from '../server/api-types.ts'
+import type { ApiLiveResult, ApiUtterance } from '../client/api-types.ts'
 
 /** A transcript of an utterance: its whole text so far, which is final if `is_final` is set. */
 export type TranscriptMessage = {

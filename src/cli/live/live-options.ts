@@ -1,5 +1,5 @@
-import { parseArguments, readChoice, UsageError } from '../arguments.ts'
-import { serverOptions } from '../server/server-url.ts'
+import { serverOptions } from '../client/server-url.ts'
+import { parseArguments, readChoice, UsageError } from '../terminal/arguments.ts'
 import { type Format, readFormat } from '../transcribe/formats.ts'
 import {
   completeOptions,

@@ -1,4 +1,4 @@
-import type { ApiUtterance } from '../server/api-types.ts'
+import type { ApiUtterance } from '../client/api-types.ts'
 import { formatShortClock } from '../terminal/format-clock.ts'
 import { sanitizeLines } from '../terminal/sanitize.ts'
 import type { Terminal } from '../terminal/terminal.ts'

@@ -7,7 +7,7 @@ import {
   speakerModelKinds,
 } from '../../models/speaker-models.ts'
 import { readLabel } from '../accounts/key-options.ts'
-import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { inMegabytes } from './install-progress.ts'
 

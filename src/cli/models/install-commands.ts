@@ -9,11 +9,11 @@ import {
   type CheckpointForm,
   describeCheckpoint,
   whisperCheckpoint,
-} from '../../models/install/checkpoint.ts'
+} from '../../models/install/describe-checkpoint.ts'
 import { findModels, type ImportCandidate, importModel } from '../../models/install/import-model.ts'
 import type { InstallOptions } from '../../models/install/install.ts'
 import { pullModel } from '../../models/pull.ts'
-import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
 import { createProgressDisplay, type ProgressDisplay } from '../terminal/progress-display.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { showInstallation } from './install-progress.ts'

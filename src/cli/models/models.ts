@@ -5,7 +5,7 @@ import {
 } from '../../app/models/model-list.ts'
 import { readConfig } from '../../config/config.ts'
 import type { ListedModel } from '../../models/model-store.ts'
-import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { add } from './add-speaker-model.ts'

@@ -1,6 +1,6 @@
 import { removeModel } from '../../app/models/remove-model.ts'
 import { readConfig } from '../../config/config.ts'
-import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 const reasons = {

@@ -3,9 +3,14 @@ import { createTransferRate } from '../../models/download/transfer-rate.ts'
 import { checkBackup } from '../../storage/backup/check-backup.ts'
 import { listSnapshots } from '../../storage/backup/manifest.ts'
 import { type BackupStage, takeBackup } from '../../storage/backup/take-backup.ts'
-import { parseArguments, parseNumberOption, readSettings, UsageError } from '../arguments.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
+import {
+  parseArguments,
+  parseNumberOption,
+  readSettings,
+  UsageError,
+} from '../terminal/arguments.ts'
 import { createProgressDisplay } from '../terminal/progress-display.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { keyFileHelp, keyFileOption, readKeyFile } from './key-file.ts'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { UsageError } from '../arguments.ts'
+import { UsageError } from '../terminal/arguments.ts'
 
 /** The option that names the key of encrypted backups. */
 export const keyFileOption = { 'key-file': { type: 'string' } } as const

@@ -1,7 +1,7 @@
 import { readConfig } from '../../config/config.ts'
 import { listNodes, type Node } from '../../storage/nodes/nodes.ts'
-import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'
+import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
 import { formatDateTime } from '../terminal/date-time.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command } from '../terminal/terminal.ts'

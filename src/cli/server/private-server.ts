@@ -9,9 +9,9 @@ import { createSpeechEngine } from '../../asr/create-speech-engine.ts'
 import { engineOptions } from '../../asr/model-selection/engine-options.ts'
 import { type Config, readConfig } from '../../config/config.ts'
 import { createLog } from '../../observability/log.ts'
-import { readSettings } from '../arguments.ts'
+import type { Server } from '../client/transport.ts'
 import { requireModels } from '../models/require-models.ts'
-import type { Server } from './transport.ts'
+import { readSettings } from '../terminal/arguments.ts'
 
 /** A server for one command, on a free port of this machine; its data are deleted at the end. */
 export type PrivateServer = Server & { close(): Promise<void> }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { UsageError } from '../arguments.ts'
+import { UsageError } from './arguments.ts'
 import { formatDateTime, readDuration, readTimeAgo } from './date-time.ts'
 
 const NOW = Date.parse('2026-05-01T10:00:00Z')

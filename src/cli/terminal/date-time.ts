@@ -1,4 +1,4 @@
-import { UsageError } from '../arguments.ts'
+import { UsageError } from './arguments.ts'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 

@@ -4,7 +4,7 @@ import type {
   ApiNamedEntity,
   ApiPreRecordedResult,
   ApiSentenceSentiment,
-} from '../server/api-types.ts'
+} from '../client/api-types.ts'
 import {
   type AddOnResponse,
   describeFailures,

@@ -2,7 +2,7 @@ import type {
   ApiAddOnError,
   ApiPreRecordedResult,
   ApiSentenceSentiment,
-} from '../server/api-types.ts'
+} from '../client/api-types.ts'
 import { formatTable } from '../terminal/table.ts'
 
 /** The response of an add-on; `results` is empty or null if it failed. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { ServerCapabilities } from '../server/client.ts'
+import type { ServerCapabilities } from '../client/client.ts'
 import { checkLanguage } from './check-language.ts'
 
 const capabilities: ServerCapabilities = {

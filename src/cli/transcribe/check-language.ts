@@ -1,4 +1,4 @@
-import type { ServerCapabilities } from '../server/client.ts'
+import type { ServerCapabilities } from '../client/client.ts'
 import { sanitize } from '../terminal/sanitize.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { RecordingLimits } from '../server/client.ts'
+import type { RecordingLimits } from '../client/client.ts'
 import { sanitize } from '../terminal/sanitize.ts'
 
 /** Smaller files are uploaded without requesting the limits of the server. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import { strFromU8, unzipSync } from 'fflate'
-import type { ApiPreRecordedResult } from '../server/api-types.ts'
+import type { ApiPreRecordedResult } from '../client/api-types.ts'
 import { formatResult, formatTranslation, readFormat, refuseTerminal } from './formats.ts'
 
 test('the extension of the output selects the format unless an option does', () => {

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isMediaName } from '../../audio/containers/media-names.ts'
 import { decodePart } from '../../net/decode-part.ts'
-import { UsageError } from '../arguments.ts'
+import { UsageError } from '../terminal/arguments.ts'
 import { sanitize } from '../terminal/sanitize.ts'
 
 /** A recording to transcribe: a local file, a URL that the server fetches, or standard input. */

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { UsageError } from '../arguments.ts'
+import { UsageError } from '../terminal/arguments.ts'
 import { readRecording } from './input-files.ts'
 import {
   planOutputs,

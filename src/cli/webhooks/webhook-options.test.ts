@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { UsageError } from '../arguments.ts'
+import { UsageError } from '../terminal/arguments.ts'
 import { parseEventNames, readWebhookUrl } from './webhook-options.ts'
 
 test('a webhook URL must be absolute http or https and is normalized', () => {

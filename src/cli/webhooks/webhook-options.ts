@@ -1,5 +1,5 @@
 import { type WebhookEvent, webhookEvents } from '../../storage/deliveries/queue-deliveries.ts'
-import { UsageError } from '../arguments.ts'
+import { UsageError } from '../terminal/arguments.ts'
 
 /** Reads the address of a webhook, and returns its normalized form. */
 export function readWebhookUrl(text: string): string {

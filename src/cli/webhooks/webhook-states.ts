@@ -11,8 +11,8 @@ import {
 } from '../../storage/deliveries/endpoints/endpoints.ts'
 import { disabledReason } from '../../storage/deliveries/queue-deliveries.ts'
 import { commandActor } from '../accounts/command-actor.ts'
-import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'
+import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 /** Changes an endpoint and returns a description of the change. */

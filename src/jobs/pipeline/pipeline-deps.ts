@@ -8,6 +8,8 @@ import type { StorageLimits } from '../../storage/data-folder/storage-limits.ts'
 import type { Db } from '../../storage/database/db.ts'
 import type { ResultBuilder } from '../../text/result/result-builder.ts'
 import type { Services } from '../../text/service-add-ons/service-add-on.ts'
+import type { Checkpoints } from './checkpoints/checkpoints.ts'
+import type { Progress } from './progress.ts'
 
 /** How recordings are probed and decoded; tests may replace them. */
 export type MediaDeps = { probe: typeof probeMedia; decode: typeof decodeMedia }
@@ -31,3 +33,6 @@ export type PipelineDeps = {
   /** The folder of the jobs' checkpoints. */
   workFolder: string
 }
+
+/** What all stages of an attempt share. */
+export type Step = { checkpoints: Checkpoints; progress: Progress; signal: AbortSignal }

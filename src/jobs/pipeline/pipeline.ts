@@ -16,12 +16,6 @@ import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
 import type { WrittenResult } from '../../storage/jobs/results.ts'
 import { saveMediaProperties } from '../../storage/objects/fetched-recording.ts'
 import { findRecording, type StoredRecording } from '../../storage/objects/recordings.ts'
-import type {
-  ServiceRequests,
-  ServiceResponses,
-} from '../../text/result/steps/run-service-add-on.ts'
-import type { ResultText } from '../../text/result/threads/result-task.ts'
-import { responseUsage, sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import type { TranscriptResultOptions } from '../../text/result/transcript-result.ts'
 import { servedAddOns } from '../../text/service-add-ons/service-add-on.ts'
 import { roundTo } from '../../transcript/rounding.ts'
@@ -30,12 +24,12 @@ import { ensureRecording } from '../fetching/fetch-recording.ts'
 import type { AttemptMetrics } from '../queue/attempt-metrics.ts'
 import type { JobSlot } from '../queue/job-slots.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble-transcript.ts'
-import { callServices } from './call-services.ts'
-import { type Checkpoints, openCheckpoints } from './checkpoints/checkpoints.ts'
+import { buildJobResult } from './build-job-result.ts'
+import { openCheckpoints } from './checkpoints/checkpoints.ts'
 import { type DiarizationResult, diarizeRecording } from './diarize-recording.ts'
-import { durationWarnings } from './duration-warning.ts'
+import { durationWarnings } from './duration-warnings.ts'
 import { groupRecordingChannels } from './group-recording-channels.ts'
-import type { PipelineDeps } from './pipeline-deps.ts'
+import type { PipelineDeps, Step } from './pipeline-deps.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 import { checkResultSize } from './result-size.ts'
@@ -113,17 +107,14 @@ export async function runPipeline(
     diarizationSeconds: diarized.diarizationSeconds,
     served: servedAddOns(deps.services),
   }
-  const context = { ...step, channels, slot, metrics }
-  const { built, llm: buildTokens } = await buildResult(deps, job, { ...context, diarized, result })
-  const { text, llm } = await addServiceAddOns(deps, job, { ...context, built })
+  const build = { ...step, channels, slot, metrics, diarized, result }
+  const { text, redacted, llm } = await buildJobResult(deps, job, build)
   await checkResultSize(deps.space, job, text)
-  const audioSeconds = audioUsage(decoded.duration, channels.length)
-  const usage = { ...audioSeconds, llm: sumUsage([buildTokens, llm]) }
+  const usage = { ...audioUsage(decoded.duration, channels.length), llm }
   if (!wantsRedactedAudio(job.params)) return { result: text, usage }
 
   progress.enter('redact audio')
   // The last stage: once this is stored, the code that ends the job must keep or delete it.
-  const { redacted } = built
   const redaction = { redacted, recognized: channels, signal, account: job.account }
   const redactedAudio = await metrics.stage('redact audio', async () => {
     await slot.enter(signal)
@@ -204,8 +195,6 @@ async function identifyLanguages(
   })
 }
 
-type Step = { checkpoints: Checkpoints; progress: Progress; signal: AbortSignal }
-
 type RecognizedRecording = {
   recognized: RecognizedBatch[]
   channels: readonly ChannelPcm[]
@@ -226,101 +215,6 @@ async function buildTranscript(
   return metrics.stage('diarize', () => {
     return diarizeRecording(transcript, { ...deps, channels, params, signal, onProgress })
   })
-}
-
-type BuildContext = { channels: readonly ChannelPcm[]; slot: JobSlot; metrics: AttemptMetrics }
-
-/**
- * Builds the result. A step that changes the words may need a service; then the result is built
- * again with the responses.
- */
-async function buildResult(
-  deps: PipelineDeps,
-  job: ClaimedJob,
-  {
-    diarized,
-    result,
-    ...context
-  }: Step & BuildContext & { diarized: DiarizationResult; result: TranscriptResultOptions },
-): Promise<{ built: ResultText; llm?: TokenUsage | undefined }> {
-  const { progress, metrics, signal } = context
-  const { account } = job
-  const buildOnce = (options: TranscriptResultOptions) => {
-    progress.enter('build result')
-    return metrics.stage('build result', () => {
-      return deps.resultBuilder.build(diarized.transcript, options, { account, signal })
-    })
-  }
-  const built = await buildOnce(result)
-  if (!built.pendingRequests) return { built }
-  const [serviceResponses] = await callAddOnServices(deps, job, {
-    ...context,
-    prepared: [built.pendingRequests],
-  })
-  return {
-    built: await buildOnce({ ...result, serviceResponses }),
-    llm: responseUsage(responsesOf([serviceResponses!])),
-  }
-}
-
-/**
- * Returns the JSON text of the result with the add-ons that need a service, and the tokens that
- * language models used for them. Services receive only the words of the result, so that none
- * receives redacted words.
- */
-async function addServiceAddOns(
-  deps: PipelineDeps,
-  job: ClaimedJob,
-  { built, ...context }: Step & BuildContext & { built: ResultText },
-): Promise<{ text: string; llm?: TokenUsage | undefined }> {
-  const { text, prepared } = built
-  if (prepared.length === 0) return { text }
-  const serviceResponses = await callAddOnServices(deps, job, { ...context, prepared })
-  const { account, params } = job
-  const merge = { result: text, params, format: deps.config.addOnResults, serviceResponses }
-  const merged = await context.metrics.stage('call services', () => {
-    return deps.resultBuilder.merge(merge, { account, signal: context.signal })
-  })
-  return { text: merged, llm: responseUsage(responsesOf(serviceResponses)) }
-}
-
-/** Calls the services; the job holds no slot meanwhile. Earlier responses are reused. */
-async function callAddOnServices(
-  { services, log }: PipelineDeps,
-  { id, account }: ClaimedJob,
-  {
-    prepared,
-    channels: audio,
-    slot,
-    metrics,
-    checkpoints,
-    progress,
-    signal,
-  }: Step & BuildContext & { prepared: readonly ServiceRequests[] },
-): Promise<ServiceResponses[]> {
-  progress.enter('call services')
-  slot.leave()
-  return metrics.stage('call services', async () => {
-    const responses = await checkpoints.openResponses()
-    try {
-      const options = {
-        account,
-        job: id,
-        signal,
-        audio,
-        responses,
-        log: log.child({ jobId: id }),
-      }
-      const { advance: onProgress } = progress
-      return await callServices(services!, prepared, { ...options, onProgress })
-    } finally {
-      await responses.close()
-    }
-  })
-}
-
-function responsesOf(serviceResponses: readonly ServiceResponses[]): unknown[] {
-  return serviceResponses.flatMap((response) => ('responses' in response ? response.responses : []))
 }
 
 function decodeRecording(

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { type RedactedSpan, storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
+import type { RedactedSpan } from '../../text/redaction/redacted-spans.ts'
+import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 
 const account = 'acme'
 const SECONDS = 4

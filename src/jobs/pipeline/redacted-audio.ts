@@ -4,16 +4,10 @@ import type { DecodedChannel } from '../../audio/channels/channel-files.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { SampleSpan } from '../../audio/redaction/beep.ts'
 import { redactedWave } from '../../audio/redaction/redacted-wave.ts'
-import type { Log } from '../../observability/log.ts'
 import type { StorageLimits } from '../../storage/data-folder/storage-limits.ts'
 import type { Db } from '../../storage/database/db.ts'
-import { deleteEndedRecordings } from '../../storage/jobs/deletion/zero-retention.ts'
-import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
 import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
-import { findRecording } from '../../storage/objects/recordings.ts'
-
-/** A span to mask, in seconds, on one of the recognized channels. */
-export type RedactedSpan = { channel: number; start: number; end: number }
+import type { RedactedSpan } from '../../text/redaction/redacted-spans.ts'
 
 /**
  * A margin of 0.2 seconds on either side of a redacted span, in samples. Word times are off by 45
@@ -77,48 +71,17 @@ export async function storeRedactedAudio(
   }
 
   function sourceChannelsOf({ channel, start, end }: RedactedSpan): readonly number[] {
-    const sourceChannels = recognized.find(
-      (recording) => recording.channel === channel,
-    )?.sourceChannels
-    if (!sourceChannels || !(start <= end)) {
+    const source = recognized.find((other) => other.channel === channel)
+    if (!source || !(start <= end)) {
       throw new RangeError(`${start} to ${end} on channel ${channel}`)
     }
-    return sourceChannels
+    return source.sourceChannels
   }
 }
-
-type DeleteDeps = { db: Db; log: Log }
 
 /** Deletes the redacted recording of a job that did not end with it. */
-export function deleteRedactedAudio(
-  { db }: Pick<DeleteDeps, 'db'>,
-  { object }: RedactedAudio,
-): Promise<void> {
+export function deleteRedactedAudio({ db }: { db: Db }, { object }: RedactedAudio): Promise<void> {
   return db.deletions.delete([object])
-}
-
-/**
- * Deletes the original recording of a job that ended with a redacted one, unless other jobs use it.
- */
-export async function deleteOriginal(
-  { db, log }: DeleteDeps,
-  { account, file: { id } }: ClaimedJob,
-): Promise<void> {
-  try {
-    if (!(await findRecording(db, { id, account }))) await db.deletions.delete([id])
-  } catch (error) {
-    log.error({ err: error }, 'cannot delete the original recording')
-  }
-}
-
-/**
- * Deletes the recording of an ended zero-retention job; a failure is logged, and maintenance
- * retries.
- */
-export async function deleteRecordings({ db, log }: DeleteDeps, jobId: string): Promise<void> {
-  await deleteEndedRecordings(db, { id: jobId }).catch((error) => {
-    log.error({ err: error, jobId }, 'cannot delete the recording')
-  })
 }
 
 /**

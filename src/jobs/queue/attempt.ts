@@ -8,12 +8,9 @@ import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
 import { type JobProgress, recordProgress } from '../../storage/jobs/queue/job-state.ts'
 import { releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
 import type { AttemptOptions, TranscriptionResult } from '../pipeline/pipeline.ts'
-import {
-  deleteOriginal,
-  deleteRecordings,
-  deleteRedactedAudio,
-} from '../pipeline/redacted-audio.ts'
+import { deleteRedactedAudio } from '../pipeline/redacted-audio.ts'
 import { type AttemptMetrics, createAttemptMetrics, type Observers } from './attempt-metrics.ts'
+import { deleteOriginal, deleteRecordings } from './delete-recordings.ts'
 import type { JobSlot } from './job-slots.ts'
 import { type LeaseHeartbeat, LeaseLostError, startHeartbeat } from './lease-heartbeat.ts'
 

@@ -140,12 +140,11 @@ export class QueueLoop {
     // One timestamp for both statements: the loop then waits for jobs that become due while
     // polling.
     const now = steadyNow()
-    // Runs until no slot is free or no job is due. Slots that the queue leaves free go to waiting
-    // attempts.
-    while (
-      !this.#closing &&
-      ((this.#prefersWaiting && this.#grantSlot()) || (await this.#claimNext(now)))
-    );
+    let hasStarted = true
+    while (hasStarted && !this.#closing) {
+      hasStarted = (this.#prefersWaiting && this.#grantSlot()) || (await this.#claimNext(now))
+    }
+    // Slots that the queue leaves free go to waiting attempts.
     while (!this.#closing && this.#grantSlot());
     const latest = now + (db.isShared ? SHARED_POLL_MS : LEASE_MS)
     const { due = latest, oldest } = await findNextDue(db, { now })

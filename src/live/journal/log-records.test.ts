@@ -7,7 +7,7 @@ import {
   type TextMessage,
   writeMessage,
 } from '../messages/server-messages.ts'
-import { initialEndpointerState } from '../recognition/endpointer.ts'
+import { initialEndpointerState } from '../recognition/endpointing/endpointer.ts'
 import {
   audioAfter,
   formatLogRecord,

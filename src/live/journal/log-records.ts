@@ -3,12 +3,9 @@ import type { AddOnError } from '../../text/result/steps/envelope.ts'
 import type { AddOnGroup, AddOnResults } from '../messages/realtime-add-ons.ts'
 import { headOf, type MessageHead } from '../messages/server-messages.ts'
 import type { ServiceEnvelope } from '../messages/session-services.ts'
-import type { LastWord } from '../recognition/adjacent-utterances.ts'
-import type {
-  EndpointerState,
-  UtteranceSegments,
-  UtteranceSpan,
-} from '../recognition/endpointer.ts'
+import type { LastWord } from '../recognition/endpointing/adjacent-utterances.ts'
+import type { EndpointerState, UtteranceSpan } from '../recognition/endpointing/endpointer.ts'
+import type { UtteranceSegments } from '../recognition/endpointing/utterance-segments.ts'
 
 /**
  * A line of a session's log. The lines suffice to resume the session after a crash, and to list the

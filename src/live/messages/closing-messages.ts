@@ -12,7 +12,6 @@ import { sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { ReadLog } from '../journal/log-records.ts'
 import { readWarnings, warningTexts } from '../journal/session-warnings.ts'
-import { createSpeakerLookup } from '../recognition/speaker-lookup.ts'
 import { collectAddOnResults } from '../result/add-on-results.ts'
 import {
   buildLiveResult,
@@ -20,6 +19,7 @@ import {
   type SessionTranscription,
 } from '../result/build-live-result.ts'
 import { measureMessages, withMessages } from '../result/result-messages.ts'
+import { createSpeakerLookup } from '../result/speaker-lookup.ts'
 import type { MessageEmitter } from './message-emitter.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
 import { dataOf } from './server-messages.ts'

@@ -6,6 +6,7 @@ import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import type { ChannelState, PendingUtterance } from '../journal/log-records.ts'
+import type { ChannelEvent, RecognizedFinal } from './channel-events.ts'
 import {
   beginAfter,
   contextText,
@@ -14,41 +15,24 @@ import {
   sharesContext,
   trimToPrevious,
   withoutPrevious,
-} from './adjacent-utterances.ts'
+} from './endpointing/adjacent-utterances.ts'
+import type {
+  createEndpointer,
+  EndpointerEvent,
+  EndpointerState,
+  UtteranceSpan,
+} from './endpointing/endpointer.ts'
 import {
-  type createEndpointer,
-  type EndpointerEvent,
-  type EndpointerState,
   firstNeededSample,
   frameTime,
   segmentsOf,
   type UtteranceSegments,
-  type UtteranceSpan,
-} from './endpointer.ts'
+} from './endpointing/utterance-segments.ts'
 import type { FinalOrder } from './final-order.ts'
 import { allowsSpeculativeFinals, partialIntervalFactor } from './load/load-shedding.ts'
+import { PrecedingFinals } from './preceding-finals.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
-
-/** The events of a channel, in the order in which it emits them. */
-export type ChannelEvent =
-  | { type: 'speech_start'; time: number; channel: number }
-  | { type: 'speech_end'; time: number; channel: number }
-  | { type: 'partial'; channel: number; number: number; view: UtteranceView; begunAt?: number }
-  | RecognizedFinal
-
-/**
- * A final. `error` means that the utterance could not be recognized; `endedAt` is when its end was
- * detected, on the clock of `performance.now()`.
- */
-export type RecognizedFinal = {
-  type: 'final'
-  channel: number
-  number: number
-  view: UtteranceView
-  error?: unknown
-  endedAt?: number | undefined
-}
 
 /** An utterance whose final is pending, and its number in the `FinalOrder`. */
 export type OrderedUtterance = { sequence: number; utterance: PendingUtterance }
@@ -107,16 +91,12 @@ export class ChannelRecognizer {
   /** The first sample that belongs to no utterance yet. */
   #lastEnd: number
   #pendingFinals: OrderedUtterance[] = []
-  /** The words of the last ended utterance with words. */
-  #lastWords: Promise<readonly LastWord[]>
+  /** The finals of the ended utterances, emitted or not. */
+  readonly #preceding: PrecedingFinals
   /** The last word of the emitted utterances. */
   #lastSent: LastWord | null
-  /** The language of the last ended utterance with words. */
-  #lastLanguage: Promise<string | null>
   /** The language of the last emitted utterance with words. */
   #sentLanguage: string | null
-  /** The first clearly identified language; it applies to all utterances unless it may change. */
-  #clearLanguage: Promise<string | null> = Promise.resolve(null)
   #speculative: SpeculativeFinal | undefined
   #partial: AbortController | undefined
   #lastPartial: LastPartial | undefined
@@ -127,9 +107,11 @@ export class ChannelRecognizer {
     this.#endpointer = from.endpoint
     this.#lastEnd = from.after
     this.#lastSent = from.lastWord
-    this.#lastWords = Promise.resolve(from.lastWord ? [from.lastWord] : [])
     this.#sentLanguage = from.language ?? null
-    this.#lastLanguage = Promise.resolve(this.#sentLanguage)
+    this.#preceding = new PrecedingFinals({
+      lastWord: this.#lastSent,
+      language: this.#sentLanguage,
+    })
   }
 
   /** Returns plain data from which a channel can resume. */
@@ -182,55 +164,15 @@ export class ChannelRecognizer {
    * recognized in parallel with them: a first partial is worth little when it is late.
    */
   async partial({ isLowPriority }: { isLowPriority: boolean }): Promise<void> {
-    const { phase, from, frame, number, lastSpeech } = this.#endpointer
-    const last = this.#lastPartial?.number === number ? this.#lastPartial : undefined
+    const { phase, from, frame, lastSpeech } = this.#endpointer
     if (phase !== 'speaking' || from === null || frame - from < FIRST_PARTIAL_FRAMES) return
-    if (this.#partial || last?.lastSpeech === lastSpeech) return
+    if (this.#partial || this.#partialBefore?.lastSpeech === lastSpeech) return
     if (isLowPriority && this.#pendingFinals.length > 0) return
-    const startedAt = performance.now()
-    if (startedAt < this.#nextPartialAt) return
+    if (performance.now() < this.#nextPartialAt) return
     const stop = new AbortController()
     this.#partial = stop
     try {
-      const { engine, selection, language, applyTransforms } = this.#options
-      const { channel, signal, partialIntervalMs, emit } = this.#options
-      const { segment } = this.#segmentsOf({ number, from, to: frame })
-      const utterance = { path: this.#options.path, segment }
-      const recognized = await engine.recognizePartial(utterance, {
-        signal: AbortSignal.any([signal, stop.signal]),
-        isLowPriority,
-        ...settingsFor(selection, 'partials', language.current ?? this.#recentLanguage),
-        draft: last?.draft.tokens,
-        isFirst: !last?.text,
-      })
-      const now = performance.now()
-      this.#options.onWork((now - startedAt) / 1000)
-      this.#nextPartialAt = Math.max(
-        this.#nextPartialAt,
-        startedAt + PARTIAL_SHARE * (now - startedAt),
-      )
-      if (stop.signal.aborted) return
-      const span = { start: frameTime(from), end: frameTime(frame) }
-      const utterances = {
-        channel,
-        language: recognized.language,
-        words: beginAfter(recognized.words, span.start - MAX_LEAD),
-      }
-      const abortSignal = AbortSignal.any([signal, stop.signal])
-      const wordBefore = this.#lastSent?.text
-      const transformOptions = { signal: abortSignal, isPartial: true, wordBefore }
-      const words = await applyTransforms(utterances, transformOptions)
-      if (stop.signal.aborted) return
-      const view = viewLiveUtterance({ ...utterances, words }, span)
-      const draft = { text: '', model: recognized.model, tokens: recognized.draft }
-      this.#lastPartial = { number, text: view.text, draft, lastSpeech }
-      if (view.text === '' && !last?.text) return // No words yet: the next partial is due at once.
-      const interval = partialIntervalMs * partialIntervalFactor(engine.load)
-      this.#nextPartialAt = Math.max(this.#nextPartialAt, now + interval)
-      if (view.words.length === 0 || view.text === last?.text) return
-      while (this.#pendingFinals.length > 0) await this.#options.order.tail
-      if (stop.signal.aborted) return
-      emit({ type: 'partial', channel, number, view, begunAt: startedAt })
+      await this.#recognizePartial(from, { isLowPriority, stop: stop.signal })
     } catch (error) {
       if (!stop.signal.aborted && !this.#options.signal.aborted) {
         this.#options.log.warn({ err: error }, 'cannot recognize a partial transcript')
@@ -238,6 +180,58 @@ export class ChannelRecognizer {
     } finally {
       if (this.#partial === stop) this.#partial = undefined
     }
+  }
+
+  /** The last partial of the open utterance. */
+  get #partialBefore(): LastPartial | undefined {
+    return this.#lastPartial?.number === this.#endpointer.number ? this.#lastPartial : undefined
+  }
+
+  async #recognizePartial(
+    from: number,
+    { isLowPriority, stop }: { isLowPriority: boolean; stop: AbortSignal },
+  ): Promise<void> {
+    const { channel, path, engine, selection, language, applyTransforms } = this.#options
+    const { frame, number, lastSpeech } = this.#endpointer
+    const before = this.#partialBefore
+    const startedAt = performance.now()
+    const signal = AbortSignal.any([this.#options.signal, stop])
+    const { segment } = this.#segmentsOf({ number, from, to: frame })
+    const recognized = await engine.recognizePartial(
+      { path, segment },
+      {
+        signal,
+        isLowPriority,
+        ...settingsFor(selection, 'partials', language.current ?? this.#recentLanguage),
+        draft: before?.draft.tokens,
+        isFirst: !before?.text,
+      },
+    )
+    const now = performance.now()
+    this.#options.onWork((now - startedAt) / 1000)
+    this.#postponePartial(startedAt + PARTIAL_SHARE * (now - startedAt))
+    if (stop.aborted) return
+    const span = { start: frameTime(from), end: frameTime(frame) }
+    const words = beginAfter(recognized.words, span.start - MAX_LEAD)
+    const spoken = { channel, language: recognized.language, words }
+    const wordBefore = this.#lastSent?.text
+    const transformedWords = await applyTransforms(spoken, { signal, isPartial: true, wordBefore })
+    if (stop.aborted) return
+    const view = viewLiveUtterance({ ...spoken, words: transformedWords }, span)
+    const draft = { text: '', model: recognized.model, tokens: recognized.draft }
+    this.#lastPartial = { number, text: view.text, draft, lastSpeech }
+    if (view.text === '' && !before?.text) return // No words yet: the next partial is due at once.
+    this.#postponePartial(
+      now + this.#options.partialIntervalMs * partialIntervalFactor(engine.load),
+    )
+    if (view.words.length === 0 || view.text === before?.text) return
+    while (this.#pendingFinals.length > 0) await this.#options.order.tail
+    if (stop.aborted) return
+    this.#options.emit({ type: 'partial', channel, number, view, begunAt: startedAt })
+  }
+
+  #postponePartial(until: number): void {
+    this.#nextPartialAt = Math.max(this.#nextPartialAt, until)
   }
 
   /** The language of the last utterance, whose model is the best guess for the next one. */
@@ -298,61 +292,56 @@ export class ChannelRecognizer {
     ended: PendingUtterance,
     { final, endedAt }: { final: Promise<FinalResult>; endedAt?: number },
   ): void {
-    const { channel, emit, warn, language, applyTransforms, order, speakers, signal } =
-      this.#options
+    const { channel, emit, language, order, signal } = this.#options
     const { number, from, to } = ended.span
     this.#pendingFinals.push({ sequence: order.nextSequence++, utterance: ended })
-    const before = this.#lastWords
-    this.#lastWords = final.then(
-      ({ words }) => (words.length > 0 ? words : before),
-      () => before,
-    )
-    const languageBefore = this.#lastLanguage
-    this.#lastLanguage = final.then(
-      ({ words, language }) => (words.length > 0 ? language : languageBefore),
-      () => languageBefore,
-    )
-    const clearLanguageBefore = this.#clearLanguage
-    this.#clearLanguage = Promise.all([clearLanguageBefore, final]).then(
-      ([clear, { words, language, isLanguageUnclear }]) => {
-        return clear ?? (words.length > 0 && !isLanguageUnclear ? language : null)
-      },
-      () => clearLanguageBefore,
-    )
+    this.#preceding.add(final)
     order.tail = order.tail.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
+      let outcome: Pick<RecognizedFinal, 'view' | 'error'>
       try {
-        const { language: recognized, ...rest } = await final
-        const { speakerEmbedding: embedding, warnings, isLanguageUnclear: isUnclear = false } = rest
-        for (const warning of warnings) warn(warning)
-        const last = this.#lastSent
-        const words = withoutPrevious(ended, rest, { last, earliest: span.start - MAX_LEAD })
-        const spoken = { channel, language: recognized, words }
-        const wordBefore = last?.text
-        const transformedWords =
-          words.length > 0 ? await applyTransforms(spoken, { signal, wordBefore }) : []
-        // Update all state at once, from the recognized text: later results depend on it.
-        this.#lastSent = lastWordOf(words) ?? this.#lastSent
-        if (words.length > 0) language.recognized(recognized, { isUnclear })
-        if (words.length > 0) this.#sentLanguage = recognized
-        const spokenLanguage = words.length > 0 ? recognized : language.fallback
-        const speaker = words.length > 0 ? speakers?.speakerOf(channel, embedding) : undefined
-        const finalUtterance = {
-          ...{ channel, language: spokenLanguage, words: transformedWords },
-          ...(speaker !== undefined && { speaker }),
-          ...(this.#options.namesModels && modelFieldsOf(rest)),
-        }
-        const view = viewLiveUtterance(finalUtterance, span)
-        this.#pendingFinals.shift()
-        emit({ type: 'final', channel, number, view, endedAt })
+        outcome = { view: await this.#viewFinal(ended, await final, span) }
       } catch (error) {
         if (signal.aborted) return
         const spoken = { channel, language: language.fallback, words: [] }
-        const view = viewLiveUtterance(spoken, span)
-        this.#pendingFinals.shift()
-        emit({ type: 'final', channel, number, view, error, endedAt })
+        outcome = { view: viewLiveUtterance(spoken, span), error }
       }
+      this.#pendingFinals.shift()
+      emit({ type: 'final', channel, number, ...outcome, endedAt })
     })
+  }
+
+  /** Returns the view of a final, once its words and language apply to later utterances. */
+  async #viewFinal(
+    ended: PendingUtterance,
+    final: FinalResult,
+    span: { start: number; end: number },
+  ): Promise<UtteranceView> {
+    const { channel, warn, language, applyTransforms, speakers, signal, namesModels } =
+      this.#options
+    for (const warning of final.warnings) warn(warning)
+    const last = this.#lastSent
+    const words = withoutPrevious(ended, final, { last, earliest: span.start - MAX_LEAD })
+    if (words.length === 0) {
+      const modelFields = namesModels && modelFieldsOf(final)
+      return viewLiveUtterance(
+        { channel, language: language.fallback, words, ...modelFields },
+        span,
+      )
+    }
+    const spoken = { channel, language: final.language, words }
+    const transformedWords = await applyTransforms(spoken, { signal, wordBefore: last?.text })
+    // Update all state at once, from the recognized text: later results depend on it.
+    this.#lastSent = lastWordOf(words)!
+    language.recognized(final.language, { isUnclear: final.isLanguageUnclear ?? false })
+    this.#sentLanguage = final.language
+    const speaker = speakers?.speakerOf(channel, final.speakerEmbedding)
+    const utterance = {
+      ...{ ...spoken, words: transformedWords },
+      ...(speaker !== undefined && { speaker }),
+      ...(namesModels && modelFieldsOf(final)),
+    }
+    return viewLiveUtterance(utterance, span)
   }
 
   async #requestFinal(
@@ -360,12 +349,12 @@ export class ChannelRecognizer {
     { isLowPriority, stop }: { isLowPriority: boolean; stop?: AbortController },
   ): Promise<FinalResult> {
     const { engine, selection, speakers, log, onWork } = this.#options
-    const [languageBefore, clearLanguage] = [this.#lastLanguage, this.#clearLanguage]
+    const { language: languageBefore, clearLanguage } = this.#preceding
     const last = this.#lastPartial?.number === ended.span.number ? this.#lastPartial : undefined
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended
-    const wordsBefore = sharesContext(ended) ? await this.#lastWords : []
+    const wordsBefore = sharesContext(ended) ? await this.#preceding.words : []
     const segment = trimToPrevious(ended, wordsBefore.at(-1) ?? null)
     // Only the final covers the context: its draft starts with the words of the context.
     const draft = { tokens: [], ...last?.draft, text: contextText(context, wordsBefore) }
@@ -395,6 +384,6 @@ export class ChannelRecognizer {
   }
 }
 
-function modelFieldsOf({ model, languageConfidence }: Omit<FinalResult, 'words' | 'language'>) {
+function modelFieldsOf({ model, languageConfidence }: FinalResult) {
   return { model, ...(languageConfidence !== undefined && { languageConfidence }) }
 }

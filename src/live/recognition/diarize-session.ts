@@ -95,7 +95,7 @@ async function diarize(options: DiarizeSessionOptions): Promise<UtteranceView[]>
   }
   const task = { transcript, channels, counts, checkpointEmbeddings }
   const utterances = await speech.diarize(task, { signal })
-  return utterances.map((utterance) => viewUtterances(utterance, params))
+  return utterances.map((utterance) => viewSpeakerUtterance(utterance, params))
 }
 
 async function readTranscript(readLog: ReadLog): Promise<Transcript> {
@@ -117,7 +117,7 @@ async function readTranscript(readLog: ReadLog): Promise<Transcript> {
   return { utterances }
 }
 
-function viewUtterances(
+function viewSpeakerUtterance(
   { speakerConfidence, ...utterance }: SpeakerUtterance,
   { realtime_processing: { diarization_config } }: DiarizationParams,
 ): UtteranceView {

@@ -7,7 +7,7 @@ import { createFakeSpeechEngine } from '../../../test/support/asr/fake-speech-en
 import { plainText } from '../../../test/support/live/plain-text.ts'
 import { createLog } from '../../observability/log.ts'
 import type { Snapshot } from '../journal/log-records.ts'
-import { initialEndpointerState } from './endpointer.ts'
+import { initialEndpointerState } from './endpointing/endpointer.ts'
 import { RecognitionLoop } from './recognition-loop.ts'
 import { createSessionLanguage } from './session-language.ts'
 

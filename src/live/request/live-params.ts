@@ -7,7 +7,7 @@ import type { TextSession } from '../../text/live/session-text.ts'
 import type { FormatParams } from '../input/session-format.ts'
 import { type AddOnParams, textParams } from '../messages/realtime-add-ons.ts'
 import type { MessageFlags } from '../messages/server-messages.ts'
-import type { EndpointerOptions } from '../recognition/endpointer.ts'
+import type { EndpointerOptions } from '../recognition/endpointing/endpointer.ts'
 import type { LanguageConfig } from '../recognition/session-language.ts'
 import type { DiarizationParams } from './diarization-params.ts'
 

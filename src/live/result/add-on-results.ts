@@ -8,8 +8,8 @@ import type { TokenUsage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { type AddOnRecord, type ReadLog, readRecords } from '../journal/log-records.ts'
 import type { AddOnParams } from '../messages/realtime-add-ons.ts'
-import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
 import { joinTexts } from './build-live-result.ts'
+import type { ChannelSpan } from './speaker-lookup.ts'
 import { TranslationResults } from './translation-results.ts'
 
 const textAddOns = ['named_entity_recognition', 'sentiment_analysis'] as const

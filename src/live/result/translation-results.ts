@@ -3,8 +3,8 @@ import { sumUsage, type TokenUsage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { AddOnRecord } from '../journal/log-records.ts'
 import { type TranslatedUtterance, withLeadingSpace } from '../messages/realtime-add-ons.ts'
-import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
 import { joinTexts } from './build-live-result.ts'
+import type { ChannelSpan } from './speaker-lookup.ts'
 
 /** Returns the final speaker of a span. */
 type SpeakerAt = (span: ChannelSpan) => number | undefined

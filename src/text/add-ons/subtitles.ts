@@ -1,5 +1,9 @@
 import type { Transcript } from '../../transcript/transcript.ts'
-import { type CaptionLimits, DEFAULT_LIMITS, splitCaptions } from '../formats/subtitles/captions.ts'
+import {
+  type CaptionLimits,
+  DEFAULT_LIMITS,
+  splitCaptions,
+} from '../formats/subtitles/split-captions.ts'
 import {
   formatSubtitles,
   formatWithVoices,

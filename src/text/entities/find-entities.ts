@@ -2,9 +2,9 @@ import { trailingFrom } from '../words/trailing.ts'
 import { findAmounts } from './amounts/amounts.ts'
 import { withQuestions } from './context/question-context.ts'
 import { findDates } from './dates.ts'
+import { classifyDigitRuns } from './digits/classify-digit-runs.ts'
 import { foldDigits } from './digits/digit-forms.ts'
 import { digitRuns } from './digits/digit-runs.ts'
-import { classifyRuns } from './digits/numbers.ts'
 import { lexemesOf } from './digits/spoken-digits.ts'
 import type { Document } from './document.ts'
 import type { Entity, EntityType } from './entity-types.ts'
@@ -46,7 +46,7 @@ export function findCandidates(document: SearchableText): Entity[] {
   const lexemes = lexemesOf(text)
   const tokens = tokenizeWords(text)
   const foundEntities = [
-    ...classifyRuns(text, digitRuns(lexemes)),
+    ...classifyDigitRuns(text, digitRuns(lexemes)),
     ...findCodes(text, lexemes),
     ...findOnline(text),
     ...findPassphrases(text),

@@ -7,7 +7,7 @@ import { rounds } from '../../../test/support/random/rounds.ts'
 import { characters } from '../../../test/support/text/unicode.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
-import { type Caption, splitCaptions } from './subtitles/captions.ts'
+import { type Caption, splitCaptions } from './subtitles/split-captions.ts'
 import { formatSubtitles, type SubtitleFormat } from './subtitles/subtitles.ts'
 
 type Validator = {

@@ -1,9 +1,9 @@
 import type { HiddenEntity, Transcript } from '../../transcript/transcript.ts'
 import { expandTypes, languages } from '../entities/entity-types.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
-import { hideEntities } from './hide-entities.ts'
 import { numberMarkers } from './markers/number-markers.ts'
 import { writeMarkers } from './markers/write-markers.ts'
+import { maskEntities } from './mask-entities.ts'
 import type { Style } from './masks/masked-spans.ts'
 import { createMaskedText } from './masks/masked-text.ts'
 import { maskOf, writeMasks } from './masks/write-masks.ts'
@@ -31,7 +31,7 @@ export function redact(
 ): { transcript: Transcript; redacted: RedactedSpan[] } {
   refuseUnknown(utterances)
   const masked = createMaskedText({ utterances })
-  const hidden = hideEntities(masked, { wanted: expandTypes(entity_types), style })
+  const hidden = maskEntities(masked, { wanted: expandTypes(entity_types), style })
   const places = entityWordSpans(masked)
   const markers = style === 'MARKER' ? numberMarkers(hidden, places, masked) : undefined
   const entities = [...places].map(([number, placesInText]): HiddenEntity => {

@@ -10,7 +10,7 @@ import {
   type NameChange,
   respellNames,
   writeNameChanges,
-} from '../words/names/name-consistency.ts'
+} from '../words/names/make-names-consistent.ts'
 import { asLlmResponse, type LlmResponse, responseError } from './responses.ts'
 import type { ServiceRequest } from './service-add-on.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
-import type { ApiCreatedKey, ApiKeyList } from '../../../src/cli/server/api-types.ts'
+import type { ApiCreatedKey, ApiKeyList } from '../../../src/cli/client/api-types.ts'
 import type { Scope } from '../../../src/storage/accounts/keys.ts'
 import { call, type ErrorBody } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'

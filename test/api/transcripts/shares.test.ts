@@ -5,7 +5,7 @@ import type {
   ApiCreatedShare,
   ApiSharedRecording,
   ApiShareList,
-} from '../../../src/cli/server/api-types.ts'
+} from '../../../src/cli/client/api-types.ts'
 import { createToneWav } from '../../support/audio/recordings.ts'
 import { addDoneJob } from '../../support/jobs/done-job.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'

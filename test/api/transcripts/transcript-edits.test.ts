@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import type { ApiTranscriptEdits } from '../../../src/cli/server/api-types.ts'
+import type { ApiTranscriptEdits } from '../../../src/cli/client/api-types.ts'
 import { insertKey } from '../../../src/storage/accounts/keys.ts'
 import { findJob } from '../../../src/storage/jobs/jobs.ts'
 import { readResult, replaceResult } from '../../../src/storage/jobs/results.ts'

@@ -8,7 +8,7 @@ import type {
   ApiEndpoint,
   ApiEndpointList,
   ApiWebhookTest,
-} from '../../../src/cli/server/api-types.ts'
+} from '../../../src/cli/client/api-types.ts'
 import type { Scope } from '../../../src/storage/accounts/keys.ts'
 import { syncConfiguredWebhooks } from '../../../src/storage/deliveries/endpoints/endpoint-removal.ts'
 import {

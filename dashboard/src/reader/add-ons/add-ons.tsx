@@ -6,7 +6,7 @@ import type {
   ApiPromptResult,
   ApiSentenceSentiment,
   ApiTranslation,
-} from '../../../../src/cli/server/api-types.ts'
+} from '../../../../src/cli/client/api-types.ts'
 import { hasScope, type Job, request } from '../../api/api.ts'
 import { formatTime, languageName } from '../../components/format.ts'
 import { report } from '../../components/notices.tsx'

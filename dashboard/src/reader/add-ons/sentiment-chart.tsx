@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { ApiSentenceSentiment } from '../../../../src/cli/server/api-types.ts'
+import type { ApiSentenceSentiment } from '../../../../src/cli/client/api-types.ts'
 import { formatTime } from '../../components/format.ts'
 import { texts } from '../../texts.ts'
 

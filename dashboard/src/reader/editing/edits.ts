@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { ApiTranscriptEdits } from '../../../../src/cli/server/api-types.ts'
+import type { ApiTranscriptEdits } from '../../../../src/cli/client/api-types.ts'
 import { type ApiUtterance, type ApiWord, type Job, RequestError, request } from '../../api/api.ts'
 import { inOrder } from '../../api/in-order.ts'
 import { notify, report } from '../../components/notices.tsx'

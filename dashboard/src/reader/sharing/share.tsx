@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { ApiCreatedShare, ApiShareList } from '../../../../src/cli/server/api-types.ts'
+import type { ApiCreatedShare, ApiShareList } from '../../../../src/cli/client/api-types.ts'
 import { type Job, request } from '../../api/api.ts'
 import { inOrder } from '../../api/in-order.ts'
 import { formatDateTime } from '../../components/format.ts'

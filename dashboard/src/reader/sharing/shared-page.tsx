@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { ApiSharedRecording } from '../../../../src/cli/server/api-types.ts'
+import type { ApiSharedRecording } from '../../../../src/cli/client/api-types.ts'
 import { apiAddress, RequestError, request } from '../../api/api.ts'
 import { formatDateTime, formatTime } from '../../components/format.ts'
 import { report } from '../../components/notices.tsx'

@@ -11,8 +11,8 @@ import {
 import { ShareRequest } from '../../schemas/transcripts/share.ts'
 import { ResendRequest } from '../../schemas/webhooks/resend-request.ts'
 import { WebhookRequest } from '../../schemas/webhooks/webhook.ts'
-import { toLiveParams } from '../submission/live-params.ts'
-import { toRequestParams } from '../submission/pre-recorded-params.ts'
+import { toLiveParams } from '../submission/to-live-params.ts'
+import { toPreRecordedParams } from '../submission/to-pre-recorded-params.ts'
 import {
   addMissing,
   findContradictions,
@@ -118,7 +118,7 @@ export function createBodyParser(settings: BodySettings): ParseBody {
         errors: inFieldOrder(preRecorded, allErrors),
         contradictions: () => findContradictions(value, settings.models),
         audioUrl: errors.some(({ path }) => path[0] === 'audio_url') ? undefined : value.audio_url,
-        params: () => toRequestParams(value, settings.models),
+        params: () => toPreRecordedParams(value, settings.models),
         customMetadata: value.custom_metadata,
       })
     },

@@ -3,7 +3,7 @@ import { MAX_ALL_PRONUNCIATIONS, MAX_ALL_VARIANTS } from '../../schemas/common/l
 import type { PreRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
 import type { LiveRequest } from '../../schemas/live/live-request.ts'
 import { modelOf } from '../../schemas/models/model-names.ts'
-import { languageConfigOf } from '../submission/pre-recorded-params.ts'
+import { languageConfigOf } from '../submission/to-pre-recorded-params.ts'
 import type { FieldError } from './validate-fields.ts'
 
 type MetadataLimit = Pick<Config['requests'], 'maxMetadataChars'>

@@ -1,4 +1,4 @@
-import type { CheckpointForm } from '../../../models/install/checkpoint.ts'
+import type { CheckpointForm } from '../../../models/install/describe-checkpoint.ts'
 import { readSherpaLayout } from './layout.ts'
 
 /**

@@ -33,6 +33,8 @@ const ROUNDS = 2
 const LEARN_SECONDS = 0.8
 const LEARN_SHARE = 0.9
 
+type Observations = { windows: readonly WindowEmbedding[]; centroids: readonly Float32Array[] }
+
 /**
  * Assigns each word to a speaker: the sequence of speakers that fits the windows best, where each
  * change has a cost (Viterbi), so that a short word between two of one speaker does not flip. Then
@@ -41,21 +43,18 @@ const LEARN_SHARE = 0.9
  */
 export function assignWords(
   words: readonly Word[],
-  {
-    windows,
-    centroids,
-  }: { windows: readonly WindowEmbedding[]; centroids: readonly Float32Array[] },
+  { windows, centroids }: Observations,
 ): WordSpeakers {
   if (centroids.length === 0) {
     return { speakers: words.map(() => 0), margins: words.map(() => -UNKNOWN_SPEAKER_SCORE) }
   }
   const weights = words.map(weightsIn(windows))
-  let speakers = centroids
-  let scores = scoreWords(weights, { windows, speakers })
+  let current = centroids
+  let scores = scoreWords(weights, { windows, centroids: current })
   let path = cheapestPath(words, scores)
   for (let round = 0; round < ROUNDS; round++) {
-    speakers = reestimateCentroids(weights, { windows, speakers, path })
-    scores = scoreWords(weights, { windows, speakers })
+    current = reestimateCentroids(weights, { windows, centroids: current, path })
+    scores = scoreWords(weights, { windows, centroids: current })
     path = cheapestPath(words, scores)
   }
   return {
@@ -94,17 +93,17 @@ function weightsIn(windows: readonly WindowEmbedding[]): (word: Word) => Weight[
   }
 }
 
-type Observations = { windows: readonly WindowEmbedding[]; speakers: readonly Float32Array[] }
-
 /** Returns the cosine of each word with each speaker; 0 for all where no window lies. */
 function scoreWords(
   weights: readonly Weight[][],
-  { windows, speakers }: Observations,
+  { windows, centroids }: Observations,
 ): Float64Array[] {
-  const cosines = windows.map(({ embedding }) => speakers.map((speaker) => dot(embedding, speaker)))
+  const cosines = windows.map(({ embedding }) =>
+    centroids.map((centroid) => dot(embedding, centroid)),
+  )
   return weights.map((contributions) => {
     const total = contributions.reduce((sum, { weight }) => sum + weight, 0)
-    return Float64Array.from(speakers, (_, k) => {
+    return Float64Array.from(centroids, (_, k) => {
       return contributions.reduce(
         (sum, { window, weight }) => sum + (weight / total) * cosines[window]![k]!,
         0,
@@ -145,13 +144,13 @@ function indexOfLargest(values: Float64Array): number {
  */
 function reestimateCentroids(
   weights: readonly Weight[][],
-  { windows, speakers, path }: Observations & { path: readonly number[] },
+  { windows, centroids, path }: Observations & { path: readonly number[] },
 ): Float32Array[] {
-  const framesBySpeaker = windows.map(() => new Float64Array(speakers.length))
+  const framesBySpeaker = windows.map(() => new Float64Array(centroids.length))
   for (const [i, contributions] of weights.entries()) {
     for (const { window, frames } of contributions) framesBySpeaker[window]![path[i]!]! += frames
   }
-  const learned: { vectors: Float32Array[]; weights: number[] }[] = speakers.map(() => ({
+  const learned: { vectors: Float32Array[]; weights: number[] }[] = centroids.map(() => ({
     vectors: [],
     weights: [],
   }))
@@ -163,9 +162,9 @@ function reestimateCentroids(
     learned[speaker]!.vectors.push(embedding)
     learned[speaker]!.weights.push(end - start)
   }
-  return speakers.map((speaker, k) => {
+  return centroids.map((centroid, k) => {
     const { vectors, weights } = learned[k]!
-    return vectors.length > 0 ? meanDirection(vectors, weights) : speaker
+    return vectors.length > 0 ? meanDirection(vectors, weights) : centroid
   })
 }
 

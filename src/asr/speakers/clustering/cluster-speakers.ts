@@ -181,13 +181,10 @@ function mergeNearest(speakers: readonly WeightedCentroid[], count: number): Wei
 function largeGroups(groups: readonly Cluster[], count: number): Cluster[] {
   let chosen: Cluster[] | undefined
   let level = [...groups]
-  for (
-    ;
-    level.length > count;
-    level = mergeClusters(level, { count: level.length - 1, similarity: -1 })
-  ) {
+  while (level.length > count) {
     const large = level.filter(({ size }) => size >= SURE_GROUP)
     if (large.length >= count) chosen = large.toSorted((a, b) => b.size - a.size).slice(0, count)
+    level = mergeClusters(level, { count: level.length - 1, similarity: -1 })
   }
   const allLarge = level.every(({ size }) => size >= SURE_GROUP)
   return allLarge || !chosen ? level : chosen

@@ -51,7 +51,7 @@ export function inferSpeakers(
   let priors = new Float64Array(speakerCount).fill(1 / speakerCount)
   let elbo = Number.NEGATIVE_INFINITY
   for (let round = 0; round < MAX_ROUNDS && windows.length > 0; round++) {
-    const models = learnSpeakers(windows, { posteriors, penalty })
+    const models = learnGaussians(windows, { posteriors, penalty })
     const scores = windows.map((window) => scoreWindow(window, models))
     const expected = expectation(scores, priors)
     posteriors = expected.posteriors
@@ -75,7 +75,7 @@ function penaltyFor(windows: number): number {
   return Math.min(MAX_PENALTY, MIN_PENALTY * growth)
 }
 
-function learnSpeakers(
+function learnGaussians(
   windows: readonly Float64Array[],
   { posteriors, penalty }: { posteriors: readonly Float64Array[]; penalty: number },
 ): SpeakerGaussian[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { UsageError } from '../../arguments.ts'
+import { UsageError } from '../../terminal/arguments.ts'
 import { completeOptions, readJobParams, readSubtitleFormats, readTargets } from './job-params.ts'
 
 const txt = { format: 'txt' } as const

@@ -1,5 +1,5 @@
 import type { SubtitleFormat } from '../../../text/formats/subtitles/subtitles.ts'
-import { readChoice, UsageError } from '../../arguments.ts'
+import { readChoice, UsageError } from '../../terminal/arguments.ts'
 import { type Format, subtitleFormats } from '../formats.ts'
 import { readRedactTypes } from './redact-types.ts'
 import { readSpellingFile } from './spelling-file.ts'

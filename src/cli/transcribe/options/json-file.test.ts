@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { UsageError } from '../../arguments.ts'
+import { UsageError } from '../../terminal/arguments.ts'
 import { readSpellingFile } from './spelling-file.ts'
 import { readVocabularyFile } from './vocabulary-file.ts'
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { UsageError } from '../../arguments.ts'
+import { UsageError } from '../../terminal/arguments.ts'
 import { sanitize } from '../../terminal/sanitize.ts'
 
 /**

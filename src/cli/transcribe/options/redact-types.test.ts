@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { piiTypes } from '../../../api/schemas/jobs/pii-types.ts'
-import { UsageError } from '../../arguments.ts'
+import { UsageError } from '../../terminal/arguments.ts'
 import { readRedactTypes } from './redact-types.ts'
 
 test('short names expand to API types, in singular and plural', () => {

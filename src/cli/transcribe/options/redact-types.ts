@@ -1,5 +1,5 @@
 import { piiTypes } from '../../../api/schemas/jobs/pii-types.ts'
-import { UsageError } from '../../arguments.ts'
+import { UsageError } from '../../terminal/arguments.ts'
 
 /** Short names for common sets of types; the names of the API work as well. */
 const shortNames: Record<string, readonly string[]> = {

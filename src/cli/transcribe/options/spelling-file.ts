@@ -1,5 +1,5 @@
 import { isObject } from '../../../is-object.ts'
-import { UsageError } from '../../arguments.ts'
+import { UsageError } from '../../terminal/arguments.ts'
 import { sanitize } from '../../terminal/sanitize.ts'
 import { isStrings, readJsonFile } from './json-file.ts'
 

@@ -1,6 +1,6 @@
 import type { SubtitleFormat } from '../../../text/formats/subtitles/subtitles.ts'
-import { parseArguments, UsageError } from '../../arguments.ts'
-import { serverHelp, serverOptions } from '../../server/server-url.ts'
+import { serverHelp, serverOptions } from '../../client/server-url.ts'
+import { parseArguments, UsageError } from '../../terminal/arguments.ts'
 import { type Format, formats, readFormat, subtitleFormats } from '../formats.ts'
 import { expandFolders, type Recording, readRecording } from '../input-files.ts'
 import { planOutputs, planSideFiles, type SideFile } from '../output-files.ts'

@@ -1,7 +1,7 @@
 import { separatorOf } from '../../../transcript/separators.ts'
 import type { Utterance } from '../../../transcript/transcript.ts'
 import { localeOf } from '../../words/locale.ts'
-import { isNoBreakWord, type TextChunk } from './breaks.ts'
+import { isNoBreakWord, type TextChunk } from './break-penalty.ts'
 import { toMilliseconds } from './timing.ts'
 import { countColumns, splitCharacters } from './width.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import type { Utterance } from '../../../transcript/transcript.ts'
-import { splitCaptions } from './captions.ts'
+import { splitCaptions } from './split-captions.ts'
 import { countColumns } from './width.ts'
 
 test('for any words and limits no text is lost and every limit is kept', () => {

@@ -1,6 +1,11 @@
 import type { Utterance } from '../../../transcript/transcript.ts'
 import { speakerLabelsOf, type VoiceNames } from '../speaker-labels.ts'
-import { type Caption, type CaptionLimits, cutLabeledCaptions, splitCaptions } from './captions.ts'
+import {
+  type Caption,
+  type CaptionLimits,
+  cutLabeledCaptions,
+  splitCaptions,
+} from './split-captions.ts'
 
 /** A subtitle format: SubRip or WebVTT. */
 export type SubtitleFormat = 'srt' | 'vtt'

@@ -3,7 +3,7 @@ import { digitRuns } from '../../entities/digits/digit-runs.ts'
 import { lexemesOf } from '../../entities/digits/spoken-digits.ts'
 import type { EntityType } from '../../entities/entity-types.ts'
 import { foldCase } from '../../words/word-parts.ts'
-import type { MaskedEntity } from '../hide-entities.ts'
+import type { MaskedEntity } from '../mask-entities.ts'
 import type { WordSpan } from '../redacted-spans.ts'
 import { markerLabelOf, markers } from './markers.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { open } from '../../../test/support/live/sessions/test-recognition-loop.ts'
+import { open } from '../../../../test/support/live/sessions/test-recognition-loop.ts'
 import {
   beginAfter,
   startsAfterPause,

@@ -113,7 +113,7 @@ type CueMatch = {
 }
 
 /** Classifies runs of digits by the closest cue, or else by checksum and shape. */
-export function classifyRuns(text: string, runs: readonly DigitRun[]): Entity[] {
+export function classifyDigitRuns(text: string, runs: readonly DigitRun[]): Entity[] {
   return runs.flatMap((run) => {
     const numberType = classify(text, run)
     return numberType ? [{ ...numberType, from: run.from, to: run.to }] : []

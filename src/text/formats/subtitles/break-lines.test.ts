@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { TextChunk } from './breaks.ts'
-import { breakLines } from './line-breaking.ts'
+import { breakLines } from './break-lines.ts'
+import type { TextChunk } from './break-penalty.ts'
 
 /** Lays the words of a text, a second each, into rows. */
 function lay(text: string, width: number): string[] {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readConfig } from '../../../config/config.ts'
 import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
 import { validateFields } from '../validation/validate-fields.ts'
-import { toRequestParams } from './pre-recorded-params.ts'
+import { toPreRecordedParams } from './to-pre-recorded-params.ts'
 
 const config = readConfig({ STENO_MODEL_ALIASES: 'nova=stt-1', STENO_DEFAULT_LLM_MODEL: 'small' })
 const schema = preRecordedRequest(config)
@@ -12,7 +12,7 @@ const audio_url = 'https://a.example/b.mp3'
 function params(fields: Record<string, unknown>): Record<string, unknown> {
   const { value, errors } = validateFields(schema, { audio_url, ...fields }, config.requests)
   assert.deepEqual(errors, [])
-  return toRequestParams(value, config.models)
+  return toPreRecordedParams(value, config.models)
 }
 
 /** The parameters of a request with nothing but its audio. */
@@ -84,7 +84,7 @@ test('the model is shown as the client named it, or under the configured label',
   assert.equal(params({ model: 'nova' }).model, 'nova')
   assert.equal(params({ model: null }).model, 'stt-1')
   const { value } = validateFields(schema, { audio_url }, config.requests)
-  assert.equal(toRequestParams(value, { defaultLabel: 'nova-2' }).model, 'nova-2')
+  assert.equal(toPreRecordedParams(value, { defaultLabel: 'nova-2' }).model, 'nova-2')
 })
 
 test('add-ons beyond the documented fields are shown when they are used', () => {

@@ -1,8 +1,13 @@
-import type { Transcript, Word } from '../../../transcript/transcript.ts'
-import type { SpeakerUtterance } from '../../speech-engine.ts'
-import { cutTurns, numberSpeakers, splitChannels } from '../diarize.ts'
-import type { SpeakerTurn } from '../embedding/diarization-pipeline.ts'
-import type { WordSpeakers } from './word-speakers.ts'
+import type { Transcript, Word } from '../../transcript/transcript.ts'
+import type { SpeakerUtterance } from '../speech-engine.ts'
+import {
+  attributeWords,
+  cutTurns,
+  numberSpeakers,
+  splitChannels,
+} from './assignment/attributed-words.ts'
+import type { WordSpeakers } from './assignment/word-speakers.ts'
+import type { SpeakerTurn } from './embedding/diarization-pipeline.ts'
 
 /** The turns of one channel, by start. */
 export type ChannelTurns = { channel: number; turns: readonly SpeakerTurn[] }
@@ -26,14 +31,11 @@ export function diarizeByTurns(
   const split = splitChannels(transcript)
   for (const { channel, words } of split) {
     const turns = channels.find((other) => other.channel === channel)?.turns ?? []
-    const { speakers, margins } = assignByTurns(
+    const assigned = assignByTurns(
       words.map(({ word }) => word),
       turns,
     )
-    for (const [i, word] of words.entries()) {
-      word.speaker = speakers[i]!
-      word.margin = margins[i]!
-    }
+    attributeWords(words, assigned)
   }
   return numberSpeakers(split.flatMap(cutTurns))
 }

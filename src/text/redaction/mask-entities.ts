@@ -36,7 +36,7 @@ const MAX_ROUNDS = 50
  * Masks the entities of the wanted types, and searches again in the text that is still readable,
  * until it finds nothing. Throws when that does not end.
  */
-export function hideEntities(
+export function maskEntities(
   masked: MaskedText,
   { wanted, style }: { wanted: ReadonlySet<EntityType>; style: Style },
 ): MaskedEntity[] {

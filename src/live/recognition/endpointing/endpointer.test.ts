@@ -5,11 +5,9 @@ import {
   createEndpointer,
   type EndpointerEvent,
   type EndpointerState,
-  firstNeededSample,
   initialEndpointerState,
-  segmentsOf,
-  type UtteranceSpan,
 } from './endpointer.ts'
+import { firstNeededSample, segmentsOf } from './utterance-segments.ts'
 
 const options = { threshold: 0.6, hangover: 0.25, endpointing: 0.05, maxSeconds: 5 }
 
@@ -130,46 +128,6 @@ test('a pause event equals the utterance that follows if silence continues', () 
     run(read('####...'), { isEnd: false }).filter(({ type }) => type === 'pause'),
     [],
   )
-})
-
-/** Returns the segments recognized for frames 20 to 30 once `heard` frames have arrived. */
-function pieces({
-  after = 0,
-  recognized = 199,
-  isCut = false,
-  ...span
-}: Partial<UtteranceSpan> & { after?: number; recognized?: number; isCut?: boolean }) {
-  const state = { ...initialEndpointerState(), frame: recognized, from: isCut ? 30 : null }
-  return segmentsOf({ number: 1, from: 20, to: 30, ...span }, { state, after })
-}
-
-test('the audio of an utterance is padded at its start, but not into the previous', () => {
-  const segment = { start: 20 * 512 - 4800, end: 34 * 512 }
-  assert.deepEqual(pieces({}), { segment, context: segment, isAfterPause: true })
-  assert.equal(pieces({ after: 10_000 }).segment.start, 10_000)
-  assert.equal(pieces({ from: 2 }).segment.start, 0)
-})
-
-test('audio that is not processed yet is not recognized', () => {
-  assert.equal(pieces({ recognized: 31 }).segment.end, 31 * 512)
-})
-
-test('an utterance without adjacent pauses is recognized with context', () => {
-  const after = pieces({ after: 75 * 512, from: 75, to: 90 })
-  assert.deepEqual([after.segment.start, after.context.start], [75 * 512, 75 * 512 - 32_000])
-  assert.equal(after.isAfterPause, undefined)
-  const cut = pieces({ recognized: 40, isCut: true })
-  assert.deepEqual([cut.segment.end, cut.context.end], [30 * 512, 40 * 512])
-})
-
-test('an utterance after a short pause has context, unless it is a fragment', () => {
-  const long = { after: 70 * 512, from: 75, to: 75 + 38 }
-  assert.equal(pieces(long).context.start, 70 * 512 - 32_000)
-  const fragment = pieces({ ...long, to: 75 + 37 })
-  assert.equal(fragment.context.start, fragment.segment.start)
-  const digits = pieces({ ...long, pauses: [{ start: 90, end: 100 }] })
-  assert.equal(digits.context.start, digits.segment.start)
-  assert.deepEqual(digits.segment.pauses, [{ start: 90 * 512 + 1600, end: 100 * 512 - 800 }])
 })
 
 test('a fragment is recognized with the two before it, but not across other speech', () => {

@@ -1,7 +1,7 @@
 import type { Utterance } from '../../../transcript/transcript.ts'
-import { breakPenalty, type TextChunk } from './breaks.ts'
+import { breakLines } from './break-lines.ts'
+import { breakPenalty, type TextChunk } from './break-penalty.ts'
 import { splitChunks } from './caption-chunks.ts'
-import { breakLines } from './line-breaking.ts'
 import { spaceCaptions, toMilliseconds } from './timing.ts'
 import { countColumns } from './width.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Utterance } from '../../../transcript/transcript.ts'
-import { type CaptionLimits, splitCaptions } from './captions.ts'
+import { type CaptionLimits, splitCaptions } from './split-captions.ts'
 
 /**
  * Returns an utterance in which each word takes half a second, and `_` is another half second of

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { addSecret, generateSecret } from '../../storage/deliveries/endpoints/signing-secrets.ts'
-import { findSecrets } from './find-secrets.ts'
+import { findSigningSecrets } from './find-signing-secrets.ts'
 
 test('a configured secret is used for an account without a stored one', async (t) => {
   const { db } = await openTestStorage(t)
@@ -18,8 +18,8 @@ test('a configured secret is used for an account without a stored one', async (t
     { account: 'acme', secret: second },
   ]
   const use = { account: 'acme', endpointId: 'ep_1', now: 5 }
-  assert.deepEqual(await findSecrets(db, { secrets }, use), [first, second])
-  assert.deepEqual(await findSecrets(db, { secrets }, { ...use, account: 'third' }), [])
+  assert.deepEqual(await findSigningSecrets(db, { secrets }, use), [first, second])
+  assert.deepEqual(await findSigningSecrets(db, { secrets }, { ...use, account: 'third' }), [])
   await addSecret(db, { account: 'acme', endpointId: null, secret: endpointSecret, at: 1 })
-  assert.deepEqual(await findSecrets(db, { secrets }, use), [endpointSecret])
+  assert.deepEqual(await findSigningSecrets(db, { secrets }, use), [endpointSecret])
 })

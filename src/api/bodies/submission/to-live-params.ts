@@ -7,7 +7,7 @@ import {
   languageConfigOf,
   vocabularyConfigOf,
   wantsCallback,
-} from './pre-recorded-params.ts'
+} from './to-pre-recorded-params.ts'
 
 /**
  * Returns the parameters of a session, as `request_params` shows them: every field

@@ -35,7 +35,7 @@ export async function connectServer(
   }
   progress.show('steno', { stage: 'loading the models' })
   // Loaded on demand: a client of another server starts without the server's modules.
-  const { startPrivateServer } = await import('./private-server.ts')
+  const { startPrivateServer } = await import('../server/private-server.ts')
   const started = await startPrivateServer(terminal.env, {
     live,
     signal: terminal.signal,

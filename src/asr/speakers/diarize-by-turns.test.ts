@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Word } from '../../../transcript/transcript.ts'
-import type { SpeakerTurn } from '../embedding/diarization-pipeline.ts'
-import { assignByTurns, diarizeByTurns } from './word-turns.ts'
+import type { Word } from '../../transcript/transcript.ts'
+import { assignByTurns, diarizeByTurns } from './diarize-by-turns.ts'
+import type { SpeakerTurn } from './embedding/diarization-pipeline.ts'
 
 /** One word per second, half a second long: word n begins at n. */
 function words(count: number): Word[] {

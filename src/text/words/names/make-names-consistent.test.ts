@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeNamesConsistent, writeNameChanges } from './name-consistency.ts'
+import { makeNamesConsistent, writeNameChanges } from './make-names-consistent.ts'
 
 /** Returns one utterance per text, with falling confidence. */
 function transcriptOf(texts: readonly string[], language = 'en') {

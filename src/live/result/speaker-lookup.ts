@@ -1,4 +1,4 @@
-import type { SessionUtterance } from '../result/session-utterances.ts'
+import type { SessionUtterance } from './session-utterances.ts'
 
 /** A span of one channel in seconds. */
 export type ChannelSpan = { channel: number; start: number; end: number }

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { createDialogue, type Dialogue, embeddingOf } from '../../../test/support/asr/dialogue.ts'
 import { splitUtterances } from '../../transcript/split-utterances.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
-import { diarize } from './diarize.ts'
+import { diarizeByEmbeddings } from './diarize-by-embeddings.ts'
 
 function diarizeTalks(talks: readonly Dialogue[], counts: SpeakerCounts = {}) {
   const utterances = talks.flatMap(({ words }, channel) =>
     splitUtterances(words, { channel, language: 'en' }),
   )
   const embeddings = talks.map(({ windows }, channel) => ({ channel, windows }))
-  return diarize({ utterances }, { embeddings, counts })
+  return diarizeByEmbeddings({ utterances }, { embeddings, counts })
 }
 
 /** The speaker of each word, as digits, words in order of time. */
@@ -138,7 +138,7 @@ test('utterances are not merged across languages', () => {
     { channel: 0, language: 'en', words: words.slice(0, 3) },
     { channel: 0, language: 'fr', words: words.slice(3) },
   ]
-  const clusteredWords = diarize(
+  const clusteredWords = diarizeByEmbeddings(
     { utterances },
     { embeddings: [{ channel: 0, windows }], counts: {} },
   )

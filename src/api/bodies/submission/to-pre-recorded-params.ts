@@ -5,7 +5,7 @@ import type { PreRecordedRequest } from '../../schemas/jobs/pre-recorded-request
  * Returns the parameters of a job, as `request_params` shows them: older fields in
  * their modern form, every switch, and those configurations that the client gave.
  */
-export function toRequestParams(
+export function toPreRecordedParams(
   request: PreRecordedRequest,
   { defaultLabel }: Pick<Config['models'], 'defaultLabel'>,
 ): Record<string, unknown> {

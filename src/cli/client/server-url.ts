@@ -1,5 +1,5 @@
 import { readClientConfig } from '../../config/config.ts'
-import { readSettings, UsageError } from '../arguments.ts'
+import { readSettings, UsageError } from '../terminal/arguments.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import type { Server } from './transport.ts'
 

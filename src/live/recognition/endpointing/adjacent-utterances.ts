@@ -1,7 +1,7 @@
-import { SAMPLE_RATE } from '../../audio/pcm.ts'
-import { lettersAndDigits } from '../../transcript/letters-and-digits.ts'
-import type { Word } from '../../transcript/transcript.ts'
-import type { UtteranceSegments } from './endpointer.ts'
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
+import { lettersAndDigits } from '../../../transcript/letters-and-digits.ts'
+import type { Word } from '../../../transcript/transcript.ts'
+import type { UtteranceSegments } from './utterance-segments.ts'
 
 /** The last word that was recognized on a channel; `end` in seconds. */
 export type LastWord = Pick<Word, 'text' | 'end'>

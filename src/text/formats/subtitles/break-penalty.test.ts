@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { breakPenalty } from './breaks.ts'
+import { breakPenalty } from './break-penalty.ts'
 import { splitChunks } from './caption-chunks.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { breakPenalty, type TextChunk } from './breaks.ts'
+import { breakPenalty, type TextChunk } from './break-penalty.ts'
 
 /** A break after a comma is worth rows that differ by a fifth of their width. */
 const BREAK_WEIGHT = 0.1

@@ -1,8 +1,7 @@
-import type { Segment } from '../../asr/engines/recognizer.ts'
-import { keptRanges, omittedSamples, type Range } from '../../asr/segmentation/pauses.ts'
-import { isInFragments } from '../../asr/segmentation/split-segments.ts'
-import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
-import { SAMPLE_RATE } from '../../audio/pcm.ts'
+import { keptRanges, type Range } from '../../../asr/segmentation/pauses.ts'
+import { isInFragments } from '../../../asr/segmentation/split-segments.ts'
+import { VAD_FRAME } from '../../../asr/segmentation/vad-frames.ts'
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 
 /** Settings for splitting speech into utterances; times are in seconds. */
 export type EndpointerOptions = {
@@ -72,11 +71,9 @@ export type EndpointerState = {
 }
 
 /**
- * Audio added before and after the speech of an utterance: the VAD misses the first and last sounds
- * of a word.
+ * Audio added after the speech of an utterance: the VAD misses the last sounds of a word.
  */
-const PRE_ROLL_SAMPLES = 0.3 * SAMPLE_RATE
-const PAD_FRAMES = 4
+export const PAD_FRAMES = 4
 /** A pause between fragments has at least this many frames (0.25 s). */
 const FRAGMENT_PAUSE_FRAMES = 8
 /**
@@ -86,11 +83,6 @@ const FRAGMENT_PAUSE_FRAMES = 8
 const FRAGMENTS_TOGETHER = 3
 /** Fragments with a longer pause between them are recognized separately (2 s, in frames). */
 const MAX_FRAGMENT_PAUSE_FRAMES = Math.floor((2 * SAMPLE_RATE) / VAD_FRAME)
-/**
- * The audio before an utterance that is recognized again with it, if no pause separates them (2 s,
- * in samples).
- */
-const CONTEXT_SAMPLES = 2 * SAMPLE_RATE
 /** This many voiced frames start speech (0.1 s); a click is shorter. */
 const MIN_VOICED = 3
 /**
@@ -231,21 +223,6 @@ function endUtterance(state: EndpointerState, from: number, to: number): Endpoin
   return { type: 'utterance', utterance }
 }
 
-/**
- * Returns the first sample that the recognition of the open utterance, or of one that would begin
- * now, may need, whether it turns out to be a fragment or not. `after` is as for `segmentsOf`.
- */
-export function firstNeededSample(state: EndpointerState, after: number): number {
-  const from = state.from ?? state.frame
-  const [fragment] = fragmentsBeside(
-    { number: state.number, from, to: from + 1 },
-    state.fragments ?? [],
-  )
-  const start = Math.max(after, from * VAD_FRAME - PRE_ROLL_SAMPLES)
-  const first = fragment ? fragment.start * VAD_FRAME : start
-  return Math.max(0, Math.min(first, start - CONTEXT_SAMPLES))
-}
-
 function spanOf(state: EndpointerState, from: number, to: number): UtteranceSpan {
   const pauses = fragmentPauses(state, { start: from, end: to })
   const span = { number: state.number, from, to: Math.max(to, from + 1), ...(pauses && { pauses }) }
@@ -254,7 +231,7 @@ function spanOf(state: EndpointerState, from: number, to: number): UtteranceSpan
 }
 
 /** Returns those of the `last` fragments that are recognized together with an utterance. */
-function fragmentsBeside(span: UtteranceSpan, last: readonly Range[]): Range[] {
+export function fragmentsBeside(span: UtteranceSpan, last: readonly Range[]): Range[] {
   const fragmentCount = fragmentsOf(span).length
   const isNear = span.from - (last.at(-1)?.end ?? 0) <= MAX_FRAGMENT_PAUSE_FRAMES
   if (fragmentCount === 0 || fragmentCount >= FRAGMENTS_TOGETHER || !isNear) return []
@@ -295,52 +272,4 @@ function onsetOf(threshold: number): number {
 
 function toFrames(seconds: number): number {
   return Math.ceil((seconds * SAMPLE_RATE) / VAD_FRAME - 1e-9)
-}
-
-/** Returns the seconds from the start of the session at which a frame begins. */
-export function frameTime(frame: number): number {
-  return (frame * VAD_FRAME) / SAMPLE_RATE
-}
-
-/**
- * The samples of an utterance: the words that begin in `segment` are recognized together with the
- * audio in `context`. `isAfterPause` means that speech paused before this utterance.
- */
-export type UtteranceSegments = { segment: Segment; context: Segment; isAfterPause?: true }
-
-/**
- * Returns the samples that are recognized for an utterance: a little more than its speech, but
- * nothing before `after`, the end of the previous utterance in samples. An utterance that was cut
- * off from its neighbors gets the audio before and after it as context, as far as it has arrived:
- * models perform badly where audio begins or ends within a word. So does an utterance whose leading
- * pause is so short that the previous one took part of it. A fragment gets the fragments before it,
- * without the pauses.
- */
-export function segmentsOf(
-  { from, to, pauses, fragmentsBefore = [] }: UtteranceSpan,
-  { state, after }: { state: EndpointerState; after: number },
-): UtteranceSegments {
-  const isCut = state.from === to
-  const limit = isCut ? to : state.frame
-  const start = Math.max(after, from * VAD_FRAME - PRE_ROLL_SAMPLES, 0)
-  const followsCut = after > 0 && from * VAD_FRAME <= after
-  // A fragment gets no such context: words of other fragments would be taken for its own.
-  const isFragment = pauses !== undefined || isInFragments({ start: from, end: to }, [])
-  const hasContext = followsCut || (start === after && after > 0 && !isFragment)
-  const end = Math.min(to + PAD_FRAMES, limit) * VAD_FRAME
-  const segment = { start, end, ...(pauses && { pauses: omittedSamples(pauses) }) }
-  const [first] = fragmentsBefore
-  if (first && !followsCut) {
-    const gaps = [...fragmentsBefore, { start: from, end: to }].map(({ start }, i, all) => {
-      return { start: all[i - 1]?.end ?? start, end: start }
-    })
-    const omitted = omittedSamples([...gaps.slice(1), ...(pauses ?? [])])
-    const context = { start: first.start * VAD_FRAME, end, pauses: omitted }
-    return { segment, context, isAfterPause: true }
-  }
-  const context = {
-    start: hasContext ? Math.max(0, start - CONTEXT_SAMPLES) : start,
-    end: isCut ? state.frame * VAD_FRAME : end,
-  }
-  return { segment, context, ...(!followsCut && { isAfterPause: true as const }) }
 }

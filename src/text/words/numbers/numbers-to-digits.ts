@@ -1,0 +1,226 @@
+import type { Word } from '../../../transcript/transcript.ts'
+import { mergeWords, wordPartsOf } from '../word-parts.ts'
+import { dictatedDigitsAt } from './dictated-digits.ts'
+import { AFTER_NUMBER, SCALE, TIME_OF_DAY } from './number-context.ts'
+import { parseSpokenNumber, type SpokenNumber, writeDigits } from './number-words.ts'
+
+/**
+ * Words after which a lone "one" is a number (page one); elsewhere it is a pronoun (no one, one of
+ * us).
+ */
+const BEFORE_ONE =
+  /^(?:press|dial|number|option|page|chapter|line|step|channel|version|part|level|room|gate|flight|extension|key|question|figure|table|act|scene|phase|zone|unit|lane|platform|door)$/
+/** After a number, these make it a fraction, an ordinal or a decade, which stays in words. */
+const AFTER_WORD_NUMBER =
+  /^(?:(?:hundred|thousand|million|billion)(?:ths?|s)|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths|(?:twen|thir|for|fif|six|seven|eigh|nine)ties)$/
+/** After these, "eight thirty" is a time; "three fifty" may be a price or degrees. */
+const BEFORE_CLOCK = /^(?:at|until|till|by|around|before|after)$/
+/** After these, "eleven thirty" is a time, too; elsewhere it may be a year. */
+const BEFORE_NOON_OR_LATER = /^(?:at|until|till|by|around|before|after|from|to|about)$/
+/** After these, "thirty second" is a number of seconds. */
+const BEFORE_DURATION = /^(?:an?|another|each|every|per|first|last|next)$/i
+/** Ordinals below this stay in words: first of all, wait a second, third party. */
+const MIN_DIGIT_ORDINAL = 10
+
+/** Returns words with their numbers in digits. */
+export function numbersToDigits(words: readonly Word[]): Word[] {
+  const written: Word[] = []
+  for (let at = 0; at < words.length; ) {
+    const spokenNumber = dictatedDigitsAt(words, at) ?? spokenNumberAt(words, at)
+    if (!spokenNumber) {
+      written.push(words[at++]!)
+      continue
+    }
+    const replaced = words.slice(at, at + spokenNumber.count)
+    const { before } = wordPartsOf(replaced[0]!.text)
+    const { possessive, after } = wordPartsOf(replaced.at(-1)!.text)
+    written.push(mergeWords(replaced, before + spokenNumber.text + possessive + after))
+    at += spokenNumber.count
+  }
+  return written
+}
+
+/** Returns the digits of the number that begins at a word, and how many words they replace. */
+function spokenNumberAt(
+  words: readonly Word[],
+  at: number,
+): { text: string; count: number } | undefined {
+  const { parts, wordIndexes } = unbrokenWords(words, at)
+  const longNumber = readLongNumber(parts, precedingNumber(words, at))
+  const number =
+    longNumber?.isOrdinal && isDuration(words, { at, parts, number: longNumber })
+      ? beforeUnit(parts, longNumber)
+      : longNumber
+  if (!number || AFTER_WORD_NUMBER.test(parts[number.words] ?? '')) return undefined
+  const time = timeOfDay(number, { parts, wordIndexes, before: lowerCoreAt(words, at - 1) })
+  if (time) return time
+  if (number.isOrdinal && number.value < MIN_DIGIT_ORDINAL) return undefined
+  if (number.value === 1 && number.words === 1 && isPronoun(words, at)) return undefined
+  const decimals = number.isOrdinal ? [] : decimalsOf(parts.slice(number.words))
+  const shared = sharedScale(words, { at, parts, number })
+  const last = shared ? number.words - 1 : number.words + decimals.length
+  // Twenty-five is one word of two parts: a number cannot end inside a word.
+  if (wordIndexes[last] === wordIndexes[last - 1]) return undefined
+  const text = shared ?? writeDigits(number.value, number) + decimals.join('')
+  return { text, count: wordIndexes[last - 1]! + 1 }
+}
+
+function lowerCoreAt(words: readonly Word[], at: number): string {
+  return wordPartsOf(words[at]?.text ?? '').core.toLowerCase()
+}
+
+/**
+ * Returns the 10 of "five to ten thousand", a range of which both numbers have the scale; undefined
+ * for other numbers.
+ */
+function sharedScale(
+  words: readonly Word[],
+  { at, parts, number }: { at: number; parts: readonly string[]; number: SpokenNumber },
+): string | undefined {
+  if (number.isOrdinal || !SCALE.test(parts[number.words - 1] ?? '')) return undefined
+  const factor = parseSpokenNumber(parts.slice(0, number.words - 1))
+  if (!factor || factor.words < number.words - 1 || factor.value > 999) return undefined
+  const [link, from] = [lowerCoreAt(words, at - 1), lowerCoreAt(words, at - 3)]
+  const first = lowerCoreAt(words, at - 2) === 'hundred' ? 100 : precedingNumber(words, at - 1)
+  const isRange = /^(?:to|or)$/.test(link) || (link === 'and' && from === 'between')
+  if (!isRange || !first || first >= factor.value) return undefined
+  return writeDigits(factor.value)
+}
+
+/**
+ * Returns whether "thirty second" is a duration: a thirty second break, the next thirty second
+ * block.
+ */
+function isDuration(
+  words: readonly Word[],
+  { at, parts, number }: { at: number; parts: readonly string[]; number: SpokenNumber },
+): boolean {
+  const isSecond = number.words > 1 && parts[number.words - 1] === 'second'
+  return isSecond && BEFORE_DURATION.test(wordPartsOf(words[at - 1]?.text ?? '').core)
+}
+
+function beforeUnit(parts: readonly string[], { words }: SpokenNumber): SpokenNumber | undefined {
+  return parseSpokenNumber(parts.slice(0, words - 1))
+}
+
+/** Reads a number, also one that begins with "a": "a hundred and fifty"; "a hundred" is not one. */
+function readLongNumber(
+  parts: readonly string[],
+  previous: number | undefined,
+): SpokenNumber | undefined {
+  if (parts[0] !== 'a' || !SCALE.test(parts[1] ?? '')) return parseSpokenNumber(parts, { previous })
+  const number = parseSpokenNumber(['one', ...parts.slice(1)])
+  return number && number.words > 2 ? number : undefined
+}
+
+/** Returns the number in the word before `at`, if no punctuation separates them. */
+function precedingNumber(words: readonly Word[], at: number): number | undefined {
+  const { core, possessive, after } = wordPartsOf(words[at - 1]?.text ?? '')
+  return possessive + after === ''
+    ? parseSpokenNumber(core.toLowerCase().split('-'))?.value
+    : undefined
+}
+
+/** The parts of the longest number: nine hundred ninety-nine billion …, with "and" and decimals. */
+const MAX_NUMBER_WORDS = 30
+
+/**
+ * Returns the words from `at` up to the next punctuation mark, in lower case and split at hyphens,
+ * and for each of these parts the index of its word, counted from `at`.
+ */
+function unbrokenWords(words: readonly Word[], at: number) {
+  const parts: string[] = []
+  const wordIndexes: number[] = []
+  for (let i = at; i < words.length && parts.length < MAX_NUMBER_WORDS; i++) {
+    const { before, core, possessive, after } = wordPartsOf(words[i]!.text)
+    if (core === '' || (before !== '' && i > at)) break
+    for (const part of core.toLowerCase().split('-')) {
+      parts.push(part)
+      wordIndexes.push(i - at)
+    }
+    if (after !== '' || possessive !== '') break
+  }
+  return { parts, wordIndexes }
+}
+
+/** Writes "seven thirty p.m." as 7:30 and "seven oh five p.m." as 7:05. */
+function timeOfDay(
+  number: SpokenNumber,
+  {
+    parts,
+    wordIndexes,
+    before,
+  }: { parts: readonly string[]; wordIndexes: readonly number[]; before: string },
+): { text: string; count: number } | undefined {
+  const { value, words: count, isOrdinal } = number
+  if (isOrdinal || value < 1 || parts.slice(0, count).some((part) => SCALE.test(part)))
+    return undefined
+  const hasOh = parts.slice(0, count + 1).includes('oh')
+  const clock = hoursAndMinutes(number, parts, { hasOh })
+  if (!clock) return undefined
+  const { hours, minutes, end } = clock
+  const isMinute = hasOh ? minutes > 0 && minutes < 10 : minutes >= 10 && minutes < 60
+  if (hours > 12 || !isMinute) return undefined
+  const after = parts[end] ?? ''
+  const beforeTime = isYearLike(number) ? BEFORE_NOON_OR_LATER : BEFORE_CLOCK
+  const isLikelyTime =
+    (hasOh || minutes % 15 === 0) &&
+    beforeTime.test(before) &&
+    !AFTER_NUMBER.test(after) &&
+    !parseSpokenNumber([after])
+  if (!isLikelyTime && !TIME_OF_DAY.test(after)) return undefined
+  return { text: `${hours}:${String(minutes).padStart(2, '0')}`, count: wordIndexes[end - 1]! + 1 }
+}
+
+/** Returns the hours, the minutes, and the index of the part after them. */
+function hoursAndMinutes(
+  number: SpokenNumber,
+  parts: readonly string[],
+  { hasOh }: { hasOh: boolean },
+): { hours: number; minutes: number; end: number } | undefined {
+  const { value, words: count } = number
+  if (isYearLike(number)) {
+    return { hours: Math.floor(value / 100), minutes: value % 100, end: count }
+  }
+  const from = hasOh ? count + 1 : count
+  const next = parseSpokenNumber(parts.slice(from))
+  return next && { hours: value, minutes: next.value, end: from + next.words }
+}
+
+/** Returns whether a number without scale was read as a year, as "eleven oh five" is. */
+function isYearLike({ value }: SpokenNumber): boolean {
+  return value > 1000
+}
+
+/** Returns the decimals after a number, one string for each part: point, one, four. */
+function decimalsOf(parts: readonly string[]): string[] {
+  const decimals: string[] = []
+  for (const [i, part] of parts.entries()) {
+    if (part === 'point' && isDecimal(parts[i + 1])) decimals.push('.')
+    else if (decimals.length > 0 && isDecimal(part)) decimals.push(String(digitOf(part)))
+    else break
+  }
+  return decimals
+}
+
+function isDecimal(part: string | undefined): boolean {
+  return part !== undefined && digitOf(part) !== undefined
+}
+
+function digitOf(part: string): number | undefined {
+  const digit = parseSpokenNumber([part === 'oh' ? 'zero' : part])
+  return digit && !digit.isOrdinal && digit.value < 10 ? digit.value : undefined
+}
+
+function isPronoun(words: readonly Word[], at: number): boolean {
+  const [before, next] = [lowerCoreAt(words, at - 1), lowerCoreAt(words, at + 1)]
+  if (BEFORE_ONE.test(before) || AFTER_NUMBER.test(next)) return false
+  const isNumber = (core: string) =>
+    /^\d/.test(core) || parseSpokenNumber([core])?.isOrdinal === false
+  if (isNumber(before) || isNumber(next)) return false
+  const isLinkedBefore = /^(?:to|or|oh)$/.test(before) && isNumber(lowerCoreAt(words, at - 2))
+  const isLinkedAfter = /^(?:to|or|oh)$/.test(next) || (next === 'and' && before === 'between')
+  return (
+    !(isLinkedBefore && next !== 'of') && !(isLinkedAfter && isNumber(lowerCoreAt(words, at + 2)))
+  )
+}
