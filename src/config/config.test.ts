@@ -72,7 +72,7 @@ test('a value that would be ignored, or break every request, is rejected', () =>
     STENO_ZERO_RETENTION: ['yes', 'TRUE', 'alice,no'],
     STENO_API_KEYS: ['a:one,b:one', 'a:\u00e9', 'a:two words'],
     STENO_RETENTION_DAYS: [' '],
-    STENO_METRICS_TOKEN: [' ', 'two words'],
+    STENO_METRICS_TOKEN: [' ', '\u00e9'],
     STENO_EXTRA_LANGUAGE_CODES: ['EN', 'yue,zh-HK'],
     STENO_LIVE_VAD_HANGOVER_S: [' '],
     STENO_JOB_TIMEOUT_S: ['99999999'],

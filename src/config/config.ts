@@ -206,7 +206,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     network: { allowPrivateNetwork: read.networks('ALLOW_PRIVATE_NETWORK') },
     live: readLive(read),
     delivery: readDelivery(read),
-    metrics: { token: read.bearerToken('METRICS_TOKEN') },
+    metrics: { token: read.optionalHeaderValue('METRICS_TOKEN') },
     tracing: readTracing(env, problems),
     workers: read.integer('WORKERS', availableParallelism(), { min: 1, max: 256 }),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal']),

@@ -117,6 +117,9 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       problems.push(`STENO_${name} must be visible ASCII characters`)
       return fallback
     },
+    optionalHeaderValue(name: string): string | undefined {
+      return env[`STENO_${name}`] ? this.headerValue(name, '') : undefined
+    },
     /** Reads names of headers, in lower case. */
     headerNames(name: string, fallback: string): string[] {
       const names = this.list(name, fallback).map((header) => header.toLowerCase())
