@@ -51,8 +51,6 @@ export type RecognizerThresholds = {
   minPartialLogProb: number
   /** A late word of an open utterance must be this likely. */
   minPartialWordConfidence: number
-  /** Longest audio of an open utterance, in seconds. */
-  maxPartialSeconds: number
 }
 
 /** What every recognition task says about how to recognize. Plain data. */

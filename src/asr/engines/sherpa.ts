@@ -27,7 +27,6 @@ const sherpaThresholds: RecognizerThresholds = {
   minConfidenceInNoise: 0.2,
   minPartialLogProb: -1,
   minPartialWordConfidence: 0.5,
-  maxPartialSeconds: 20,
 }
 
 /** Shorter audio is padded: some networks crash their process when there are too few frames. */

@@ -40,7 +40,6 @@ const whisperThresholds: RecognizerThresholds = {
   minConfidenceInNoise: 0.1,
   minPartialLogProb: -1,
   minPartialWordConfidence: 0.5,
-  maxPartialSeconds: 20,
 }
 
 /**

@@ -94,8 +94,7 @@ export async function recognizePartial(
 ): Promise<Omit<PartialResult, 'model'>> {
   const { path, segment } = utterance
   const { thresholds } = recognizer
-  const end = Math.min(segment.end, segment.start + thresholds.maxPartialSeconds * SAMPLE_RATE)
-  const audio = normalizeLevel(readSamples(path, segment.start, end))
+  const audio = normalizeLevel(readSamples(path, segment.start, segment.end))
   const recognized = await recognizer.recognizePartial(audio, { ...options, draft })
   const { language } = recognized
   const isConfident = recognized.logProbability >= thresholds.minPartialLogProb

@@ -71,6 +71,20 @@ test('a confident result is used as it is', async () => {
   assert.equal(requested.length, 1)
 })
 
+test('words that take next to no time count only where there is enough speech', async () => {
+  const recognize = async (seconds: number, voice: string) => {
+    const words = [{ text: 'You', start: 0.3, end: 0.3 + seconds, confidence: 0.4 }]
+    const { recognizer } = scripted({ words })
+    const models = { recognizer, detector: detectorOf(voice) }
+    const [recognized] = await recognizeWithRepair(models, [new Float32Array(second / 2)], options)
+    return textOf(recognized!.words)
+  }
+  // A sound that begins, such as music.
+  assert.equal(await recognize(0.05, '......###......'), '')
+  assert.equal(await recognize(0.05, '..#############'), 'You')
+  assert.equal(await recognize(0.16, '......###......'), 'You')
+})
+
 test('long speech with almost no words is recognized again in halves', async () => {
   const counting = 'one two three four five'
   const recognize = async (...responses: string[]) => {

@@ -1,12 +1,9 @@
 import type { DraftText } from '../../asr/engines/recognizer.ts'
-import type { FinalResult, LiveEngine } from '../../asr/live-engine/live-engine.ts'
-import type { SessionSpeakers } from '../../asr/live-engine/session-speakers.ts'
-import { type ModelSelection, settingsFor } from '../../asr/model-selection/select-models.ts'
-import type { Log } from '../../observability/log.ts'
-import type { SessionText } from '../../text/live/session-text.ts'
+import type { FinalResult } from '../../asr/live-engine/live-engine.ts'
+import { settingsFor } from '../../asr/model-selection/select-models.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import type { ChannelState, PendingUtterance } from '../journal/log-records.ts'
-import type { ChannelEvent, RecognizedFinal } from './channel-events.ts'
+import type { ChannelOptions } from './channel-options.ts'
 import {
   beginAfter,
   contextText,
@@ -16,52 +13,21 @@ import {
   trimToPrevious,
   withoutPrevious,
 } from './endpointing/adjacent-utterances.ts'
-import type {
-  createEndpointer,
-  EndpointerEvent,
-  EndpointerState,
-  UtteranceSpan,
-} from './endpointing/endpointer.ts'
+import type { EndpointerEvent, EndpointerState, UtteranceSpan } from './endpointing/endpointer.ts'
 import {
   firstNeededSample,
   frameTime,
   segmentsOf,
   type UtteranceSegments,
 } from './endpointing/utterance-segments.ts'
-import type { FinalOrder } from './final-order.ts'
+import type { RecognizedFinal } from './events/channel-events.ts'
 import { allowsSpeculativeFinals, partialIntervalFactor } from './load/load-shedding.ts'
+import { type SettledWords, settleWords, windowOf } from './partial-window.ts'
 import { PrecedingFinals } from './preceding-finals.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
-import type { SessionLanguage } from './session-language.ts'
 
 /** An utterance whose final is pending, and its number in the `FinalOrder`. */
 export type OrderedUtterance = { sequence: number; utterance: PendingUtterance }
-
-/** Options of a channel. */
-export type ChannelOptions = {
-  channel: number
-  /** The file with its samples. */
-  path: string
-  engine: LiveEngine
-  selection: ModelSelection
-  endpointer: ReturnType<typeof createEndpointer>
-  language: SessionLanguage
-  /** Applies the user's text settings, such as custom spelling, to words. */
-  applyTransforms: SessionText['applyTransforms']
-  order: FinalOrder
-  /** Labels speakers, if requested; then `order` must be shared by all channels. */
-  speakers?: SessionSpeakers | undefined
-  /** Finals name their model. */
-  namesModels?: boolean | undefined
-  partialIntervalMs: number
-  emit(event: ChannelEvent): void
-  /** Called with a warning for the user. */
-  warn(text: string): void
-  /** Called with the seconds that a recognition took. */
-  onWork(seconds: number): void
-  log: Log
-  signal: AbortSignal
-}
 
 /** An utterance with fewer frames than this yields no useful partial. */
 const FIRST_PARTIAL_FRAMES = 8
@@ -78,7 +44,13 @@ const MAX_PENDING_FINALS = 8
 const EMBEDDING_ATTEMPTS = 2
 
 type SpeculativeFinal = { span: UtteranceSpan; final: Promise<FinalResult>; stop: AbortController }
-type LastPartial = { number: number; text: string; draft: DraftText; lastSpeech: number }
+type LastPartial = {
+  number: number
+  text: string
+  draft: DraftText
+  lastSpeech: number
+  settled: SettledWords | undefined
+}
 
 /**
  * One channel of a session: its endpointer, the partials of the open utterance, and the finals of
@@ -192,13 +164,14 @@ export class ChannelRecognizer {
     { isLowPriority, stop }: { isLowPriority: boolean; stop: AbortSignal },
   ): Promise<void> {
     const { channel, path, engine, selection, language, applyTransforms } = this.#options
-    const { frame, number, lastSpeech } = this.#endpointer
+    const { frame, number, lastSpeech, pauses } = this.#endpointer
     const before = this.#partialBefore
     const startedAt = performance.now()
     const signal = AbortSignal.any([this.#options.signal, stop])
     const { segment } = this.#segmentsOf({ number, from, to: frame })
+    const window = windowOf(segment, before?.settled)
     const recognized = await engine.recognizePartial(
-      { path, segment },
+      { path, segment: window },
       {
         signal,
         isLowPriority,
@@ -212,19 +185,29 @@ export class ChannelRecognizer {
     this.#postponePartial(startedAt + PARTIAL_SHARE * (now - startedAt))
     if (stop.aborted) return
     const span = { start: frameTime(from), end: frameTime(frame) }
-    const words = beginAfter(recognized.words, span.start - MAX_LEAD)
-    const spoken = { channel, language: recognized.language, words }
+    const words = [...(before?.settled?.words ?? []), ...recognized.words]
+    const spoken = {
+      ...{ channel, language: recognized.language },
+      words: beginAfter(words, span.start - MAX_LEAD),
+    }
     const wordBefore = this.#lastSent?.text
     const transformedWords = await applyTransforms(spoken, { signal, isPartial: true, wordBefore })
     if (stop.aborted) return
     const view = viewLiveUtterance({ ...spoken, words: transformedWords }, span)
-    const draft = { text: '', model: recognized.model, tokens: recognized.draft }
-    this.#lastPartial = { number, text: view.text, draft, lastSpeech }
+    const settled = settleWords(recognized.words, { window, pauses, before: before?.settled })
+    const tokens = settled === before?.settled ? recognized.draft : []
+    const draft = { text: '', model: recognized.model, tokens }
+    this.#lastPartial = {
+      ...{ number, text: view.text, settled, draft },
+      // A window that ends early leaves speech for the next partial.
+      lastSpeech: window.end < segment.end ? -1 : lastSpeech,
+    }
     if (view.text === '' && !before?.text) return // No words yet: the next partial is due at once.
     this.#postponePartial(
       now + this.#options.partialIntervalMs * partialIntervalFactor(engine.load),
     )
-    if (view.words.length === 0 || view.text === before?.text) return
+    if (view.words.length === 0 || recognized.words.length === 0) return
+    if (view.text === before?.text) return
     while (this.#pendingFinals.length > 0) await this.#options.order.tail
     if (stop.aborted) return
     this.#options.emit({ type: 'partial', channel, number, view, begunAt: startedAt })
@@ -357,7 +340,8 @@ export class ChannelRecognizer {
     const wordsBefore = sharesContext(ended) ? await this.#preceding.words : []
     const segment = trimToPrevious(ended, wordsBefore.at(-1) ?? null)
     // Only the final covers the context: its draft starts with the words of the context.
-    const draft = { tokens: [], ...last?.draft, text: contextText(context, wordsBefore) }
+    const partial = last?.settled ? undefined : last?.draft
+    const draft = { tokens: [], ...partial, text: contextText(context, wordsBefore) }
     const utterance = { path: this.#options.path, segment, context }
     let attempts = 0
     // The session's language may depend on an earlier utterance that is still being recognized.

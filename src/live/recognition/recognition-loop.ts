@@ -10,15 +10,15 @@ import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { PendingUtterance, Snapshot } from '../journal/log-records.ts'
-import type { ChannelEvent } from './channel-events.ts'
 import { ChannelRecognizer } from './channel-recognizer.ts'
 import {
   createEndpointer,
   type EndpointerOptions,
   initialEndpointerState,
 } from './endpointing/endpointer.ts'
-import { EventQueue } from './event-queue.ts'
-import { createFinalOrder } from './final-order.ts'
+import type { ChannelEvent } from './events/channel-events.ts'
+import { EventQueue } from './events/event-queue.ts'
+import { createFinalOrder } from './events/final-order.ts'
 import { AudioPace } from './load/audio-pace.ts'
 import { SpeechLoad } from './load/speech-load.ts'
 import { retryEngineCall } from './retry-engine-call.ts'

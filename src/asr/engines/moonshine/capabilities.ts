@@ -11,7 +11,6 @@ export const moonshineThresholds: RecognizerThresholds = {
   minConfidenceInNoise: 0.1,
   minPartialLogProb: -1,
   minPartialWordConfidence: 0.5,
-  maxPartialSeconds: 20,
 }
 
 /** Whether a recognizer is a Moonshine model: all sizes have one vocabulary. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { textToTokens, tokenPieces, tokensToText } from './tokens.ts'
+import { END_TOKEN, englishTokens, textToTokens, tokenPieces, tokensToText } from './tokens.ts'
 
 test('the vocabulary file has the published checksum', () => {
   assert.equal(tokenPieces().length, 32_000)
@@ -18,4 +18,15 @@ test('tokensOf matches the published tokenizer, and textOf restores the text', (
   assert.deepEqual(textToTokens(''), [])
   const text = "I'd like 3,000 Kubernetes pods – naïve, isn't it? 😀"
   assert.equal(tokensToText(textToTokens(text)), text)
+})
+
+test('English is written with Latin letters, and can end', () => {
+  const allowed = new Set(englishTokens)
+  assert.ok(englishTokens[0] === END_TOKEN)
+  const english = textToTokens("“Naïve” cafés – isn't it 3,000 € & 50 %? 😀")
+  assert.ok(english.every((token) => allowed.has(token)))
+  for (const word of ['就可以', 'привет', '음악', 'שלום']) {
+    const letters = textToTokens(word).filter((token) => /\p{L}/u.test(tokenPieces()[token]!))
+    assert.ok(letters.length > 0 && !letters.some((token) => allowed.has(token)), word)
+  }
 })

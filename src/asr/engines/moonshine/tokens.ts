@@ -77,6 +77,19 @@ export function tokenPieces(): string[] {
   return pieces.map((piece, token) => (isPiece(token) ? piece : ''))
 }
 
+const FOREIGN = /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u
+
+/**
+ * The tokens that end or continue an English text, ascending. Without this limit, the model rarely
+ * writes letters of another script where speech is unclear.
+ */
+export const englishTokens = Uint32Array.from(
+  pieces.flatMap((piece, token) => {
+    const isForeign = isPiece(token) && FOREIGN.test(piece)
+    return token < END_TOKEN || token >= FIRST_SPECIAL_TOKEN || isForeign ? [] : [token]
+  }),
+)
+
 function isPiece(token: number): boolean {
   return token >= FIRST_PIECE_TOKEN && token < FIRST_SPECIAL_TOKEN
 }

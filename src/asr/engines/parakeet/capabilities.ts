@@ -8,7 +8,6 @@ export const parakeetThresholds: RecognizerThresholds = {
   minConfidenceInNoise: 0.1,
   minPartialLogProb: -1,
   minPartialWordConfidence: 0.5,
-  maxPartialSeconds: 20,
 }
 
 /** Returns the id and the capabilities of an installed Parakeet model, without loading it. */

@@ -2,7 +2,7 @@ import type { DraftText } from '../../../../src/asr/engines/recognizer.ts'
 import { type LiveEngine, MAX_DETECT_FRAMES } from '../../../../src/asr/live-engine/live-engine.ts'
 import type { SpeakerCounts } from '../../../../src/asr/speech-engine.ts'
 import type { Snapshot } from '../../../../src/live/journal/log-records.ts'
-import type { ChannelEvent } from '../../../../src/live/recognition/channel-events.ts'
+import type { ChannelEvent } from '../../../../src/live/recognition/events/channel-events.ts'
 import { RecognitionLoop } from '../../../../src/live/recognition/recognition-loop.ts'
 import { createSessionLanguage } from '../../../../src/live/recognition/session-language.ts'
 import { createLog } from '../../../../src/observability/log.ts'
@@ -30,6 +30,8 @@ type Options = {
   /** The load of the machine. */
   load?: number
   partialIntervalMs?: number
+  /** Silence of this many seconds ends an utterance, and an utterance that is so long is cut. */
+  endpointing?: { endpointing: number; maxSeconds: number }
 }
 
 /**
@@ -38,7 +40,7 @@ type Options = {
  */
 export function open(channels: readonly string[], options: Options = {}) {
   const { before, partials = false, from, text, words: given, speakers, load = 0 } = options
-  const { partialIntervalMs = 0 } = options
+  const { partialIntervalMs = 0, endpointing = { endpointing: 0.05, maxSeconds: 5 } } = options
   const reported: string[] = []
   const views: UtteranceView[] = []
   const snapshots: Snapshot[] = []
@@ -111,7 +113,7 @@ export function open(channels: readonly string[], options: Options = {}) {
         isDenoised: false,
         channels: channels.map((_, i) => `channel ${i}`),
       },
-      endpointing: { threshold: 0.6, hangover: 0.25, endpointing: 0.05, maxSeconds: 5 },
+      endpointing: { threshold: 0.6, hangover: 0.25, ...endpointing },
       language: createSessionLanguage(
         { languages: [], code_switching: false },
         { installed: ['en', 'fr'] },

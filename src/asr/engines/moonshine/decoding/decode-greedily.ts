@@ -5,7 +5,7 @@ import {
   followBias,
   type VocabularyBias,
 } from '../../../recognition/decoding/vocabulary-bias.ts'
-import { END_TOKEN, START_TOKEN } from '../tokens.ts'
+import { END_TOKEN, englishTokens, START_TOKEN } from '../tokens.ts'
 import {
   attentionRow,
   type DecoderGraphs,
@@ -208,8 +208,10 @@ function closeRow(row: Row, stopReason: MoonshineDecoding['stopReason']): void {
 }
 
 function likeliestToken(logits: Float32Array, forbidEnd: boolean): number {
-  let best = forbidEnd ? END_TOKEN + 1 : END_TOKEN
-  for (let token = best + 1; token < logits.length; token++) {
+  // The first token is the one that ends the text.
+  let best = englishTokens[forbidEnd ? 1 : 0]!
+  for (let i = 1; i < englishTokens.length; i++) {
+    const token = englishTokens[i]!
     if (logits[token]! > logits[best]!) best = token
   }
   return best

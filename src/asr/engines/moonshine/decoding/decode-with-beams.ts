@@ -5,7 +5,7 @@ import {
   likeliestTokens,
   searchBeams,
 } from '../../../recognition/decoding/beam-search.ts'
-import { END_TOKEN, START_TOKEN } from '../tokens.ts'
+import { END_TOKEN, englishTokens, START_TOKEN } from '../tokens.ts'
 import {
   attentionRow,
   type DecoderGraphs,
@@ -14,12 +14,10 @@ import {
   prepareBatch,
   runDecoder,
 } from './batch.ts'
-import { DecoderBuffers, PRINTABLE, VOCABULARY } from './decoder-buffers.ts'
+import { DecoderBuffers, VOCABULARY } from './decoder-buffers.ts'
 
 /** A piece to decode by beam search: `greedy` is the text of the likeliest tokens. */
 export type BeamPiece = { states: Float32Array; greedy: DecodedText; maxTokens: number }
-
-const textTokens = Uint32Array.from({ length: PRINTABLE - END_TOKEN }, (_, i) => END_TOKEN + i)
 
 /** Writes the text of an encoded piece by beam search (`searchBeams`). */
 export async function decodeBeams(
@@ -39,7 +37,7 @@ export async function decodeBeams(
         rank(row, count) {
           const i = row * width + width - 1
           const all = logits.subarray(i * VOCABULARY, (i + 1) * VOCABULARY)
-          return likeliestTokens(all, textTokens, count).map((token) => {
+          return likeliestTokens(all, englishTokens, count).map((token) => {
             return { token, logProb: all[token]! - logSum(outputs, i) }
           })
         },

@@ -1,4 +1,4 @@
-import type { UtteranceView } from '../../transcript/utterance-view.ts'
+import type { UtteranceView } from '../../../transcript/utterance-view.ts'
 
 /** The events of a channel, in the order in which it emits them. */
 export type ChannelEvent =
