@@ -119,6 +119,19 @@ test('speech that ends in the pause after a cut yields no further utterance', ()
   assert.equal(words(run(audio, { endpointing: 0.7 })), 'start 0, 0:0-125, end 125')
 })
 
+test('with a long endpointing, a pause is reported only when the end is near', () => {
+  const silenceBefore = (spoken: number) => {
+    const inputs = read(`${'#'.repeat(spoken)}${'.'.repeat(60)}`)
+    const before = inputs.findIndex((_, i) => {
+      const events = run(inputs.slice(0, i + 1), { isEnd: false, endpointing: 1.5, maxSeconds: 60 })
+      return events.some(({ type }) => type === 'pause')
+    })
+    return before + 1 - spoken
+  }
+  // Silence ends the utterance after 55 frames.
+  assert.deepEqual([10, 100, 200, 900].map(silenceBefore), [35, 26, 16, 4])
+})
+
 test('a pause event equals the utterance that follows if silence continues', () => {
   const events = run(read(`####${'.'.repeat(10)}`), { isEnd: false })
   const pause = events.find(({ type }) => type === 'pause')

@@ -32,7 +32,8 @@ export type UtteranceSpan = {
 }
 
 /**
- * An event of an endpointer. `pause` means that an utterance ends there unless speech continues.
+ * An event of an endpointer. `pause` means that an utterance ends there unless speech continues; it
+ * comes early enough to recognize the utterance meanwhile.
  */
 export type EndpointerEvent =
   | { type: 'speech_start'; frame: number }
@@ -92,6 +93,13 @@ const MIN_VOICED = 3
  */
 const CUT_FRAMES = 39
 const CUT_MARGIN_FRAMES = 12
+/**
+ * A pause is reported this long before it ends an utterance (0.6 s), and earlier by this share of
+ * the utterance, so that its final can be ready. If it were reported at once with a long
+ * `endpointing`, most of these finals would be recognized in vain: people pause within sentences.
+ */
+const MIN_LEAD_FRAMES = 19
+const LEAD_SHARE = 0.1
 /**
  * An utterance is limited to this much less speech than `maxSeconds` (0.25 s), because words begin
  * before the first voiced frame and end after the last.
@@ -172,8 +180,13 @@ export function createEndpointer(options: EndpointerOptions) {
       // With one to three frames of silence, a pause may be beginning.
       if (silence === 0) return [cutLongUtterance(state, state.from, at + 1)]
     }
-    if (silence !== PAD_FRAMES) return []
+    if (silence !== pauseFrames(state.lastSpeech - state.from)) return []
     return [{ type: 'pause', utterance: spanOf(state, state.from, state.lastSpeech) }]
+  }
+
+  /** Returns the silence after which an utterance with so many frames of speech has probably ended. */
+  function pauseFrames(length: number): number {
+    return Math.max(PAD_FRAMES, endFrames - MIN_LEAD_FRAMES - Math.round(LEAD_SHARE * length))
   }
 
   /** Ends speech when the audio ends. */
