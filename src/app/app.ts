@@ -24,8 +24,8 @@ import { LiveText } from '../text/live/live-text.ts'
 import { ResultBuilder } from '../text/result/result-builder.ts'
 import type { App } from './app-type.ts'
 import { openLanguageServices } from './language-services.ts'
+import { createModelStore } from './models/create-model-store.ts'
 import { createPullQueue } from './models/model-pulls.ts'
-import { createModelStore } from './models/model-store.ts'
 import { remoteOptions } from './remote-asr.ts'
 
 /** Parts that replace the defaults, as in tests. */

@@ -6,7 +6,7 @@ const files = [
   '../../src/api/openapi/publish-schema.test.ts',
   '../../src/audio/containers/wav.test.ts',
   '../../src/audio/resample.test.ts',
-  '../../src/delivery/delivery-order.test.ts',
+  '../delivery/delivery-order.test.ts',
   '../../src/live/input/client-frames.test.ts',
   '../../src/live/input/resume-matcher.test.ts',
   '../../src/text/edits/edit-properties.test.ts',

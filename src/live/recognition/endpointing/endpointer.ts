@@ -184,7 +184,7 @@ export function createEndpointer(options: EndpointerOptions) {
     return [{ type: 'pause', utterance: spanOf(state, state.from, state.lastSpeech) }]
   }
 
-  /** Returns the silence after which an utterance with so many frames of speech has probably ended. */
+  /** Returns the silence after which an utterance of so many frames has probably ended. */
   function pauseFrames(length: number): number {
     return Math.max(PAD_FRAMES, endFrames - MIN_LEAD_FRAMES - Math.round(LEAD_SHARE * length))
   }

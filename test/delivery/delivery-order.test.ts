@@ -6,9 +6,9 @@ import {
   openDelivery,
   openTestReceiver,
   queueMessages,
-} from '../../test/support/delivery/test-delivery-service.ts'
-import { rounds } from '../../test/support/random/rounds.ts'
-import { openTestStorage } from '../../test/support/storage/test-storage.ts'
+} from '../support/delivery/test-delivery-service.ts'
+import { rounds } from '../support/random/rounds.ts'
+import { openTestStorage } from '../support/storage/test-storage.ts'
 
 type Received = { sequence: string; seq: number; status: number }
 

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import test, { type TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { createMetrics } from '../../src/observability/metrics.ts'
 import {
   openDelivery,
   openTestReceiver,
   queueMessages,
   TestClock,
   until,
-} from '../../test/support/delivery/test-delivery-service.ts'
-import { openTestStorage } from '../../test/support/storage/test-storage.ts'
-import { createMetrics } from '../observability/metrics.ts'
+} from '../support/delivery/test-delivery-service.ts'
+import { openTestStorage } from '../support/storage/test-storage.ts'
 
 /** Opens a storage whose queries wait behind others for as long as the test says. */
 async function openBusyStorage(t: TestContext) {

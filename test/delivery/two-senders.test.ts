@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { renewNode } from '../../src/storage/nodes/register-node.ts'
 import {
   openDelivery,
   openTestReceiver,
   queueMessages,
   until,
-} from '../../test/support/delivery/test-delivery-service.ts'
-import { openTestStorage } from '../../test/support/storage/test-storage.ts'
-import { renewNode } from '../storage/nodes/register-node.ts'
+} from '../support/delivery/test-delivery-service.ts'
+import { openTestStorage } from '../support/storage/test-storage.ts'
 
 const JOBS = 12
 
