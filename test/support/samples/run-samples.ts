@@ -69,7 +69,7 @@ async function openReader(t: TestContext, page: string): Promise<Reader> {
     STENO_DATA_DIR: data,
     STENO_LOG_LEVEL: 'error',
     STENO_ALLOW_PRIVATE_NETWORK: 'true',
-    // Servers then start with a third of the processor time.
+    // Servers then start with half of the processor time.
     STENO_WORKERS: '1',
     STENO_LIVE_SLOTS: '30',
     SAMPLES_FOLDER: folder,
