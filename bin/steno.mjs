@@ -15,7 +15,7 @@ const [major] = process.versions.node.split('.').map(Number)
 
 // Compiled modules are kept from start to start, for the worker threads and processes as well. The
 // folder of a package may belong to another user.
-process.env.NODE_COMPILE_CACHE ??= isCheckout
+process.env.NODE_COMPILE_CACHE ||= isCheckout
   ? fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url))
   : join(findCacheFolder(), 'steno/compile')
 

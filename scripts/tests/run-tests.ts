@@ -84,7 +84,7 @@ const env = {
   STENO_TEST_SEED: values.seed,
   ...(values.times && { STENO_TEST_TIMES: 'true' }),
   // Test processes and the servers they start share compiled modules: a start takes half the time.
-  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? `${root}node_modules/.cache/compile`,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || `${root}node_modules/.cache/compile`,
 }
 
 const files = await findFiles()
