@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { before, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { probeMedia } from '../probe-media.ts'
@@ -45,12 +45,19 @@ function hangingFile(t: TestContext): string {
 
 const probe = (file: string) => ({ task: 'probe' as const, file, nameHint: undefined })
 
+/** Decoders that an earlier test file in this process has left idle; they end by themselves. */
+const earlier = new Set<number>()
+before(() => {
+  for (const pid of decodersOf(process.pid)) earlier.add(pid)
+})
+
 /** Processes whose command line names the decoder and whose parent is `parent`. */
 function decodersOf(parent: number | undefined): number[] {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
   return table.split('\n').flatMap((line) => {
     const [, pid, ppid, args] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
-    return Number(ppid) === parent && args?.includes('decoder-process') ? [Number(pid)] : []
+    const isDecoder = Number(ppid) === parent && args?.includes('decoder-process')
+    return isDecoder && !earlier.has(Number(pid)) ? [Number(pid)] : []
   })
 }
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { before, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { decodeMedia } from '../decode-media.ts'
 import { probeMedia } from '../probe-media.ts'
@@ -23,11 +23,18 @@ function allProcesses() {
   })
 }
 
-/** The ids of the decoders that this process has started. */
+/** Decoders that an earlier test file in this process has left idle; they end by themselves. */
+const earlier = new Set<number>()
+before(() => {
+  for (const pid of decoderIds()) earlier.add(pid)
+})
+
+/** The ids of the decoders that this file has started. */
 function decoderIds(): number[] {
   return allProcesses()
     .filter(({ parent, args }) => parent === process.pid && args.includes('decoder-process'))
     .map(({ pid }) => pid)
+    .filter((pid) => !earlier.has(pid))
 }
 
 /** Stops the decoders and what they have started, until they are killed. */
@@ -70,12 +77,12 @@ test('a process that fails is replaced, and its file read by another one', unixO
   const reads = [1, 2].map(() => read('irregular/recorder.webm', 'one'))
   // One of them finds the process busy.
   assert.equal(await Promise.race(reads), undefined)
-  const before = decoderIds()
-  assert.notDeepEqual(before, [])
-  for (const pid of before) process.kill(pid, 'SIGKILL')
+  const busy = decoderIds()
+  assert.notDeepEqual(busy, [])
+  for (const pid of busy) process.kill(pid, 'SIGKILL')
   assert.deepEqual(await Promise.all(reads), [undefined, undefined])
   assert.ok(await read('irregular/recorder.webm', 'one'))
-  assert.ok(decoderIds().every((pid) => !before.includes(pid)))
+  assert.ok(decoderIds().every((pid) => !busy.includes(pid)))
 })
 
 test('a short upload decodes to the same samples as in a separate decoder', unixOnly, async (t) => {
