@@ -82,6 +82,24 @@ test('style digits reads times of the clock after prepositions', () => {
     assert.equal(written(text, 'digits'), expected)
 })
 
+test('style digits writes decades, and three digits that are spoken as one and two', () => {
+  const cases = {
+    'In the nineteen nineties, the twenty twenties’ end and the eighteen hundreds.':
+      'In the 1990s, the 2020s’ end and the 1800s.',
+    'I live at one twenty-three Main Street, room four fifty two.':
+      'I live at 123 Main Street, room 452.',
+    'One twenty-three Main Street, flight two eighty six, the seven forty-seven.':
+      '123 Main Street, flight 286, the 747.',
+    'That one twenty-two years ago, that one twenty-two.': 'That one 22 years ago, that one 22.',
+    'two thirty-five dollars, two twenty-one million': '2 35 dollars, 2 21,000,000',
+    'five five twenty-one, five twenty-one twelve': '5 5 21, 5 21 12',
+    'two fifty, at four fifty-two, at four fifty-two Oak Street':
+      '2 50, at 4 52, at 452 Oak Street',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
 test('style digits writes "one" in digits beside another number of a range', () => {
   const cases = {
     'from one to ten, three to one, one or two, between one and five':
@@ -94,7 +112,7 @@ test('style digits writes "one" in digits beside another number of a range', () 
 
 test('style digits keeps pronouns, small ordinals and other languages', () => {
   const cases = ['No one knows one of us.', 'Wait a second, the third one.', 'a hundred times']
-  cases.push('the two hundredth day', 'the nineteen nineties', 'a million and a half')
+  cases.push('the two hundredth day', 'the nineties', 'a million and a half')
   cases.push('two thirds, three quarters and nine tenths', 'the two thousands')
   for (const text of cases) assert.equal(written(text, 'digits'), text)
   assert.equal(written('twenty, five', 'digits'), '20, 5')

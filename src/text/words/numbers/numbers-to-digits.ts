@@ -19,8 +19,23 @@ const BEFORE_CLOCK = /^(?:at|until|till|by|around|before|after)$/
 const BEFORE_NOON_OR_LATER = /^(?:at|until|till|by|around|before|after|from|to|about)$/
 /** After these, "thirty second" is a number of seconds. */
 const BEFORE_DURATION = /^(?:an?|another|each|every|per|first|last|next)$/i
+/** After these, "one" is a pronoun: that one, twenty-two of them. */
+const BEFORE_PRONOUN = /^(?:this|that|the|no|each|every|another|any|which|some)$/
+/** The tens of a decade or a century, by their plural. */
+const DECADES: Record<string, string> = {
+  ...{ hundreds: '00s', twenties: '20s', thirties: '30s', forties: '40s', fifties: '50s' },
+  ...{ sixties: '60s', seventies: '70s', eighties: '80s', nineties: '90s' },
+}
 /** Ordinals below this stay in words: first of all, wait a second, third party. */
 const MIN_DIGIT_ORDINAL = 10
+
+/** A number that begins at the word `at`, with `unbrokenWords` from there. */
+type NumberInContext = {
+  at: number
+  parts: readonly string[]
+  wordIndexes: readonly number[]
+  number: SpokenNumber
+}
 
 /** Returns words with their numbers in digits. */
 export function numbersToDigits(words: readonly Word[]): Word[] {
@@ -51,10 +66,14 @@ function spokenNumberAt(
     longNumber?.isOrdinal && isDuration(words, { at, parts, number: longNumber })
       ? beforeUnit(parts, longNumber)
       : longNumber
+  const decade = number && decadeAfter(number, parts)
+  if (decade) return { text: decade, count: wordIndexes[number.words]! + 1 }
   if (!number || AFTER_WORD_NUMBER.test(parts[number.words] ?? '')) return undefined
   const time = timeOfDay(number, { parts, wordIndexes, before: lowerCoreAt(words, at - 1) })
   if (time) return time
   if (number.isOrdinal && number.value < MIN_DIGIT_ORDINAL) return undefined
+  const label = threeDigitLabel(words, { at, parts, wordIndexes, number })
+  if (label) return label
   if (number.value === 1 && number.words === 1 && isPronoun(words, at)) return undefined
   const decimals = number.isOrdinal ? [] : decimalsOf(parts.slice(number.words))
   const shared = sharedScale(words, { at, parts, number })
@@ -63,6 +82,38 @@ function spokenNumberAt(
   if (wordIndexes[last] === wordIndexes[last - 1]) return undefined
   const text = shared ?? writeDigits(number.value, number) + decimals.join('')
   return { text, count: wordIndexes[last - 1]! + 1 }
+}
+
+/** Returns "nineteen eighties" as 1980s and "eighteen hundreds" as 1800s. */
+function decadeAfter({ value, words }: SpokenNumber, parts: readonly string[]): string | undefined {
+  const tens = DECADES[parts[words] ?? '']
+  return tens && words === 1 && value > 10 && value <= 20 ? value + tens : undefined
+}
+
+/**
+ * Returns "one twenty-three" as 123, as people say the numbers of houses, rooms and flights;
+ * undefined beside other numbers and units, for what may be a time ("at four fifty-two", but not "at
+ * four fifty-two Oak Street"), and for round numbers, which may be a price: two fifty.
+ */
+function threeDigitLabel(
+  words: readonly Word[],
+  { at, parts, wordIndexes, number: { value, isOrdinal, words: count } }: NumberInContext,
+): { text: string; count: number } | undefined {
+  const next = parseSpokenNumber(parts.slice(1))
+  const isLabel = !isOrdinal && count === 1 && value > 0 && value < 10
+  if (!isLabel || next?.isOrdinal !== false || next.words !== 2 || next.value > 99) return undefined
+  const [before, after] = [lowerCoreAt(words, at - 1), parts[next.words + 1] ?? '']
+  const end = wordIndexes[next.words]! + 1
+  const isBeforeName = after !== '' && /^\p{Lu}/u.test(words[at + end]!.text)
+  const isAlone =
+    precedingNumber(words, at) === undefined &&
+    !(value === 1 && BEFORE_PRONOUN.test(before)) &&
+    (isBeforeName || !BEFORE_NOON_OR_LATER.test(before)) &&
+    !AFTER_NUMBER.test(after) &&
+    !AFTER_WORD_NUMBER.test(after) &&
+    !/^(?:oh|and|to|or)$/.test(after) &&
+    !parseSpokenNumber([after])
+  return isAlone ? { text: `${value}${next.value}`, count: end } : undefined
 }
 
 function lowerCoreAt(words: readonly Word[], at: number): string {
@@ -75,7 +126,7 @@ function lowerCoreAt(words: readonly Word[], at: number): string {
  */
 function sharedScale(
   words: readonly Word[],
-  { at, parts, number }: { at: number; parts: readonly string[]; number: SpokenNumber },
+  { at, parts, number }: Omit<NumberInContext, 'wordIndexes'>,
 ): string | undefined {
   if (number.isOrdinal || !SCALE.test(parts[number.words - 1] ?? '')) return undefined
   const factor = parseSpokenNumber(parts.slice(0, number.words - 1))
@@ -93,7 +144,7 @@ function sharedScale(
  */
 function isDuration(
   words: readonly Word[],
-  { at, parts, number }: { at: number; parts: readonly string[]; number: SpokenNumber },
+  { at, parts, number }: Omit<NumberInContext, 'wordIndexes'>,
 ): boolean {
   const isSecond = number.words > 1 && parts[number.words - 1] === 'second'
   return isSecond && BEFORE_DURATION.test(wordPartsOf(words[at - 1]?.text ?? '').core)
