@@ -34,6 +34,26 @@ test('a translation that takes too long fails with AddonTimeout', async () => {
   assert.deepEqual([success, error!.exception], [false, 'AddonTimeout'])
 })
 
+test('a late translation into one language leaves the other languages as they are', async () => {
+  const limits = { translation: 0.01, partial: 0.01, atEnd: 0.01 }
+  const targets = { translation_config: { target_languages: ['fr', 'en', 'de'] } }
+  const slowFrench: Services = {
+    addOns: {},
+    call: async (request, options) => {
+      if (request.target === 'fr') return hanging.call(request, options)
+      return { texts: ['Hallo.'] }
+    },
+  }
+  const session = { id: 's', account: 'a', params: targets }
+  const services = createSessionServices(slowFrench, session, limits)
+  const { success, results } = await services.translate(utterance, options)
+  type Target = { error: { exception: string } | null; full_transcript: string }
+  const [french, english, german] = results as Target[]
+  assert.equal(success, true)
+  assert.equal(french!.error!.exception, 'AddonTimeout')
+  assert.deepEqual([english!.full_transcript, german!.full_transcript], ['Hello.', 'Hallo.'])
+})
+
 test('suspending a session aborts its service requests', async () => {
   const leaving = new AbortController()
   const services = createSessionServices(hanging, { id: 's', account: 'a', params })

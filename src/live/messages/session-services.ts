@@ -62,7 +62,10 @@ const PARTIAL_LIMIT = 5
  */
 const END_LIMIT = 600
 
-/** Runs the service add-ons of a session; `limits` are in seconds, and for tests. */
+/**
+ * Runs the service add-ons of a session; `limits` are in seconds, and for tests. At the limit of an
+ * add-on, its requests without a response fail; the others count.
+ */
 export function createSessionServices(
   services: Services,
   { id: job, account, params }: ServiceSession,
@@ -85,24 +88,26 @@ export function createSessionServices(
     const startedAt = performance.now()
     const limit = AbortSignal.timeout(seconds * 1000)
     const call = { account, job, signal: AbortSignal.any([signal, limit]), memoize }
-    try {
-      const responses = await Promise.all(
-        prepared.requests.map((request) => services.call(request, call)),
-      )
-      const elapsedSeconds = (performance.now() - startedAt) / 1000
-      const envelope = mergeServiceAddOn(
-        addOn,
-        transcript,
-        { name, responses, seconds: elapsedSeconds },
-        options,
-      )
-      const usage = responseUsage(responses)
-      return { ...envelope, ...(usage && { usage }) }
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!limit.aborted) throw error
-      return failedEnvelope(name, timedOut(name, seconds), { seconds })
-    }
+    const responses = await Promise.all(
+      prepared.requests.map(async (request) => {
+        try {
+          return await services.call(request, call)
+        } catch (error) {
+          signal.throwIfAborted()
+          if (!limit.aborted) throw error
+          return { error: timedOut(name, seconds) }
+        }
+      }),
+    )
+    const elapsedSeconds = (performance.now() - startedAt) / 1000
+    const envelope = mergeServiceAddOn(
+      addOn,
+      transcript,
+      { name, responses, seconds: elapsedSeconds },
+      options,
+    )
+    const usage = responseUsage(responses)
+    return { ...envelope, ...(usage && { usage }) }
   }
 
   function atEnd(addOn: ServiceAddOn) {
