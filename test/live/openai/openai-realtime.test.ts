@@ -85,7 +85,10 @@ test('server-detected turns are transcribed', async (t) => {
       include: ['item.input_audio_transcription.logprobs'],
     },
   })
-  await client.next('session.updated')
+  const { session } = await client.next('session.updated')
+  type Described = { audio: { input: { transcription: { model: string } } } }
+  const { input } = (session as Described).audio
+  assert.equal(input.transcription.model, 'gpt-4o-transcribe')
   for (let turn = 0; turn < 2; turn++) {
     client.append(sound(1.5))
     client.append(sound(1, { isSilent: true }))
@@ -168,6 +171,7 @@ test('beta event names, mu-law and a key as subprotocol are supported', async (t
   })
   const { session } = await client.next('transcription_session.updated')
   assert.equal((session as Event).input_audio_format, 'g711_ulaw')
+  assert.deepEqual((session as Event).input_audio_transcription, { model: 'whisper-1', prompt: '' })
   // Mu-law: a loud tone of 500 Hz, then silence.
   const wave = Buffer.concat([Buffer.alloc(8, 0x80), Buffer.alloc(8, 0x00)])
   client.append(Buffer.alloc(8000, wave))

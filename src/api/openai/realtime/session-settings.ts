@@ -13,6 +13,7 @@ export type RealtimeFormat = 'pcm16' | 'g711_ulaw' | 'g711_alaw'
 /** The settings of a client that this server applies; it ignores all others. */
 export type RealtimeSettings = {
   format: RealtimeFormat
+  /** The name that the client sent: one of this server, or one of OpenAI's. */
   model: string | undefined
   language: string | undefined
   prompt: string
@@ -56,8 +57,7 @@ export function updateSettings(current: RealtimeSettings, session: unknown): Rea
   const format = isBetaShape ? sessionFields.input_audio_format : input.format
   return {
     format: format === undefined ? current.format : readFormat(format),
-    model:
-      readText(model, 'model') === undefined ? current.model : ownModelOrDefault(String(model)),
+    model: readText(model, 'model') ?? current.model,
     language: readText(language, 'language') ?? current.language,
     prompt: readText(prompt, 'prompt') ?? current.prompt,
     silenceMs: readSilence(detection, current.silenceMs),
@@ -98,11 +98,6 @@ function readSilence(detection: unknown, current: number | null): number | null 
   return Math.min(MAX_SILENCE_MS, Math.max(MIN_SILENCE_MS, silence))
 }
 
-/** Returns undefined, which means the default model, for the name of a model of OpenAI. */
-function ownModelOrDefault(name: string): string | undefined {
-  return isOpenAiModel(name) ? undefined : name
-}
-
 /** Seconds after which a turn always ends. */
 const MAX_TURN_SECONDS = 30
 
@@ -123,7 +118,8 @@ export function toLiveSessionRequest({
   }
   return {
     ...audio[format],
-    ...(model !== undefined && { model }),
+    // The names of OpenAI's models stand for the default model.
+    ...(model !== undefined && !isOpenAiModel(model) && { model }),
     ...(language && { language_config: { languages: [language.toLowerCase()] } }),
     ...(vocabulary.length > 0 && {
       realtime_processing: {
