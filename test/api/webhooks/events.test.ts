@@ -82,7 +82,9 @@ test('an invalid Last-Event-ID is rejected, and so is a stream without a key', a
   const headers = { 'x-service-key': server.key, 'last-event-id': 'x' }
   const refused = await fetch(`${server.url}/v2/events`, { headers })
   assert.equal(refused.headers.get('x-error-code'), 'request_invalid')
-  await refused.body?.cancel()
+  const { validation_errors: lines } = (await refused.json()) as { validation_errors: string[] }
+  // SDKs read a field from letters, digits, `_` and `.` alone.
+  assert.deepEqual(lines, ['last_event_id must be the id of an event'])
   const { status, body } = await fetch(`${server.url}/v2/events`)
   await body?.cancel()
   assert.equal(status, 401)

@@ -145,6 +145,6 @@ function writeEvent({ tx, seq, kind, jobId, deliveryId, status, at }: StoredEven
 function parseId(text: string): EventCursor {
   const [, tx, seq] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? []
   if (tx !== undefined) return { tx: Number(tx), seq: Number(seq) }
-  const validationErrors = ['Last-Event-ID must be the id of an event']
+  const validationErrors = ['last_event_id must be the id of an event']
   throw new AppError('request_invalid', undefined, { validationErrors })
 }
