@@ -46,7 +46,7 @@ export async function startChild(
   const child = fork(PROGRAM, {
     env: { ...process.env, ...settings, ...env },
     execPath: execPath!,
-    execArgv: [...words, '--disable-warning=ExperimentalWarning', '--expose-gc'],
+    execArgv: [...words, '--disable-warning=ExperimentalWarning'],
     silent,
   })
   t.after(() => child.kill('SIGKILL'))

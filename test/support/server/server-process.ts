@@ -3,15 +3,18 @@
 // Reads STENO_* and FAKE_*; sends its address when it listens, and ends by itself when nothing
 // keeps it running any more. In live sessions it recognizes a hash of the audio.
 import { existsSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { serve } from '../../../src/cli/server/serve.ts'
 import { interruptOnSignals } from '../../../src/cli/terminal/interrupt.ts'
 import { createLog } from '../../../src/observability/log.ts'
 import { LiveText } from '../../../src/text/live/live-text.ts'
 import { createFakeSpeechEngine } from '../asr/fake-speech-engine.ts'
 
-/** This message frees what is garbage, where the process was started with `--expose-gc`. */
+/** The message at which the server frees what is garbage. */
 const COLLECT_GARBAGE = 'collect garbage'
 
 const { env } = process
@@ -29,11 +32,13 @@ const stdout = new Writable({
   write(startMessage, _encoding, done) {
     const [url] = /http:\S+/.exec(String(startMessage)) ?? []
     process.send?.({ url })
+    // Writes the compile cache now, because most of these servers are killed.
+    flushCompileCache()
     done()
   },
 })
 process.on('message', (text) => {
-  if (text === COLLECT_GARBAGE) globalThis.gc?.()
+  if (text === COLLECT_GARBAGE) collectGarbage()
   // Simulates a bug in the program: an error in a promise that nobody awaits.
   else void Promise.reject(new Error(String(text)))
 })
@@ -47,3 +52,9 @@ const liveText = new LiveText({ log: createLog('silent'), timeout: 120 })
 await serve({ env, stdout, signal }, { speech, delays, liveText, ...limits })
 await liveText.close()
 process.channel?.unref()
+
+/** Sets the flag here: with one at the start, the process would have a compile cache of its own. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+}
