@@ -1,5 +1,6 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import { Pool, type PoolClient, types } from 'pg'
+import { MAX_TIMER_MS } from '../../../clock.ts'
 import { isBroken, postgresError } from './postgres-error.ts'
 
 /** How connections are made. */
@@ -72,7 +73,7 @@ export function createPool(options: PostgresPoolOptions): PostgresPool {
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
     types: rowTypes as typeof types,
-    ...(limitMs > 0 && { query_timeout: limitMs + UNREACHABLE_MS }),
+    ...(limitMs > 0 && { query_timeout: Math.min(limitMs + UNREACHABLE_MS, MAX_TIMER_MS) }),
   })
   // A connection that breaks while idle is replaced at its next use.
   pool.on('error', (error) => onIdleError?.(error))

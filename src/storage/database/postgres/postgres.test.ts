@@ -15,6 +15,7 @@ import {
   openTestPostgres,
   testSettings,
 } from '../../../../test/support/storage/databases/test-postgres.ts'
+import { MAX_TIMER_S } from '../../../config/env-reader.ts'
 import { insertKey, listKeys } from '../../accounts/keys.ts'
 import { inTransaction } from '../db.ts'
 import { laterVersions } from './migrations.ts'
@@ -141,6 +142,14 @@ describe('openPostgres with a running server', { skip: noPostgres }, () => {
     await impatient.close()
     const full = sql`do $$ begin raise exception 'full' using errcode = '53100'; end $$`
     await assert.rejects(full.execute(db.sql), { code: 'storage_full' })
+  })
+
+  test('the longest statement timeout that the settings allow works', async (t) => {
+    const { database } = await openTestPostgres(t)
+    const patient = { ...database, statementSeconds: MAX_TIMER_S }
+    const opened = await openPostgres(patient, { version: 'same' })
+    await sql`select pg_sleep(0.1)`.execute(opened.sql)
+    await opened.close()
   })
 
   test('texts keep every character except NUL', async (t) => {
