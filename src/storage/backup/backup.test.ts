@@ -300,6 +300,9 @@ test('wrong keys, folders in use and foreign folders are rejected', async (t) =>
   await writeFile(join(other, 'diary.txt'), '')
   await assert.rejects(take({ target: other }), /it holds other files/)
   await assert.rejects(take({ folder: other }), /Cannot find a database/)
+  await writeFile(databaseFile(other), 'diary')
+  const unopened = /Cannot open the database .*steno\.sqlite: file is not a database; put a backup/
+  await assert.rejects(take({ folder: other }), unopened)
   const unsealed = { target: join(await makeFolder(t), 'plain') }
   await take({ ...unsealed, key: undefined })
   await assert.rejects(take(unsealed), /is not encrypted: leave --key-file out/)

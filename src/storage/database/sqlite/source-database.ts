@@ -6,6 +6,7 @@ import type {
   TransferredValue,
 } from '../../transfer/transferred-tables.ts'
 import { SQLITE_VERSION } from './migrate.ts'
+import { openingError } from './storage-error.ts'
 
 /** The database of a data folder, for reading only. */
 export type SourceDatabase = Disposable & {
@@ -21,16 +22,7 @@ export type SourceDatabase = Disposable & {
 /** Opens a database file for reading; throws unless it has the version of this program. */
 export function openSource(file: string): SourceDatabase {
   if (!existsSync(file)) throw new Error(`Cannot find a database: ${file} (STENO_DATA_DIR)`)
-  const database = new DatabaseSync(file, { readOnly: true })
-  const { version } = database.prepare('select version from schema_version').get() as {
-    version: number
-  }
-  if (version !== SQLITE_VERSION) {
-    database.close()
-    throw new Error(
-      `Cannot move the database ${file}: it has version ${version}, this program knows version ${SQLITE_VERSION}; start a server of this version on it first`,
-    )
-  }
+  const database = openChecked(file, checkSourceVersion)
   return {
     count(table, after) {
       const statement = database.prepare(`select count(*) as count ${from(table, after)}`)
@@ -43,6 +35,32 @@ export function openSource(file: string): SourceDatabase {
     },
     [Symbol.dispose]: () => database.close(),
   }
+}
+
+/** Opens a database file for reading, and closes it if it does not pass a check. */
+export function openChecked(
+  file: string,
+  check: (database: DatabaseSync, file: string) => void,
+  { timeout = 0 }: { timeout?: number } = {},
+): DatabaseSync {
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(file, { readOnly: true, timeout })
+    check(database, file)
+    return database
+  } catch (error) {
+    database?.close()
+    throw openingError(error, file)
+  }
+}
+
+function checkSourceVersion(database: DatabaseSync, file: string): void {
+  const row = database.prepare('select version from schema_version').get()
+  const { version } = row as { version: number }
+  if (version === SQLITE_VERSION) return
+  throw new Error(
+    `Cannot move the database ${file}: it has version ${version}, this program knows version ${SQLITE_VERSION}; start a server of this version on it first`,
+  )
 }
 
 function from(

@@ -8,6 +8,7 @@ import {
   type SqliteOpenOptions,
 } from './sqlite-connection.ts'
 import { createSqliteDriver } from './sqlite-driver.ts'
+import { openingError } from './storage-error.ts'
 
 /**
  * How the version of the database is handled. A program beside the server must not change the
@@ -46,21 +47,8 @@ export async function openSqlite(
     return database
   } catch (error) {
     await database.destroy()
-    throw openError(error, file)
+    throw openingError(error, file)
   }
-}
-
-/**
- * SQLite result codes of a file that is not a database, or is damaged (sqlite.org/rescode.html).
- */
-const DAMAGED: ReadonlySet<unknown> = new Set([11, 26])
-
-/** SQLite's own message names neither the file nor the remedy. */
-function openError(error: unknown, file: string): unknown {
-  if (!(error instanceof Error) || !('errcode' in error)) return error
-  const text = `Cannot open the database ${file}: ${error.message}`
-  const remedy = DAMAGED.has(error.errcode) ? "; put a backup in its place ('steno restore')" : ''
-  return new Error(`${text}${remedy}`, { cause: error })
 }
 
 /** Opens another connection to a database that is already open, for `select` only. */
