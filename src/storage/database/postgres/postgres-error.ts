@@ -7,6 +7,10 @@ import { AppError } from '../../../errors.ts'
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 
+/** The code with which a standby, or another database that only reads, refuses a write. */
+const READ_ONLY = '25006'
+/** The code for a statement that the user has no right to. */
+const INSUFFICIENT_PRIVILEGE = '42501'
 /** The code for a full disk of the database. */
 const DISK_FULL = '53100'
 /**
@@ -20,7 +24,7 @@ const UNREADABLE: ReadonlySet<string> = new Set(['58030', 'XX001', 'XX002'])
  * free in time, and a transaction that was idle for too long.
  */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
-  ...['53300', '57P01', '57P02', '57P03', '57P05', '25006', '57014', '55P03', '25P03', '25P04'],
+  ...['53300', '57P01', '57P02', '57P03', '57P05', READ_ONLY, '57014', '55P03', '25P03', '25P04'],
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTDOWN', 'ENOENT'],
 ])
@@ -47,8 +51,18 @@ export function isUnavailable(error: unknown): boolean {
 /** Returns whether the connection of a failed statement is unusable. */
 export function isBroken(error: unknown): boolean {
   // A server that responds with the error of a statement is available.
-  const isResponse = ['57014', '55P03', '53300', '25006'].includes(postgresCode(error))
+  const isResponse = ['57014', '55P03', '53300', READ_ONLY].includes(postgresCode(error))
   return isUnavailable(error) && !isResponse
+}
+
+/** Returns the error of a database that accepts no writes now: a standby may be promoted later. */
+export function readOnlyError(): Error {
+  return Object.assign(new Error('it is read-only, as a standby is'), { code: READ_ONLY })
+}
+
+/** Returns whether the user of the connection has no right to what a statement does. */
+export function isRefusal(error: unknown): boolean {
+  return postgresCode(error) === INSUFFICIENT_PRIVILEGE
 }
 
 /** Codes of statements that were not sent: there was no connection, or the server accepted none. */

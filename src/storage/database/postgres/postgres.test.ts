@@ -77,6 +77,34 @@ describe('openPostgres with a running server', { skip: noPostgres }, () => {
     }
   })
 
+  test('a database without the right to create tables is rejected by name', async (t) => {
+    const { url, ...settings } = await createDatabase()
+    const admin = await openPostgres({ ...settings, url }, { version: 'known' })
+    const user = `guest_${process.pid}`
+    t.after(async () => {
+      await sql`drop role ${sql.table(user)}`.execute(admin.sql)
+      await admin.close()
+    })
+    await sql`create role ${sql.table(user)} login`.execute(admin.sql)
+    const given = { ...settings, url: url.replace('steno@', `${user}@`) }
+    const refused =
+      /^Error: Cannot open the database test_\w+ at .*: permission denied for schema public; .*create tables.*\(STENO_DATABASE_URL\)$/
+    await assert.rejects(openPostgres(given, { version: 'migrate' }), refused)
+  })
+
+  test('a server rejects a standby by name, a command may read it', async () => {
+    const settings = await createDatabase()
+    const { sql: database, close } = await openPostgres(settings, { version: 'migrate' })
+    await sql`do $$ begin execute format(
+      'alter database %I set default_transaction_read_only = on', current_database()); end $$`
+      .execute(database)
+      .finally(close)
+    const refused = /^Error: Cannot open the database test_\w+ at .*: it is read-only/
+    const opening = openPostgres({ ...settings, startSeconds: 0 }, { version: 'migrate' })
+    await assert.rejects(opening, refused)
+    await (await openPostgres(settings, { version: 'same' })).close()
+  })
+
   test('a command creates tables only if allowed', async () => {
     const settings = await createDatabase()
     await assert.rejects(openPostgres(settings, { version: 'same' }), /no tables of this program/)

@@ -20,7 +20,7 @@ import {
   readSchemaVersion,
 } from './migrate.ts'
 import { postgresDialect } from './postgres-dialect.ts'
-import { isUnavailable } from './postgres-error.ts'
+import { isRefusal, isUnavailable, readOnlyError } from './postgres-error.ts'
 import { createPool, type PostgresPoolOptions } from './postgres-pool.ts'
 import { createVacuum } from './vacuum.ts'
 
@@ -62,6 +62,8 @@ const READ_POOL_SETTINGS = {
   default_transaction_read_only: 'on',
 }
 
+const RIGHTS_REMEDY = 'its user must be able to create tables there, and own them'
+
 /**
  * Opens the database, and migrates it if `version` says so. Waits for a database that cannot be
  * reached, as when both machines restart after a power cut. Throws an error that names host and
@@ -100,7 +102,7 @@ export async function openPostgres(
     return { ...handles, dialect, isShared: true, runMaintenance, close }
   } catch (error) {
     await close()
-    throw error
+    throw isRefusal(error) ? openingError(url, `${messageOf(error)}; ${RIGHTS_REMEDY}`) : error
   }
 }
 
@@ -121,32 +123,40 @@ function openPool({
 async function waitUntilAvailable(
   main: Kysely<Tables>,
   { url, startSeconds }: DatabaseConfig,
-  { signal, onWait }: OpenPostgresOptions,
+  { version, signal, onWait }: OpenPostgresOptions,
 ): Promise<void> {
-  const database = databaseAddress(url)
   const until = performance.now() + startSeconds * 1000
   for (let tries = 1; ; tries++) {
     try {
-      return await requireFeatures(main)
+      return await requireFeatures(main, { isServer: version === 'migrate' })
     } catch (error) {
       const reason = error instanceof AppError ? error.cause : error
       const text = messageOf(reason)
-      if (!isUnavailable(reason) || performance.now() >= until) {
-        throw new Error(`Cannot open the database ${database}: ${text} (STENO_DATABASE_URL)`)
-      }
-      if (tries === 1) onWait?.({ database, error: text })
+      if (!isUnavailable(reason) || performance.now() >= until) throw openingError(url, text)
+      if (tries === 1) onWait?.({ database: databaseAddress(url), error: text })
       await delay(RETRY_MS, undefined, { signal })
     }
   }
 }
 
-async function requireFeatures(database: Kysely<Tables>): Promise<void> {
-  const { rows } = await sql<{ version: string; encoding: string }>`
+function openingError(url: string, reason: string): Error {
+  return new Error(
+    `Cannot open the database ${databaseAddress(url)}: ${reason} (STENO_DATABASE_URL)`,
+  )
+}
+
+async function requireFeatures(
+  database: Kysely<Tables>,
+  { isServer }: { isServer: boolean },
+): Promise<void> {
+  const { rows } = await sql<{ version: string; encoding: string; read_only: string }>`
     select current_setting('server_version_num') as version,
-      current_setting('server_encoding') as encoding`.execute(database)
-  const { version, encoding } = rows[0]!
+      current_setting('server_encoding') as encoding,
+      current_setting('transaction_read_only') as read_only`.execute(database)
+  const { version, encoding, read_only } = rows[0]!
   if (Number(version) < MIN_VERSION) throw new Error('it is older than PostgreSQL 15')
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}, not UTF8`)
+  if (isServer && read_only === 'on') throw readOnlyError()
 }
 
 async function prepareSchema(
