@@ -101,6 +101,9 @@ test('a process may have only some roles if others can provide the rest', () => 
   assert.deepEqual(problems({ ...database, STENO_ROLES: 'api,gpu' }), [
     'STENO_ROLES must be some of api, worker, live, delivery; not gpu',
   ])
+  assert.deepEqual(problems({ ...database, STENO_ROLES: ',' }), [
+    'STENO_ROLES must name at least one of api, worker, live, delivery',
+  ])
 })
 
 test('a database is configured by URL, which no error message shows', () => {

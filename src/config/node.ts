@@ -26,6 +26,7 @@ export function readNode(
   if (unknown !== undefined) {
     problems.push(`STENO_ROLES must be some of ${roles.join(', ')}; not ${unknown}`)
   }
+  if (named.length === 0) problems.push(`STENO_ROLES must name at least one of ${roles.join(', ')}`)
   const chosen = roles.filter((role) => named.includes(role))
   if (chosen.length < roles.length && !isShared) {
     problems.push('STENO_ROLES needs STENO_DATABASE_URL: without it no server has the other roles')

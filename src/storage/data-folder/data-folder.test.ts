@@ -3,7 +3,13 @@ import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
-import { databaseFile, liveFolder, makeDataFolder, refuseMissingDatabase } from './data-folder.ts'
+import {
+  databaseFile,
+  liveFolder,
+  makeDataFolder,
+  refuseMissingDatabase,
+  refuseOtherDatabase,
+} from './data-folder.ts'
 
 test('the data folder is created with its parents, for its owner only', async (t) => {
   const folder = join(await makeFolder(t), 'a', 'b')
@@ -30,4 +36,11 @@ test('live sessions without a database prevent the start', async (t) => {
   )
   await writeFile(databaseFile(folder), 'x')
   await refuseMissingDatabase(folder)
+})
+
+test('a folder with its own database is not used with a shared one; a move is the remedy', async (t) => {
+  const folder = await makeFolder(t)
+  await refuseOtherDatabase(folder)
+  await writeFile(databaseFile(folder), 'x')
+  await assert.rejects(refuseOtherDatabase(folder), /move it with 'steno store migrate'/)
 })

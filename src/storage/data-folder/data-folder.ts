@@ -80,7 +80,7 @@ export async function refuseOtherDatabase(folder: string): Promise<void> {
   const databaseStat = await stat(file).catch(() => undefined)
   if (!databaseStat) return
   throw new Error(
-    `Cannot use STENO_DATABASE_URL with this data folder: ${file} is its database; choose another STENO_DATA_DIR`,
+    `Cannot use STENO_DATABASE_URL with this data folder: ${file} is its database; move it with 'steno store migrate' and put the file away, or choose another STENO_DATA_DIR`,
   )
 }
 

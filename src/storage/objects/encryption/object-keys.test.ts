@@ -32,12 +32,18 @@ test('invalid keys are rejected without showing them', async (t) => {
   for (const text of ['', '# nothing\n', 'c2hvcnQ=', 'not base64 at all, but long enough to be']) {
     await writeFile(file, text)
     await assert.rejects(loadObjectKeys({ file }), (error: Error) => {
-      assert.match(error.message, /^(Cannot find a key in|Each line of) .*keys/)
+      assert.match(
+        error.message,
+        /^(Cannot find a key in|Each line of) .*keys.* \(STENO_OBJECT_KEY_FILE\)/,
+      )
       assert.ok(text === '' || !error.message.includes(text))
       return true
     })
   }
-  await assert.rejects(loadObjectKeys({ file: `${file}.missing` }), /Cannot read .*ENOENT/)
+  await assert.rejects(
+    loadObjectKeys({ file: `${file}.missing` }),
+    /Cannot read .*\(STENO_OBJECT_KEY_FILE\): ENOENT/,
+  )
   const command = `${JSON.stringify(process.execPath)} -e "console.error('${one}');process.exit(3)"`
   await assert.rejects(loadObjectKeys({ command }), (error: Error) => {
     assert.equal(error.message, 'STENO_OBJECT_KEY_COMMAND ended with code 3')

@@ -36,10 +36,11 @@ const ID_BYTES = 8
 export async function loadObjectKeys(source: KeySource): Promise<ObjectKeys | undefined> {
   const { file, command } = source
   if (file !== undefined) {
+    const name = `${file} (STENO_OBJECT_KEY_FILE)`
     const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      throw new Error(`Cannot read the keys of objects in ${file}: ${error.code ?? error.message}`)
+      throw new Error(`Cannot read the keys of objects in ${name}: ${error.code ?? error.message}`)
     })
-    return parseObjectKeys(text, file)
+    return parseObjectKeys(text, name)
   }
   if (command === undefined) return undefined
   return parseObjectKeys(await runKeyCommand(command), 'what STENO_OBJECT_KEY_COMMAND prints')
