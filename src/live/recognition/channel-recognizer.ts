@@ -5,12 +5,12 @@ import { type UtteranceView, viewLiveUtterance } from '../../transcript/utteranc
 import type { ChannelState, PendingUtterance } from '../journal/log-records.ts'
 import type { ChannelOptions } from './channel-options.ts'
 import {
-  beginAfter,
   contextText,
   type LastWord,
   lastWordOf,
   sharesContext,
   trimToPrevious,
+  withoutOverlap,
   withoutPrevious,
 } from './endpointing/adjacent-utterances.ts'
 import type { EndpointerEvent, EndpointerState, UtteranceSpan } from './endpointing/endpointer.ts'
@@ -168,8 +168,10 @@ export class ChannelRecognizer {
     const before = this.#partialBefore
     const startedAt = performance.now()
     const signal = AbortSignal.any([this.#options.signal, stop])
-    const { segment } = this.#segmentsOf({ number, from, to: frame })
-    const window = windowOf(segment, before?.settled)
+    const segments = this.#segmentsOf({ number, from, to: frame })
+    // Before the previous final is emitted, it is unknown where its last word ends.
+    const last = this.#pendingFinals.length === 0 ? this.#lastSent : null
+    const window = windowOf(trimToPrevious(segments, last), before?.settled)
     const recognized = await engine.recognizePartial(
       { path, segment: window },
       {
@@ -185,31 +187,32 @@ export class ChannelRecognizer {
     this.#postponePartial(startedAt + PARTIAL_SHARE * (now - startedAt))
     if (stop.aborted) return
     const span = { start: frameTime(from), end: frameTime(frame) }
-    const words = [...(before?.settled?.words ?? []), ...recognized.words]
-    const spoken = {
-      ...{ channel, language: recognized.language },
-      words: beginAfter(words, span.start - MAX_LEAD),
-    }
+    const settledWords = before?.settled?.words ?? []
+    const newWords = withoutOverlap(recognized.words, lastWordOf(settledWords) ?? null)
+    const spoken = { channel, language: recognized.language, words: [...settledWords, ...newWords] }
     const wordBefore = this.#lastSent?.text
-    const transformedWords = await applyTransforms(spoken, { signal, isPartial: true, wordBefore })
+    const words = await applyTransforms(spoken, { signal, isPartial: true, wordBefore })
     if (stop.aborted) return
-    const view = viewLiveUtterance({ ...spoken, words: transformedWords }, span)
-    const settled = settleWords(recognized.words, { window, pauses, before: before?.settled })
+    const { text } = viewLiveUtterance({ ...spoken, words }, span)
+    const settled = settleWords(newWords, { window, pauses, before: before?.settled })
     const tokens = settled === before?.settled ? recognized.draft : []
     const draft = { text: '', model: recognized.model, tokens }
     this.#lastPartial = {
-      ...{ number, text: view.text, settled, draft },
+      ...{ number, text, settled, draft },
       // A window that ends early leaves speech for the next partial.
-      lastSpeech: window.end < segment.end ? -1 : lastSpeech,
+      lastSpeech: window.end < segments.segment.end ? -1 : lastSpeech,
     }
-    if (view.text === '' && !before?.text) return // No words yet: the next partial is due at once.
+    if (text === '' && !before?.text) return // No words yet: the next partial is due at once.
     this.#postponePartial(
       now + this.#options.partialIntervalMs * partialIntervalFactor(engine.load),
     )
-    if (view.words.length === 0 || recognized.words.length === 0) return
-    if (view.text === before?.text) return
+    if (newWords.length === 0 || text === before?.text) return
     while (this.#pendingFinals.length > 0) await this.#options.order.tail
     if (stop.aborted) return
+    const previous = { last: this.#lastSent, earliest: span.start - MAX_LEAD }
+    const ownWords = withoutPrevious(segments, { words }, previous)
+    if (ownWords.length === 0) return
+    const view = viewLiveUtterance({ ...spoken, words: ownWords }, span)
     this.#options.emit({ type: 'partial', channel, number, view, begunAt: startedAt })
   }
 

@@ -49,7 +49,7 @@ test('partials of a long utterance go on to its end, and keep its first words', 
   const windows: { start: number; end: number }[] = []
   const spoken = [6, 9, 7, 14, 4].map((seconds) => '#'.repeat(seconds * SECOND))
   const pause = '.'.repeat(SECOND)
-  const { advance } = open([`${spoken.join(pause)}${pause.repeat(4)}`], {
+  const { advance, partialViews } = open([`${spoken.join(pause)}${pause.repeat(4)}`], {
     partials: true,
     endpointing: { endpointing: 2, maxSeconds: 60 },
     before: (kind, segment) => {
@@ -64,4 +64,26 @@ test('partials of a long utterance go on to its end, and keep its first words', 
   assert.ok(parts.length > 2, last)
   // The text of a part is the frame at which it ends.
   assert.ok(Number(parts.at(-1)) > 43 * SECOND, last)
+  for (const { words } of partialViews) {
+    for (const [i, { start }] of words.slice(1).entries()) {
+      assert.ok(start >= words[i]!.end, `a word at ${start} s begins before ${words[i]!.end} s`)
+    }
+  }
+})
+
+test('a partial after a cut begins where the previous final ended', async () => {
+  const windows: { start: number; end: number }[] = []
+  const { advance, partialViews, views } = open(['#'.repeat(9 * SECOND)], {
+    partials: true,
+    words: [{ text: 'word', start: 0, end: 5.2 }],
+    before: (kind, segment) => {
+      if (kind === 'partial') windows.push(segment!)
+    },
+  })
+  await advance()
+  assert.equal(views[0]!.end, 5.2)
+  const later = partialViews.filter(({ end }) => end > 6)
+  assert.ok(later.length > 0)
+  assert.ok(later.every(({ start }) => start >= 5.2))
+  assert.equal(windows.at(-1)!.start, 5.15 * RATE)
 })

@@ -43,6 +43,7 @@ export function open(channels: readonly string[], options: Options = {}) {
   const { partialIntervalMs = 0, endpointing = { endpointing: 0.05, maxSeconds: 5 } } = options
   const reported: string[] = []
   const views: UtteranceView[] = []
+  const partialViews: UtteranceView[] = []
   const snapshots: Snapshot[] = []
   const calls: string[] = []
   /** Of each final, whether it yields to the work of others. */
@@ -132,6 +133,7 @@ export function open(channels: readonly string[], options: Options = {}) {
       if (event.type === 'snapshot') snapshots.push(event.snapshot)
       else if (event.type !== 'progress') reported.push(written(event))
       if (event.type === 'final') views.push(event.view)
+      if (event.type === 'partial') partialViews.push(event.view)
     }
   }
   const advance = async (frames = channels[0]!.length) => {
@@ -146,6 +148,7 @@ export function open(channels: readonly string[], options: Options = {}) {
     advance,
     reported,
     views,
+    partialViews,
     snapshots,
     calls,
     yielding,
