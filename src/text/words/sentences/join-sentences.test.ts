@@ -171,3 +171,23 @@ test('joining changes only case, punctuation and boundaries', () => {
     }),
   )
 })
+
+test('a missing full stop is added where a function word with a capital follows a pause', () => {
+  const joinAfterPause = (before: string, after: string) => {
+    const [first, second] = utterancesOf([before, after])
+    const words = [...first!.words, ...second!.words]
+    return textsOf(joinSentences({ utterances: [{ ...first!, words }] }).utterances)[0]
+  }
+  const added = (before: string, after: string, mark = '.') =>
+    assert.equal(joinAfterPause(before, after), `${before}${mark} ${after}`)
+  const kept = (before: string, after: string) => added(before, after, '')
+  added('I am sure we can begin', 'He has known her all her life.')
+  added('How are you', 'We are fine.', '?')
+  kept('He said', 'What do you want?')
+  kept('We went to', 'The Hague.')
+  kept('We visited', 'The Hague.')
+  kept('People shop at Helston', 'Amakan is closed.')
+  kept('I am sure', 'I can begin.')
+  const withoutPause = 'We watched Gone With The Wind.'
+  assert.deepEqual(join(withoutPause), [withoutPause])
+})

@@ -18,15 +18,18 @@ const MAX_PAUSE_SECONDS = 1.5
 const MAX_SECONDS = 15
 const MAX_WORDS = 40
 
+/** Where a recognizer writes a capital after a pause of this many seconds, it began a sentence. */
+const SENTENCE_PAUSE_SECONDS = 0.4
+
 const FINAL_MARK = /[.!?…]$/
 
 /**
  * Makes letter case and punctuation agree where recognition was split at a pause. A recognizer ends
  * each segment with a full stop and begins the next with a capital, even inside a sentence, and
- * sometimes it continues in lower case after a full stop. English grammar decides: if the sentence
- * cannot end there, or the next words cannot begin one, the full stop is removed and the utterances
- * are joined; otherwise the next word gets a capital. Only case, punctuation and the boundaries of
- * utterances change; words, times and confidence stay.
+ * sometimes it continues in lower case after a full stop, or leaves the full stop out. English
+ * grammar decides: if the sentence cannot end there, or the next words cannot begin one, the full
+ * stop is removed and the utterances are joined; otherwise the next word gets a capital. Only case,
+ * punctuation and the boundaries of utterances change; words, times and confidence stay.
  */
 export function joinSentences(transcript: Transcript): Transcript {
   const joined: Utterance[] = []
@@ -138,8 +141,21 @@ function resolveUnmarkedBoundary(
   if (/[.!?…]["'”’)]*$/.test(previous.text)) return false
   if (language === 'en' && isInside && hasWrongCapital(words, at)) {
     next.text = lowerFunctionWord(next.text)
+  } else if (language === 'en' && isInside && lacksFinalMark(words, at)) {
+    const sentence = wordsToText(words.slice(sentenceStart(words, at), at))
+    previous.text += asksInEnglish(sentence) ? '?' : '.'
   }
   return startsLowerCase(next.text) && hasCapitals(words)
+}
+
+/** Returns whether a sentence ends before a word: only that explains its capital after a pause. */
+function lacksFinalMark(words: readonly Word[], at: number): boolean {
+  const [previous, next] = [words[at - 1]!, words[at]!]
+  if (next.start - previous.end < SENTENCE_PAUSE_SECONDS) return false
+  if (!/[\p{L}\p{N}]$/u.test(previous.text) || cannotEndSentence(previous.text)) return false
+  const isFunctionWord = continuesClause(next.text, words[at + 1]?.text)
+  if (!isFunctionWord || lowerFunctionWord(next.text) === next.text) return false
+  return !introducesQuote(words.slice(0, at).map(({ text }) => text))
 }
 
 /** Returns whether a word has a capital only because a new segment of audio begins there. */
