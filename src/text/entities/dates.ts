@@ -127,9 +127,10 @@ const birthYear = new RegExp(
   `\\b(?:born(?= in\\b)|(?:year|when) (?:were|was) [\\w ]{2,25} born)(?: in\\b)?${birthLead}(?<e>(?:${year}|${shortYear}\\b)(?:,? ${month})?)(?! (?:years?|months?|weeks?|days?|minutes?|hours?)\\b)`,
   'gi',
 )
-/** A year of two digits after a birthday: "May third, um, ninety one". */
+const endsInYear = new RegExp(`(?:${year}|\\d{4})$`, 'i')
+/** A year after a birthday: "May third, um, ninety one", "May third. Nineteen ninety one." */
 const yearBehind = new RegExp(
-  `^,? (?:u[hm],? )?(?:of )?${shortYear}\\b(?! (?:years?|months?|weeks?|days?|minutes?|hours?|people|percent|dollars)\\b)`,
+  `^(?:,? (?:u[hm],? )?(?:of )?${shortYear}\\b(?! (?:years?|months?|weeks?|days?|minutes?|hours?|people|percent|dollars)\\b)|\\. (?:u[hm],? )?(?:${year}|${shortYear})(?=[.,?!]|$))`,
   'i',
 )
 /**
@@ -145,12 +146,22 @@ const shortBirth: EntityPattern = {
   score: 0.97,
 }
 
+/** A birthday that is dictated with pauses: "May. Third.", "Twelve. Of May." */
+const pausedBirth: EntityPattern = {
+  type: 'DOB',
+  pattern: new RegExp(
+    `\\b(?:${month}\\. (?:the )?${dayOfMonth}|(?:the )?${dayOfMonth}\\. (?:of )?${month})(?=[.,?!]|$)`,
+    'gi',
+  ),
+  score: 0.97,
+}
+
 const cardMonth = `(?:0?[1-9]|1[0-2]|(?:oh|zero) ${unit}|ten|eleven|twelve|${month})`
 const cardYear = `(?:20)?[2-4]\\d\\b|(?:twenty )?(?:twenty|thirty|forty)(?:[ -]${unit})?\\b|two (?:zero|oh)? ?(?:two|three)? ?${unit}\\b`
 const cardExpiry: EntityPattern = {
   type: 'CREDIT_CARD_EXPIRATION',
   pattern: new RegExp(
-    `\\b(?:exp(?:\\b|ir\\w+)|good (?:through|thru|until)|valid (?:through|thru|until|from)|(?:start|issue) date)(?:,? (?:date|is|on|in|of|the|it's|at|and|month|please))*[\\s,.:?]+(?:(?:it's|it is|sure|yes|yeah|uh|um|that's)[\\s,.]+){0,3}(?<e>${cardMonth}(?:\\s?[/-]\\s?|,? slash |,? of |,? )(?:${cardYear})|(?:0[1-9]|1[0-2])[2-4]\\d\\b)`,
+    `\\b(?:exp(?:\\b|ir\\w+)|good (?:through|thru|until)|valid (?:through|thru|until|from)|(?:start|issue) date)(?:,? (?:date|is|on|in|of|the|it's|at|and|month|please))*[\\s,.:?]+(?:(?:it's|it is|sure|yes|yeah|uh|um|that's)[\\s,.]+){0,3}(?<e>${cardMonth}(?:\\s?[/-]\\s?|,? slash |,? of |,? |\\. (?=(?:${cardYear})(?:[.,?!]|$)))(?:${cardYear})|(?:0[1-9]|1[0-2])[2-4]\\d\\b)`,
     'gi',
   ),
   score: 0.97,
@@ -185,11 +196,11 @@ export function findDates(original: string): Entity[] {
     return entity.type === 'DATE' ? withDays(text, entity) : withRange(text, entity)
   })
   const dates = dateEntities.filter(({ type }) => ['DATE', 'YEAR', 'MONTH'].includes(type))
-  const births = [...dates, ...matchPatterns(text, [shortBirth])]
+  const births = [...dates, ...matchPatterns(text, [shortBirth, pausedBirth])]
     .filter(({ from }) => {
       return birth.test(precedingText(text, from, 40)) || isFirstAsked(text, from)
     })
-    .map((entity) => withShortYear(text, { ...entity, type: 'DOB', score: 0.97 }))
+    .map((entity) => withYear(text, { ...entity, type: 'DOB', score: 0.97 }))
   const digits = [birthDigits, birthYear].flatMap((pattern) =>
     matchPatterns(text, [{ type: 'DOB', pattern, score: 0.96 }]),
   )
@@ -213,10 +224,8 @@ function withUsualCase(text: string): string {
   return lowered.replace(named, (word) => word[0]!.toUpperCase() + word.slice(1))
 }
 
-function withShortYear(text: string, entity: Entity): Entity {
-  const [behind = ''] = yearBehind.exec(text.slice(entity.to, entity.to + 40)) ?? []
-  const hasYear = /\d{4}$|\b(?:nineteen|twenty|two thousand)\b/i.test(
-    text.slice(entity.from, entity.to),
-  )
-  return hasYear ? entity : { ...entity, to: entity.to + behind.length }
+function withYear(text: string, entity: Entity): Entity {
+  if (endsInYear.test(text.slice(entity.from, entity.to))) return entity
+  const [behind = ''] = yearBehind.exec(text.slice(entity.to, entity.to + 60)) ?? []
+  return { ...entity, to: entity.to + behind.length }
 }

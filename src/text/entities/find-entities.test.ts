@@ -97,6 +97,21 @@ const cases: Record<string, string[]> = {
     ...['DOB May third, ninety one', 'DOB eighty four'],
   ],
   'Date of birth please. Five three eighty two.': ['DOB Five three eighty two'],
+  'Your date of birth? March third. Nineteen eighty five. Thanks.': [
+    'DOB March third. Nineteen eighty five',
+  ],
+  'When were you born? The third of March. Um, eighty five.': [
+    'DOB The third of March. Um, eighty five',
+  ],
+  'Date of birth? March. Twenty third. 1985.': ['DOB March. Twenty third. 1985'],
+  'Date of birth? Twelve. Of May. Nineteen eighty.': ['DOB Twelve. Of May. Nineteen eighty'],
+  'I was born on May twenty third, ninety one.': ['DOB May twenty third, ninety one'],
+  'I was born on May third. Twenty people came.': ['DOB May third'],
+  'I was born in May. Three of us came.': ['DOB May'],
+  'And the expiry date? Oh four. Twenty seven. Thanks.': [
+    'CREDIT_CARD_EXPIRATION Oh four. Twenty seven',
+  ],
+  'It expires in April. Twenty people know.': ['MONTH April'],
   'What year were you born? Nineteen ninety one.': ['DOB Nineteen ninety one'],
   'Your full name and date of birth? Thandiwe Mthembu, third of May ninety one.': [
     ...['NAME Thandiwe Mthembu', 'DOB third of May ninety one'],
