@@ -98,6 +98,12 @@ test('Retry-After is respected', async () => {
   assert.ok(seen[1]!.at - seen[0]!.at > 900)
 })
 
+test('a request is given up where Retry-After is later than all its attempts', async () => {
+  next.push(refuse(429, { 'retry-after': '241' }))
+  assert.deepEqual(await post(), { problem: 'it responds with 429' })
+  assert.equal(seen.length, 1)
+})
+
 test('after the last attempt the problem is returned', async () => {
   next.push(refuse(503), refuse(503), refuse(503))
   assert.deepEqual(await post(), { problem: 'it responds with 503' })

@@ -79,9 +79,9 @@ const REST_MS = 100
 
 /**
  * Creates a client that sends a request again, after a pause, when the response is 429 or 5xx or
- * the connection fails; `Retry-After` is honored. It connects to the configured address only, which
- * may be in the operator's own network, and follows no redirects. Honors HTTP_PROXY, HTTPS_PROXY
- * and NO_PROXY.
+ * the connection fails. `Retry-After` is honored; a request is given up at once where that is later
+ * than all its attempts. The client connects to the configured address only, which may be in the
+ * operator's own network, and follows no redirects. Honors HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
  */
 export function createServiceClient(options: ServiceOptions): ServiceClient {
   let agent: Promise<Dispatcher> | undefined
@@ -94,7 +94,8 @@ export function createServiceClient(options: ServiceOptions): ServiceClient {
         signal.throwIfAborted()
         if (!('again' in attempt)) return attempt
         const { problem, again } = attempt
-        if (failures >= tries) return { problem }
+        const remaining = tries - failures
+        if (remaining === 0 || again.afterMs > remaining * MAX_PAUSE_MS) return { problem }
         options.onRetry?.(problem)
         const pause = (options.pauseMs ?? PAUSE_MS) * 2 ** (failures - 1)
         const jitter = (Math.random() * pause) / 2
