@@ -91,9 +91,9 @@ function decadeAfter({ value, words }: SpokenNumber, parts: readonly string[]): 
 }
 
 /**
- * Returns "one twenty-three" as 123, as people say the numbers of houses, rooms and flights;
- * undefined beside other numbers and units, for what may be a time ("at four fifty-two", but not "at
- * four fifty-two Oak Street"), and for round numbers, which may be a price: two fifty.
+ * Returns "one twenty-three" as 123, as people say the numbers of houses, rooms and flights.
+ * Returns undefined beside other numbers and units, for what may be a time ("at four fifty-two",
+ * but not "at four fifty-two Oak Street"), and for round numbers, which may be a price: two fifty.
  */
 function threeDigitLabel(
   words: readonly Word[],
