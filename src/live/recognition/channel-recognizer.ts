@@ -9,6 +9,7 @@ import {
   type LastWord,
   lastWordOf,
   sharesContext,
+  startsAfterPause,
   trimToPrevious,
   withoutOverlap,
   withoutPrevious,
@@ -170,8 +171,9 @@ export class ChannelRecognizer {
     const signal = AbortSignal.any([this.#options.signal, stop])
     const segments = this.#segmentsOf({ number, from, to: frame })
     // Before the previous final is emitted, it is unknown where its last word ends.
-    const last = this.#pendingFinals.length === 0 ? this.#lastSent : null
-    const window = windowOf(trimToPrevious(segments, last), before?.settled)
+    const isKnown = this.#pendingFinals.length === 0 && !startsAfterPause(segments)
+    const segment = isKnown ? trimToPrevious(segments, this.#lastSent) : segments.segment
+    const window = windowOf(segment, before?.settled)
     const recognized = await engine.recognizePartial(
       { path, segment: window },
       {
@@ -200,7 +202,7 @@ export class ChannelRecognizer {
     this.#lastPartial = {
       ...{ number, text, settled, draft },
       // A window that ends early leaves speech for the next partial.
-      lastSpeech: window.end < segments.segment.end ? -1 : lastSpeech,
+      lastSpeech: window.end < segment.end ? -1 : lastSpeech,
     }
     if (text === '' && !before?.text) return // No words yet: the next partial is due at once.
     this.#postponePartial(

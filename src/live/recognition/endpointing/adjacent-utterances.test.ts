@@ -32,6 +32,12 @@ test('an utterance after a pause keeps its start', () => {
   assert.equal(trimToPrevious(alone, { text: 'word', end: 1.9 }).start, 32_000)
 })
 
+test('a first word after a short pause is kept where its time begins before the pause', () => {
+  const afterPause = { ...adjacent, isAfterPause: true as const }
+  assert.equal(trimToPrevious(afterPause, { text: 'word', end: 1.9 }).start, 1.75 * 16_000)
+  assert.equal(trimToPrevious(afterPause, { text: 'word', end: 2.2 }).start, 32_000)
+})
+
 test('a word recognized on both sides of a cut is reported once', () => {
   const words = ['were', 'just', 'here'].map((text, i) => {
     return { text, start: 5 + i, end: 5.4 + i, confidence: 1 }

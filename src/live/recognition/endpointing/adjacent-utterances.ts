@@ -8,6 +8,11 @@ export type LastWord = Pick<Word, 'text' | 'end'>
 
 /** Adjacent words may overlap by this many seconds, which is the accuracy of word times. */
 const OVERLAP = 0.05
+/**
+ * After a short pause, a first word may be timed to begin this long before the end of the last word
+ * (in seconds): the word times of a recognizer are least accurate beside a pause.
+ */
+const OVERLAP_AT_PAUSE = 0.15
 
 /** Returns the last of some words; undefined where there are none. */
 export function lastWordOf(words: readonly Word[]): LastWord | undefined {
@@ -31,16 +36,20 @@ export function startsAfterPause({ segment, context, isAfterPause }: UtteranceSe
 /**
  * Returns the segment of an utterance. Where two utterances touch, the words of the second begin
  * where those of the first ended: a word that spans the cut is sent once, by whichever utterance
- * recognized it whole.
+ * recognized it whole. So they do where a pause between them is so short that both share context,
+ * unless speech begins earlier.
  */
 export function trimToPrevious(
   segments: UtteranceSegments,
   last: LastWord | null,
 ): UtteranceSegments['segment'] {
   const { segment, context } = segments
-  if (startsAfterPause(segments) || !last) return segment
-  const start = Math.round((last.end - OVERLAP) * SAMPLE_RATE)
-  return { ...segment, start: Math.min(Math.max(start, context.start), segment.end) }
+  const isAfterPause = startsAfterPause(segments)
+  if (!last || (isAfterPause && !sharesContext(segments))) return segment
+  const overlap = isAfterPause ? OVERLAP_AT_PAUSE : OVERLAP
+  const start = Math.round((last.end - overlap) * SAMPLE_RATE)
+  const latest = isAfterPause ? segment.start : segment.end
+  return { ...segment, start: Math.min(Math.max(start, context.start), latest) }
 }
 
 /**
