@@ -91,6 +91,7 @@ test('style digits writes decades, and three digits that are spoken as one and t
     'One twenty-three Main Street, flight two eighty six, the seven forty-seven.':
       '123 Main Street, flight 286, the 747.',
     'That one twenty-two years ago, that one twenty-two.': 'That one 22 years ago, that one 22.',
+    'He scored two twenty-one yard touchdowns.': 'He scored 2 21 yard touchdowns.',
     'two thirty-five dollars, two twenty-one million': '2 35 dollars, 2 21,000,000',
     'five five twenty-one, five twenty-one twelve': '5 5 21, 5 21 12',
     'two fifty, at four fifty-two, at four fifty-two Oak Street':

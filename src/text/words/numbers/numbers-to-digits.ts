@@ -21,6 +21,9 @@ const BEFORE_NOON_OR_LATER = /^(?:at|until|till|by|around|before|after|from|to|a
 const BEFORE_DURATION = /^(?:an?|another|each|every|per|first|last|next)$/i
 /** After these, "one" is a pronoun: that one, twenty-two of them. */
 const BEFORE_PRONOUN = /^(?:this|that|the|no|each|every|another|any|which|some)$/
+/** Before these, "two twenty-one" is two numbers: two twenty-one day trips. */
+const COUNTED =
+  /^(?:days?|weeks?|months?|inch(?:es)?|f(?:oo|ee)t|yards?|times?|people|pages?|packs?|points?)$/
 /** The tens of a decade or a century, by their plural. */
 const DECADES: Record<string, string> = {
   ...{ hundreds: '00s', twenties: '20s', thirties: '30s', forties: '40s', fifties: '50s' },
@@ -109,8 +112,7 @@ function threeDigitLabel(
     precedingNumber(words, at) === undefined &&
     !(value === 1 && BEFORE_PRONOUN.test(before)) &&
     (isBeforeName || !BEFORE_NOON_OR_LATER.test(before)) &&
-    !AFTER_NUMBER.test(after) &&
-    !AFTER_WORD_NUMBER.test(after) &&
+    ![AFTER_NUMBER, AFTER_WORD_NUMBER, COUNTED].some((pattern) => pattern.test(after)) &&
     !/^(?:oh|and|to|or)$/.test(after) &&
     !parseSpokenNumber([after])
   return isAlone ? { text: `${value}${next.value}`, count: end } : undefined
