@@ -125,7 +125,7 @@ test('a failed start prints the reason', async (t) => {
     [{ STENO_HOST: '192.0.2.1' }, /^steno serve: Cannot listen on .*: this machine has no such/m],
     [
       { STENO_MODELS_DIR: folder },
-      /^steno serve: Cannot find the speech models in .*run 'npm run/m,
+      /^steno serve: Cannot find the speech models in .* \(STENO_MODELS_DIR\): .*run 'npm run/m,
     ],
     [{ STENO_DATA_DIR: join(file, 'data') }, /^steno serve: Cannot start: data folder .* written/m],
     [

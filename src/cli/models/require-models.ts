@@ -22,7 +22,7 @@ export async function requireModels(
   const damaged = await findDamage(folder, { hashes: false })
   if (damaged.length === 0) return
   throw new Error(
-    `Cannot find the speech models in ${folder}: ${damaged.join(', ')} missing or damaged; ` +
+    `Cannot find the speech models in ${folder} (STENO_MODELS_DIR): ${damaged.join(', ')} missing or damaged; ` +
       REINSTALL_MODELS,
   )
 }
