@@ -54,7 +54,11 @@ function withTidyPunctuation(word: Word, language: string): Word {
   return { ...word, text: tidyPunctuation(word.text, language) }
 }
 
-/** Appends an utterance to the one before it on its channel, if its sentence continues there. */
+/**
+ * Appends an utterance to the one before it on its channel if the sentence continues and both fit
+ * into one utterance; otherwise only corrects marks and case at their boundary. Returns whether it
+ * was appended.
+ */
 function joinAdjacent(last: Utterance, next: Utterance): boolean {
   const [before, first, end] = [last.words.at(-1)!, next.words[0], next.words.at(-1)]
   if (!first || !end) return false
@@ -96,6 +100,7 @@ function resolveBoundary(utterance: Utterance, at: number, place: { isInside: bo
   const mark = sentenceMark(previous.text, language)
   if (mark === undefined) return resolveUnmarkedBoundary(utterance, at, place)
   if (language === 'en' && mark === '.' && continuesAfterFullStop(words, at)) {
+    correctQuestionMark(words, at)
     previous.text = previous.text.slice(0, -1)
     next.text = lowerFunctionWord(next.text)
     return true
@@ -131,7 +136,10 @@ function sentenceMark(text: string, language: string): string | undefined {
   return mark
 }
 
-/** Does the same for a boundary without a mark: the sentence continues unless a capital follows. */
+/**
+ * Like `resolveBoundary`, for a boundary without a mark: the sentence continues unless a capital
+ * follows.
+ */
 function resolveUnmarkedBoundary(
   { words, language }: Utterance,
   at: number,
@@ -180,17 +188,30 @@ function hasCapitals(words: readonly Word[]): boolean {
  * Returns whether an English sentence continues after a full stop, judged by the words around it.
  */
 function continuesAfterFullStop(words: readonly Word[], at: number): boolean {
+  const { before, clause } = textsAround(words, at)
+  return clauseContinues(before, clause, { isLowerCase: startsLowerCase(words[at]!.text) })
+}
+
+/**
+ * Replaces the question mark of a sentence that continues with the word at `at`, unless the whole
+ * sentence is a question.
+ */
+function correctQuestionMark(words: readonly Word[], at: number): void {
+  const { before, clause, last } = textsAround(words, at)
+  if (!/\?$/.test(last.text) || asksInEnglish(`${before} ${clause}`)) return
+  last.text = last.text.replace(/\?$/, '.')
+}
+
+/**
+ * Returns the sentence that ends before the word at `at`, the clause from there to the next final
+ * mark, both without their marks, and the last word of the clause.
+ */
+function textsAround(words: readonly Word[], at: number) {
   const before = wordsToText(words.slice(sentenceStart(words, at), at)).slice(0, -1)
-  const end = words.findIndex(({ text }, i) => i >= at && FINAL_MARK.test(text))
-  const after = wordsToText(words.slice(at, end < 0 ? words.length : end + 1))
-  const clause = after.replace(FINAL_MARK, '')
-  if (!clauseContinues(before, clause, { isLowerCase: startsLowerCase(words[at]!.text) }))
-    return false
-  const last = words[end < 0 ? words.length - 1 : end]!
-  if (/\?$/.test(last.text) && !asksInEnglish(`${before} ${clause}`)) {
-    last.text = last.text.replace(/\?$/, '.')
-  }
-  return true
+  const marked = words.findIndex(({ text }, i) => i >= at && FINAL_MARK.test(text))
+  const end = marked < 0 ? words.length - 1 : marked
+  const clause = wordsToText(words.slice(at, end + 1)).replace(FINAL_MARK, '')
+  return { before, clause, last: words[end]! }
 }
 
 function sentenceStart(words: readonly Word[], at: number): number {
