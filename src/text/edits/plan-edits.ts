@@ -6,8 +6,8 @@ import {
   type SpeakerOrChannel,
   speakerAt,
 } from './edit-state.ts'
+import { findReplacements } from './find-replacements.ts'
 import { cleanSpaces, textOfRange } from './machine-words.ts'
-import { replaceWords } from './replace-words.ts'
 
 /**
  * Words of the machine's transcript: all of an utterance, or those from `from` to `to` (exclusive).
@@ -123,7 +123,7 @@ function planWords(
     return { kind: 'speaker', utterance, from, to, speaker: operation.speaker }
   }
   const text = operation.op === 'delete_words' ? '' : operation.text
-  const replaced = replaceWords(view, { from, to }, text)
+  const replaced = findReplacements(view, { from, to }, text)
   if (!replaced) return refuse('the text is too long for the time that these words take')
   return { kind: 'words', utterance, from, to, replaced }
 }

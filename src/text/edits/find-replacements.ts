@@ -8,11 +8,11 @@ import { matchWords } from './match-words.ts'
 type ChangedRange = WordIndexRange & { words: string[] }
 
 /**
- * Finds what must be replaced so that the words of a range read as `text`. Words that stay keep
- * their times, and as many new words as old ones take over theirs. Undefined if the range lasts
- * fewer milliseconds than the text has words.
+ * Finds what must be replaced so that the words of a range read as `text`. Unchanged words keep
+ * their times; where the number of words stays the same, each new word takes the times of the old
+ * one. Undefined if the range lasts fewer milliseconds than the text has words.
  */
-export function replaceWords(
+export function findReplacements(
   utterance: UtteranceView,
   range: WordIndexRange,
   text: string,
@@ -23,8 +23,8 @@ export function replaceWords(
   const found = isSpaced
     ? compareSpaced(words, cleaned)
     : compareUnspaced(words, cleaned, utterance)
-  const changes = withNeighbors(found, words).map(({ from, to, words: now }) => {
-    return { from: range.from + from, to: range.from + to, words: now }
+  const changes = withNeighbors(found, words).map(({ from, to, words: newWords }) => {
+    return { from: range.from + from, to: range.from + to, words: newWords }
   })
   if (changes.every((change) => isLongEnough(utterance, change))) {
     return changes.flatMap((change) => oneByOne(utterance, change))
@@ -50,20 +50,20 @@ function split(text: string): string[] {
 }
 
 /**
- * Compares texts in languages with spaces. A word of the machine may contain spaces, such as `10
- * 000`; it stays if all its parts do.
+ * Compares texts in languages with spaces. A recognized word may contain spaces, such as `10 000`;
+ * it stays if all its parts do.
  */
 function compareSpaced(words: readonly string[], text: string): ChangedRange[] {
   const parts = words.map((word) => split(cleanSpaces(word)))
   const starts: number[] = []
   for (let i = 0, at = 0; i < parts.length; at += parts[i++]!.length) starts.push(at)
-  const now = split(text)
-  const places = new Map(matchWords(parts.flat(), now).map((old, k) => [old, k]))
+  const newWords = split(text)
+  const places = new Map(matchWords(parts.flat(), newWords).map((old, k) => [old, k]))
   const changes: ChangedRange[] = []
   let from = 0
   let begin = 0
-  const close = (to: number, end: number) => {
-    if (to > from || end > begin) changes.push({ from, to, words: now.slice(begin, end) })
+  const addChange = (to: number, end: number) => {
+    if (to > from || end > begin) changes.push({ from, to, words: newWords.slice(begin, end) })
   }
   for (const [i, part] of parts.entries()) {
     const first = places.get(starts[i]!)
@@ -72,11 +72,11 @@ function compareSpaced(words: readonly string[], text: string): ChangedRange[] {
       part.length > 0 &&
       part.every((_, p) => places.get(starts[i]! + p) === first + p)
     if (!stays) continue
-    close(i, first)
+    addChange(i, first)
     from = i + 1
     begin = first + part.length
   }
-  close(parts.length, now.length)
+  addChange(parts.length, newWords.length)
   return changes
 }
 
@@ -119,8 +119,8 @@ function segmenterOf(language: string): Intl.Segmenter {
 }
 
 /**
- * Inserted words have no time of their own, so they share that of the word before, or of the first
- * word.
+ * Extends insertions by the word before, or by the first word of the range: inserted words have no
+ * time of their own, and share the time of that word.
  */
 function withNeighbors(changes: readonly ChangedRange[], words: readonly string[]): ChangedRange[] {
   const wide: ChangedRange[] = []
