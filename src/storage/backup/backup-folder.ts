@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { makeDataFolder } from '../data-folder/data-folder.ts'
 import { FolderInUse, lockFolder } from '../database/sqlite/folder-lock.ts'
 import { writeDurably } from '../objects/disk/durable-file.ts'
-import { deriveSealKey, plain, type Seal, sealWith } from './sealed-bytes.ts'
+import { deriveSealKey, plainSeal, type Seal, sealWith } from './sealed-bytes.ts'
 
 /** A folder of backups: snapshots of a database, and the objects that they refer to. */
 export type BackupFolder = { path: string; seal: Seal }
@@ -84,7 +84,7 @@ function parseHead(text: string, path: string): Head {
 function sealOf({ salt, check }: Head, path: string, key: Uint8Array | undefined): Seal {
   if (!salt || !check) {
     if (key) throw new Error(`The backup in ${path} is not encrypted: leave --key-file out`)
-    return plain
+    return plainSeal
   }
   if (!key) throw new Error(`The backup in ${path} is encrypted: name its key with --key-file`)
   const bytes = Buffer.from(salt, 'hex')

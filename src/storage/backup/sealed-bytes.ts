@@ -23,10 +23,10 @@ export type Seal = {
 }
 
 const HASH = 'sha256'
-const SALT = 32
+const SALT_BYTES = 32
 
-/** The files of a backup without encryption. */
-export const plain: Seal = {
+/** Leaves the files of a backup as they are. */
+export const plainSeal: Seal = {
   isEncrypted: false,
   seal: (_name, content) => content,
   unseal: (_name, stored) => stored,
@@ -39,12 +39,12 @@ export const plain: Seal = {
  * its name, in chunks of 64 KiB whose nonces count them and mark the last one.
  */
 export function sealWith(secret: Uint8Array): Seal {
-  const digestKey = deriveSealKey(secret, Buffer.alloc(SALT), 'digest')
+  const digestKey = deriveSealKey(secret, Buffer.alloc(SALT_BYTES), 'digest')
   return {
     isEncrypted: true,
     seal: (name, content) => encryptContent(secret, name, content),
-    unseal: (name, stored) => decrypt(secret, name, stored),
-    storedSize: (size) => SALT + encryptedSize(size),
+    unseal: (name, stored) => decryptContent(secret, name, stored),
+    storedSize: (size) => SALT_BYTES + encryptedSize(size),
     digest: () => createHmac(HASH, digestKey),
   }
 }
@@ -59,19 +59,19 @@ async function* encryptContent(
   name: string,
   content: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const salt = randomBytes(SALT)
+  const salt = randomBytes(SALT_BYTES)
   yield salt
   yield* encryptChunks(deriveSealKey(secret, salt, `file ${name}`), content)
 }
 
-async function* decrypt(
+async function* decryptContent(
   secret: Uint8Array,
   name: string,
   stored: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const { head: salt, rest, close } = await splitHead(stored, SALT)
+  const { head: salt, rest, close } = await splitHead(stored, SALT_BYTES)
   try {
-    if (salt.length < SALT) throw new DamagedFile('it is truncated')
+    if (salt.length < SALT_BYTES) throw new DamagedFile('it is truncated')
     yield* decryptChunks(deriveSealKey(secret, salt, `file ${name}`), rest)
   } finally {
     await close()
