@@ -15,8 +15,8 @@ const CONTENT_DESCRIPTOR = 4
 const REPORT_MS = 250
 
 /**
- * A separate program: serves one request of its parent, then exits. After a short recording, it
- * waits for another request. See `decoder-client.ts` and `decoder-pool.ts`.
+ * The program of a decoder process: serves one request of its parent, then exits; after a short
+ * recording, waits for another request instead. See `decoder-client.ts` and `decoder-pool.ts`.
  */
 process.on('disconnect', () => process.exit())
 process.on('message', (request: DecoderRequest) => {
@@ -53,10 +53,10 @@ async function runRequest(request: DecoderRequest): Promise<DecoderMessage> {
   }
 }
 
-/** Stores `bytes` bytes from the pipe. Reads synchronously, since nothing else runs here. */
-function receiveContent(file: string, bytes: number): void {
-  const content = Buffer.alloc(bytes)
-  for (let filled = 0; filled < bytes; ) {
+/** Stores `size` bytes from the pipe. Reads synchronously, since nothing else runs here. */
+function receiveContent(file: string, size: number): void {
+  const content = Buffer.alloc(size)
+  for (let filled = 0; filled < size; ) {
     const count = readSync(CONTENT_DESCRIPTOR, content, { offset: filled })
     if (count === 0) throw new Error('the content of the recording is incomplete')
     filled += count

@@ -23,8 +23,9 @@ export class PartialTranslations {
   /** The newest texts that wait, by utterance. */
   readonly #waiting = new Map<string, UtteranceWithId>()
   #running: { id: string; controller: AbortController } | undefined
-  /** The utterances whose translation failed, and the last translated text of the others. */
+  /** The utterances whose translation failed. */
   readonly #failed = new Set<string>()
+  /** The last translated text of each utterance. */
   readonly #translated = new Map<string, string>()
   #usage: TokenUsage | undefined
   #isOver = false

@@ -115,8 +115,7 @@ type Amount = { count: number; bytes: number }
 const ACK_BYTES = 230
 
 /**
- * Measures how many messages and bytes of each kind are to be left out; `isCut` states whether that
- * is any.
+ * Measures how many messages and bytes of each kind must be left out; `isCut` is true if any must.
  */
 export async function measureMessages(
   readLog: ReadLog,
@@ -160,7 +159,7 @@ function recordBytes(record: SentRecord): number {
 const sentKinds = ['chunk', 'message'] as const
 type SentRecord = Extract<LogRecord, { kind: (typeof sentKinds)[number] }>
 
-/** Returns whether a record represents the acknowledgment of a chunk, another message, or none. */
+/** Returns what kind of sent message a record stands for; undefined if for none. */
 function messageKindOf(record: SentRecord, { hasAcks }: MessagesOptions): Kind | undefined {
   if (record.kind === 'chunk') return hasAcks && !record.chunk.isPart ? 'ack' : undefined
   const { type, variant } = record.head

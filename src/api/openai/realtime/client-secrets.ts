@@ -30,7 +30,7 @@ export function isClientSecret(token: string): boolean {
  * Creates the client secrets: tokens for web pages, which must not have a key. For some minutes,
  * they can open realtime sockets and nothing else. A secret consists of 256 random bits and the
  * settings of its session. The database stores the hash of both, so nobody can change the settings.
- * A secret ends when its key does.
+ * A secret is valid no longer than its key.
  */
 export function createClientSecrets(
   { storage: { db } }: Pick<App, 'storage'>,
@@ -47,7 +47,7 @@ export function createClientSecrets(
       const at = now()
       const secretCount = await countSignIns(db, { keyHash, kind: 'client' }, { now: at })
       if (secretCount >= MAX_SECRETS) {
-        const detail = `${secretCount} client secrets of the key work already`
+        const detail = `${secretCount} client secrets of this key are already valid`
         throw new AppError('rate_limited', detail, { retryAfter: RETRY_S })
       }
       const text = Buffer.from(JSON.stringify(settings)).toString('base64url')
@@ -58,7 +58,7 @@ export function createClientSecrets(
       return { value, expiresAt }
     },
 
-    /** Returns the holder of a secret that has not ended; rejects with `key_unknown`. */
+    /** Returns the holder of a valid secret; rejects with `key_unknown`. */
     async find(value: string): Promise<SecretHolder> {
       const hash = sha256(value).toString('hex')
       const signIn = await findSignIn(db, hash, { now: now(), kind: 'client' })

@@ -22,7 +22,7 @@ export function lastWordOf(words: readonly Word[]): LastWord | undefined {
 
 /**
  * Returns whether an utterance is recognized together with audio of the previous one, so that both
- * may contain the same word. Fragments are whole words, and share none.
+ * may contain the same word. Fragments consist of whole words, so they never do.
  */
 export function sharesContext({ segment, context }: UtteranceSegments): boolean {
   return context.start < segment.start && context.pauses === undefined
@@ -36,8 +36,8 @@ export function startsAfterPause({ segment, context, isAfterPause }: UtteranceSe
 /**
  * Returns the segment of an utterance. Where two utterances touch, the words of the second begin
  * where those of the first ended: a word that spans the cut is sent once, by whichever utterance
- * recognized it whole. So they do where a pause between them is so short that both share context,
- * unless speech begins earlier.
+ * recognized it whole. The same applies where the pause between them is so short that the second is
+ * recognized with audio of the first, except that the start is then never moved to a later time.
  */
 export function trimToPrevious(
   segments: UtteranceSegments,

@@ -3,8 +3,8 @@ import { floats, floatsOf, type Tensor, type Tensors } from '../../../onnx/onnx-
 /** Added to the scores of padding: its weight becomes exactly 0. */
 const PADDING = -1e9
 /**
- * Frames are padded to a multiple of this: the kernels then add up the same numbers in the same
- * order, whatever longer pieces a piece is decoded with.
+ * Frames are padded to a multiple of this: the kernels then add up the numbers of a piece in the
+ * same order, however long the other pieces of its batch are.
  */
 const ALIGNED_FRAMES = 64
 
