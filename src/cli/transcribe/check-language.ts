@@ -8,14 +8,14 @@ import { sanitize } from '../terminal/sanitize.ts'
  */
 export async function checkLanguage(
   params: Readonly<Record<string, unknown>>,
-  capabilitiesOf: () => Promise<ServerCapabilities>,
+  getCapabilities: () => Promise<ServerCapabilities>,
 ): Promise<void> {
   const { languages: [requested] = [] } = (params.language_config ?? {}) as {
     languages?: readonly string[]
   }
   if (requested === undefined) return
   // If this request fails, so does the upload, which reports the error.
-  const { recognition, models } = await capabilitiesOf().catch((): ServerCapabilities => ({}))
+  const { recognition, models } = await getCapabilities().catch((): ServerCapabilities => ({}))
   if (!recognition) return
   const { canonicalLanguage } = await import('../../api/schemas/models/language-codes.ts')
   const otherModels = [...(models?.installed ?? []), ...(models?.available ?? [])]

@@ -18,10 +18,10 @@ async function wave(t: TestContext, seconds: number): Promise<string> {
 }
 
 function check(path: string, limits: { bytes: number; seconds: number } | undefined, large = 0) {
-  const limitsOf = async () => {
+  const getLimits = async () => {
     return limits && { max_file_bytes: limits.bytes, max_audio_seconds: limits.seconds }
   }
-  return checkLimits(path, { limitsOf, signal, large })
+  return checkLimits(path, { getLimits, signal, large })
 }
 
 test('a file above the size limit is rejected before its upload', async (t) => {

@@ -14,17 +14,17 @@ const MIN_BYTES_PER_SECOND = 500
 export async function checkLimits(
   path: string,
   {
-    limitsOf,
+    getLimits,
     signal,
     large = LARGE_BYTES,
-  }: { limitsOf: () => Promise<RecordingLimits | undefined>; signal: AbortSignal; large?: number },
+  }: { getLimits: () => Promise<RecordingLimits | undefined>; signal: AbortSignal; large?: number },
 ): Promise<void> {
   const size = await stat(path).then(
     (stats) => stats.size,
     () => 0,
   )
   if (size < large) return
-  const limits = await limitsOf()
+  const limits = await getLimits()
   if (!limits) return
   const { max_file_bytes: maxBytes, max_audio_seconds: maxSeconds } = limits
   if (size > maxBytes) {

@@ -63,9 +63,9 @@ export const transcribeCommand: Command = {
     if (!connection.isPrivate) {
       terminal.signal.addEventListener('abort', () => printRunningJobs(running, progress))
     }
-    const capabilitiesOf = createCapabilitiesLookup(connection.client)
+    const getCapabilities = createCapabilitiesLookup(connection.client)
     const { client, isPrivate } = connection
-    const deps = { client, isPrivate, capabilitiesOf, running, progress, terminal, params }
+    const deps = { client, isPrivate, getCapabilities, running, progress, terminal, params }
     const work = ({ recording }: TranscribeTask) => transcribeRecording(recording, deps)
     let failed = 0
     let i = 0
@@ -84,14 +84,14 @@ export const transcribeCommand: Command = {
   },
 }
 
-type CommandOutput = { terminal: Terminal; progress: ProgressDisplay }
-
-type Deps = CommandOutput & {
+type Deps = {
+  terminal: Terminal
+  progress: ProgressDisplay
   client: Client
   /** Whether the server is private to this command. */
   isPrivate: boolean
   params: Record<string, unknown>
-  capabilitiesOf: () => Promise<ServerCapabilities>
+  getCapabilities: () => Promise<ServerCapabilities>
   /** The names of recordings by the ids of their jobs. */
   running: Map<string, string>
 }
@@ -106,7 +106,7 @@ function printRunningJobs(running: ReadonlyMap<string, string>, progress: Progre
 }
 
 /**
- * Returns a function that requests the capabilities of the server once, when they are needed first.
+ * Returns a function that requests the capabilities of the server once, when first needed.
  */
 function createCapabilitiesLookup(client: Client): () => Promise<ServerCapabilities> {
   let capabilities: Promise<ServerCapabilities> | undefined
@@ -142,14 +142,14 @@ async function transcribeRecording(recording: Recording, deps: Deps): Promise<Fi
 
 async function uploadRecording(
   recording: Exclude<Recording, { kind: 'url' }>,
-  { client, isPrivate, params, capabilitiesOf, progress, terminal }: Deps,
+  { client, isPrivate, params, getCapabilities, progress, terminal }: Deps,
 ): Promise<string> {
   const { name } = recording
   const { signal } = terminal
   const stage = stageName(isPrivate ? 'decode' : 'upload')
-  await checkLanguage(params, capabilitiesOf)
-  const limitsOf = async () => (await capabilitiesOf()).limits
-  if (recording.kind === 'file') await checkLimits(recording.path, { limitsOf, signal })
+  await checkLanguage(params, getCapabilities)
+  const getLimits = async () => (await getCapabilities()).limits
+  if (recording.kind === 'file') await checkLimits(recording.path, { getLimits, signal })
   progress.show(name, { stage })
   // The file may be read a little longer after the upload was refused.
   let isOver = false
@@ -166,7 +166,7 @@ async function uploadRecording(
   }
 }
 
-type Writer = {
+type OutcomeOptions = {
   task: TranscribeTask
   format: Format
   progress: ProgressDisplay
@@ -180,7 +180,7 @@ type Writer = {
  */
 async function reportOutcome(
   outcome: PromiseSettledResult<FinishedJob>,
-  { task, format, progress, results, keepsJobs = false }: Writer,
+  { task, format, progress, results, keepsJobs = false }: OutcomeOptions,
 ): Promise<boolean> {
   const { recording, path, subtitles } = task
   const name = sanitize(recording.name)
