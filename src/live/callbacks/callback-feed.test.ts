@@ -16,7 +16,7 @@ import {
 } from '../../../test/support/live/sessions/test-callback-feed.ts'
 import { createRandom } from '../../../test/support/random/random.ts'
 import { createCallbackQueue } from '../../storage/live/live-callbacks.ts'
-import { acknowledgment } from '../input/acknowledgment.ts'
+import { chunkAcknowledgment } from '../input/acknowledgment.ts'
 import { formatLogRecord } from '../journal/log-records.ts'
 import {
   flagOf,
@@ -44,7 +44,7 @@ test('messages are queued in order with sequence numbers, once they are on disk'
   assert.deepEqual(seqs, [0, 1, 2])
   assert.deepEqual(events, ['live.start_session', 'live.audio_chunk', 'live.transcript'])
   const options = { sessionId: session.id, format }
-  const ack = acknowledgment({ before: emptyChunk, chunk: first }, options)
+  const ack = chunkAcknowledgment({ before: emptyChunk, chunk: first }, options)
   assert.deepEqual(
     bodies,
     expectedOf(session, [session.startText, ack, transcript(session, 'hello')]),
@@ -120,7 +120,7 @@ function createWriter(
 
   function acknowledge(isPart: boolean): string {
     const next = { ...chunk(before.received + 1 + Math.floor(random() * 4000)) }
-    const text = acknowledgment({ before, chunk: next }, { sessionId: session.id, format })
+    const text = chunkAcknowledgment({ before, chunk: next }, { sessionId: session.id, format })
     before = next
     if (!isPart && isSelected(text)) expected.push(text)
     return formatLogRecord({ kind: 'chunk', chunk: isPart ? { ...next, isPart } : next })

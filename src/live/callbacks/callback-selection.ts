@@ -1,5 +1,5 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
-import { acknowledgment } from '../input/acknowledgment.ts'
+import { chunkAcknowledgment } from '../input/acknowledgment.ts'
 import { type ChunkRecord, parseLogRecord, recordKindOf } from '../journal/log-records.ts'
 import {
   ackHead,
@@ -45,7 +45,7 @@ export function createCallbackSelection(
       const { chunk } = record
       // The acknowledgment of such a chunk is a message of its own in the log.
       if (chunk.isPart) return { chunk }
-      const text = () => acknowledgment({ before, chunk }, options)
+      const text = () => chunkAcknowledgment({ before, chunk }, options)
       return { chunk, message: { type: 'audio_chunk', text, isDroppable: true, isAtEnd: false } }
     }
     if (record.kind !== 'message') return {}

@@ -8,11 +8,11 @@ import { secondsOfAudio } from './session-format.ts'
  * Returns the message that acknowledges a chunk, as JSON text; `before` is the chunk before it. The
  * log does not store this text, since the chunks determine it.
  */
-export function acknowledgment(
+export function chunkAcknowledgment(
   { before, chunk }: { before: ChunkRecord; chunk: ChunkRecord },
   { sessionId, format }: { sessionId: string; format: AudioFormat },
 ): string {
-  return acknowledgmentOf(
+  return rangeAcknowledgment(
     {
       byteRange: [before.received, chunk.received],
       timeRange: [secondsOfAudio(before.audio, format), secondsOfAudio(chunk.audio, format)],
@@ -25,7 +25,7 @@ export function acknowledgment(
  * Returns the message that acknowledges some bytes, as JSON text; the ranges are half-open, in
  * bytes and in seconds of the session. `at` is in milliseconds since 1970.
  */
-export function acknowledgmentOf(
+export function rangeAcknowledgment(
   { byteRange, timeRange }: { byteRange: [number, number]; timeRange: [number, number] },
   { sessionId, at }: { sessionId: string; at: number },
 ): string {

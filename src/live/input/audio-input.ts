@@ -6,7 +6,7 @@ import { formatLogRecord } from '../journal/log-records.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
 import { ackHead } from '../messages/server-messages.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
-import { acknowledgmentOf } from './acknowledgment.ts'
+import { rangeAcknowledgment } from './acknowledgment.ts'
 import { ChunkPositions, type ChunkPositionsOptions, readChunks } from './chunk-positions.ts'
 import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
 import { secondsOfAudio } from './session-format.ts'
@@ -170,7 +170,9 @@ export class AudioInput {
       return
     }
     const { stored } = acceptedChunk
-    const text = outbox.wantsAcks ? acknowledgmentOf(acceptedChunk, { sessionId, at }) : undefined
+    const text = outbox.wantsAcks
+      ? rangeAcknowledgment(acceptedChunk, { sessionId, at })
+      : undefined
     const lines: string[] = []
     if (stored) lines.push(formatLogRecord({ kind: 'chunk', chunk: stored.chunk }))
     // The record of an entirely new chunk implies how it was acknowledged.

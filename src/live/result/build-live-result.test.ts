@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { AddOnError } from '../../text/result/steps/envelope.ts'
 import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
-import { acknowledgment, acknowledgmentOf } from '../input/acknowledgment.ts'
+import { chunkAcknowledgment, rangeAcknowledgment } from '../input/acknowledgment.ts'
 import {
   type ChunkRecord,
   formatLogRecord,
@@ -125,8 +125,11 @@ test('requested add-ons are included in the result', async () => {
 test('messages are the last key, in order, with acknowledgments', async () => {
   const records = [chunk(3200), message('{"type":"a"}'), chunk(6400), message('{"type":"b"}')]
   const acks = [
-    acknowledgment({ before: { at: 0, received: 0, audio: 0 }, chunk: chunk(3200).chunk }, options),
-    acknowledgment({ before: chunk(3200).chunk, chunk: chunk(6400).chunk }, options),
+    chunkAcknowledgment(
+      { before: { at: 0, received: 0, audio: 0 }, chunk: chunk(3200).chunk },
+      options,
+    ),
+    chunkAcknowledgment({ before: chunk(3200).chunk, chunk: chunk(6400).chunk }, options),
   ]
   const messages = await messagesOf(records)
   assert.deepEqual(messages, [acks[0], '{"type":"a"}', acks[1], '{"type":"b"}'])
@@ -187,7 +190,7 @@ test('warnings are included in the metadata', async () => {
 test('an acknowledgment logged as a message is dropped like the others', async () => {
   const timeRange: [number, number] = [0, 0]
   const at = { sessionId: 'a', at: 1000 }
-  const ack = acknowledgmentOf({ byteRange: [0, 7], timeRange }, at)
+  const ack = rangeAcknowledgment({ byteRange: [0, 7], timeRange }, at)
   const refused = ack.replace('"acknowledged":true', '"acknowledged":false')
   const records = [message(ack), message('"a"'), message(refused), chunk(9)]
   const messages = await messagesOf(records, { maxMessages: 3 })

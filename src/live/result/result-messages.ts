@@ -1,5 +1,5 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
-import { acknowledgment } from '../input/acknowledgment.ts'
+import { chunkAcknowledgment } from '../input/acknowledgment.ts'
 import {
   type ChunkRecord,
   type LoggedMessage,
@@ -95,7 +95,7 @@ async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncG
       if (record.kind === 'chunk') {
         const { chunk } = record
         if (kind && isKept(kind, ACK_BYTES))
-          keptLines.push(acknowledgment({ before, chunk }, options))
+          keptLines.push(chunkAcknowledgment({ before, chunk }, options))
         before = chunk
       } else if (isSentAtEnd(record.head)) {
         atEnd.push(record)
