@@ -35,7 +35,7 @@ export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQ
   if (maxPerMonth === 0) return unlimited
   /** Tokens that are not in the database yet, by account and job. */
   const pending = new Map<string, Map<string, number>>()
-  /** The reservations of an account run one after the other: each counts those before it. */
+  /** The last reservation of each account: the next one waits for it, so that it counts it. */
   const turns = new Map<string, Promise<unknown>>()
 
   function pendingOf(account: string): Map<string, number> {
@@ -74,13 +74,13 @@ export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQ
         turn.catch(() => {}),
       )
       await turn
-      let reservedTokens = 0
+      let usedTokens = 0
       try {
         const response = await make()
-        reservedTokens = response.usage.prompt_tokens + response.usage.completion_tokens
+        usedTokens = response.usage.prompt_tokens + response.usage.completion_tokens
         return response
       } finally {
-        add(owner, reservedTokens - tokens)
+        add(owner, usedTokens - tokens)
       }
     },
   }
