@@ -28,7 +28,7 @@ export async function openLanguageServices(
   const { speech, db } = deps
   const quota = openTokenQuota(db, config.jobs.maxTokensPerMonth)
   const model = openLanguageModel(config, { ...deps, quota })
-  const translator = model ? undefined : await findTranslator(config, deps)
+  const translator = model ? undefined : await openApertium(config, deps)
   return {
     get addOns() {
       if (model) return Object.fromEntries(modelAddOns.map((name) => [name, 'all' as const]))
@@ -73,7 +73,7 @@ const everyPair = { provider: 'language model' as const, pairs: null, sessions: 
  * Opens Apertium. If it does not work, the server starts without it, because other work does not
  * need it.
  */
-async function findTranslator(
+async function openApertium(
   { apertium }: Pick<Config, 'apertium'>,
   { log }: { log: Log },
 ): Promise<Translator | undefined> {

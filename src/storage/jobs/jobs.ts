@@ -83,7 +83,7 @@ export async function findJobs(
 }
 
 /** Returns those of these jobs that have not ended. */
-export async function findActive(db: Db, ids: readonly string[]): Promise<Set<string>> {
+export async function findActiveJobs(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db.sql
     .selectFrom('jobs')
     .select('id')

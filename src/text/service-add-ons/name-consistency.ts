@@ -35,16 +35,16 @@ export const nameConsistency: TranscriptTransform = {
     const groups = findLookAlikes(utterances).map(({ spellings }) => spellings)
     const count = Math.ceil(groups.length / MAX_GROUPS)
     return Array.from({ length: count }, (_, i): ServiceRequest => {
-      const some = groups.slice(i * MAX_GROUPS, (i + 1) * MAX_GROUPS)
-      return { service: 'language model', model: 'configured', task: 'names', groups: some }
+      const requested = groups.slice(i * MAX_GROUPS, (i + 1) * MAX_GROUPS)
+      return { service: 'language model', model: 'configured', task: 'names', groups: requested }
     })
   },
   apply(transcript, params, serviceResponses) {
     const failure = failureOf(serviceResponses)
     // With a language model, every language is supported.
     if (!serviceResponses || failure) checkLanguage(transcript, failure)
-    const sounds = makeNamesConsistent(transcript)
-    const { transcript: changed, changes } = applyResponses(sounds, serviceResponses)
+    const renamedBySound = makeNamesConsistent(transcript)
+    const { transcript: changed, changes } = applyResponses(renamedBySound, serviceResponses)
     return {
       transcript: changed,
       made: { results: changesJson(changes, params), isEmpty: changes.length === 0 },
@@ -91,7 +91,7 @@ function applyResponses(
   const chosen = responses.flatMap(changesIn)
   if (chosen.length === 0) return { transcript, changes }
   const byLanguage = new Map<string, Map<string, string>>()
-  const more: NameChange[] = []
+  const modelChanges: NameChange[] = []
   for (const { language, spellings } of findLookAlikes(transcript.utterances)) {
     const replacements = byLanguage.get(language) ?? new Map<string, string>()
     byLanguage.set(language, replacements)
@@ -99,13 +99,13 @@ function applyResponses(
     for (const { from, to } of chosen) {
       if (!counts.has(from) || !counts.has(to) || replacements.has(from)) continue
       replacements.set(from, to)
-      more.push({ from, to, count: counts.get(from)! })
+      modelChanges.push({ from, to, count: counts.get(from)! })
     }
   }
   const utterances = transcript.utterances.map((utterance) => {
     return respellNames(utterance, byLanguage.get(utterance.language) ?? new Map())
   })
-  return { transcript: { ...transcript, utterances }, changes: joinChanges(changes, more) }
+  return { transcript: { ...transcript, utterances }, changes: joinChanges(changes, modelChanges) }
 }
 
 /** Returns the changes of a response of unknown form. */
