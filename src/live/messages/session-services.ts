@@ -1,4 +1,4 @@
-import { type Envelope, failedEnvelope, timedOut } from '../../text/result/steps/envelope.ts'
+import { type Envelope, failedEnvelope, timeoutError } from '../../text/result/steps/envelope.ts'
 import {
   mergeServiceAddOn,
   prepareServiceAddOn,
@@ -95,7 +95,7 @@ export function createSessionServices(
         } catch (error) {
           signal.throwIfAborted()
           if (!limit.aborted) throw error
-          return { error: timedOut(name, seconds) }
+          return { error: timeoutError(name, seconds) }
         }
       }),
     )

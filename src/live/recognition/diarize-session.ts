@@ -7,7 +7,11 @@ import type {
   SpeechEngine,
 } from '../../asr/speech-engine.ts'
 import type { Log } from '../../observability/log.ts'
-import { type AddOnError, diarizationFailed, timedOut } from '../../text/result/steps/envelope.ts'
+import {
+  type AddOnError,
+  diarizationFailed,
+  timeoutError,
+} from '../../text/result/steps/envelope.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
@@ -65,7 +69,7 @@ export async function diarizeSession(options: DiarizeSessionOptions): Promise<vo
   } catch (cause) {
     signal.throwIfAborted()
     log.error({ err: cause }, 'diarization failed, provisional speakers stay')
-    error = timeoutSignal.aborted ? timedOut('diarization', timeout) : diarizationFailed(cause)
+    error = timeoutSignal.aborted ? timeoutError('diarization', timeout) : diarizationFailed(cause)
   }
   const seconds = roundTo((performance.now() - startedAt) / 1000, 6)
   journal.append({

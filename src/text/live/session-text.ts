@@ -2,11 +2,11 @@ import type { Log } from '../../observability/log.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { Params } from '../add-ons/add-on.ts'
 import {
-  budgetExceeded,
-  crashed,
+  budgetError,
+  crashError,
   type Envelope,
   failedEnvelope,
-  timedOut,
+  timeoutError,
 } from '../result/steps/envelope.ts'
 import { capitalizeBeginning, joinSentences } from '../words/sentences/join-sentences.ts'
 import { StepBudget } from './step-budget.ts'
@@ -48,7 +48,7 @@ type StepName = TextTask['name']
 type StepOutcome = TaskOutcome | { kind: 'spent' }
 
 /**
- * Opens the text steps of one session. A step that hung, crashed its thread or used too much time
+ * Opens the text steps of one session. A step that hung, crashError its thread or used too much time
  * is not run again: repeated for every utterance, it would delay all sessions.
  */
 export function openSessionText(
@@ -98,11 +98,11 @@ export function openSessionText(
         case 'done':
           return outcome.value as Envelope
         case 'hung':
-          return failedEnvelope(name, timedOut(name, threads.summaries.timeout))
+          return failedEnvelope(name, timeoutError(name, threads.summaries.timeout))
         case 'spent':
-          return failedEnvelope(name, budgetExceeded(name))
+          return failedEnvelope(name, budgetError(name))
         default:
-          return failedEnvelope(name, crashed(name))
+          return failedEnvelope(name, crashError(name))
       }
     },
     warnings: () => [...warnings.values()].flat(),
@@ -160,7 +160,7 @@ function createStepRunner(
     if (budget.isSlow) threads.setApart()
     if (!budget.isSpent || lost.has(name)) return
     lost.set(name, { kind: 'spent' })
-    warn(name, [...(warnings.get(name) ?? []), budgetExceeded(name).message])
+    warn(name, [...(warnings.get(name) ?? []), budgetError(name).message])
   }
 
   /** Stores the warnings for the user, and logs each once. */

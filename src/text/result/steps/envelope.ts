@@ -78,7 +78,7 @@ export function runInEnvelope(
   } catch (error) {
     const isExpected = error instanceof AddOnFailure
     if (!isExpected) onFault?.(name, error)
-    const failure = isExpected ? error.error : crashed(name)
+    const failure = isExpected ? error.error : crashError(name)
     return failedEnvelope(name, failure, { seconds: seconds(), format })
   }
 }
@@ -86,13 +86,13 @@ export function runInEnvelope(
 /**
  * Returns the error of an add-on that crashed, without the cause, which may quote the transcript.
  */
-export function crashed(name: string): AddOnError {
+export function crashError(name: string): AddOnError {
   return { status_code: 500, exception: 'AddonFailed', message: `${name} crashed` }
 }
 
 /** Returns the error of a failed diarization. It names only a model that the operator added. */
 export function diarizationFailed(error: unknown): AddOnError {
-  const failure = crashed('diarization')
+  const failure = crashError('diarization')
   const isModel = error instanceof AppError && error.code === 'speaker_model_unusable'
   return isModel ? { ...failure, message: error.message } : failure
 }
@@ -101,13 +101,13 @@ export function diarizationFailed(error: unknown): AddOnError {
  * Returns the error of an add-on that no longer runs because it used more processor time than one
  * session may.
  */
-export function budgetExceeded(name: string): AddOnError {
+export function budgetError(name: string): AddOnError {
   const message = `${name} is skipped from now on: it used more time than a session may`
   return { status_code: 504, exception: 'AddonTimeout', message }
 }
 
 /** Returns the error of an add-on that timed out. */
-export function timedOut(name: string, seconds: number): AddOnError {
+export function timeoutError(name: string, seconds: number): AddOnError {
   const message = `${name} took longer than ${Math.round(seconds)} s`
   return { status_code: 504, exception: 'AddonTimeout', message }
 }

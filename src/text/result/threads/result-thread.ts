@@ -2,7 +2,7 @@ import { AppError } from '../../../errors.ts'
 import type { Log } from '../../../observability/log.ts'
 import { threadStarter } from '../../../workers/start-worker.ts'
 import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
-import { type AddOnError, crashed, timedOut } from '../steps/envelope.ts'
+import { type AddOnError, crashError, timeoutError } from '../steps/envelope.ts'
 import {
   type BuilderTask,
   createStepName,
@@ -116,7 +116,8 @@ export class ResultThread {
     // A step that crashes although it is left out cannot be the cause.
     const lost = step !== undefined && !failedSteps[step] ? step : undefined
     const isHung = 'lost' in ended && ended.lost.reason === 'hung'
-    if (lost !== undefined) failedSteps[lost] = isHung ? timedOut(lost, seconds) : crashed(lost)
+    if (lost !== undefined)
+      failedSteps[lost] = isHung ? timeoutError(lost, seconds) : crashError(lost)
     if (!signal.aborted) log.error({ step: lost }, 'an add-on crashed or hung')
     return { lost }
   }

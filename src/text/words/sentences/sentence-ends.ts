@@ -113,11 +113,11 @@ function continuesAfterMark(text: string, context: BreakContext): boolean {
   // A masked word, such as "C***.", is not an initial.
   if (!/[^.*]\.$/.test(unquoted)) return false
   const { core, possessive } = wordPartsOf(unquoted)
-  return continuesAfterFullStop(core + possessive, first, language)
+  return isInnerFullStop(core + possessive, first, language)
 }
 
-/** Returns whether a sentence continues after a full stop, by the words before and after it. */
-function continuesAfterFullStop(core: string, first: string, language: string): boolean {
+/** Returns whether a full stop is that of an abbreviation or a number within a sentence. */
+function isInnerFullStop(core: string, first: string, language: string): boolean {
   const isStart = isStarter(first, language)
   if (/^\d{1,3}$/.test(core) && /^\d/.test(first)) return true
   if (/^\d{1,2}$/.test(core) && ORDINAL_FULL_STOP_LANGUAGES.has(language)) return !isStart
