@@ -18,9 +18,9 @@ function answered(...responses: unknown[]): ServiceResponses {
 }
 
 function apply(transcript: ReturnType<typeof say>, given?: ServiceResponses) {
-  const { transcript: changed, made, warnings } = nameConsistency.apply(transcript, {}, given)
+  const { transcript: changed, output, warnings } = nameConsistency.apply(transcript, {}, given)
   const texts = changed.utterances.map(({ words }) => words.map(({ text }) => text).join(' '))
-  return { texts, changes: JSON.parse(made!.results as string), warnings }
+  return { texts, changes: JSON.parse(output!.results as string), warnings }
 }
 
 const german = say('de', 'Herr Meyer kam', 'von Maiers,', 'mit Meyers', 'und Meyer', 'von Maier')

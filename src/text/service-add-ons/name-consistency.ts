@@ -47,7 +47,7 @@ export const nameConsistency: TranscriptTransform = {
     const { transcript: changed, changes } = applyResponses(renamedBySound, serviceResponses)
     return {
       transcript: changed,
-      made: { results: changesJson(changes, params), isEmpty: changes.length === 0 },
+      output: { results: changesJson(changes, params), isEmpty: changes.length === 0 },
       ...(failure && {
         warnings: [`${name} compared some names by sound alone: ${failure.message}`],
       }),

@@ -28,7 +28,7 @@ export type TranscriptTransform = {
 /** A changed transcript, the report of the changes, and the audio spans to silence. */
 export type TransformResult = {
   transcript: Transcript
-  made?: AddOnOutput
+  output?: AddOnOutput
   redacted?: RedactedSpan[]
   /** Warnings for the user, which go into the metadata of the result. */
   warnings?: string[]

@@ -64,7 +64,7 @@ export function applyTransform(
     serviceResponses,
     ...run
   }: EnvelopeOptions & TransformOptions & { serviceResponses?: ServiceResponses },
-): Omit<TransformResult, 'made'> & { envelope?: Envelope } {
+): Omit<TransformResult, 'output'> & { envelope?: Envelope } {
   if (required) {
     if (failure) throw new RequiredStepFailed(failure.message)
     return applyRequired(() => apply(transcript, params))
@@ -75,11 +75,11 @@ export function applyTransform(
       ...(reports ? { envelope: failedEnvelope(name, failure) } : { warnings: [failure.message] }),
     }
   }
-  let changed: Omit<TransformResult, 'made'> = { transcript }
+  let changed: Omit<TransformResult, 'output'> = { transcript }
   const compute = (): AddOnOutput => {
-    const { made, ...applied } = apply(transcript, params, serviceResponses)
+    const { output, ...applied } = apply(transcript, params, serviceResponses)
     changed = applied
-    return made ?? { results: null, isEmpty: true }
+    return output ?? { results: null, isEmpty: true }
   }
   // Without an envelope, nobody would notice the failure, so it is treated as a crash of the step.
   if (!reports) {
