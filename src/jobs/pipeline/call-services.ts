@@ -46,12 +46,15 @@ export async function callServices(
   for (const addOnRequests of prepared) {
     let completed = completedBefore
     completedBefore += countOf(addOnRequests)
-    const onResponse = () => onProgress?.(++completed / total)
+    const onResponses = (count: number) => {
+      completed += count
+      onProgress?.(completed / total)
+    }
     const startedAt = performance.now()
     const outcome =
       'error' in addOnRequests
         ? addOnRequests
-        : await responsesOf(services, addOnRequests, { ...options, onResponse })
+        : await responsesOf(services, addOnRequests, { ...options, onResponses })
     const seconds = addOnRequests.seconds + (performance.now() - startedAt) / 1000
     serviceResponses.push({ ...outcome, name: addOnRequests.name, seconds })
   }
@@ -61,7 +64,12 @@ export async function callServices(
 async function responsesOf(
   services: Services,
   { name, requests }: ServiceRequests & { requests: ServiceRequest[] },
-  { responses, log, onResponse, ...options }: JobCallOptions & { onResponse: () => void },
+  {
+    responses,
+    log,
+    onResponses,
+    ...options
+  }: JobCallOptions & { onResponses: (count: number) => void },
 ): Promise<{ responses: unknown[] } | { error: AddOnError }> {
   const { signal } = options
   const keys = requests.map(hashOfJson)
@@ -81,13 +89,15 @@ async function responsesOf(
   for (const [i, key] of keys.entries()) {
     if (responses.find(key) === undefined) missing.set(key, requests[i]!)
   }
+  // Stored responses count, and so do requests that are sent once for several.
+  if (missing.size < keys.length) onResponses(keys.length - missing.size)
   try {
     await mapConcurrently(
       [...missing],
       async ([key, request], signal) => {
         const response = await callService(services, request, { ...options, signal, memoize })
         await responses.append(key, response)
-        onResponse()
+        onResponses(1)
       },
       { limit: MAX_CALLS, signal },
     )
