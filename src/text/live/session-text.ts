@@ -48,7 +48,7 @@ type StepName = TextTask['name']
 type StepOutcome = TaskOutcome | { kind: 'spent' }
 
 /**
- * Opens the text steps of one session. A step that hung, crashError its thread or used too much time
+ * Opens the text steps of one session. A step that hung, crashed its thread or used too much time
  * is not run again: repeated for every utterance, it would delay all sessions.
  */
 export function openSessionText(
