@@ -94,6 +94,8 @@ test('style digits writes decades, and three digits that are spoken as one and t
     'He scored two twenty-one yard touchdowns.': 'He scored 2 21 yard touchdowns.',
     'two thirty-five dollars, two twenty-one million': '2 35 dollars, 2 21,000,000',
     'five five twenty-one, five twenty-one twelve': '5 5 21, 5 21 12',
+    'Rooms two twenty-one and two twenty-two, flight one sixty-one to Oslo.':
+      'Rooms 221 and 222, flight 161 to Oslo.',
     'two fifty, at four fifty-two, at four fifty-two Oak Street':
       '2 50, at 4 52, at 452 Oak Street',
   }

@@ -113,7 +113,6 @@ function threeDigitLabel(
     !(value === 1 && BEFORE_PRONOUN.test(before)) &&
     (isBeforeName || !BEFORE_NOON_OR_LATER.test(before)) &&
     ![AFTER_NUMBER, AFTER_WORD_NUMBER, COUNTED].some((pattern) => pattern.test(after)) &&
-    !/^(?:oh|and|to|or)$/.test(after) &&
     !parseSpokenNumber([after])
   return isAlone ? { text: `${value}${next.value}`, count: end } : undefined
 }
