@@ -4,8 +4,8 @@ import { type Profiler, Session } from 'node:inspector'
 export type Coverage = {
   /** Returns whether code ran since the last call in a way that it never had before. */
   isNew(): boolean
-  /** The number of ways in which blocks ran: each is a block, and how often, by powers of two. */
-  readonly ways: number
+  /** The number of edges: each is a block and how often it ran, by powers of two. */
+  readonly edges: number
 }
 
 const sources = new URL('../src/', import.meta.url).href
@@ -19,7 +19,7 @@ export function watchCoverage(): Coverage {
   session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
   const known = new Set<string>()
   return {
-    get ways() {
+    get edges() {
       return known.size
     },
     isNew() {

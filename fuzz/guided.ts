@@ -51,7 +51,7 @@ export async function fuzzBytes<Kind extends string>(
     if (!failure && coverage.isNew()) corpus.push(bytes)
   }
   const inputs = [...kept.values()].reduce((sum, corpus) => sum + corpus.length, 0)
-  const outcome: Outcome = { name, seed, runs, inputs, ways: coverage.ways }
+  const outcome: Outcome = { name, seed, runs, inputs, edges: coverage.edges }
   if (!failure) return report(outcome)
   const { input, error } = await smallest(check, failure)
   report(outcome, {

@@ -13,10 +13,10 @@ export function readOptions(): { seconds: number; seed: number } {
 }
 
 /**
- * The outcome of a target. `inputs` are those that a guided target kept, `ways` the coverage that
+ * The outcome of a target. `inputs` are those that a guided target kept, `edges` the coverage that
  * it found.
  */
-export type Outcome = { name: string; seed: number; runs: number; inputs?: number; ways?: number }
+export type Outcome = { name: string; seed: number; runs: number; inputs?: number; edges?: number }
 
 /** Prints the outcome of a target, and its failure; the process then exits with 1. */
 export function report(outcome: Outcome, failure?: { input: string; error: unknown }): void {

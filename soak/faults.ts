@@ -10,7 +10,7 @@ import { pairSockets } from '../test/support/net/pair-sockets.ts'
 import type { SoakedServer } from './soaked-server.ts'
 
 /** The target of a fault. */
-export type FaultPlace = {
+export type FaultTarget = {
   server: SoakedServer
   receivers: readonly UnreliableReceiver[]
   /** Makes the database slow for `ms` milliseconds. */
@@ -53,7 +53,7 @@ export function createFaultChoice({
   random,
   fillDisk,
   only,
-}: Pick<FaultPlace, 'random' | 'fillDisk' | 'only'>): () => Fault {
+}: Pick<FaultTarget, 'random' | 'fillDisk' | 'only'>): () => Fault {
   const isAllowed = (fault: Fault) => fault !== 'full disk' || fillDisk !== undefined
   const allowed = faults.filter(isAllowed)
   const harmful = new Set(allowed.filter((fault) => fault !== 'none'))
@@ -65,26 +65,26 @@ export function createFaultChoice({
 /** Causes a fault several times within `ms` milliseconds. */
 export async function causeFaults(
   fault: Fault,
-  place: FaultPlace,
-  { ms, over }: { ms: number; over: AbortSignal },
+  target: FaultTarget,
+  { ms, signal }: { ms: number; signal: AbortSignal },
 ): Promise<void> {
   if (fault === 'none') return
-  for (let times = 0; !over.aborted && times < TIMES; times++) {
-    await delay((ms / TIMES) * place.random(), undefined, { signal: over }).catch(() => {})
-    if (over.aborted) return
-    await cause(fault, place)
-    await place.server.running()
+  for (let times = 0; !signal.aborted && times < TIMES; times++) {
+    await delay((ms / TIMES) * target.random(), undefined, { signal }).catch(() => {})
+    if (signal.aborted) return
+    await cause(fault, target)
+    await target.server.ensureRunning()
   }
 }
 
-async function cause(fault: Fault, place: FaultPlace): Promise<void> {
-  const { server, receivers, random } = place
+async function cause(fault: Fault, target: FaultTarget): Promise<void> {
+  const { server, receivers, random } = target
   if (fault === 'away') {
     for (const receiver of receivers) receiver.leave(Math.ceil(20 * random()))
   } else if (fault === 'stall') {
     for (const receiver of receivers) receiver.stall(MAX_MS * random())
-  } else if (fault === 'slow database') await place.slowDatabase(MAX_SLOW_MS * random())
-  else if (fault === 'full disk') await place.fillDisk?.(MAX_SLOW_MS * random())
+  } else if (fault === 'slow database') await target.slowDatabase(MAX_SLOW_MS * random())
+  else if (fault === 'full disk') await target.fillDisk?.(MAX_SLOW_MS * random())
   else if (fault === 'pause') await server.pause(MAX_MS * random())
   else if (fault === 'kill') await server.kill()
   else await server.stop()

@@ -13,7 +13,7 @@ must have been answered in time. The exit code is 1 when it is not. Slopes of me
 Options:
   --hours N | --minutes N      how long (default: 2 hours)
   --database sqlite|postgres   postgres starts a temporary server (default: sqlite)
-  --bar MS                     what 95 % of the small requests may take in rounds without a fault of the
+  --max-p95 MS                 what 95 % of the small requests may take in rounds without a fault of the
                                server (default: 2000, for a machine that others use as well)
   --fault NAME                 none, away, stall, pause, "slow database", "full disk", stop or kill in each round
                                (default: each once, then one at random)
@@ -24,7 +24,7 @@ const { values } = parseArgs({
     hours: { type: 'string' },
     minutes: { type: 'string' },
     database: { type: 'string', default: 'sqlite' },
-    bar: { type: 'string', default: '2000' },
+    'max-p95': { type: 'string', default: '2000' },
     fault: { type: 'string' },
     seed: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -32,19 +32,19 @@ const { values } = parseArgs({
 })
 const { hours, minutes, database, seed, fault: only } = values
 const length = minutes === undefined ? Number(hours ?? 2) * 60 : Number(minutes)
-const barMs = Number(values.bar)
+const maxP95Ms = Number(values['max-p95'])
 const isKnown = database === 'sqlite' || database === 'postgres'
 const isOneLength = hours === undefined || minutes === undefined
 if (values.help) console.log(HELP)
 else if (
   !isKnown ||
   !isOneLength ||
-  !(length > 0 && barMs > 0) ||
+  !(length > 0 && maxP95Ms > 0) ||
   !(only === undefined || isFault(only))
 ) {
   console.error(HELP)
   process.exitCode = 2
 } else {
   const first = seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(seed)
-  process.exitCode = await soak({ minutes: length, database, seed: first, barMs, only })
+  process.exitCode = await soak({ minutes: length, database, seed: first, maxP95Ms, only })
 }

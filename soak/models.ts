@@ -10,7 +10,7 @@ import { call } from '../test/support/net/http-client.ts'
 import type { ChildServer } from '../test/support/server/child-server.ts'
 
 /** The folder and the mirror of models. */
-export type ModelPlace = { folder: string; mirror: ModelServer; random: () => number }
+export type ModelTarget = { folder: string; mirror: ModelServer; random: () => number }
 
 type Model = {
   name: string
@@ -38,21 +38,21 @@ const model: CatalogModel = {
  * Checks that a pulled model is listed, and not after its removal, and that a pull fails with a
  * message and installs nothing when the mirror refuses, breaks off or sends other content.
  */
-export async function checkModels(server: ChildServer, place: ModelPlace): Promise<void> {
+export async function checkModels(server: ChildServer, target: ModelTarget): Promise<void> {
   const models = async () => (await call<{ items: Model[] }>(server, '/v2/models')).body.items
   const find = async (name: string) => (await models()).find((model) => model.name === name)
-  await installOwn(place.folder)
+  await installOwn(target.folder)
   assert.equal((await find('own'))?.state, 'installed')
   const removed = await call(server, '/v2/models/own', { method: 'DELETE' })
   assert.equal(removed.status, 204)
   assert.equal(await find('own'), undefined)
 
   const { files } = readCatalog().find(({ id }) => id === PULLED)!
-  for (const { url } of files) place.mirror.files.set(new URL(url).pathname, content)
-  place.mirror.next.length = 0
-  const dice = place.random()
-  if (dice < 0.3) place.mirror.next.push(refuse(403))
-  else if (dice < 0.6) place.mirror.next.push(sendPart(5, 'cut'))
+  for (const { url } of files) target.mirror.files.set(new URL(url).pathname, content)
+  target.mirror.next.length = 0
+  const dice = target.random()
+  if (dice < 0.3) target.mirror.next.push(refuse(403))
+  else if (dice < 0.6) target.mirror.next.push(sendPart(5, 'cut'))
   const pull = await call(server, `/v2/models/${PULLED}/pull`, { method: 'POST' })
   assert.equal(pull.status, 202, JSON.stringify(pull.body))
   while ((await find(PULLED))?.pull) await delay(100)
@@ -67,5 +67,5 @@ async function installOwn(folder: string): Promise<void> {
   }
   const { signal } = new AbortController()
   const conversions = { whisper: () => assert.fail('nothing to convert') }
-  await installModel(folder, { model: model, obtain }, { conversions, signal, onStep() {} })
+  await installModel(folder, { model, obtain }, { conversions, signal, onStep() {} })
 }

@@ -12,21 +12,21 @@ import { runHere } from '../test/support/cli/run-here.ts'
 import { within } from '../test/support/live/random-client.ts'
 import { call } from '../test/support/net/http-client.ts'
 import type { ChildServer } from '../test/support/server/child-server.ts'
-import { causeFaults, type Fault, type FaultPlace, HARMLESS, REFUSING } from './faults.ts'
-import { checkModels, type ModelPlace } from './models.ts'
+import { causeFaults, type Fault, type FaultTarget, HARMLESS, REFUSING } from './faults.ts'
+import { checkModels, type ModelTarget } from './models.ts'
 import type { SoakedServer } from './soaked-server.ts'
 
 /** The options of a round. */
-export type RoundOptions = FaultPlace & {
+export type RoundOptions = FaultTarget & {
   round: number
   fault: Fault
   /**
    * The limit of the 95th percentile of small requests in milliseconds, in rounds without a fault
    * of the server.
    */
-  barMs: number
+  maxP95Ms: number
   /** The folder and the mirror of models. */
-  models: Omit<ModelPlace, 'random'>
+  models: Omit<ModelTarget, 'random'>
 }
 
 /** A summary of a round for the console. */
@@ -53,17 +53,17 @@ const ROUNDS_PER_PULL = 3
 
 /** Runs load with one kind of fault; throws when something is lost, doubled or out of order. */
 export async function runRound(options: RoundOptions): Promise<RoundReport> {
-  const { round, fault, server, receivers, models, random, barMs } = options
+  const { round, fault, server, receivers, models, random, maxP95Ms } = options
   const account = createBusyAccount({ receivers, random, maxSessions: SESSIONS, isVaried: true })
   const before = receivers.map(({ arrivals }) => arrivals.length)
-  await server.running()
-  const over = AbortSignal.timeout(ROUND_MS)
+  await server.ensureRunning()
+  const signal = AbortSignal.timeout(ROUND_MS)
   const [, times] = await Promise.all([
-    causeFaults(fault, options, { ms: ROUND_MS, over }),
-    probe(server, over),
-    ...Array.from({ length: ACTORS }, () => act(account, server, { over, fault })),
+    causeFaults(fault, options, { ms: ROUND_MS, signal }),
+    probe(server, signal),
+    ...Array.from({ length: ACTORS }, () => act(account, server, { signal, fault })),
   ])
-  const last = await server.running()
+  const last = await server.ensureRunning()
   await within(SETTLE_MS, Promise.all(account.clients.map((client) => client.ended))).catch(
     (cause) => {
       throw new Error('not all sessions have ended', { cause })
@@ -80,8 +80,8 @@ export async function runRound(options: RoundOptions): Promise<RoundReport> {
   const checked = await checkAccount(last, { account, receivers, before })
   await checkDeletion(server)
   const [p50, p95] = [0.5, 0.95].map((share) => Math.round(percentile(times, share) ?? 0))
-  const isLate = HARMLESS.has(fault) && p95! > barMs
-  assert.ok(!isLate, `95 % of the requests took up to ${p95} ms, more than ${barMs}`)
+  const isLate = HARMLESS.has(fault) && p95! > maxP95Ms
+  assert.ok(!isLate, `95 % of the requests took up to ${p95} ms, more than ${maxP95Ms}`)
   const [sessions, deleted] = [account.clients.length, account.deleted.size]
   return { fault, ...checked, sessions, deleted, p50: p50!, p95: p95! }
 }
@@ -90,12 +90,12 @@ export async function runRound(options: RoundOptions): Promise<RoundReport> {
 async function act(
   account: BusyAccount,
   server: SoakedServer,
-  { over, fault }: { over: AbortSignal; fault: Fault },
+  { signal, fault }: { signal: AbortSignal; fault: Fault },
 ): Promise<void> {
-  while (!over.aborted) {
-    const child = await server.running()
+  while (!signal.aborted) {
+    const child = await server.ensureRunning()
     await account.act(child).catch(async (error) => {
-      const isLost = error instanceof TypeError || child !== (await server.running())
+      const isLost = error instanceof TypeError || child !== (await server.ensureRunning())
       const isHit = isLost || REFUSING.has(fault)
       if (!isHit) throw error
     })
@@ -104,10 +104,10 @@ async function act(
 }
 
 /** Sends small requests; returns how long they took, without those that a fault hit. */
-async function probe(server: SoakedServer, over: AbortSignal): Promise<number[]> {
+async function probe(server: SoakedServer, signal: AbortSignal): Promise<number[]> {
   const times: number[] = []
-  while (!over.aborted) {
-    const { url, key } = await server.running()
+  while (!signal.aborted) {
+    const { url, key } = await server.ensureRunning()
     const began = performance.now()
     const headers = { 'x-service-key': key }
     const response = await fetch(`${url}/v2/transcription?limit=1`, { headers }).catch(
@@ -122,7 +122,7 @@ async function probe(server: SoakedServer, over: AbortSignal): Promise<number[]>
 
 /** Returns the server with the key of an operator; there is one for the whole soak. */
 async function asAdmin(server: SoakedServer): Promise<ChildServer> {
-  return { ...(await server.running()), key: await server.adminKey() }
+  return { ...(await server.ensureRunning()), key: await server.adminKey() }
 }
 
 /** Checks that lists are ordered, that pages of any size are complete, and that filters work. */
@@ -142,7 +142,7 @@ async function checkLists(server: ChildServer): Promise<void> {
 
 /** Checks that a new key works at once, and not after it is revoked. */
 async function checkKeys(server: SoakedServer): Promise<void> {
-  const child = await server.running()
+  const child = await server.ensureRunning()
   const made = await runHere(
     ['keys', 'create', '--account', 'test', '--scopes', 'read'],
     server.env,
@@ -158,7 +158,7 @@ async function checkKeys(server: SoakedServer): Promise<void> {
 
 /** Checks that deleted jobs are not in lists and not found. */
 async function checkDeletion(server: SoakedServer): Promise<void> {
-  const child = await server.running()
+  const child = await server.ensureRunning()
   const deleted = await server.clear()
   assert.deepEqual(await list(child, '/v2/transcription'), [])
   for (const id of deleted) {

@@ -9,7 +9,7 @@ export type Sample = {
   rssMB: number
   /** Used by objects of JavaScript. */
   heapMB: number
-  /** Open file descriptors; NaN where the system does not tell. */
+  /** Open file descriptors; NaN where the system does not report them. */
   handles: number
   folderMB: number
 }

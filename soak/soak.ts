@@ -35,7 +35,7 @@ export type SoakOptions = {
   database: 'sqlite' | 'postgres'
   seed: number
   /** The limit for small requests; see `RoundOptions`. */
-  barMs: number
+  maxP95Ms: number
   only?: Fault | undefined
 }
 
@@ -53,28 +53,28 @@ const settings = {
 
 /** Runs rounds for the given minutes; resolves to the exit code. */
 export async function soak(options: SoakOptions): Promise<number> {
-  const { minutes, database, seed, barMs, only } = options
+  const { minutes, database, seed, maxP95Ms, only } = options
   const reason = database === 'postgres' ? whyNoPostgres() : undefined
   if (reason) {
     console.error(`Cannot run with PostgreSQL: ${reason}`)
     return 1
   }
-  await using made = new AsyncDisposableStack()
+  await using resources = new AsyncDisposableStack()
   // Cleans up, because a mounted disk and a database would outlive the process.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void made.disposeAsync().finally(() => process.exit(1)))
+    process.once(signal, () => void resources.disposeAsync().finally(() => process.exit(1)))
   }
   const random = createRandom(seed)
   const root = await mkdtemp(join(tmpdir(), 'steno-soak-'))
-  made.defer(() => rm(root, { recursive: true, force: true }))
+  resources.defer(() => rm(root, { recursive: true, force: true }))
   const [folder, models] = [join(root, 'data'), join(root, 'models')]
   await mkdir(folder)
   const hasDisk = mountDisk(folder)
-  if (hasDisk) made.defer(() => void spawnSync('umount', [folder]))
+  if (hasDisk) resources.defer(() => void spawnSync('umount', [folder]))
   const mirror = await startModelServer()
-  made.defer(() => mirror.close())
-  const receivers = await openReceivers(made, random)
-  const postgres = database === 'postgres' ? await startDatabase(made, root) : undefined
+  resources.defer(() => mirror.close())
+  const receivers = await openReceivers(resources, random)
+  const postgres = database === 'postgres' ? await startDatabase(resources, root) : undefined
   const env = {
     ...settings,
     STENO_PORT: await freePort(),
@@ -84,11 +84,11 @@ export async function soak(options: SoakOptions): Promise<number> {
     ...(postgres && { STENO_DATABASE_URL: postgres.url }),
   }
   const server = new SoakedServer({ folder, env })
-  made.defer(() => server.kill())
+  resources.defer(() => server.kill())
   console.log(`seed ${seed}, ${database}, ${minutes} minutes`)
 
   const place = {
-    ...{ server, receivers, random, barMs, only, models: { folder: models, mirror } },
+    ...{ server, receivers, random, maxP95Ms, only, models: { folder: models, mirror } },
     slowDatabase: (ms: number) => postgres?.slow(ms) ?? lockSqlite(folder, ms),
     fillDisk: hasDisk ? (ms: number) => fillFolder(folder, ms) : undefined,
   }
@@ -125,29 +125,29 @@ function mountDisk(folder: string): boolean {
 }
 
 async function openReceivers(
-  made: AsyncDisposableStack,
+  resources: AsyncDisposableStack,
   random: () => number,
 ): Promise<UnreliableReceiver[]> {
   const receivers: UnreliableReceiver[] = []
   for (let i = 0; i < 2; i++) {
     const receiver = await openUnreliable({ secret: SECRET, random })
-    made.defer(() => receiver.close())
+    resources.defer(() => receiver.close())
     receivers.push(receiver)
   }
   return receivers
 }
 
 async function takeSample(server: SoakedServer, folder: string): Promise<Sample> {
-  const { url } = await server.running()
+  const { url } = await server.ensureRunning()
   await server.collectGarbage()
   return sampleOf({ pid: server.pid, url, folder })
 }
 
-async function startDatabase(made: AsyncDisposableStack, root: string): Promise<SlowPostgres> {
+async function startDatabase(resources: AsyncDisposableStack, root: string): Promise<SlowPostgres> {
   const folder = makePostgresFolder()
-  made.defer(() => removePostgres(folder))
+  resources.defer(() => removePostgres(folder))
   await startPostgres(folder, { isDurable: true })
-  const way = await openSlowPostgres(postgresUrl(folder, 'postgres'), root)
-  made.defer(() => way.close())
-  return way
+  const proxy = await openSlowPostgres(postgresUrl(folder, 'postgres'), root)
+  resources.defer(() => proxy.close())
+  return proxy
 }

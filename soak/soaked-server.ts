@@ -51,7 +51,7 @@ export class SoakedServer {
   }
 
   /** Returns the running server, or starts one if the last has ended; concurrent calls share it. */
-  async running(): Promise<ChildServer> {
+  async ensureRunning(): Promise<ChildServer> {
     await this.#ending
     this.#starting ??= this.#start()
     return this.#starting
@@ -69,7 +69,7 @@ export class SoakedServer {
     return child
   }
 
-  /** Ends the process as a power failure does. */
+  /** Kills the process, as the system does when memory runs out. */
   async kill(): Promise<void> {
     await this.#end(async () => {
       if (this.#child) await kill(this.#child)
@@ -99,10 +99,10 @@ export class SoakedServer {
 
   /** Collects garbage, so that only used memory is measured. */
   async collectGarbage(): Promise<void> {
-    const { process } = await this.running()
+    const { process } = await this.ensureRunning()
     process.send('collect garbage')
     // When the server responds, it has handled the message.
-    await fetch(`${(await this.running()).url}/health`)
+    await fetch(`${(await this.ensureRunning()).url}/health`)
   }
 
   /** Stops the process for a while, as a machine that swaps or migrates does. */
@@ -115,7 +115,7 @@ export class SoakedServer {
 
   /** Deletes all jobs once they have ended and all is delivered; returns their ids. */
   async clear(): Promise<string[]> {
-    const server = await this.running()
+    const server = await this.ensureRunning()
     await untilSettled(server)
     const jobs = await list<{ id: string }>(server, '/v2/transcription?limit=200')
     for (const { id } of jobs) await call(server, `/v2/transcription/${id}`, { method: 'DELETE' })

@@ -8,6 +8,9 @@ const TOLERATED_MS = 1000
 /** A response that takes longer is too inexact to follow. */
 const MAX_RESPONSE_MS = 1000
 
+/** The length of a day, in milliseconds. */
+export const DAY_MS = 86_400_000
+
 /** The longest delay of a Node.js timer; a longer one would fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1
 

@@ -48,7 +48,7 @@ const table = {
   endpoint_disabled: { status: 422, message: 'Cannot send to an endpoint that is disabled' },
   endpoint_gone: { status: 422, message: 'Cannot send to an endpoint that was removed' },
   job_ended: { status: 422, message: 'Cannot cancel a job that has ended' },
-  job_not_done: { status: 422, message: 'Cannot use the words of a job that is not done' },
+  job_not_done: { status: 422, message: 'Cannot use the transcript of a job that is not done' },
   edit_refused: { status: 422, message: 'Cannot apply the correction' },
   too_many_keys: { status: 422, message: 'Cannot create more keys for the account' },
   too_many_webhooks: { status: 422, message: 'Cannot create more webhooks for the account' },
@@ -62,7 +62,7 @@ const table = {
   edits_full: { status: 413, message: 'Cannot store more corrections of the transcript' },
   result_too_large: { status: 413, message: 'Cannot store a result of this size' },
   content_type_unsupported: { status: 415, message: 'Cannot read this content type' },
-  media_unsupported: { status: 415, message: 'Cannot recognize the media' },
+  media_unsupported: { status: 415, message: 'Cannot read the media' },
   range_not_satisfiable: { status: 416, message: 'Cannot send this range of bytes' },
   media_without_audio: { status: 422, message: 'Cannot find an audio track' },
   request_contradictory: { status: 422, message: 'Contradictory request parameters' },
@@ -85,7 +85,7 @@ const table = {
   attempts_exhausted: { status: 500, message: 'Cannot finish the job' },
   speaker_model_unusable: { status: 500, message: 'Cannot use the added speaker model' },
   storage_unreadable: { status: 500, message: 'Cannot read stored data' },
-  model_pull_failed: { status: 502, message: 'Cannot install a model of the language' },
+  model_pull_failed: { status: 502, message: 'Cannot install a model for the language' },
   remote_engine_refused: { status: 502, message: 'Cannot use the remote engine' },
   source_unreachable: { status: 502, message: 'Cannot reach the audio source' },
   source_refused: { status: 502, message: 'Cannot fetch from this address' },
@@ -155,6 +155,16 @@ export function errorOfFailure(message: string): AppError {
 }
 
 /**
+ * Returns the message of any thrown value. If a failed close suppressed another error, returns the
+ * message of that one; of several errors, all their messages.
+ */
+export function messageOf(error: unknown): string {
+  if (error instanceof SuppressedError) return messageOf(error.suppressed)
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+/**
  * The plain data of an error. Only plain data crosses a process boundary: `toPlain` on one side,
  * `fromPlain` on the other. Anything that is not an `AppError` arrives as `engine_failed`.
  */
@@ -170,7 +180,7 @@ export function toPlain(error: unknown): PlainError {
     const { code, message, validationErrors } = error
     return { code, message, ...(validationErrors && { validationErrors }) }
   }
-  return { code: 'engine_failed', message: error instanceof Error ? error.message : String(error) }
+  return { code: 'engine_failed', message: messageOf(error) }
 }
 
 /** Rebuilds the error that `toPlain` flattened. */

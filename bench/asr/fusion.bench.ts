@@ -77,14 +77,14 @@ for (const [{ group, transcript }, { path, samples }] of decoded) {
     return { words: fuseRecognitions(both) }
   })
   seconds.push(cpuSeconds() - from)
-  const recognized = [...recognitions, joined].map((found) => {
+  const scores = [...recognitions, joined].map((found) => {
     const text = found.flatMap(({ words }) => words.map((word) => word.text)).join(' ')
     return wordErrors(transcript!, text)
   })
   const sum = groups.get(group) ?? { words: 0, errors: [0, 0, 0], seconds: [0, 0, 0], audio: 0 }
   groups.set(group, {
-    words: sum.words + recognized[0]!.referenceWords,
-    errors: sum.errors.map((errors, k) => errors + recognized[k]!.errors),
+    words: sum.words + scores[0]!.referenceWords,
+    errors: sum.errors.map((errors, k) => errors + scores[k]!.errors),
     seconds: sum.seconds.map((before, k) => before + seconds[k]!),
     audio: sum.audio + samples / 16_000,
   })

@@ -14,7 +14,7 @@ import { type Streamed, streamSpeech } from './stream.ts'
 const ROUNDS = 3
 /** Seconds of batch work that are queued for each session, which lasts about 60. */
 const WORK_SECONDS = 90
-const BAR = 1.2
+const MAX_RATIO = 1.2
 
 const { corpus, speeches } = await readSpeech()
 const server = await startLiveServer()
@@ -54,7 +54,7 @@ report({
   ratio,
   /** If no recordings are left at the end of a session, the queue was empty for a while. */
   recordingsLeft: leftOver,
-  barsHeld: Math.max(ratio.firstPartialP50, ratio.finalP50) <= BAR && leftOver >= ROUNDS,
+  barsHeld: Math.max(ratio.firstPartialP50, ratio.finalP50) <= MAX_RATIO && leftOver >= ROUNDS,
 })
 
 function describe(streamed: readonly Streamed[]) {

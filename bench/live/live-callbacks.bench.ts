@@ -16,7 +16,7 @@ const ROUNDS = 3
 const SESSIONS = 4
 /** Sessions start within this many seconds. */
 const SPREAD_SECONDS = 5
-const BAR = 1.1
+const MAX_RATIO = 1.1
 
 const flags = [
   'partial_transcripts',
@@ -78,7 +78,7 @@ report({
    * their latency.
    */
   barsHeld:
-    Math.max(ratio.firstPartialP50, ratio.finalP50) <= BAR &&
+    Math.max(ratio.firstPartialP50, ratio.finalP50) <= MAX_RATIO &&
     withCallback.ackMs.p99 - withoutCallback.ackMs.p99 <= 20,
 })
 

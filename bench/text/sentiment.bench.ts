@@ -20,11 +20,11 @@ for (const half of ['tuned', 'frozen']) {
   let emotions = 0
   const startedAt = performance.now()
   for (const [side = '', emotion = '', sentence = ''] of labeled) {
-    const recognized = classifySentiment(sentence)
-    if (recognized.sentiment === side) sides++
-    if (recognized.emotion === emotion) emotions++
+    const classified = classifySentiment(sentence)
+    if (classified.sentiment === side) sides++
+    if (classified.emotion === emotion) emotions++
     confusion[side] ??= {}
-    confusion[side][recognized.sentiment] = (confusion[side][recognized.sentiment] ?? 0) + 1
+    confusion[side][classified.sentiment] = (confusion[side][classified.sentiment] ?? 0) + 1
   }
   const seconds = (performance.now() - startedAt) / 1000
   report({

@@ -18,7 +18,7 @@ import { createMetrics, type Metrics, measureProcess } from '../observability/me
 import { createTracing } from '../observability/tracing.ts'
 import { watchDescriptors } from '../observability/watch-descriptors.ts'
 import type { ConnectSqlite } from '../storage/database/sqlite/sqlite.ts'
-import type { JobId } from '../storage/jobs/jobs.ts'
+import type { JobRef } from '../storage/jobs/jobs.ts'
 import { openStorage } from '../storage/storage.ts'
 import { LiveText } from '../text/live/live-text.ts'
 import { ResultBuilder } from '../text/result/result-builder.ts'
@@ -107,7 +107,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   })
   resources.defer(() => jobs.close())
 
-  const onResultDelivered = (job: JobId) => jobs.service.markResultRead(job)
+  const onResultDelivered = (job: JobRef) => jobs.service.markResultRead(job)
   const live = new LiveService({ ...base, liveText, services, onEvents, onResultDelivered })
   const models = createModelStore({ config, pulls })
   const http = await createHttp({ ...base, models, delivery, jobs, live })

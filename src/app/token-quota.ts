@@ -29,7 +29,7 @@ const unlimited: TokenQuota = { spend: (_owner, _tokens, make) => make() }
 /**
  * Opens the quota of a server. This process counts the tokens of running jobs, and running requests
  * by their estimate, so that concurrent requests exceed the limit by no more than one request
- * would. It does not know the running requests of other servers on the same database.
+ * would. It does not know the running requests of other nodes on the same database.
  */
 export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQuota {
   if (maxPerMonth === 0) return unlimited

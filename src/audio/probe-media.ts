@@ -28,7 +28,7 @@ export type ProbeMediaOptions = MediaOptions & {
    * Rejects with `too_many_uploads` when many files of the account wait; otherwise the file waits
    * for its turn.
    */
-  mayRefuse?: boolean
+  failsWhenBusy?: boolean
 }
 
 /** Seconds after which a retry of a rejected client is likely to succeed. */
@@ -52,7 +52,7 @@ const probing = createFairSemaphore({
  * file.
  */
 export function probeMedia(file: string, options: ProbeMediaOptions): Promise<MediaInfo> {
-  const { nameHint, signal, account = '', maxSeconds, mayRefuse = false } = options
+  const { nameHint, signal, account = '', maxSeconds, failsWhenBusy = false } = options
   const probe = async () => {
     const short = { nameHint, maxSeconds, account, signal }
     const media = account !== '' && (await isSmall(file)) && (await decodeShortFile(file, short))
@@ -60,7 +60,7 @@ export function probeMedia(file: string, options: ProbeMediaOptions): Promise<Me
     if (media.decoded) keepDecoded(decodedKey(file, nameHint), media.decoded)
     return media.info
   }
-  return probing(probe, { account, signal, whenFull: mayRefuse ? tooManyUploads : undefined })
+  return probing(probe, { account, signal, whenFull: failsWhenBusy ? tooManyUploads : undefined })
 }
 
 /**

@@ -1,6 +1,6 @@
 import { readProgramVersion } from '../config/version.ts'
+import { messageOf } from '../errors.ts'
 import { UsageError } from './terminal/arguments.ts'
-import { messageOf } from './terminal/error-message.ts'
 import { sanitize, sanitizeLines } from './terminal/sanitize.ts'
 import type { Command, Terminal } from './terminal/terminal.ts'
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../clock.ts'
 import type { Log } from '../observability/log.ts'
 import type { Db } from '../storage/database/db.ts'
 import { deleteOldDeliveries } from '../storage/deliveries/deliveries.ts'
@@ -5,7 +6,6 @@ import { purgeCallbackEndpoints } from '../storage/deliveries/endpoints/purge-ca
 import type { Clock } from './system-clock.ts'
 
 const INTERVAL_MS = 3_600_000
-const DAY_MS = 86_400_000
 
 /** Options of the retention of the delivery log. */
 export type LogRetentionOptions = {

@@ -19,14 +19,14 @@ import {
   type IdempotencyKey,
   jobOfSameRequest,
 } from '../storage/jobs/job-writer.ts'
-import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
+import { findJob, type Job, type JobRef } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
 import { findRecording, type StoredRecording } from '../storage/objects/recordings.ts'
 import type { TextCapabilities } from '../text/add-ons/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/entity-types.ts'
 import type { TranscriptFormat } from '../text/result/transcript-file.ts'
 import type { TranslatorInfo } from '../text/service-add-ons/service-add-on.ts'
-import { filenameOf } from './fetching/source-url.ts'
+import { fileNameInUrl } from './fetching/source-url.ts'
 import type { JobWaiters } from './job-waiters.ts'
 import { removeCheckpoints } from './pipeline/checkpoints/checkpoints.ts'
 import type { PipelineDeps } from './pipeline/pipeline-deps.ts'
@@ -40,7 +40,12 @@ import {
   readTranscriptEdits,
   type TranscriptEdits,
 } from './results/transcript-edits.ts'
-import { fetchUpload, type RemoteUpload, storeUpload, type Upload } from './uploads/uploads.ts'
+import {
+  type RemoteUpload,
+  storeRemoteUpload,
+  storeUpload,
+  type Upload,
+} from './uploads/uploads.ts'
 
 /** A job request, after validation. */
 export type SubmitRequest = {
@@ -112,7 +117,7 @@ export class JobService {
     const id = randomUUID()
     const file = {
       id: fileId ?? randomUUID(),
-      filename: source && filenameOf(source),
+      filename: source && fileNameInUrl(source),
       source: fileId ? null : source,
     }
     const times = { createdAt: wallNow(), runAfter: steadyNow() }
@@ -148,10 +153,10 @@ export class JobService {
    * Resolves with a job when it has ended; rejects with the reason of `signal` when that aborts,
    * and with `job_not_found`.
    */
-  async whenEnded(id: JobId, signal: AbortSignal): Promise<Job> {
-    await this.#options.waiters.ended(id.id, signal)
-    const job = await findJob(this.#deps.db, id)
-    if (!job) throw new AppError('job_not_found', id.id)
+  async whenEnded(ref: JobRef, signal: AbortSignal): Promise<Job> {
+    await this.#options.waiters.ended(ref.id, signal)
+    const job = await findJob(this.#deps.db, ref)
+    if (!job) throw new AppError('job_not_found', ref.id)
     return job
   }
 
@@ -173,7 +178,7 @@ export class JobService {
    * Fetches a recording and stores it like an uploaded one. An account may run as many fetches at a
    * time as jobs.
    */
-  async uploadFrom(account: string, upload: RemoteUpload): Promise<StoredRecording> {
+  async uploadFromUrl(account: string, upload: RemoteUpload): Promise<StoredRecording> {
     const max = this.#deps.config.jobs.maxConcurrentPerAccount
     const fetching = this.#fetching.get(account) ?? 0
     if (fetching >= max)
@@ -184,7 +189,7 @@ export class JobService {
       )
     this.#fetching.set(account, fetching + 1)
     try {
-      return await fetchUpload(this.#deps, account, upload)
+      return await storeRemoteUpload(this.#deps, account, upload)
     } finally {
       const remainingCount = this.#fetching.get(account)! - 1
       if (remainingCount > 0) this.#fetching.set(account, remainingCount)
@@ -196,7 +201,7 @@ export class JobService {
    * Deletes a job that has ended, with its result and, unless another job uses it, its recording.
    * If the object store is unavailable, the deletion of the objects is retried later.
    */
-  async remove(job: JobId, by: Actor = { source: 'server' }): Promise<void> {
+  async remove(job: JobRef, by: Actor = { source: 'server' }): Promise<void> {
     const { db, workFolder } = this.#deps
     const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job, by))
     if (!deleted) {
@@ -213,7 +218,7 @@ export class JobService {
   /**
    * Records that the account has read the whole result of an ended zero-retention job.
    */
-  async markResultRead(job: Pick<JobId, 'id' | 'account'>): Promise<void> {
+  async markResultRead(job: Pick<JobRef, 'id' | 'account'>): Promise<void> {
     const { db, log } = this.#deps
     try {
       if (await markResultDelivered(db, job, { at: wallNow() }))
@@ -239,7 +244,7 @@ export class JobService {
    * Ends a recorded job that waits or runs, as failed with 499. Fails with `job_ended` if it has
    * ended.
    */
-  async cancel(job: JobId): Promise<void> {
+  async cancel(job: JobRef): Promise<void> {
     const { db, workFolder, log } = this.#deps
     const { status: code, message } = new AppError('job_canceled')
     const failure = { code, message, reason: 'cancelled' } as const
@@ -264,19 +269,19 @@ export class JobService {
    * corrections of users.
    */
   transcript(
-    job: JobId,
+    job: JobRef,
     format: TranscriptFormat & { isEdited: boolean },
   ): Promise<string | Uint8Array> {
     return writeJobTranscript(this.#deps, job, { ...format, signal: this.#closed.signal })
   }
 
   /** Returns the corrections of a transcript, with its last `limit` versions. */
-  transcriptEdits(job: JobId, { limit }: { limit: number }): Promise<TranscriptEdits> {
+  transcriptEdits(job: JobRef, { limit }: { limit: number }): Promise<TranscriptEdits> {
     return readTranscriptEdits(this.#deps, job, { limit, signal: this.#closed.signal })
   }
 
   /** Corrects the transcript of a finished job or session; returns the new version. */
-  correctTranscript(job: JobId, correction: Correction): Promise<TranscriptVersion> {
+  correctTranscript(job: JobRef, correction: Correction): Promise<TranscriptVersion> {
     return correctTranscript(this.#deps, job, { ...correction, signal: this.#closed.signal })
   }
 

@@ -1,7 +1,7 @@
 import type { Db } from '../storage/database/db.ts'
-import { findActiveJobs } from '../storage/jobs/jobs.ts'
+import { filterActiveJobs } from '../storage/jobs/jobs.ts'
 
-/** The interval of checks: another server may end a job without notifying this one. */
+/** The interval of checks: another node may end a job without notifying this one. */
 const POLL_MS = 1000
 
 type Wait = { id: string; resolve: () => void; reject: (error: unknown) => void }
@@ -55,7 +55,7 @@ export class JobWaiters {
       this.#isStale = false
       const waits = [...this.#waits]
       try {
-        const active = await findActiveJobs(this.#db, [...new Set(waits.map(({ id }) => id))])
+        const active = await filterActiveJobs(this.#db, [...new Set(waits.map(({ id }) => id))])
         for (const { id, resolve } of waits) if (!active.has(id)) resolve()
       } catch (error) {
         for (const { reject } of waits) reject(error)

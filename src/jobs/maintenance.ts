@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { wallNow } from '../clock.ts'
+import { DAY_MS, wallNow } from '../clock.ts'
 import type { Log } from '../observability/log.ts'
 import { deleteAudit } from '../storage/accounts/audit-log.ts'
 import type { Db } from '../storage/database/db.ts'
@@ -18,7 +18,6 @@ import { deleteUnusedRecordings } from '../storage/objects/recordings.ts'
 const INTERVAL_MS = 60_000
 /** How often orphans are deleted: checking them one by one takes long. */
 const ORPHANS_MS = 3_600_000
-const DAY_MS = 86_400_000
 
 /**
  * Maximum jobs and maximum uploads that one pass deletes: more than end in a minute, and few enough

@@ -52,7 +52,7 @@ async function openLive(t: TestContext) {
   return { db, live, id, token, storage, speech, statusOf }
 }
 
-test('a session taken over by another server stops in the first one at once', async (t) => {
+test('a session taken over by another node stops in the first one at once', async (t) => {
   const { db, id, live, token, storage, speech, statusOf } = await openLive(t)
   const leaseOf = async () => {
     const columns = ['lease_epoch', 'lease_until'] as const

@@ -8,7 +8,7 @@ import { type Metrics, outcomeOf } from '../observability/metrics.ts'
 import type { Tracing } from '../observability/tracing.ts'
 import { liveFolder, removeDeadCopies } from '../storage/data-folder/data-folder.ts'
 import type { IdempotencyKey } from '../storage/jobs/job-writer.ts'
-import { findEndedJobs, findJob, type JobId } from '../storage/jobs/jobs.ts'
+import { findEndedJobs, findJob, type JobRef } from '../storage/jobs/jobs.ts'
 import {
   listSessionFolders,
   removeStaleSessions,
@@ -189,7 +189,7 @@ export class LiveService {
    * Ends a session that has not ended, as failed with 499. Fails with `job_ended` if it has. Audio
    * that this process has recorded is kept; another node drops it when it loses the lease.
    */
-  async cancel(job: JobId): Promise<void> {
+  async cancel(job: JobRef): Promise<void> {
     const { db } = this.#options.storage
     const { status: code, message } = new AppError('job_canceled')
     const failure = { code, message, reason: 'cancelled' } as const
@@ -328,7 +328,7 @@ export class LiveService {
     }
   }
 
-  /** Renews the leases of the open sessions; those that another server has taken stop. */
+  /** Renews the leases of the open sessions; those that another node has taken stop. */
   renewLeases(): Promise<void> {
     return this.#active.renewLeases()
   }

@@ -71,7 +71,7 @@ export type SessionOptions = {
   /** The feed of its callback, which is woken when more of its log is on the disk. */
   feed?: Pick<CallbackFeed, 'wake'> | undefined
   /**
-   * Aborted when another server has taken over the session, which then stops at once and writes
+   * Aborted when another node has taken over the session, which then stops at once and writes
    * nothing more.
    */
   lost?: AbortSignal | undefined

@@ -28,7 +28,7 @@ type SessionState = 'open' | 'stopping' | 'closing' | 'over' | 'suspended'
 
 /**
  * How a session ended: `done` and `failed` are final; after `suspended`, it can be resumed from its
- * files; after `lease_lost`, another server runs it.
+ * files; after `lease_lost`, another node runs it.
  */
 export type SessionEnd = 'done' | 'failed' | 'suspended' | 'lease_lost'
 
@@ -38,7 +38,7 @@ const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
 const TRANSCRIPT_SHARE = 1 / 8
 /** How long a suspended session waits for the disk. Its client keeps what was not acknowledged. */
 const SUSPEND_TIMEOUT_MS = 5000
-/** How long a client that reconnects waits for a full disk before it is told to retry later. */
+/** How long a client that reconnects waits for a full disk before it is asked to retry later. */
 const STORE_TIMEOUT_MS = 3000
 
 /** The close codes of the connection by the reason why the session ended; otherwise 1000. */
@@ -58,7 +58,7 @@ const closeCodes: Partial<Record<StopReason, number>> = { too_long: 4408, too_la
  *            What a client still sends is refused, and at the very end no longer answered.
  * over       The connection ends with 1000, after a limit with 4408, without its key with 4401.
  *            Clients can no longer connect.
- * suspended  It resumes in another process, or in this one from its files: clients are told to
+ * suspended  It resumes in another process, or in this one from its files: clients are asked to
  *            reconnect.
  *
  * From each of the first three states, `suspend`, a lost lease and a failing disk lead to
@@ -204,7 +204,7 @@ export class LiveSession {
     this.#stopping.abort()
   }
 
-  /** Stops at once: another server runs the session, and the client reconnects to it. */
+  /** Stops at once: another node runs the session, and the client reconnects to it. */
   #leaseLost(): void {
     if (this.#state === 'over') return
     this.#stopping.abort()

@@ -24,7 +24,7 @@ type LogOptions = {
  */
 export function createLog(level: string, options: LogOptions = {}): Log {
   const { destination = pino.destination(2), isText = false } = options
-  const hide = createHiding(options)
+  const hide = createSecretMask(options)
   const streamWrite = isText ? (line: string) => formatLogLine(hide(line)) : hide
   const hooks = { streamWrite }
   const timestamp = pino.stdTimeFunctions.isoTime
@@ -57,7 +57,10 @@ const SECRET_HEADERS = [
 const SECRET_FIELDS = ['api_?key', 'password', 'secret', 'token']
 
 /** Creates a function that hides secrets in a line of JSON; the line stays JSON. */
-function createHiding({ secrets = [], secretHeaders = [] }: LogOptions): (line: string) => string {
+function createSecretMask({
+  secrets = [],
+  secretHeaders = [],
+}: LogOptions): (line: string) => string {
   const headers = [...SECRET_HEADERS, ...secretHeaders.map(escapePattern)].join('|')
   const text = String.raw`"(?:[^"\\]|\\.)*"`
   const value = String.raw`(?:${text}|\[(?:${text},?)*\])`

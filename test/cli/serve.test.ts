@@ -63,7 +63,7 @@ test('the first start prints the URL, a lasting key and a sample request', {
     stdout,
     /^And so,? my fellow Americans.* ask what you can do for your country\.?\n$/i,
   )
-  const [, key] = /shown only this once: (steno_\S{43})$/m.exec(output) ?? []
+  const [, key] = /shown only once: (steno_\S{43})$/m.exec(output) ?? []
   assert.ok(key)
   const { code, logs } = await stop('SIGTERM')
   assert.equal(code, 0)

@@ -72,7 +72,7 @@ export async function checkOpenAiProvider(server: ClientServer, set: ClientSet):
   assert.equal(result.durationInSeconds, 4)
   const badFile = { audio: readFileSync(server.badFile), maxRetries: 0 }
   const bad = transcribe({ model: openai.transcription('whisper-1'), ...badFile })
-  await assert.rejects(bad, { statusCode: 400, message: /Cannot recognize the media/ })
+  await assert.rejects(bad, { statusCode: 400, message: /Cannot read the media/ })
 }
 
 function loadTranscribe(set: ClientSet): Transcribe {

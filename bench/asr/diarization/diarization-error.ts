@@ -94,15 +94,15 @@ export type SpokenText = ReadonlyMap<string, string>
  * invented as a whole.
  */
 export function speakerWordErrors(reference: SpokenText, found: SpokenText) {
-  const [phrase, hypothesis] = [[...reference.values()], [...found.values()]]
-  const size = Math.max(phrase.length, hypothesis.length)
+  const [references, hypotheses] = [[...reference.values()], [...found.values()]]
+  const size = Math.max(references.length, hypotheses.length)
   const costs = Array.from({ length: size }, (_, i) => {
     return Array.from(
       { length: size },
-      (_, j) => wordErrors(phrase[i] ?? '', hypothesis[j] ?? '').errors,
+      (_, j) => wordErrors(references[i] ?? '', hypotheses[j] ?? '').errors,
     )
   })
   const errors = assign(costs).reduce((sum, j, i) => sum + costs[i]![j]!, 0)
-  const words = phrase.reduce((sum, text) => sum + comparableWords(text).length, 0)
+  const words = references.reduce((sum, text) => sum + comparableWords(text).length, 0)
   return { errors, words }
 }

@@ -3,10 +3,10 @@ import type { LiveEngine } from '../../../src/asr/live-engine/live-engine.ts'
 import type { PcmFile } from '../../../src/asr/speech-engine.ts'
 import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'
 import {
+  alignToPrevious,
   type LastWord,
-  sharesContext,
-  trimToPrevious,
-  withoutRepeat,
+  MAX_LEAD,
+  withoutPrevious,
 } from '../../../src/live/recognition/endpointing/adjacent-utterances.ts'
 import {
   createEndpointer,
@@ -53,11 +53,13 @@ export async function transcribeLive(
   })) {
     const { start, end } = segmentsOfUtterance.segment
     const started = performance.now()
-    const utterance = { ...segmentsOfUtterance, segment: trimToPrevious(segmentsOfUtterance, last) }
+    const utterance = {
+      ...segmentsOfUtterance,
+      segment: alignToPrevious(segmentsOfUtterance, last),
+    }
     const recognized = await live.recognizeFinal(utterance, settings)
-    const words: readonly Word[] = sharesContext(segmentsOfUtterance)
-      ? withoutRepeat(recognized.words, last)
-      : recognized.words
+    const earliest = start / SAMPLE_RATE - MAX_LEAD
+    const words = withoutPrevious(segmentsOfUtterance, recognized, { last, earliest })
     last = words.at(-1) ?? last
     const took = (performance.now() - started) / 1000
     recognition.finals.push({ seconds: (end - start) / SAMPLE_RATE, took })

@@ -38,8 +38,8 @@ const SECOND_SESSION = 0.3
 /** Creates a victim of a server and does everything once, so that nothing is measured cold. */
 export async function createVictim(url: string): Promise<Victim> {
   const receiver = await openVictimReceiver(wavOf(await readSamples()))
-  const pendingRequests = () => createRequests({ url, key: VICTIM_KEY })
-  const warm = pendingRequests()
+  const createVictimRequests = () => createRequests({ url, key: VICTIM_KEY })
+  const warm = createVictimRequests()
   await speakLive(warm, { seconds: 4, receiver })
   const jobs = await createVictimJobs(warm, receiver)
   jobs.accept(await warm.timed('/v2/pre-recorded', small(jobs.smallJob)))
@@ -49,7 +49,7 @@ export async function createVictim(url: string): Promise<Victim> {
   await warm.request('/metrics')
 
   async function live(seconds: number): Promise<VictimOutcome> {
-    const requests = pendingRequests()
+    const requests = createVictimRequests()
     const measured = await createVictimJobs(requests, receiver)
     const end = performance.now() + seconds * 1000
     const kinds = [

@@ -60,7 +60,7 @@ function bodyOf({
   const list = Array(Math.min(count, Math.floor(1_000_000 / unit))).fill(value)
   const map = Object.fromEntries(list.map((item, i) => [`k${i}`, item]))
   const fields = places[place]!({ list, map, text: 'x'.repeat(count) })
-  // Where nobody listens: what is well formed is fetched.
+  // A closed port: well-formed URLs are fetched.
   const audio = path === '/v2/pre-recorded' ? { audio_url: 'http://127.0.0.1:9/' } : {}
   return Buffer.from(JSON.stringify({ ...audio, ...fields }))
 }

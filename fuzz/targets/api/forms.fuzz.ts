@@ -65,7 +65,7 @@ parser.setErrorHandler((error, _request, reply) =>
 async function parse(contentType: string, body: Buffer): Promise<void> {
   const headers = { 'content-type': contentType }
   const response = await parser.inject({ method: 'POST', url: '/', headers, payload: body })
-  // Anything that is no form is refused by the framework, which has no words of ours here.
+  // Fastify refuses other content types before our error handler runs.
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) return
   assert.ok([200, 400, 413].includes(response.statusCode), response.body)
   if (response.statusCode !== 200) return
@@ -81,7 +81,7 @@ async function send(contentType: string, body: Buffer): Promise<void> {
   assert.ok([200, 400, 413, 415].includes(status), `answered ${status}`)
 }
 
-/** The whole server starts a decoder for what is a form, so it gets one in four. */
+/** For a valid form the whole server starts a decoder, so it gets only one in four. */
 const forServer = fc.nat(3).map((number) => number === 0)
 
 await fuzz('forms', fc.tuple(type, mutated(forms), forServer), async ([contentType, body, all]) => {

@@ -54,7 +54,7 @@ function containers(value: unknown): (Json | unknown[])[] {
 
 const names = ['__proto__', 'constructor', 'toString', 'length', '0', '', 'a.b', 'x'.repeat(300)]
 
-/** A seed in which some values are of another kind, in which some are gone and some have come. */
+/** A seed with some values replaced and some keys added. */
 const restructured = fc
   .tuple(
     fc.constantFrom(...seeds),
@@ -85,7 +85,7 @@ const restructured = fc
 const schema = preRecordedRequest(server.app.config)
 const untouched = JSON.stringify(Object.getOwnPropertyNames(Object.prototype))
 
-/** What the reader of fields makes of a body; undefined when it is no JSON object. */
+/** Validates a body; returns undefined if it is not a JSON object. */
 function read(bytes: Buffer): Json | undefined {
   try {
     const { value, errors } = validateFields(
@@ -117,7 +117,7 @@ await fuzz(
   fc.oneof(mutated(seeds.map((seed) => Buffer.from(JSON.stringify(seed)))), restructured),
   async (body) => {
     const { audio_url: address } = read(body) ?? {}
-    // What is well formed would be fetched: nobody else is to be asked.
+    // A well-formed URL would be fetched, so only this server's own are sent.
     if (typeof address === 'string' && URL.parse(address)?.origin !== new URL(server.url).origin)
       return
     await send(body)

@@ -16,9 +16,9 @@ import {
 import { mutated } from '../../mutations.ts'
 import { fuzz } from '../../run.ts'
 
-/** Larger fixtures are of no kind that the small ones are not. */
+/** Larger fixtures cover no format that the small ones lack. */
 const MAX_SEED_BYTES = 200_000
-/** A damaged fixture of seconds needs no more of a decoder than a healthy one. */
+/** Decoding a damaged fixture must not cost more than decoding an intact one. */
 const limits = { memoryBytes: 300e6, cpuSeconds: 10, wallSeconds: 15 }
 const maxSeconds = 60
 
@@ -37,9 +37,7 @@ const folder = mkdtempSync(join(tmpdir(), 'steno-fuzz-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
 const file = join(folder, 'recording')
 
-/**
- * The real decoder gives an answer within its limits: sound, or an error that is the file's fault.
- */
+/** The real decoder ends within its limits: with audio, or with an error that blames the file. */
 async function run(task: 'probe' | 'decode'): Promise<void> {
   const { signal } = new AbortController()
   const request = { file, nameHint: undefined, folder, maxSeconds }

@@ -15,7 +15,7 @@ const [MAX_READ, MAX_READS] = [256 * 1024, 2500]
 
 const plain = Buffer.from(createToneWav(0.01, 2))
 
-/** The same samples after a format chunk of 40 bytes that tells tag and bits. */
+/** The same samples after an extensible format chunk (40 bytes) with this tag and bit depth. */
 function extensible(tag: number, bits: number): Buffer {
   const format = Buffer.alloc(48)
   plain.copy(format, 0, 12, 36)

@@ -10,7 +10,7 @@ import { fuzz } from '../../run.ts'
 
 const server = await startServer({ env: { STENO_MAX_LIVE_SESSIONS: '1000' } })
 
-/** Close codes that tell a client what it did wrong, or that all is well. */
+/** Close codes for errors of a client, or for a normal end. */
 const CODES = new Set([1000, 1002, 1003, 1005, 1007, 1009, 4400, 4408, 4409, 4410])
 
 const audio = Buffer.alloc(60, 7)

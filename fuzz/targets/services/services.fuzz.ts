@@ -18,7 +18,7 @@ import { fuzzBytes } from '../../guided.ts'
 
 const { signal } = new AbortController()
 const SIGNING = 'whsec_c2VjcmV0LXRoYXQtaXMtbG9uZw=='
-/** What a receiver gets of the credentials in its address, and may send back. */
+/** The credentials of a receiver's URL as it gets them in a header, and may send them back. */
 const SECRET = Buffer.from('user:long-password').toString('base64')
 const ID = '0b8c2c0e-7d1d-4f4e-9a35-0f6d6f1f6b11'
 

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { App } from '../../app/app-type.ts'
-import { wallNow } from '../../clock.ts'
+import { DAY_MS, wallNow } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import {
@@ -15,7 +15,6 @@ import { baseUrlOf, originOf } from '../responses/urls.ts'
 import { type FindKey, type Key, sha256 } from './check-key.ts'
 
 const COOKIE = 'steno_sign_in'
-const DAY_MS = 86_400_000
 /** How long the sign-in of a browser is valid. */
 const SIGN_IN_MS = 14 * DAY_MS
 /** How long a sign-in link is valid. */

@@ -1,10 +1,9 @@
+import { DAY_MS } from '../../clock.ts'
+
 const DAY = /^(\d{4})-(\d\d)-(\d\d)/
 const TIME = /^[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?/i
 /** A time zone. The plus sign may be a space, because clients do not always encode it. */
 const ZONE = /^(?:z|([+ -])(\d\d):?(\d\d)?)$/i
-
-/** The length of a day, in milliseconds. */
-export const DAY_MS = 86_400_000
 
 /**
  * Parses an ISO 8601 date or date-time. Returns milliseconds since 1970, or undefined if it is

@@ -1,9 +1,10 @@
+import { DAY_MS } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { JobKind } from '../../storage/jobs/jobs.ts'
 import type { JobFilter, ListCursor, PageRequest } from '../../storage/jobs/lists/job-lists.ts'
 import type { ListQuery } from '../schemas/common/list-query.ts'
-import { DAY_MS, parseDateTime } from './date-time.ts'
+import { parseDateTime } from './date-time.ts'
 
 /** Returns the filter of a query, without the account and the kind, which depend on the route. */
 export function toFilter(query: ListQuery): Omit<JobFilter, 'account'> {

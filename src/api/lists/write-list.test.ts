@@ -105,7 +105,7 @@ for (const [text, line] of [
   ['custom_metadata=null', 'custom_metadata must be an object'],
   ['custom_metadata=[1]', 'custom_metadata must be an object'],
   ['custom_metadata="x"', 'custom_metadata must be an object'],
-  ['cursor=x', 'cursor must be one that a list gave'],
+  ['cursor=x', 'cursor must be a cursor that a list returned'],
   ['offset=1e3', 'offset must be an integer'],
   ['limit=0', 'limit must not be less than 1'],
 ] as const) {

@@ -6,7 +6,7 @@ export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
   raw.once('close', () => {
     if (raw.writableFinished) return
-    controller.abort(new AppError('upload_invalid', 'the client is gone'))
+    controller.abort(new AppError('upload_invalid', 'the client disconnected'))
   })
   return controller.signal
 }

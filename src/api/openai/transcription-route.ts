@@ -36,7 +36,7 @@ type TranscriptionDeps = Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bo
 
 /**
  * Serves OpenAI's transcription API, and translation into English: stores the file, creates a job,
- * and responds when the job has ended. If the client disconnects before, its job is canceled.
+ * and responds when the job has ended. If the client disconnects first, its job is canceled.
  */
 export function transcriptionRoute(app: TranscriptionDeps): FastifyPluginAsyncTypebox {
   return async (http) => {

@@ -16,7 +16,7 @@ export function baseUrlOf(request: IncomingMessage, settings: UrlSettings): stri
   return settings.publicBaseUrl ?? originOf(request, settings)
 }
 
-/** Returns scheme and authority that the client used, as far as this server can know. */
+/** Returns the scheme and authority that the client used, as far as this server can know. */
 export function originOf(request: IncomingMessage, { trustProxy }: UrlSettings): string {
   const forwarded = (name: string) => (trustProxy ? firstEntry(request.headers[name]) : undefined)
   const protocol = forwarded('x-forwarded-proto')

@@ -76,18 +76,18 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
       const minTokens = forceNonEmpty ? 1 : 0
       const bias = biasTo(vocabulary)
       const drafted = draft ? draftTokens(draft) : []
-      const pieces = segments.map((audio, i) => {
+      const encodedSegments = segments.map((audio, i) => {
         const bounds = { maxTokens: maxTokensFor(audio), minTokens, ...(bias && { bias }) }
         return { states: encoded[i]!, bounds, draft: drafted }
       })
-      const decodings = await model.decode(pieces, signal)
+      const decodings = await model.decode(encodedSegments, signal)
       // Only the greedy search applies the vocabulary bias.
       if (!isUrgent && !bias && !forceNonEmpty) {
-        for (const [i, { states, bounds }] of pieces.entries()) {
+        for (const [i, { states, bounds }] of encodedSegments.entries()) {
           const greedy = decodings[i]!
           if (mean(greedy.logProbs) >= CERTAIN_LOG_PROB) continue
-          const piece = { states, greedy, maxTokens: bounds.maxTokens }
-          decodings[i] = (await model.decodeBeams(piece, signal)) ?? greedy
+          const segment = { states, greedy, maxTokens: bounds.maxTokens }
+          decodings[i] = (await model.decodeBeams(segment, signal)) ?? greedy
         }
       }
       return decodings.map((decoding, i) => toRecognition(decoding, segments[i]!, dimensions))
@@ -127,16 +127,18 @@ async function measureCost(
   )
   const { signal } = new AbortController()
   const tokens = Array.from({ length: drafted }, (_, i) => 300 + i)
-  const write = async (count: number, draft: readonly number[]) => {
+  const costOfDecoding = async (count: number, draft: readonly number[]) => {
     const from = cpuSeconds()
     const states = await model.encode(audio)
     const bounds = { maxTokens: count, minTokens: count }
     await model.decode([{ states, bounds, draft }], signal)
     return cpuSeconds() - from
   }
-  await write(BENCHMARK_TOKENS, []) // The first call of a session allocates its memory.
+  await costOfDecoding(BENCHMARK_TOKENS, []) // The first call of a session allocates its memory.
   const lowest = async (count: number, draft: readonly number[]) => {
-    const costs = await Array.fromAsync({ length: BENCHMARK_RUNS }, () => write(count, draft))
+    const costs = await Array.fromAsync({ length: BENCHMARK_RUNS }, () =>
+      costOfDecoding(count, draft),
+    )
     return Math.min(...costs)
   }
   const singleCost = await lowest(1, [])

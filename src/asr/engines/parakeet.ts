@@ -6,7 +6,7 @@ import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { memoizeBias } from '../recognition/decoding/vocabulary-bias.ts'
 import { padAudio } from './pad-audio.ts'
 import { describeParakeet, parakeetThresholds } from './parakeet/capabilities.ts'
-import { decodePieces } from './parakeet/decode.ts'
+import { decodeSegments } from './parakeet/decode.ts'
 import { createFeatureExtractor } from './parakeet/features.ts'
 import { loadParakeet, type ParakeetNetwork } from './parakeet/network.ts'
 import { wordsFromTokens } from './parakeet/words.ts'
@@ -42,7 +42,7 @@ export async function createParakeet(
       encoded.push(await network.encode(extract(padAudio(audio, MIN_SAMPLES))))
     }
     const { signal, vocabulary } = options
-    return decodePieces(network, encoded, { bias: biasTo(vocabulary), signal })
+    return decodeSegments(network, encoded, { bias: biasTo(vocabulary), signal })
   }
   const languageOf = ({ language, languages }: RecognizeOptions) => {
     return language ?? languages[0] ?? stored.languages[0] ?? 'en'

@@ -89,14 +89,14 @@ export type PartialRecognition = {
   agreed: number
   language: string
   logProbability: number
-  /** Pass them as the draft of the next, longer piece of the same speech. */
+  /** Pass them as the draft of the next, longer segment of the same speech. */
   tokens: number[]
 }
 
 /** A language that speech may be in, and how probable that is, from 0 to 1. */
 export type LanguageProbability = { language: string; probability: number }
 
-/** Processor seconds: `encode` for a piece of audio, `perToken` for each token of its text. */
+/** Processor seconds: `encode` for a segment, `perToken` for each token of its text. */
 export type RecognizerCosts = { encode: number; perToken: number }
 
 /**

@@ -153,7 +153,7 @@ async function measureCost(
 type PieceOptions = { language: string; hotwords: string | undefined; signal: AbortSignal }
 
 /**
- * Recognizes a whole piece. Where the model returns no probabilities, it decodes the piece twice:
+ * Recognizes a whole segment. Where the model returns no probabilities, it decodes the segment twice:
  * see `withConfidence`.
  */
 async function decodePiece(

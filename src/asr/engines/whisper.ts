@@ -120,7 +120,7 @@ async function recognizePartial(
   const [detection] = await detectLanguage(network, encoded)
   const language = chooseDetectedLanguage(detection!, languageOptions)
   const bounds = boundsOf(audio, language)
-  const request = { ...bounds, item: 0, language, temperature: 0, seed: 0, tokens: draft }
+  const request = { ...bounds, segmentIndex: 0, language, temperature: 0, seed: 0, tokens: draft }
   const prompt = promptOf(tokenizer, languageOptions.vocabulary)
   const decodeOptions = { prompt, task: 'transcribe', signal } as const
   const decoding = await decodeDraft(network, encoded, request, decodeOptions)
@@ -152,7 +152,7 @@ async function measureCost(
   )
   const { signal } = new AbortController()
   const tokens = Array.from({ length: drafted }, (_, i) => 300 + i)
-  const write = async (count: number) => {
+  const costOfDecoding = async (count: number) => {
     const from = cpuSeconds()
     const encoded = await encodeSegments(model, [audio], signal)
     await detectLanguage(network, encoded)
@@ -162,9 +162,9 @@ async function measureCost(
     decoder.close()
     return cpuSeconds() - from
   }
-  await write(BENCHMARK_TOKENS) // The first call of a session allocates its memory.
-  const firstTokenCost = await write(1)
-  const allTokensCost = await write(BENCHMARK_TOKENS)
+  await costOfDecoding(BENCHMARK_TOKENS) // The first call of a session allocates its memory.
+  const firstTokenCost = await costOfDecoding(1)
+  const allTokensCost = await costOfDecoding(BENCHMARK_TOKENS)
   return {
     encode: firstTokenCost,
     perToken: Math.max(0, allTokensCost - firstTokenCost) / (BENCHMARK_TOKENS - 1),

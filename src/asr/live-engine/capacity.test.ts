@@ -4,7 +4,7 @@ import { capacityOf, joinCosts, measureCapacity } from './capacity.ts'
 
 test('the capacity leaves nearly half of the cores free, but at least one session', () => {
   const small = { vad: 0.03, finals: 0.06, partials: 0.03 }
-  assert.deepEqual(capacityOf(small, 2), { sessions: 8, withoutPartials: 0.75 })
+  assert.deepEqual(capacityOf(small, 2), { sessions: 8, weightWithoutPartials: 0.75 })
   const large = { vad: 0.1, finals: 0.9, partials: 2 }
   assert.equal(capacityOf(large, 1).sessions, 1)
 })

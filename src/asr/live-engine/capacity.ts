@@ -47,7 +47,7 @@ const PAUSES_MS = [0, 3000, 7000]
  * The number of sessions that fit, the weight of a session without partials (0 to 1), and the costs
  * from which both are computed.
  */
-export type LiveCapacity = LiveCosts & { sessions: number; withoutPartials: number }
+export type LiveCapacity = LiveCosts & { sessions: number; weightWithoutPartials: number }
 
 /** What is measured, and when; `pausesMs` is for tests. */
 export type CapacityOptions = {
@@ -133,10 +133,10 @@ async function measureVad(detector: Pick<Vad, 'stream'>): Promise<number> {
 export function capacityOf(
   { vad, finals, partials }: LiveCosts,
   cores: number,
-): { sessions: number; withoutPartials: number } {
+): { sessions: number; weightWithoutPartials: number } {
   const total = vad + finals + partials
   return {
     sessions: Math.max(1, Math.floor((USABLE_SHARE * cores) / total)),
-    withoutPartials: (vad + finals) / total,
+    weightWithoutPartials: (vad + finals) / total,
   }
 }

@@ -8,10 +8,10 @@ import { type CapacityOptions, joinCosts, type LiveCapacity, measureCapacity } f
 import { fuseFinals } from './fuse-finals.ts'
 import { identifyUtterance } from './identify-utterance.ts'
 import {
-  BUSY_PARTIAL_INTERVALS,
   type FinalResult,
   type LiveEngine,
   type LiveUtterance,
+  MAX_PARTIAL_INTERVAL_FACTOR,
   type PartialResult,
 } from './live-engine.ts'
 import { createLoadMeter } from './load-meter.ts'
@@ -96,7 +96,7 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
 
   const measureOptions: MeasureOptions = {
     ...{ cores, log, signal: closing.signal },
-    interval: partialInterval * BUSY_PARTIAL_INTERVALS,
+    interval: partialInterval * MAX_PARTIAL_INTERVAL_FACTOR,
     // A measurement would delay the sessions of its process.
     mayRepeat: () => !isUsed,
   }
@@ -108,8 +108,8 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     get capacity() {
       return measuring?.latest?.sessions
     },
-    get withoutPartials() {
-      return measuring?.latest?.withoutPartials ?? 1
+    get weightWithoutPartials() {
+      return measuring?.latest?.weightWithoutPartials ?? 1
     },
     get load() {
       return meter.load

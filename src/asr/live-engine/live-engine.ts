@@ -100,7 +100,7 @@ export type LiveEngine = {
    */
   readonly capacity: number | undefined
   /** The weight of a session without partials in `capacity`, from 0 to 1. */
-  readonly withoutPartials: number
+  readonly weightWithoutPartials: number
   /**
    * The tasks of the last seconds, running or waiting, per core that live work may use: 0 is idle,
    * above 1 tasks wait. As it grows, partials become rarer and speculative work is skipped.
@@ -134,7 +134,7 @@ export type LiveEngine = {
         languageBefore?: (() => Promise<string | null>) | undefined
       },
   ): Promise<FinalResult>
-  /** Recognizes an open utterance as far as it goes, with a smaller model. */
+  /** Recognizes an utterance that is still open, with the model for partials. */
   recognizePartial(
     utterance: LiveUtterance,
     options: LiveTaskOptions &
@@ -152,5 +152,5 @@ export type LiveEngine = {
  */
 export const MAX_DETECT_FRAMES = 62
 
-/** The longest interval between partials, on a busy machine, in usual intervals. */
-export const BUSY_PARTIAL_INTERVALS = 4
+/** The most by which the interval between partials grows on a busy machine. */
+export const MAX_PARTIAL_INTERVAL_FACTOR = 4

@@ -1,4 +1,5 @@
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
+import { messageOf } from '../../errors.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { meanDirection } from '../speakers/clustering/vectors.ts'
@@ -50,7 +51,7 @@ export function createUtteranceEmbedder(open: () => Promise<SpeakerEmbedder>): U
     } catch (error) {
       signal.throwIfAborted()
       // The text is ready: it does not wait for an embedding that may never come.
-      return { embeddingError: error instanceof Error ? error.message : String(error) }
+      return { embeddingError: messageOf(error) }
     }
   }
 }

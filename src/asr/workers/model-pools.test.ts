@@ -99,7 +99,7 @@ test('a model gets as many processes as fit into half of the memory', async (t) 
   const started: number[] = []
   const start: ModelPoolsOptions['start'] = (_model, _use, workers) => {
     started.push(workers)
-    return new WorkerPool({ entry, args: [], workers, atStart: 0, log: createLog('silent') })
+    return new WorkerPool({ entry, args: [], workers, initialWorkers: 0, log: createLog('silent') })
   }
   const pools = open(t, { workers: 4, start })
   const { signal, abort } = stopper()

@@ -14,7 +14,7 @@ function task(path: string): WorkerTask {
   return { kind: 'detect', path, samples: 0, start: 0, end: 0 }
 }
 
-type Started = { workers?: number; atStart?: number; args?: string[]; idleSeconds?: number }
+type Started = { workers?: number; initialWorkers?: number; args?: string[]; idleSeconds?: number }
 
 function startPool(t: TestContext, { workers = 1, args = [], ...options }: Started = {}) {
   const entry = new URL('../../../test/support/asr/workers/misbehaving-worker.ts', import.meta.url)
@@ -64,7 +64,7 @@ test('workers run with memory settings', { skip: !existsSync('/proc') }, async (
 })
 
 test('a worker that is not started at first starts when tasks wait', async (t) => {
-  const { run } = startPool(t, { workers: 2, atStart: 1 })
+  const { run } = startPool(t, { workers: 2, initialWorkers: 1 })
   const first = await run('pid')
   assert.equal(await run('pid'), first)
   const stop = new AbortController()

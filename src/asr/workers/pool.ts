@@ -14,7 +14,7 @@ export type WorkerPoolOptions = {
   args: readonly string[]
   workers: number
   /** The number of processes that start at once; the others start when tasks wait. Default: all. */
-  atStart?: number | undefined
+  initialWorkers?: number | undefined
   /**
    * Seconds without a task after which a process ends, as long as another one stays; default:
    * never.
@@ -97,7 +97,7 @@ export class WorkerPool {
   readonly #waiting: PendingWorkerTask[] = []
   /** The workers that were started and not closed for being idle. */
   readonly #active = new Set<Worker>()
-  readonly #idle = new Map<Worker, NodeJS.Timeout>()
+  readonly #idleTimers = new Map<Worker, NodeJS.Timeout>()
   /** Running workers whose loaded models are no longer current. */
   readonly #outdated = new Set<Worker>()
   #nextId = 1
@@ -111,8 +111,8 @@ export class WorkerPool {
   }
 
   start(): void {
-    const { workers, atStart = workers } = this.#options
-    while (this.#active.size < Math.min(atStart, workers)) this.#startNext()
+    const { workers, initialWorkers = workers } = this.#options
+    while (this.#active.size < Math.min(initialWorkers, workers)) this.#startNext()
   }
 
   /** Runs one task in the next free worker. */
@@ -156,7 +156,7 @@ export class WorkerPool {
   /** Ends all workers; rejects waiting and running tasks. */
   async close(): Promise<void> {
     this.#closed = true
-    for (const timer of this.#idle.values()) clearTimeout(timer)
+    for (const timer of this.#idleTimers.values()) clearTimeout(timer)
     const error = new AppError('engine_unavailable', 'it is closed')
     const running = [...this.#running].map(({ waiting }) => waiting)
     for (const { reject } of [...this.#waiting.splice(0), ...running]) reject(error)
@@ -183,7 +183,7 @@ export class WorkerPool {
     const onReady = () => {
       this.#broken = undefined
       this.#dispatch()
-      this.#restIfIdle(worker)
+      this.#closeWhenIdle(worker)
       this.#reloadNext()
     }
     const worker: Worker = new SupervisedWorker<FromWorker>({
@@ -191,7 +191,7 @@ export class WorkerPool {
       loading: { timeout: LOAD_TIMEOUT, isReady: (message) => this.#isReady(message), onReady },
       onError: (error) => log.error({ err: error }, 'worker process failed'),
       onHang: (seconds) => log.error({ pid: worker.pid, seconds }, 'worker hangs, killing it'),
-      onLost: (loss) => this.#lose(loss),
+      onLost: (loss) => this.#handleExit(loss),
     })
     return worker
   }
@@ -204,9 +204,9 @@ export class WorkerPool {
   }
 
   /** Ends a worker that gets no task for a while, unless it is the only one. */
-  #restIfIdle(worker: Worker): void {
+  #closeWhenIdle(worker: Worker): void {
     const { idleSeconds = -1 } = this.#options
-    clearTimeout(this.#idle.get(worker))
+    clearTimeout(this.#idleTimers.get(worker))
     if (idleSeconds < 0 || worker.state !== 'idle') return
     const end = () => {
       if (worker.state !== 'idle' || this.#active.size < 2) return
@@ -214,7 +214,7 @@ export class WorkerPool {
       this.#outdated.delete(worker)
       void worker.close()
     }
-    this.#idle.set(worker, setTimeout(end, idleSeconds * 1000).unref())
+    this.#idleTimers.set(worker, setTimeout(end, idleSeconds * 1000).unref())
   }
 
   #isReady(message: FromWorker): boolean {
@@ -234,7 +234,7 @@ export class WorkerPool {
     this.#waiting.splice(at < 0 ? this.#waiting.length : at, 0, waiting)
   }
 
-  #again(preempted: PendingWorkerTask): void {
+  #requeue(preempted: PendingWorkerTask): void {
     preempted.preemptions++
     this.#enqueue(preempted)
   }
@@ -294,10 +294,10 @@ export class WorkerPool {
       const { cause } = outcome.lost
       reject(new AppError('engine_failed', `its process ended with ${cause}`))
     } else if (outcome.response.type === 'result') resolve(outcome.response.result)
-    else if (isPreempted) this.#again(waiting)
+    else if (isPreempted) this.#requeue(waiting)
     else reject(fromPlain(outcome.response.error))
     this.#dispatch()
-    this.#restIfIdle(worker)
+    this.#closeWhenIdle(worker)
     this.#reloadNext()
   }
 
@@ -311,11 +311,11 @@ export class WorkerPool {
     })
   }
 
-  #lose({ pid, cause, state }: WorkerExit): void {
+  #handleExit({ pid, cause, state }: WorkerExit): void {
     this.#options.onLost?.()
     this.#options.log.warn({ pid, cause, state }, 'worker ended')
     if (state !== 'loading') return
-    this.#broken ??= new AppError('engine_unavailable', 'its processes end before they are ready')
+    this.#broken ??= new AppError('engine_unavailable', 'its processes exit before they are ready')
     if (!this.#isDown) return
     for (const { reject } of this.#waiting.splice(0)) reject(this.#broken)
   }
@@ -335,6 +335,6 @@ function lowerPriority(pid: number | undefined, niceness: number): void {
   try {
     if (getPriority(pid) < niceness) setPriority(pid, niceness)
   } catch {
-    // Some systems do not allow it, or the process has ended: it works all the same.
+    // Some systems do not allow it, or the process has ended: the pool works without it.
   }
 }

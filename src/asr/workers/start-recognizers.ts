@@ -93,12 +93,12 @@ function createPoolStarter(options: SpeechEngineOptions) {
   const start = (role: WorkerRole, count: number, model?: LocalModel) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
     const isBatch = role === 'batch'
-    const atStart = model ? 1 : isBatch ? options.workersAtStart : undefined
+    const initialWorkers = model ? 1 : isBatch ? options.workersAtStart : undefined
     const idleSeconds = isBatch ? limits.idleSeconds : undefined
     const { device = 'cpu' } = limits
     const args = [folder, role, ...(model ? [JSON.stringify(model), device] : [])]
     const pool = new WorkerPool({
-      ...{ entry, args, workers: count, atStart, idleSeconds, log, onLost },
+      ...{ entry, args, workers: count, initialWorkers, idleSeconds, log, onLost },
     })
     pool.start()
     if (['batch', 'live', 'partials'].includes(role)) withBundled.push(pool)

@@ -21,15 +21,15 @@ const help = `Usage: steno audit [--action ACTIONS] [--account NAME] [--key ID] 
                    [--limit N] [--offset N] [--json]
 
 Lists the audit log of the database of this machine, newest first: which keys were created and revoked, which
-jobs were deleted, with which key and from which address, and when servers started. STENO_AUDIT_DAYS sets
-how long entries are kept.
+jobs were deleted, which models were pulled and removed, which webhooks were created and removed, with
+which key and from which address, and when servers started. STENO_AUDIT_DAYS sets how long entries are kept.
 
   --action ACTIONS  only these actions, comma-separated:
                     ${auditActions.slice(0, 5).join(', ')},
                     ${auditActions.slice(5).join(', ')}
   --account NAME    only entries about this account
   --key ID          only actions with this key
-  --subject ID      only entries about this job or key
+  --subject ID      only entries about this key, job, model or webhook
   --since WHEN      only entries since then: an age such as 24h or 7d, or an ISO date
   --limit N         entries per page; default 20
   --offset N        entries to skip; default 0

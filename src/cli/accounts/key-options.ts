@@ -1,8 +1,8 @@
+import { DAY_MS } from '../../clock.ts'
 import { accountScopes, type Scope, scopes } from '../../storage/accounts/keys.ts'
 import { UsageError } from '../terminal/arguments.ts'
 import { parseDate } from '../terminal/date-time.ts'
 
-const DAY_MS = 86_400_000
 /** The longest label that fits a line of the list. */
 const MAX_LABEL = 100
 

@@ -63,7 +63,7 @@ async function create(args: string[], terminal: Terminal): Promise<number> {
   const end = expiresAt === null ? '' : ` until ${formatDateTime(expiresAt)}`
   terminal.stderr.write(
     `Key ${id} of the account ${account}, for ${scopes.join(', ')}${end}, in ${databaseName(storage)}.\n` +
-      'It is shown only this once:\n',
+      'It is shown only once:\n',
   )
   terminal.stdout.write(`${key}\n`)
   return 0

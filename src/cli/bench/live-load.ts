@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../../errors.ts'
 import type { Client } from '../client/client.ts'
 import { bytesPerSecond } from '../live/live-api-types.ts'
 import type { LiveAudioSource } from '../live/live-audio.ts'
 import { LiveConnection } from '../live/live-connection.ts'
 import { createLatencyWatch, type Latencies, percentile } from '../live/live-latency.ts'
-import { messageOf } from '../terminal/error-message.ts'
 
 /**
  * Limits of the latencies, in milliseconds: acknowledgments at the 99th percentile, first partials

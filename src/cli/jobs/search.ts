@@ -75,7 +75,7 @@ export const searchCommand: Command = {
 }
 
 function printHits(hits: readonly ApiSearchHit[], { stdout, stderr }: Terminal): void {
-  if (hits.length === 0) stderr.write('Nothing is found.\n')
+  if (hits.length === 0) stderr.write('Nothing found.\n')
   for (const { job, start, speaker, speaker_name, text } of hits) {
     const name = job.filename ?? (job.kind === 'live' ? 'live session' : 'recording')
     const speakerLabel = speaker_name ?? (speaker === null ? undefined : `speaker ${speaker}`)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { messageOf } from '../../errors.ts'
 import type { LiveFormat } from './live-api-types.ts'
 
 /** The format that every recorder must produce. */
@@ -92,6 +93,6 @@ async function errorOf(
     const reason = output.trim().split('\n').at(-1)?.trim()
     return reason || `${child.spawnfile} ended with ${code ?? signal}`
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts'
+import { messageOf } from '../../errors.ts'
 import type { AddedSpeakerModel } from '../../models/speaker-models.ts'
 import type { CheckResult } from '../operations/doctor/checks.ts'
 
@@ -21,7 +22,7 @@ export async function checkSpeakerModels(
     const text = `models for speakers: ${added.map(modelLabel).join(', ')}`
     return { state: 'ok', text }
   } catch (error) {
-    const text = `models for speakers: ${error instanceof Error ? error.message : String(error)}`
+    const text = `models for speakers: ${messageOf(error)}`
     const remedy =
       "'steno models remove KIND' takes it out, 'steno models add KIND FILE' replaces it"
     return { state: 'fail', text, remedy }

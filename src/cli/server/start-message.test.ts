@@ -15,7 +15,7 @@ test('the start message shows a shell command, or on Windows a page', () => {
   assert.doesNotMatch(windows, /curl|sed|shell/)
   assert.match(windows, /http:\/\/127\.0\.0\.1:7070\/docs\n$/)
   for (const text of [posix, windows]) {
-    assert.match(text, /Your key, shown only this once: a-key\n/)
+    assert.match(text, /Your key, shown only once: a-key\n/)
     assert.match(text, /http:\/\/127\.0\.0\.1:7070\/guide\n/)
   }
 })

@@ -52,7 +52,7 @@ function describeLink(url: string, link: string | undefined): string {
 }
 
 function describeKey(key: string | undefined, config: Config): string {
-  if (key !== undefined) return `Your key, shown only this once: ${key}`
+  if (key !== undefined) return `Your key, shown only once: ${key}`
   if (config.keys.length > 0) return 'The keys are those in STENO_API_KEYS.'
   return `The keys were shown when they were made. If all are lost, '${commandName} keys create' makes another.`
 }

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { messageOf } from '../../errors.ts'
 
 /** A command line or setting that is wrong. The program exits with code 2. */
 export class UsageError extends Error {
@@ -31,7 +32,7 @@ function parseOptions<const T extends ArgumentOptions>(args: readonly string[], 
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, tokens: true })
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     const [problem] = message.split('. To specify')
     const optionNames = Object.keys(options).map((name) => `--${name}`)
     const hint = optionNames.length > 0 ? ` (options: ${optionNames.join(', ')})` : ''
@@ -72,6 +73,6 @@ export function readSettings<T>(
   try {
     return read(env)
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
+    throw new UsageError(messageOf(error), { cause: error })
   }
 }

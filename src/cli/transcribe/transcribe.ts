@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { messageOf } from '../../errors.ts'
 import { addAddressRemedy } from '../client/address-remedy.ts'
 import type { ApiPreRecordedResult } from '../client/api-types.ts'
 import type { Client, ServerCapabilities } from '../client/client.ts'
@@ -228,7 +229,7 @@ async function reportOutcome(
     }
     return failures.length + failed === 0
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     progress.printLine(`${name}: ${message}`)
     if (path === undefined) results.write(recording, { error: message })
     return false

@@ -60,7 +60,10 @@ test('a webhook can be added before the first start, and its secret is shown onc
   assert.equal(none.code, 1)
   const { code, stdout, stderr } = await runHere(['webhooks', 'add', URL], env)
   assert.match(stdout, SECRET)
-  assert.match(stderr, /^Webhook ep_[\da-f]{16} of the account default, receives all events, in /)
+  assert.match(
+    stderr,
+    /^Created webhook ep_[\da-f]{16} for the account default, in .*\. It receives all events\.$/m,
+  )
   assert.ok(!stderr.includes(stdout.trim()))
   assert.equal(code, 0)
 })
@@ -72,7 +75,10 @@ test('rotate makes an account secret before the first start, but no webhook secr
   assert.equal(none.code, 1)
   const { stdout, stderr } = await runHere(['webhooks', 'rotate', '--account', 'acme'], env)
   assert.match(stdout, SECRET)
-  assert.match(stderr, /^New signing secret of the account acme\. No earlier one was known here: /)
+  assert.match(
+    stderr,
+    /^New signing secret for the account acme\. No earlier secret was found here\. /,
+  )
 })
 
 test('an added webhook is listed and signs with the printed secret', async (t) => {
@@ -97,7 +103,9 @@ test('a duplicate webhook URL is rejected and creates no secret', async (t) => {
   const { code, stdout, stderr } = await webhooks(['add', URL, '--account', 'acme'])
   assert.match(
     stderr,
-    new RegExp(`^steno webhooks: Cannot add the webhook: ${id} has this address`),
+    new RegExp(
+      `^steno webhooks: Cannot add the webhook: the account already has one with this URL, ${id}`,
+    ),
   )
   assert.deepEqual([code, stdout], [1, ''])
   assert.deepEqual(await secretsIn(0, id), before)
@@ -135,12 +143,12 @@ test('rotation prints a new secret, and the old one stays valid for the overlap'
   const [first] = await secretsIn(0, id)
   const { code, stdout, stderr } = await webhooks(['rotate', id])
   assert.match(stdout, SECRET)
-  assert.match(stderr, /^New signing secret of ep_\w+\. Earlier ones sign beside it until \d{4}-/)
+  assert.match(stderr, /^New signing secret for ep_\w+\. Earlier secrets remain valid until \d{4}-/)
   assert.equal(code, 0)
   assert.deepEqual(await secretsIn(23.9, id), [stdout.trim(), first])
   assert.deepEqual(await secretsIn(24, id), [stdout.trim()])
   const leaked = await webhooks(['rotate', id, '--overlap', '0h'])
-  assert.match(leaked.stderr, / Earlier secrets no longer sign\.$/m)
+  assert.match(leaked.stderr, / Earlier secrets no longer sign deliveries\.$/m)
   assert.deepEqual(await secretsIn(0, id), [leaked.stdout.trim()])
 })
 

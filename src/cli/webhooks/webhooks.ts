@@ -7,7 +7,8 @@ import { parseArguments, readSettings, UsageError } from '../terminal/arguments.
 import { formatDateTime } from '../terminal/date-time.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
-import { addWebhook, rotateSecrets } from './webhook-secrets.ts'
+import { addWebhook } from './add-webhook.ts'
+import { rotateSecrets } from './rotate-secrets.ts'
 import { disableWebhooks, enableWebhooks, removeWebhooks } from './webhook-states.ts'
 import { testWebhook } from './webhook-test.ts'
 

@@ -12,13 +12,12 @@ import {
   queueMessages,
   until,
 } from '../../../test/support/delivery/test-delivery-service.ts'
+import { DAY_MS } from '../../clock.ts'
 import {
   disableEndpoint,
   enableEndpoint,
   findEndpoint,
 } from '../../storage/deliveries/endpoints/endpoints.ts'
-
-const DAY_MS = 86_400_000
 
 test('a webhook that responds with 410 is disabled, and its pending deliveries fail', async (t) => {
   const service = await openDelivery(t)

@@ -1,10 +1,9 @@
+import { DAY_MS } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import type { Db } from '../../storage/database/db.ts'
 import type { AttemptResult, Delivery } from '../../storage/deliveries/deliveries.ts'
 import { disableEndpoint, findEndpoint } from '../../storage/deliveries/endpoints/endpoints.ts'
 import { HTTP_GONE } from './decide-retry.ts'
-
-const DAY_MS = 86_400_000
 
 /** A failed delivery to an endpoint, and when it failed, in milliseconds since 1970. */
 export type Failure = {

@@ -59,7 +59,7 @@ export function downloadRecording(
   const { maxFileBytes: maxBytes } = config.storage
   const reserve = reservation.add
   const store = (body: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
-    db.objects.write(id, body, { maxBytes, signal, reserve, epoch, isNeededHere: true })
+    db.objects.write(id, body, { maxBytes, signal, reserve, epoch, keepsLocalCopy: true })
   const limits = { timeout, allowPrivateNetwork, maxBytes, signal }
   return fetchUrl(source, store, { ...limits, resolve, account })
 }

@@ -1,5 +1,5 @@
 import type { Log } from '../../observability/log.ts'
-import { findActiveJobs } from '../../storage/jobs/queue/queue-maintenance.ts'
+import { findActivePreRecordedJobs } from '../../storage/jobs/queue/queue-maintenance.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { runMaintenance } from '../maintenance.ts'
 import { removeCheckpoints, removeStaleCheckpoints } from '../pipeline/checkpoints/checkpoints.ts'
@@ -56,7 +56,7 @@ export class JobRunner {
   async start(): Promise<void> {
     const { deps, log, storage, onDeleted } = this.#options
     const { db, workFolder, config } = deps
-    await removeStaleCheckpoints(workFolder, () => findActiveJobs(db))
+    await removeStaleCheckpoints(workFolder, () => findActivePreRecordedJobs(db))
     await this.#queue.start()
     const { uploadTtl, retentionDays, orphanDays, auditDays, zeroRetentionWait } = config.storage
     const { orphans, deletionClock } = storage

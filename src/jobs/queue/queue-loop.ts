@@ -6,11 +6,11 @@ import { type ClaimedJob, claimJob } from '../../storage/jobs/queue/claim-job.ts
 import {
   failExhaustedJobs,
   failOverdueJobs,
-  findActiveJobs,
+  findActivePreRecordedJobs,
   findNextDue,
   makeWaitingDue,
-  returnAbandonedJobs,
-  returnLostJobs,
+  requeueJobsOfDeadNodes,
+  requeueJobsOfExpiredLeases,
 } from '../../storage/jobs/queue/queue-maintenance.ts'
 import { type AttemptDeps, runAttempt, toFailure } from './attempt.ts'
 import { JobSlots, type SlotLimits } from './job-slots.ts'
@@ -19,7 +19,7 @@ import { LEASE_MS } from './lease-heartbeat.ts'
 /** Pause of the queue after the database refused a statement. */
 const ERROR_PAUSE_MS = 1000
 
-/** The queue is polled at least this often if other servers create jobs and return them. */
+/** The queue is polled at least this often if other nodes create jobs and return them. */
 const SHARED_POLL_MS = 2000
 
 /** The dependencies of the queue loop. */
@@ -33,8 +33,8 @@ export type QueueLoopOptions = Omit<AttemptDeps, 'stop' | 'slot'> &
 
 /**
  * Claims jobs from the queue and makes attempts at them. Polls the queue when it is woken (a job
- * was created, here or by another server, or an attempt ended), when a waiting job becomes due, and
- * at least once per lease; more often on a shared database, since notifications of other servers
+ * was created, here or by another node, or an attempt ended), when a waiting job becomes due, and
+ * at least once per lease; more often on a shared database, since notifications of other nodes
  * may be lost.
  */
 export class QueueLoop {
@@ -91,7 +91,7 @@ export class QueueLoop {
   async idle(): Promise<void> {
     while (!this.#closing) {
       const changed = this.#changed.promise
-      const active = await findActiveJobs(this.#options.db)
+      const active = await findActivePreRecordedJobs(this.#options.db)
       if (active.length === 0 && this.#slots.size === 0) return
       await changed
     }
@@ -200,12 +200,12 @@ export class QueueLoop {
   async #requeueAbandoned(): Promise<void> {
     const { db, log } = this.#options
     const now = steadyNow()
-    const returned = await returnAbandonedJobs(db, { now })
+    const returned = await requeueJobsOfDeadNodes(db, { now })
     if (returned > 0) {
       log.info({ returned }, 'resuming jobs of an earlier run')
       db.jobNotifier?.notify()
     }
-    await returnLostJobs(db, { now, running: this.#slots.ids() })
+    await requeueJobsOfExpiredLeases(db, { now, running: this.#slots.ids() })
   }
 
   /** Cleans up after jobs that ended without an attempt. */

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
-import type { JobId } from '../../storage/jobs/jobs.ts'
+import type { JobRef } from '../../storage/jobs/jobs.ts'
 import { readResult, replaceResult } from '../../storage/jobs/results.ts'
 import type { ResultBuilder } from '../../text/result/result-builder.ts'
 import type { Retry, RetryResult } from '../../text/result/steps/retry-add-on.ts'
@@ -22,7 +22,7 @@ export type RetryDeps = {
 }
 
 /** An add-on of a job, named by the switch that enables it. */
-export type JobAddOn = JobId & { name: string }
+export type JobAddOn = JobRef & { name: string }
 
 const refusals = {
   unknown: 'add_on_not_found',

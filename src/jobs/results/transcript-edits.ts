@@ -1,6 +1,6 @@
 import { wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
-import type { JobId } from '../../storage/jobs/jobs.ts'
+import type { JobRef } from '../../storage/jobs/jobs.ts'
 import { readResult } from '../../storage/jobs/results.ts'
 import {
   findEditedSize,
@@ -42,11 +42,11 @@ export type TranscriptEdits = {
 /** Returns the corrections of a finished job's transcript, with its last `limit` versions. */
 export async function readTranscriptEdits(
   deps: Deps,
-  id: JobId,
+  ref: JobRef,
   { limit, signal }: { limit: number; signal: AbortSignal },
 ): Promise<TranscriptEdits> {
   const { db } = deps
-  const job = await findDoneJob(db, id)
+  const job = await findDoneJob(db, ref)
   const versions = await listTranscriptVersions(db, job.id, { limit })
   const version = versions[0]?.version ?? 0
   if (version === 0) return { version, versions, effective: NO_EDITS }
@@ -62,11 +62,11 @@ export async function readTranscriptEdits(
  */
 export async function correctTranscript(
   deps: Deps,
-  id: JobId,
+  ref: JobRef,
   { baseVersion, keyName, signal, ...correction }: Correction & { signal: AbortSignal },
 ): Promise<TranscriptVersion> {
   const { db } = deps
-  const job = await findDoneJob(db, id)
+  const job = await findDoneJob(db, ref)
   const { version, bytes } = await findEditedSize(db, job.id)
   if (version !== baseVersion) throw outdated(version)
   if (version >= MAX_VERSIONS) throw new AppError('edits_full', `it has ${version} versions`)
@@ -89,9 +89,9 @@ export async function correctTranscript(
       throw new AppError('edits_full', `they would take more than ${MAX_BYTES} bytes`)
     }
   }
-  const { account } = id
+  const { account } = ref
   if (!(await insertTranscriptVersion(db, { jobId: job.id, account }, newVersion))) {
-    await findDoneJob(db, id)
+    await findDoneJob(db, ref)
     throw outdated((await findEditedSize(db, job.id)).version)
   }
   const { changes: _, ...stored } = newVersion

@@ -8,7 +8,7 @@ import type { Db } from '../../storage/database/db.ts'
 import { insertRecording, type StoredRecording } from '../../storage/objects/recordings.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { downloadRecording } from '../fetching/fetch-recording.ts'
-import { filenameOf } from '../fetching/source-url.ts'
+import { fileNameInUrl } from '../fetching/source-url.ts'
 import type { MediaDeps } from '../pipeline/pipeline-deps.ts'
 
 /** A recording that a client sends. */
@@ -44,13 +44,13 @@ export async function storeUpload(
   const { maxFileBytes: maxBytes } = deps.config.storage
   await deps.space.checkAccount(account)
   using reservation = deps.space.open(account, 'new')
-  const limits = { maxBytes, signal, reserve: reservation.add, isNeededHere: true }
+  const limits = { maxBytes, signal, reserve: reservation.add, keepsLocalCopy: true }
   const { size } = await deps.db.objects.write(id, body, limits)
   return await registerUpload(deps, { id, account, filename, source: null, size }, signal)
 }
 
 /** Fetches a recording from the URL that a client gave, and stores it like an uploaded one. */
-export async function fetchUpload(
+export async function storeRemoteUpload(
   deps: UploadDeps,
   account: string,
   { source, signal }: RemoteUpload,
@@ -64,7 +64,7 @@ export async function fetchUpload(
   })
   return await registerUpload(
     deps,
-    { id, account, filename: filenameOf(source), source, size },
+    { id, account, filename: fileNameInUrl(source), source, size },
     signal,
   )
 }
@@ -81,7 +81,13 @@ async function registerUpload(
   const { maxAudio: maxSeconds } = config.media
   try {
     if (size === 0) throw new AppError('upload_invalid', 'the file is empty')
-    const hint = { nameHint: filename ?? undefined, account, maxSeconds, mayRefuse: true, signal }
+    const hint = {
+      nameHint: filename ?? undefined,
+      account,
+      maxSeconds,
+      failsWhenBusy: true,
+      signal,
+    }
     await using stored = await db.objects.openLocalCopy(id, { signal })
     const { extension, channels, ...info } = await media.probe(stored.path, hint)
     const createdAt = wallNow()
@@ -95,7 +101,7 @@ async function registerUpload(
   }
 }
 
-/** Seconds after which a machine may have the memory again for want of which it killed decoders. */
+/** Seconds until a client may retry: the machine killed decoders for lack of memory. */
 const RETRY_AFTER = 10
 
 /**

@@ -91,8 +91,8 @@ export async function askAboutTranscript(
   let response = await ask({ text, instruction, schema }, question.maxTokens)
   const problem = response.isCut ? undefined : question.problemOf?.(response.text)
   if (problem !== undefined) {
-    const mend = `${instruction}\n\nAn earlier answer was wrong: ${problem}. Mend that.`
-    response = await ask({ text, instruction: mend, schema }, question.maxTokens)
+    const correction = `${instruction}\n\nAn earlier answer was wrong: ${problem}. Correct this.`
+    response = await ask({ text, instruction: correction, schema }, question.maxTokens)
   }
   if (response.text === '' && !response.isCut) {
     throw new ServiceFailure('the language model returned no text')

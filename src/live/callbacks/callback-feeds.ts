@@ -49,7 +49,7 @@ export function createCallbackFeeds(options: CallbackFeedsOptions): OpenCallback
       routing: routingOf(params),
       store,
       db,
-      // Read under the lease: no other process queues messages any more.
+      // Read under the lease: no other node queues messages any more.
       lastQueued: await lastLiveCallback(db, { jobId: job.id }),
       queue: (messages) => queue(lease, messages),
       onQueued: () => onEvents?.(),

@@ -5,12 +5,13 @@ import { type UtteranceView, viewLiveUtterance } from '../../transcript/utteranc
 import type { ChannelState, PendingUtterance } from '../journal/log-records.ts'
 import type { ChannelOptions } from './channel-options.ts'
 import {
+  alignToPrevious,
   contextText,
   type LastWord,
   lastWordOf,
+  MAX_LEAD,
   sharesContext,
   startsAfterPause,
-  trimToPrevious,
   withoutOverlap,
   withoutPrevious,
 } from './endpointing/adjacent-utterances.ts'
@@ -34,11 +35,6 @@ export type OrderedUtterance = { sequence: number; utterance: PendingUtterance }
 const FIRST_PARTIAL_FRAMES = 8
 /** Partials take at most a third of the time: they must not delay finals. */
 const PARTIAL_SHARE = 3
-/**
- * A first word begins at most this many seconds before the first voiced frame: the model extends it
- * into silence.
- */
-const MAX_LEAD = 0.1
 /** With more pending finals, the channel waits, because VAD is faster than recognition. */
 const MAX_PENDING_FINALS = 8
 /** After this many failures, a final is requested without its embedding, a possible cause. */
@@ -172,7 +168,7 @@ export class ChannelRecognizer {
     const segments = this.#segmentsOf({ number, from, to: frame })
     // Before the previous final is emitted, it is unknown where its last word ends.
     const isKnown = this.#pendingFinals.length === 0 && !startsAfterPause(segments)
-    const segment = isKnown ? trimToPrevious(segments, this.#lastSent) : segments.segment
+    const segment = isKnown ? alignToPrevious(segments, this.#lastSent) : segments.segment
     const window = windowOf(segment, before?.settled)
     const recognized = await engine.recognizePartial(
       { path, segment: window },
@@ -343,7 +339,7 @@ export class ChannelRecognizer {
     const signal = AbortSignal.any(signals)
     const { context } = ended
     const wordsBefore = sharesContext(ended) ? await this.#preceding.words : []
-    const segment = trimToPrevious(ended, wordsBefore.at(-1) ?? null)
+    const segment = alignToPrevious(ended, wordsBefore.at(-1) ?? null)
     // Only the final covers the context: its draft starts with the words of the context.
     const partial = last?.settled ? undefined : last?.draft
     const draft = { tokens: [], ...partial, text: contextText(context, wordsBefore) }

@@ -138,7 +138,7 @@ export class RecognitionLoop {
   /** The load of the session on the machine now: 1 = continuous speech with partials. */
   get load(): number {
     const { wantsPartials, engine } = this.#options
-    return this.#speechLoad.weight * (wantsPartials() ? 1 : engine.withoutPartials)
+    return this.#speechLoad.weight * (wantsPartials() ? 1 : engine.weightWithoutPartials)
   }
 
   /** Seconds of audio processed. */

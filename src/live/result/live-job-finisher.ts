@@ -28,7 +28,7 @@ const RETRY_MS = 2000
 
 const sessionFailed: JobFailure = { code: 500, message: 'The session failed' }
 
-/** The session no longer owns its job: another process took it over, or it has ended. */
+/** The session no longer owns its job: another node took it over, or it has ended. */
 export class SessionLeaseLostError extends Error {}
 
 /** The session was canceled; its job ends with `failure`. */
@@ -75,7 +75,7 @@ export class LiveJobFinisher {
     this.#session = session
   }
 
-  /** Whether another process owns the job and its folder. */
+  /** Whether another node owns the job and its folder. */
   get isLost(): boolean {
     return this.#isLost
   }

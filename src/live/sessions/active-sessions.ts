@@ -78,11 +78,11 @@ export type SessionHandle = { session: LiveSession; ended: Promise<SessionEnd> }
 
 /**
  * The outcome of opening a session: its handle, or `ended` if its job has ended, `elsewhere` if
- * another server runs it, `unopened` after a failure; a retry follows.
+ * another node runs it, `unopened` after a failure; a retry follows.
  */
 export type OpenResult = SessionHandle | 'ended' | 'elsewhere' | 'unopened'
 
-/** With `onlyIfFree`, a session that another server runs is not taken over. */
+/** With `onlyIfFree`, a session that another node runs is not taken over. */
 export type OpenSessionOptions = { onlyIfFree?: boolean }
 
 type RunningSession = {
@@ -190,7 +190,7 @@ export class ActiveSessions {
     await opened.ended
   }
 
-  /** Renews the leases of all sessions; those that another server has taken stop. */
+  /** Renews the leases of all sessions; those that another node has taken stop. */
   renewLeases(): Promise<void> {
     return this.#leases.renew()
   }

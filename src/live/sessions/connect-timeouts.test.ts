@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MAX_TIMER_MS } from '../../clock.ts'
+import { DAY_MS, MAX_TIMER_MS } from '../../clock.ts'
 import { ConnectTimeouts } from './connect-timeouts.ts'
-
-const DAY_MS = 86_400_000
 
 /** Creates timeouts of this length, and collects the sessions that no client joined. */
 function awaitFor(timeoutMs: number) {

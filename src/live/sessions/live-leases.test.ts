@@ -21,7 +21,7 @@ async function holdTwo(t: TestContext) {
   return { db, leases, held, other, take }
 }
 
-test('a lease is lost when another server takes it, and other leases are kept', async (t) => {
+test('a lease is lost when another node takes it, and other leases are kept', async (t) => {
   const { leases, held, other, take } = await holdTwo(t)
   assert.ok(!held.lost.aborted)
   await take()

@@ -9,7 +9,7 @@ const RENEW_INTERVAL_MS = LEASE_MS / 3
 const BATCH = 50
 
 /**
- * A lease that is renewed until it is released. `lost` is aborted when another server has taken the
+ * A lease that is renewed until it is released. `lost` is aborted when another node has taken the
  * lease; `lose` reports that when it is detected elsewhere first. After `end`, a loss is no longer
  * reported, because the statement that ends the job detects it; renewals continue until the
  * release, because a slow database can take longer than one lease.
@@ -67,7 +67,7 @@ export class LiveLeases {
       })
       for (const leaseEntry of lost) this.#lose(leaseEntry)
     } catch (error) {
-      // A renewal that cannot be written is no loss: no other process has taken the session.
+      // A renewal that cannot be written is no loss: no other node has taken the session.
       this.#log.warn({ err: error }, 'cannot renew the leases of live sessions')
     }
   }
@@ -76,7 +76,7 @@ export class LiveLeases {
     if (!this.#held.has(leaseEntry)) return // Released meanwhile: the job has ended.
     this.#release(leaseEntry)
     if (leaseEntry.isEnding) return
-    this.#log.warn({ sessionId: leaseEntry.lease.id }, 'another server has taken a live session')
+    this.#log.warn({ sessionId: leaseEntry.lease.id }, 'another node has taken a live session')
     leaseEntry.lost.abort()
   }
 }

@@ -115,10 +115,11 @@ test('a connection that is too slow counts as stalled', async (t) => {
     }
     more()
   }
+  const tooSlow = `fewer than ${limits.minBytes} bytes came in ${limits.stallMs / 1000} s`
   const { retries } = await download([trickle])
-  assert.deepEqual(retries, ['it sent almost nothing'])
+  assert.deepEqual(retries, [tooSlow])
   rmSync(path)
-  await assert.rejects(download([trickle, trickle, trickle]), /it sent almost nothing/)
+  await assert.rejects(download([trickle, trickle, trickle]), new RegExp(tooSlow))
 })
 
 test('a server that never responds is abandoned with the reason', async () => {
@@ -174,7 +175,7 @@ test('a truncated response is reported with its size', async () => {
     response.end(whole.subarray(offset, 100_000))
   }
   const { retries } = await download([short])
-  assert.deepEqual(retries, ['the server ends it after 100000 of 400000 bytes'])
+  assert.deepEqual(retries, ['it ended after 100000 of 400000 bytes'])
 })
 
 test('a web page instead of the file is rejected and not stored', async () => {
@@ -326,7 +327,7 @@ test('the token is sent only to the first origin', async (t) => {
     ['Bearer secret', 'Bearer secret'],
   )
   const loop = Array.from({ length: 6 }, () => refuse(302, { location: '/weights' }))
-  await assert.rejects(download(loop), /redirects in circles/)
+  await assert.rejects(download(loop), /redirects more than 5 times/)
 })
 
 test('an aborted download keeps its partial file', async () => {

@@ -37,12 +37,14 @@ export type DownloadOptions = {
 }
 
 /**
- * The timeout is that of Ollama; hubs pause for seconds while they fetch a file from their store.
- * At 1 kB per second the smallest model would take a day.
+ * The stall timeout is that of Ollama: hubs pause for seconds while they fetch a file from their
+ * storage. Below 1 kB per second, the smallest model would take a day.
  */
 export const DOWNLOAD_LIMITS: DownloadLimits = {
-  ...{ stallMs: 30_000, minBytes: 30_000 },
-  ...{ tries: 5, pauseMs: 1000 },
+  stallMs: 30_000,
+  minBytes: 30_000,
+  tries: 5,
+  pauseMs: 1000,
 }
 
 const CONNECT_TIMEOUT_MS = 15_000
@@ -96,7 +98,7 @@ async function fetchWhole(
       damaged++
       furthest = 0
       throw new DownloadError(
-        'its content is not what the catalog names: the server or something before it changes it',
+        'its SHA-256 is not that of the catalog: the server or a proxy changed it',
         { isTransient: damaged < MAX_DAMAGED },
       )
     } catch (error) {
@@ -121,7 +123,7 @@ async function fetchMissingBytes(
 ): Promise<void> {
   const response = await requestFile(file, part.size, options)
   const { body } = response
-  const requireBytes = watchRate(options.limits)
+  const checkRate = watchRate(options.limits)
   try {
     await preparePartialFile(response, file, part)
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
@@ -136,13 +138,13 @@ async function fetchMissingBytes(
       }
       await part.append(chunk)
       options.onBytes(part.size)
-      requireBytes(chunk.length)
+      checkRate(chunk.length)
     }
   } finally {
     discardBody(body)
   }
   if (part.size < file.bytes) {
-    const problem = `the server ends it after ${part.size} of ${file.bytes} bytes`
+    const problem = `it ended after ${part.size} of ${file.bytes} bytes`
     throw new DownloadError(problem, { isTransient: true })
   }
 }
@@ -155,7 +157,10 @@ function watchRate({ stallMs, minBytes }: DownloadLimits): (bytes: number) => vo
   return (bytes) => {
     arrived += bytes
     if (performance.now() - since < stallMs) return
-    if (arrived < minBytes) throw new DownloadError('it sent almost nothing', { isTransient: true })
+    if (arrived < minBytes) {
+      const problem = `fewer than ${minBytes} bytes came in ${stallMs / 1000} s`
+      throw new DownloadError(problem, { isTransient: true })
+    }
     ;[since, arrived] = [performance.now(), 0]
   }
 }
@@ -179,7 +184,9 @@ async function requestFile(
     discardBody(response.body)
     const next = new URL(location, address)
     if (redirects === MAX_REDIRECTS) {
-      throw new DownloadError('the server redirects in circles', { isTransient: false })
+      throw new DownloadError(`the server redirects more than ${MAX_REDIRECTS} times`, {
+        isTransient: false,
+      })
     }
     if (address.protocol === 'https:' && next.protocol !== 'https:') {
       throw new DownloadError('the server redirects to an unencrypted address', {
@@ -200,13 +207,13 @@ async function preparePartialFile(
   { bytes }: Download,
   part: PartialFile,
 ): Promise<void> {
-  if (statusCode === 200 || statusCode === 206) refuseOtherContent(headers, bytes)
+  if (statusCode === 200 || statusCode === 206) requireFileContent(headers, bytes)
   if (statusCode === 206) {
     const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(String(headers['content-range'] ?? ''))
     refuseSize(range?.[2] === '*' ? undefined : range?.[2], bytes)
     if (Number(range?.[1]) === part.size) return
     await part.restart()
-    throw new DownloadError('the server sends another range than requested', {
+    throw new DownloadError('the server sent a different range from the requested one', {
       isTransient: true,
     })
   }
@@ -224,10 +231,10 @@ async function preparePartialFile(
  * Throws for a web page or compressed content: sign-in pages of networks and errors of mirrors have
  * status 200, and some proxies compress.
  */
-function refuseOtherContent(headers: Dispatcher.ResponseData['headers'], bytes: number): void {
-  const packing = headers['content-encoding'] ?? 'identity'
-  if (packing !== 'identity')
-    throw contentError(`compresses it (${packing}), which changes its bytes`)
+function requireFileContent(headers: Dispatcher.ResponseData['headers'], bytes: number): void {
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity')
+    throw contentError(`compresses it (${encoding}), which changes its bytes`)
   const isPage = /^text\/html\b/i.test(String(headers['content-type'] ?? ''))
   if (isPage && Number(headers['content-length']) !== bytes)
     throw contentError('sends a web page in place of the file')

@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts'
 import { storageError } from '../database/sqlite/storage-error.ts'
 import { writeDurably } from '../objects/disk/durable-file.ts'
 import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
-import type { Seal } from './sealed-bytes.ts'
+import type { BackupEncryption } from './backup-encryption.ts'
 
 /** The size of a file in bytes, and its fingerprint in hex. */
 export type Content = { size: number; digest: string }
@@ -34,10 +34,10 @@ export async function* readLazily(
 /** Passes bytes on, and measures their size and fingerprint. */
 export async function* measureContent(
   content: AsyncIterable<Uint8Array>,
-  seal: Seal,
+  encryption: BackupEncryption,
   { onBytes, onEnd }: { onBytes?: OnBytes | undefined; onEnd: (content: Content) => void },
 ): AsyncGenerator<Uint8Array> {
-  const digest = seal.digest()
+  const digest = encryption.digest()
   let size = 0
   for await (const bytes of content) {
     digest.update(bytes)
@@ -78,7 +78,7 @@ export async function writeAtomically(
 }
 
 /**
- * A stored file: the name with which it was sealed, its path, and its expected size and
+ * A stored file: the name with which it was encrypted, its path, and its expected size and
  * fingerprint.
  */
 export type StoredFile = { name: string; path: string; expected: Content }
@@ -89,7 +89,7 @@ export type StoredFile = { name: string; path: string; expected: Content }
  */
 export async function* readChecked(
   { name, path, expected }: StoredFile,
-  seal: Seal,
+  encryption: BackupEncryption,
   { onBytes }: { onBytes?: OnBytes | undefined } = {},
 ): AsyncGenerator<Uint8Array> {
   let measuredContent: Content | undefined
@@ -97,7 +97,10 @@ export async function* readChecked(
     measuredContent = content
   }
   try {
-    yield* measureContent(seal.unseal(name, readLazily(path)), seal, { onBytes, onEnd })
+    yield* measureContent(encryption.decrypt(name, readLazily(path)), encryption, {
+      onBytes,
+      onEnd,
+    })
   } catch (error) {
     if (error instanceof DamagedFile) throw new DamagedFile(`${name}: ${error.message}`)
     const { code } = error as NodeJS.ErrnoException

@@ -4,10 +4,15 @@ import { join } from 'node:path'
 import { makeDataFolder } from '../data-folder/data-folder.ts'
 import { FolderInUse, lockFolder } from '../database/sqlite/folder-lock.ts'
 import { writeDurably } from '../objects/disk/durable-file.ts'
-import { deriveSealKey, plainSeal, type Seal, sealWith } from './sealed-bytes.ts'
+import {
+  type BackupEncryption,
+  deriveBackupKey,
+  encryptWith,
+  noEncryption,
+} from './backup-encryption.ts'
 
 /** A folder of backups: snapshots of a database, and the objects that they refer to. */
-export type BackupFolder = { path: string; seal: Seal }
+export type BackupFolder = { path: string; encryption: BackupEncryption }
 
 /** The version of the format, which later versions of the program may change. */
 const FORMAT = 1
@@ -28,7 +33,7 @@ export async function openBackupFolder(
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     throw new Error(`Cannot find a backup in ${path}: it has no ${HEAD}`)
   })
-  return { path, seal: sealOf(parseHead(text, path), path, key) }
+  return { path, encryption: encryptionOf(parseHead(text, path), path, key) }
 }
 
 /** Opens a folder of backups. A missing one is created, encrypted if there is a key. */
@@ -48,10 +53,10 @@ export async function createBackupFolder(
   if (key) {
     const salt = randomBytes(32)
     head.salt = salt.toString('hex')
-    head.check = deriveSealKey(secretOf(key, salt), salt, 'check').toString('hex')
+    head.check = deriveBackupKey(secretOf(key, salt), salt, 'check').toString('hex')
   }
   await writeDurably(join(path, HEAD), `${JSON.stringify(head)}\n`)
-  return { path, seal: sealOf(head, path, key) }
+  return { path, encryption: encryptionOf(head, path, key) }
 }
 
 /** Locks the folder against other writers; throws if another process has it locked. */
@@ -81,24 +86,28 @@ function parseHead(text: string, path: string): Head {
   )
 }
 
-function sealOf({ salt, check }: Head, path: string, key: Uint8Array | undefined): Seal {
+function encryptionOf(
+  { salt, check }: Head,
+  path: string,
+  key: Uint8Array | undefined,
+): BackupEncryption {
   if (!salt || !check) {
     if (key) throw new Error(`The backup in ${path} is not encrypted: leave --key-file out`)
-    return plainSeal
+    return noEncryption
   }
   if (!key) throw new Error(`The backup in ${path} is encrypted: name its key with --key-file`)
   const bytes = Buffer.from(salt, 'hex')
   const secret = secretOf(key, bytes)
-  const derived = deriveSealKey(secret, bytes, 'check')
+  const derived = deriveBackupKey(secret, bytes, 'check')
   const storedCheck = Buffer.from(check, 'hex')
   if (derived.length !== storedCheck.length || !timingSafeEqual(derived, storedCheck)) {
     throw new Error(`The key cannot decrypt the backup in ${path}`)
   }
-  return sealWith(secret)
+  return encryptWith(secret)
 }
 
 function secretOf(key: Uint8Array, salt: Uint8Array): Buffer {
-  if (key.length >= MIN_KEY_BYTES) return deriveSealKey(key, salt, 'secret')
+  if (key.length >= MIN_KEY_BYTES) return deriveBackupKey(key, salt, 'secret')
   throw new Error(
     `Cannot use the key: its file has ${key.length} bytes, at least ${MIN_KEY_BYTES} random ones are needed`,
   )

@@ -303,7 +303,7 @@ test('wrong keys, folders in use and foreign folders are rejected', async (t) =>
   await writeFile(databaseFile(other), 'diary')
   const unopened = /Cannot open the database .*steno\.sqlite: file is not a database; put a backup/
   await assert.rejects(take({ folder: other }), unopened)
-  const unsealed = { target: join(await makeFolder(t), 'plain') }
-  await take({ ...unsealed, key: undefined })
-  await assert.rejects(take(unsealed), /is not encrypted: leave --key-file out/)
+  const plain = { target: join(await makeFolder(t), 'plain') }
+  await take({ ...plain, key: undefined })
+  await assert.rejects(take(plain), /is not encrypted: leave --key-file out/)
 })

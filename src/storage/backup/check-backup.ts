@@ -110,11 +110,11 @@ export function filesOf(
 
 async function findFileProblem(
   file: StoredFile,
-  { seal }: BackupFolder,
+  { encryption }: BackupFolder,
   onBytes: OnBytes,
 ): Promise<string | undefined> {
   try {
-    for await (const _ of readChecked(file, seal, { onBytes }));
+    for await (const _ of readChecked(file, encryption, { onBytes }));
     return undefined
   } catch (error) {
     if (error instanceof DamagedFile) return error.message

@@ -52,7 +52,7 @@ const manifestName = (snapshot: string) => `${SNAPSHOTS}/${snapshot}/manifest`
 
 /** Writes the manifest of a snapshot, in a folder that is renamed afterwards. */
 export async function writeManifest(
-  { seal }: BackupFolder,
+  { encryption }: BackupFolder,
   { snapshot, folder }: { snapshot: string; folder: string },
   { objects, ...head }: Manifest,
 ): Promise<void> {
@@ -67,7 +67,7 @@ export async function writeManifest(
     for (const { name, size, digest } of objects) yield write([name, size, digest])
     yield Buffer.from(`${JSON.stringify({ end: hash.digest('hex') })}\n`)
   }
-  const content = seal.seal(manifestName(snapshot), lines())
+  const content = encryption.encrypt(manifestName(snapshot), lines())
   await writeAtomically(join(folder, 'manifest'), content)
 }
 
@@ -75,7 +75,7 @@ export async function writeManifest(
  * Reads the manifest of a snapshot; fails with `DamagedFile` if it differs from what was written.
  */
 export async function readManifest(
-  { path, seal }: BackupFolder,
+  { path, encryption }: BackupFolder,
   snapshot: string,
 ): Promise<Manifest> {
   const name = manifestName(snapshot)
@@ -88,7 +88,7 @@ export async function readManifest(
     const wholeManifest = (async function* () {
       yield stored as Uint8Array
     })()
-    return parseManifest(await buffer(seal.unseal(name, wholeManifest)))
+    return parseManifest(await buffer(encryption.decrypt(name, wholeManifest)))
   } catch (error) {
     const reason = error instanceof DamagedFile ? error.message : 'it is damaged'
     throw new DamagedFile(`${name}: ${reason}`)

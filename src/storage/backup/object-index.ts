@@ -26,7 +26,7 @@ export function backupObjectPath(path: string, id: string): string {
 }
 
 /** Reads the index of a folder of backups. */
-export async function openObjectIndex({ path, seal }: BackupFolder): Promise<ObjectIndex> {
+export async function openObjectIndex({ path, encryption }: BackupFolder): Promise<ObjectIndex> {
   const file = join(path, FILE)
   const text = await readFile(file, 'utf8').catch(() => '')
   const contentById = new Map<string, Content>()
@@ -48,7 +48,7 @@ export async function openObjectIndex({ path, seal }: BackupFolder): Promise<Obj
       const content = contentById.get(id)
       if (!content) return undefined
       const fileStat = await stat(backupObjectPath(path, id)).catch(() => undefined)
-      return fileStat?.size === seal.storedSize(content.size) ? content : undefined
+      return fileStat?.size === encryption.storedSize(content.size) ? content : undefined
     },
     async add(id, content) {
       contentById.set(id, content)

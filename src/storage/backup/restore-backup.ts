@@ -80,7 +80,7 @@ async function restore(options: RestoreOptions): Promise<RestoreOutcome> {
         done += bytes
         onProgress?.(done, total)
       }
-      await writeAtomically(path, readChecked(file, backup.seal, { onBytes }))
+      await writeAtomically(path, readChecked(file, backup.encryption, { onBytes }))
     }
     const need = (name: string): StoredFile => {
       const file = stored.get(name)

@@ -160,7 +160,7 @@ type SnapshotFile = { snapshot: string; name: string; file: string; size?: numbe
 
 /** Copies a file of the data folder, up to a size, to the unfinished snapshot. */
 async function storeFile(
-  { backup: { seal }, unfinished, signal }: BackupTask,
+  { backup: { encryption }, unfinished, signal }: BackupTask,
   { snapshot, name, file, size }: SnapshotFile,
 ): Promise<ManifestEntry> {
   let content: Content | undefined
@@ -168,10 +168,13 @@ async function storeFile(
     content = measured
   }
   const onBytes = () => signal.throwIfAborted()
-  const source = measureContent(readLazily(file, size === undefined ? {} : { size }), seal, {
+  const source = measureContent(readLazily(file, size === undefined ? {} : { size }), encryption, {
     ...{ onBytes, onEnd },
   })
-  await writeAtomically(join(unfinished, name), seal.seal(`snapshots/${snapshot}/${name}`, source))
+  await writeAtomically(
+    join(unfinished, name),
+    encryption.encrypt(`snapshots/${snapshot}/${name}`, source),
+  )
   return { name, ...content! }
 }
 
@@ -232,7 +235,7 @@ async function storeObjects(
 
 /** Copies an object unless the backup has it; undefined if it no longer exists. */
 async function storeObject(
-  { folder, backup: { path, seal }, index, signal, copied }: BackupTask,
+  { folder, backup: { path, encryption }, index, signal, copied }: BackupTask,
   id: string,
 ): Promise<Content | undefined> {
   const storedContent = await index.find(id)
@@ -245,8 +248,8 @@ async function storeObject(
   const onBytes = () => signal.throwIfAborted()
   try {
     const file = objectPath(join(folder, 'objects'), id)
-    const source = measureContent(readLazily(file), seal, { onBytes, onEnd })
-    await writeAtomically(backupObjectPath(path, id), seal.seal(`objects/${id}`, source))
+    const source = measureContent(readLazily(file), encryption, { onBytes, onEnd })
+    await writeAtomically(backupObjectPath(path, id), encryption.encrypt(`objects/${id}`, source))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error

@@ -6,14 +6,14 @@ import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * Notifies the servers of one database that jobs may wait. If a notification is lost, the jobs only
+ * Notifies the nodes of one database that jobs may wait. If a notification is lost, the jobs only
  * wait for the next poll.
  */
 export type JobNotifier = {
   /** Notifies the others, soon; call it after the transaction. */
   notify(): void
   /**
-   * Calls `onNotify` when another server sends a notification, or may have sent one; returns a
+   * Calls `onNotify` when another node sends a notification, or may have sent one; returns a
    * function that stops these calls.
    */
   listen(onNotify: () => void): () => void
@@ -25,7 +25,7 @@ export type Database = {
   /** For queries that may take long: only other such queries wait for them. */
   readonly reader: Kysely<Tables>
   readonly dialect: Dialect
-  /** Whether other servers work on it too. */
+  /** Whether other nodes work on it too. */
   readonly isShared?: boolean
   readonly jobNotifier?: JobNotifier
   /**

@@ -257,7 +257,10 @@ export type LiveBatchRow = {
   log: Buffer
 }
 
-/** A row of `account_bytes`: how many bytes an account stores, maintained by triggers. */
+/**
+ * A row of `account_bytes`: how many bytes an account stores. Triggers maintain it: a
+ * table in SQLite, the view of a table of changes in PostgreSQL.
+ */
 export type AccountBytesRow = {
   account: string
   bytes: number
@@ -294,7 +297,7 @@ export type AuditRow = {
   source: 'api' | 'command' | 'retention' | 'server'
   /** The account that it concerns; null for a start of a server. */
   account: string | null
-  /** The id of a key or a job. */
+  /** The id of the key, job, model or webhook that it concerns; null for a start of a server. */
   subject: string | null
   /** The id of the key of the request. */
   key_id: string | null
@@ -303,9 +306,12 @@ export type AuditRow = {
   details: string
 }
 
-/** A row of `sign_ins`: a browser that is signed in, or a link that signs one in, once. */
+/**
+ * A row of `sign_ins`: a browser that is signed in, a link that signs one in once, or a client
+ * secret of a realtime session.
+ */
 export type SignInRow = {
-  /** The SHA-256, in hex, of the secret that the browser or the link holds. */
+  /** The SHA-256, in hex, of the secret that its holder sends. */
   hash: string
   kind: 'browser' | 'link' | 'client'
   /** The hash of the key whose rights the sign-in has. */

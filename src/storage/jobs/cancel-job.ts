@@ -3,7 +3,7 @@ import { recordJobUsage, usageColumns } from '../accounts/usage/usage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/queue-deliveries.ts'
 import { ended, type JobFailure } from './finish-job.ts'
-import type { JobId } from './jobs.ts'
+import type { JobRef } from './jobs.ts'
 
 /**
  * Ends a recorded job that has not ended, waiting or running, and queues its notifications, in one
@@ -11,7 +11,7 @@ import type { JobId } from './jobs.ts'
  */
 export function cancelRecordedJob(
   db: Db,
-  { id, account }: JobId,
+  { id, account }: JobRef,
   { failure, at }: { failure: JobFailure; at: number },
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../../errors.ts'
-import { findQuotaError } from '../accounts/usage/month-quota.ts'
+import { findAudioQuotaError } from '../accounts/usage/month-quota.ts'
 import type { Db } from '../database/db.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
 import { findRecording } from '../objects/recordings.ts'
@@ -125,7 +125,7 @@ async function checkMonthlyQuota(tx: Db, job: NewJob, { maxSeconds }: { maxSecon
   const file =
     job.kind === 'live' ? undefined : await findRecording(tx, { id: job.file.id, account })
   const seconds = (file?.duration ?? 0) * (file?.channels ?? 1)
-  return findQuotaError(tx, { account, now, seconds, maxSeconds })
+  return findAudioQuotaError(tx, { account, now, seconds, maxSeconds })
 }
 
 /** Deletes the key of a refused request, which may be repeated with the same key. */

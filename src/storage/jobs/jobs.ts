@@ -44,7 +44,7 @@ export type Job = {
 }
 
 /** A job by its id within an account. */
-export type JobId = { id: string; account: string; kind?: JobKind | undefined }
+export type JobRef = { id: string; account: string; kind?: JobKind | undefined }
 
 /** The columns that a `Job` is read from; the others are for its queue. */
 export const jobColumns = [
@@ -55,13 +55,13 @@ export const jobColumns = [
 ] as const satisfies (keyof JobRow)[]
 const columnList = sql.join(jobColumns.map((column) => sql.ref(column)))
 
-const selectJob = statement<Pick<JobId, 'id' | 'account'>, ViewedRow>(
+const selectJob = statement<Pick<JobRef, 'id' | 'account'>, ViewedRow>(
   ({ id, account }) =>
     sql`select ${columnList} from jobs where id = ${id} and account = ${account}`,
 )
 
 /** Finds a job of one account, with its result; with `kind`, only a job of that kind. */
-export async function findJob(db: Db, { id, account, kind }: JobId): Promise<Job | undefined> {
+export async function findJob(db: Db, { id, account, kind }: JobRef): Promise<Job | undefined> {
   const [row] = await selectJob(db, { id, account })
   return row && (kind === undefined || row.kind === kind) ? toJob(row) : undefined
 }
@@ -83,7 +83,7 @@ export async function findJobs(
 }
 
 /** Returns those of these jobs that have not ended. */
-export async function findActiveJobs(db: Db, ids: readonly string[]): Promise<Set<string>> {
+export async function filterActiveJobs(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db.sql
     .selectFrom('jobs')
     .select('id')
@@ -96,7 +96,7 @@ export async function findActiveJobs(db: Db, ids: readonly string[]): Promise<Se
 /** Replaces the metadata of a session; returns false if there is no such job. */
 export async function replacePostSessionMetadata(
   db: Db,
-  { id, account, kind }: JobId,
+  { id, account, kind }: JobRef,
   metadata: JsonText,
 ): Promise<boolean> {
   let change = db.sql

@@ -79,8 +79,8 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
 
     // Written after the takeover: not acknowledged, and nobody's any more.
     await Promise.all(writeCalls(first.store, { from: 20, count: 5 }))
-    await assert.rejects(first.store.sync(), /another server has taken the session/)
-    await assert.rejects(first.store.write(undefined, [lineOf(99, 0)]), /another server/)
+    await assert.rejects(first.store.sync(), /another node has taken the session/)
+    await assert.rejects(first.store.write(undefined, [lineOf(99, 0)]), /another node/)
     assert.deepEqual([first.taken(), second.taken()], [1, 0])
     await Promise.all(writeCalls(second.store, { from: 20, count: 1 }))
     await second.store.sync()

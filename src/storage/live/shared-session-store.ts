@@ -254,7 +254,7 @@ class BatchSync {
       throw error
     })
     if (outcome === 'taken') {
-      this.#fatal = { error: new Error('another server has taken the session') }
+      this.#fatal = { error: new Error('another node has taken the session') }
       onTaken()
       throw this.#fatal.error
     }

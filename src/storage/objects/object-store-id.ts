@@ -40,7 +40,7 @@ async function readFolderId(file: string): Promise<string> {
 }
 
 /**
- * Throws if another server on the database has another object store: each would lack the recordings
+ * Throws if another node of the database has another object store: each would lack the recordings
  * and results of the other.
  */
 export async function requireSameObjectStore(db: Db, storeId: string): Promise<void> {

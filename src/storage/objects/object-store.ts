@@ -9,7 +9,7 @@ export type WriteOptions = {
   /** The epoch of the lease of this write, if several attempts write the same id. */
   epoch?: number | undefined
   /** Whether the caller will need the object as a local file next. */
-  isNeededHere?: boolean
+  keepsLocalCopy?: boolean
 }
 
 /** A local file that may be deleted when it is disposed of. */

@@ -13,13 +13,13 @@ export type TargetDatabase = {
 }
 
 /**
- * The source of a move, which identifies it, and whether rows and objects that it copied before are
+ * The source of a transfer, which identifies it, and whether rows and objects that it copied before are
  * removed first.
  */
 export type TransferIdentity = { source: string; isRestarted: boolean }
 
 /**
- * Opens the target of a move: an empty database, or one into which the same folder was being
+ * Opens the target of a transfer: an empty database, or one into which the same folder was being
  * moved. Throws if it is in use.
  */
 export async function openTarget(
@@ -27,7 +27,7 @@ export async function openTarget(
   { source, isRestarted }: TransferIdentity,
 ): Promise<TargetDatabase> {
   const { openPostgres } = await import('../database/postgres/postgres.ts')
-  const opened = await openPostgres({ ...settings, connections: 2 }, { version: 'move' })
+  const opened = await openPostgres({ ...settings, connections: 2 }, { version: 'transfer' })
   try {
     const position = await beginTransfer(opened.sql, { source, isRestarted })
     return { sql: opened.sql, position, close: opened.close }
@@ -42,10 +42,10 @@ export async function savePosition(tx: Kysely<Tables>, position: Position): Prom
   await sql`update store_move set position = ${JSON.stringify(position)}`.execute(tx)
 }
 
-/** Ends the move: from now on, servers may use the database. */
+/** Ends the transfer: from now on, servers may use the database. */
 export async function closeTarget(settings: DatabaseConfig): Promise<void> {
   const { openPostgres } = await import('../database/postgres/postgres.ts')
-  const opened = await openPostgres({ ...settings, connections: 2 }, { version: 'move' })
+  const opened = await openPostgres({ ...settings, connections: 2 }, { version: 'transfer' })
   try {
     await sql`drop table if exists store_move`.execute(opened.sql)
   } finally {
@@ -58,7 +58,7 @@ async function beginTransfer(
   { source, isRestarted }: TransferIdentity,
 ): Promise<Position> {
   return target.transaction().execute(async (tx) => {
-    // Without the lock, two moves at the same time would both begin.
+    // Without the lock, two transfers at the same time would both begin.
     await sql`select pg_advisory_xact_lock(hashtextextended('steno move', 0))`.execute(tx)
     await sql`create table if not exists store_move
       (source text not null, position text)`.execute(tx)

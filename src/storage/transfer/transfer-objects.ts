@@ -24,11 +24,11 @@ const CONCURRENCY = 4
  * Copies the objects that the target does not have with the same size. The target has either all of
  * an object or nothing.
  */
-export async function copyObjects(move: ObjectTransfer): Promise<void> {
-  const { source, target, signal, onCount } = move
+export async function copyObjects(transfer: ObjectTransfer): Promise<void> {
+  const { source, target, signal, onCount } = transfer
   const present = new Set((await Array.fromAsync(target.list())).flat())
   const sourceObjects = await listSourceObjects(source)
-  await forEachObject(sourceObjects, move, async ({ id, size }) => {
+  await forEachObject(sourceObjects, transfer, async ({ id, size }) => {
     if (present.has(id) && (await target.check(id)).size === size) return
     await target.adopt(id, objectPath(source, id))
   })
@@ -39,15 +39,15 @@ export async function copyObjects(move: ObjectTransfer): Promise<void> {
 /**
  * Reads every object from both; returns how many differ, are missing, or exist only in the target.
  */
-export async function countDifferentObjects(move: ObjectTransfer): Promise<number> {
-  const { source, target } = move
+export async function countDifferentObjects(transfer: ObjectTransfer): Promise<number> {
+  const { source, target } = transfer
   const sourceObjects = await listSourceObjects(source)
   const sourceIds = new Set(sourceObjects.map(({ id }) => id))
   let differing = 0
   for await (const ids of target.list()) {
     differing += ids.filter((id) => !sourceIds.has(id)).length
   }
-  await forEachObject(sourceObjects, move, async ({ id }) => {
+  await forEachObject(sourceObjects, transfer, async ({ id }) => {
     const [before, after] = await Promise.all([
       hashOfContent(createReadStream(objectPath(source, id))),
       target.read(id).then(

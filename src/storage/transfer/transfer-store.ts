@@ -17,7 +17,7 @@ import {
 import { copyObjects, countDifferentObjects, type ObjectTransfer } from './transfer-objects.ts'
 import { copyRows, findDifferences, type RowTransfer } from './transfer-rows.ts'
 
-/** The current step of a move. */
+/** The current step of a transfer. */
 export type TransferStage =
   | 'copying rows'
   | 'copying objects'
@@ -62,13 +62,13 @@ export async function transferStore(options: TransferOptions): Promise<void> {
     if (target) await transferRows(options, { source, target })
   }
   // Each step can be repeated. If the process is killed between two of them, only the end of the
-  // move is left to do.
+  // transfer is left to do.
   await bucket?.markCompared()
   if (database) await closeTarget(database)
   await bucket?.finish()
 }
 
-/** Returns an id of a folder, from its host and path. Only the same folder may continue a move. */
+/** Returns an id of a folder, from its host and path. Only the same folder may continue a transfer. */
 async function identityOf(folder: string): Promise<string> {
   const place = `${hostname()}:${await realpath(folder)}`
   return createHash('sha256').update(place).digest('hex').slice(0, 32)
@@ -79,23 +79,23 @@ type TargetBucket = Awaited<ReturnType<typeof openBucket>>
 /** Opens the bucket to which the objects move; throws if it is in use. */
 async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: TransferIdentity) {
   const { openS3Objects } = await import('../objects/s3/s3-objects.ts')
-  const { openMoveMark } = await import('../objects/s3/s3-move-mark.ts')
-  const mark = await openMoveMark(settings)
+  const { openTransferMark } = await import('../objects/s3/s3-transfer-mark.ts')
+  const mark = await openTransferMark(settings)
   const folder = join(tmpdir(), `steno-move-${randomUUID()}`)
-  const objects = await openS3Objects({ settings, folder, nodeId: 'move', isMove: true })
+  const objects = await openS3Objects({ settings, folder, nodeId: 'move', isTransfer: true })
   const close = async () => {
     mark.close()
     await objects.close?.()
   }
   try {
-    const moveMark = await mark.read()
-    if (moveMark && moveMark.source !== source) {
+    const storedMark = await mark.read()
+    if (storedMark && storedMark.source !== source) {
       throw new Error('Cannot move into this bucket: another data folder is being moved into it')
     }
-    let isCompared = moveMark?.isCompared ?? false
-    if (!moveMark || isRestarted) {
+    let isCompared = storedMark?.isCompared ?? false
+    if (!storedMark || isRestarted) {
       for await (const ids of objects.list()) {
-        if (!moveMark)
+        if (!storedMark)
           throw new Error('Cannot move into this bucket: it has objects (choose a prefix)')
         for (const id of ids) await objects.delete(id)
       }

@@ -26,7 +26,7 @@ export const transferredTables: readonly TransferredTable[] = [
 /** The index of metadata, which is compared though it is not copied. */
 export const metadataIndex: TransferredTable = { name: 'job_metadata', key: ['token', 'id'] }
 
-/** The tables of the target in which a move must find no rows. */
+/** The tables of the target in which a transfer must find no rows. */
 export const tablesToBeEmpty = [
   ...transferredTables,
   metadataIndex,

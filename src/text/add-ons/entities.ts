@@ -29,7 +29,7 @@ export function findNamedEntities(transcript: Transcript): NamedEntity[] {
 }
 
 /**
- * Returns a function that tells whether a span of a redacted text overlaps a marker or a mask,
+ * Returns a function that checks whether a span of a redacted text overlaps a marker or a mask,
  * which are not names although they look like some.
  */
 function readRedacted({ text }: Document): (span: { from: number; to: number }) => boolean {

@@ -148,7 +148,7 @@ function openParts(masked: MaskedText, { view, from, to }: EntityInView): Charac
 }
 
 /**
- * Returns a function that tells whether the rest of an entity reveals something by itself, because
+ * Returns a function that checks whether the rest of an entity reveals something by itself, because
  * it contains a digit or a content word.
  */
 function hasContent({ text }: JoinedSpans): (span: CharacterSpan) => boolean {

@@ -153,6 +153,6 @@ test('steno search prints its hits', async () => {
   assert.match(stdout, new RegExp(`^${job} 0:00:0\\d talk.wav: Policies of naïve Zanzibar`))
   assert.equal(code, 0)
   const none = await run('nothing', 'like', 'it')
-  assert.deepEqual([none.code, none.stderr], [1, 'Nothing is found.\n'])
+  assert.deepEqual([none.code, none.stderr], [1, 'Nothing found.\n'])
   assert.equal((await run()).code, 2)
 })

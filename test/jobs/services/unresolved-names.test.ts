@@ -46,12 +46,12 @@ test('unresolvable names of an account delay no fetch, job or callback of anothe
     })
 
   const stuck = Array.from({ length: 25 }, (_, i) =>
-    service.jobs.service.uploadFrom(ATTACKER, { source: `http://stuck-${i}.example/`, signal }),
+    service.jobs.service.uploadFromUrl(ATTACKER, { source: `http://stuck-${i}.example/`, signal }),
   )
   for (const one of stuck) one.catch(() => {})
   for (let i = 0; i < 4; i++) await ask(ATTACKER, `http://stuck-job-${i}.example/`)
 
-  for (let i = 0; i < 5; i++) await service.jobs.service.uploadFrom(OTHER, { source, signal })
+  for (let i = 0; i < 5; i++) await service.jobs.service.uploadFromUrl(OTHER, { source, signal })
   const receiver = await openReceiver()
   t.after(() => receiver.close())
   const sender = createSender({ config: readConfig(env), resolve })

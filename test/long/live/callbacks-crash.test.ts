@@ -16,7 +16,7 @@ import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { synthesizeAudio } from '../../support/audio/synthesize-audio.ts'
 import { openReceiver, type Received, type Receiver } from '../../support/delivery/receiver.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
-import { startSlowClosingClient } from '../../support/live/clients/slow-closing-client.ts'
+import { startReconnectingClient } from '../../support/live/clients/reconnecting-client.ts'
 import { makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
 import { randomClient, randomParams, within } from '../../support/live/random-client.ts'
 import { allFlags as all } from '../../support/live/sessions/live-flags.ts'
@@ -91,7 +91,12 @@ test('after each kill the next server sends all callbacks in order', async (t) =
       const requested = { ...params, ...callingAt(receiver.url + path) }
       const { id, url } = await openSession(server, requested)
       const stream = streamOf(audio)
-      const client = startSlowClosingClient({ url, stream, random, ...randomClient(random, audio) })
+      const client = startReconnectingClient({
+        url,
+        stream,
+        random,
+        ...randomClient(random, audio),
+      })
       sessions.push({ id, path, client })
     }
     try {

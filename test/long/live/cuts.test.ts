@@ -4,10 +4,10 @@ import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import type { LiveMessage, LiveType } from '../../support/live/clients/live-messages.ts'
-import { startSlowClosingClient } from '../../support/live/clients/slow-closing-client.ts'
+import { startReconnectingClient } from '../../support/live/clients/reconnecting-client.ts'
 import { makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
 import {
-  assertRecognized,
+  assertReceived,
   assertSame,
   jobOf,
   transcribeUndisturbed,
@@ -83,7 +83,7 @@ test('a session with repeated connection cuts equals one without', async (t) => 
     })
     const { id, url } = await openSession(server, { ...params, ...audio.params })
     const manner = randomClient(random, audio)
-    const client = startSlowClosingClient({
+    const client = startReconnectingClient({
       url: proxy.through(url),
       stream,
       random,
@@ -92,7 +92,7 @@ test('a session with repeated connection cuts equals one without', async (t) => 
     })
     try {
       const recognized = await within(TIMEOUT_MS, client.ended)
-      repeated += assertRecognized(recognized, await assertSame(server, { id, audio, expected }))
+      repeated += assertReceived(recognized, await assertSame(server, { id, audio, expected }))
       messages += recognized.texts.length
       cuts += client.closes.length - 1
     } catch (cause) {

@@ -4,12 +4,12 @@ import { test } from 'node:test'
 import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { openSession } from '../../support/live/clients/live-client.ts'
 import {
-  type SlowClosingClient,
-  startSlowClosingClient,
-} from '../../support/live/clients/slow-closing-client.ts'
+  type ReconnectingClient,
+  startReconnectingClient,
+} from '../../support/live/clients/reconnecting-client.ts'
 import { type LiveTestAudio, makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
 import {
-  assertRecognized,
+  assertReceived,
   assertSame,
   type Transcript,
   transcribeUndisturbed,
@@ -30,7 +30,7 @@ type Session = {
   id: string
   audio: LiveTestAudio
   expected: Transcript
-  client: SlowClosingClient
+  client: ReconnectingClient
 }
 
 /**
@@ -64,7 +64,7 @@ test('after each kill speakers equal those of an undisturbed session', async (t)
     const expected = await transcribeUndisturbed(steady, audio, params)
     const { id, url } = await openSession(server, { ...params, ...audio.params })
     const manner = randomClient(random, audio)
-    const client = startSlowClosingClient({
+    const client = startReconnectingClient({
       url,
       stream: streamOf(audio),
       random,
@@ -87,7 +87,7 @@ test('after each kill speakers equal those of an undisturbed session', async (t)
   await within(TIMEOUT_MS, ended)
   for (const { id, audio, expected, client } of sessions) {
     await untilDone(server, id)
-    assertRecognized(client, await assertSame(server, { id, audio, expected }))
+    assertReceived(client, await assertSame(server, { id, audio, expected }))
     const speakers = new Set(
       expected.channels.flatMap(({ finals }) => {
         return (finals as { utterance: { speaker: number } }[]).map(

@@ -4,10 +4,10 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { openSession } from '../../support/live/clients/live-client.ts'
-import { startSlowClosingClient } from '../../support/live/clients/slow-closing-client.ts'
+import { startReconnectingClient } from '../../support/live/clients/reconnecting-client.ts'
 import { makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
 import {
-  assertRecognized,
+  assertReceived,
   assertSame,
   transcribeUndisturbed,
   untilDone,
@@ -95,8 +95,8 @@ describe('nodes of one database', { skip: noPostgres }, () => {
         const params = { ...randomParams(random), realtime_processing: {}, post_processing: {} }
         const expected = await transcribeUndisturbed(steady, audio, params)
         const { id, url } = await openSession(server, { ...params, ...audio.params })
-        const manner = { ...randomClient(random, audio), deafs: 0 }
-        const client = startSlowClosingClient({ url, stream: streamOf(audio), random, ...manner })
+        const manner = { ...randomClient(random, audio), lostConnections: 0 }
+        const client = startReconnectingClient({ url, stream: streamOf(audio), random, ...manner })
         return { id, audio, expected, client }
       }
       const sessions: Awaited<ReturnType<typeof begin>>[] = []
@@ -111,7 +111,7 @@ describe('nodes of one database', { skip: noPostgres }, () => {
         await within(TIMEOUT_MS, ended)
         for (const { id, audio, expected, client } of sessions) {
           await within(TIMEOUT_MS, untilDone(server, id))
-          assertRecognized(client, await assertSame(server, { id, audio, expected }))
+          assertReceived(client, await assertSame(server, { id, audio, expected }))
         }
       } catch (cause) {
         const closes = sessions.map(({ client }) => client.closes.map(({ code }) => code))

@@ -13,12 +13,12 @@ import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import type { LiveMessage } from '../../support/live/clients/live-messages.ts'
 import {
-  type SlowClosingClient,
-  startSlowClosingClient,
-} from '../../support/live/clients/slow-closing-client.ts'
+  type ReconnectingClient,
+  startReconnectingClient,
+} from '../../support/live/clients/reconnecting-client.ts'
 import { type LiveTestAudio, makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
 import {
-  assertRecognized,
+  assertReceived,
   assertSame,
   jobOf,
   type Transcript,
@@ -65,7 +65,12 @@ async function startLine(t: TestContext, env: Record<string, string> = {}) {
   }
 }
 
-type Session = { id: string; audio: LiveTestAudio; expected: Transcript; client: SlowClosingClient }
+type Session = {
+  id: string
+  audio: LiveTestAudio
+  expected: Transcript
+  client: ReconnectingClient
+}
 
 /** Begins a session with a sound of its own, and what it has to become. */
 async function begin(server: ChildServer, random: () => number, options: Begin): Promise<Session> {
@@ -73,9 +78,12 @@ async function begin(server: ChildServer, random: () => number, options: Begin):
   const params = randomParams(random)
   const expected = await transcribeUndisturbed(steady, audio, params)
   const { id, url } = await openSession(server, { ...params, ...audio.params })
-  const { onMessage, deafs } = options
-  const manner = { ...randomClient(random, audio), ...(deafs !== undefined && { deafs }) }
-  const client = startSlowClosingClient({
+  const { onMessage, lostConnections } = options
+  const manner = {
+    ...randomClient(random, audio),
+    ...(lostConnections !== undefined && { lostConnections }),
+  }
+  const client = startReconnectingClient({
     url,
     stream: streamOf(audio),
     random,
@@ -87,7 +95,7 @@ async function begin(server: ChildServer, random: () => number, options: Begin):
 
 type Begin = {
   seconds: number
-  deafs?: number
+  lostConnections?: number
   onMessage?: (message: LiveMessage, count: number) => void
 }
 
@@ -129,7 +137,7 @@ test('after each kill a session continues with an unchanged result', async (t) =
       for (const { id, audio, expected, client } of sessions) {
         // One that was cut off at the very end comes too late to be told.
         await untilDone(server, id)
-        repeated += assertRecognized(client, await assertSame(server, { id, audio, expected }))
+        repeated += assertReceived(client, await assertSame(server, { id, audio, expected }))
         messages += client.texts.length
       }
     } catch (cause) {
@@ -154,7 +162,7 @@ test('a kill at the end of a session leaves it done or to be finished', async (t
     let atEnd: ReturnType<typeof jobOf> | undefined
     const { id, audio, expected, client } = await begin(server, random, {
       seconds: 3,
-      deafs: 0,
+      lostConnections: 0,
       onMessage: (message) => {
         if (message.type === type) killed ??= kill(server)
         // Who is told of the end finds it.
@@ -167,7 +175,7 @@ test('a kill at the end of a session leaves it done or to be finished', async (t
     await within(TIMEOUT_MS, client.ended)
     if (atEnd) assert.equal((await atEnd).status, 'done')
     await untilDone(server, id)
-    assertRecognized(client, await assertSame(server, { id, audio, expected }))
+    assertReceived(client, await assertSame(server, { id, audio, expected }))
   }
 })
 
@@ -178,7 +186,7 @@ test('clients of a stopping server reconnect without losing data', async (t) => 
   const stops = Promise.withResolvers<void>()
   const session = await begin(server, random, {
     seconds: 20,
-    deafs: 0,
+    lostConnections: 0,
     onMessage: (_message, count) => {
       if (count === 3) stops.resolve()
     },
@@ -193,7 +201,7 @@ test('clients of a stopping server reconnect without losing data', async (t) => 
     client.closes.some(({ code }) => code === 1012),
     JSON.stringify(client.closes),
   )
-  assertRecognized(client, await assertSame(server, { id, audio, expected }))
+  assertReceived(client, await assertSame(server, { id, audio, expected }))
 })
 
 test('a session without a client after a restart ends after its timeout', async (t) => {

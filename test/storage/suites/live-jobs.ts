@@ -4,15 +4,15 @@ import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
 import { deleteExpiredJobs } from '../../../src/storage/jobs/deletion/retention.ts'
 import { createJobWriter, findByIdempotencyKey } from '../../../src/storage/jobs/job-writer.ts'
-import { findJob, type JobId, replacePostSessionMetadata } from '../../../src/storage/jobs/jobs.ts'
+import { findJob, type JobRef, replacePostSessionMetadata } from '../../../src/storage/jobs/jobs.ts'
 import { listJobs } from '../../../src/storage/jobs/lists/job-lists.ts'
 import { renewLease } from '../../../src/storage/jobs/queue/lease.ts'
 import {
   failExhaustedJobs,
   failOverdueJobs,
-  findActiveJobs,
+  findActivePreRecordedJobs,
   findNextDue,
-  returnAbandonedJobs,
+  requeueJobsOfDeadNodes,
 } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
 import {
   beginLiveJob,
@@ -52,7 +52,7 @@ function rows(db: Db, table: 'jobs' | 'live_sessions') {
   return db.sql.selectFrom(table).selectAll().execute()
 }
 
-function remove(db: Db, job: JobId) {
+function remove(db: Db, job: JobRef) {
   return inTransaction(db, (tx) => deleteEndedJob(tx, job))
 }
 
@@ -265,7 +265,7 @@ test('an owner that lost its lease cannot fail the session', async ({ db }) => {
 test('session metadata is replaced for its own account and kind in every state', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   await finishLiveJob(db, lease, end)
-  const replace = (job: Partial<JobId>, text: string) =>
+  const replace = (job: Partial<JobRef>, text: string) =>
     replacePostSessionMetadata(db, { id, account, kind: 'live', ...job }, text)
   assert.equal(await replace({}, '{"a":1}'), true)
   assert.equal(await replace({}, '{"b":2}'), true)
@@ -315,11 +315,11 @@ test('the queue of pre-recorded jobs ignores sessions', async ({ db }) => {
   const now = Number.MAX_SAFE_INTEGER
   const late = { failure, at: 9000 }
   assert.equal(await claim(db, { now }), undefined)
-  assert.equal(await returnAbandonedJobs(db, { now }), 0)
+  assert.equal(await requeueJobsOfDeadNodes(db, { now }), 0)
   assert.equal(await returnLost(db, { now }), 0)
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 0, ...late }), [])
   assert.deepEqual(await failOverdueJobs(db, { since: now, ...late }), [])
-  assert.deepEqual(await findActiveJobs(db), [])
+  assert.deepEqual(await findActivePreRecordedJobs(db), [])
   assert.deepEqual(await findNextDue(db, { now: 0 }), { due: undefined, oldest: undefined })
   assert.deepEqual(await rows(db, 'jobs'), before)
   await addJob(db, { fileId: await addFile(db) })

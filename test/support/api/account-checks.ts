@@ -152,7 +152,7 @@ function assertDeleted(sequence: ReceivedSequence, account: BusyAccount, receive
 
 type Received = { jobs: readonly ReceivedJob[]; account: BusyAccount; receiver: number }
 
-/** Each job has been told of by its callback and by the webhook of each receiver. */
+/** Each job was reported to its callback and to the webhook of each receiver. */
 function assertAllReceived(
   sequences: readonly ReceivedSequence[],
   { jobs, account, receiver }: Received,

@@ -4,9 +4,9 @@ import { createToneWav } from '../audio/recordings.ts'
 import { SOURCE_PATH, type UnreliableReceiver } from '../delivery/unreliable-receiver.ts'
 import type { OpenedSession } from '../live/clients/live-client.ts'
 import {
-  type SlowClosingClient,
-  startSlowClosingClient,
-} from '../live/clients/slow-closing-client.ts'
+  type ReconnectingClient,
+  startReconnectingClient,
+} from '../live/clients/reconnecting-client.ts'
 import { makeLiveAudio, streamOf } from '../live/live-audio.ts'
 import { randomClient } from '../live/random-client.ts'
 import { call, upload } from '../net/http-client.ts'
@@ -33,7 +33,7 @@ export type BusyAccount = {
    */
   deleted: Map<string, number[]>
   /** The clients of all sessions. */
-  clients: SlowClosingClient[]
+  clients: ReconnectingClient[]
   /** Performs one random action; rejects when the server does not answer. */
   act(server: ChildServer): Promise<void>
 }
@@ -79,7 +79,7 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
   const accepted = new Map<string, number>()
   const requested = new Set<string>()
   const deleted = new Map<string, number[]>()
-  const clients: SlowClosingClient[] = []
+  const clients: ReconnectingClient[] = []
 
   /** Counts a request before it is sent: a creation whose answer is lost may exist. */
   function request(kind: RequestKind['kind']) {
@@ -114,7 +114,7 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
     assert.equal(status, 201, JSON.stringify(body))
     accepted.set(body.id, n)
     const manner = { ...randomClient(random, audio), random }
-    clients.push(startSlowClosingClient({ url: body.url, stream: streamOf(audio), ...manner }))
+    clients.push(startReconnectingClient({ url: body.url, stream: streamOf(audio), ...manner }))
   }
 
   /**

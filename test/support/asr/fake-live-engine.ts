@@ -54,7 +54,7 @@ export function createFakeLiveEngine(
   return {
     capacity: options.capacity,
     load: 0,
-    withoutPartials: 0.5,
+    weightWithoutPartials: 0.5,
     async detectSpeech(audio, { from, frames, isEnd }, { signal }) {
       await onLive?.('vad', signal)
       signal.throwIfAborted()

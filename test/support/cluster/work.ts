@@ -7,12 +7,12 @@ import { createToneWav } from '../audio/recordings.ts'
 import type { ReceivedJob } from '../delivery/expected-sequences.ts'
 import type { OpenedSession } from '../live/clients/live-client.ts'
 import {
-  type SlowClosingClient,
-  startSlowClosingClient,
-} from '../live/clients/slow-closing-client.ts'
+  type ReconnectingClient,
+  startReconnectingClient,
+} from '../live/clients/reconnecting-client.ts'
 import { type LiveTestAudio, makeLiveAudio, streamOf } from '../live/live-audio.ts'
 import {
-  assertRecognized,
+  assertReceived,
   assertSame,
   type Transcript,
   transcribeUndisturbed,
@@ -27,7 +27,7 @@ type Session = {
   id: string
   audio: LiveTestAudio
   expected: Transcript
-  client: SlowClosingClient
+  client: ReconnectingClient
 }
 
 /** Jobs and sessions of a cluster, and what an undisturbed server makes of the same sound. */
@@ -98,8 +98,8 @@ export function createWork(
     const { id, url } = await create<OpenedSession>('/v2/live', 'live', {
       ...{ ...params, ...audio.params },
     })
-    const manner = { ...randomClient(random, audio), deafs: 0, random }
-    const client = startSlowClosingClient({ url, stream: streamOf(audio), ...manner })
+    const manner = { ...randomClient(random, audio), lostConnections: 0, random }
+    const client = startReconnectingClient({ url, stream: streamOf(audio), ...manner })
     sessions.push({ id, audio, expected: wanted, client })
   }
 
@@ -126,7 +126,7 @@ export function createWork(
     for (const { id, audio, expected: wanted, client } of sessions) {
       const texts = await assertSame(server, { id, audio, expected: wanted })
       // Only the callback is told that the session was created.
-      assertRecognized(client, texts.slice(1))
+      assertReceived(client, texts.slice(1))
     }
     const none = { requested: new Set<string>(), deleted: new Map<string, number[]>() }
     const clients = sessions.map(({ client }) => client)

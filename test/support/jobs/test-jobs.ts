@@ -9,7 +9,7 @@ import {
   claimJob,
 } from '../../../src/storage/jobs/queue/claim-job.ts'
 import { insertJob } from '../../../src/storage/jobs/queue/insert-job.ts'
-import { returnLostJobs } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
+import { requeueJobsOfExpiredLeases } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
 import { type JobResult, readResult } from '../../../src/storage/jobs/results.ts'
 import { insertRecording } from '../../../src/storage/objects/recordings.ts'
 
@@ -98,5 +98,5 @@ export function returnLost(
   db: Db,
   { now, running = [] }: { now: number; running?: readonly string[] },
 ): Promise<number> {
-  return returnLostJobs(atTime(db, now), { now, running })
+  return requeueJobsOfExpiredLeases(atTime(db, now), { now, running })
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { call } from '../net/http-client.ts'
 import { connect, openSession } from './clients/live-client.ts'
 import { finalsOf, type LiveMessage, type LiveUtterance, ofType } from './clients/live-messages.ts'
-import type { ReceivedMessages } from './clients/slow-closing-client.ts'
+import type { ReceivedMessages } from './clients/reconnecting-client.ts'
 import { type LiveTestAudio, recordingOf } from './live-audio.ts'
 
 type Server = { url: string; key: string }
@@ -99,20 +99,20 @@ export async function assertSame(
  * Checks the messages that the client of a session received against those of its result. Returns
  * how many arrived more than once, which is allowed for those not confirmed before a cut.
  */
-export function assertRecognized(recognized: ReceivedMessages, texts: readonly string[]): number {
-  assert.deepEqual(recognized.gaps, [], 'acks go on where the one before ended')
+export function assertReceived(received: ReceivedMessages, texts: readonly string[]): number {
+  assert.deepEqual(received.gaps, [], 'acks go on where the one before ended')
   // Refusals may come when the result already exists.
   const known = new Set(texts)
   const isRefusal = (text: string) => text.includes('"acknowledged":false')
-  const foreign = recognized.texts.filter((text) => !known.has(text) && !isRefusal(text))
-  assert.deepEqual(foreign, [], 'what the client heard is in the result')
+  const foreign = received.texts.filter((text) => !known.has(text) && !isRefusal(text))
+  assert.deepEqual(foreign, [], 'every received message is in the result')
 
-  const lasting = [...new Set(recognized.texts)].filter((text) => isLasting(JSON.parse(text)))
+  const lasting = [...new Set(received.texts)].filter((text) => isLasting(JSON.parse(text)))
   const all = texts.filter((text) => isLasting(JSON.parse(text)))
-  const isWhole = recognized.closes.at(-1)?.code === 1000
+  const isWhole = received.closes.at(-1)?.code === 1000
   assert.deepEqual(lasting, isWhole ? all : all.slice(0, lasting.length), 'in order, none left out')
-  assertPartials(recognized.messages)
-  return recognized.texts.length - new Set(recognized.texts).size - equalAcks(recognized.texts)
+  assertPartials(received.messages)
+  return received.texts.length - new Set(received.texts).size - equalAcks(received.texts)
 }
 
 /** Counts repeated acks: two keep-alives in the same millisecond have the same ack. */

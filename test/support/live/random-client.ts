@@ -1,4 +1,4 @@
-import type { SlowClosingOptions } from './clients/slow-closing-client.ts'
+import type { ReconnectingClientOptions } from './clients/reconnecting-client.ts'
 import type { LiveTestAudio } from './live-audio.ts'
 
 type Random = () => number
@@ -27,7 +27,10 @@ export function randomParams(random: Random): Record<string, unknown> {
 export function randomClient(
   random: Random,
   { audio, hasHeader }: LiveTestAudio,
-): Pick<SlowClosingOptions, 'resend' | 'chunkBytes' | 'first' | 'window' | 'deafs'> {
+): Pick<
+  ReconnectingClientOptions,
+  'resend' | 'chunkBytes' | 'first' | 'window' | 'lostConnections'
+> {
   const usual = Math.min(350_000, audio.length / (5 + 200 * random()))
   const chunkBytes = () => Math.ceil(16 + 2 * usual * random())
   const dice = random()
@@ -37,7 +40,7 @@ export function randomClient(
   return {
     resend,
     chunkBytes,
-    deafs: Math.floor(4 * random()),
+    lostConnections: Math.floor(4 * random()),
     // Less than a header, so that it arrives in pieces.
     ...(hasHeader && random() < 0.6 && { first: [5 + random() * 9, 12, 9].map(Math.floor) }),
     ...(random() < 0.4 && { window: Math.ceil(1 + usual * 10 * random()) }),

@@ -58,7 +58,7 @@ export async function startChild(
   return { url: (first[0] as { url: string }).url, key: KEY, process: child, ended }
 }
 
-/** Ends a server as a power loss would. */
+/** Kills a server, as the system does when memory runs out. */
 export async function kill({ process, ended }: ChildServer): Promise<void> {
   process.kill('SIGKILL')
   await ended

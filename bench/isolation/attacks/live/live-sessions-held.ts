@@ -7,7 +7,7 @@ const all = { receive_partial_transcripts: true, receive_lifecycle_events: true 
 /** Common words, and those of the fake engine. */
 const WORDS = 'the a of to in and he she was that it his her is i you for on with as one two three'
 
-/** 16-bit sound at 16 kHz. */
+/** 16-bit audio at 16 kHz. */
 const BYTES_PER_SECOND = 32_000
 
 /** Sends speech, `pace` times as fast as real time, until the socket closes. */

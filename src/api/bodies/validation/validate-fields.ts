@@ -60,10 +60,13 @@ const MAX_LINE_CHARS = 64 * 1024
 const MAX_PATH_PART_CHARS = 100
 
 const formats = new Map([
-  ['cursor', { test: isCursor, rule: 'must be one that a list gave' }],
+  ['cursor', { test: isCursor, rule: 'must be a cursor that a list returned' }],
   ['date-or-date-time', { test: isDateOrDateTime, rule: 'must be an ISO 8601 date or date-time' }],
   ['http-url', { test: isHttpUrl, rule: 'must be an absolute http or https URL' }],
-  ['label', { test: isLabel, rule: 'must be visible characters, without blanks around them' }],
+  [
+    'label',
+    { test: isLabel, rule: 'must contain only visible characters and no blanks at its ends' },
+  ],
 ])
 
 /**

@@ -36,7 +36,7 @@ export async function sendFile(
   reply
     .type(contentType)
     .header('content-length', end - start + 1)
-    .header('content-disposition', attachment(fileNameOf(file)))
+    .header('content-disposition', attachment(downloadName(file)))
     .header('accept-ranges', 'bytes')
     // The bytes are untrusted: no browser may treat them as a page of this server.
     .header('x-content-type-options', 'nosniff')
@@ -48,7 +48,7 @@ export async function sendFile(
 }
 
 /** Returns the name of a file; one that was uploaded without a name gets its id. */
-export function fileNameOf({ id, filename, extension }: Omit<SentFile, 'size'>): string {
+export function downloadName({ id, filename, extension }: Omit<SentFile, 'size'>): string {
   return filename ?? `${id}.${extension}`
 }
 

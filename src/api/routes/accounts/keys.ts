@@ -88,7 +88,8 @@ export function keyRoutes({
       const { account = request.account, name = null, expires_in_s: seconds } = requestedKey
       const expiresAt = seconds === undefined ? null : wallNow() + seconds * 1000
       if (!scopes.includes('admin')) {
-        if (account !== request.account) throw new AppError('key_refused', 'of another account')
+        if (account !== request.account)
+          throw new AppError('key_refused', 'it would belong to another account')
         requireOwnScopes(requestedKey.scopes, scopes)
         requireEarlierExpiry(expiresAt, (await findKeyByHash(db, keyHash))?.expiresAt ?? null)
       }

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { JobId } from '../../../storage/jobs/jobs.ts'
+import type { JobRef } from '../../../storage/jobs/jobs.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { Type } from '../../schemas/common/type.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 
-type CancellationOptions = { kind: 'pre-recorded' | 'live'; cancel(job: JobId): Promise<void> }
+type CancellationOptions = { kind: 'pre-recorded' | 'live'; cancel(job: JobRef): Promise<void> }
 
 const ENDED =
   'its `status` becomes `error`, its `error_code` 499, and `post_session_metadata.failure.reason` ' +

@@ -6,8 +6,8 @@ import {
   findJob,
   findJobs,
   type Job,
-  type JobId,
   type JobKind,
+  type JobRef,
 } from '../../../storage/jobs/jobs.ts'
 import { type ListedJob, listJobs } from '../../../storage/jobs/lists/job-lists.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
@@ -177,8 +177,8 @@ function fileRoute({ storage, path, kind }: JobRouteDeps): FastifyPluginAsyncTyp
   }
 }
 
-async function requireJob({ db }: Pick<App['storage'], 'db'>, id: JobId): Promise<Job> {
-  const job = await findJob(db, id)
-  if (!job) throw new AppError('job_not_found', id.id)
+async function requireJob({ db }: Pick<App['storage'], 'db'>, ref: JobRef): Promise<Job> {
+  const job = await findJob(db, ref)
+  if (!job) throw new AppError('job_not_found', ref.id)
   return job
 }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
-import type { JobId } from '../../../storage/jobs/jobs.ts'
+import type { JobRef } from '../../../storage/jobs/jobs.ts'
 import { findJobState, type JobState } from '../../../storage/jobs/queue/job-state.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { disconnectSignal } from '../../middleware/disconnect-signal.ts'
@@ -36,7 +36,7 @@ export function preRecordedRoutes(
     await http.register(transcriptRoute(app, { path, kind: 'pre-recorded' }))
     await http.register(transcriptEditRoutes(app, { path, kind: 'pre-recorded' }))
     await http.register(shareRoutes(app, { path, kind: 'pre-recorded' }))
-    const cancel = (job: JobId) => app.jobs.service.cancel(job)
+    const cancel = (job: JobRef) => app.jobs.service.cancel(job)
     await http.register(cancellationRoute({ kind: 'pre-recorded', cancel }))
 
     http.get(
@@ -68,20 +68,20 @@ export function preRecordedRoutes(
     )
   }
 
-  async function requireState(id: JobId): Promise<JobState> {
-    const state = await findJobState(app.storage.db, id)
-    if (!state) throw new AppError('job_not_found', id.id)
+  async function requireState(ref: JobRef): Promise<JobState> {
+    const state = await findJobState(app.storage.db, ref)
+    if (!state) throw new AppError('job_not_found', ref.id)
     return state
   }
 
   /** Waits until the job has ended, `wait` seconds have passed or the client has disconnected. */
   async function waitUntilEnded(
-    id: JobId,
+    ref: JobRef,
     { wait, reply }: { wait: number; reply: FastifyReply },
   ): Promise<void> {
     const stopSignal = AbortSignal.any([disconnectSignal(reply), AbortSignal.timeout(wait * 1000)])
     try {
-      await app.jobs.service.whenEnded(id, stopSignal)
+      await app.jobs.service.whenEnded(ref, stopSignal)
     } catch (error) {
       if (!stopSignal.aborted) throw error
     }

@@ -9,7 +9,7 @@ import { MAX_IGNORED_BYTES, readAudioPart } from '../../bodies/receiving/multipa
 import { formOptions, readParts } from '../../bodies/receiving/multipart/form-stream.ts'
 import { toSourceFieldError } from '../../bodies/submission/source-field-error.ts'
 import { disconnectSignal } from '../../middleware/disconnect-signal.ts'
-import { fileNameOf } from '../../responses/files/send-file.ts'
+import { downloadName } from '../../responses/files/send-file.ts'
 import { baseUrlOf, fileUrl } from '../../responses/urls.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { UploadForm, UploadRequest, UploadView } from '../../schemas/jobs/upload.ts'
@@ -45,14 +45,14 @@ export function uploadRoutes({
       async (request, reply) => {
         const signal = disconnectSignal(reply)
         const file = request.isMultipart()
-          ? await receiveUpload(request, signal)
-          : await fetchUpload(request, signal)
+          ? await receiveFormUpload(request, signal)
+          : await fetchUrlUpload(request, signal)
         return toUploadView(file, baseUrlOf(request.raw, config.http))
       },
     )
   }
 
-  async function receiveUpload(request: FastifyRequest, signal: AbortSignal) {
+  async function receiveFormUpload(request: FastifyRequest, signal: AbortSignal) {
     const encoding = request.headers['content-encoding'] ?? 'identity'
     if (encoding !== 'identity') {
       throw new AppError('content_type_unsupported', `content-encoding ${encoding}`)
@@ -68,13 +68,13 @@ export function uploadRoutes({
     return jobs.service.upload(request.account, { ...part, signal })
   }
 
-  async function fetchUpload(request: FastifyRequest, signal: AbortSignal) {
+  async function fetchUrlUpload(request: FastifyRequest, signal: AbortSignal) {
     const { account, raw } = request
     const { audio_url: source } = await bodies.read('upload-address', request)
     // The connection has no traffic during the download, which has limits of its own.
     raw.socket.setTimeout(0)
     try {
-      return await jobs.service.uploadFrom(account, { source, signal })
+      return await jobs.service.uploadFromUrl(account, { source, signal })
     } catch (error) {
       throw toSourceFieldError(error)
     }
@@ -86,7 +86,7 @@ function toUploadView(file: StoredRecording, base: string) {
     audio_url: fileUrl(base, file.id),
     audio_metadata: {
       id: file.id,
-      filename: fileNameOf(file),
+      filename: downloadName(file),
       extension: file.extension,
       size: file.size,
       audio_duration: file.duration ?? 0,

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
-import type { JobId } from '../../../storage/jobs/jobs.ts'
+import type { JobRef } from '../../../storage/jobs/jobs.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { addRoutes } from '../add-routes.ts'
 import { cancellationRoute } from '../jobs/cancellation.ts'
@@ -19,7 +19,7 @@ export function liveRoutes(
     await addRoutes(http, liveCreation(app))
     await http.register(liveMetadata(app))
     await http.register(jobRoutes(app, { path: '/v2/live', kind: 'live' }))
-    const cancel = (job: JobId) => app.live.cancel(job)
+    const cancel = (job: JobRef) => app.live.cancel(job)
     await http.register(cancellationRoute({ kind: 'live', cancel }))
     await http.register(transcriptRoute(app, { path: '/v2/live', kind: 'live' }))
     await http.register(transcriptEditRoutes(app, { path: '/v2/live', kind: 'live' }))

@@ -47,9 +47,9 @@ export function metricsRoutes({
  */
 function requireToken(authorization: string | undefined, expected: Buffer): void {
   if (authorization === undefined) {
-    throw new AppError('key_missing', 'the token of the metrics is missing')
+    throw new AppError('key_missing', 'the metrics token is missing')
   }
   const [, token = ''] = /^bearer +(.*)$/i.exec(authorization) ?? []
   if (timingSafeEqual(sha256(token), expected)) return
-  throw new AppError('key_unknown', 'it is not the token of the metrics')
+  throw new AppError('key_unknown', 'it is not the metrics token')
 }

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
 import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
-import { findJob, type JobId, type JobKind } from '../../../storage/jobs/jobs.ts'
+import { findJob, type JobKind, type JobRef } from '../../../storage/jobs/jobs.ts'
 import { deleteShare, insertShare, listShares, type Share } from '../../../storage/jobs/shares.ts'
 import { keyNameOf, sha256 } from '../../auth/check-key.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
@@ -59,9 +59,9 @@ export function shareRoutes(
    * Rejects unless a link can show the job: a finished job, or the captions of a session that still
    * runs.
    */
-  async function requireShareable(id: JobId): Promise<void> {
-    const job = await findJob(db, id)
-    if (!job) throw new AppError('job_not_found', id.id)
+  async function requireShareable(ref: JobRef): Promise<void> {
+    const job = await findJob(db, ref)
+    if (!job) throw new AppError('job_not_found', ref.id)
     const isOpen = job.kind === 'live' && job.status !== 'error'
     if (job.status !== 'done' && !isOpen) throw new AppError('job_not_done', `it is ${job.status}`)
   }

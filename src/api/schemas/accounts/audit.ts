@@ -18,7 +18,7 @@ export const AuditQuery = Type.Object({
   action: AnyOf(auditActions, 'Entries of any of these actions'),
   account: Filter('Entries that concern this account'),
   key: Filter('What was done with the key of this id'),
-  subject: Filter('Entries about the key or the job of this id'),
+  subject: Filter('Entries about the key, job, model or webhook of this id'),
 })
 
 /** One entry of the audit log. */
@@ -31,7 +31,7 @@ export const AuditEntryView = Type.Object(
     account: Nullable(
       Type.String({ description: 'The account that it concerns; null for a start of a server' }),
     ),
-    subject: Nullable(Type.String({ description: 'The id of the key or the job' })),
+    subject: Nullable(Type.String({ description: 'The id of the key, job, model or webhook' })),
     key: Nullable(Type.String({ description: 'The id of the key of the request' })),
     address: Nullable(Type.String({ description: 'The address that the request came from' })),
     details: FreeObject('The scopes of a key; the settings of a start, without secrets'),

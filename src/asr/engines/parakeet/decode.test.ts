@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { pieces, writeRandomNetwork } from '../../../../test/support/asr/models/random-parakeet.ts'
 import { createBias, preparePieces } from '../../recognition/decoding/vocabulary-bias.ts'
 import { createParakeet } from '../parakeet.ts'
-import { decodePieces } from './decode.ts'
+import { decodeSegments } from './decode.ts'
 import { createFeatureExtractor } from './features.ts'
 import { loadParakeet, type ParakeetNetwork } from './network.ts'
 
@@ -49,7 +49,7 @@ async function decode(layout: string, sounds: readonly Float32Array[]) {
   const extract = createFeatureExtractor(network.mels)
   const encoded = []
   for (const sound of sounds) encoded.push(await network.encode(extract(sound)))
-  const decoded = await decodePieces(network, encoded, { bias: undefined, signal })
+  const decoded = await decodeSegments(network, encoded, { bias: undefined, signal })
   await network.close()
   return decoded
 }
@@ -148,7 +148,7 @@ async function decodeScores(
   const size = blank + 3
   const chunk = { data: Float32Array.from(data), frames: frames.length, size }
   const bias = createBias(preparePieces(cubes), vocabulary, 1.5)
-  const [tokens] = await decodePieces(network, [chunk], { bias, signal })
+  const [tokens] = await decodeSegments(network, [chunk], { bias, signal })
   return tokens!.map(({ token, frame }) => `${cubes[token]} ${frame}`)
 }
 

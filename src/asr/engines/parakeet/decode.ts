@@ -7,7 +7,7 @@ import type { EncodedFrames, ParakeetNetwork, TextState } from './network.ts'
 
 /** More tokens than this in one frame are a loop: the decoder goes on to the next frame. */
 const MAX_TOKENS_PER_FRAME = 10
-/** After this many rewinds, a piece is decoded without the vocabulary. */
+/** After this many rewinds, a segment is decoded without the vocabulary. */
 const MAX_REWINDS = 6
 
 /** A token with the encoder frame where it begins, and how many frames it lasts. */
@@ -33,7 +33,7 @@ type Position = {
  * bias.
  */
 type Row = Position & {
-  piece: EncodedFrames
+  segment: EncodedFrames
   tokens: TimedToken[]
   before: Position[]
   likeliest: number[]
@@ -42,23 +42,23 @@ type Row = Position & {
 }
 
 /**
- * Decodes pieces together, greedily: it takes the likeliest token of each frame, then skips the
+ * Decodes segments together, greedily: it takes the likeliest token of each frame, then skips the
  * likeliest number of frames (token-and-duration transducer, arXiv 2304.06795). `bias` prefers
  * vocabulary words; it never replaces a blank.
  */
-export async function decodePieces(
+export async function decodeSegments(
   network: Pick<ParakeetNetwork, 'blank' | 'initialState' | 'step'>,
-  pieces: readonly EncodedFrames[],
+  segments: readonly EncodedFrames[],
   { bias, signal }: { bias: VocabularyBias | undefined; signal: AbortSignal },
 ): Promise<TimedToken[][]> {
-  const rows = pieces.map((piece): Row => {
+  const rows = segments.map((segment): Row => {
     const unbiasedPositions = new Set<number>()
     const start = { frame: 0, tokensInFrame: 0, last: network.blank, state: network.initialState }
     const biased = bias && followBias(bias, unbiasedPositions)
-    return { ...start, piece, tokens: [], before: [], likeliest: [], unbiasedPositions, biased }
+    return { ...start, segment, tokens: [], before: [], likeliest: [], unbiasedPositions, biased }
   })
   const isOpen = (row: Row) => {
-    if (row.frame < row.piece.frames) return true
+    if (row.frame < row.segment.frames) return true
     const rewindTo = row.biased?.write('end')
     if (rewindTo === undefined || !bias) return false
     rewind(row, rewindTo, bias)
@@ -67,9 +67,9 @@ export async function decodePieces(
   for (let open = rows.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
     signal.throwIfAborted()
     const outputs = await network.step(
-      open.map(({ piece, frame, last, state }) => {
-        const from = frame * piece.size
-        return { frame: piece.data.subarray(from, from + piece.size), token: last, state }
+      open.map(({ segment, frame, last, state }) => {
+        const from = frame * segment.size
+        return { frame: segment.data.subarray(from, from + segment.size), token: last, state }
       }),
     )
     for (const [i, { scores, state }] of outputs.entries())

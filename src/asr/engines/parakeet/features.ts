@@ -19,7 +19,7 @@ export type ParakeetFeatures = { data: Float32Array; frames: number }
  * Creates the extractor of the features that NeMo models expect
  * (`AudioToMelSpectrogramPreprocessor`, taken from its export `nemo128.onnx`): pre-emphasis,
  * symmetric Hann window, power, mel bands after Slaney, natural logarithm, and each band scaled to
- * mean 0 and deviation 1 over the piece. There are floor(samples / 160) frames: with one more the
+ * mean 0 and deviation 1 over the segment. There are floor(samples / 160) frames: with one more the
  * model loses the last words.
  *
  * On 10 s of speech the greatest difference to `nemo128.onnx` (onnx-asr 0.12.0) was 0.00004, in

@@ -12,7 +12,7 @@ import {
 } from '../../onnx/onnx-runtime.ts'
 import type { ParakeetFeatures } from './features.ts'
 
-/** An encoded piece of audio: `frames` rows of `size` floats, one per 80 ms. */
+/** An encoded segment: `frames` rows of `size` floats, one per 80 ms. */
 export type EncodedFrames = { data: Float32Array; frames: number; size: number }
 
 /** The immutable state of the prediction network after the tokens of one text. */

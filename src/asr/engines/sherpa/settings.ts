@@ -10,7 +10,7 @@ const BANDS = 80
 /** How much a listed word is preferred, in nats per token: the default of sherpa-onnx. */
 const HOTWORDS_SCORE = 1.5
 
-/** Returns the settings with which sherpa-onnx loads a model for whole pieces of audio. */
+/** Returns the settings with which sherpa-onnx loads a model for whole segments. */
 export function offlineConfig(layout: SherpaLayout, setup: SherpaSetup): RecognizerConfig {
   const { family } = layout
   const path = (name = '') => join(setup.folder, name)

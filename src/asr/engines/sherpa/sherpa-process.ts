@@ -3,7 +3,9 @@
  * ONNX Runtime, which must not share a process with another one, and it exits when a file is not
  * what it expects.
  */
+
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
+import { messageOf } from '../../../errors.ts'
 import '../../onnx/no-telemetry.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -95,10 +97,6 @@ async function respond(recognize: Recognize, { id, task }: ToSherpa): Promise<vo
 
 function send(message: FromSherpa): void {
   process.send?.(message)
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 // An ordinary exit would wait for the thread that recognizes.

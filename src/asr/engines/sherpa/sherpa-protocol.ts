@@ -5,7 +5,7 @@ export type SherpaSetup = {
   provider: string
 }
 
-/** One piece of audio to recognize, 16 kHz mono. */
+/** One segment to recognize, 16 kHz mono. */
 export type SherpaTask =
   | {
       kind: 'recognize'

@@ -13,7 +13,7 @@ const MAX_ERRORS = 2000
 /** A process that runs one model with sherpa-onnx. */
 export type SherpaProcess = {
   /**
-   * Recognizes one piece of audio; calls run one at a time. Rejects with `engine_failed` when the
+   * Recognizes one segment; calls run one at a time. Rejects with `engine_failed` when the
    * process ends meanwhile; the next call uses a new process.
    */
   run(task: SherpaTask, signal: AbortSignal): Promise<SherpaText>

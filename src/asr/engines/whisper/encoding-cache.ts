@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { floatsOf, type Tensors } from '../../onnx/onnx-runtime.ts'
 import type { MelFeatures } from './features.ts'
 
-/** A cache of encoded pieces, limited in bytes; the oldest pieces are removed first. */
+/** A cache of encoded segments, limited in bytes; the oldest segments are removed first. */
 export type EncodingCache = {
   keep(features: MelFeatures, encoded: Tensors): void
-  /** Returns the encoding of a piece, if cached, and removes it. */
+  /** Returns the encoding of a segment, if cached, and removes it. */
   take(features: MelFeatures): Tensors | undefined
 }
 
-/** Creates an empty cache. Its keys are hashes of the features of a piece. */
+/** Creates an empty cache. Its keys are hashes of the features of a segment. */
 export function createEncodingCache(maxBytes: number): EncodingCache {
   const cachedEntries = new Map<string, { encoded: Tensors; bytes: number }>()
   let total = 0

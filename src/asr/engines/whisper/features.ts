@@ -9,7 +9,7 @@ const BINS = WINDOW / 2 + 1
 /** Values are raised to at least the loudest one minus this, in powers of ten. */
 const RANGE = 8
 
-/** Log-mel features of one piece of audio: mels × frames, mel by mel; a frame is 10 ms. */
+/** Log-mel features of one segment: mels × frames, mel by mel; a frame is 10 ms. */
 export type MelFeatures = { data: Float32Array; frames: number }
 
 /** Computes `frames` frames of audio (16 kHz, -1 to 1); silence follows where the audio ends. */

@@ -15,9 +15,9 @@ import { createEncodingCache } from './encoding-cache.ts'
 import type { MelFeatures } from './features.ts'
 import type { WhisperConfig } from './whisper-config.ts'
 
-/** Encoded pieces of audio. It holds garbage-collected memory and needs no release. */
+/** Encoded segments of audio. It holds garbage-collected memory and needs no release. */
 export type EncodedAudio = {
-  /** Encoder frames (20 ms) of each piece. */
+  /** Encoder frames (20 ms) of each segment. */
   readonly frames: readonly number[]
 }
 
@@ -30,7 +30,7 @@ export type DecoderOutput = {
   /** Rows × alignment heads × input tokens × `frames`, after softmax, if requested. */
   attention?: Float32Array
   /**
-   * Encoder frames per row of `attention`: those of the longest piece; shorter pieces end with
+   * Encoder frames per row of `attention`: those of the longest segment; shorter segments end with
    * zeros.
    */
   frames: number
@@ -55,12 +55,12 @@ export type WhisperDecoder = {
 export type WhisperNetwork = {
   readonly config: WhisperConfig
   /**
-   * Encodes pieces of at most 30 s (3000 frames). Shorter input is allowed and cheaper; the models
+   * Encodes segments of at most 30 s (3000 frames). Shorter input is allowed and cheaper; the models
    * were trained with input padded to 30 s. With `keep`, the encodings stay in a cache of
    * `CACHE_BYTES` for the next call with the same features.
    */
   encode(features: readonly MelFeatures[], options?: { keep?: boolean }): Promise<EncodedAudio>
-  /** Starts decoding; `items` names the piece of each row, several rows may share one. */
+  /** Starts decoding; `items` names the segment of each row, several rows may share one. */
   decoder(audio: EncodedAudio, items: readonly number[]): WhisperDecoder
   close(): Promise<void>
 }
@@ -85,23 +85,24 @@ export async function loadWhisper(
   return {
     config,
     async encode(features, { keep = false } = {}) {
-      const pieces: Tensors[] = []
+      const segments: Tensors[] = []
       for (const spectrum of features) {
-        const piece = encodingCache.take(spectrum) ?? (await encodePiece(encoder, config, spectrum))
-        if (keep) encodingCache.keep(spectrum, piece)
-        pieces.push(piece)
+        const segment =
+          encodingCache.take(spectrum) ?? (await encodeSegment(encoder, config, spectrum))
+        if (keep) encodingCache.keep(spectrum, segment)
+        segments.push(segment)
       }
-      const audio = { frames: pieces.map((piece) => piece['key.0']!.dims[2]!) }
-      encodings.set(audio, pieces)
+      const audio = { frames: segments.map((segment) => segment['key.0']!.dims[2]!) }
+      encodings.set(audio, segments)
       return audio
     },
     decoder(audio, items) {
-      const pieces = encodings.get(audio)
-      if (!pieces) throw new TypeError('audio was encoded by another model')
+      const segments = encodings.get(audio)
+      if (!segments) throw new TypeError('audio was encoded by another model')
       return startDecoder(
         decoder,
         config,
-        items.map((item) => pieces[item]!),
+        items.map((item) => segments[item]!),
       )
     },
     async close() {
@@ -110,14 +111,14 @@ export async function loadWhisper(
   }
 }
 
-async function encodePiece(
+async function encodeSegment(
   encoder: OnnxSession,
   { mels, audioPositions }: WhisperConfig,
   { data, frames }: MelFeatures,
 ): Promise<Tensors> {
   if (data.length !== mels * frames) throw new RangeError(`${mels} × ${frames} values expected`)
   if (frames < 1 || frames > audioPositions * 2) {
-    throw new RangeError(`a piece has 1 to ${audioPositions * 2} frames, not ${frames}`)
+    throw new RangeError(`a segment has 1 to ${audioPositions * 2} frames, not ${frames}`)
   }
   return await encoder.run({ features: floats(data, [1, mels, frames]) })
 }
@@ -125,12 +126,12 @@ async function encodePiece(
 function startDecoder(
   session: OnnxSession,
   config: WhisperConfig,
-  pieces: readonly Tensors[],
+  segments: readonly Tensors[],
 ): WhisperDecoder {
   const { heads, hidden, textPositions } = config
-  const empty = floats(new Float32Array(0), [pieces.length, heads, 0, hidden / heads])
-  let items = pieces
-  let cross = stackPieces(pieces, config)
+  const empty = floats(new Float32Array(0), [segments.length, heads, 0, hidden / heads])
+  let items = segments
+  let cross = stackSegments(segments, config)
   let cache: Tensors = {}
   for (const name of graphPartsOf(config)) cache[`past.${name}`] = empty
   let past = 0
@@ -164,7 +165,7 @@ function startDecoder(
     keep(rows) {
       if (rows.length === items.length && rows.every((row, i) => row === i)) return
       const keptItems = rows.map((row) => items[row]!)
-      // Beams of one piece share its keys and values, which are many times larger than the cache:
+      // Beams of one segment share its keys and values, which are many times larger than the cache:
       // reordering the beams does not copy them.
       if (keptItems.length !== items.length || keptItems.some((item, i) => item !== items[i])) {
         cross = pickRows(cross, rows)
@@ -195,31 +196,31 @@ function causalMask(past: number, count: number): Tensor {
   return floats(mask, [1, 1, count, width])
 }
 
-/** Stacks the encoder's outputs of all rows into one batch; shorter pieces are padded. */
-function stackPieces(pieces: readonly Tensors[], config: WhisperConfig): Tensors {
+/** Stacks the encoder's outputs of all rows into one batch; shorter segments are padded. */
+function stackSegments(segments: readonly Tensors[], config: WhisperConfig): Tensors {
   const { heads, hidden } = config
-  const frames = pieces.map((piece) => piece['key.0']!.dims[2]!)
+  const frames = segments.map((segment) => segment['key.0']!.dims[2]!)
   const width = Math.max(...frames)
-  const mask = new Float32Array(pieces.length * width)
+  const mask = new Float32Array(segments.length * width)
   for (const [row, length] of frames.entries())
     mask.fill(MASKED, row * width + length, (row + 1) * width)
-  const stacked: Tensors = { cross_mask: floats(mask, [pieces.length, 1, 1, width]) }
+  const stacked: Tensors = { cross_mask: floats(mask, [segments.length, 1, 1, width]) }
   const size = hidden / heads
   for (const name of graphPartsOf(config)) {
-    if (pieces.length === 1) {
-      stacked[`cross.${name}`] = pieces[0]![name]!
+    if (segments.length === 1) {
+      stacked[`cross.${name}`] = segments[0]![name]!
       continue
     }
-    const data = new Float32Array(pieces.length * heads * width * size)
-    for (const [row, piece] of pieces.entries()) {
-      const values = floatsOf(piece[name])
+    const data = new Float32Array(segments.length * heads * width * size)
+    for (const [row, segment] of segments.entries()) {
+      const values = floatsOf(segment[name])
       const length = values.length / heads
       for (let head = 0; head < heads; head++) {
         const part = values.subarray(head * length, (head + 1) * length)
         data.set(part, (row * heads + head) * width * size)
       }
     }
-    stacked[`cross.${name}`] = floats(data, [pieces.length, heads, width, size])
+    stacked[`cross.${name}`] = floats(data, [segments.length, heads, width, size])
   }
   return stacked
 }

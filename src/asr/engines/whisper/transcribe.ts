@@ -97,7 +97,7 @@ export async function transcribeSegments(
   return transcriptions
 }
 
-/** Returns how many pieces of 30 s may be encoded at once. */
+/** Returns how many segments of 30 s may be encoded at once. */
 function batchSize({ decoderLayers, hidden, audioPositions }: WhisperConfig): number {
   return Math.max(
     1,
@@ -119,9 +119,15 @@ async function transcribeBatch(
   }
   const prompt = promptOf(tokenizer, options.vocabulary)
   const shared = { ...options, prompt }
-  const requests = segments.map((segment, item): WhisperRequest => {
-    const language = chooseDetectedLanguage(detections[item]!, options)
-    return { ...boundsOf(segment, language), item, language, temperature: 0, seed: item }
+  const requests = segments.map((segment, segmentIndex): WhisperRequest => {
+    const language = chooseDetectedLanguage(detections[segmentIndex]!, options)
+    return {
+      ...boundsOf(segment, language),
+      segmentIndex,
+      language,
+      temperature: 0,
+      seed: segmentIndex,
+    }
   })
   const decodings = await decodeBatch(network, audio, requests, shared)
   const transcriptions: WhisperTranscription[] = []
@@ -292,7 +298,7 @@ async function decodeAgain(
   const audio = await encodeSegments(model, [segment], options.signal, { silence: FULL_FRAMES })
   const attempts = [decoding]
   for (const [seed, temperature] of [0, ...TEMPERATURES].entries()) {
-    const request = { ...boundsOf(segment, language), item: 0, language, temperature, seed }
+    const request = { ...boundsOf(segment, language), segmentIndex: 0, language, temperature, seed }
     const [next] = await decodeBatch(network, audio, [request], { ...options, prompt: [] })
     if (!isDoubtful(tokenizer, next!)) return next!
     attempts.push(next!)

@@ -150,7 +150,7 @@ function isExternal(tensor: OnnxTensor | OnnxExternalTensor): tensor is OnnxExte
 const TRIED_SECONDS = 2
 const TRIED_TOKENS = 12
 
-/** Runs two models on the same sound; throws unless all numbers are equal to the last bit. */
+/** Runs two models on the same audio; throws unless all numbers are equal to the last bit. */
 export async function assertSameOutput(
   folder: string,
   otherFolder: string,

@@ -11,15 +11,15 @@ const REPEATS = [8, 6, 4, 3, 3, 3, 3, 3]
  * so that the phrase stays once; undefined while there is no loop.
  */
 export function findRepetition(tokens: readonly number[]): number | undefined {
-  for (let phrase = 1; phrase <= REPEATS.length; phrase++) {
-    const length = phrase * REPEATS[phrase - 1]!
+  for (let phraseLength = 1; phraseLength <= REPEATS.length; phraseLength++) {
+    const length = phraseLength * REPEATS[phraseLength - 1]!
     if (tokens.length < length) continue
     const first = tokens.length - length
     let same = true
-    for (let i = first + phrase; same && i < tokens.length; i++) {
-      same = tokens[i] === tokens[i - phrase]
+    for (let i = first + phraseLength; same && i < tokens.length; i++) {
+      same = tokens[i] === tokens[i - phraseLength]
     }
-    if (same) return first + phrase
+    if (same) return first + phraseLength
   }
   return undefined
 }

@@ -23,7 +23,7 @@ const STEP = 0.75
 /** A shorter window is too little evidence for a speaker, in seconds. */
 const MIN_WINDOW_SECONDS = 0.6
 /** Groups with a lower similarity are not merged here; VBx decides about them. */
-const SIMILARITY = 0.35
+const MIN_SIMILARITY = 0.35
 /** Maximum number of speakers searched for in one channel. */
 const MAX_SPEAKERS = 20
 /** A speaker has at least this many windows, about a second of speech. */
@@ -53,7 +53,7 @@ export function clusterSpeakers(windows: readonly WindowEmbedding[]): ChannelSpe
   const sparse = subsampleWindows(windows).map(({ embedding }) => embedding)
   const groups = clusterEmbeddings(sparse.length > 0 ? sparse : embeddings, MAX_SPEAKERS)
   const penaltyFactors = [1, ...PENALTY_FACTORS]
-  const speakersByCount: WeightedCentroid[][] = []
+  const speakersByLevel: WeightedCentroid[][] = []
   const estimatedSpeakers = speakersFor(0)
   const cachedCentroids = new Map<number, Float32Array[]>()
 
@@ -77,8 +77,8 @@ export function clusterSpeakers(windows: readonly WindowEmbedding[]): ChannelSpe
    * requested.
    */
   function speakersFor(level: number): WeightedCentroid[] {
-    speakersByCount[level] ??= keepSpeakers(embeddings, groups, penaltyFactors[level]!)
-    return speakersByCount[level]
+    speakersByLevel[level] ??= keepSpeakers(embeddings, groups, penaltyFactors[level]!)
+    return speakersByLevel[level]
   }
 
   return { count: estimatedSpeakers.length, centroids }
@@ -111,7 +111,7 @@ function keepSpeakers(
   groups: readonly Cluster[],
   penaltyScale: number,
 ): WeightedCentroid[] {
-  const starts = mergeClusters(groups, { count: 1, similarity: SIMILARITY }).map(directionOf)
+  const starts = mergeClusters(groups, { count: 1, similarity: MIN_SIMILARITY }).map(directionOf)
   const speakers = learnSpeakers(embeddings, { starts, penaltyScale })
   speakers.sort((a, b) => b.weight - a.weight)
   const min = penaltyScale < 1 ? MIN_EASED_WINDOWS : MIN_WINDOWS

@@ -5,7 +5,7 @@ import { speechRegions } from './regions.ts'
 import type { SpeakerModelSpec } from './speaker-model.ts'
 
 /** Ten minutes: a long recording keeps all workers busy, and a restart repeats little. */
-const GROUP_FRAMES = 600 * SAMPLE_RATE
+const GROUP_SAMPLES = 600 * SAMPLE_RATE
 
 /**
  * Returns the regions to embed, for a channel of `samples` samples: around its words, which ascend,
@@ -20,7 +20,7 @@ export function planEmbeddings(
   const groups: Segment[][] = []
   for (const region of speechRegions(words, samples)) {
     const last = groups.at(-1)
-    if (last && region.end - last[0]!.start <= GROUP_FRAMES) last.push(region)
+    if (last && region.end - last[0]!.start <= GROUP_SAMPLES) last.push(region)
     else groups.push([region])
   }
   return groups

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { messageOf } from '../../../errors.ts'
 import { type AddedSpeakerModel, readInstalledModel } from '../../../models/speaker-models.ts'
 import { xvectorModelPath } from './embedders/xvector-model.ts'
 import { diarizationGrid } from './regions.ts'
@@ -39,7 +40,7 @@ export function chooseSpeakerModel(folder: string): SpeakerModelSpec {
     const id = `${shortHash(segmentation)}-${shortHash(embedding)}`
     return { id, kind: 'pipeline', embedding, segmentation }
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error)
+    const problem = messageOf(error)
     return { id: 'unusable', kind: 'unusable', problem }
   }
 }

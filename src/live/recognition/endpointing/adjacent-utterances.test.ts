@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { open } from '../../../../test/support/live/sessions/test-recognition-loop.ts'
 import {
+  alignToPrevious,
   beginAfter,
   startsAfterPause,
-  trimToPrevious,
   withoutOverlap,
   withoutRepeat,
 } from './adjacent-utterances.ts'
@@ -13,13 +13,13 @@ const adjacent = { segment: { start: 32_000, end: 64_000 }, context: { start: 0,
 const alone = { ...adjacent, context: adjacent.segment }
 
 function behind(end: number): number {
-  return trimToPrevious(adjacent, { text: 'word', end }).start
+  return alignToPrevious(adjacent, { text: 'word', end }).start
 }
 
 test('the words of an adjacent utterance start where the previous ones end', () => {
   assert.equal(behind(2.1), 2.05 * 16_000)
   assert.equal(behind(1.9), 1.85 * 16_000)
-  assert.equal(trimToPrevious(adjacent, null).start, 32_000)
+  assert.equal(alignToPrevious(adjacent, null).start, 32_000)
 })
 
 test('an utterance starts within the text recognized with it and before its end', () => {
@@ -29,13 +29,13 @@ test('an utterance starts within the text recognized with it and before its end'
 
 test('an utterance after a pause keeps its start', () => {
   assert.deepEqual([startsAfterPause(alone), startsAfterPause(adjacent)], [true, false])
-  assert.equal(trimToPrevious(alone, { text: 'word', end: 1.9 }).start, 32_000)
+  assert.equal(alignToPrevious(alone, { text: 'word', end: 1.9 }).start, 32_000)
 })
 
 test('a first word after a short pause is kept where its time begins before the pause', () => {
   const afterPause = { ...adjacent, isAfterPause: true as const }
-  assert.equal(trimToPrevious(afterPause, { text: 'word', end: 1.9 }).start, 1.75 * 16_000)
-  assert.equal(trimToPrevious(afterPause, { text: 'word', end: 2.2 }).start, 32_000)
+  assert.equal(alignToPrevious(afterPause, { text: 'word', end: 1.9 }).start, 1.75 * 16_000)
+  assert.equal(alignToPrevious(afterPause, { text: 'word', end: 2.2 }).start, 32_000)
 })
 
 test('a word recognized on both sides of a cut is reported once', () => {

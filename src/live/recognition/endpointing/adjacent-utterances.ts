@@ -13,6 +13,11 @@ const OVERLAP = 0.05
  * (in seconds): the word times of a recognizer are least accurate beside a pause.
  */
 const OVERLAP_AT_PAUSE = 0.15
+/**
+ * A first word begins at most this many seconds before the first voiced frame: the model extends it
+ * into silence.
+ */
+export const MAX_LEAD = 0.1
 
 /** Returns the last of some words; undefined where there are none. */
 export function lastWordOf(words: readonly Word[]): LastWord | undefined {
@@ -34,12 +39,13 @@ export function startsAfterPause({ segment, context, isAfterPause }: UtteranceSe
 }
 
 /**
- * Returns the segment of an utterance. Where two utterances touch, the words of the second begin
- * where those of the first ended: a word that spans the cut is sent once, by whichever utterance
- * recognized it whole. The same applies where the pause between them is so short that the second is
- * recognized with audio of the first, except that the start is then never moved to a later time.
+ * Returns the segment of an utterance, aligned to the `last` word of the previous one. Where two
+ * utterances touch, the words of the second begin where those of the first ended: a word that spans
+ * the cut is sent once, by whichever utterance recognized it whole. The same applies where the
+ * pause between them is so short that the second is recognized with audio of the first, except that
+ * the start is then never moved to a later time.
  */
-export function trimToPrevious(
+export function alignToPrevious(
   segments: UtteranceSegments,
   last: LastWord | null,
 ): UtteranceSegments['segment'] {
@@ -66,7 +72,7 @@ export function contextText(
 
 /**
  * Returns the words of a final without what the previous utterance said: its `last` word, and after
- * a pause what begins before `earliest` (in seconds).
+ * a pause what begins before `earliest` (in seconds), `MAX_LEAD` before its first voiced frame.
  */
 export function withoutPrevious(
   segments: UtteranceSegments,

@@ -1,4 +1,4 @@
-import { BUSY_PARTIAL_INTERVALS } from '../../../asr/live-engine/live-engine.ts'
+import { MAX_PARTIAL_INTERVAL_FACTOR } from '../../../asr/live-engine/live-engine.ts'
 
 /** Partials become rarer from this load on, and are rarest at `FULLY_LOADED`. */
 const SHEDDING_LOAD = 0.4
@@ -11,7 +11,7 @@ const SPECULATION_LOAD = 0.6
  */
 export function partialIntervalFactor(load: number): number {
   const share = Math.min(1, Math.max(0, (load - SHEDDING_LOAD) / (FULLY_LOADED - SHEDDING_LOAD)))
-  return 1 + (BUSY_PARTIAL_INTERVALS - 1) * share
+  return 1 + (MAX_PARTIAL_INTERVAL_FACTOR - 1) * share
 }
 
 /**

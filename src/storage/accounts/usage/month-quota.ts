@@ -63,7 +63,7 @@ export type QuotaQuery = {
  * exceed it with this work; undefined if the work may proceed. Work in progress counts, so that
  * many concurrent requests exceed the limit no further than one.
  */
-export async function findQuotaError(
+export async function findAudioQuotaError(
   tx: Db,
   { account, now, seconds, maxSeconds }: QuotaQuery,
 ): Promise<AppError | undefined> {

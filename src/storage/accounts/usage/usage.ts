@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../clock.ts'
 import type { Db } from '../../database/db.ts'
 import type { JobRow } from '../../database/tables.ts'
 
@@ -33,7 +34,6 @@ export const usageColumns = [
 /** Prefixes the measure that counts the jobs with an add-on. */
 export const ADD_ON_PREFIX = 'add-on '
 const MICROSECONDS = 1e6
-const DAY_MS = 86_400_000
 
 /**
  * Counts a job that ends, in the transaction that ends it: exactly once, whatever happens to the
@@ -92,7 +92,7 @@ async function addUsageAmounts(
 ): Promise<void> {
   const day = startOfDay(at)
   const groupFields = { account, kind, key_id: key_id ?? '', day }
-  // Always in the same order, so that transactions of several servers do not deadlock.
+  // Always in the same order, so that transactions of several nodes do not deadlock.
   const rows = [...amounts]
     .filter(([, amount]) => amount > 0)
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -7,7 +7,7 @@ import {
   sql,
 } from 'kysely'
 import type { DatabaseConfig } from '../../../config/storage/database.ts'
-import { AppError } from '../../../errors.ts'
+import { AppError, messageOf } from '../../../errors.ts'
 import type { Database } from '../db.ts'
 import type { Tables } from '../tables.ts'
 import { wrongVersion } from '../wrong-version.ts'
@@ -30,9 +30,9 @@ export type OpenPostgresOptions = {
    * How the version of the tables is handled. Only a server may change tables (`migrate`). A
    * command needs tables of its own version (`same`), or creates them in an empty database
    * (`create`); a check accepts older ones (`known`). Only the command that moves a data folder
-   * into the database opens it before the move has ended (`move`).
+   * into the database opens it before the transfer has ended (`transfer`).
    */
-  version: 'migrate' | 'create' | 'same' | 'known' | 'move'
+  version: 'migrate' | 'create' | 'same' | 'known' | 'transfer'
   signal?: AbortSignal | undefined
   /** Called when the database cannot be reached and another attempt follows. */
   onWait?: ((reason: { database: string; error: string }) => void) | undefined
@@ -165,10 +165,10 @@ async function prepareSchema(
   { version, signal, onMigration, onEmpty }: OpenPostgresOptions,
 ): Promise<void> {
   const schemaVersion = await readSchemaVersion(main)
-  if (version !== 'move') await refuseTransfer(main)
+  if (version !== 'transfer') await refuseTransfer(main)
   if (isCurrentVersion(schemaVersion)) return
   if (version === 'known') return
-  const isCreated = version === 'create' || version === 'move'
+  const isCreated = version === 'create' || version === 'transfer'
   if (version === 'same' || (isCreated && schemaVersion !== undefined))
     throw wrongVersion(schemaVersion, POSTGRES_VERSION)
   if (schemaVersion === undefined) await onEmpty?.()
@@ -189,7 +189,7 @@ async function refuseTransfer(main: Kysely<Tables>): Promise<void> {
     select to_regclass('store_move') is not null as found`.execute(main)
   if (!rows[0]!.found) return
   throw new Error(
-    "Cannot open the database: a data folder is being moved into it; 'steno store migrate' ends that",
+    "Cannot open the database: a data folder is being moved into it; 'steno store migrate' finishes that",
   )
 }
 
@@ -214,9 +214,4 @@ export function databaseAddress(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url)
   const host = hostname || searchParams.get('host') || 'localhost'
   return `${decodeURIComponent(pathname.slice(1)) || 'postgres'} at ${host}:${port || 5432}`
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ')
-  return error instanceof Error ? error.message : String(error)
 }

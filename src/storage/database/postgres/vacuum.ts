@@ -52,7 +52,7 @@ export function createVacuum({ main, open, onError, pauseMs = PAUSE_MS }: Vacuum
         pid = rows[0]!.pid
         for (const table of VACUUMED_TABLES) {
           if (isClosed) return
-          // A table that another server vacuums is left to it.
+          // A table that another node vacuums is left to it.
           await sql`vacuum (skip_locked) ${sql.table(table)}`.execute(connection)
         }
       })

@@ -11,8 +11,8 @@ export type CreatedWebhook = { id: string; secret: string | undefined }
 
 /**
  * Creates a webhook with a signing secret of its own, unless the account already has one with this
- * URL, and records in the audit log who created it. All is one transaction, because a delivery
- * between two of them would be signed with another secret, or with none.
+ * URL, and records in the audit log who created it. All is one transaction: a delivery sent in
+ * between would be signed with another secret, or with none.
  */
 export function createWebhook(
   db: Pick<Db, 'sql'>,

@@ -92,7 +92,7 @@ test('configured webhooks are created and removed with the settings', async (t) 
     (await listEndpoints(db)).map((endpoint) => endpoint.account),
     ['other'],
   )
-  const reason = 'STENO_WEBHOOKS no longer names it'
+  const reason = 'it was removed from STENO_WEBHOOKS'
   assert.deepEqual(await readLog(db), [[made!.id, 'failed', reason, 8]])
 })
 

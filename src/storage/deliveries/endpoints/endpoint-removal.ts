@@ -46,6 +46,6 @@ export async function syncConfiguredWebhooks(
     .where('source', '=', 'settings')
     .execute()
   for (const { id } of rows.filter((row) => !configured.has(row.id))) {
-    await removeEndpoint(db, id, { reason: 'STENO_WEBHOOKS no longer names it', at })
+    await removeEndpoint(db, id, { reason: 'it was removed from STENO_WEBHOOKS', at })
   }
 }

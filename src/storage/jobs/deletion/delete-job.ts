@@ -5,7 +5,7 @@ import type { JobRow } from '../../database/tables.ts'
 import { deleteJobDeliveries } from '../../deliveries/deliveries.ts'
 import { recordSessionEnd } from '../../live/session-tokens.ts'
 import { deleteRecordingWithoutJobs } from '../../objects/recordings.ts'
-import type { JobId } from '../jobs.ts'
+import type { JobRef } from '../jobs.ts'
 import { metadataTokens } from '../lists/metadata-tokens.ts'
 import { deleteSharesOfJob } from '../shares.ts'
 import { deleteTranscriptEdits } from '../transcript-edits.ts'
@@ -20,7 +20,7 @@ export type DeletedJob = { objects: string[] }
  */
 export async function deleteEndedJob(
   tx: Db,
-  { id, account, kind }: JobId,
+  { id, account, kind }: JobRef,
   by: Actor = { source: 'retention' },
 ): Promise<DeletedJob | undefined> {
   const { rows } = await sql<JobRow>`

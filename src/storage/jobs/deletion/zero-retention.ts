@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../../database/db.ts'
 import { isPending } from '../../deliveries/queue-deliveries.ts'
 import { deleteRecordingWithoutJobs } from '../../objects/recordings.ts'
-import type { JobId } from '../jobs.ts'
+import type { JobRef } from '../jobs.ts'
 import { deleteEndedJob } from './delete-job.ts'
 
 /** The jobs that one statement looks up, so that others can write in between. */
@@ -111,7 +111,7 @@ export async function deleteEndedRecordings(
  */
 export async function markResultDelivered(
   db: Db,
-  { id, account }: Pick<JobId, 'id' | 'account'>,
+  { id, account }: Pick<JobRef, 'id' | 'account'>,
   { at }: { at: number },
 ): Promise<boolean> {
   const isOfAccount = sql<SqlBool>`(${isEndedZeroRetention(id)} and account = ${account})`

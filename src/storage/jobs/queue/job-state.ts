@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../database/db.ts'
 import { statement } from '../../database/statement.ts'
 import type { JobRow } from '../../database/tables.ts'
-import type { JobId, JobStatus } from '../jobs.ts'
+import type { JobRef, JobStatus } from '../jobs.ts'
 import { type Lease, updateLeasedJob } from './lease.ts'
 
 /** The progress of a running job. It is lost when the job ends or returns to the queue. */
@@ -32,7 +32,7 @@ type StateRow = Pick<
   'kind' | 'status' | 'progress_stage' | 'progress_fraction' | 'progress_seconds_left'
 >
 
-const selectState = statement<Pick<JobId, 'id' | 'account'>, StateRow>(
+const selectState = statement<Pick<JobRef, 'id' | 'account'>, StateRow>(
   ({ id, account }) =>
     sql`select kind, status, progress_stage, progress_fraction, progress_seconds_left
       from jobs where id = ${id} and account = ${account}`,
@@ -41,7 +41,7 @@ const selectState = statement<Pick<JobId, 'id' | 'account'>, StateRow>(
 /** Returns the state of a job of one account, undefined if there is none. */
 export async function findJobState(
   db: Db,
-  { id, account, kind }: JobId,
+  { id, account, kind }: JobRef,
 ): Promise<JobState | undefined> {
   const [row] = await selectState(db, { id, account })
   if (!row || (kind !== undefined && row.kind !== kind)) return undefined

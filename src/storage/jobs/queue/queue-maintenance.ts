@@ -21,9 +21,9 @@ export async function makeWaitingDue(db: Db, { now }: { now: number }): Promise<
 }
 
 /** Requeues the jobs whose owner, a node, is dead, as if their attempts had not begun. */
-export function returnAbandonedJobs(db: Db, { now }: { now: number }): Promise<number> {
+export function requeueJobsOfDeadNodes(db: Db, { now }: { now: number }): Promise<number> {
   const attempt = sql<number>`attempt - 1`
-  return returnJobs(db, { now, lost: isAbandoned, attempt, interruptions: 1 })
+  return requeueJobs(db, { now, lost: isAbandoned, attempt, interruptions: 1 })
 }
 
 /**
@@ -31,23 +31,26 @@ export function returnAbandonedJobs(db: Db, { now }: { now: number }): Promise<n
  * hangs. The jobs in `running`, which the caller is running, are excluded, however long the disk
  * delayed their renewal.
  */
-export async function returnLostJobs(
+export async function requeueJobsOfExpiredLeases(
   db: Db,
   { now, running = [] }: { now: number; running?: readonly string[] },
 ): Promise<number> {
   const isRunning = db.dialect.isIn(sql.ref('id'), running)
   const lost = sql<SqlBool>`(lease_until < ${db.dialect.now()} and not (${isRunning}))`
-  return returnJobs(db, { now, lost, attempt: sql`attempt`, interruptions: 0 })
+  return requeueJobs(db, { now, lost, attempt: sql`attempt`, interruptions: 0 })
 }
 
-type Return = {
+type RequeueOptions = {
   now: number
   lost: ReturnType<typeof sql<SqlBool>>
   attempt: ReturnType<typeof sql<number>>
   interruptions: number
 }
 
-async function returnJobs(db: Db, { now, lost, attempt, interruptions }: Return): Promise<number> {
+async function requeueJobs(
+  db: Db,
+  { now, lost, attempt, interruptions }: RequeueOptions,
+): Promise<number> {
   const { numAffectedRows } = await sql`
     update jobs set status = 'queued', run_after = ${now}, lease_owner = null, lease_until = null,
       attempt = ${attempt}, interruptions = interruptions + ${interruptions},
@@ -112,8 +115,8 @@ function usageKey({ account, completed_at, key_id }: UsageJob): string {
   return JSON.stringify([account, startOfDay(completed_at!), key_id])
 }
 
-/** Returns the ids of all jobs that have not ended, waiting or running. */
-export async function findActiveJobs(db: Db): Promise<string[]> {
+/** Returns the ids of all pre-recorded jobs that have not ended, waiting or running. */
+export async function findActivePreRecordedJobs(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from jobs
     where kind = 'pre-recorded' and (status = 'queued' or status = 'processing')`.execute(db.sql)

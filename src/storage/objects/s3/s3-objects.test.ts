@@ -115,7 +115,7 @@ else {
     const { objects, folder } = await openTest(t, { cacheBytes: 10 })
     const copies = async () => (await readdir(join(folder, 'me')).catch(() => [])).length
     const [first, second] = [randomUUID(), randomUUID()]
-    await objects.write(first, bytesOf('12345678'), { ...options, isNeededHere: true })
+    await objects.write(first, bytesOf('12345678'), { ...options, keepsLocalCopy: true })
     assert.equal(await copies(), 1, 'the bytes of an upload are kept')
     {
       await using one = await objects.openLocalCopy(first, { signal })
@@ -135,7 +135,7 @@ else {
   test('deleting an object removes its local copy', async (t) => {
     const { objects, folder } = await openTest(t)
     const id = randomUUID()
-    await objects.write(id, bytesOf('sound'), { ...options, isNeededHere: true })
+    await objects.write(id, bytesOf('sound'), { ...options, keepsLocalCopy: true })
     assert.equal((await readdir(join(folder, 'me'))).length, 1)
     await objects.delete(id)
     assert.deepEqual(await readdir(join(folder, 'me')), [])

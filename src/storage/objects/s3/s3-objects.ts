@@ -18,9 +18,9 @@ import { LocalCopies, removeOtherCopies } from './local-copies.ts'
 import { createS3, describeS3, type S3 } from './s3-client.ts'
 import { s3Error, throwS3Error } from './s3-error.ts'
 import { epochOf, findKeys, listObjectKeys, objectIdOf, s3KeyOf, withKey } from './s3-keys.ts'
-import { refuseMove } from './s3-move-mark.ts'
 import { openS3Orphans } from './s3-orphans.ts'
 import { openRead } from './s3-read.ts'
+import { refuseTransfer } from './s3-transfer-mark.ts'
 import { type UploadResult, uploadObject } from './s3-upload.ts'
 
 /** Options of `openS3Objects`. */
@@ -32,7 +32,7 @@ export type OpenS3Options = {
   /**
    * Allows a bucket into which a data folder is being moved; by default such a bucket is refused.
    */
-  isMove?: boolean
+  isTransfer?: boolean
   signal?: AbortSignal | undefined
   /** Called once when the server cannot be reached and another attempt follows. */
   onWait?: ((reason: { store: string; error: string }) => void) | undefined
@@ -58,7 +58,7 @@ export async function openS3Objects(options: OpenS3Options): Promise<ObjectStore
   const s3 = await createS3(settings)
   try {
     await waitUntilAvailable(s3, options)
-    if (!options.isMove) await refuseMove(s3)
+    if (!options.isTransfer) await refuseTransfer(s3)
   } catch (error) {
     s3.client.destroy()
     throw error
@@ -152,7 +152,7 @@ function writesOf(s3: S3, copies: LocalCopies): ObjectWrites {
       const checked = limitSource(source, { ...options, signal })
       const limits = { epoch: options.epoch, signal }
       try {
-        if (options.isNeededHere) {
+        if (options.keepsLocalCopy) {
           return await storeAndKeep(copies, checked, (copied) => store(id, copied, limits))
         }
         const { size } = await store(id, checked, limits)

@@ -120,11 +120,14 @@ export function classifyDigitRuns(text: string, runs: readonly DigitRun[]): Enti
   })
 }
 
-function classify(text: string, phrase: DigitRun): { type: EntityType; score: number } | undefined {
-  if (isMeasured(text, phrase)) return undefined
-  const { digits } = phrase
-  const grouped = isGrouped(text, phrase)
-  const run = grouped ? { ...phrase, groups: [digits.length] } : phrase
+function classify(
+  text: string,
+  foundRun: DigitRun,
+): { type: EntityType; score: number } | undefined {
+  if (isMeasured(text, foundRun)) return undefined
+  const { digits } = foundRun
+  const grouped = isGrouped(text, foundRun)
+  const run = grouped ? { ...foundRun, groups: [digits.length] } : foundRun
   const textBefore = precedingText(text, run.from)
   if (isCard(digits)) return { type: 'CREDIT_CARD', score: 1 }
   if (digits.length === 5 && afterState.test(textBefore))

@@ -4,10 +4,10 @@ import { findJob } from '../../../../src/storage/jobs/jobs.ts'
 import {
   failExhaustedJobs,
   failOverdueJobs,
-  findActiveJobs,
+  findActivePreRecordedJobs,
   findNextDue,
   makeWaitingDue,
-  returnAbandonedJobs,
+  requeueJobsOfDeadNodes,
 } from '../../../../src/storage/jobs/queue/queue-maintenance.ts'
 import { addJob, claim, returnLost } from '../../../support/jobs/test-jobs.ts'
 import { createSuite } from '../suite.ts'
@@ -21,7 +21,7 @@ const failure = { code: 503, message: 'Cannot start the job in time' }
 test('a new server reclaims jobs of an earlier one without using an attempt', async ({ db }) => {
   await addJob(db)
   const orphan = await claim(db, { now: 5000 })
-  assert.equal(await returnAbandonedJobs(db, { now: 5001 }), 1)
+  assert.equal(await requeueJobsOfDeadNodes(db, { now: 5001 }), 1)
   const again = await claim(db, { now: 5001 })
   assert.deepEqual([again?.id, again?.attempt, again?.lease.epoch], [orphan?.id, 1, 2])
 })
@@ -36,7 +36,7 @@ test('a job is lost only after its lease expired', async ({ db }) => {
   await addJob(db)
   await claim(db, { now: 5000, leaseMs: 1000 })
   assert.equal(await returnLost(db, { now: 6000 }), 0)
-  const [job] = await findActiveJobs(db)
+  const [job] = await findActivePreRecordedJobs(db)
   assert.equal(await returnLost(db, { now: 6001, running: [job!] }), 0)
   assert.equal(await returnLost(db, { now: 6001 }), 1)
 })
@@ -57,11 +57,11 @@ test('a job interrupted a hundred times is not started again and fails', async (
   const id = (await addJob(db))!
   for (let server = 0; server < 99; server++) {
     await claim(db)
-    await returnAbandonedJobs(db, { now: 5000 })
+    await requeueJobsOfDeadNodes(db, { now: 5000 })
   }
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 3, failure, at: 8000 }), [])
   assert.equal((await claim(db))?.attempt, 1)
-  await returnAbandonedJobs(db, { now: 5000 })
+  await requeueJobsOfDeadNodes(db, { now: 5000 })
   assert.equal(await claim(db), undefined)
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 3, failure, at: 8000 }), [id])
 })
@@ -79,7 +79,7 @@ test('active jobs are those waiting or running', async ({ db }) => {
   const running = await addJob(db)
   await claim(db)
   const waiting = await addJob(db)
-  assert.deepEqual(new Set(await findActiveJobs(db)), new Set([running, waiting]))
+  assert.deepEqual(new Set(await findActivePreRecordedJobs(db)), new Set([running, waiting]))
 })
 
 test('the next due time and the oldest waiting job are reported', async ({ db }) => {

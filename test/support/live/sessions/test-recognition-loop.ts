@@ -57,7 +57,7 @@ export function open(channels: readonly string[], options: Options = {}) {
   const engine: LiveEngine = {
     capacity: undefined,
     load,
-    withoutPartials: 0.5,
+    weightWithoutPartials: 0.5,
     async detectSpeech({ channels: paths }, { from: at, frames, isEnd }, { signal }) {
       await before?.('vad')
       detected.push(at)

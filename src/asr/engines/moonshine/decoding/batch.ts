@@ -10,9 +10,9 @@ import type { MoonshineDimensions } from '../dimensions.ts'
 import { type DecoderBuffers, emptyDecoderCaches } from './decoder-buffers.ts'
 import { encoderMask, paddedWidth, rowOf, toPastInputs } from './kv-cache.ts'
 
-/** The decoder's output for one piece of audio. */
+/** The decoder's output for one segment of audio. */
 export type MoonshineDecoding = DecodedText & {
-  /** Encoder frames of the piece; each lasts 24 ms. */
+  /** Encoder frames of the segment; each lasts 24 ms. */
   frames: number
   /**
    * Why the decoder stopped: the model ended the text, the text grew too long for the audio, or it
@@ -43,26 +43,26 @@ export type DecodingBatch = {
   readCount: number
 }
 
-/** Prepares the decoding of encoded pieces; of each, `states` is the output of the encoder. */
+/** Prepares the decoding of encoded segments; of each, `states` is the output of the encoder. */
 export async function prepareBatch(
   { cross, decoder, dimensions }: DecoderGraphs,
-  pieces: readonly { states: Float32Array }[],
+  segments: readonly { states: Float32Array }[],
   buffers: DecoderBuffers,
 ): Promise<DecodingBatch> {
-  const frames = pieces.map(({ states }) => states.length / dimensions.hidden)
+  const frames = segments.map(({ states }) => states.length / dimensions.hidden)
   const width = paddedWidth(Math.max(...frames))
-  const outputs = buffers.encoderCaches(pieces.length, width)
-  for (const [i, { states }] of pieces.entries()) {
+  const outputs = buffers.encoderCaches(segments.length, width)
+  for (const [i, { states }] of segments.entries()) {
     const encoder_hidden_states = buffers.encoderStates(states, width)
     await cross.run({ encoder_hidden_states }, rowOf(outputs, i))
   }
   const encoded = { ...toPastInputs(outputs), encoder_mask: encoderMask(frames, width) }
-  const caches = toPastInputs(emptyDecoderCaches(dimensions, pieces.length))
+  const caches = toPastInputs(emptyDecoderCaches(dimensions, segments.length))
   return { decoder, buffers, width, encoded, caches, readCount: 0 }
 }
 
 /** Reads further tokens, equally many of each row, and returns the decoder's outputs. */
-export async function runDecoder(
+export async function stepDecoder(
   batch: DecodingBatch,
   tokens: readonly (readonly number[])[],
 ): Promise<Tensors> {

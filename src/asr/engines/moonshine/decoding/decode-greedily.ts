@@ -13,20 +13,20 @@ import {
   logSum,
   type MoonshineDecoding,
   prepareBatch,
-  runDecoder,
+  stepDecoder,
 } from './batch.ts'
 import { DecoderBuffers, PRINTABLE, VOCABULARY } from './decoder-buffers.ts'
 import { realignDraft } from './draft.ts'
 import { selectRows, truncateCache } from './kv-cache.ts'
 
 /**
- * Bounds of one piece: `maxTokens` is the cap, `minTokens` forbids an earlier end; `bias` prefers
+ * Bounds of one segment: `maxTokens` is the cap, `minTokens` forbids an earlier end; `bias` prefers
  * words.
  */
 export type DecodeBounds = { maxTokens: number; minTokens: number; bias?: VocabularyBias }
 
-/** An encoded piece to decode, and a draft of its text, which may be empty. */
-export type EncodedPiece = {
+/** An encoded segment to decode, and a draft of its text, which may be empty. */
+export type EncodedSegment = {
   states: Float32Array
   bounds: DecodeBounds
   draft: readonly number[]
@@ -38,16 +38,16 @@ export type EncodedPiece = {
  */
 const MAX_DRAFT_TOKENS = 8
 const MIN_DRAFT_TOKENS = 3
-/** After this many rewinds, a piece is decoded without the vocabulary. */
+/** After this many rewinds, a segment is decoded without the vocabulary. */
 const MAX_REWINDS = 6
 
 /**
- * Decodes all pieces together. A piece that began a vocabulary word and did not complete it is
+ * Decodes all segments together. A segment that began a vocabulary word and did not complete it is
  * decoded again from that token, alone.
  */
 export async function decodeGreedily(
   graphs: DecoderGraphs,
-  pieces: readonly EncodedPiece[],
+  segments: readonly EncodedSegment[],
   signal: AbortSignal,
 ): Promise<MoonshineDecoding[]> {
   const buffers = graphs.idleBuffers.pop() ?? new DecoderBuffers(graphs.dimensions)
@@ -58,16 +58,16 @@ export async function decodeGreedily(
     await decodeTogether(batch, rows, signal)
   }
   try {
-    const rows = pieces.map((piece) => openRow(graphs, piece))
+    const rows = segments.map((segment) => openRow(graphs, segment))
     if (rows.length > 0) await decodeRows(rows)
-    for (const [i, piece] of pieces.entries()) {
+    for (const [i, segment] of segments.entries()) {
       const unbiasedPositions = new Set<number>()
       for (let at = rows[i]!.rewindTo; at !== undefined; at = rows[i]!.rewindTo) {
         unbiasedPositions.add(at)
-        const { bias: _, ...alone } = piece.bounds
-        const bounds = unbiasedPositions.size > MAX_REWINDS ? alone : piece.bounds
+        const { bias: _, ...alone } = segment.bounds
+        const bounds = unbiasedPositions.size > MAX_REWINDS ? alone : segment.bounds
         const draft = rows[i]!.decoding.tokens.slice(0, at)
-        rows[i] = openRow(graphs, { ...piece, bounds, draft }, unbiasedPositions)
+        rows[i] = openRow(graphs, { ...segment, bounds, draft }, unbiasedPositions)
         await decodeRows([rows[i]])
       }
     }
@@ -77,8 +77,8 @@ export async function decodeGreedily(
   }
 }
 
-/** One piece during decoding. */
-type Row = EncodedPiece & {
+/** One segment during decoding. */
+type Row = EncodedSegment & {
   decoding: MoonshineDecoding
   isOpen: boolean
   biased: BiasedText | undefined
@@ -86,13 +86,13 @@ type Row = EncodedPiece & {
   rewindTo: number | undefined
 }
 
-/** Opens the row of a piece, which has read nothing. */
+/** Opens the row of a segment, which has read nothing. */
 function openRow(
   { dimensions }: DecoderGraphs,
-  piece: EncodedPiece,
+  segment: EncodedSegment,
   unbiasedPositions: ReadonlySet<number> = new Set(),
 ): Row {
-  const { states, bounds } = piece
+  const { states, bounds } = segment
   const frames = states.length / dimensions.hidden
   const decoding: MoonshineDecoding = {
     tokens: [],
@@ -102,7 +102,7 @@ function openRow(
     stopReason: 'end',
   }
   const biased = bounds.bias && followBias(bounds.bias, unbiasedPositions)
-  return { ...piece, decoding, isOpen: true, biased, rewindTo: undefined }
+  return { ...segment, decoding, isOpen: true, biased, rewindTo: undefined }
 }
 
 /**
@@ -134,7 +134,7 @@ async function verifyDraft(
   drafted: readonly number[],
 ): Promise<number> {
   const { tokens } = row.decoding
-  const outputs = await runDecoder(batch, [[tokens.at(-1) ?? START_TOKEN, ...drafted]])
+  const outputs = await stepDecoder(batch, [[tokens.at(-1) ?? START_TOKEN, ...drafted]])
   let accepted = 0
   for (; accepted <= drafted.length; accepted++) {
     chooseToken(row, outputs, accepted)
@@ -158,7 +158,7 @@ async function decodeTogether(
   while (rows.some(isOpen)) {
     signal.throwIfAborted()
     const last = rows.map((row) => [row.decoding.tokens.at(-1) ?? START_TOKEN])
-    const outputs = await runDecoder(batch, last)
+    const outputs = await stepDecoder(batch, last)
     for (const [i, row] of rows.entries()) if (row.isOpen) chooseToken(row, outputs, i)
     // Ended rows stay until half the batch has ended: moving the caches costs about a step.
     const open = rows.filter(isOpen)

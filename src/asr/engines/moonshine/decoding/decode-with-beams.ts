@@ -12,17 +12,17 @@ import {
   logSum,
   type MoonshineDecoding,
   prepareBatch,
-  runDecoder,
+  stepDecoder,
 } from './batch.ts'
 import { DecoderBuffers, VOCABULARY } from './decoder-buffers.ts'
 
-/** A piece to decode by beam search: `greedy` is the text of the likeliest tokens. */
-export type BeamPiece = { states: Float32Array; greedy: DecodedText; maxTokens: number }
+/** A segment to decode by beam search: `greedy` is the text of the likeliest tokens. */
+export type BeamSegment = { states: Float32Array; greedy: DecodedText; maxTokens: number }
 
-/** Writes the text of an encoded piece by beam search (`searchBeams`). */
+/** Decodes an encoded segment by beam search (`searchBeams`). */
 export async function decodeBeams(
   graphs: DecoderGraphs,
-  { states, greedy, maxTokens }: BeamPiece,
+  { states, greedy, maxTokens }: BeamSegment,
   signal: AbortSignal,
 ): Promise<MoonshineDecoding | undefined> {
   const buffers = graphs.idleBuffers.pop() ?? new DecoderBuffers(graphs.dimensions)
@@ -30,7 +30,7 @@ export async function decodeBeams(
   try {
     const batch = await prepareBatch(graphs, [{ states }], buffers)
     const read = async (tokens: number[][]): Promise<BeamOutput> => {
-      const outputs = await runDecoder(batch, tokens)
+      const outputs = await stepDecoder(batch, tokens)
       const width = tokens[0]!.length
       const logits = floatsOf(outputs.logits)
       return {

@@ -26,7 +26,7 @@ export class DecoderBuffers {
     this.#dimensions = dimensions
   }
 
-  /** Copies the encoder's output for a piece into an input of `width` frames, padded with 0. */
+  /** Copies the encoder's output for a segment into an input of `width` frames, padded with 0. */
   encoderStates(states: Float32Array, width: number): Tensor {
     const { hidden } = this.#dimensions
     const array = this.#allocate('states', width * hidden)

@@ -3,8 +3,8 @@ import { loadOptimizedModel } from '../../../onnx/onnx-runtime.ts'
 import type { MoonshineDimensions } from '../dimensions.ts'
 import { loadEncoder } from '../encoder.ts'
 import type { MoonshineDecoding } from './batch.ts'
-import { decodeGreedily, type EncodedPiece } from './decode-greedily.ts'
-import { type BeamPiece, decodeBeams } from './decode-with-beams.ts'
+import { decodeGreedily, type EncodedSegment } from './decode-greedily.ts'
+import { type BeamSegment, decodeBeams } from './decode-with-beams.ts'
 
 /** The three loaded graphs of a model. */
 export type MoonshineDecoder = {
@@ -14,16 +14,16 @@ export type MoonshineDecoder = {
    */
   encode(audio: Float32Array): Promise<Float32Array>
   /**
-   * Decodes several encoded pieces at once; the pieces do not affect each other. For a single
-   * piece, it verifies several tokens of the draft per call and keeps those that the model would
+   * Decodes several encoded segments at once; the segments do not affect each other. For a single
+   * segment, it verifies several tokens of the draft per call and keeps those that the model would
    * have written itself: the text is the same at less cost.
    */
-  decode(pieces: readonly EncodedPiece[], signal: AbortSignal): Promise<MoonshineDecoding[]>
+  decode(segments: readonly EncodedSegment[], signal: AbortSignal): Promise<MoonshineDecoding[]>
   /**
-   * Decodes an encoded piece by beam search, from where its greedy decoding is no longer certain.
+   * Decodes an encoded segment by beam search, from where its greedy decoding is no longer certain.
    * Returns undefined if no beam reaches the end of its text.
    */
-  decodeBeams(piece: BeamPiece, signal: AbortSignal): Promise<MoonshineDecoding | undefined>
+  decodeBeams(segment: BeamSegment, signal: AbortSignal): Promise<MoonshineDecoding | undefined>
   close(): Promise<void>
 }
 
@@ -38,8 +38,8 @@ export async function loadMoonshine(
   const graphs = { cross, decoder, dimensions, idleBuffers: [] }
   return {
     encode: encoder.encode,
-    decode: (pieces, signal) => decodeGreedily(graphs, pieces, signal),
-    decodeBeams: (piece, signal) => decodeBeams(graphs, piece, signal),
+    decode: (segments, signal) => decodeGreedily(graphs, segments, signal),
+    decodeBeams: (segment, signal) => decodeBeams(graphs, segment, signal),
     async close() {
       await Promise.all([encoder.close(), cross.release(), decoder.release()])
     },

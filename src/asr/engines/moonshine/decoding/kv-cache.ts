@@ -3,8 +3,8 @@ import { floats, floatsOf, type Tensor, type Tensors } from '../../../onnx/onnx-
 /** Added to the scores of padding: its weight becomes exactly 0. */
 const PADDING = -1e9
 /**
- * Frames are padded to a multiple of this: the kernels then add up the numbers of a piece in the
- * same order, however long the other pieces of its batch are.
+ * Frames are padded to a multiple of this: the kernels then add up the numbers of a segment in the
+ * same order, however long the other segments of its batch are.
  */
 const ALIGNED_FRAMES = 64
 
@@ -16,7 +16,7 @@ export function toPastInputs(outputs: Tensors): Tensors {
   )
 }
 
-/** Returns the padded frames of a piece, a multiple of `ALIGNED_FRAMES`. */
+/** Returns the padded frames of a segment, a multiple of `ALIGNED_FRAMES`. */
 export function paddedWidth(frames: number): number {
   return Math.ceil(frames / ALIGNED_FRAMES) * ALIGNED_FRAMES
 }

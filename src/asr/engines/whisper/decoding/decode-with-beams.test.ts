@@ -8,7 +8,14 @@ import { decodeBeams } from './decode-with-beams.ts'
 const VOCABULARY = 22
 const { signal } = new AbortController()
 const options = { prompt: [], task: 'transcribe', signal } as const
-const request = { item: 0, frames: 10, language: 'de', maxTokens: 20, temperature: 0, seed: 0 }
+const request = {
+  segmentIndex: 0,
+  frames: 10,
+  language: 'de',
+  maxTokens: 20,
+  temperature: 0,
+  seed: 0,
+}
 
 /** A network in which these tokens, and no others, may follow a text, with these probabilities. */
 function networkOf(next: Record<string, Record<number, number>>) {
@@ -40,7 +47,7 @@ function networkOf(next: Record<string, Record<number, number>>) {
   return branching
 }
 
-async function write(network: WhisperNetwork) {
+async function decodeBoth(network: WhisperNetwork) {
   const audio = await network.encode([{ data: new Float32Array(80 * 20), frames: 20 }])
   const [greedy] = await decodeBatch(network, audio, [request], options)
   return {
@@ -50,7 +57,7 @@ async function write(network: WhisperNetwork) {
 }
 
 test('beam search finds a text that starts less likely but is likelier overall', async () => {
-  const { greedy, beamed } = await write(
+  const { greedy, beamed } = await decodeBoth(
     networkOf({
       '': { 1: 0.6, 2: 0.4 },
       1: { 3: 0.3, 4: 0.3, 5: 0.3 },
@@ -73,7 +80,7 @@ test('beam search does not revisit confident tokens', async () => {
     '1 3 5': { 6: 0.9 },
     '1 3 4': { 6: 0.3, 7: 0.3, 8: 0.3 },
   })
-  const { greedy, beamed } = await write({
+  const { greedy, beamed } = await decodeBoth({
     ...network,
     decoder(...args) {
       const decoder = network.decoder(...args)

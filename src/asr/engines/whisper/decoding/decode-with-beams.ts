@@ -30,7 +30,7 @@ export async function decodeBeams(
   const masks = createTokenMasks(config)
   const allowedAtBegin = allowedTokens(masks.atBegin, end)
   const allowed = allowedTokens(masks.nonText, end)
-  const decoder = network.decoder(audio, [request.item])
+  const decoder = network.decoder(audio, [request.segmentIndex])
   const read = async (texts: number[][], isFirst: boolean) => {
     const output = await decoder.step(texts, { attention: true, lastOnly: true })
     const rank = (row: number, count: number): RankedToken[] => {

@@ -6,8 +6,16 @@ import { decodeBatch, decodeDraft, detectLanguage, type WhisperRequest } from '.
 const { signal } = new AbortController()
 const options = { prompt: [], task: 'transcribe', signal } as const
 
-function request(item: number, extra: Partial<WhisperRequest> = {}): WhisperRequest {
-  return { item, frames: 5, language: 'de', maxTokens: 20, temperature: 0, seed: 1, ...extra }
+function request(segmentIndex: number, extra: Partial<WhisperRequest> = {}): WhisperRequest {
+  return {
+    segmentIndex,
+    frames: 5,
+    language: 'de',
+    maxTokens: 20,
+    temperature: 0,
+    seed: 1,
+    ...extra,
+  }
 }
 
 async function encoded(network: ReturnType<typeof standInNetwork>['network'], count: number) {
@@ -16,13 +24,13 @@ async function encoded(network: ReturnType<typeof standInNetwork>['network'], co
   )
 }
 
-test('each item of a batch gets its own text', async () => {
+test('each segment of a batch gets its own text', async () => {
   const { network } = standInNetwork([[1, 2, 3], [4], [5, 6, 7, 8]])
   const audio = await encoded(network, 3)
   const found = await decodeBatch(
     network,
     audio,
-    [0, 1, 2].map((item) => request(item)),
+    [0, 1, 2].map((segmentIndex) => request(segmentIndex)),
     options,
   )
   assert.deepEqual(
@@ -69,7 +77,7 @@ test('suppressed tokens are never chosen, and the end token is not chosen first'
 test('sampling is deterministic for the same seed', async () => {
   const { network } = standInNetwork([[1, 2, 3, 4, 5]], { certainty: 1 })
   const audio = await encoded(network, 1)
-  const write = async (seed: number) => {
+  const decodeText = async (seed: number) => {
     const [found] = await decodeBatch(
       network,
       audio,
@@ -78,8 +86,8 @@ test('sampling is deterministic for the same seed', async () => {
     )
     return found!.tokens.join(' ')
   }
-  assert.equal(await write(3), await write(3))
-  const texts = new Set(await Promise.all([1, 2, 3, 4, 5].map(write)))
+  assert.equal(await decodeText(3), await decodeText(3))
+  const texts = new Set(await Promise.all([1, 2, 3, 4, 5].map(decodeText)))
   assert.ok(texts.size > 1, 'seeds differ')
 })
 

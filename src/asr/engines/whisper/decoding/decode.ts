@@ -18,11 +18,11 @@ export type Detection = {
   languages: ReadonlyMap<string, number>
 }
 
-/** One text to write. */
+/** One segment to decode. */
 export type WhisperRequest = {
-  /** The index of the piece in the encoded audio. */
-  item: number
-  /** Encoder frames (20 ms) of the piece that hold audio; the others are padding. */
+  /** The index of the segment in the encoded audio. */
+  segmentIndex: number
+  /** Encoder frames (20 ms) of the segment that hold audio; the others are padding. */
   frames: number
   language: string
   maxTokens: number
@@ -32,7 +32,7 @@ export type WhisperRequest = {
   seed: number
 }
 
-/** A written text. */
+/** The decoded text of a segment. */
 export type WhisperDecoding = {
   tokens: number[]
   /** Natural logarithm of each token's probability, including the end token's. */
@@ -46,7 +46,7 @@ export type WhisperDecoding = {
   stopReason: 'end' | 'cap' | 'loop'
 }
 
-/** What all texts of a batch share. */
+/** What all segments of a batch share. */
 export type DecodeOptions = {
   /** Tokens before the text, as if they had been recognized. */
   prompt: readonly number[]
@@ -54,7 +54,7 @@ export type DecodeOptions = {
   signal: AbortSignal
 }
 
-/** Detects the language of each piece, and whether it holds speech, in one decoder step. */
+/** Detects the language of each segment, and whether it holds speech, in one decoder step. */
 export async function detectLanguage(
   network: WhisperNetwork,
   audio: EncodedAudio,
@@ -78,7 +78,7 @@ export async function detectLanguage(
   })
 }
 
-/** Writes several texts at once; they do not affect each other. */
+/** Decodes several segments together; they do not affect each other. */
 export async function decodeBatch(
   network: WhisperNetwork,
   audio: EncodedAudio,
@@ -88,7 +88,7 @@ export async function decodeBatch(
   const { config } = network
   const decoder = network.decoder(
     audio,
-    requests.map(({ item }) => item),
+    requests.map(({ segmentIndex }) => segmentIndex),
   )
   const all = requests.map((request) => openRow(request))
   const choose = createTokenSampler(config)
@@ -119,8 +119,8 @@ export async function decodeBatch(
 export type Draft = WhisperRequest & { tokens: readonly number[] }
 
 /**
- * Writes one text from a draft of its beginning: verifies the draft in one call and keeps the
- * tokens that the model would have written itself, so the text is that of `decodeBatch`.
+ * Decodes one segment from a draft of the beginning of its text: verifies the draft in one call and keeps the
+ * tokens that the model would have chosen itself, so the text is that of `decodeBatch`.
  */
 export async function decodeDraft(
   network: WhisperNetwork,
@@ -132,7 +132,7 @@ export async function decodeDraft(
   const { config } = network
   const prefix = prefixOf(config, draft.language, options)
   const guessed = draft.tokens.slice(0, draft.maxTokens)
-  const decoder = network.decoder(audio, [draft.item])
+  const decoder = network.decoder(audio, [draft.segmentIndex])
   const row = openRow(draft)
   const choose = createTokenSampler(config)
   try {
@@ -154,7 +154,7 @@ export async function decodeDraft(
 
   /** Reads the accepted tokens into a new cache, since the old one holds rejected tokens. */
   async function startAgain(): Promise<WhisperDecoding> {
-    const fresh = network.decoder(audio, [draft.item])
+    const fresh = network.decoder(audio, [draft.segmentIndex])
     try {
       await finish(fresh, row, [...prefix, ...row.decoding.tokens])
     } finally {

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import test from 'node:test'
 import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
-import { plainSeal, type Seal, sealWith } from './sealed-bytes.ts'
+import { type BackupEncryption, encryptWith, noEncryption } from './backup-encryption.ts'
 
-const seal = sealWith(Buffer.alloc(32, 7))
+const encryption = encryptWith(Buffer.alloc(32, 7))
 const CHUNK = 64 * 1024
 
 /** Yields bytes in parts of uneven sizes. */
@@ -15,18 +15,18 @@ async function* inParts(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-function close(content: Uint8Array, by: Seal = seal): Promise<Buffer> {
-  return buffer(by.seal('name', inParts(content)))
+function close(content: Uint8Array, by: BackupEncryption = encryption): Promise<Buffer> {
+  return buffer(by.encrypt('name', inParts(content)))
 }
 
-function open(stored: Uint8Array, { name = 'name', by = seal } = {}): Promise<Buffer> {
-  return buffer(by.unseal(name, inParts(stored)))
+function open(stored: Uint8Array, { name = 'name', by = encryption } = {}): Promise<Buffer> {
+  return buffer(by.decrypt(name, inParts(stored)))
 }
 
-test('sealed content of any size round-trips with the predicted size', async () => {
+test('encrypted content of any size round-trips with the predicted size', async () => {
   for (const size of [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 200_001]) {
     const content = randomBytes(size)
-    for (const by of [seal, plainSeal]) {
+    for (const by of [encryption, noEncryption]) {
       const stored = await close(content, by)
       assert.equal(stored.length, by.storedSize(size))
       assert.deepEqual(await open(stored, { by }), content)
@@ -37,7 +37,7 @@ test('sealed content of any size round-trips with the predicted size', async () 
 test('the same content is never stored as the same bytes', async () => {
   const content = Buffer.alloc(100)
   assert.notDeepEqual(await close(content), await close(content))
-  assert.notEqual(seal.digest().digest('hex'), plainSeal.digest().digest('hex'))
+  assert.notEqual(encryption.digest().digest('hex'), noEncryption.digest().digest('hex'))
 })
 
 test('a changed, truncated, moved or foreign file cannot be opened', async () => {
@@ -53,5 +53,5 @@ test('a changed, truncated, moved or foreign file cannot be opened', async () =>
   }
   await assert.rejects(open(Buffer.concat([stored, stored])), DamagedFile)
   await assert.rejects(open(stored, { name: 'other' }), DamagedFile)
-  await assert.rejects(open(stored, { by: sealWith(Buffer.alloc(32, 8)) }), DamagedFile)
+  await assert.rejects(open(stored, { by: encryptWith(Buffer.alloc(32, 8)) }), DamagedFile)
 })

@@ -8,14 +8,14 @@ import {
 } from '../objects/encryption/encrypted-chunks.ts'
 
 /** Encrypts, decrypts and fingerprints the files of a backup. */
-export type Seal = {
+export type BackupEncryption = {
   readonly isEncrypted: boolean
   /** Encrypts content for storage under a name; it can be decrypted only with that name. */
-  seal(name: string, content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+  encrypt(name: string, content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   /**
-   * Decrypts what `seal` returned; fails with `DamagedFile` unless it is complete and unchanged.
+   * Decrypts what `encrypt` returned; fails with `DamagedFile` unless it is complete and unchanged.
    */
-  unseal(name: string, stored: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+  decrypt(name: string, stored: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   /** Returns the stored size of content of this size, in bytes. */
   storedSize(size: number): number
   /** Creates a fingerprint of content; that of encrypted content reveals nothing about it. */
@@ -26,10 +26,10 @@ const HASH = 'sha256'
 const SALT_BYTES = 32
 
 /** Leaves the files of a backup as they are. */
-export const plainSeal: Seal = {
+export const noEncryption: BackupEncryption = {
   isEncrypted: false,
-  seal: (_name, content) => content,
-  unseal: (_name, stored) => stored,
+  encrypt: (_name, content) => content,
+  decrypt: (_name, stored) => stored,
   storedSize: (size) => size,
   digest: () => createHash(HASH),
 }
@@ -38,19 +38,19 @@ export const plainSeal: Seal = {
  * Encrypts each file with a key of its own, derived from the secret, random bytes at its start and
  * its name, in chunks of 64 KiB whose nonces count them and mark the last one.
  */
-export function sealWith(secret: Uint8Array): Seal {
-  const digestKey = deriveSealKey(secret, Buffer.alloc(SALT_BYTES), 'digest')
+export function encryptWith(secret: Uint8Array): BackupEncryption {
+  const digestKey = deriveBackupKey(secret, Buffer.alloc(SALT_BYTES), 'digest')
   return {
     isEncrypted: true,
-    seal: (name, content) => encryptContent(secret, name, content),
-    unseal: (name, stored) => decryptContent(secret, name, stored),
+    encrypt: (name, content) => encryptContent(secret, name, content),
+    decrypt: (name, stored) => decryptContent(secret, name, stored),
     storedSize: (size) => SALT_BYTES + encryptedSize(size),
     digest: () => createHmac(HASH, digestKey),
   }
 }
 
 /** Derives a key of 32 bytes for one purpose. */
-export function deriveSealKey(secret: Uint8Array, salt: Uint8Array, purpose: string): Buffer {
+export function deriveBackupKey(secret: Uint8Array, salt: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync(HASH, secret, salt, `steno backup ${purpose}`, 32))
 }
 
@@ -61,7 +61,7 @@ async function* encryptContent(
 ): AsyncGenerator<Uint8Array> {
   const salt = randomBytes(SALT_BYTES)
   yield salt
-  yield* encryptChunks(deriveSealKey(secret, salt, `file ${name}`), content)
+  yield* encryptChunks(deriveBackupKey(secret, salt, `file ${name}`), content)
 }
 
 async function* decryptContent(
@@ -72,7 +72,7 @@ async function* decryptContent(
   const { head: salt, rest, close } = await splitHead(stored, SALT_BYTES)
   try {
     if (salt.length < SALT_BYTES) throw new DamagedFile('it is truncated')
-    yield* decryptChunks(deriveSealKey(secret, salt, `file ${name}`), rest)
+    yield* decryptChunks(deriveBackupKey(secret, salt, `file ${name}`), rest)
   } finally {
     await close()
   }

@@ -1,45 +1,11 @@
 import { readConfig } from '../../config/config.ts'
-import { createWebhook } from '../../storage/deliveries/endpoints/create-webhook.ts'
 import { generateSecret, rotateSecret } from '../../storage/deliveries/endpoints/signing-secrets.ts'
-import { commandActor } from '../accounts/command-actor.ts'
-import { FIRST_ACCOUNT } from '../accounts/first-key.ts'
 import { readLabel } from '../accounts/key-options.ts'
-import { databaseName, openDatabase } from '../server/open-database.ts'
+import { openDatabase } from '../server/open-database.ts'
 import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
 import { formatDateTime, readDuration } from '../terminal/date-time.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { findWebhook } from './find-webhook.ts'
-import { parseEventNames, readWebhookUrl } from './webhook-options.ts'
-
-/** Runs `steno webhooks add`. */
-export async function addWebhook(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseArguments(args, {
-    account: { type: 'string', default: FIRST_ACCOUNT },
-    events: { type: 'string' },
-    name: { type: 'string' },
-  })
-  const [address] = positionals
-  if (address === undefined || positionals.length > 1) throw new UsageError('add takes one URL')
-  const url = readWebhookUrl(address)
-  const account = readLabel(values.account, { name: 'account' })
-  const name = values.name === undefined ? null : readLabel(values.name, { name: 'name' })
-  const events = parseEventNames(values.events)
-
-  const { storage } = readSettings(readConfig, terminal.env)
-  await using db = await openDatabase(storage, { create: true, terminal })
-  const webhook = { account, url, events, name, source: 'cli', createdAt: Date.now() } as const
-  const { id, secret } = await createWebhook(db, webhook, commandActor())
-  if (secret === undefined) {
-    throw new Error(`Cannot add the webhook: ${id} has this address already, for the same account`)
-  }
-  const eventsText = events?.join(', ') ?? 'all events'
-  terminal.stderr.write(
-    `Webhook ${id} of the account ${account}, receives ${eventsText}, in ${databaseName(storage)}.\n` +
-      'Its signing secret is shown only this once:\n',
-  )
-  terminal.stdout.write(`${secret}\n`)
-  return 0
-}
 
 /** Runs `steno webhooks rotate`. */
 export async function rotateSecrets(args: string[], terminal: Terminal): Promise<number> {
@@ -70,7 +36,7 @@ export async function rotateSecrets(args: string[], terminal: Terminal): Promise
     hadEarlier,
     end: overlapMs === 0 ? undefined : at + overlapMs,
   })
-  terminal.stderr.write(`New signing secret of ${owner}. ${earlier}\nIt is shown only this once:\n`)
+  terminal.stderr.write(`New signing secret for ${owner}. ${earlier}\nIt is shown only once:\n`)
   terminal.stdout.write(`${secret}\n`)
   return 0
 }
@@ -88,10 +54,10 @@ function describeEarlierSecrets({
 }) {
   if (!hadEarlier) {
     return (
-      'No earlier one was known here: if the server has one in STENO_WEBHOOK_SECRETS, that secret no longer signs. ' +
-      'Set the variable for this command, too, and an earlier one signs beside the new one.'
+      'No earlier secret was found here. If the server has one in STENO_WEBHOOK_SECRETS, it no longer signs deliveries; ' +
+      'to keep it valid for the overlap, set that variable for this command, too.'
     )
   }
-  if (end === undefined) return 'Earlier secrets no longer sign.'
-  return `Earlier ones sign beside it until ${formatDateTime(end)}.`
+  if (end === undefined) return 'Earlier secrets no longer sign deliveries.'
+  return `Earlier secrets remain valid until ${formatDateTime(end)}.`
 }

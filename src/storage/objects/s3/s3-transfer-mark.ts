@@ -6,12 +6,12 @@ import { isMissingObject, throwS3Error } from './s3-error.ts'
  * The data folder that is being moved into the bucket, and whether everything was copied and
  * compared.
  */
-export type MoveState = { source: string; isCompared: boolean }
+export type TransferState = { source: string; isCompared: boolean }
 
-/** The small object in the bucket that holds the state of a move until the move has ended. */
-export type MoveMark = {
-  read(): Promise<MoveState | undefined>
-  write(move: MoveState): Promise<void>
+/** The small object in the bucket that holds the state of a transfer until the transfer has ended. */
+export type TransferMark = {
+  read(): Promise<TransferState | undefined>
+  write(transfer: TransferState): Promise<void>
   remove(): Promise<void>
   close(): void
 }
@@ -21,7 +21,7 @@ function markLocation({ bucket, prefix }: S3): { Bucket: string; Key: string } {
 }
 
 /** Opens the mark in a bucket. */
-export async function openMoveMark(settings: ObjectStoreConfig): Promise<MoveMark> {
+export async function openTransferMark(settings: ObjectStoreConfig): Promise<TransferMark> {
   const s3 = await createS3(settings)
   const { client, commands, encryption } = s3
   const location = markLocation(s3)
@@ -29,14 +29,14 @@ export async function openMoveMark(settings: ObjectStoreConfig): Promise<MoveMar
     async read() {
       try {
         const { Body } = await client.send(new commands.GetObjectCommand(location))
-        return JSON.parse(await Body!.transformToString()) as MoveState
+        return JSON.parse(await Body!.transformToString()) as TransferState
       } catch (error) {
         if (isMissingObject(error)) return undefined
         return throwS3Error(error)
       }
     },
-    async write(move) {
-      const put = { ...location, ...encryption, Body: JSON.stringify(move) }
+    async write(transfer) {
+      const put = { ...location, ...encryption, Body: JSON.stringify(transfer) }
       await client.send(new commands.PutObjectCommand(put)).catch(throwS3Error)
     },
     async remove() {
@@ -47,7 +47,7 @@ export async function openMoveMark(settings: ObjectStoreConfig): Promise<MoveMar
 }
 
 /** Throws while a data folder is being moved into the bucket. */
-export async function refuseMove(s3: S3): Promise<void> {
+export async function refuseTransfer(s3: S3): Promise<void> {
   const { client, commands } = s3
   try {
     await client.send(new commands.HeadObjectCommand(markLocation(s3)))
@@ -56,6 +56,6 @@ export async function refuseMove(s3: S3): Promise<void> {
     throwS3Error(error)
   }
   throw new Error(
-    "Cannot use the object store: a data folder is being moved into it; 'steno store migrate' ends that",
+    "Cannot use the object store: a data folder is being moved into it; 'steno store migrate' finishes that",
   )
 }

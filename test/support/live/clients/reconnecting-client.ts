@@ -5,7 +5,7 @@ import type { LiveMessage } from './live-messages.ts'
 /** A pause before another attempt after a failed handshake: the server may be starting. */
 const RETRY_MS = 20
 
-export type SlowClosingOptions = {
+export type ReconnectingClientOptions = {
   url: string
   /** All bytes that it has to send. */
   stream: Buffer
@@ -25,7 +25,7 @@ export type SlowClosingOptions = {
    * How many of its first connections are lost after a while, together with all messages of the
    * server on them.
    */
-  deafs?: number
+  lostConnections?: number
   /** Whether it sends `stop_recording` at the end. */
   stops?: boolean
   /** Called after each message, before any other code knows it. */
@@ -44,7 +44,7 @@ export type ReceivedMessages = {
   acked: number
 }
 
-export type SlowClosingClient = ReceivedMessages & {
+export type ReconnectingClient = ReceivedMessages & {
   /** Resolves when it must not reconnect. */
   ended: Promise<ReceivedMessages>
   /** Gives up silently. */
@@ -55,7 +55,7 @@ export type SlowClosingClient = ReceivedMessages & {
  * Sends a whole stream to a session, mixing both forms of audio and empty chunks, and reconnects
  * until it is notified that the session has ended. It drops acknowledged bytes.
  */
-export function startSlowClosingClient(options: SlowClosingOptions): SlowClosingClient {
+export function startReconnectingClient(options: ReconnectingClientOptions): ReconnectingClient {
   const { url, stream, random, resend, chunkBytes, window = Number.POSITIVE_INFINITY } = options
   const { stops = true, onMessage } = options
   const first = [...(options.first ?? [])]
@@ -65,16 +65,17 @@ export function startSlowClosingClient(options: SlowClosingOptions): SlowClosing
   let ackedTime = 0
   let current: WebSocket | undefined
   let isLeft = false
-  let deafs = options.deafs ?? 0
+  let lostConnections = options.lostConnections ?? 0
 
   function open(): void {
     if (isLeft) return
-    const options = { perMessageDeflate: false, handshakeTimeout: 10_000, autoPong: false }
-    const socket = new WebSocket(url, options)
+    const settings = { perMessageDeflate: false, handshakeTimeout: 10_000, autoPong: false }
+    const socket = new WebSocket(url, settings)
     current = socket
     let wasOpen = false
     let hasStopped = false
-    let receives = deafs-- > 0 ? Math.floor(10 * random()) : Number.POSITIVE_INFINITY
+    let messagesUntilLoss =
+      lostConnections-- > 0 ? Math.floor(10 * random()) : Number.POSITIVE_INFINITY
 
     function pump(): void {
       if (socket.readyState !== WebSocket.OPEN) return
@@ -95,7 +96,7 @@ export function startSlowClosingClient(options: SlowClosingOptions): SlowClosing
 
     socket.on('error', () => {})
     socket.on('ping', (question) => {
-      if (receives >= 0) socket.pong(question)
+      if (messagesUntilLoss >= 0) socket.pong(question)
     })
     socket.on('open', () => {
       wasOpen = true
@@ -103,11 +104,11 @@ export function startSlowClosingClient(options: SlowClosingOptions): SlowClosing
       for (let at = received.acked; at < sent; at += step) {
         send(socket, stream.subarray(at, Math.min(sent, at + step)))
       }
-      if (Number.isFinite(receives)) setTimeout(() => socket.terminate(), 60 * random())
+      if (Number.isFinite(messagesUntilLoss)) setTimeout(() => socket.terminate(), 60 * random())
       pump()
     })
     socket.on('message', (data) => {
-      if (--receives < 0) return
+      if (--messagesUntilLoss < 0) return
       const text = String(data)
       const message = JSON.parse(text) as LiveMessage
       received.texts.push(text)
@@ -124,7 +125,7 @@ export function startSlowClosingClient(options: SlowClosingOptions): SlowClosing
       onMessage?.(message, received.messages.length)
     })
     socket.on('close', (closeCode, reason) => {
-      const code = receives < 0 ? 1006 : closeCode
+      const code = messagesUntilLoss < 0 ? 1006 : closeCode
       received.closes.push({ code, reason: String(reason) })
       if (code === 1000 || code === 1001 || (code >= 4400 && code < 4500)) resolve(received)
       // A client that a failed test has left does not keep its process.
